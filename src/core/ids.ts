@@ -1,0 +1,29 @@
+import { stem } from './names.ts';
+
+/** The name of the next worker of a parent, and its parent's fork count after it. No name is ever given twice. */
+export function workerId(
+  parent: string,
+  forks: number,
+  state: string,
+  taken: (id: string) => boolean,
+): { id: string; forks: number } {
+  const short = [...stem(state).toLowerCase()].slice(0, 6).join('').replace(/[^\p{L}\p{N}_-]/gu, '-');
+  for (let count = forks + 1; ; count++) {
+    const id = `${parent}_${short}${count}`;
+    if (!taken(id)) return { id, forks: count };
+  }
+}
+
+/** `<workflow>-<YYYYMMDD-HHMMSS>-<hex>`; the time is the clock's as the user sees it. */
+export function runId(workflow: string, atMs: number, utcOffsetMinutes: number, hex: string): string {
+  const name = workflow.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 100);
+  const local = new Date(atMs + utcOffsetMinutes * 60_000).toISOString();
+  const stamp = `${local.slice(0, 10).replaceAll('-', '')}-${local.slice(11, 19).replaceAll(':', '')}`;
+  return `${name === '' ? 'run' : name}-${stamp}-${hex}`;
+}
+
+/** Why this cannot be a run's id, or undefined if it can. */
+export function runIdProblem(id: string): string | undefined {
+  if (/^[A-Za-z0-9_-]{1,128}$/.test(id)) return undefined;
+  return `\`${id}\` cannot be a run's id: use 1 to 128 of the letters A-Z and a-z, digits, \`_\` and \`-\``;
+}

@@ -1,0 +1,91 @@
+import { didYouMean } from './nearest.ts';
+
+export type Platform = 'unix' | 'windows';
+
+/** The files a workflow is made of, and the kind of machine it runs on: all that a state's name can mean. */
+export interface Scope {
+  readonly files: readonly string[];
+  readonly platform: Platform;
+}
+
+/** A state's name made exact, or the sentence that says why it names no state. */
+export type Resolution =
+  | { readonly kind: 'found'; readonly file: string }
+  | { readonly kind: 'unsafe' | 'unknown' | 'ambiguous' | 'foreign'; readonly message: string };
+
+const PROMPT = '.md';
+const SCRIPTS: Record<Platform, readonly string[]> = { unix: ['.sh'], windows: ['.ps1', '.bat'] };
+const EXTENSIONS = [PROMPT, ...SCRIPTS.unix, ...SCRIPTS.windows];
+const ENTRIES = ['1_START', 'START'];
+
+/** Whether a file of a workflow's folder is a state. */
+export const isStateFile = (file: string): boolean => extensionOf(file) !== '';
+
+/** Whether a state is a prompt for Claude Code; the others are scripts. */
+export const isPrompt = (file: string): boolean => extensionOf(file) === PROMPT;
+
+/** A state's name without its extension. A dot is part of the name unless a known extension follows. */
+export const stem = (file: string): string => file.slice(0, file.length - extensionOf(file).length);
+
+/** Finds the file that a tag or a policy means by a name, which may leave the extension out. */
+export function resolveState(name: string, scope: Scope): Resolution {
+  const unsafe = unsafeName(name);
+  if (unsafe !== undefined) return { kind: 'unsafe', message: unsafe };
+  const scripts = SCRIPTS[scope.platform];
+  const extension = extensionOf(name);
+  if (extension !== '') {
+    if (!scope.files.includes(name)) return { kind: 'unknown', message: unknownState(name, scope) };
+    if (extension === PROMPT || scripts.includes(extension)) return { kind: 'found', file: name };
+    return { kind: 'foreign', message: foreignState(name, [name], scope.platform) };
+  }
+  const here = [PROMPT, ...scripts].map((ending) => name + ending).filter((file) => scope.files.includes(file));
+  const [file, second] = here;
+  if (file !== undefined && second === undefined) return { kind: 'found', file };
+  if (file !== undefined) {
+    const message = `the state \`${name}\` is ambiguous: ${here.join(' and ')} both exist; write the extension`;
+    return { kind: 'ambiguous', message };
+  }
+  const elsewhere = EXTENSIONS.map((ending) => name + ending).filter((each) => scope.files.includes(each));
+  if (elsewhere.length > 0) return { kind: 'foreign', message: foreignState(name, elsewhere, scope.platform) };
+  return { kind: 'unknown', message: unknownState(name, scope) };
+}
+
+/** Finds the state in which a folder or a zip starts. */
+export function resolveEntry(scope: Scope): Resolution {
+  const found = ENTRIES.map((name) => resolveState(name, scope)).filter((entry) => entry.kind !== 'unknown');
+  const [entry, second] = found;
+  if (entry === undefined) {
+    return { kind: 'unknown', message: 'there is no state to start in: name one 1_START.md or START.md' };
+  }
+  if (second !== undefined && entry.kind === 'found' && second.kind === 'found') {
+    const message = `it could start in ${entry.file} or in ${second.file}: keep only one of them`;
+    return { kind: 'ambiguous', message };
+  }
+  return found.find((each) => each.kind === 'found') ?? entry;
+}
+
+/** Why a name cannot be a state's, whatever the workflow holds. */
+function unsafeName(name: string): string | undefined {
+  if (name === '') return 'the name of the state is empty';
+  const separator = /[/\\]/.exec(name)?.[0];
+  if (separator !== undefined) return `\`${name}\` contains \`${separator}\`: name a state of this workflow, not a path`;
+  if (name.includes('\0')) return `${JSON.stringify(name)} contains a NUL character`;
+  return undefined;
+}
+
+function extensionOf(file: string): string {
+  return EXTENSIONS.find((ending) => file.endsWith(ending) && file.length > ending.length) ?? '';
+}
+
+function unknownState(name: string, scope: Scope): string {
+  const states = scope.files.filter(isStateFile);
+  const names = extensionOf(name) === '' ? states.map(stem) : states;
+  const beside = scope.files.includes(name) ? `; a state's file ends in ${EXTENSIONS.join(', ')}` : '';
+  return `there is no state \`${name}\` in this workflow${didYouMean(name, names)}${beside}`;
+}
+
+function foreignState(name: string, files: readonly string[], platform: Platform): string {
+  const other = platform === 'unix' ? 'Windows' : 'Unix';
+  const wanted = SCRIPTS[platform].map((ending) => stem(files[0] ?? name) + ending).join(' or ');
+  return `the state \`${name}\` exists only for ${other} (${files.join(', ')}); add ${wanted} to run it here`;
+}

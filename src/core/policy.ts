@@ -1,0 +1,63 @@
+import { resolveState, type Scope } from './names.ts';
+import { effortName, modelName } from './preference.ts';
+import type { Tag } from './tag.ts';
+import { TRANSITIONS, type TagName } from './transitions/index.ts';
+
+/** One transition that a state permits. What the author left out is free. */
+export interface PolicyEntry {
+  readonly tag: TagName;
+  readonly target: string | null;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** The transitions a state permits; an empty list permits all. */
+export type Policy = readonly PolicyEntry[];
+
+/** What a state's frontmatter says about leaving it and about how often it may be entered. */
+export interface Rules {
+  readonly policy: Policy;
+  readonly maxVisits: number | null;
+}
+
+/** Whether a policy permits this tag: every key that the author wrote in some entry says the same. */
+export function permits(policy: Policy, tag: Tag, scope: Scope): boolean {
+  return policy.length === 0 || policy.some((entry) => matches(entry, tag, scope));
+}
+
+/** The transition that needs no saying, because it is the only one and nothing about it is open. */
+export function implicitTag(policy: Policy): Tag | undefined {
+  const [entry, second] = policy;
+  if (entry === undefined || second !== undefined || entry.target === null) return undefined;
+  const { body, required } = TRANSITIONS[entry.tag];
+  if (body === 'text' || required.some((name) => !Object.hasOwn(entry.attributes, name))) return undefined;
+  return { name: entry.tag, attributes: entry.attributes, repeated: [], body: entry.target, line: 0 };
+}
+
+/** The states that an entry names, each with the key that names it. */
+export function statesNamed(entry: PolicyEntry): readonly (readonly [key: string, name: string])[] {
+  const { return: back, next } = entry.attributes;
+  const named: [string, string | null | undefined][] = [['target', entry.target], ['return', back], ['next', next]];
+  return named.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+}
+
+function matches(entry: PolicyEntry, tag: Tag, scope: Scope): boolean {
+  if (entry.tag !== tag.name) return false;
+  if (entry.target !== null && !sameState(entry.target, tag.body, scope)) return false;
+  return Object.entries(entry.attributes).every(([name, wanted]) => {
+    const given = tag.attributes[name];
+    return given !== undefined && sameValue(name, wanted, given, scope);
+  });
+}
+
+function sameValue(name: string, a: string, b: string, scope: Scope): boolean {
+  if (name === 'return' || name === 'next') return sameState(a, b, scope);
+  if (name === 'model') return modelName(a) === modelName(b);
+  if (name === 'effort') return effortName(a) === effortName(b);
+  return a === b;
+}
+
+/** Whether two names mean the same state: `A` and `A.md` do, if `A` resolves to `A.md`. */
+export function sameState(a: string, b: string, scope: Scope): boolean {
+  const [one, other] = [a, b].map((name) => resolveState(name.trim(), scope));
+  return one?.kind === 'found' && other?.kind === 'found' && one.file === other.file;
+}

@@ -1,0 +1,20 @@
+/** What can be wrong with an answer. Each of them can be put right by asking again. */
+export type ProblemKind =
+  | 'no_tag'
+  | 'several_tags'
+  | 'unclosed_tag'
+  | 'bad_state'
+  | 'missing_attribute'
+  | 'misplaced_attribute'
+  | 'bad_attribute'
+  | 'no_folder'
+  | 'not_permitted'
+  | 'tools_denied';
+
+/** A protocol error: part of the game, so a value; its message is a sentence without its full stop. */
+export interface Problem {
+  readonly kind: ProblemKind;
+  readonly message: string;
+}
+
+export const problem = (kind: ProblemKind, message: string): Problem => ({ kind, message });

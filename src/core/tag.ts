@@ -1,0 +1,107 @@
+import { blank, findRegions } from './markup.ts';
+
+/** A tag as it stands in a message. Nothing about it has been checked but its form. */
+export interface Tag {
+  readonly name: string;
+  /** The language's own attribute names are in lower case, an author's as written. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Attributes given more than once; the last one won. */
+  readonly repeated: readonly string[];
+  /** What stands between the tags, outer white space trimmed. */
+  readonly body: string;
+  readonly line: number;
+}
+
+/** What reading a message gave: its outermost tags, or the first one that cannot be read. */
+export type Reading =
+  | { readonly kind: 'tags'; readonly tags: readonly Tag[] }
+  | { readonly kind: 'unclosed'; readonly name: string; readonly line: number; readonly message: string };
+
+/** The attributes that belong to the language; they are read in any letter case. */
+export const OWN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'model', 'effort'] as const;
+export type OwnAttribute = (typeof OWN_ATTRIBUTES)[number];
+
+/**
+ * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
+ * Comments never count. Tags in code count only if no tag stands outside code.
+ */
+export function readTags(text: string, names: readonly string[]): Reading {
+  if (!text.includes('<')) return { kind: 'tags', tags: [] };
+  const regions = findRegions(text);
+  const outsideCode = scan(text, blank(text, regions), names);
+  if (outsideCode.kind === 'unclosed' || outsideCode.tags.length > 0) return outsideCode;
+  const comments = regions.filter((region) => region.kind === 'comment');
+  return scan(text, blank(text, comments), names);
+}
+
+/**
+ * One pass over `visible`, in which code and comments are blanked; bodies and values are cut from the `text` itself.
+ * The first tag that cannot be read ends the pass: the message is refused as a whole, so nothing is read twice.
+ */
+function scan(text: string, visible: string, names: readonly string[]): Reading {
+  const tags: Tag[] = [];
+  const opener = new RegExp(`<(${names.join('|')})(?=[\\s/>]|$)`, 'gi');
+  let line = 1;
+  let counted = 0;
+  for (let found = opener.exec(visible); found !== null; found = opener.exec(visible)) {
+    const name = (found[1] ?? '').toLowerCase();
+    line += text.slice(counted, found.index).split('\n').length - 1;
+    counted = found.index;
+    const opened = readOpener(text, visible, opener.lastIndex);
+    if (opened === undefined) {
+      return { kind: 'unclosed', name, line, message: `the \`<${name}\` on line ${line} is not a complete tag` };
+    }
+    const closed = opened.selfClosed ? { start: opened.end, end: opened.end } : findCloser(visible, name, opened.end);
+    if (closed === undefined) {
+      return { kind: 'unclosed', name, line, message: `the \`<${name}>\` on line ${line} has no \`</${name}>\`` };
+    }
+    tags.push({ name, ...attributesOf(opened.pairs), body: text.slice(opened.end, closed.start).trim(), line });
+    opener.lastIndex = closed.end;
+  }
+  return { kind: 'tags', tags };
+}
+
+interface Opener {
+  readonly pairs: readonly (readonly [string, string])[];
+  readonly end: number;
+  readonly selfClosed: boolean;
+}
+
+/** Reads attributes up to the `>` that ends the opening tag; undefined if it never ends properly. */
+function readOpener(text: string, visible: string, from: number): Opener | undefined {
+  const pairs: [string, string][] = [];
+  const token = /\s*(?:(\/?>)|([^\s=<>"'/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+)))?)/dy;
+  token.lastIndex = from;
+  for (let found = token.exec(visible); found !== null; found = token.exec(visible)) {
+    if (found[1] !== undefined) return { pairs, end: token.lastIndex, selfClosed: found[1] === '/>' };
+    const value = found.indices?.[3] ?? found.indices?.[4] ?? found.indices?.[5];
+    pairs.push([found[2] ?? '', value === undefined ? '' : text.slice(...value)]);
+  }
+  return undefined;
+}
+
+/** Where the closing tag stands that balances an opening one. */
+function findCloser(visible: string, name: string, from: number): { start: number; end: number } | undefined {
+  const either = new RegExp(`<(?:(/)${name}\\s*>|${name}(?=[\\s>]))`, 'gi');
+  either.lastIndex = from;
+  let depth = 1;
+  for (let found = either.exec(visible); found !== null; found = either.exec(visible)) {
+    depth += found[1] === undefined ? 1 : -1;
+    if (depth === 0) return { start: found.index, end: either.lastIndex };
+  }
+  return undefined;
+}
+
+function attributesOf(pairs: readonly (readonly [string, string])[]): Pick<Tag, 'attributes' | 'repeated'> {
+  const attributes = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const [written, value] of pairs) {
+    const name = isOwn(written.toLowerCase()) ? written.toLowerCase() : written;
+    if (attributes.has(name)) repeated.add(name);
+    attributes.set(name, value);
+  }
+  return { attributes: Object.fromEntries(attributes), repeated: [...repeated] };
+}
+
+const isOwn = (name: string): boolean => (OWN_ATTRIBUTES as readonly string[]).includes(name);
+

@@ -1,0 +1,20 @@
+export interface Rendering {
+  readonly text: string;
+  /** Variables that were asked for and do not exist, each once; they stay in the text as written. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Fills in `{{name}}` in one pass: a value is never looked at again, whatever it contains.
+ * Blanks inside the braces are fine; `\{{name}}` stays as `{{name}}`.
+ */
+export function render(template: string, variables: Readonly<Record<string, string>>): Rendering {
+  const unknown = new Set<string>();
+  const text = template.replace(/(\\?)\{\{\s*([^\s{}]+)\s*\}\}/g, (written, escape: string, name: string) => {
+    if (escape !== '') return written.slice(1);
+    if (Object.hasOwn(variables, name)) return variables[name] ?? '';
+    unknown.add(name);
+    return written;
+  });
+  return { text, unknown: [...unknown] };
+}

@@ -1,0 +1,10 @@
+import type { Transition } from './transition.ts';
+
+/** `<goto>`: go on in the same conversation. */
+export const goto: Transition = {
+  body: 'state',
+  attributes: ['input'],
+  required: [],
+  variables: false,
+  follow: (at, go) => ({ kind: 'on', position: { ...at, state: go.body, input: go.input } }),
+};

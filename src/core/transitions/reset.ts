@@ -1,0 +1,27 @@
+import type { Transition } from './transition.ts';
+
+/** `<reset>`: forget the conversation and go on in a fresh one. Callers still get their result. */
+export const reset: Transition = {
+  body: 'state',
+  attributes: ['cd', 'stack', 'input'],
+  required: [],
+  variables: false,
+  follow(at, go) {
+    const abandoned = go.stack === 'clear' ? at.stack.length : 0;
+    return {
+      kind: 'on',
+      position: {
+        ...at,
+        state: go.body,
+        input: go.input,
+        session: null,
+        cwd: go.cd ?? at.cwd,
+        stack: abandoned > 0 ? [] : at.stack,
+      },
+      ...(abandoned > 0 && { warning: abandonedWarning(at.state, abandoned) }),
+    };
+  },
+};
+
+const abandonedWarning = (state: string, callers: number): string =>
+  `${state} cleared the return stack: ${callers} ${callers === 1 ? 'caller' : 'callers'} will never get a result`;

@@ -1,0 +1,14 @@
+import type { Transition } from './transition.ts';
+
+/** `<result>`: hand a result back to the caller, or end when nobody called. */
+export const result: Transition = {
+  body: 'text',
+  attributes: [],
+  required: [],
+  variables: false,
+  follow(at, go) {
+    const caller = at.stack.at(-1);
+    if (caller === undefined) return { kind: 'end', result: go.body };
+    return { kind: 'on', position: { ...caller, input: go.body, stack: at.stack.slice(0, -1) } };
+  },
+};

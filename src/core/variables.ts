@@ -1,0 +1,10 @@
+import type { Platform } from './names.ts';
+
+const FORBIDDEN = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/;
+
+/** Why a worker's variable may not have this name (it is put into the environment of scripts), or undefined. */
+export function variableProblem(name: string, platform: Platform): string | undefined {
+  const meant = platform === 'windows' ? name.toUpperCase() : name;
+  if (!FORBIDDEN.test(meant) && name !== '__proto__') return undefined;
+  return `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
+}

@@ -1,0 +1,24 @@
+/** The exit codes of the command; docs/exit-codes.md explains them. */
+export const EXIT = {
+  completed: 0,
+  failed: 1,
+  waiting: 2,
+  paused: 3,
+  limit: 4,
+  usage: 64,
+  invalid: 65,
+  interrupted: 130,
+} as const;
+
+/** Something the user can put right: a sentence that says what is wrong, a hint that says what to do. */
+export class RaymondError extends Error {
+  readonly exitCode: number;
+  readonly hint: string | undefined;
+
+  constructor(message: string, options: { exitCode: number; hint?: string; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = 'RaymondError';
+    this.exitCode = options.exitCode;
+    this.hint = options.hint;
+  }
+}
