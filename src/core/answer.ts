@@ -3,7 +3,7 @@ import { implicitTag, type Policy, permits, sameState } from './policy.ts';
 import { effortName, modelName } from './preference.ts';
 import { type Problem, problem } from './problem.ts';
 import { OWN_ATTRIBUTES, type OwnAttribute, readTags, type Tag } from './tag.ts';
-import { isTagName, TAG_NAMES, TRANSITIONS, type TagName } from './transitions/index.ts';
+import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
 import type { Go } from './transitions/transition.ts';
 import { variableProblem } from './variables.ts';
 
@@ -46,7 +46,8 @@ export function judge(text: string, context: Context): Verdict {
   for (const tag of tags) {
     const exact = exactly(tag, context);
     if ('message' in exact) return wrong(exact);
-    if (!permits(context.policy, tag, context.scope)) return wrong(problem('not_permitted', `${show(tag)} is not permitted here`));
+    if (!permits(context.policy, tag, context.scope))
+      return wrong(problem('not_permitted', `${show(tag)} is not permitted here`));
     headings.push(exact);
     warnings.push(...warningsOf(tag));
   }
@@ -121,7 +122,9 @@ function exactly(tag: Tag, context: Context): Heading | Problem {
       input: input ?? null,
       model: model === undefined ? null : modelName(model),
       effort: effort === undefined ? null : effortName(effort),
-      variables: Object.fromEntries(Object.entries(tag.attributes).filter(([key]) => transition.variables && !isOwn(key))),
+      variables: Object.fromEntries(
+        Object.entries(tag.attributes).filter(([key]) => transition.variables && !isOwn(key)),
+      ),
     },
   };
 }
@@ -163,7 +166,8 @@ const isOwn = (key: string): key is OwnAttribute => (OWN_ATTRIBUTES as readonly 
 
 /** A tag as a sentence can quote it: short, and with its line when it stands in a message. */
 function show(tag: Tag): string {
-  const body = isTagName(tag.name) && TRANSITIONS[tag.name].body === 'text' ? '' : `${shortened(tag.body)}</${tag.name}>`;
+  const body =
+    isTagName(tag.name) && TRANSITIONS[tag.name].body === 'text' ? '' : `${shortened(tag.body)}</${tag.name}>`;
   return `\`<${tag.name}>${body}\`${tag.line > 0 ? ` (line ${tag.line})` : ''}`;
 }
 

@@ -7,7 +7,10 @@ export function workerId(
   state: string,
   taken: (id: string) => boolean,
 ): { id: string; forks: number } {
-  const short = [...stem(state).toLowerCase()].slice(0, 6).join('').replace(/[^\p{L}\p{N}_-]/gu, '-');
+  const short = [...stem(state).toLowerCase()]
+    .slice(0, 6)
+    .join('')
+    .replace(/[^\p{L}\p{N}_-]/gu, '-');
   for (let count = forks + 1; ; count++) {
     const id = `${parent}_${short}${count}`;
     if (!taken(id)) return { id, forks: count };
@@ -16,7 +19,10 @@ export function workerId(
 
 /** `<workflow>-<YYYYMMDD-HHMMSS>-<hex>`; the time is the clock's as the user sees it. */
 export function runId(workflow: string, atMs: number, utcOffsetMinutes: number, hex: string): string {
-  const name = workflow.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 100);
+  const name = workflow
+    .replace(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 100);
   const local = new Date(atMs + utcOffsetMinutes * 60_000).toISOString();
   const stamp = `${local.slice(0, 10).replaceAll('-', '')}-${local.slice(11, 19).replaceAll(':', '')}`;
   return `${name === '' ? 'run' : name}-${stamp}-${hex}`;

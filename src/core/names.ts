@@ -68,7 +68,8 @@ export function resolveEntry(scope: Scope): Resolution {
 function unsafeName(name: string): string | undefined {
   if (name === '') return 'the name of the state is empty';
   const separator = /[/\\]/.exec(name)?.[0];
-  if (separator !== undefined) return `\`${name}\` contains \`${separator}\`: name a state of this workflow, not a path`;
+  if (separator !== undefined)
+    return `\`${name}\` contains \`${separator}\`: name a state of this workflow, not a path`;
   if (name.includes('\0')) return `${JSON.stringify(name)} contains a NUL character`;
   return undefined;
 }

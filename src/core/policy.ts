@@ -1,7 +1,7 @@
 import { resolveState, type Scope } from './names.ts';
 import { effortName, modelName } from './preference.ts';
 import type { Tag } from './tag.ts';
-import { TRANSITIONS, type TagName } from './transitions/index.ts';
+import { type TagName, TRANSITIONS } from './transitions/index.ts';
 
 /** One transition that a state permits. What the author left out is free. */
 export interface PolicyEntry {
@@ -36,7 +36,11 @@ export function implicitTag(policy: Policy): Tag | undefined {
 /** The states that an entry names, each with the key that names it. */
 export function statesNamed(entry: PolicyEntry): readonly (readonly [key: string, name: string])[] {
   const { return: back, next } = entry.attributes;
-  const named: [string, string | null | undefined][] = [['target', entry.target], ['return', back], ['next', next]];
+  const named: [string, string | null | undefined][] = [
+    ['target', entry.target],
+    ['return', back],
+    ['next', next],
+  ];
   return named.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
 

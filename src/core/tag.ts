@@ -104,4 +104,3 @@ function attributesOf(pairs: readonly (readonly [string, string])[]): Pick<Tag, 
 }
 
 const isOwn = (name: string): boolean => (OWN_ATTRIBUTES as readonly string[]).includes(name);
-

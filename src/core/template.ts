@@ -10,8 +10,8 @@ export interface Rendering {
  */
 export function render(template: string, variables: Readonly<Record<string, string>>): Rendering {
   const unknown = new Set<string>();
-  const text = template.replace(/(\\?)\{\{\s*([^\s{}]+)\s*\}\}/g, (written, escape: string, name: string) => {
-    if (escape !== '') return written.slice(1);
+  const text = template.replace(/(\\?)\{\{\s*([^\s{}]+)\s*\}\}/g, (written, backslash: string, name: string) => {
+    if (backslash !== '') return written.slice(1);
     if (Object.hasOwn(variables, name)) return variables[name] ?? '';
     unknown.add(name);
     return written;

@@ -1,4 +1,5 @@
 import type { Platform } from './names.ts';
+import type { Agent, Run } from './run.ts';
 
 const FORBIDDEN = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/;
 
@@ -7,4 +8,16 @@ export function variableProblem(name: string, platform: Platform): string | unde
   const meant = platform === 'windows' ? name.toUpperCase() : name;
   if (!FORBIDDEN.test(meant) && name !== '__proto__') return undefined;
   return `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
+}
+
+/** What `{{…}}` can name in an agent's prompt. The run's own words always keep their meaning. */
+export function variablesOf(run: Run, agent: Agent): Readonly<Record<string, string>> {
+  return {
+    ...run.options.variables,
+    ...agent.variables,
+    workflow_id: run.id,
+    agent_id: agent.id,
+    state: agent.state,
+    ...(agent.input !== null && { result: agent.input, input: agent.input }),
+  };
 }

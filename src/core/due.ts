@@ -1,0 +1,84 @@
+import { expectedMicros } from './ledger.ts';
+import { isPrompt } from './names.ts';
+import type { Position, Preference } from './position.ts';
+import type { Agent, Prompt, Run, TurnRecord } from './run.ts';
+import { variablesOf } from './variables.ts';
+
+interface Common extends Pick<Position, 'state' | 'cwd' | 'input'> {
+  readonly agent: string;
+  /** Counted per agent, from 1. */
+  readonly number: number;
+  readonly variables: Readonly<Record<string, string>>;
+  /** What is on record if the turn is already under way: after a crash it is looked for, not started. */
+  readonly record: TurnRecord | null;
+}
+
+export interface ClaudeTurn extends Common {
+  readonly kind: 'claude';
+  readonly prompt: Prompt;
+  /** What a tag asked for, which goes before what the state asks for. */
+  readonly preference: Preference;
+  /** What the turn may cost at most; null if the run has no budget. */
+  readonly budgetMicros: number | null;
+}
+
+export interface ScriptTurn extends Common {
+  readonly kind: 'script';
+}
+
+/** Waiting is a turn like any other. */
+export interface SleepTurn {
+  readonly kind: 'sleep';
+  readonly agent: string;
+  readonly untilMs: number;
+}
+
+export type Turn = ClaudeTurn | ScriptTurn | SleepTurn;
+
+/** What should be under way now. Pure: after a crash it says the same again. */
+export function due(run: Run): readonly Turn[] {
+  const turns: Turn[] = [];
+  const running: Agent[] = [];
+  const waiting: Agent[] = [];
+  for (const agent of run.agents) {
+    const { phase } = agent;
+    if (phase.kind === 'running') {
+      if (phase.turn.session !== null) running.push(agent);
+      turns.push(turnOf(run, agent, phase.turn.prompt, phase.turn, null));
+    }
+    if (run.stop !== null) continue;
+    if (phase.kind === 'sleeping') turns.push({ kind: 'sleep', agent: agent.id, untilMs: phase.untilMs });
+    if (phase.kind === 'ready' && isPrompt(agent.state)) waiting.push(agent);
+    if (phase.kind === 'ready' && !isPrompt(agent.state)) turns.push(turnOf(run, agent, phase.prompt, null, null));
+  }
+  return run.hold === null ? [...turns, ...affordable(run, running, waiting)] : turns;
+}
+
+/**
+ * The Claude turns that may start beside those that run: first come, first served, as many as `parallel` allows, and
+ * only while money is left for them. With nothing running, something is always left, or the run would have stopped.
+ */
+function affordable(run: Run, running: readonly Agent[], waiting: readonly Agent[]): readonly Turn[] {
+  const { parallel, budgetMicros } = run.options;
+  const slots = parallel === null ? waiting.length : Math.max(0, parallel - running.length);
+  const expected = (agent: Agent) => expectedMicros(run.ledger, agent.state);
+  let left = (budgetMicros ?? Number.POSITIVE_INFINITY) - run.ledger.spentMicros;
+  for (const agent of running) left -= expected(agent);
+  const turns: Turn[] = [];
+  for (const agent of waiting.toSorted((a, b) => sinceOf(a) - sinceOf(b)).slice(0, slots)) {
+    if (left <= 0 || agent.phase.kind !== 'ready') break;
+    turns.push(turnOf(run, agent, agent.phase.prompt, null, budgetMicros === null ? null : Math.floor(left)));
+    left -= expected(agent);
+  }
+  return turns;
+}
+
+const sinceOf = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase.since : 0);
+
+function turnOf(run: Run, agent: Agent, prompt: Prompt, record: TurnRecord | null, budgetMicros: number | null): Turn {
+  const { id, state, cwd, input, model, effort } = agent;
+  const number = record?.number ?? agent.turns + 1;
+  const common = { agent: id, number, state, cwd, input, variables: variablesOf(run, agent), record };
+  if (!isPrompt(state)) return { kind: 'script', ...common };
+  return { kind: 'claude', ...common, prompt, preference: { model, effort }, budgetMicros };
+}

@@ -1,0 +1,174 @@
+import type { FailureKind } from './failure.ts';
+import type { ProblemKind } from './problem.ts';
+import type { Options, Prompt, Run, RunStatus, SessionUse, Stop } from './run.ts';
+import type { TagName } from './transitions/index.ts';
+
+interface Told {
+  readonly at: number;
+}
+
+interface OfAgent extends Told {
+  readonly agent: string;
+  readonly state: string;
+}
+
+export interface RunStarted extends Told {
+  readonly kind: 'run_started';
+  readonly run: string;
+  readonly workflow: Run['workflow'];
+  readonly options: Options;
+}
+
+export interface RunResumed extends Told {
+  readonly kind: 'run_resumed';
+  readonly options: Options;
+}
+
+/** No new turns from here on; those under way come to their end. */
+export interface RunStopping extends Told {
+  readonly kind: 'run_stopping';
+  readonly stop: Stop;
+}
+
+export interface RunEnded extends Told {
+  readonly kind: 'run_ended';
+  readonly status: Exclude<RunStatus, 'running'>;
+  readonly spentMicros: number;
+  readonly estimatedMicros: number;
+}
+
+/** An agent was born: `main` of nobody, a worker of its parent. */
+export interface AgentStarted extends OfAgent {
+  readonly kind: 'agent_started';
+  readonly parent: string | null;
+  readonly cwd: string;
+  readonly input: string | null;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export interface TurnStarted extends OfAgent {
+  readonly kind: 'turn_started';
+  readonly turn: number;
+  readonly prompt: Prompt['kind'];
+  readonly session: SessionUse | null;
+}
+
+/** A turn ended, well or not; its cost is in the ledger. */
+export interface TurnEnded extends OfAgent {
+  readonly kind: 'turn_ended';
+  readonly turn: number;
+  readonly session: string | null;
+  readonly costMicros: number;
+  readonly estimated: boolean;
+  readonly spentMicros: number;
+  readonly durationMs: number;
+  readonly failure: FailureKind | null;
+  readonly denials: readonly string[];
+}
+
+/** An agent moved on. `to` is null when it ended. The cost is that of all turns in the state it left. */
+export interface Transitioned extends OfAgent {
+  readonly kind: 'transition';
+  readonly tag: TagName;
+  readonly to: string | null;
+  readonly implicit: boolean;
+  readonly session: string | null;
+  readonly depth: number;
+  readonly costMicros: number;
+  readonly input: string | null;
+}
+
+export interface Reminded extends OfAgent {
+  readonly kind: 'reminded';
+  readonly problem: ProblemKind;
+  readonly message: string;
+  readonly count: number;
+  readonly limit: number;
+}
+
+/** A failed turn will be tried again: after a back-off, or when a usage limit ends. */
+export interface Sleeping extends OfAgent {
+  readonly kind: 'sleeping';
+  readonly why: 'retry' | 'usage_limit';
+  readonly untilMs: number;
+  readonly failure: FailureKind;
+  readonly message: string;
+  readonly count: number;
+}
+
+export interface Woken extends OfAgent {
+  readonly kind: 'woken';
+}
+
+/** A conversation could not be resumed; the next try makes do with less of it. */
+export interface SessionLost extends OfAgent {
+  readonly kind: 'session_lost';
+  readonly session: string;
+  readonly next: 'fork' | 'new';
+  readonly message: string;
+}
+
+/** The budget ran out: an answer is kept but not followed. */
+export interface AnswerWithheld extends OfAgent {
+  readonly kind: 'answer_withheld';
+}
+
+/** A state may not be entered again by this agent. */
+export interface VisitLimit extends OfAgent {
+  readonly kind: 'visit_limit';
+  readonly maxVisits: number;
+}
+
+export interface AgentPaused extends OfAgent {
+  readonly kind: 'agent_paused';
+  readonly why: FailureKind | 'unreadable';
+  readonly message: string;
+}
+
+export interface AgentFailed extends OfAgent {
+  readonly kind: 'agent_failed';
+  readonly message: string;
+}
+
+export interface AgentEnded extends OfAgent {
+  readonly kind: 'agent_ended';
+  readonly result: string;
+}
+
+/** A paused, limited or failed agent is taken up again where it stands. */
+export interface AgentResumed extends OfAgent {
+  readonly kind: 'agent_resumed';
+}
+
+export interface Warned extends OfAgent {
+  readonly kind: 'warning';
+  readonly message: string;
+}
+
+/** What happened in a run. Whoever has all of them, in order, knows the whole story. */
+export type Event =
+  | RunStarted
+  | RunResumed
+  | RunStopping
+  | RunEnded
+  | AgentStarted
+  | TurnStarted
+  | TurnEnded
+  | Transitioned
+  | Reminded
+  | Sleeping
+  | Woken
+  | SessionLost
+  | AnswerWithheld
+  | VisitLimit
+  | AgentPaused
+  | AgentFailed
+  | AgentEnded
+  | AgentResumed
+  | Warned;
+
+/** What a run has become, and what there is to tell about it. */
+export interface Step {
+  readonly run: Run;
+  readonly events: readonly Event[];
+}

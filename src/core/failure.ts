@@ -1,0 +1,58 @@
+/** Every way a turn can fail. None of them advances a state. */
+export type FailureKind =
+  /** Server errors, overload, lost connections, a process that died or said nothing. */
+  | 'transient'
+  /** No output for too long. */
+  | 'timeout'
+  | 'usage_limit'
+  | 'authentication'
+  | 'billing'
+  | 'model'
+  | 'invalid_request'
+  | 'prompt_too_long'
+  | 'refusal'
+  | 'max_turns'
+  /** The turn used up what was left of the run's budget. */
+  | 'budget'
+  /** The conversation to be resumed is gone. */
+  | 'session_lost'
+  /** A script ended with an error. */
+  | 'script'
+  /** A script died midway, and only the user knows whether it may run again. */
+  | 'interrupted';
+
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly message: string;
+  /** When a usage limit ends. */
+  readonly untilMs?: number;
+}
+
+/** What is done about a failure. */
+export type Reaction = 'retry' | 'hold' | 'pause' | 'fail' | 'stop' | 'step_down';
+
+export const REACTIONS: Record<FailureKind, Reaction> = {
+  transient: 'retry',
+  timeout: 'retry',
+  usage_limit: 'hold',
+  authentication: 'pause',
+  billing: 'pause',
+  model: 'pause',
+  invalid_request: 'pause',
+  prompt_too_long: 'pause',
+  refusal: 'fail',
+  max_turns: 'fail',
+  budget: 'stop',
+  session_lost: 'step_down',
+  script: 'fail',
+  interrupted: 'pause',
+};
+
+const FIRST_DELAY_MS = 2_000;
+const LONGEST_DELAY_MS = 120_000;
+
+/** How long to wait before the nth retry: twice as long each time, spread so that agents do not retry in step. */
+export function backOffMs(retry: number, jitter: number): number {
+  const full = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1));
+  return Math.round(full * (0.5 + jitter / 2));
+}

@@ -1,0 +1,70 @@
+import type { Failure } from './failure.ts';
+import type { CostReport } from './ledger.ts';
+import type { Scope } from './names.ts';
+import type { Rules } from './policy.ts';
+import type { Options } from './run.ts';
+
+interface Said {
+  readonly at: number;
+  readonly agent: string;
+}
+
+/** A turn is about to start. `sessionId` is a new one, used if the turn opens a conversation. */
+export interface Began extends Said {
+  readonly kind: 'began';
+  readonly sessionId: string;
+  /** The rules of the state as just read, when its file was read for this turn. */
+  readonly rules: Rules | null;
+  readonly warnings: readonly string[];
+}
+
+/** The state's file could not be read or is not valid. */
+export interface Unreadable extends Said {
+  readonly kind: 'unreadable';
+  readonly message: string;
+}
+
+/** A turn came to its end, with this as its last word. */
+export interface Answered extends Said {
+  readonly kind: 'answered';
+  readonly text: string;
+  readonly cost: CostReport | null;
+  /** Tools that Claude Code was not allowed to use. */
+  readonly denials: readonly string[];
+  readonly scope: Scope;
+  readonly folders: Readonly<Record<string, string | null>>;
+}
+
+/** A turn failed. `progress` says what is left of its conversation: nothing, only our prompt, or part of an answer. */
+export interface Failed extends Said {
+  readonly kind: 'failed';
+  readonly failure: Failure;
+  readonly cost: CostReport | null;
+  readonly progress: 'none' | 'prompt' | 'answer';
+  /** A random number from 0 up to 1, for the back-off. */
+  readonly jitter: number;
+}
+
+/** A sleep is over. */
+export interface Woke extends Said {
+  readonly kind: 'woke';
+}
+
+/** Someone wants the run to stop. */
+export interface Stopped {
+  readonly kind: 'stopped';
+  readonly at: number;
+  readonly by: 'interrupted' | 'stopped';
+}
+
+/** Someone wants the run to go on, perhaps with other options; `retry` takes up failed agents again. */
+export interface Resumed {
+  readonly kind: 'resumed';
+  readonly at: number;
+  readonly options: Partial<Options>;
+  readonly retry: boolean;
+  readonly scope: Scope;
+}
+
+/** Everything the world can say to a run. */
+export type Signal = Began | Unreadable | Answered | Failed | Woke | Stopped | Resumed;

@@ -1,0 +1,93 @@
+import type { Step } from '../event.ts';
+import { backOffMs, REACTIONS, type Reaction } from '../failure.ts';
+import { failAgent } from '../follow.ts';
+import { stronger } from '../outcome.ts';
+import { type Agent, type Prompt, type Run, withAgent } from '../run.ts';
+import type { Failed } from '../signal.ts';
+import { type Over, turnOver } from './turn-over.ts';
+
+/** Decides what becomes of a failed turn. Whatever it is, the state is not left. */
+export function failed(run: Run, signal: Failed): Step {
+  const { agent: id, at, cost, failure, progress } = signal;
+  const over = turnOver(run, { agent: id, at, cost, kept: progress !== 'none', failure: failure.kind, denials: [] });
+  const next = DO[REACTIONS[failure.kind]](over, signal, promptAfter(over, progress));
+  return { run: next.run, events: [...over.events, ...next.events] };
+}
+
+/** What the next try says: the same again, or, if the answer had begun, that it should go on. */
+function promptAfter({ turn }: Over, progress: Failed['progress']): Prompt {
+  return progress === 'answer' ? { kind: 'continue' } : turn.prompt;
+}
+
+const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step> = {
+  retry({ run, agent }, { at, failure, jitter }, prompt) {
+    const count = agent.retries + 1;
+    if (count > run.options.retries) {
+      const message = `${agent.state}: ${failure.message} (tried ${count} ${count === 1 ? 'time' : 'times'})`;
+      return failAgent(run, agent, message, at);
+    }
+    const untilMs = at + backOffMs(count, jitter);
+    return sleep(run, { ...agent, retries: count }, { why: 'retry', untilMs, prompt }, { at, failure }, count);
+  },
+
+  hold({ run, agent }, { at, failure }, prompt) {
+    const { message, untilMs = at } = failure;
+    if (!run.options.wait) {
+      const stop = stronger(run.stop, { kind: 'usage_limit', untilMs, message });
+      const ready: Agent = { ...agent, phase: { kind: 'ready', prompt, since: run.seq } };
+      return { run: withAgent({ ...run, stop }, ready), events: [{ kind: 'run_stopping', at, stop }] };
+    }
+    const hold = run.hold !== null && run.hold.untilMs >= untilMs ? run.hold : { untilMs, message };
+    return sleep({ ...run, hold }, agent, { why: 'usage_limit', untilMs, prompt }, { at, failure }, 0);
+  },
+
+  pause({ run, agent }, { at, failure }, prompt) {
+    const { kind: why, message } = failure;
+    return {
+      run: withAgent(run, { ...agent, phase: { kind: 'paused', why, message, prompt } }),
+      events: [{ kind: 'agent_paused', at, agent: agent.id, state: agent.state, why, message }],
+    };
+  },
+
+  fail: ({ run, agent }, { at, failure }) => failAgent(run, agent, `${agent.state}: ${failure.message}`, at),
+
+  stop({ run, agent }, { at }, prompt) {
+    const ready = withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } });
+    if (run.stop?.kind === 'budget') return { run: ready, events: [] };
+    const stop = stronger(run.stop, { kind: 'budget' });
+    return { run: { ...ready, stop }, events: [{ kind: 'run_stopping', at, stop: { kind: 'budget' } }] };
+  },
+
+  /** resume, else fork, else start afresh: each time with the whole prompt, for nobody knows what is remembered. */
+  step_down({ run, agent, turn }, { at, failure }) {
+    const next = turn.session?.kind === 'resume' ? 'fork' : 'new';
+    const lost = turn.session?.kind === 'fork' ? turn.session.from : (turn.session?.id ?? '');
+    if (turn.session?.kind === 'new') return failAgent(run, agent, `${agent.state}: ${failure.message}`, at);
+    const totalMicros = agent.session?.totalMicros ?? 0;
+    const lesser: Agent = {
+      ...agent,
+      session: next === 'fork' ? { kind: 'branch', of: lost, totalMicros } : null,
+      phase: { kind: 'ready', prompt: { kind: 'state' }, since: run.seq },
+    };
+    const place = { at, agent: agent.id, state: agent.state };
+    return {
+      run: withAgent(run, lesser),
+      events: [{ kind: 'session_lost', ...place, session: lost, next, message: failure.message }],
+    };
+  },
+};
+
+function sleep(
+  run: Run,
+  agent: Agent,
+  { why, untilMs, prompt }: { why: 'retry' | 'usage_limit'; untilMs: number; prompt: Prompt },
+  { at, failure }: Pick<Failed, 'at' | 'failure'>,
+  count: number,
+): Step {
+  const { kind, message } = failure;
+  const place = { at, agent: agent.id, state: agent.state };
+  return {
+    run: withAgent(run, { ...agent, phase: { kind: 'sleeping', why, untilMs, prompt } }),
+    events: [{ kind: 'sleeping', ...place, why, untilMs, failure: kind, message, count }],
+  };
+}

@@ -1,0 +1,54 @@
+import type { Event, Step } from '../event.ts';
+import { follow } from '../follow.ts';
+import type { Scope } from '../names.ts';
+import { type Agent, FRESH_IN_STATE, type Prompt, type Run, withAgent } from '../run.ts';
+import type { Resumed } from '../signal.ts';
+import { overspent } from './turn-over.ts';
+
+/** Takes a run up again where it stands. A run that has ended for good stays as it is. */
+export function resumed(run: Run, signal: Resumed): Step {
+  const options = { ...run.options, ...signal.options };
+  const takenUp = run.agents.filter((agent) => canGoOn(agent, signal.retry));
+  if (takenUp.length === 0) return { run, events: [] };
+  let next: Run = { ...run, options, stop: null, hold: null };
+  const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }];
+  if (overspent(next)) {
+    const stop = { kind: 'budget' } as const;
+    return { run: { ...next, stop }, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };
+  }
+  for (const agent of takenUp) {
+    const taken = takeUp(next, agent, signal.scope, signal.at);
+    next = taken.run;
+    events.push(...taken.events);
+  }
+  return { run: next, events };
+}
+
+const canGoOn = ({ phase }: Agent, retry: boolean): boolean =>
+  phase.kind !== 'ended' && (phase.kind !== 'failed' || retry);
+
+/** Turns under way and agents that are ready need nothing; the others are put back to work. */
+function takeUp(run: Run, agent: Agent, scope: Scope, at: number): Step {
+  const { phase } = agent;
+  switch (phase.kind) {
+    case 'withheld':
+      return follow(run, agent, { ...phase, scope, at });
+    case 'limited':
+      return ready(run, agent, { kind: 'state' }, at);
+    case 'paused':
+      return ready(run, agent, phase.prompt, at);
+    case 'sleeping':
+      return phase.why === 'usage_limit' ? ready(run, agent, phase.prompt, at) : { run, events: [] };
+    case 'failed':
+      return ready(run, { ...agent, ...FRESH_IN_STATE }, { kind: 'state' }, at);
+    default:
+      return { run, events: [] };
+  }
+}
+
+function ready(run: Run, agent: Agent, prompt: Prompt, at: number): Step {
+  return {
+    run: withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } }),
+    events: [{ kind: 'agent_resumed', at, agent: agent.id, state: agent.state }],
+  };
+}

@@ -1,0 +1,74 @@
+import type { Event } from '../event.ts';
+import type { FailureKind } from '../failure.ts';
+import { type CostReport, enterCost, turnMicros } from '../ledger.ts';
+import { stronger } from '../outcome.ts';
+import type { Session } from '../position.ts';
+import { type Agent, agentOf, type Run, type SessionUse, type TurnRecord, withAgent } from '../run.ts';
+
+export interface Over {
+  readonly run: Run;
+  readonly agent: Agent;
+  readonly turn: TurnRecord;
+  readonly events: readonly Event[];
+}
+
+interface Report {
+  readonly agent: string;
+  readonly at: number;
+  readonly cost: CostReport | null;
+  /** Whether the conversation of the turn exists and can be gone on with. */
+  readonly kept: boolean;
+  readonly failure: FailureKind | null;
+  readonly denials: readonly string[];
+}
+
+/** What every turn does when it ends, well or not: its cost is counted and its conversation noted. */
+export function turnOver(run: Run, report: Report): Over {
+  const before = agentOf(run, report.agent);
+  if (before.phase.kind !== 'running') throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
+  const { turn } = before.phase;
+  const paid = turn.session !== null;
+  const estimated = report.cost?.kind === 'estimated';
+  const micros = turnMicros(report.cost, before.session?.totalMicros ?? 0);
+  const agent: Agent = {
+    ...before,
+    session: turn.session === null || !report.kept ? before.session : opened(turn.session, before.session, report.cost),
+    costMicros: before.costMicros + micros,
+    stateMicros: before.stateMicros + micros,
+  };
+  const ledger = paid ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
+  const ended: Event = {
+    kind: 'turn_ended',
+    at: report.at,
+    agent: agent.id,
+    state: agent.state,
+    turn: turn.number,
+    session: turn.session?.id ?? null,
+    costMicros: micros,
+    estimated,
+    spentMicros: ledger.spentMicros,
+    durationMs: report.at - turn.startedAt,
+    failure: report.failure,
+    denials: report.denials,
+  };
+  const charged = withAgent({ ...run, ledger }, agent);
+  if (!overspent(charged) || run.stop?.kind === 'budget') return { run: charged, agent, turn, events: [ended] };
+  const stop = stronger(run.stop, { kind: 'budget' });
+  return {
+    run: { ...charged, stop },
+    agent,
+    turn,
+    events: [ended, { kind: 'run_stopping', at: report.at, stop: { kind: 'budget' } }],
+  };
+}
+
+/** Whether the budget is used up. */
+export function overspent({ options, ledger }: Run): boolean {
+  return options.budgetMicros !== null && ledger.spentMicros >= options.budgetMicros;
+}
+
+/** The conversation after a turn; a total that was not reported stays what it was. */
+function opened(use: SessionUse, before: Session | null, cost: CostReport | null): Session {
+  const totalMicros = cost?.kind === 'reported' ? cost.totalMicros : (before?.totalMicros ?? 0);
+  return { kind: 'open', id: use.id, totalMicros };
+}
