@@ -31,7 +31,10 @@ export function blank(text: string, regions: readonly Region[]): string {
   const parts: string[] = [];
   let from = 0;
   for (const { start, end } of regions) {
-    parts.push(text.slice(from, start), text.slice(start, end).replace(/[^\n]/g, ' '));
+    parts.push(
+      text.slice(from, start),
+      text.slice(start, end).replace(/[^\n]+/g, (line) => ' '.repeat(line.length)),
+    );
     from = end;
   }
   return parts.join('') + text.slice(from);

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { type FailureKind, REACTIONS } from '../core/failure.ts';
+import { RUN_VERSION, type Run } from '../core/run.ts';
+import { TAG_NAMES } from '../core/transitions/index.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+
+const count = z.number().int().nonnegative();
+const micros = z.number().int().nonnegative();
+const time = z.number();
+const words = z.record(z.string(), z.string());
+const orNull = <T extends z.ZodType>(type: T) => type.nullable();
+
+const preference = { model: orNull(z.string()), effort: orNull(z.string()) };
+
+const session = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('open'), id: z.string(), totalMicros: micros }),
+  z.strictObject({ kind: z.literal('branch'), of: z.string(), totalMicros: micros }),
+]);
+
+const frame = z.strictObject({ ...preference, state: z.string(), session: orNull(session), cwd: z.string() });
+
+const prompt = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('state') }),
+  z.strictObject({ kind: z.literal('reminder'), text: z.string() }),
+  z.strictObject({ kind: z.literal('continue') }),
+]);
+
+const sessionUse = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('new'), id: z.string() }),
+  z.strictObject({ kind: z.literal('resume'), id: z.string() }),
+  z.strictObject({ kind: z.literal('fork'), id: z.string(), from: z.string() }),
+]);
+
+const turn = z.strictObject({ number: count, prompt, session: orNull(sessionUse), startedAt: time });
+
+const pausedWhy = z.enum(['unreadable', ...(Object.keys(REACTIONS) as FailureKind[])]);
+
+const phase = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('ready'), prompt, since: count }),
+  z.strictObject({ kind: z.literal('running'), turn }),
+  z.strictObject({ kind: z.literal('sleeping'), why: z.enum(['retry', 'usage_limit']), untilMs: time, prompt }),
+  z.strictObject({
+    kind: z.literal('withheld'),
+    text: z.string(),
+    denials: z.array(z.string()),
+    folders: z.record(z.string(), orNull(z.string())),
+  }),
+  z.strictObject({ kind: z.literal('limited'), maxVisits: count }),
+  z.strictObject({ kind: z.literal('paused'), why: pausedWhy, message: z.string(), prompt }),
+  z.strictObject({ kind: z.literal('failed'), message: z.string() }),
+  z.strictObject({ kind: z.literal('ended'), result: z.string() }),
+]);
+
+const rules = z.strictObject({
+  policy: z.array(
+    z.strictObject({
+      tag: z.enum(TAG_NAMES),
+      target: orNull(z.string()),
+      attributes: words,
+    }),
+  ),
+  maxVisits: orNull(count),
+});
+
+const agent = z.strictObject({
+  ...preference,
+  id: z.string(),
+  parent: orNull(z.string()),
+  state: z.string(),
+  input: orNull(z.string()),
+  session: orNull(session),
+  stack: z.array(frame),
+  cwd: z.string(),
+  variables: words,
+  phase,
+  rules: orNull(rules),
+  reminders: count,
+  retries: count,
+  stateMicros: micros,
+  mustSay: z.boolean(),
+  turns: count,
+  forks: count,
+  costMicros: micros,
+  visits: z.record(z.string(), count),
+});
+
+const stop = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('budget') }),
+  z.strictObject({ kind: z.literal('iterations') }),
+  z.strictObject({ kind: z.literal('usage_limit'), untilMs: time, message: z.string() }),
+  z.strictObject({ kind: z.literal('stopped') }),
+  z.strictObject({ kind: z.literal('interrupted') }),
+]);
+
+const options = z.strictObject({
+  ...preference,
+  budgetMicros: orNull(micros),
+  maxIterations: orNull(count),
+  parallel: orNull(count),
+  reminders: count,
+  retries: count,
+  wait: z.boolean(),
+  resetStack: z.enum(['keep', 'clear']),
+  variables: words,
+});
+
+/** The shape of a state file. It is the shape of a Run: the compiler sees to that. */
+const RUN: z.ZodType<Run> = z.strictObject({
+  version: z.literal(RUN_VERSION),
+  id: z.string(),
+  status: z.enum([
+    'running',
+    'completed',
+    'failed',
+    'waiting',
+    'paused',
+    'budget_exceeded',
+    'iteration_limit',
+    'interrupted',
+  ]),
+  workflow: z.strictObject({ name: z.string(), path: z.string(), platform: z.enum(['unix', 'windows']) }),
+  startedAt: time,
+  options,
+  seq: count,
+  iterations: count,
+  ledger: z.strictObject({
+    spentMicros: micros,
+    estimatedMicros: micros,
+    turns: count,
+    states: z.record(z.string(), z.strictObject({ turns: count, micros })),
+  }),
+  hold: orNull(z.strictObject({ untilMs: time, message: z.string() })),
+  stop: orNull(stop),
+  agents: z.array(agent),
+});
+
+/** A run as the text of its state file. */
+export const runToText = (run: Run): string => `${JSON.stringify(run, null, 2)}\n`;
+
+/** The run that a state file holds. What cannot be read is refused; the file itself is never touched. */
+export function runFromText(text: string, file: string): Run {
+  const data = parseJson(text, file);
+  const version = typeof data === 'object' && data !== null && 'version' in data ? data.version : undefined;
+  if (version !== RUN_VERSION) throw unknownVersion(file, version);
+  const parsed = RUN.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
+  throw refusal(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw refusal(`${file} is not a state file of Raymond: it is not JSON.`, cause);
+  }
+}
+
+function unknownVersion(file: string, version: unknown): RaymondError {
+  if (version === undefined) return refusal(`${file} is not a state file of Raymond: it has no \`version\`.`);
+  return refusal(`${file} has version ${JSON.stringify(version)}; this Raymond reads version ${RUN_VERSION}.`);
+}
+
+const refusal = (message: string, cause?: unknown): RaymondError =>
+  new RaymondError(message, {
+    exitCode: EXIT.invalid,
+    hint: 'The file was left untouched. Use the Raymond that wrote it, or start a new run.',
+    cause,
+  });

@@ -1,0 +1,47 @@
+import type { Platform } from '../core/names.ts';
+import { didYouMean } from '../core/nearest.ts';
+import type { Finding } from '../core/state.ts';
+import { splitPrompt } from './fence.ts';
+import { EMPTY, type Frontmatter, KEYS } from './keys.ts';
+import { newReport, quote, type Report } from './report.ts';
+import { describe, readFields, type Value } from './value.ts';
+import { readYaml } from './yaml.ts';
+
+/** A prompt file as read: what its frontmatter says, the rest, and everything odd or wrong about it. */
+export interface Prompt {
+  readonly frontmatter: Frontmatter;
+  readonly body: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads a prompt's text. Any text gives a prompt; if the findings hold an error, it must not be used. */
+export function readPrompt(file: string, text: string, platform: Platform): Prompt {
+  const report = newReport(file);
+  const parts = splitPrompt(text);
+  if (parts.kind === 'unclosed') {
+    report.error({ line: 1, column: 1 }, parts.message);
+    return { frontmatter: EMPTY, body: '', findings: report.findings };
+  }
+  const value = parts.kind === 'fenced' ? readYaml(parts.yaml, report) : undefined;
+  const frontmatter = value === undefined ? EMPTY : decode(value, report, platform);
+  return { frontmatter, body: parts.body, findings: report.findings };
+}
+
+function decode(value: Value, report: Report, platform: Platform): Frontmatter {
+  if (value.kind === 'nothing') return EMPTY;
+  if (value.kind !== 'mapping') {
+    report.error(value.at, `frontmatter is made of keys and values, such as \`model: sonnet\`, not ${describe(value)}`);
+    return EMPTY;
+  }
+  let frontmatter = EMPTY;
+  for (const field of readFields(value, report).values()) {
+    const decoder = Object.hasOwn(KEYS, field.name) ? KEYS[field.name] : undefined;
+    if (decoder === undefined) {
+      const meant = didYouMean(field.name, Object.keys(KEYS));
+      report.warning(field.at, `the key ${quote(field.name)} is unknown and has no effect${meant}`);
+    } else if (field.value.kind !== 'nothing') {
+      frontmatter = { ...frontmatter, ...decoder(field, report, platform) };
+    }
+  }
+  return frontmatter;
+}

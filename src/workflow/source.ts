@@ -1,0 +1,39 @@
+import { type InvalidWorkflow, refused } from './invalid.ts';
+
+/**
+ * Where the files of a workflow come from. Nothing else knows whether that is a folder or a zip.
+ * What cannot be listed or read is an InvalidWorkflow.
+ */
+export interface Source {
+  /** What to call it in a message. */
+  readonly name: string;
+  /** The names of its files as they are now, sorted; no folders, no dot files. */
+  list(): Promise<readonly string[]>;
+  /** The bytes of one of them as they are now. */
+  read(file: string): Promise<Uint8Array>;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: 'it does not exist (any more)',
+  ENOTDIR: 'it does not exist (any more)',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its links go round in a circle',
+  ENAMETOOLONG: 'the name is too long',
+};
+
+/** Why the system would not let us read something, in words. */
+export function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  return REASONS[code] ?? (error instanceof Error ? error.message : code);
+}
+
+/** The system's name for an error, or nothing. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** What a source throws when the system will not let it read. */
+export const unreadable = (what: string, error: unknown): InvalidWorkflow =>
+  refused(what, `it cannot be read: ${reasonOf(error)}`);

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { due, type Turn } from '../../src/core/due.ts';
+import type { Event } from '../../src/core/event.ts';
+import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
+import type { CostReport } from '../../src/core/ledger.ts';
+import type { PolicyEntry } from '../../src/core/policy.ts';
+import type { Run, SessionUse } from '../../src/core/run.ts';
+import type { Signal } from '../../src/core/signal.ts';
+import { step } from '../../src/core/step.ts';
+import { scopeOf } from './play.ts';
+
+/** A workflow with prompts, a script and a state with a policy, where any state may follow any other. */
+export const BOOK = { files: ['START.md', 'A.md', 'B.md', 'S.sh', 'GATE.md'] };
+
+const GATE: PolicyEntry[] = [
+  { tag: 'goto', target: 'A', attributes: {} },
+  { tag: 'call', target: 'B', attributes: { return: 'GATE' } },
+  { tag: 'result', target: null, attributes: {} },
+];
+
+/** One thing that happens: which of the due turns moves, and how its turn ends if it was under way. */
+export interface Deed {
+  readonly pick: number;
+  readonly text: string;
+  readonly failure: FailureKind | null;
+  readonly progress: 'none' | 'prompt' | 'answer';
+  readonly micros: number;
+  readonly killed: boolean;
+  readonly denied: boolean;
+  readonly interlude: 'stop' | 'resume' | null;
+}
+
+const state = fc.constantFrom('START', 'A.md', 'B', 'S.sh', 'GATE', 'NOWHERE', '../A');
+const text = fc.oneof(
+  { weight: 4, arbitrary: state.map((to) => `<goto>${to}</goto>`) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(state, fc.boolean())
+      .map(([to, clear]) => `<reset${clear ? ' stack="clear"' : ''}>${to}</reset>`),
+  },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.constantFrom('call', 'function'), state, state)
+      .map(([tag, to, back]) => `<${tag} return="${back}">${to}</${tag}>`),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .array(fc.tuple(state, state), { minLength: 1, maxLength: 3 })
+      .map((forks) => forks.map(([to]) => `<fork next="${forks[0]?.[1]}" n="1">${to}</fork>`).join(' ')),
+  },
+  { weight: 5, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
+  { weight: 1, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
+);
+
+export const deed: fc.Arbitrary<Deed> = fc.record({
+  pick: fc.nat(50),
+  text,
+  failure: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(REACTIONS) as FailureKind[])) },
+  ),
+  progress: fc.constantFrom('none', 'prompt', 'answer'),
+  micros: fc.nat(400_000),
+  killed: fc.boolean(),
+  denied: fc.boolean(),
+  interlude: fc.oneof(
+    { weight: 20, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom('stop', 'resume') },
+  ),
+});
+
+/** A Claude Code that knows what each of its conversations has really cost, in the manner of either generation. */
+export class Till {
+  readonly generation: 'per call' | 'per conversation';
+  paidMicros = 0;
+  private readonly totals = new Map<string, number>();
+
+  constructor(generation: 'per call' | 'per conversation') {
+    this.generation = generation;
+  }
+
+  ring(use: SessionUse, micros: number): CostReport {
+    const before = this.before(use);
+    this.paidMicros += micros;
+    this.totals.set(use.id, before + micros);
+    return this.generation === 'per call'
+      ? { kind: 'reported', totalMicros: micros, continues: false }
+      : { kind: 'reported', totalMicros: before + micros, continues: true };
+  }
+
+  /** A killed turn reports nothing and saves no total: its conversation goes on from the one before. */
+  guess(use: SessionUse, micros: number): CostReport {
+    this.paidMicros += micros;
+    this.totals.set(use.id, this.before(use));
+    return { kind: 'estimated', micros };
+  }
+
+  private before(use: SessionUse): number {
+    return use.kind === 'new' ? 0 : (this.totals.get(use.kind === 'fork' ? use.from : use.id) ?? 0);
+  }
+}
+
+/** The signal that a deed amounts to in this run; undefined if nothing can happen any more. */
+export function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
+  const at = 2000 + run.seq * 10;
+  const scope = scopeOf(BOOK);
+  if (deed.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
+  if (deed.interlude === 'resume' || run.status !== 'running') {
+    return {
+      kind: 'resumed',
+      at,
+      options: { budgetMicros: run.ledger.spentMicros + 3_000_000 },
+      retry: deed.denied,
+      scope,
+    };
+  }
+  const turns = due(run);
+  const turn: Turn | undefined = turns[deed.pick % turns.length];
+  if (turn === undefined) return undefined;
+  const { agent } = turn;
+  if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };
+  if (turn.record === null) {
+    const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
+    const rules = reads
+      ? { policy: turn.state === 'GATE.md' ? GATE : [], maxVisits: turn.state === 'B.md' ? 2 : null }
+      : null;
+    return { kind: 'began', at, agent, sessionId: `${agent}-${turn.number}`, rules, warnings: [] };
+  }
+  const use = turn.record.session;
+  const failure = deed.failure ?? (deed.killed && deed.denied ? 'transient' : null);
+  if (failure !== null) {
+    const cost = use === null ? null : deed.killed ? till.guess(use, deed.micros) : till.ring(use, deed.micros);
+    const progress = cost?.kind === 'reported' && deed.progress === 'none' ? 'prompt' : deed.progress;
+    return {
+      kind: 'failed',
+      at,
+      agent,
+      failure: { kind: failure, message: 'failed', untilMs: at + 500 },
+      cost,
+      progress,
+      jitter: 0.5,
+    };
+  }
+  const cost = use === null ? null : till.ring(use, deed.micros);
+  return {
+    kind: 'answered',
+    at,
+    agent,
+    text: deed.text,
+    cost,
+    denials: deed.denied ? ['Bash'] : [],
+    folders: {},
+    scope,
+  };
+}
+
+/** Plays deeds on, letting `look` see every step. */
+export function playOn(
+  run: Run,
+  deeds: readonly Deed[],
+  till: Till,
+  look?: (before: Run, signal: Signal, after: Run, events: readonly Event[]) => void,
+): { run: Run; events: Event[] } {
+  const events: Event[] = [];
+  let now = run;
+  for (const deed of deeds) {
+    const signal = signalOf(now, deed, till);
+    if (signal === undefined) continue;
+    const next = step(now, signal);
+    look?.(now, signal, next.run, next.events);
+    events.push(...next.events);
+    now = next.run;
+  }
+  return { run: now, events };
+}

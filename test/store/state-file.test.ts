@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { RaymondError } from '../../src/errors.ts';
+import { runFromText, runToText } from '../../src/store/state-file.ts';
+import { Stage } from '../core/play.ts';
+
+const FILES = { files: ['START.md', 'WORKER.md', 'BACK.md'] };
+
+function refusalOf(text: string): RaymondError {
+  try {
+    runFromText(text, 'r.json');
+  } catch (error) {
+    if (error instanceof RaymondError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+/** The state file of a run in the middle of things, with one value replaced. */
+function changed(path: readonly (string | number)[], value: unknown): string {
+  const { run } = new Stage(FILES).plays(
+    '<fork next="START" item="x">WORKER</fork>',
+    '<call return="BACK">START</call>',
+  );
+  const data: unknown = JSON.parse(runToText(run));
+  const last = path.at(-1) ?? '';
+  const holder = path.slice(0, -1).reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], data);
+  (holder as Record<string | number, unknown>)[last] = value;
+  return JSON.stringify(data);
+}
+
+test('a run comes back from its state file exactly as it was', () => {
+  const stage = new Stage(FILES).plays('<fork next="START" item="x">WORKER</fork>', '<call return="BACK">START</call>');
+  stage.begin('main');
+  expect(runFromText(runToText(stage.run), 'r.json')).toStrictEqual(stage.run);
+});
+
+test('what a crash must not lose is in the file: variables, pending fork, counters, the turn under way', () => {
+  const stage = new Stage(FILES).plays('<fork next="START" item="x">WORKER</fork>', '<call return="BACK">START</call>');
+  stage.begin('main_worker1');
+  expect(JSON.parse(runToText(stage.run))).toMatchObject({
+    status: 'running',
+    iterations: 3,
+    agents: [
+      { id: 'main', session: { kind: 'branch', of: 's1' }, stack: [{ state: 'BACK.md' }], forks: 1, turns: 2 },
+      {
+        id: 'main_worker1',
+        variables: { item: 'x' },
+        phase: { kind: 'running', turn: { number: 1, session: { kind: 'new', id: 's2' } } },
+      },
+    ],
+  });
+});
+
+describe('a state file is refused, with a sentence that says why,', () => {
+  test.each<[string, string, string]>([
+    ['if it is not JSON', '{"version": 1,', 'r.json is not a state file of Raymond: it is not JSON.'],
+    ['if it is empty', '', 'r.json is not a state file of Raymond: it is not JSON.'],
+    ['if it has no version', '{"agents": []}', 'r.json is not a state file of Raymond: it has no `version`.'],
+    ['if it is not an object', '[1]', 'r.json is not a state file of Raymond: it has no `version`.'],
+    ['if it is of a later version', changed(['version'], 2), 'r.json has version 2; this Raymond reads version 1.'],
+  ])('%s', (_, text, message) => {
+    const refusal = refusalOf(text);
+    expect(refusal.message).toBe(message);
+    expect(refusal.exitCode).toBe(65);
+    expect(refusal.hint).toContain('left untouched');
+  });
+
+  test.each<[string, (string | number)[], unknown, string]>([
+    ['an unknown status', ['status'], 'sleepy', '`status`'],
+    ['a missing agent id', ['agents', 0, 'id'], undefined, '`agents.0.id`'],
+    ['an unknown phase', ['agents', 1, 'phase'], { kind: 'dreaming' }, '`agents.1.phase.kind`'],
+    ['a key nobody knows', ['colour'], 'red', 'its top level'],
+    ['broken money', ['ledger', 'spentMicros'], 1.5, '`ledger.spentMicros`'],
+    [
+      'an unknown tag in a policy',
+      ['agents', 0, 'rules'],
+      { policy: [{ tag: 'jump', target: null, attributes: {} }], maxVisits: null },
+      '`agents.0.rules.policy.0.tag`',
+    ],
+  ])('if it holds %s', (_, path, value, place) => {
+    expect(refusalOf(changed(path, value)).message).toContain(`r.json is not a state file of Raymond: ${place}:`);
+  });
+});
