@@ -1,7 +1,7 @@
 import { resolveState, type Scope } from './names.ts';
 import { implicitTag, type Policy, permits, sameState } from './policy.ts';
 import { effortName, modelName } from './preference.ts';
-import { type Problem, problem } from './problem.ts';
+import { type Problem, problem, shortened } from './problem.ts';
 import { OWN_ATTRIBUTES, type OwnAttribute, readTags, type Tag } from './tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
 import type { Go } from './transitions/transition.ts';
@@ -54,11 +54,12 @@ export function judge(text: string, context: Context): Verdict {
   return { kind: 'go', headings, implicit: only !== undefined, warnings };
 }
 
-/** The folders that an answer wants to work in, as written: someone has to see whether they exist. */
-export function foldersNamed(text: string): readonly string[] {
+/** The folders that an answer wants to work in, said or implicit: someone has to see whether they exist. */
+export function foldersNamed(text: string, policy: Policy): readonly string[] {
   const reading = readTags(text, TAG_NAMES);
   if (reading.kind === 'unclosed') return [];
-  return [...new Set(reading.tags.flatMap((tag) => tag.attributes.cd ?? []))];
+  const tags = reading.tags.length > 0 ? reading.tags : [implicitTag(policy)];
+  return [...new Set(tags.flatMap((tag) => tag?.attributes.cd ?? []))];
 }
 
 const wrong = (problem: Problem): Verdict => ({ kind: 'wrong', problem });
@@ -87,7 +88,7 @@ function continued(tags: readonly Tag[], scope: Scope): readonly Tag[] | Problem
   const [way = ''] = ways;
   const astray = ways.find((each) => each.trim() !== way.trim() && !sameState(each, way, scope));
   if (astray !== undefined) {
-    const message = `the forks do not agree on where their parent goes on: \`${way}\` or \`${astray}\``;
+    const message = `the forks do not agree on where their parent goes on: \`${shortened(way)}\` or \`${shortened(astray)}\``;
     return problem('several_tags', message);
   }
   const agreed = forks.map((tag) => (way === '' ? tag : { ...tag, attributes: { ...tag.attributes, next: way } }));
@@ -143,14 +144,18 @@ function attributeFault(tag: Tag, name: TagName, context: Context): Problem | un
   const missing = required.find((key) => (tag.attributes[key] ?? '').trim() === '');
   if (missing !== undefined) return problem('missing_attribute', `${show(tag)}: \`${missing}="STATE"\` is missing`);
   const { cd, stack } = tag.attributes;
+  const empty = PREFERENCES.find((key) => tag.attributes[key]?.trim() === '');
+  if (empty !== undefined) return problem('bad_attribute', `${show(tag)}: \`${empty}\` is empty`);
   if (stack !== undefined && stack !== 'clear' && stack !== 'keep') {
-    return problem('bad_attribute', `${show(tag)}: \`stack\` can be "clear" or "keep", not "${stack}"`);
+    return problem('bad_attribute', `${show(tag)}: \`stack\` can be "clear" or "keep", not "${shortened(stack)}"`);
   }
   if (cd !== undefined && (Object.hasOwn(context.folders, cd) ? context.folders[cd] : null) === null) {
-    return problem('no_folder', `${show(tag)}: there is no folder \`${cd}\``);
+    return problem('no_folder', `${show(tag)}: there is no folder \`${shortened(cd)}\``);
   }
   return undefined;
 }
+
+const PREFERENCES = ['model', 'effort'] as const;
 
 /** What is odd about a tag but does not keep it from being followed. */
 function warningsOf(tag: Tag): readonly string[] {
@@ -170,8 +175,6 @@ function show(tag: Tag): string {
     isTagName(tag.name) && TRANSITIONS[tag.name].body === 'text' ? '' : `${shortened(tag.body)}</${tag.name}>`;
   return `\`<${tag.name}>${body}\`${tag.line > 0 ? ` (line ${tag.line})` : ''}`;
 }
-
-const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 const MOST_LISTED = 5;
 

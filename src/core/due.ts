@@ -35,8 +35,12 @@ export interface SleepTurn {
 
 export type Turn = ClaudeTurn | ScriptTurn | SleepTurn;
 
-/** What should be under way now. Pure: after a crash it says the same again. */
-export function due(run: Run): readonly Turn[] {
+const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * What should be under way now, but for the agents that are seen to already. Pure: after a crash it says the same again.
+ */
+export function due(run: Run, seenTo: ReadonlySet<string> = NOBODY): readonly Turn[] {
   const turns: Turn[] = [];
   const running: Agent[] = [];
   const waiting: Agent[] = [];
@@ -44,9 +48,9 @@ export function due(run: Run): readonly Turn[] {
     const { phase } = agent;
     if (phase.kind === 'running') {
       if (phase.turn.session !== null) running.push(agent);
-      turns.push(turnOf(run, agent, phase.turn.prompt, phase.turn, null));
+      if (!seenTo.has(agent.id)) turns.push(turnOf(run, agent, phase.turn.prompt, phase.turn, null));
     }
-    if (run.stop !== null) continue;
+    if (run.stop !== null || seenTo.has(agent.id)) continue;
     if (phase.kind === 'sleeping') turns.push({ kind: 'sleep', agent: agent.id, untilMs: phase.untilMs });
     if (phase.kind === 'ready' && isPrompt(agent.state)) waiting.push(agent);
     if (phase.kind === 'ready' && !isPrompt(agent.state)) turns.push(turnOf(run, agent, phase.prompt, null, null));

@@ -19,7 +19,11 @@ export type FailureKind =
   /** A script ended with an error. */
   | 'script'
   /** A script died midway, and only the user knows whether it may run again. */
-  | 'interrupted';
+  | 'interrupted'
+  /** A Claude turn was gone when its run was taken up again. */
+  | 'lost'
+  /** We ended the turn because someone wanted the run to stop. */
+  | 'stopped';
 
 export interface Failure {
   readonly kind: FailureKind;
@@ -29,7 +33,7 @@ export interface Failure {
 }
 
 /** What is done about a failure. */
-export type Reaction = 'retry' | 'hold' | 'pause' | 'fail' | 'stop' | 'step_down';
+export type Reaction = 'retry' | 'hold' | 'pause' | 'fail' | 'stop' | 'step_down' | 'again';
 
 export const REACTIONS: Record<FailureKind, Reaction> = {
   transient: 'retry',
@@ -46,6 +50,8 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
   session_lost: 'step_down',
   script: 'fail',
   interrupted: 'pause',
+  lost: 'again',
+  stopped: 'again',
 };
 
 const FIRST_DELAY_MS = 2_000;

@@ -28,7 +28,7 @@ export const EMPTY_LEDGER: Ledger = { spentMicros: 0, estimatedMicros: 0, turns:
 /** The cost of one turn, given the last total of the conversation it went on from. Never negative. */
 export function turnMicros(report: CostReport | null, lastTotalMicros: number): number {
   if (report === null) return 0;
-  if (report.kind === 'estimated') return report.micros;
+  if (report.kind === 'estimated') return Math.max(0, report.micros);
   return Math.max(0, report.totalMicros - (report.continues ? lastTotalMicros : 0));
 }
 

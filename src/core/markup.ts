@@ -26,6 +26,11 @@ export function findRegions(text: string): readonly Region[] {
   return regions;
 }
 
+/** The comments among these regions and those that stand inside their code: neither ever counts. */
+export function commentsOf(text: string, regions: readonly Region[]): readonly Region[] {
+  return regions.flatMap((region) => (region.kind === 'comment' ? region : commentsWithin(text, region)));
+}
+
 /** The text with these regions blanked out: same length, same lines, nothing left in them to be found. */
 export function blank(text: string, regions: readonly Region[]): string {
   const parts: string[] = [];
@@ -42,8 +47,22 @@ export function blank(text: string, regions: readonly Region[]): string {
 
 type Closer = (start: number) => number | undefined;
 
+/** Where the comment that starts here is closed; `<!-->` is a whole one, as in HTML. */
 function commentEnd(text: string, start: number, lastCommentEnd: number): number | undefined {
-  return lastCommentEnd > start + 3 ? text.indexOf('-->', start + 4) + 3 : undefined;
+  return lastCommentEnd > start + 1 ? text.indexOf('-->', start + 2) + 3 : undefined;
+}
+
+function commentsWithin(text: string, { start, end }: Region): readonly Region[] {
+  const code = text.slice(start, end);
+  const lastCommentEnd = code.lastIndexOf('-->');
+  const comments: Region[] = [];
+  for (let at = code.indexOf('<!--'); at !== -1; ) {
+    const close = commentEnd(code, at, lastCommentEnd);
+    if (close === undefined) break;
+    comments.push({ kind: 'comment', start: start + at, end: start + close });
+    at = code.indexOf('<!--', close);
+  }
+  return comments;
 }
 
 interface FenceLine {

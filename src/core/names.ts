@@ -1,4 +1,5 @@
 import { didYouMean } from './nearest.ts';
+import { shortened } from './problem.ts';
 
 export type Platform = 'unix' | 'windows';
 
@@ -24,6 +25,10 @@ export const isStateFile = (file: string): boolean => extensionOf(file) !== '';
 /** Whether a state is a prompt for Claude Code; the others are scripts. */
 export const isPrompt = (file: string): boolean => extensionOf(file) === PROMPT;
 
+/** Whether a file is a state that this kind of machine can run. */
+export const runsOn = (file: string, platform: Platform): boolean =>
+  [PROMPT, ...SCRIPTS[platform]].includes(extensionOf(file));
+
 /** A state's name without its extension. A dot is part of the name unless a known extension follows. */
 export const stem = (file: string): string => file.slice(0, file.length - extensionOf(file).length);
 
@@ -31,37 +36,35 @@ export const stem = (file: string): string => file.slice(0, file.length - extens
 export function resolveState(name: string, scope: Scope): Resolution {
   const unsafe = unsafeName(name);
   if (unsafe !== undefined) return { kind: 'unsafe', message: unsafe };
-  const scripts = SCRIPTS[scope.platform];
   const extension = extensionOf(name);
   if (extension !== '') {
     if (!scope.files.includes(name)) return { kind: 'unknown', message: unknownState(name, scope) };
-    if (extension === PROMPT || scripts.includes(extension)) return { kind: 'found', file: name };
+    if (runsOn(name, scope.platform)) return { kind: 'found', file: name };
     return { kind: 'foreign', message: foreignState(name, [name], scope.platform) };
   }
-  const here = [PROMPT, ...scripts].map((ending) => name + ending).filter((file) => scope.files.includes(file));
+  const files = EXTENSIONS.map((ending) => name + ending).filter((file) => scope.files.includes(file));
+  const here = files.filter((file) => runsOn(file, scope.platform));
   const [file, second] = here;
   if (file !== undefined && second === undefined) return { kind: 'found', file };
   if (file !== undefined) {
-    const message = `the state \`${name}\` is ambiguous: ${here.join(' and ')} both exist; write the extension`;
+    const all = here.length === 2 ? 'both' : 'all';
+    const message = `the state \`${name}\` is ambiguous: ${here.join(' and ')} ${all} exist; write the extension`;
     return { kind: 'ambiguous', message };
   }
-  const elsewhere = EXTENSIONS.map((ending) => name + ending).filter((each) => scope.files.includes(each));
-  if (elsewhere.length > 0) return { kind: 'foreign', message: foreignState(name, elsewhere, scope.platform) };
+  if (files.length > 0) return { kind: 'foreign', message: foreignState(name, files, scope.platform) };
   return { kind: 'unknown', message: unknownState(name, scope) };
 }
 
 /** Finds the state in which a folder or a zip starts. */
 export function resolveEntry(scope: Scope): Resolution {
-  const found = ENTRIES.map((name) => resolveState(name, scope)).filter((entry) => entry.kind !== 'unknown');
-  const [entry, second] = found;
-  if (entry === undefined) {
-    return { kind: 'unknown', message: 'there is no state to start in: name one 1_START.md or START.md' };
+  const entries = ENTRIES.map((name) => resolveState(name, scope)).filter(({ kind }) => kind !== 'unknown');
+  const [entry, second] = entries.filter(({ kind }) => kind !== 'foreign');
+  if (second !== undefined) {
+    const files = scope.files.filter((file) => ENTRIES.includes(stem(file)) && runsOn(file, scope.platform)).sort();
+    return { kind: 'ambiguous', message: `it could start in ${files.join(' or in ')}: keep only one of them` };
   }
-  if (second !== undefined && entry.kind === 'found' && second.kind === 'found') {
-    const message = `it could start in ${entry.file} or in ${second.file}: keep only one of them`;
-    return { kind: 'ambiguous', message };
-  }
-  return found.find((each) => each.kind === 'found') ?? entry;
+  const none = { kind: 'unknown', message: 'there is no state to start in: name one 1_START.md or START.md' } as const;
+  return entry ?? entries[0] ?? none;
 }
 
 /** Why a name cannot be a state's, whatever the workflow holds. */
@@ -69,8 +72,8 @@ function unsafeName(name: string): string | undefined {
   if (name === '') return 'the name of the state is empty';
   const separator = /[/\\]/.exec(name)?.[0];
   if (separator !== undefined)
-    return `\`${name}\` contains \`${separator}\`: name a state of this workflow, not a path`;
-  if (name.includes('\0')) return `${JSON.stringify(name)} contains a NUL character`;
+    return `\`${shortened(name)}\` contains \`${separator}\`: name a state of this workflow, not a path`;
+  if (name.includes('\0')) return `${JSON.stringify(shortened(name))} contains a NUL character`;
   return undefined;
 }
 
@@ -80,9 +83,9 @@ function extensionOf(file: string): string {
 
 function unknownState(name: string, scope: Scope): string {
   const states = scope.files.filter(isStateFile);
-  const names = extensionOf(name) === '' ? states.map(stem) : states;
+  const names = extensionOf(name) === '' ? [...states.map(stem), ...states] : states;
   const beside = scope.files.includes(name) ? `; a state's file ends in ${EXTENSIONS.join(', ')}` : '';
-  return `there is no state \`${name}\` in this workflow${didYouMean(name, names)}${beside}`;
+  return `there is no state \`${shortened(name)}\` in this workflow${didYouMean(name, names)}${beside}`;
 }
 
 function foreignState(name: string, files: readonly string[], platform: Platform): string {

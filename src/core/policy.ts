@@ -28,9 +28,14 @@ export function permits(policy: Policy, tag: Tag, scope: Scope): boolean {
 export function implicitTag(policy: Policy): Tag | undefined {
   const [entry, second] = policy;
   if (entry === undefined || second !== undefined || entry.target === null) return undefined;
-  const { body, required } = TRANSITIONS[entry.tag];
-  if (body === 'text' || required.some((name) => !Object.hasOwn(entry.attributes, name))) return undefined;
+  if (TRANSITIONS[entry.tag].body === 'text' || leavesOpen(entry)) return undefined;
   return { name: entry.tag, attributes: entry.attributes, repeated: [], body: entry.target, line: 0 };
+}
+
+/** Whether an entry leaves it to the agent to name a state. */
+export function leavesOpen(entry: PolicyEntry): boolean {
+  const { body, required } = TRANSITIONS[entry.tag];
+  return (body === 'state' && entry.target === null) || required.some((name) => !Object.hasOwn(entry.attributes, name));
 }
 
 /** The states that an entry names, each with the key that names it. */

@@ -17,4 +17,7 @@ export interface Problem {
   readonly message: string;
 }
 
+/** A text of somebody else's, short enough to stand in a message. */
+export const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
 export const problem = (kind: ProblemKind, message: string): Problem => ({ kind, message });

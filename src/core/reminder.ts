@@ -1,5 +1,5 @@
-import { isStateFile, type Scope } from './names.ts';
-import type { Policy, PolicyEntry } from './policy.ts';
+import { runsOn, type Scope } from './names.ts';
+import { leavesOpen, type Policy, type PolicyEntry } from './policy.ts';
 import type { Problem } from './problem.ts';
 import { TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
 
@@ -8,7 +8,7 @@ export function reminder(problem: Problem, policy: Policy, scope: Scope): string
   const free = policy.length === 0;
   const entries = free ? TAG_NAMES.map((tag) => ({ tag, target: null, attributes: {} })) : policy;
   const literals = [...new Set(entries.map(literalTag))];
-  const states = literals.some((each) => each.includes(ANY_STATE)) ? scope.files.filter(isStateFile) : [];
+  const states = entries.some(leavesOpen) ? scope.files.filter((file) => runsOn(file, scope.platform)) : [];
   const forks = entries.some((entry) => entry.tag === 'fork') ? FORK_NOTE : '';
   return [
     opening(problem),

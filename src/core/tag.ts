@@ -1,4 +1,4 @@
-import { blank, findRegions } from './markup.ts';
+import { blank, commentsOf, findRegions } from './markup.ts';
 
 /** A tag as it stands in a message. Nothing about it has been checked but its form. */
 export interface Tag {
@@ -30,8 +30,7 @@ export function readTags(text: string, names: readonly string[]): Reading {
   const regions = findRegions(text);
   const outsideCode = scan(text, blank(text, regions), names);
   if (outsideCode.kind === 'unclosed' || outsideCode.tags.length > 0) return outsideCode;
-  const comments = regions.filter((region) => region.kind === 'comment');
-  return scan(text, blank(text, comments), names);
+  return scan(text, blank(text, commentsOf(text, regions)), names);
 }
 
 /**
@@ -82,7 +81,7 @@ function readOpener(text: string, visible: string, from: number): Opener | undef
 
 /** Where the closing tag stands that balances an opening one. */
 function findCloser(visible: string, name: string, from: number): { start: number; end: number } | undefined {
-  const either = new RegExp(`<(?:(/)${name}\\s*>|${name}(?=[\\s>]))`, 'gi');
+  const either = new RegExp(`<(?:(/)${name}\\s*>|${name}(?=[\\s>])(?!\\s*/>))`, 'gi');
   either.lastIndex = from;
   let depth = 1;
   for (let found = either.exec(visible); found !== null; found = either.exec(visible)) {

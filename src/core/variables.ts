@@ -5,6 +5,7 @@ const FORBIDDEN = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.
 
 /** Why a worker's variable may not have this name (it is put into the environment of scripts), or undefined. */
 export function variableProblem(name: string, platform: Platform): string | undefined {
+  if (name.includes('\0')) return `${JSON.stringify(name)} cannot be a variable: it contains a NUL character`;
   const meant = platform === 'windows' ? name.toUpperCase() : name;
   if (!FORBIDDEN.test(meant) && name !== '__proto__') return undefined;
   return `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;

@@ -1,13 +1,5 @@
 import { basename } from 'node:path';
-import {
-  isStateFile,
-  type Platform,
-  type Resolution,
-  resolveEntry,
-  resolveState,
-  type Scope,
-  stem,
-} from '../core/names.ts';
+import { type Platform, type Resolution, resolveEntry, resolveState, runsOn, type Scope, stem } from '../core/names.ts';
 import type { Finding, State } from '../core/state.ts';
 import { mapConcurrently } from './concurrent.ts';
 import { folderSource } from './folder.ts';
@@ -84,7 +76,7 @@ function entryFindings(name: string, entry: Resolution): readonly Finding[] {
 
 /** Checks every state that can run here; scripts of the other platform are none of ours. */
 async function checkAll(source: Source, scope: Scope): Promise<readonly Finding[]> {
-  const states = scope.files.filter((file) => isStateFile(file) && resolveState(file, scope).kind === 'found');
+  const states = scope.files.filter((file) => runsOn(file, scope.platform));
   const read = await mapConcurrently(states, MOST_READS, (file) => readStateFile(source, file, scope));
   return read.flatMap(({ findings }) => findings);
 }

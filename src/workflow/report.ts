@@ -19,9 +19,13 @@ export const WHOLE: Place = { line: 0, column: 0 };
 /** An empty report about this file. */
 export function newReport(file: string): Report {
   const findings: Finding[] = [];
+  const add = (severity: Finding['severity'], at: Place, message: string): void => {
+    // A message may quote a name with a line break in it; a finding is one line all the same.
+    findings.push({ severity, file, ...at, message: message.replace(/[\r\n]+/g, ' ') });
+  };
   return {
-    error: (at, message) => findings.push({ severity: 'error', file, ...at, message }),
-    warning: (at, message) => findings.push({ severity: 'warning', file, ...at, message }),
+    error: (at, message) => add('error', at, message),
+    warning: (at, message) => add('warning', at, message),
     findings,
   };
 }

@@ -58,6 +58,10 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
     return { run: { ...ready, stop }, events: [{ kind: 'run_stopping', at, stop: { kind: 'budget' } }] };
   },
 
+  again: ({ run, agent }, _signal, prompt) => {
+    return { run: withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } }), events: [] };
+  },
+
   /** resume, else fork, else start afresh: each time with the whole prompt, for nobody knows what is remembered. */
   step_down({ run, agent, turn }, { at, failure }) {
     const next = turn.session?.kind === 'resume' ? 'fork' : 'new';

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import type { Context } from '../../src/core/answer.ts';
+import type { Platform, Scope } from '../../src/core/names.ts';
+import type { PolicyEntry } from '../../src/core/policy.ts';
+import type { Tag } from '../../src/core/tag.ts';
+import { TAG_NAMES, type TagName } from '../../src/core/transitions/index.ts';
+import type { Go } from '../../src/core/transitions/transition.ts';
+
+export const scopeOf = (files: readonly string[], platform: Platform = 'unix'): Scope => ({ files, platform });
+
+/** A workflow of five prompts and a script. */
+export const SCOPE = scopeOf(['A.md', 'B.md', 'N.md', 'R.md', 'RUN.sh', 'W.md']);
+
+/** A state without a policy, on Unix, in which the folder `sub` exists and `gone` does not. */
+export const contextOf = (changes: Partial<Context> = {}): Context => ({
+  policy: [],
+  scope: SCOPE,
+  folders: { sub: '/work/sub', gone: null },
+  resetStack: 'keep',
+  implicit: true,
+  ...changes,
+});
+
+export const entryOf = (
+  tag: TagName,
+  target: string | null = null,
+  attributes: Readonly<Record<string, string>> = {},
+): PolicyEntry => ({ tag, target, attributes });
+
+export const tagOf = (
+  name: string,
+  body: string,
+  attributes: Readonly<Record<string, string>> = {},
+  line = 1,
+): Tag => ({ name, attributes, repeated: [], body, line });
+
+export const goOf = (body: string, changes: Partial<Go> = {}): Go => ({
+  body,
+  return: null,
+  next: null,
+  cd: null,
+  stack: 'keep',
+  input: null,
+  model: null,
+  effort: null,
+  variables: {},
+  ...changes,
+});
+
+const FRAGMENTS = [
+  ...TAG_NAMES.flatMap((name) => [`<${name}>`, `</${name}>`, `<${name} `, `<${name}`, `</${name} >`, `<${name}/>`]),
+  ...['<GoTo>', '</RESULT>', '<gotofoo>', '<results>', '<goto>A.md</goto>', '<result>x</result>'],
+  ...['<fork next="N.md">W.md</fork>', '<call return=R>A</call>', '<reset cd="sub">B</reset>'],
+  ...['"', "'", '=', '<', '>', '/', '\\', ' ', '\t', '\r', '\n', '\r\n', '\n\n', '\u2028', '\0', '\ud800', '\udc00', '😀'],
+  ...['`', '``', '```', '````', '~~~', '~~~~', '```xml\n', '\n```\n', '\n~~~\n', '<!--', '-->', '<!-->', '--', '{{', '}}'],
+  ...['next="N.md"', "return='R'", 'return=R', 'cd=sub', 'cd="gone"', 'stack=clear', 'input=""', 'model=OPUS', 'PATH=x'],
+  ...['__proto__="x"', 'constructor=y', 'A', 'A.md', 'a/b', 'W', '&lt;', '$&', 'text'],
+];
+
+/** Any text at all: what a model might write, made of the pieces that a reader of tags could stumble over. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  { weight: 8, arbitrary: fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 40 }).map((pieces) => pieces.join('')) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.array(fc.nat(0xffff)).map((units) => String.fromCharCode(...units)) },
+);

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { didYouMean, nearest } from '../../src/core/nearest.ts';
+
+const STATES = ['START', 'REVIEW', 'IMPLEMENT', 'DONE'];
+
+test.each([
+  ['a letter left out', 'REVEW', 'REVIEW'],
+  ['a letter too many', 'REVIEWW', 'REVIEW'],
+  ['a wrong letter', 'REVIAW', 'REVIEW'],
+  ['two letters swapped', 'DNOE', 'DONE'],
+  ['another letter case', 'review', 'REVIEW'],
+  ['several slips in a long word', 'IMPLMNT', 'IMPLEMENT'],
+])('finds the word that was meant: %s', (_, written, meant) => {
+  expect(nearest(written, STATES)).toBe(meant);
+});
+
+test.each([
+  ['a different word', 'PUBLISH'],
+  ['a short word that shares a letter', 'DO'],
+  ['nothing', ''],
+  ['a very long word', 'REVIEW'.repeat(10_000)],
+])('suggests nothing for %s', (_, written) => {
+  expect(nearest(written, STATES)).toBeUndefined();
+});
+
+test('prefers the nearest of several, and of equals the first', () => {
+  expect(nearest('STAT', ['STATE', 'STAT2', 'stat'])).toBe('stat');
+  expect(nearest('STAT', ['STATE', 'STATS'])).toBe('STATE');
+});
+
+test('counts two swapped letters as one slip', () => {
+  expect(nearest('abc', ['acb'])).toBe('acb');
+  expect(nearest('abc', ['axy'])).toBeUndefined();
+});
+
+test('has nothing to suggest where there is nothing', () => {
+  expect(nearest('A', [])).toBeUndefined();
+});
+
+test('speaks only if it knows something', () => {
+  expect(didYouMean('REVEW', STATES)).toBe(' (did you mean REVIEW?)');
+  expect(didYouMean('PUBLISH', STATES)).toBe('');
+});

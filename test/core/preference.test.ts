@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { choose, effortName, modelName } from '../../src/core/preference.ts';
+
+test.each([
+  ['opus', 'opus'],
+  ['OPUS', 'opus'],
+  ['Sonnet', 'sonnet'],
+  ['hAiKu', 'haiku'],
+  ['Sonnet[1M]', 'sonnet[1m]'],
+])('reads the model alias %s in any letter case and passes %s', (written, passed) => {
+  expect(modelName(written)).toBe(passed);
+});
+
+test.each(['claude-opus-4-1-20250805', 'Claude-Opus-X', 'us.anthropic.Claude-V1:0', 'opus-4', 'my-Sonnet', ''])(
+  'passes the full model id "%s" as written',
+  (id) => {
+    expect(modelName(id)).toBe(id);
+  },
+);
+
+test.each([
+  ['low', 'low'],
+  ['Medium', 'medium'],
+  ['HIGH', 'high'],
+  ['Max', 'max'],
+])('reads the effort %s in any letter case and passes %s', (written, passed) => {
+  expect(effortName(written)).toBe(passed);
+});
+
+const NONE = { model: null, effort: null };
+
+test.each([
+  ['the tag before the state', { ...NONE, model: 'opus' }, { ...NONE, model: 'haiku' }, NONE, 'opus'],
+  ['the state before the command line', NONE, { ...NONE, model: 'haiku' }, { ...NONE, model: 'sonnet' }, 'haiku'],
+  ['the command line if nobody else asks', NONE, NONE, { ...NONE, model: 'sonnet' }, 'sonnet'],
+  ['no model at all if nobody asks', NONE, NONE, NONE, null],
+])('asks for %s', (_, tag, state, launch, model) => {
+  expect(choose(tag, state, launch)).toStrictEqual({ model, effort: null });
+});
+
+test('weighs model and effort one by one', () => {
+  const tag = { model: 'opus', effort: null };
+  const state = { model: 'haiku', effort: 'high' };
+  expect(choose(tag, state, { model: null, effort: 'low' })).toStrictEqual({ model: 'opus', effort: 'high' });
+});

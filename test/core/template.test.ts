@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { render } from '../../src/core/template.ts';
+
+test.each([
+  ['a variable', 'Do {{item}} now', { item: 'this' }, 'Do this now'],
+  ['the same variable twice', '{{a}}{{a}}', { a: 'x' }, 'xx'],
+  ['blanks inside the braces', '{{ a }}{{\ta\n}}', { a: 'x' }, 'xx'],
+  ['a name with a dash and foreign letters', '{{größe-1}}', { 'größe-1': 'x' }, 'x'],
+  ['an empty value', '[{{a}}]', { a: '' }, '[]'],
+  ['braces around the braces', '{{{a}}}', { a: 'x' }, '{x}'],
+])('fills in %s', (_, template, variables, text) => {
+  expect(render(template, variables)).toStrictEqual({ text, unknown: [] });
+});
+
+test.each([
+  ['an escaped one, without its backslash', '\\{{a}} {{a}}', '{{a}} x'],
+  ['an escaped one with blanks', '\\{{ a }}', '{{ a }}'],
+  ['an escaped one that does not exist', '\\{{nope}}', '{{nope}}'],
+  ['single braces', '{a} {{a}', '{a} {{a}'],
+  ['empty braces', '{{}} {{ }}', '{{}} {{ }}'],
+  ['two words in braces', '{{a b}}', '{{a b}}'],
+  ['a backslash that escapes nothing', 'C:\\dir\\', 'C:\\dir\\'],
+])('keeps %s', (_, template, text) => {
+  expect(render(template, { a: 'x' })).toStrictEqual({ text, unknown: [] });
+});
+
+test('keeps an unknown variable as written and reports it once', () => {
+  expect(render('{{ nope }} {{a}} {{nope}} {{gone}}', { a: 'x' })).toStrictEqual({
+    text: '{{ nope }} x {{nope}} {{gone}}',
+    unknown: ['nope', 'gone'],
+  });
+});
+
+test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('does not take %s for a variable', (name) => {
+  expect(render(`{{${name}}}`, {})).toStrictEqual({ text: `{{${name}}}`, unknown: [name] });
+});
+
+test.each([
+  ['what looks like a variable', '{{b}}'],
+  ['itself', '{{a}}'],
+  ['half a variable', '{{'],
+  ['an escaped variable', '\\{{b}}'],
+  ['patterns of String.replace', "$& $1 $$ $` $' $<name>"],
+  ['backslashes', '\\n \\\\ \\'],
+])('never looks again at a value that holds %s', (_, value) => {
+  expect(render('<{{a}}>', { a: value, b: 'no' })).toStrictEqual({ text: `<${value}>`, unknown: [] });
+});
+
+test('puts two values side by side without making a variable of them', () => {
+  expect(render('{{a}}{{b}}', { a: '{{', b: 'a}}' }).text).toBe('{{a}}');
+});
+
+const awkward = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.constantFrom('{{x}}', '{{', '}}', '$&', '$1', '$$', '\\', 'x', '\n', '\ud800')).map((all) => all.join('')),
+);
+
+test('any value comes out verbatim, once for each time it was asked for', () => {
+  fc.assert(
+    fc.property(awkward, fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '$', '\n') })), (value, parts) => {
+      expect(render(parts.join('{{x}}'), { x: value }).text).toBe(parts.join(value));
+    }),
+  );
+});
+
+test('text without braces is never changed', () => {
+  fc.assert(
+    fc.property(awkward, fc.dictionary(fc.string(), fc.string()), (text, variables) => {
+      const plain = text.replaceAll('{', '');
+      expect(render(plain, variables)).toStrictEqual({ text: plain, unknown: [] });
+    }),
+  );
+});
