@@ -100,8 +100,8 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
 };
 
 describe.each(PAGES)('docs/$name', ({ name: page, text, sections }) => {
-  test('has no block that goes unchecked', () => {
-    for (const { blocks } of sections) {
+  test('has no example that goes unchecked', () => {
+    for (const { blocks, tables } of sections) {
       for (const [index, { kind, line }] of blocks.entries()) {
         const before = Object.hasOwn(KINDS, kind) ? KINDS[kind] : `one of ${Object.keys(KINDS).join(', ')}`;
         if (before !== null) expect(blocks[index - 1]?.kind, `line ${line}: \`${kind}\` has to follow`).toBe(before);
@@ -109,6 +109,10 @@ describe.each(PAGES)('docs/$name', ({ name: page, text, sections }) => {
       const followed = (kind: string) => blocks.filter((block) => block.kind === kind).length;
       expect(followed('outcome')).toBe(followed('answer'));
       expect(followed('rendered')).toBe(followed('template'));
+      for (const { header } of tables) {
+        const meant = Object.keys(TABLES).filter((each) => each.split(' | ')[0] === header[0]);
+        if (meant.length > 0) expect(meant).toContain(header.join(' | '));
+      }
     }
   });
 

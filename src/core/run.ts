@@ -18,6 +18,15 @@ export interface Options extends Preference {
   /** Whether to sleep through usage limits; otherwise they pause the run. */
   readonly wait: boolean;
   readonly resetStack: 'keep' | 'clear';
+  /** How long a turn may be silent, where its state does not say; null means: what is usual for its kind. */
+  readonly timeoutMs: number | null;
+  /** What Claude Code may do without asking; `skipPermissions` lets it do anything. */
+  readonly permissionMode: string;
+  readonly skipPermissions: boolean;
+  /** Whether the files of finished turns are kept. */
+  readonly debug: boolean;
+  /** The `claude` to use; null means: the one on the PATH. */
+  readonly claude: string | null;
   /** Variables for every prompt and script of the run. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -32,6 +41,11 @@ export const DEFAULT_OPTIONS: Options = {
   retries: 3,
   wait: true,
   resetStack: 'keep',
+  timeoutMs: null,
+  permissionMode: 'acceptEdits',
+  skipPermissions: false,
+  debug: true,
+  claude: null,
   variables: {},
 };
 

@@ -1,7 +1,7 @@
 import type { Platform } from './names.ts';
 import type { Agent, Run } from './run.ts';
 
-const FORBIDDEN = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/;
+const FORBIDDEN = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/s;
 
 /** Why a worker's variable may not have this name (it is put into the environment of scripts), or undefined. */
 export function variableProblem(name: string, platform: Platform): string | undefined {

@@ -101,6 +101,11 @@ const options = z.strictObject({
   retries: count,
   wait: z.boolean(),
   resetStack: z.enum(['keep', 'clear']),
+  timeoutMs: orNull(count),
+  permissionMode: z.string(),
+  skipPermissions: z.boolean(),
+  debug: z.boolean(),
+  claude: orNull(z.string()),
   variables: words,
 });
 

@@ -101,9 +101,13 @@ describe("a run's id", () => {
 
   test('is always one that may be used', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: -720, max: 840 }), (name, offset) => {
-        expect(runIdProblem(runId(name, AT, offset, '0a1f'))).toBeUndefined();
-      }),
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 300 }),
+        fc.integer({ min: -720, max: 840 }),
+        (name, offset) => {
+          expect(runIdProblem(runId(name, AT, offset, '0a1f'))).toBeUndefined();
+        },
+      ),
     );
   });
 

@@ -30,7 +30,11 @@ test.each([
 
 test('a turn never costs less than nothing', () => {
   const micros = fc.integer({ min: -1_000_000, max: 1_000_000 });
-  const report = fc.oneof(fc.constant(null), micros.map(guess), fc.tuple(micros, fc.boolean()).map((of) => total(...of)));
+  const report = fc.oneof(
+    fc.constant(null),
+    micros.map(guess),
+    fc.tuple(micros, fc.boolean()).map((of) => total(...of)),
+  );
   fc.assert(fc.property(report, micros, (said, last) => turnMicros(said, last) >= 0));
 });
 

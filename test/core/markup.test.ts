@@ -60,15 +60,10 @@ describe('a comment', () => {
     expect(regionsOf(text)).toStrictEqual([]);
   });
 
-  test('is found outside code and inside it', () => {
-    const text = '<!--1--> `<!--2-->` <!--3\n```\n<!--4--> <!--5-->\n```\n`<!--` `-->`';
+  test('is found outside code and inside it, but not from one piece of code to the next', () => {
+    const text = '<!--1--> `<!--2-->`\n```\n<!--3--> x <!--4-->\n```\n`<!--` x `-->` <!--5';
     const found = commentsOf(text, findRegions(text)).map(({ start, end }) => text.slice(start, end));
-    expect(found).toStrictEqual(['<!--1-->', '<!--2-->', '<!--3\n```\n<!--4-->']);
-    const code = '```\n<!--1--> x <!--2-->\n```\n`<!--` x `-->`';
-    expect(commentsOf(code, findRegions(code)).map(({ start, end }) => code.slice(start, end))).toStrictEqual([
-      '<!--1-->',
-      '<!--2-->',
-    ]);
+    expect(found).toStrictEqual(['<!--1-->', '<!--2-->', '<!--3-->', '<!--4-->']);
   });
 });
 

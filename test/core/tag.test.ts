@@ -70,7 +70,11 @@ describe('an attribute', () => {
     ['with outer blanks in quotes', 'a=" x "', { a: ' x ' }],
     ['without decoding entities', 'a="&lt;&quot;&#10;"', { a: '&lt;&quot;&#10;' }],
     ['without taking $ or \\ for special', 'a="$& \\" b=\\n', { a: '$& \\', b: '\\n' }],
-    ['with dashes and any letter in its name', 'data-größe="1" _x.y:z="2" ключ="3"', { 'data-größe': '1', '_x.y:z': '2', ключ: '3' }],
+    [
+      'with dashes and any letter in its name',
+      'data-größe="1" _x.y:z="2" ключ="3"',
+      { 'data-größe': '1', '_x.y:z': '2', ключ: '3' },
+    ],
     ["an author's own exactly as written", 'Item="1" item="2" ITEM="3"', { Item: '1', item: '2', ITEM: '3' }],
     ['named like a property of every object', 'constructor="1" toString="2"', { constructor: '1', toString: '2' }],
     ['with backticks in its value', 'a="use `x` and `>`"', { a: 'use `x` and `>`' }],
@@ -92,7 +96,9 @@ describe('an attribute', () => {
   });
 
   test('named __proto__ is one like any other', () => {
-    const [tag] = [read('<fork __proto__="x">W</fork>')].flatMap((reading) => (reading.kind === 'tags' ? reading.tags : []));
+    const [tag] = [read('<fork __proto__="x">W</fork>')].flatMap((reading) =>
+      reading.kind === 'tags' ? reading.tags : [],
+    );
     expect(Object.entries(tag?.attributes ?? {})).toStrictEqual([['__proto__', 'x']]);
   });
 });
@@ -152,7 +158,9 @@ describe('comments and code', () => {
 
   test('a fenced result may hold fences of its own', () => {
     const payload = 'see:\n```js\nx\n```\nand `y`';
-    expect(read(`\`\`\`xml\n<result>\n${payload}\n</result>\n\`\`\``)).toStrictEqual(tags(tagOf('result', payload, {}, 2)));
+    expect(read(`\`\`\`xml\n<result>\n${payload}\n</result>\n\`\`\``)).toStrictEqual(
+      tags(tagOf('result', payload, {}, 2)),
+    );
   });
 
   test.each([
@@ -250,7 +258,11 @@ describe('a tag that a printer wrote', () => {
     fc
       .array(fc.boolean(), { minLength: word.length, maxLength: word.length })
       .map((upper) => [...word].map((letter, i) => (upper[i] ? letter.toUpperCase() : letter)).join(''));
-  const unit = fc.oneof(fc.constantFrom(...` \n\r\t<>&="'/$\\{}😀\0`), fc.constantFrom(...'abc'), fc.constantFrom('\ud800'));
+  const unit = fc.oneof(
+    fc.constantFrom(...` \n\r\t<>&="'/$\\{}😀\0`),
+    fc.constantFrom(...'abc'),
+    fc.constantFrom('\ud800'),
+  );
   const value = fc.string({ unit, maxLength: 12 }).map((text) => text.replaceAll('"', text.includes("'") ? '' : '"'));
   const blanks = fc.constantFrom('', ' ', '\n', '\t ', '\r\n');
   const body = fc.string({ unit, maxLength: 30 }).map((text) => text.trim());
@@ -259,9 +271,9 @@ describe('a tag that a printer wrote', () => {
       name: fc.constant(name),
       written: anyCase(name),
       closed: anyCase(name),
-      own: fc.uniqueArray(fc.constantFrom(...OWN_ATTRIBUTES)).chain((names) =>
-        fc.tuple(...names.map((own) => fc.tuple(fc.constant<string>(own), anyCase(own), value))),
-      ),
+      own: fc
+        .uniqueArray(fc.constantFrom(...OWN_ATTRIBUTES))
+        .chain((names) => fc.tuple(...names.map((own) => fc.tuple(fc.constant<string>(own), anyCase(own), value)))),
       authors: fc.uniqueArray(fc.tuple(nameOf, value), { selector: ([each]) => each, maxLength: 4 }),
       body,
       blanks,

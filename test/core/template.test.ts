@@ -53,7 +53,9 @@ test('puts two values side by side without making a variable of them', () => {
 
 const awkward = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc.array(fc.constantFrom('{{x}}', '{{', '}}', '$&', '$1', '$$', '\\', 'x', '\n', '\ud800')).map((all) => all.join('')),
+  fc
+    .array(fc.constantFrom('{{x}}', '{{', '}}', '$&', '$1', '$$', '\\', 'x', '\n', '\ud800'))
+    .map((all) => all.join('')),
 );
 
 test('any value comes out verbatim, once for each time it was asked for', () => {

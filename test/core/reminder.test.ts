@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { judge } from '../../src/core/answer.ts';
+import { problem } from '../../src/core/problem.ts';
+import { literalTag, reminder } from '../../src/core/reminder.ts';
+import { contextOf, entryOf, SCOPE, scopeOf } from './builders.ts';
+
+const NO_TAG = problem('no_tag', 'it contains no tag');
+const OPENING =
+  'The next step cannot be found in your last answer: it contains no tag. Your work is kept; do not do it again.';
+
+describe('a reminder', () => {
+  test('without a policy lists every tag and every state', () => {
+    expect(reminder(NO_TAG, [], SCOPE)).toBe(
+      `${OPENING}
+
+Answer with exactly one of these tags (a <fork> may be repeated, one for each worker):
+
+    <goto>STATE</goto>
+    <reset>STATE</reset>
+    <call return="STATE">STATE</call>
+    <function return="STATE">STATE</function>
+    <fork next="STATE">STATE</fork>
+    <result>your result</result>
+
+STATE is one of: A.md, B.md, N.md, R.md, RUN.sh, W.md`,
+    );
+  });
+
+  test('lists only what the policy permits', () => {
+    expect(reminder(NO_TAG, [entryOf('goto', 'A.md'), entryOf('result')], SCOPE)).toBe(
+      `${OPENING}
+
+Answer with exactly one of these tags:
+
+    <goto>A.md</goto>
+    <result>your result</result>`,
+    );
+  });
+
+  test('asks for the tag if there is but one', () => {
+    expect(reminder(NO_TAG, [entryOf('result'), entryOf('result')], SCOPE)).toBe(
+      `${OPENING}\n\nAnswer with this tag:\n\n    <result>your result</result>`,
+    );
+  });
+
+  test('says that a fork may be repeated, where it may fork', () => {
+    expect(reminder(NO_TAG, [entryOf('fork', 'W', { next: 'N' })], SCOPE)).toContain(
+      'Answer with this tag (a <fork> may be repeated, one for each worker):\n\n    <fork next="N">W</fork>',
+    );
+  });
+
+  test('lists the states only if a state is left open', () => {
+    expect(reminder(NO_TAG, [entryOf('call', 'A.md')], SCOPE)).toContain('\n\nSTATE is one of: A.md, B.md,');
+    expect(reminder(NO_TAG, [entryOf('call', 'A.md', { return: 'R.md' })], SCOPE)).not.toContain('STATE');
+  });
+
+  test('does not take a state for an open one because of its name', () => {
+    const scope = scopeOf(['SAVE_STATE.md', 'STATE.md', 'OTHER.md']);
+    expect(reminder(NO_TAG, [entryOf('goto', 'SAVE_STATE.md'), entryOf('goto', 'STATE.md')], scope)).toBe(
+      `${OPENING}
+
+Answer with exactly one of these tags:
+
+    <goto>SAVE_STATE.md</goto>
+    <goto>STATE.md</goto>`,
+    );
+  });
+
+  test.each([
+    ['unix', 'A.md, A.sh'],
+    ['windows', 'A.md, A.bat, A.ps1'],
+  ] as const)('offers only states that can run here, on %s', (platform, states) => {
+    const scope = scopeOf(['A.md', 'A.sh', 'A.bat', 'A.ps1', 'notes.txt'], platform);
+    expect(reminder(NO_TAG, [], scope).split('\n').at(-1)).toBe(`STATE is one of: ${states}`);
+  });
+
+  test.each([
+    ['<goto>A</goto>\n<result>x</result>', 'found 2 tags: `<goto>A</goto>` (line 1) and `<result>` (line 2).'],
+    ['<goto>A', 'the `<goto>` on line 1 has no `</goto>`.'],
+    ['<goto>REVEW</goto>', '`<goto>REVEW</goto>` (line 1): there is no state `REVEW` in this workflow.'],
+    ['<reset>A</reset>', '`<reset>A</reset>` (line 1) is not permitted here.'],
+  ])('says what was wrong with %j', (text, said) => {
+    const policy = [entryOf('goto', 'A.md')];
+    const verdict = judge(text, contextOf({ policy }));
+    const wrong = verdict.kind === 'wrong' ? verdict.problem : NO_TAG;
+    expect(reminder(wrong, policy, SCOPE)).toBe(
+      `The next step cannot be found in your last answer: ${said} Your work is kept; do not do it again.
+
+Answer with this tag:
+
+    <goto>A.md</goto>`,
+    );
+  });
+
+  test('about refused tools asks whether the task is done', () => {
+    const denied = problem('tools_denied', 'the use of Bash was not permitted');
+    expect(reminder(denied, [entryOf('goto', 'A.md')], SCOPE)).toBe(
+      `In your last turn, the use of Bash was not permitted. Is the task of this step done all the same? If it is, say so with the tag below. If it is not, do it another way first.
+
+Answer with this tag:
+
+    <goto>A.md</goto>`,
+    );
+  });
+
+  test('stays short however long the wrong answer was', () => {
+    const story = 'and then / '.repeat(20_000);
+    const texts = [`<goto>${story}</goto>`, `<call return="${story}">A</call>`, `<reset cd="${story}">A</reset>`];
+    for (const text of [
+      ...texts,
+      `<reset stack="${story}">A</reset>`,
+      `<fork next="${story}">W</fork><goto>A</goto>`,
+    ]) {
+      const verdict = judge(text, contextOf());
+      expect(verdict.kind === 'wrong' && reminder(verdict.problem, [], SCOPE).length).toBeLessThan(1000);
+    }
+  });
+});
+
+test.each([
+  [entryOf('goto', 'A.md'), '<goto>A.md</goto>'],
+  [entryOf('goto'), '<goto>STATE</goto>'],
+  [entryOf('reset', 'A', { cd: 'sub', stack: 'clear' }), '<reset cd="sub" stack="clear">A</reset>'],
+  [entryOf('call', 'A'), '<call return="STATE">A</call>'],
+  [entryOf('call', 'A', { model: 'opus', return: 'R' }), '<call return="R" model="opus">A</call>'],
+  [entryOf('function', null, { return: 'R' }), '<function return="R">STATE</function>'],
+  [entryOf('fork', 'W', { item: 'say "x"' }), `<fork next="STATE" item='say "x"'>W</fork>`],
+  [entryOf('result'), '<result>your result</result>'],
+])('shows %j as the tag to write', (entry, tag) => {
+  expect(literalTag(entry)).toBe(tag);
+});
+
+test('the tag shown for an entry that leaves nothing open is one that it permits', () => {
+  const entries = [
+    entryOf('goto', 'A'),
+    entryOf('reset', 'A', { cd: 'sub', stack: 'keep', input: 'a > b' }),
+    entryOf('call', 'A', { return: 'R', model: 'Opus', effort: 'LOW' }),
+    entryOf('function', 'RUN', { return: 'R' }),
+    entryOf('fork', 'W', { next: 'N', item: 'say "x"', other: "it's" }),
+    entryOf('result'),
+  ];
+  for (const entry of entries) {
+    expect(judge(literalTag(entry), contextOf({ policy: [entry], implicit: false })).kind).toBe('go');
+  }
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { agentOf, DEFAULT_OPTIONS, newRun } from '../../src/core/run.ts';
+import { variableProblem, variablesOf } from '../../src/core/variables.ts';
+
+const FORBIDDEN = ['PATH', 'HOME', 'IFS', 'ENV', 'BASH_ENV', 'NODE_OPTIONS', 'LD_PRELOAD', 'LD_', 'DYLD_X', 'RAYMOND_ID'];
+
+test.each(FORBIDDEN)('%s cannot be a variable', (name) => {
+  const message = `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
+  expect(variableProblem(name, 'unix')).toBe(message);
+  expect(variableProblem(name, 'windows')).toBe(message);
+});
+
+test.each(FORBIDDEN)('%s in another letter case is the same to Windows, and another name to Unix', (name) => {
+  expect(variableProblem(name.toLowerCase(), 'unix')).toBeUndefined();
+  expect(variableProblem(name.toLowerCase(), 'windows')).toBe(
+    `\`${name.toLowerCase()}\` cannot be a variable: scripts would take it for something else; use another name`,
+  );
+});
+
+test.each(['item', 'PATHS', 'MY_PATH', 'LD', 'OLD_X', 'RAYMOND', 'ENVIRONMENT', 'data-größe', 'constructor'])(
+  '%s can be a variable',
+  (name) => {
+    expect(variableProblem(name, 'unix')).toBeUndefined();
+    expect(variableProblem(name, 'windows')).toBeUndefined();
+  },
+);
+
+test('a name that no environment can hold cannot be a variable', () => {
+  expect(variableProblem('a\0b', 'unix')).toBe('"a\\u0000b" cannot be a variable: it contains a NUL character');
+});
+
+const run = newRun({
+  id: 'demo-1',
+  workflow: { name: 'demo', path: '/demo', platform: 'unix' },
+  startedAt: 0,
+  options: { ...DEFAULT_OPTIONS, variables: { topic: 'sea', item: 'run', state: 'mine', agent_id: 'mine' } },
+  state: 'START.md',
+  cwd: '/',
+  input: null,
+});
+const main = agentOf(run, 'main');
+
+test("a prompt can name the run's variables, the worker's before the launch's", () => {
+  expect(variablesOf(run, { ...main, variables: { item: 'fork', workflow_id: 'mine' } })).toStrictEqual({
+    topic: 'sea',
+    item: 'fork',
+    workflow_id: 'demo-1',
+    agent_id: 'main',
+    state: 'START.md',
+  });
+});
+
+test.each(['a result', ''])('what was handed over has two names: %j', (input) => {
+  const variables = variablesOf(run, { ...main, input, variables: { result: 'mine' } });
+  expect([variables.result, variables.input]).toStrictEqual([input, input]);
+});

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import type { Turn } from '../../src/core/due.ts';
+import type { Event } from '../../src/core/event.ts';
+import type { Options, Run } from '../../src/core/run.ts';
+import type { Signal } from '../../src/core/signal.ts';
+import { drive } from '../../src/engine/drive.ts';
+import { Inbox } from '../../src/engine/inbox.ts';
+import type { World } from '../../src/engine/world.ts';
+import { type Book, scopeOf, start } from '../core/play.ts';
+
+/** A world without processes and disks: states answer as they are told, and everything done is written down. */
+class PaperWorld implements World {
+  readonly diary: string[] = [];
+  readonly events: Event[] = [];
+  saved: Run | undefined;
+  private readonly book: Book;
+  private readonly answers: Record<string, (turn: Turn, visit: number) => string | Promise<string>>;
+  private readonly visits = new Map<string, number>();
+
+  constructor(book: Book, answers: Record<string, (turn: Turn, visit: number) => string | Promise<string>>) {
+    this.book = book;
+    this.answers = answers;
+  }
+
+  prepare: World['prepare'] = async (turn) => {
+    this.diary.push(`prepare ${turn.agent} ${turn.state}`);
+    const rules = { policy: [], maxVisits: null };
+    return { kind: 'began', at: 1, agent: turn.agent, sessionId: `${turn.agent}-${turn.number}`, rules, warnings: [] };
+  };
+
+  take: World['take'] = async (turn) => {
+    if (turn.kind === 'sleep') return { kind: 'woke', at: turn.untilMs, agent: turn.agent };
+    this.diary.push(`start ${turn.agent} ${turn.state}`);
+    const visit = (this.visits.get(turn.state) ?? 0) + 1;
+    this.visits.set(turn.state, visit);
+    const text = (await this.answers[turn.state]?.(turn, visit)) ?? '<result></result>';
+    return {
+      kind: 'answered',
+      at: 2,
+      agent: turn.agent,
+      text,
+      cost: null,
+      denials: [],
+      folders: {},
+      scope: scopeOf(this.book),
+    };
+  };
+
+  save: World['save'] = async (steps) => {
+    this.diary.push(`save ${steps.length}`);
+    this.saved = steps.at(-1)?.step.run;
+  };
+
+  tell: World['tell'] = (events) => {
+    this.events.push(...events);
+  };
+}
+
+const run = (book: Book, world: World, options: Partial<Options> = {}, signals = new Inbox<Signal>()) =>
+  drive(start(book, options), world, signals);
+
+describe('drive', () => {
+  const book = { files: ['START.md', 'A.sh', 'W.sh'] };
+
+  test('saves before it starts, and the end of a turn together with the intent of the next', async () => {
+    const world = new PaperWorld(book, { 'START.md': () => '<goto>A</goto>', 'A.sh': () => '<result>x</result>' });
+    const end = await run(book, world);
+    expect(end.status).toBe('completed');
+    expect(world.saved).toStrictEqual(end);
+    expect(world.diary).toStrictEqual([
+      'prepare main START.md',
+      'save 1',
+      'start main START.md',
+      'prepare main A.sh',
+      'save 2',
+      'start main A.sh',
+      'save 1',
+    ]);
+  });
+
+  test('runs agents side by side: workers that wait for each other all come to their end', async () => {
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const world = new PaperWorld(book, {
+      'START.md': () => '<fork next="A" n="1">W</fork><fork next="A" n="2">W</fork>',
+      'W.sh': async (_turn, visit) => {
+        if (visit === 2) open();
+        await gate;
+        return '<result>met</result>';
+      },
+    });
+    const end = await run(book, world);
+    expect(end.agents.map(({ phase }) => phase.kind)).toStrictEqual(['ended', 'ended', 'ended']);
+  });
+
+  test('a thousand workers end, and what they say together is saved together', async () => {
+    const world = new PaperWorld(book, { 'START.md': () => '<fork next="A">W</fork>'.repeat(1000) });
+    const end = await run(book, world);
+    expect(end.agents).toHaveLength(1001);
+    expect(end.status).toBe('completed');
+    expect(world.diary.filter((line) => line.startsWith('save')).length).toBeLessThan(100);
+  });
+
+  test('a stop lets turns under way finish and starts nothing new', async () => {
+    const signals = new Inbox<Signal>();
+    const world = new PaperWorld(book, {
+      'START.md': () => {
+        signals.put({ kind: 'stopped', at: 5, by: 'interrupted' });
+        return '<goto>A</goto>';
+      },
+    });
+    const end = await run(book, world, {}, signals);
+    expect(end.status).toBe('interrupted');
+    expect(world.diary).not.toContain('start main A.sh');
+    expect(end.agents[0]?.state).toBe('A.sh');
+  });
+
+  test('a dropped sleep does not keep a stopped run alive', async () => {
+    const signals = new Inbox<Signal>();
+    const world = new PaperWorld(book, {});
+    world.take = async (turn) => {
+      if (turn.kind === 'sleep') {
+        signals.put({ kind: 'stopped', at: 9, by: 'stopped' });
+        return null;
+      }
+      const failure = { kind: 'transient', message: 'overloaded' } as const;
+      return { kind: 'failed', at: 2, agent: turn.agent, failure, cost: null, progress: 'none', jitter: 0 };
+    };
+    expect((await run(book, world, {}, signals)).status).toBe('paused');
+  });
+
+  test('takes up turns that were under way when it was killed', async () => {
+    const first = new PaperWorld(book, { 'START.md': () => new Promise<string>(() => {}) });
+    void run(book, first);
+    while (first.saved === undefined) await new Promise((resolve) => setImmediate(resolve));
+    const second = new PaperWorld(book, { 'START.md': () => '<result>found</result>' });
+    const end = await drive(first.saved, second, new Inbox());
+    expect(end.agents[0]?.phase).toStrictEqual({ kind: 'ended', result: 'found' });
+    expect(second.diary).toStrictEqual(['start main START.md', 'save 1']);
+  });
+
+  test('fails when saving fails, and starts nothing', async () => {
+    const world = new PaperWorld(book, {});
+    world.save = async () => {
+      throw new Error('disk full');
+    };
+    await expect(run(book, world)).rejects.toThrow('disk full');
+    expect(world.diary).toStrictEqual(['prepare main START.md']);
+  });
+
+  test('a bug in the world is not swallowed', async () => {
+    const world = new PaperWorld(book, {});
+    world.take = async () => {
+      throw new Error('bug');
+    };
+    await expect(run(book, world)).rejects.toThrow('bug');
+  });
+});
