@@ -47,9 +47,9 @@ export function judge(text: string, context: Context): Verdict {
     const exact = exactly(tag, context);
     if ('message' in exact) return wrong(exact);
     if (!permits(context.policy, tag, context.scope))
-      return wrong(problem('not_permitted', `${show(tag)} is not permitted here`));
+      return wrong(problem('not_permitted', `${showWhole(tag)} is not permitted here`));
     headings.push(exact);
-    warnings.push(...warningsOf(tag));
+    for (const warning of warningsOf(tag)) warnings.push(warning);
   }
   return { kind: 'go', headings, implicit: only !== undefined, warnings };
 }
@@ -161,25 +161,38 @@ const PREFERENCES = ['model', 'effort'] as const;
 function warningsOf(tag: Tag): readonly string[] {
   const takes = isTagName(tag.name) && TRANSITIONS[tag.name].variables;
   const ignored = takes ? [] : Object.keys(tag.attributes).filter((key) => !isOwn(key));
+  const shown = show(tag);
   return [
-    ...tag.repeated.map((key) => `${show(tag)} gives \`${key}\` more than once; the last one counts`),
-    ...ignored.map((key) => `${show(tag)}: \`${key}\` means nothing on <${tag.name}> and is ignored`),
+    ...tag.repeated.map((key) => `${shown} gives \`${key}\` more than once; the last one counts`),
+    ...ignored.map((key) => `${shown}: \`${key}\` means nothing on <${tag.name}> and is ignored`),
   ];
 }
 
 const isOwn = (key: string): key is OwnAttribute => (OWN_ATTRIBUTES as readonly string[]).includes(key);
 
 /** A tag as a sentence can quote it: short, and with its line when it stands in a message. */
-function show(tag: Tag): string {
-  const body =
-    isTagName(tag.name) && TRANSITIONS[tag.name].body === 'text' ? '' : `${shortened(tag.body)}</${tag.name}>`;
-  return `\`<${tag.name}>${body}\`${tag.line > 0 ? ` (line ${tag.line})` : ''}`;
+const show = (tag: Tag): string => quote(tag, '');
+
+/** The same with its attributes, where they may make the difference. */
+function showWhole(tag: Tag): string {
+  let written = '';
+  for (const key in tag.attributes) {
+    if (written.length > MOST_SHOWN) break;
+    written += ` ${shortened(key)}="${shortened(tag.attributes[key] ?? '')}"`;
+  }
+  return quote(tag, shortened(written));
+}
+
+function quote({ name, body, line }: Tag, attributes: string): string {
+  const rest = isTagName(name) && TRANSITIONS[name].body === 'text' ? '' : `${shortened(body)}</${name}>`;
+  return `\`<${name}${attributes}>${rest}\`${line > 0 ? ` (line ${line})` : ''}`;
 }
 
 const MOST_LISTED = 5;
+const MOST_SHOWN = 60;
 
 function listed(tags: readonly Tag[]): string {
-  const shown = tags.slice(0, MOST_LISTED).map(show);
+  const shown = tags.slice(0, MOST_LISTED).map(showWhole);
   const more = tags.length - shown.length;
   const last = more > 0 ? `${more} more` : shown.pop();
   return `${shown.join(', ')} and ${last}`;

@@ -1,5 +1,6 @@
 import { expectedMicros } from './ledger.ts';
 import { isPrompt } from './names.ts';
+import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Agent, Prompt, Run, TurnRecord } from './run.ts';
 import { variablesOf } from './variables.ts';
@@ -9,6 +10,8 @@ interface Common extends Pick<Position, 'state' | 'cwd' | 'input'> {
   /** Counted per agent, from 1. */
   readonly number: number;
   readonly variables: Readonly<Record<string, string>>;
+  /** What the state permits, once it has been read. */
+  readonly policy: Policy;
   /** What is on record if the turn is already under way: after a crash it is looked for, not started. */
   readonly record: TurnRecord | null;
 }
@@ -24,6 +27,8 @@ export interface ClaudeTurn extends Common {
 
 export interface ScriptTurn extends Common {
   readonly kind: 'script';
+  /** The attributes of the fork that the agent was born of: a script finds them in its environment. */
+  readonly attributes: Readonly<Record<string, string>>;
 }
 
 /** Waiting is a turn like any other. */
@@ -82,7 +87,8 @@ const sinceOf = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase.si
 function turnOf(run: Run, agent: Agent, prompt: Prompt, record: TurnRecord | null, budgetMicros: number | null): Turn {
   const { id, state, cwd, input, model, effort } = agent;
   const number = record?.number ?? agent.turns + 1;
-  const common = { agent: id, number, state, cwd, input, variables: variablesOf(run, agent), record };
-  if (!isPrompt(state)) return { kind: 'script', ...common };
+  const policy = agent.rules?.policy ?? [];
+  const common = { agent: id, number, state, cwd, input, variables: variablesOf(run, agent), policy, record };
+  if (!isPrompt(state)) return { kind: 'script', ...common, attributes: agent.variables };
   return { kind: 'claude', ...common, prompt, preference: { model, effort }, budgetMicros };
 }

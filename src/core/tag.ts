@@ -23,14 +23,15 @@ export type OwnAttribute = (typeof OWN_ATTRIBUTES)[number];
 
 /**
  * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
- * Comments never count. Tags in code count only if no tag stands outside code.
+ * Comments never count. Tags in code count only if no tag stands outside code; there, half a tag is only talk.
  */
 export function readTags(text: string, names: readonly string[]): Reading {
   if (!text.includes('<')) return { kind: 'tags', tags: [] };
   const regions = findRegions(text);
   const outsideCode = scan(text, blank(text, regions), names);
   if (outsideCode.kind === 'unclosed' || outsideCode.tags.length > 0) return outsideCode;
-  return scan(text, blank(text, commentsOf(text, regions)), names);
+  const inCode = scan(text, blank(text, commentsOf(text, regions)), names);
+  return inCode.kind === 'tags' ? inCode : { kind: 'tags', tags: [] };
 }
 
 /**

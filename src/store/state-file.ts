@@ -109,8 +109,7 @@ const options = z.strictObject({
   variables: words,
 });
 
-/** The shape of a state file. It is the shape of a Run: the compiler sees to that. */
-const RUN: z.ZodType<Run> = z.strictObject({
+const SHAPE = {
   version: z.literal(RUN_VERSION),
   id: z.string(),
   status: z.enum([
@@ -137,21 +136,59 @@ const RUN: z.ZodType<Run> = z.strictObject({
   hold: orNull(z.strictObject({ untilMs: time, message: z.string() })),
   stop: orNull(stop),
   agents: z.array(agent),
+};
+
+/** How much of a run's journal something covers: its last step, and the byte after its line. */
+export interface JournalMark {
+  readonly seq: number;
+  readonly offset: number;
+}
+
+/** A run, and how much of its journal is in it: what a state file holds. */
+export interface SavedRun {
+  readonly run: Run;
+  readonly journal: JournalMark;
+}
+
+/** These are the shapes of our types: the compiler sees to that. */
+const RUN: z.ZodType<Run> = z.strictObject(SHAPE);
+const SAVED: z.ZodType<Run & Pick<SavedRun, 'journal'>> = z.strictObject({
+  ...SHAPE,
+  journal: z.strictObject({ seq: count, offset: count }),
 });
 
-/** A run as the text of its state file. */
+/** A run as text. */
 export const runToText = (run: Run): string => `${JSON.stringify(run, null, 2)}\n`;
 
-/** The run that a state file holds. What cannot be read is refused; the file itself is never touched. */
-export function runFromText(text: string, file: string): Run {
-  const data = parseJson(text, file);
-  const version = typeof data === 'object' && data !== null && 'version' in data ? data.version : undefined;
-  if (version !== RUN_VERSION) throw unknownVersion(file, version);
-  const parsed = RUN.safeParse(data);
+/** The run that a text holds. What cannot be read is refused; the file itself is never touched. */
+export const runFromText = (text: string, file: string): Run => checked(RUN, parseVersion(text, file), file);
+
+/** A state file: the run as it is, and the mark that tells which lines of the journal come after it. */
+export const savedToText = ({ run, journal }: SavedRun): string => `${JSON.stringify({ ...run, journal }, null, 2)}\n`;
+
+/** What a state file holds. */
+export function savedFromText(text: string, file: string): SavedRun {
+  const { journal, ...run } = checked(SAVED, parseVersion(text, file), file);
+  if (journal.seq === run.seq) return { run, journal };
+  throw refusal(`${file} is not a state file of Raymond: \`journal.seq\` is ${journal.seq}, but \`seq\` ${run.seq}.`);
+}
+
+/** A run that was put together from what these files hold, if it is one. */
+export const checkRun = (data: unknown, files: string): Run => checked(RUN, data, files);
+
+function checked<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
+  const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
   throw refusal(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
+}
+
+function parseVersion(text: string, file: string): unknown {
+  const data = parseJson(text, file);
+  const version = typeof data === 'object' && data !== null && 'version' in data ? data.version : undefined;
+  if (version !== RUN_VERSION) throw unknownVersion(file, version);
+  return data;
 }
 
 function parseJson(text: string, file: string): unknown {

@@ -8,6 +8,7 @@ export function folderSource(path: string): Source {
   const name = basename(path) || path;
   return {
     name,
+    pathOf: (file) => join(path, file),
     async list() {
       try {
         const entries = (await readdir(path, { withFileTypes: true })).filter((entry) => !entry.name.startsWith('.'));

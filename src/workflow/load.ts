@@ -23,6 +23,8 @@ export interface Workflow {
   scope(): Promise<Scope>;
   /** A state as its file says it now; throws InvalidWorkflow if it can no longer be used. */
   state(file: string): Promise<State>;
+  /** Where a state lies on disk by itself; null if it is inside a zip. */
+  pathOf(file: string): string | null;
   /** The warnings found when it was opened. */
   readonly findings: readonly Finding[];
 }
@@ -44,6 +46,7 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
     entry: entry.file,
     platform,
     scope,
+    pathOf: source.pathOf,
     state: async (file) => readState(source, file, await scope()),
     findings,
   };

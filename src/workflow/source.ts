@@ -11,6 +11,8 @@ export interface Source {
   list(): Promise<readonly string[]>;
   /** The bytes of one of them as they are now. */
   read(file: string): Promise<Uint8Array>;
+  /** Where one of them lies on disk by itself; null if it does not. */
+  pathOf(file: string): string | null;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -33,6 +33,7 @@ export function zipSource(path: string): Source {
 
   return {
     name,
+    pathOf: () => null,
     list: async () => [...(await files()).keys()].sort(),
     async read(file) {
       const bytes = (await files()).get(file);

@@ -202,9 +202,20 @@ describe('what only a person can mend', () => {
     const stage = new Stage({ files }).plays({ ...fail(kind), progress: 'prompt' });
     expect(stage.run.status).toBe('paused');
     expect(stage.told('agent_paused')).toMatchObject([{ why: kind, message: `it was ${kind}` }]);
-    stage.resume().plays('<result>x</result>');
+    stage.resume({}, kind === 'interrupted').plays('<result>x</result>');
     expect(stage.run.status).toBe('completed');
     expect(stage.sessionsUsed).toStrictEqual(['new s1', 'resume s1']);
+  });
+
+  test('a script that died midway runs again only if the user says so', () => {
+    const stage = new Stage({ files: ['S.sh'] }).plays(fail('interrupted')).resume();
+    expect(stage.run.status).toBe('paused');
+    expect(stage.resume({}, true).plays('<result>x</result>').run.status).toBe('completed');
+  });
+
+  test.each(['lost', 'stopped'] as const)('a %s turn is simply taken again, and counts as no retry', (kind) => {
+    const stage = new Stage({ files }).plays({ ...fail(kind), progress: 'answer' });
+    expect(stage.agent()).toMatchObject({ retries: 0, phase: { kind: 'ready', prompt: { kind: 'continue' } } });
   });
 
   test('a file that cannot be read pauses the agent and costs no execution', () => {

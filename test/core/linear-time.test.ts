@@ -3,28 +3,37 @@ import { judge } from '../../src/core/answer.ts';
 import { render } from '../../src/core/template.ts';
 import { contextOf, entryOf } from './builders.ts';
 
-/**
- * How much more CPU time the work takes on input eight times as long: 8 if it is linear, 64 if it is quadratic.
- * Times below a millisecond are taken for one: they say nothing.
- */
-function growth(work: (text: string) => void, shape: (length: number) => string, length: number): number {
-  const [short, long] = [shape(length), shape(8 * length)];
-  const [small, large] = [best(() => work(short), 5), best(() => work(long), 3)];
-  return large / Math.max(small, 1000);
-}
-
-/** The least CPU time of several runs, in microseconds. */
-function best(work: () => void, runs: number): number {
-  const times = Array.from({ length: runs }, () => {
-    const before = process.cpuUsage();
-    work();
-    return process.cpuUsage(before).user;
-  });
-  return Math.min(...times);
-}
-
+const SHORT = 2 ** 15;
+const LONG = 8 * SHORT;
 const FAR_BELOW_QUADRATIC = 24;
-const EIGHTH_OF_A_MEGABYTE = 2 ** 17;
+const ATTEMPTS = 5;
+
+/**
+ * How much more CPU time the work takes on one long text than on a short one, an eighth of it: 8 if it is linear, 64 if
+ * it is quadratic. Eight short texts are measured against a long one, so that both take about as long; the best of
+ * several attempts counts, and nobody tries again once it is good enough.
+ */
+function growth(work: (text: string) => unknown, shape: (length: number) => string, length = LONG): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < ATTEMPTS && least >= FAR_BELOW_QUADRATIC; attempt++) {
+    const short = shape(length / 8);
+    const long = shape(length);
+    const few = cpuMicros(() => {
+      for (let i = 0; i < 8; i++) work(short);
+    });
+    const many = cpuMicros(() => work(long));
+    // Less than two milliseconds say nothing, but that they are few.
+    least = Math.min(least, (8 * many) / Math.max(few, 2000));
+  }
+  return least;
+}
+
+function cpuMicros(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
 
 const filled = (piece: string) => (length: number) => piece.repeat(Math.ceil(length / piece.length));
 const counted = (piece: (i: number) => string) => (length: number) => {
@@ -55,7 +64,14 @@ describe('an answer is judged in linear time:', () => {
     ['one attribute that never ends', between('<goto x="', filled('y'), '')],
     ['unbalanced quotes', between('<goto ', filled('x="'), '>')],
     ['alternating quotes', between('<goto ', filled(`a="'"b='"'`), '>A</goto>')],
-    ['one tag with many attributes', between('<goto ', counted((i) => `a${i}="x" `), '>A</goto>')],
+    [
+      'one tag with many attributes',
+      between(
+        '<goto ',
+        counted((i) => `a${i}="x" `),
+        '>A</goto>',
+      ),
+    ],
     ['one tag with one attribute many times', between('<fork ', filled('a="x" '), 'next=N>W</fork>')],
     ['a name that never ends', between('<goto ', filled('x'), '')],
     ['blanks in a tag', between('<goto', filled(' '), '')],
@@ -70,14 +86,17 @@ describe('an answer is judged in linear time:', () => {
     ['pairs of backticks', filled('`` ` <')],
     ['backticks of growing lengths', counted((i) => `${'`'.repeat(i)} <`)],
     ['backticks of growing lengths, each on its line', counted((i) => `${'`'.repeat(i)}\n<`)],
-    ['backticks of shrinking lengths, each on its line', (length: number) => {
-      const most = Math.floor(Math.sqrt(2 * length));
-      return Array.from({ length: most }, (_, i) => '`'.repeat(most - i)).join('\n<\n');
-    }],
+    [
+      'backticks of shrinking lengths, each on its line',
+      (length: number) => {
+        const most = Math.floor(Math.sqrt(2 * length));
+        return Array.from({ length: most }, (_, i) => '`'.repeat(most - i)).join('\n<\n');
+      },
+    ],
     ['backticks in many paragraphs', filled('` `` <\n\n')],
     ['unclosed fences with info strings', filled('```xml\n<goto>A</goto>\n')],
     ['unclosed fences of both marks', filled('```xml\n~~~js\n<')],
-    ['long fences that only shorter ones could close', between(filled('````x\n')(EIGHTH_OF_A_MEGABYTE), filled('```\n<'), '')],
+    ['long fences that only shorter ones could close', between(filled('````x\n')(SHORT), filled('```\n<'), '')],
     ['fences', filled('```\n<goto>A</goto>\n```\n')],
     ['beginnings of comments', filled('<!--')],
     ['beginnings of comments in code', between('```\n', filled('<!-- <goto>A</goto>\n'), '\n```')],
@@ -95,7 +114,7 @@ describe('an answer is judged in linear time:', () => {
     ['plain prose', filled('The tag is a < b > c "quoted" text, and `code`.\n')],
   ])('%s', (_, shape) => {
     const context = contextOf({ policy: [entryOf('goto', 'A'), entryOf('fork')] });
-    expect(growth((text) => judge(text, context), shape, EIGHTH_OF_A_MEGABYTE)).toBeLessThan(FAR_BELOW_QUADRATIC);
+    expect(growth((text) => judge(text, context), shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
   });
 });
 
@@ -111,11 +130,15 @@ describe('a prompt is rendered in linear time:', () => {
     ['backslashes', filled('\\')],
   ])('%s', (_, shape) => {
     const work = (text: string) => render(text, { x: '{{x}}' });
-    expect(growth(work, shape, EIGHTH_OF_A_MEGABYTE)).toBeLessThan(FAR_BELOW_QUADRATIC);
+    expect(growth(work, shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
   });
 });
 
 test('the yardstick tells quadratic work from linear work', () => {
-  const quadratic = (text: string) => text.split('').filter((_, i, all) => all.lastIndexOf('b', -1 - i) >= 0);
-  expect(growth(quadratic, filled('a'), 4000)).toBeGreaterThan(FAR_BELOW_QUADRATIC);
+  const quadratic = ({ length }: string) => {
+    let sum = 0;
+    for (let i = 0; i < length; i++) for (let j = 0; j < length; j++) sum += i ^ j;
+    return sum;
+  };
+  expect(growth(quadratic, filled('a'), 2 ** 13)).toBeGreaterThan(FAR_BELOW_QUADRATIC);
 });

@@ -25,6 +25,7 @@ describe('code', () => {
     ['past a fence that opens another', '```\n```xml\na\n```', ['```\n```xml\na\n```']],
     ['past blank lines, in a fence', '```\n\na\n\n```', ['```\n\na\n\n```']],
     ['past a comment that begins in it', '`<!--` x -->', ['`<!--`']],
+    ['on a line that begins like a fence', '```a``` b\n\n```\nc\n```', ['```a```', '```\nc\n```']],
     ['with backticks in a fence of tildes', '~~~ `js`\na ` b\n~~~', ['~~~ `js`\na ` b\n~~~']],
   ])('stands %s', (_, text, code) => {
     expect(regionsOf(text)).toStrictEqual(code.map((each) => ['code', each]));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { didYouMean, nearest } from '../../src/core/nearest.ts';
 
-const STATES = ['START', 'REVIEW', 'IMPLEMENT', 'DONE'];
+const STATES = ['START', 'REVIEW', 'IMPLEMENT', 'DONE', 'A'];
 
 test.each([
   ['a letter left out', 'REVEW', 'REVIEW'],
@@ -9,6 +9,7 @@ test.each([
   ['a wrong letter', 'REVIAW', 'REVIEW'],
   ['two letters swapped', 'DNOE', 'DONE'],
   ['another letter case', 'review', 'REVIEW'],
+  ['another letter case of a single letter', 'a', 'A'],
   ['several slips in a long word', 'IMPLMNT', 'IMPLEMENT'],
 ])('finds the word that was meant: %s', (_, written, meant) => {
   expect(nearest(written, STATES)).toBe(meant);
@@ -18,6 +19,7 @@ test.each([
   ['a different word', 'PUBLISH'],
   ['a short word that shares a letter', 'DO'],
   ['nothing', ''],
+  ['a single letter that is another one', 'X'],
   ['a very long word', 'REVIEW'.repeat(10_000)],
 ])('suggests nothing for %s', (_, written) => {
   expect(nearest(written, STATES)).toBeUndefined();

@@ -83,6 +83,7 @@ describe('a transition needs no saying', () => {
     ['there are two', [entryOf('goto', 'A'), entryOf('goto', 'B')]],
     ['the same stands there twice', [entryOf('goto', 'A'), entryOf('goto', 'A')]],
     ['it is a result', [entryOf('result')]],
+    ['it is a result, even if all of it is known', [entryOf('result', 'done')]],
     ['its target is open', [entryOf('goto')]],
     ['the return of a call is open', [entryOf('call', 'A')]],
     ['the return of a function is open', [entryOf('function', 'A')]],

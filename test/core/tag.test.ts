@@ -298,3 +298,10 @@ describe('a tag that a printer wrote', () => {
     );
   });
 });
+
+test.each(['Done; the `<goto>` tag is not needed.', 'Done.\n```\n<call return="X\n```\n'])(
+  'half a tag in code is only talk: %j',
+  (text) => {
+    expect(readTags(text, ['goto', 'call'])).toStrictEqual({ kind: 'tags', tags: [] });
+  },
+);

@@ -2,7 +2,18 @@ import { expect, test } from 'vitest';
 import { agentOf, DEFAULT_OPTIONS, newRun } from '../../src/core/run.ts';
 import { variableProblem, variablesOf } from '../../src/core/variables.ts';
 
-const FORBIDDEN = ['PATH', 'HOME', 'IFS', 'ENV', 'BASH_ENV', 'NODE_OPTIONS', 'LD_PRELOAD', 'LD_', 'DYLD_X', 'RAYMOND_ID'];
+const FORBIDDEN = [
+  'PATH',
+  'HOME',
+  'IFS',
+  'ENV',
+  'BASH_ENV',
+  'NODE_OPTIONS',
+  'LD_PRELOAD',
+  'LD_',
+  'DYLD_X',
+  'RAYMOND_ID',
+];
 
 test.each(FORBIDDEN)('%s cannot be a variable', (name) => {
   const message = `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
@@ -54,3 +65,12 @@ test.each(['a result', ''])('what was handed over has two names: %j', (input) =>
   const variables = variablesOf(run, { ...main, input, variables: { result: 'mine' } });
   expect([variables.result, variables.input]).toStrictEqual([input, input]);
 });
+
+test.each(['result', 'state', 'agent_id', 'workflow_id'])(
+  '%s keeps its own meaning: no fork may use the name',
+  (name) => {
+    expect(variableProblem(name, 'unix')).toBe(
+      `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`,
+    );
+  },
+);

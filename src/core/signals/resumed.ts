@@ -24,8 +24,11 @@ export function resumed(run: Run, signal: Resumed): Step {
   return { run: next, events };
 }
 
-const canGoOn = ({ phase }: Agent, retry: boolean): boolean =>
-  phase.kind !== 'ended' && (phase.kind !== 'failed' || retry);
+/** What failed, and a script that may have done half its work, is only taken up again if the user says so. */
+function canGoOn({ phase }: Agent, retry: boolean): boolean {
+  if (phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted')) return retry;
+  return phase.kind !== 'ended';
+}
 
 /** Turns under way and agents that are ready need nothing; the others are put back to work. */
 function takeUp(run: Run, agent: Agent, scope: Scope, at: number): Step {

@@ -5,7 +5,8 @@ import type { Unreadable } from '../signal.ts';
 /** Pauses an agent whose state cannot be read: once the file is mended, a resume goes on from here. */
 export function unreadable(run: Run, { agent: id, at, message }: Unreadable): Step {
   const agent = agentOf(run, id);
-  const phase = { kind: 'paused', why: 'unreadable', message, prompt: { kind: 'state' } } as const;
+  if (agent.phase.kind !== 'ready') throw new Error(`${id} is ${agent.phase.kind}: it does not read its state`);
+  const phase = { kind: 'paused', why: 'unreadable', message, prompt: agent.phase.prompt } as const;
   return {
     run: withAgent(run, { ...agent, phase }),
     events: [{ kind: 'agent_paused', at, agent: id, state: agent.state, why: 'unreadable', message }],

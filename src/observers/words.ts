@@ -1,0 +1,69 @@
+import type { Event } from '../core/event.ts';
+import { usdOf } from '../core/ledger.ts';
+
+/** An amount of money as people read it: cents, and more digits only where they are all there is. */
+export function dollars(micros: number): string {
+  const usd = usdOf(micros);
+  return `$${usd !== 0 && Math.abs(usd) < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
+
+/** `2026-01-15 14:30:22`, by the clock on the wall. */
+export function localTime(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString();
+  return `${local.slice(0, 10)} ${local.slice(11, 19)}`;
+}
+
+/** `15:50`, or with its date if that is not today. */
+export function clock(at: number, now: number): string {
+  const [day, time = ''] = localTime(at).split(' ');
+  const [today] = localTime(now).split(' ');
+  return day === today ? time.slice(0, 5) : `${day} ${time.slice(0, 5)}`;
+}
+
+type Teller = { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => string | null };
+
+const TELL: Teller = {
+  run_started: (event) => `run ${event.run}: ${event.workflow.path}`,
+  run_resumed: () => 'the run goes on',
+  run_stopping: ({ stop }) => `nothing new is started: ${STOPS[stop.kind]}`,
+  run_ended: ({ status, spentMicros }) => `the run has ended: ${status}, ${dollars(spentMicros)}`,
+  agent_started: ({ parent, state }) => (parent === null ? null : `forked by ${parent}, starts in ${state}`),
+  turn_started: ({ state, prompt, turn }) => (prompt === 'state' ? `${state}` : `${state} (${prompt}, turn ${turn})`),
+  turn_ended: ({ denials }) =>
+    denials.length === 0
+      ? null
+      : `warning: not permitted: ${[...new Set(denials)].join(', ')}; allowed_tools or --permission-mode would allow it`,
+  transition: ({ state, to, tag, implicit, costMicros }) =>
+    `${state} → ${to ?? 'end'} (${tag}${implicit ? ', implicit' : ''}) ${dollars(costMicros)}`,
+  reminded: ({ state, message, count, limit }) => `${state}: reminder ${count} of ${limit}: ${message}`,
+  sleeping: ({ at, untilMs, why, message }) =>
+    why === 'retry'
+      ? `${message}; tried again at ${clock(untilMs, at)}`
+      : `${message}; waiting until ${clock(untilMs, at)}`,
+  woken: () => null,
+  session_lost: ({ session, next, message }) =>
+    `session ${session} cannot be resumed (${message}); ${next === 'fork' ? 'it is forked' : 'a new one is started'}`,
+  answer_withheld: ({ state }) => `${state}: the budget is used up; the answer is kept for a resume`,
+  visit_limit: ({ state, maxVisits }) => `${state} was entered ${maxVisits} times, as often as max_visits allows`,
+  agent_paused: ({ message }) => `paused: ${message}`,
+  agent_failed: ({ message }) => `failed: ${message}`,
+  agent_ended: () => null,
+  agent_resumed: ({ state }) => `taken up again in ${state}`,
+  warning: ({ message }) => `warning: ${message}`,
+};
+
+const STOPS = {
+  budget: 'the budget is used up',
+  iterations: 'the limit of iterations is reached',
+  usage_limit: 'a usage limit is reached',
+  stopped: 'the run was told to stop',
+  interrupted: 'interrupted',
+} as const;
+
+/** An event as one plain line, labelled with its agent; null if it is not worth one. */
+export function lineOf(event: Event): string | null {
+  const tell = TELL[event.kind] as (event: Event) => string | null;
+  const words = tell(event);
+  if (words === null) return null;
+  return 'agent' in event ? `[${event.agent}] ${words}` : words;
+}

@@ -1,0 +1,42 @@
+/** The environment variable that every process of a turn inherits, whatever session or group it moves to. */
+export const MARKER = 'RAYMOND_TURN';
+
+/** The environment variable that only wrappers carry: a wrapper is killed last, so that it can record an exit. */
+export const WRAPPER = 'RAYMOND_WRAPPER';
+
+/** What to run: arguments and values may hold any character but NUL. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment, with the turn's `RAYMOND_TURN` in it. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How a command ended; `died` means that nobody was left to record it. */
+export type Exit = { readonly kind: 'exited'; readonly code: number } | { readonly kind: 'died' };
+
+/** A command that runs now, or has run. */
+export interface Started {
+  readonly kind: 'started';
+  /** The wrapper's, which is also the number of its group and session. */
+  readonly pid: number;
+  /** Does not keep our process alive by itself; following the output does. */
+  readonly exited: Promise<Exit>;
+}
+
+/** Nothing has run, and the folder can be used again. */
+export interface NotStarted {
+  readonly kind: 'not_started';
+  readonly message: string;
+  /** Whether the machine was only short of something, so that it may work later. */
+  readonly transient: boolean;
+}
+
+/** How the ending of processes went. */
+export interface Ended {
+  /** How many had to be killed. */
+  readonly killed: number;
+  /** How many would not go even so: another user's, or stuck in the kernel. */
+  readonly left: number;
+}

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ended } from './command.ts';
+import { processesMarked, turnProcesses } from './marker.ts';
+import type { ProcessEntry } from './process-entry.ts';
+import { isStill } from './process-table.ts';
+import { endOnWindows } from './windows.ts';
+
+/** How patient to be. */
+export interface EndOptions {
+  /** How long each polite signal is given to work. */
+  readonly graceMs: number;
+  /** Send SIGINT and wait, before SIGTERM. */
+  readonly interrupt?: boolean;
+}
+
+/** Ends everything that belongs to a turn, politely first; the wrapper still records how its command ended. */
+export function endTurn(dir: string, marker: string, options: EndOptions): Promise<Ended> {
+  if (process.platform === 'win32') return endOnWindows((each) => each === marker);
+  return end(() => turnProcesses(dir, marker), options);
+}
+
+/** Ends everything whose marker begins so: `<run id>/` ends a whole run. */
+export function endMarked(prefix: string, options: EndOptions): Promise<Ended> {
+  if (process.platform === 'win32') return endOnWindows((each) => each.startsWith(prefix));
+  return end(() => processesMarked(prefix), options);
+}
+
+type Find = () => Promise<readonly ProcessEntry[]>;
+
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
+/** How long a wrapper that is alone has to write its record. */
+const WRAPPER_MS = 1_000;
+/** A process that is stuck in the kernel goes when it gets out; nobody can wait for that. */
+const KILL_MS = 10_000;
+
+async function end(find: Find, { graceMs, interrupt = false }: EndOptions): Promise<Ended> {
+  for (const signal of interrupt ? (['SIGINT', 'SIGTERM'] as const) : (['SIGTERM'] as const)) {
+    if (await ask(find, signal, graceMs)) return { killed: 0, left: 0 };
+  }
+  return kill(find);
+}
+
+/**
+ * Sends a signal once to each process, also to those that appear later; whether all went in time. Once more when a process
+ * has become another program: between the fork and the exec of a shell, the shell's own trap swallows the signal.
+ */
+async function ask(find: Find, signal: 'SIGINT' | 'SIGTERM', graceMs: number): Promise<boolean> {
+  const told = new Set<string>();
+  const left = await repeat(find, graceMs, (family) => {
+    for (const entry of family) {
+      const name = `${nameOf(entry)} ${entry.program}`;
+      if (told.has(name)) continue;
+      told.add(name);
+      send(entry, signal);
+      // A stopped process gets its signals only when it goes on.
+      send(entry, 'SIGCONT');
+    }
+  });
+  return left === 0;
+}
+
+/** Kills wrappers last, so that the kills are on record. */
+async function kill(find: Find): Promise<Ended> {
+  const killed = new Set<string>();
+  let aloneSince: number | undefined;
+  const left = await repeat(find, KILL_MS, (family) => {
+    const others = family.filter((entry) => !entry.wrapper);
+    aloneSince = others.length > 0 ? undefined : (aloneSince ?? performance.now());
+    const late = aloneSince !== undefined && performance.now() - aloneSince > WRAPPER_MS;
+    for (const entry of late ? family : others) {
+      if (send(entry, 'SIGKILL')) killed.add(nameOf(entry));
+    }
+  });
+  return { killed: killed.size, left };
+}
+
+/** Does something to a family until it is gone or the time is over; how many are left. */
+async function repeat(find: Find, forMs: number, act: (family: readonly ProcessEntry[]) => void): Promise<number> {
+  const deadline = performance.now() + forMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    const family = await find();
+    if (family.length === 0) return 0;
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0 && pauseMs > FIRST_PAUSE_MS) return family.length;
+    act(family);
+    await sleep(Math.max(1, Math.min(pauseMs, leftMs)));
+  }
+}
+
+const nameOf = ({ pid, start }: ProcessEntry): string => `${pid} ${start}`;
+
+/** Whether it was sent: the process may be gone by now, its number in other hands, or out of our power. */
+function send(entry: ProcessEntry, signal: NodeJS.Signals): boolean {
+  try {
+    return isStill(entry) && process.kill(entry.pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,109 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { newSplitter } from './split-lines.ts';
+import { unlessMissing } from './turn-files.ts';
+import { watchFile } from './watch.ts';
+
+/** When to stop following. */
+export interface FollowOptions {
+  /** When it settles, what is in the file by then is still delivered. */
+  readonly until: Promise<unknown>;
+}
+
+const MOST_BYTES = 1024 * 1024;
+const POLL_MS = 500;
+
+/**
+ * Delivers each line of a growing file as it comes, as bytes and without its newline. The file may appear late. A command
+ * that opens `/dev/stdout` anew empties the file on Linux; then reading begins again at its start.
+ */
+export async function followLines(
+  file: string,
+  onLine: (line: Buffer) => void,
+  { until }: FollowOptions,
+): Promise<void> {
+  const watch = watchFile(file, POLL_MS);
+  const splitter = newSplitter();
+  let over = false;
+  const stop = (): void => {
+    over = true;
+    watch.wake();
+  };
+  until.then(stop, stop);
+  let handle: FileHandle | undefined;
+  let offset = 0;
+  try {
+    for (;;) {
+      // Asked before reading: what was written before the end is in the file by then.
+      const last = over;
+      handle ??= await unlessMissing(open(file, 'r'));
+      // One size per round, or a process that never stops writing would keep us here after the end.
+      const size = handle === undefined ? 0 : (await handle.stat()).size;
+      if (size < offset) {
+        for (const line of splitter.rest()) onLine(line);
+        offset = 0;
+      }
+      while (handle !== undefined && offset < size) {
+        const bytes = await readAt(handle, offset, size - offset);
+        if (bytes.length === 0) break;
+        offset += bytes.length;
+        for (const line of splitter.push(bytes)) onLine(line);
+      }
+      if (last) break;
+      await watch.next();
+    }
+    for (const line of splitter.rest()) onLine(line);
+  } finally {
+    watch.close();
+    await handle?.close();
+  }
+}
+
+/** The lines of a finished file, as bytes; no more of it is held than a portion and the present line. */
+export async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined> {
+  const handle = await unlessMissing(open(file, 'r'));
+  if (handle === undefined) return;
+  const splitter = newSplitter();
+  try {
+    let offset = 0;
+    for (;;) {
+      const bytes = await readAt(handle, offset, MOST_BYTES);
+      if (bytes.length === 0) break;
+      offset += bytes.length;
+      yield* splitter.push(bytes);
+    }
+    yield* splitter.rest();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The end of a file as text for a message: at most so many lines and bytes (and never above 1 MiB); `…` where bytes are cut off. */
+export async function lastLines(file: string, most: number, maxBytes: number): Promise<string> {
+  const handle = await unlessMissing(open(file, 'r'));
+  if (handle === undefined) return '';
+  try {
+    const { size } = await handle.stat();
+    const from = Math.max(0, size - Math.min(maxBytes, MOST_BYTES));
+    let bytes = await readAt(handle, from, size - from);
+    // A cut may fall into a character; its remaining bytes all look like 10xxxxxx.
+    while (from > 0 && bytes.length > 0 && ((bytes[0] ?? 0) & 0xc0) === 0x80) bytes = bytes.subarray(1);
+    const text = bytes.toString('utf8').trimEnd();
+    const lines = (from > 0 ? `…${text}` : text).split(/\r?\n/);
+    return lines.slice(-most).join('\n');
+  } finally {
+    await handle.close();
+  }
+}
+
+/** When something was last written to any of these files, in milliseconds since 1970; 0 if none is there. */
+export async function quietSince(files: readonly string[]): Promise<number> {
+  const stats = await Promise.all(files.map((file) => unlessMissing(stat(file))));
+  return Math.max(0, ...stats.map((each) => each?.mtimeMs ?? 0));
+}
+
+/** A fresh buffer each time, because lines are views into it and belong to whoever gets them. */
+async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.min(length, MOST_BYTES));
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,0 +1,47 @@
+import type { ProcessEntry } from './process-entry.ts';
+import { processEntry, processTable } from './process-table.ts';
+import { recordedWrapper, type WrapperRecord } from './turn-files.ts';
+import { runsOnWindows } from './windows.ts';
+
+/** Whether anything of a turn still runs: its wrapper, its group, or whatever carries its marker. */
+export async function alive(dir: string, marker: string): Promise<boolean> {
+  if (process.platform === 'win32') return runsOnWindows(marker);
+  // Nearly always the wrapper is there, and one look at it spares the look at everything.
+  const record = await recordedWrapper(dir);
+  const wrapper = record && (await processEntry(record.pid));
+  if (wrapper !== undefined && !wrapper.zombie && isWrapper(wrapper, record, marker)) return true;
+  return (await turnProcesses(dir, marker)).length > 0;
+}
+
+/** Every process of a turn that is not a zombie. */
+export function turnProcesses(dir: string, marker: string): Promise<readonly ProcessEntry[]> {
+  return lookTwice(async () => {
+    const record = await recordedWrapper(dir);
+    const table = await processTable();
+    // Once the wrapper is gone its number may be anyone's group, and only the marker is proof. A zombie still holds it.
+    const wrapper = table.find((entry) => isWrapper(entry, record, marker));
+    return table.filter((entry) => entry.marker === marker || (wrapper && entry.group === wrapper.pid));
+  });
+}
+
+/** Every process whose marker begins so: `<run id>/` finds a whole run. */
+export function processesMarked(prefix: string): Promise<readonly ProcessEntry[]> {
+  if (prefix === '') throw new Error('an empty prefix would be every turn of every run');
+  return lookTwice(async () => (await processTable()).filter((entry) => entry.marker?.startsWith(prefix)));
+}
+
+/** A process can start another and end while we look, so that we see neither: nothing is believed to be nothing once. */
+async function lookTwice(look: () => Promise<readonly ProcessEntry[]>): Promise<readonly ProcessEntry[]> {
+  const living = async () => (await look()).filter(({ pid, zombie }) => !zombie && pid !== process.pid);
+  const found = await living();
+  return found.length > 0 ? found : living();
+}
+
+function isWrapper(entry: ProcessEntry, record: WrapperRecord | undefined, marker: string): boolean {
+  if (entry.pid !== record?.pid || entry.group !== entry.pid) return false;
+  // A number and a start time can come again after a reboot; the marker cannot.
+  if (entry.marker !== undefined && entry.marker !== marker) return false;
+  if (record.start !== '') return entry.start === record.start;
+  // Where the wrapper could not tell its start time: who got the number later started later, too (`ps` cuts to seconds).
+  return Date.parse(entry.start) <= record.writtenMs;
+}

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { type Command, type Exit, MARKER, type NotStarted, type Started } from './command.ts';
+import { waitForEnd } from './find.ts';
+import { codeOf, turnFiles } from './turn-files.ts';
+import { startOnWindows } from './windows.ts';
+import { wrapped } from './wrapper.ts';
+
+/** Starts a command that outlives us, in a folder that holds its `stdin` already. */
+export async function startCommand(dir: string, command: Command): Promise<Started | NotStarted> {
+  const marker = command.env[MARKER];
+  if (!marker) throw new Error(`a command without ${MARKER} could not be found again`);
+  if (process.platform === 'win32') return startOnWindows(dir, command, marker);
+  try {
+    const child = spawnWrapper(dir, command);
+    const over = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    if (child.pid === undefined) {
+      const [error] = await once(child, 'error');
+      return notStarted(command, error);
+    }
+    child.unref();
+    const exited: Promise<Exit> = over.then(() => waitForEnd(dir, marker));
+    // Who waits for it hears of a failure; if nobody does, it is no reason to bring us down.
+    exited.catch(() => {});
+    return { kind: 'started', pid: child.pid, exited };
+  } catch (error) {
+    return notStarted(command, error);
+  }
+}
+
+/** The wrapper leads its own session, and its three streams are files: nothing of it depends on us. */
+function spawnWrapper(dir: string, command: Command): ChildProcess {
+  const { stdin, stdout, stderr } = turnFiles(dir);
+  const { file, args, env } = wrapped(command);
+  const streams: number[] = [];
+  try {
+    streams.push(openSync(stdin, 'r'));
+    // Appending, because a second wrapper on the same folder must not wipe out what the first one's command says.
+    for (const path of [stdout, stderr]) streams.push(openSync(path, 'a', 0o600));
+    return spawn(file, args, { cwd: dir, env, stdio: streams, detached: true });
+  } finally {
+    for (const stream of streams) closeSync(stream);
+  }
+}
+
+/** What the machine may have again in a moment. */
+const SHORTAGES: Readonly<Record<string, string>> = {
+  EAGAIN: 'the system allows no more processes',
+  ENOMEM: 'the machine is out of memory',
+  EMFILE: 'this process has too many files open',
+  ENFILE: 'the system has too many files open',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function notStarted({ file }: Command, error: unknown): NotStarted {
+  const code = codeOf(error) ?? '';
+  const said = error instanceof Error ? error.message : String(error);
+  const shortage = SHORTAGES[code];
+  const reason = code === 'E2BIG' ? 'its arguments and environment are too long' : (shortage ?? said);
+  const detail = reason === said ? '' : ` (${code})`;
+  return {
+    kind: 'not_started',
+    message: `cannot start ${file}: ${reason}${detail}`,
+    transient: shortage !== undefined,
+  };
+}

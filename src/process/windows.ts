@@ -1,0 +1,49 @@
+import { execFile, spawn } from 'node:child_process';
+import { appendFileSync, closeSync, openSync, writeFileSync } from 'node:fs';
+import type { Command, Ended, Exit, NotStarted, Started } from './command.ts';
+import { claimStart, turnFiles } from './turn-files.ts';
+
+// On Windows a turn is known only to the Raymond that started it: it cannot be found again after a crash, and what runs
+// then counts as dead. The start is tested elsewhere than on Windows, `taskkill` nowhere.
+
+const running = new Map<string, { readonly pid: number; readonly exited: Promise<Exit> }>();
+
+/** Starts a command as a plain child and records its exit ourselves. */
+export async function startOnWindows(dir: string, command: Command, marker: string): Promise<Started | NotStarted> {
+  const { file, args, cwd, env } = command;
+  const files = turnFiles(dir);
+  if (!(await claimStart(dir))) {
+    return { kind: 'not_started', message: `cannot start ${file}: ${dir} has been used already`, transient: false };
+  }
+  const streams = [openSync(files.stdin, 'r'), openSync(files.stdout, 'a'), openSync(files.stderr, 'a')];
+  const child = spawn(file, args, { cwd, env, stdio: streams, windowsHide: true });
+  for (const stream of streams) closeSync(stream);
+  const pid = child.pid ?? 0;
+  writeFileSync(files.pid, `${pid} \n`);
+  const exited = new Promise<Exit>((resolve) => {
+    const record = (code: number): void => {
+      running.delete(marker);
+      writeFileSync(files.exit, `${code}\n`);
+      resolve({ kind: 'exited', code });
+    };
+    child.once('error', (error) => {
+      appendFileSync(files.stderr, `${error.message}\n`);
+      record(127);
+    });
+    child.once('exit', (code) => record(code ?? 1));
+  });
+  if (child.pid !== undefined) running.set(marker, { pid, exited });
+  child.unref();
+  return { kind: 'started', pid, exited };
+}
+
+/** Whether a turn that we started runs. */
+export const runsOnWindows = (marker: string): boolean => running.has(marker);
+
+/** Ends turns that we started: Windows knows no polite signal for a program without a window. */
+export async function endOnWindows(isMeant: (marker: string) => boolean): Promise<Ended> {
+  const meant = [...running].filter(([marker]) => isMeant(marker)).map(([, child]) => child);
+  for (const { pid } of meant) execFile('taskkill', ['/T', '/F', '/PID', String(pid)], () => {});
+  await Promise.all(meant.map(({ exited }) => exited));
+  return { killed: meant.length, left: 0 };
+}

@@ -1,0 +1,27 @@
+import { EXIT, RaymondError } from '../errors.ts';
+
+/** The code of an error of the file system, or an empty text. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+const REASONS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
+  ENOSPC: ['no space is left on the disk', 'Free some space'],
+  EDQUOT: ['your disk quota is used up', 'Free some space'],
+  EROFS: ['the file system is read-only', 'Make it writable, or work in another folder'],
+  EACCES: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],
+  EPERM: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],
+  EEXIST: ['there is a file where a folder should be', 'Move the file away'],
+  ENOTDIR: ['there is a file where a folder should be', 'Move the file away'],
+  EIO: ['the disk reported an error', 'Check the disk'],
+  ENOTSUP: ['the file system has no hard links', 'Work on another file system'],
+  EMFILE: ['too many files are open', 'Raise the limit with `ulimit -n`'],
+  ENFILE: ['too many files are open', 'Raise the limit with `ulimit -n`'],
+};
+
+/** What the file system refused, in words; `next` says what is kept and how to go on once that is mended. */
+export function diskProblem(what: string, cause: unknown, next: string, exitCode: number = EXIT.usage): RaymondError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const [reason, cure] = REASONS[codeOf(cause)] ?? [message, 'Mend that'];
+  return new RaymondError(`${what}: ${reason}.`, { exitCode, hint: `${cure}, ${next}`, cause });
+}

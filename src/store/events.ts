@@ -1,0 +1,35 @@
+import type { Event } from '../core/event.ts';
+import { codeOf } from './disk-problem.ts';
+import { readJournal } from './journal-lines.ts';
+import type { Layout } from './layout.ts';
+import { loadSnapshot, unreadable } from './load.ts';
+
+/** Something that happened, the step it happened in, and the byte of the journal after that step. */
+export interface Recorded {
+  readonly seq: number;
+  readonly offset: number;
+  readonly event: Event;
+}
+
+/** Where to begin: after a step, or at the `offset` of the last event that was seen, which saves reading what is before. */
+export interface EventsFrom {
+  readonly afterSeq?: number;
+  readonly offset?: number;
+}
+
+/** All that ever happened in a run, in order, up to now. */
+export async function* readEvents(layout: Layout, id: string, from: EventsFrom = {}): AsyncGenerator<Recorded> {
+  const { afterSeq = -1, offset = 0 } = from;
+  const file = layout.journal(id);
+  await loadSnapshot(layout, id);
+  try {
+    for await (const entries of readJournal(file, offset)) {
+      for (const { change, end } of entries) {
+        if (change.seq <= afterSeq) continue;
+        for (const event of change.events) yield { seq: change.seq, offset: end, event };
+      }
+    }
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw unreadable(file, error);
+  }
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { codeOf, diskProblem } from './disk-problem.ts';
+
+/** All that Raymond keeps is for its user's eyes only: prompts and answers may hold anything. */
+export const PRIVATE_FOLDER = 0o700;
+export const PRIVATE_FILE = 0o600;
+
+/** Makes a folder and those above it, so that they outlast a power cut. One that is there is left as it is. */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    const first = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    if (first === undefined) return;
+    for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+  } catch (cause) {
+    throw diskProblem(`The folder ${folder} cannot be made`, cause, 'then try again.');
+  }
+}
+
+/** Replaces a file as a whole: whoever reads it, and whatever happens, finds the old text or the new one. */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  const temporary = join(dirname(file), `.${basename(file)}.tmp`);
+  try {
+    await writeWhole(temporary, text);
+    await rename(temporary, file);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Makes a file that is whole from the first moment. False if there is one already, which is then left alone. */
+export async function createFile(file: string, text: string): Promise<boolean> {
+  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}-${randomBytes(4).toString('hex')}`);
+  try {
+    await writeWhole(temporary, text);
+    await link(temporary, file).catch(explainLink);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {});
+  }
+  await syncFolder(dirname(file));
+  return true;
+}
+
+/** We may write in that folder, so what is not permitted about a hard link is the link itself: say so. */
+function explainLink(cause: unknown): never {
+  if (!['EPERM', 'ENOSYS', 'EOPNOTSUPP'].includes(codeOf(cause))) throw cause;
+  throw Object.assign(new Error('no hard links', { cause }), { code: 'ENOTSUP' });
+}
+
+/** Makes the names in a folder outlast a power cut. Where a folder cannot be synced, there is no better to be had. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  await withFile(folder, 'r', (handle) =>
+    handle.sync().catch((error: unknown) => {
+      if (!['EINVAL', 'ENOTSUP'].includes(codeOf(error))) throw error;
+    }),
+  );
+}
+
+/** Writes a file and waits until the disk has it. */
+export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+  await withFile(file, 'w', async (handle) => {
+    await handle.writeFile(content);
+    await handle.datasync();
+  });
+}
+
+/** Opens a file, private if it is new, and closes it whatever happens. */
+export async function withFile<T>(file: string, flags: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(file, flags, PRIVATE_FILE);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,117 @@
+import { open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { EXIT, type RaymondError } from '../errors.ts';
+import type { Change } from './change.ts';
+import { diskProblem } from './disk-problem.ts';
+import { PRIVATE_FILE, syncFolder } from './files.ts';
+import type { JournalMark } from './state-file.ts';
+
+/** As much of a FileHandle as the journal needs. */
+export interface AppendFile {
+  write(bytes: Uint8Array, offset: number, length: number): Promise<{ readonly bytesWritten: number }>;
+  datasync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a file to write at its end, making it if need be. */
+export type OpenToAppend = (file: string) => Promise<AppendFile>;
+
+const openToAppend: OpenToAppend = (file) => open(file, 'a', PRIVATE_FILE);
+
+/**
+ * The steps of a run, one line each, on disk before anything that depends on them starts.
+ *
+ * 1. A change whose `append` has resolved survives a power cut.
+ * 2. Lines are in the order of the calls.
+ * 3. After a failed write or sync nobody knows what the disk holds: everything that follows is refused.
+ */
+export class Journal {
+  private readonly file: string;
+  private readonly handle: AppendFile;
+  /** Where the journal will end once all that was handed in is on disk. */
+  private promised: JournalMark;
+  private keptSeq: number;
+  private waiting: Buffer[] = [];
+  private running: Promise<void> = Promise.resolve();
+  /** The sync that those who come now will share; it starts when the one that is running is over. */
+  private next: Promise<void> | undefined;
+  private refusal: RaymondError | undefined;
+
+  private constructor(file: string, handle: AppendFile, end: JournalMark) {
+    this.file = file;
+    this.handle = handle;
+    this.promised = end;
+    this.keptSeq = end.seq;
+  }
+
+  /** Opens the journal of a run to go on after `end`, the end of the file. */
+  static async open(file: string, end: JournalMark, openFile: OpenToAppend = openToAppend): Promise<Journal> {
+    let handle: AppendFile | undefined;
+    try {
+      handle = await openFile(file);
+      // What was read from it may be in memory only, left by an owner that died before its sync.
+      await handle.datasync();
+      await syncFolder(dirname(file));
+      return new Journal(file, handle, end);
+    } catch (cause) {
+      await handle?.close().catch(() => {});
+      throw unwritable(file, end.seq, cause);
+    }
+  }
+
+  /** Whether it still takes anything. */
+  get sound(): boolean {
+    return this.refusal === undefined;
+  }
+
+  /** Resolves, once these lines are safe, to the byte after them. Those that come during a sync share the next one. */
+  async append(changes: readonly Change[]): Promise<number> {
+    if (this.refusal !== undefined) throw this.refusal;
+    const bytes = Buffer.from(changes.map((change) => `${JSON.stringify(change)}\n`).join(''));
+    const offset = this.promised.offset + bytes.length;
+    this.promised = { seq: changes.at(-1)?.seq ?? this.promised.seq, offset };
+    this.waiting.push(bytes);
+    if (this.next === undefined) {
+      this.next = this.running.then(() => this.flush());
+      this.running = this.next;
+    }
+    await this.next;
+    return offset;
+  }
+
+  /** Waits for what is being written, however that ends, and lets go of the file. */
+  async close(): Promise<void> {
+    await this.running.catch(() => {});
+    await this.handle.close();
+  }
+
+  private async flush(): Promise<void> {
+    const bytes = Buffer.concat(this.waiting);
+    const { seq } = this.promised;
+    this.waiting = [];
+    this.next = undefined;
+    try {
+      await writeAll(this.handle, bytes);
+      await this.handle.datasync();
+      this.keptSeq = seq;
+    } catch (cause) {
+      this.refusal = unwritable(this.file, this.keptSeq, cause);
+      throw this.refusal;
+    }
+  }
+}
+
+/** One write. If a disk that runs full took only part of it, the rest is tried so that it says why. */
+async function writeAll(file: AppendFile, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done);
+    if (bytesWritten === 0) throw new Error('the disk takes no more');
+    done += bytesWritten;
+  }
+}
+
+function unwritable(file: string, keptSeq: number, cause: unknown): RaymondError {
+  const resume = `raymond resume ${basename(dirname(file))}`;
+  const next = `then go on with \`${resume}\`. The run is kept up to step ${keptSeq}; nothing was started after it.`;
+  return diskProblem(`${file} cannot be written`, cause, next, EXIT.paused);
+}

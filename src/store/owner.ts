@@ -1,0 +1,145 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { EXIT, RaymondError } from '../errors.ts';
+import { codeOf, diskProblem } from './disk-problem.ts';
+import { createFile } from './files.ts';
+import { type ProcessFacts, startTimeOf, thisProcess } from './process-facts.ts';
+
+/*
+ * Who drives a run. The files `owner.1`, `owner.2`, … in its folder tell; the highest number owns.
+ *
+ * 1. An owner's file is whole from the first moment, and it is made only if there is none of that number (link).
+ * 2. N+1 is made only by who has proved N gone, and holds only if it is the highest afterwards. So of two takers that
+ *    have both proved N gone one fails to make N+1, then meets a living owner.
+ * 3. An owner that is done removes its own file, and no other's.
+ */
+
+/** `elsewhere`: on another machine or in another container, where we cannot look. */
+export type OwnerState = 'alive' | 'gone' | 'elsewhere' | 'unreadable';
+
+/** The owner a run has on record; `facts` are missing if its file cannot be read. */
+export interface Owner {
+  readonly number: number;
+  readonly state: OwnerState;
+  readonly facts: ProcessFacts | undefined;
+}
+
+/** The right to change a run. */
+export interface Ownership {
+  readonly number: number;
+  /** False once someone has taken the run over. */
+  stillOwner(): Promise<boolean>;
+  /** Gives the run free. */
+  release(): Promise<void>;
+}
+
+export interface OwnerOptions {
+  /** Whether to take the run from an owner that we cannot see. One that is seen alive keeps it. */
+  readonly takeOver?: boolean;
+  readonly facts?: ProcessFacts;
+}
+
+/** Makes this process the owner of the run whose folder this is, if it has no other. */
+export async function takeOwnership(folder: string, options: OwnerOptions = {}): Promise<Ownership> {
+  const facts = options.facts ?? (await thisProcess());
+  for (;;) {
+    const owner = await ownerOf(folder, facts);
+    if (owner !== undefined && !mayTake(owner, options)) throw refusal(folder, owner);
+    const number = (owner?.number ?? 0) + 1;
+    const file = ownerFile(folder, number);
+    const stillOwner = async (): Promise<boolean> => (await highest(folder)) === number;
+    // If it cannot be removed, our end will be the proof that we are gone.
+    const release = (): Promise<void> => rm(file, { force: true }).catch(() => {});
+    if (!(await createOwner(file, facts))) continue;
+    if (await stillOwner()) return { number, stillOwner, release };
+    await release();
+  }
+}
+
+/** Who owns the run whose folder this is, or undefined if nobody does. */
+export async function ownerOf(folder: string, here?: ProcessFacts): Promise<Owner | undefined> {
+  const number = await highest(folder);
+  if (number === undefined) return undefined;
+  const text = await readFile(ownerFile(folder, number), 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw diskProblem(`${ownerFile(folder, number)} cannot be read`, error, 'then try again.');
+  });
+  if (text === undefined) return ownerOf(folder, here);
+  const facts = factsFrom(text);
+  const state = facts === undefined ? 'unreadable' : await stateOf(facts, here ?? (await thisProcess()));
+  return { number, state, facts };
+}
+
+/** The proof: whether a process that once was is still there, seen from here. */
+async function stateOf(owner: ProcessFacts, here: ProcessFacts): Promise<OwnerState> {
+  const sameBoot = owner.bootId === null || here.bootId === null ? undefined : owner.bootId === here.bootId;
+  // A boot id is the machine's, whatever name it or one of its containers goes by.
+  if (sameBoot !== true && owner.host !== here.host) return 'elsewhere';
+  if (sameBoot === false) return 'gone';
+  if (owner.namespace !== here.namespace) return 'elsewhere';
+  const startTime = await startTimeOf(owner.pid);
+  if (startTime === undefined) return 'gone';
+  return startTime === null || owner.startTime === null || startTime === owner.startTime ? 'alive' : 'gone';
+}
+
+const mayTake = ({ state }: Owner, { takeOver = false }: OwnerOptions): boolean =>
+  state === 'gone' || (takeOver && state !== 'alive');
+
+async function createOwner(file: string, facts: ProcessFacts): Promise<boolean> {
+  try {
+    return await createFile(file, `${JSON.stringify(facts)}\n`);
+  } catch (cause) {
+    throw diskProblem(`${file} cannot be made`, cause, 'then try again. Nothing was started.');
+  }
+}
+
+/** The highest number there is; undefined if nobody ever owned the run, or all have given it free. */
+async function highest(folder: string): Promise<number | undefined> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw diskProblem(`${folder} cannot be read`, error, 'then try again.');
+  });
+  const numbers = names.flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? []).map(Number);
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
+}
+
+const ownerFile = (folder: string, number: number): string => join(folder, `owner.${number}`);
+
+const FACTS: z.ZodType<ProcessFacts> = z.object({
+  pid: z.number().int().positive(),
+  startTime: z.string().nullable(),
+  bootId: z.string().nullable(),
+  namespace: z.string().nullable(),
+  host: z.string(),
+});
+
+function factsFrom(text: string): ProcessFacts | undefined {
+  try {
+    return FACTS.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(folder: string, { number, state, facts }: Owner): RaymondError {
+  const run = basename(folder);
+  const takeOver = `go on with \`raymond resume ${run} --take-over\``;
+  if (facts === undefined) {
+    const message = `Nobody knows who drives the run ${run}: ${ownerFile(folder, number)} cannot be read.`;
+    return new RaymondError(message, { exitCode: EXIT.usage, hint: `If nobody does any more, ${takeOver}.` });
+  }
+  if (state === 'alive') {
+    return new RaymondError(`The run ${run} is driven by process ${facts.pid}, which is alive.`, {
+      exitCode: EXIT.usage,
+      hint: `Wait for it, or end it with \`raymond stop ${run}\`.`,
+    });
+  }
+  return new RaymondError(
+    `The run ${run} was last driven by process ${facts.pid} on ${facts.host}, out of our sight.`,
+    {
+      exitCode: EXIT.usage,
+      hint: `If that process is no more, ${takeOver}.`,
+    },
+  );
+}

@@ -1,0 +1,55 @@
+import { replaceFile } from './files.ts';
+import { type SavedRun, savedToText } from './state-file.ts';
+
+/** The longer a state file takes to write, the more rarely it is written: it may take up a twentieth of our time. */
+const SHARE = 20;
+
+/**
+ * Keeps the state file behind a run. It is only ever behind: the journal is what counts, so a state file that could
+ * not be written is tried again later, and only who asks for it right now hears about it.
+ */
+export class Snapshots {
+  private readonly file: string;
+  private readonly everyMs: number;
+  private latest: SavedRun;
+  private writtenSeq: number;
+  private tookMs = 0;
+  private writing: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+
+  /** `first` is what the file holds now; after that it is written at most once in `everyMs`. */
+  constructor(file: string, first: SavedRun, everyMs: number) {
+    this.file = file;
+    this.everyMs = everyMs;
+    this.latest = first;
+    this.writtenSeq = first.journal.seq;
+  }
+
+  /** Takes note of what the journal covers by now. The file follows soon; that alone keeps no process alive. */
+  follow(saved: SavedRun): void {
+    if (saved.journal.seq <= this.latest.journal.seq) return;
+    this.latest = saved;
+    const later = (): void => {
+      this.timer = undefined;
+      this.write().catch(() => {});
+    };
+    this.timer ??= setTimeout(later, Math.max(this.everyMs, SHARE * this.tookMs)).unref();
+  }
+
+  /** Writes the file now, unless it is up to date. */
+  write(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.writing = this.writing.catch(() => {}).then(() => this.writeLatest());
+    return this.writing;
+  }
+
+  private async writeLatest(): Promise<void> {
+    const { latest } = this;
+    if (latest.journal.seq === this.writtenSeq) return;
+    const started = performance.now();
+    await replaceFile(this.file, savedToText(latest));
+    this.tookMs = performance.now() - started;
+    this.writtenSeq = latest.journal.seq;
+  }
+}

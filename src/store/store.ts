@@ -1,0 +1,163 @@
+import { access, rm } from 'node:fs/promises';
+import type { Event, Step } from '../core/event.ts';
+import { runIdProblem } from '../core/ids.ts';
+import type { Run } from '../core/run.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { changeOf } from './change.ts';
+import { diskProblem } from './disk-problem.ts';
+import { createFile, makeFolder, replaceFile } from './files.ts';
+import { Journal, type OpenToAppend } from './journal.ts';
+import type { Layout } from './layout.ts';
+import { loadRun, loadSnapshot } from './load.ts';
+import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
+import { Snapshots } from './snapshot.ts';
+import { type SavedRun, savedToText } from './state-file.ts';
+
+/** A step together with the run it was taken from. */
+interface Taken {
+  readonly before: Run;
+  readonly step: Step;
+}
+
+/** Where the steps of one run go. Whoever holds it owns the run. */
+export interface Store {
+  /** Resolves once these steps are safe. After a failure it refuses everything: nothing may start any more. */
+  save(steps: readonly Taken[]): Promise<void>;
+  /** Brings the state file up to what was saved. */
+  snapshot(): Promise<void>;
+  /** Brings the state file up to date, gives the run free and lets go of its files. */
+  close(): Promise<void>;
+  /** False once someone has taken the run over. */
+  stillOwner(): Promise<boolean>;
+}
+
+/** What tests, and those who take a run over, want otherwise than usual. */
+export interface StoreOptions extends OwnerOptions {
+  readonly openFile?: OpenToAppend;
+  readonly snapshotEveryMs?: number;
+}
+
+/** Puts a new run on disk and opens it. It exists from the moment its state file has its name. */
+export async function createRun(
+  layout: Layout,
+  run: Run,
+  events: readonly Event[],
+  options: StoreOptions = {},
+): Promise<Store> {
+  const { id } = run;
+  const problem = runIdProblem(id);
+  if (problem !== undefined) throw new RaymondError(`${problem}.`, { exitCode: EXIT.usage });
+  if (await exists(layout.state(id))) throw taken(id);
+  await makeFolder(layout.states);
+  await makeFolder(layout.run(id));
+  const owner = await takeOwnership(layout.run(id), options);
+  return orRelease(owner, async () => {
+    await clearLeftovers(layout, id);
+    const journal = await Journal.open(layout.journal(id), { seq: run.seq, offset: 0 }, options.openFile);
+    try {
+      const offset = await journal.append([{ seq: run.seq, head: {}, agents: [], events }]);
+      const saved = { run, journal: { seq: run.seq, offset } };
+      const isNew = await written(layout.state(id), createFile(layout.state(id), savedToText(saved)));
+      if (!isNew) throw taken(id);
+      return storeOf(layout, owner, journal, saved, options);
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+  });
+}
+
+/** Opens a run that is there, to go on with it: this process becomes its owner, and a step that is torn is cut off. */
+export async function openStore(
+  layout: Layout,
+  id: string,
+  options: StoreOptions = {},
+): Promise<{ readonly run: Run; readonly store: Store }> {
+  await loadSnapshot(layout, id);
+  await makeFolder(layout.run(id));
+  const owner = await takeOwnership(layout.run(id), options);
+  return orRelease(owner, async () => {
+    const saved = await startAfresh(layout, await loadRun(layout, id, { cut: true }));
+    const journal = await Journal.open(layout.journal(id), saved.journal, options.openFile);
+    return { run: saved.run, store: storeOf(layout, owner, journal, saved, options) };
+  });
+}
+
+function storeOf(layout: Layout, owner: Ownership, journal: Journal, saved: SavedRun, options: StoreOptions): Store {
+  const { id } = saved.run;
+  const snapshots = new Snapshots(layout.state(id), saved, options.snapshotEveryMs ?? 1000);
+  let { seq } = saved.run;
+  const snapshot = (): Promise<void> => written(layout.state(id), snapshots.write());
+  return {
+    async save(steps) {
+      const last = steps.at(-1)?.step.run;
+      if (last === undefined) return;
+      const changes = steps.map(({ before, step }) => {
+        if (before.seq !== seq) throw new Error(`step ${before.seq + 1} of run ${id} cannot follow step ${seq}`);
+        seq = step.run.seq;
+        return changeOf(before, step);
+      });
+      const offset = await journal.append(changes);
+      snapshots.follow({ run: last, journal: { seq: last.seq, offset } });
+    },
+    snapshot,
+    async close() {
+      try {
+        await journal.close();
+        // Once the journal has failed the caller knows; that the state file cannot be written either is no news.
+        await (journal.sound ? snapshot() : snapshot().catch(() => {}));
+      } finally {
+        await owner.release();
+      }
+    },
+    stillOwner: owner.stillOwner,
+  };
+}
+
+/** What a creator left behind that died before its run existed. Turns are never among it: someone's work is there. */
+async function clearLeftovers(layout: Layout, id: string): Promise<void> {
+  if (await exists(layout.state(id))) throw taken(id);
+  if (await exists(layout.turns(id))) {
+    throw new RaymondError(`${layout.run(id)} holds turns of a run whose state file is gone.`, {
+      exitCode: EXIT.usage,
+      hint: 'Move that folder away, or choose another --run-id.',
+    });
+  }
+  await written(layout.journal(id), rm(layout.journal(id), { force: true }));
+}
+
+/** A journal that is gone begins anew at its first byte; the state file says so before there is a new one. */
+async function startAfresh(layout: Layout, saved: SavedRun): Promise<SavedRun> {
+  const { id } = saved.run;
+  if (await exists(layout.journal(id))) return saved;
+  const anew = { run: saved.run, journal: { seq: saved.run.seq, offset: 0 } };
+  await written(layout.state(id), replaceFile(layout.state(id), savedToText(anew)));
+  return anew;
+}
+
+/** A state file that cannot be written loses nothing: what was saved is in the journal. */
+const written = <T>(file: string, writing: Promise<T>): Promise<T> =>
+  writing.catch((cause: unknown) => {
+    throw diskProblem(`${file} cannot be written`, cause, 'then try again. Nothing that was saved is lost.');
+  });
+
+async function orRelease<T>(owner: Ownership, go: () => Promise<T>): Promise<T> {
+  try {
+    return await go();
+  } catch (error) {
+    await owner.release();
+    throw error;
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+const taken = (id: string): RaymondError =>
+  new RaymondError(`There is a run ${id} already.`, {
+    exitCode: EXIT.usage,
+    hint: `Choose another --run-id, or go on with that run: \`raymond resume ${id}\`.`,
+  });

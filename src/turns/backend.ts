@@ -1,0 +1,11 @@
+import type { ClaudeTurn } from '../core/due.ts';
+import type { Answered, Failed } from '../core/signal.ts';
+import type { State } from '../core/state.ts';
+
+/** Who answers prompts: Claude Code, or someone who plays it. */
+export interface Backend {
+  /** Makes the turn's folder with everything in it that the turn needs; gives back what the author should know. */
+  prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]>;
+  /** Carries out a turn, or finds one again that was started in an earlier life. */
+  take(turn: ClaudeTurn, life: 'this' | 'earlier'): Promise<Answered | Failed>;
+}

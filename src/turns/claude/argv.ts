@@ -1,0 +1,70 @@
+import { usdOf } from '../../core/ledger.ts';
+import type { Preference } from '../../core/position.ts';
+import type { SessionUse } from '../../core/run.ts';
+import type { Settings } from '../../core/state.ts';
+import { isAtLeast, type Version } from './version.ts';
+
+/** All that one call of Claude Code depends on, but for its prompt. */
+export interface ClaudeCall extends Preference {
+  readonly session: SessionUse;
+  /** What the user wants for the whole run; a state's own mode goes before both. */
+  readonly permissionMode: string | null;
+  readonly skipPermissions: boolean;
+  readonly budgetMicros: number | null;
+  readonly settings: Settings;
+  /** Which Claude Code is called, if that is known. */
+  readonly version: Version | null;
+}
+
+const DEFAULT_PERMISSION_MODE = 'acceptEdits';
+
+/** From this version on, a conversation keeps the system prompt of its first request unless told not to. */
+const KEEPS_SYSTEM_PROMPT: Version = [2, 1, 257];
+
+/** The arguments of Claude Code for one turn. The prompt is not among them: it goes by stdin, which takes any text. */
+export function claudeArguments(call: ClaudeCall): readonly string[] {
+  const { model, effort, budgetMicros, settings } = call;
+  return [
+    '-p',
+    ...['--output-format', 'stream-json', '--verbose'],
+    ...sessionArguments(call.session),
+    ...option('--model', model),
+    ...option('--effort', effort),
+    ...permissionArguments(call),
+    ...option('--max-budget-usd', budgetMicros === null ? null : String(usdOf(Math.max(1, budgetMicros)))),
+    ...option('--allowedTools', listed(settings.allowedTools)),
+    ...option('--disallowedTools', listed(settings.disallowedTools)),
+    ...systemPromptArguments(call),
+  ];
+}
+
+/** A prompt as Claude Code will take it word for word, or null if it is blank: nothing would come of it. */
+export function promptBytes(text: string): Buffer | null {
+  if (text.trim() === '') return null;
+  // What begins with a slash would be taken for a command.
+  return Buffer.from(text.startsWith('/') ? `\n${text}` : text, 'utf8');
+}
+
+function sessionArguments(session: SessionUse): readonly string[] {
+  if (session.kind === 'new') return ['--session-id', session.id];
+  if (session.kind === 'resume') return ['--resume', session.id];
+  return ['--resume', session.from, '--fork-session', '--session-id', session.id];
+}
+
+function permissionArguments({ settings, permissionMode, skipPermissions }: ClaudeCall): readonly string[] {
+  if (settings.permissionMode === null && skipPermissions) return ['--dangerously-skip-permissions'];
+  return ['--permission-mode', settings.permissionMode ?? permissionMode ?? DEFAULT_PERMISSION_MODE];
+}
+
+/** What a state adds to the system prompt is for that state: it is said each time and must not stick. */
+function systemPromptArguments({ settings, version }: ClaudeCall): readonly string[] {
+  const { appendSystemPrompt } = settings;
+  if (appendSystemPrompt === null || appendSystemPrompt === '') return [];
+  const fresh = version !== null && isAtLeast(version, KEEPS_SYSTEM_PROMPT);
+  return ['--append-system-prompt', appendSystemPrompt, ...(fresh ? ['--system-prompt-snapshot', 'off'] : [])];
+}
+
+const option = (name: string, value: string | null): readonly string[] => (value === null ? [] : [name, value]);
+
+const listed = (tools: readonly string[] | null): string | null =>
+  tools === null || tools.length === 0 ? null : tools.join(',');

@@ -1,0 +1,82 @@
+import type { Usage } from './usage.ts';
+
+/** One line of Claude Code's output, as far as it matters to us. */
+export type ClaudeEvent =
+  | Init
+  | Assistant
+  | ToolResults
+  | Result
+  | RateLimit
+  | Retry
+  /** Something we do not know, or do not need. */
+  | { readonly kind: 'other'; readonly type: string }
+  /** Not an event at all. */
+  | { readonly kind: 'garbage'; readonly text: string };
+
+/** The conversation is open. */
+export interface Init {
+  readonly kind: 'init';
+  readonly sessionId: string | null;
+  readonly model: string | null;
+  readonly version: string | null;
+}
+
+/** One block of a message: there is an event for each. */
+export interface Assistant {
+  readonly kind: 'assistant';
+  readonly messageId: string;
+  readonly model: string;
+  /** Claude Code made it up: nobody was asked. */
+  readonly synthetic: boolean;
+  /** The tool use under which a sub-agent speaks; null on the main thread. */
+  readonly thread: string | null;
+  readonly text: string | null;
+  readonly usage: Usage;
+  /** How much was written, in characters: the reported usage is that of the message's beginning. */
+  readonly written: number;
+  readonly error: string | null;
+}
+
+export interface ToolResults {
+  readonly kind: 'tool_results';
+  readonly thread: string | null;
+}
+
+/** The last word, though there may be more than one. */
+export interface Result {
+  readonly kind: 'result';
+  readonly subtype: string;
+  readonly isError: boolean;
+  readonly text: string | null;
+  readonly errors: readonly string[];
+  readonly sessionId: string | null;
+  readonly apiErrorStatus: number | null;
+  readonly terminalReason: string | null;
+  readonly stopReason: string | null;
+  readonly totalCostUsd: number | null;
+  readonly models: readonly ModelCost[];
+  /** What was spent since the last result of this process; older versions do not say. */
+  readonly sinceLastUsd: number | null;
+  readonly denials: readonly string[];
+  /** It answers something else than our prompt, such as the end of a background task. */
+  readonly foreign: boolean;
+}
+
+export interface ModelCost {
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd: number;
+}
+
+export interface RateLimit {
+  readonly kind: 'rate_limit';
+  readonly status: string;
+  readonly resetsAt: number | null;
+}
+
+/** A call failed and is tried again: it is alive. */
+export interface Retry {
+  readonly kind: 'retry';
+  readonly attempt: number | null;
+  readonly error: string | null;
+}

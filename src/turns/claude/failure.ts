@@ -1,0 +1,99 @@
+import type { FailureKind } from '../../core/failure.ts';
+import type { Result } from './event.ts';
+import type { Transcript } from './transcript.ts';
+import { tellsOfLimit } from './usage-limit.ts';
+
+/** A failure by its kind, with what Claude Code said about it. */
+export interface Named {
+  readonly kind: FailureKind;
+  readonly said: string;
+}
+
+const LOST = /No conversation found/i;
+
+/** What a result can say by itself, in the order in which it is believed. */
+const BY_SUBTYPE: Readonly<Record<string, FailureKind>> = {
+  error_max_budget_usd: 'budget',
+  error_max_turns: 'max_turns',
+};
+
+const BY_TERMINAL_REASON: Readonly<Record<string, FailureKind>> = {
+  budget_exhausted: 'budget',
+  max_turns: 'max_turns',
+  prompt_too_long: 'prompt_too_long',
+  blocking_limit: 'prompt_too_long',
+  rapid_refill_breaker: 'prompt_too_long',
+  image_error: 'invalid_request',
+};
+
+/** The `error` of the message that Claude Code made up; what is not here says nothing for certain. */
+const BY_ERROR: Readonly<Record<string, FailureKind>> = {
+  rate_limit: 'usage_limit',
+  authentication_failed: 'authentication',
+  oauth_org_not_allowed: 'authentication',
+  account_on_hold: 'authentication',
+  verification_required: 'authentication',
+  cloud_credential_error: 'authentication',
+  billing_error: 'billing',
+  model_not_found: 'model',
+  invalid_request: 'invalid_request',
+  server_error: 'transient',
+  overloaded: 'transient',
+};
+
+const BY_STATUS: Readonly<Record<number, FailureKind>> = {
+  400: 'invalid_request',
+  401: 'authentication',
+  402: 'billing',
+  403: 'authentication',
+  404: 'model',
+  413: 'prompt_too_long',
+  422: 'invalid_request',
+  429: 'usage_limit',
+};
+
+/** Why a result is an error. What is not known for certain is taken to pass. */
+export function failureOfResult(result: Result, { error, lastText }: Transcript): Named {
+  const said = result.text || result.errors.join('; ') || lastText?.text || '';
+  return { kind: kindOf(result, error, said), said: said || `it ended with ${result.subtype || 'an error'}` };
+}
+
+function kindOf(result: Result, error: string | null, said: string): FailureKind {
+  const { subtype, terminalReason, stopReason, apiErrorStatus, errors } = result;
+  if (errors.some((each) => LOST.test(each))) return 'session_lost';
+  return (
+    entry(BY_SUBTYPE, subtype) ??
+    entry(BY_TERMINAL_REASON, terminalReason) ??
+    (stopReason === 'refusal' ? 'refusal' : undefined) ??
+    (/^prompt is too long/i.test(said) ? 'prompt_too_long' : undefined) ??
+    entry(BY_ERROR, error) ??
+    entry(BY_STATUS, apiErrorStatus) ??
+    (tellsOfLimit(said) ? 'usage_limit' : 'transient')
+  );
+}
+
+/** What keeps Claude Code from even beginning, which is told on stderr only. */
+const REFUSALS: readonly { readonly pattern: RegExp; readonly kind: FailureKind; readonly note?: string }[] = [
+  { pattern: LOST, kind: 'session_lost' },
+  { pattern: /already in use/i, kind: 'transient', note: 'The next try opens a conversation of its own.' },
+  { pattern: /^error: (?:unknown option|unknown command|option |too many arguments)/im, kind: 'invalid_request' },
+  {
+    pattern: /cannot be used with root|Invalid session ID|can only be used with|only whitespace/i,
+    kind: 'invalid_request',
+  },
+];
+
+/** The shell could not run it: it is not there any more, or is no program. */
+const NOT_RUN: ReadonlySet<number> = new Set([126, 127]);
+
+/** Why Claude Code did not begin, if it said so. */
+export function failureOfStderr(stderr: string, exitCode: number | null): Named | null {
+  const said = stderr.trim();
+  if (exitCode !== null && NOT_RUN.has(exitCode)) return { kind: 'invalid_request', said: said || 'it cannot be run' };
+  const refusal = REFUSALS.find(({ pattern }) => pattern.test(said));
+  return refusal === undefined ? null : { kind: refusal.kind, said: [said, refusal.note ?? ''].join(' ').trim() };
+}
+
+function entry<K extends PropertyKey, V>(table: Readonly<Record<K, V>>, key: K | null): V | undefined {
+  return key !== null && Object.hasOwn(table, key) ? table[key] : undefined;
+}

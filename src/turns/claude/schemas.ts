@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import type { Assistant, Init, ModelCost, RateLimit, Result, Retry, ToolResults } from './event.ts';
+import type { Usage } from './usage.ts';
+
+/*
+ * The events as they come, and what becomes of them. Every field that may be missing or change its type in some version
+ * has a stand-in: only an event without its core is not understood.
+ */
+
+const text = z.string().nullable().catch(null);
+const number = z.number().nullable().catch(null);
+const count = z.number().nonnegative().catch(0);
+const list = z.array(z.unknown()).catch([]);
+
+export const INIT = z.object({ session_id: text, model: text, claude_code_version: text }).transform(
+  ({ session_id, model, claude_code_version }): Init => ({
+    kind: 'init',
+    sessionId: session_id,
+    model,
+    version: claude_code_version,
+  }),
+);
+
+const USAGE = z
+  .object({
+    input_tokens: count,
+    output_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    cache_creation: z.object({ ephemeral_1h_input_tokens: count }).catch({ ephemeral_1h_input_tokens: 0 }),
+  })
+  .transform((usage): Usage => {
+    const long = usage.cache_creation.ephemeral_1h_input_tokens;
+    return {
+      input: usage.input_tokens,
+      output: usage.output_tokens,
+      cacheRead: usage.cache_read_input_tokens,
+      cacheWrite: Math.max(0, usage.cache_creation_input_tokens - long),
+      cacheWriteLong: long,
+    };
+  })
+  .catch({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 });
+
+const BLOCK = z.object({
+  type: z.string().catch(''),
+  text: z.string().catch(''),
+  thinking: z.string().catch(''),
+  signature: z.string().catch(''),
+  input: z.unknown(),
+});
+type Block = z.infer<typeof BLOCK>;
+
+export const ASSISTANT = z
+  .object({
+    message: z.object({ id: z.string().catch(''), model: z.string().catch(''), content: list, usage: USAGE }),
+    parent_tool_use_id: text,
+    error: text,
+  })
+  .transform(({ message, parent_tool_use_id, error }): Assistant => {
+    const blocks = message.content.flatMap((block) => BLOCK.safeParse(block).data ?? []);
+    const texts = blocks.filter(({ type }) => type === 'text').map((block) => block.text);
+    return {
+      kind: 'assistant',
+      messageId: message.id,
+      model: message.model,
+      synthetic: message.model === '<synthetic>',
+      thread: parent_tool_use_id,
+      text: texts.length === 0 ? null : texts.join(''),
+      usage: message.usage,
+      written: blocks.reduce((sum, block) => sum + writtenIn(block), 0),
+      error,
+    };
+  });
+
+/** Thinking may be left out or shortened; its signature then tells how long it was. */
+function writtenIn({ text, thinking, signature, input }: Block): number {
+  const called = input === undefined || input === null ? 0 : JSON.stringify(input).length;
+  return text.length + Math.max(thinking.length, Math.round(signature.length * 0.75)) + called;
+}
+
+export const USER = z
+  .object({ parent_tool_use_id: text })
+  .transform(({ parent_tool_use_id }): ToolResults => ({ kind: 'tool_results', thread: parent_tool_use_id }));
+
+const MODEL_USAGE = z
+  .object({
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadInputTokens: count,
+    cacheCreationInputTokens: count,
+    cacheCreationEphemeral1hInputTokens: count,
+    costUSD: count,
+  })
+  .transform((used) => ({
+    costUsd: used.costUSD,
+    usage: {
+      input: used.inputTokens,
+      output: used.outputTokens,
+      cacheRead: used.cacheReadInputTokens,
+      cacheWrite: Math.max(0, used.cacheCreationInputTokens - used.cacheCreationEphemeral1hInputTokens),
+      cacheWriteLong: used.cacheCreationEphemeral1hInputTokens,
+    },
+  }));
+
+const MODELS = z.record(z.string(), MODEL_USAGE).nullable().catch(null);
+
+const DENIAL = z
+  .object({ tool_name: z.string(), tool_input: z.record(z.string(), z.unknown()).catch({}) })
+  .transform(({ tool_name, tool_input }) => describeUse(tool_name, tool_input));
+
+/** What wakes Claude Code besides our prompt. */
+const FOREIGN: ReadonlySet<string> = new Set(['task-notification', 'channel', 'peer', 'coordinator']);
+
+export const RESULT = z
+  .object({
+    subtype: z.string().catch(''),
+    // Only a plain `false` is a success.
+    is_error: z.boolean().catch(true),
+    result: text,
+    errors: list,
+    session_id: text,
+    api_error_status: number,
+    terminal_reason: text,
+    stop_reason: text,
+    total_cost_usd: z.number().nonnegative().nullable().catch(null),
+    modelUsage: MODELS,
+    model_usage_since_last_result: MODELS,
+    permission_denials: list,
+    origin: z.object({ kind: z.string() }).nullable().catch(null),
+  })
+  .transform(
+    (said): Result => ({
+      kind: 'result',
+      subtype: said.subtype,
+      isError: said.is_error,
+      text: said.result,
+      errors: said.errors.map((error) => (typeof error === 'string' ? error : JSON.stringify(error))),
+      sessionId: said.session_id,
+      apiErrorStatus: said.api_error_status,
+      terminalReason: said.terminal_reason,
+      stopReason: said.stop_reason,
+      totalCostUsd: said.total_cost_usd,
+      models: modelCosts(said.modelUsage),
+      sinceLastUsd:
+        said.model_usage_since_last_result === null
+          ? null
+          : modelCosts(said.model_usage_since_last_result).reduce((sum, { costUsd }) => sum + costUsd, 0),
+      denials: said.permission_denials.flatMap((denial) => DENIAL.safeParse(denial).data ?? []),
+      foreign: said.origin !== null && FOREIGN.has(said.origin.kind),
+    }),
+  );
+
+const modelCosts = (models: z.infer<typeof MODELS>): readonly ModelCost[] =>
+  Object.entries(models ?? {}).map(([model, used]) => ({ model, ...used }));
+
+export const RATE_LIMIT = z.object({ rate_limit_info: z.object({ status: z.string(), resetsAt: number }) }).transform(
+  ({ rate_limit_info }): RateLimit => ({
+    kind: 'rate_limit',
+    status: rate_limit_info.status,
+    resetsAt: rate_limit_info.resetsAt,
+  }),
+);
+
+export const RETRY = z
+  .object({ attempt: number, error: text })
+  .transform(({ attempt, error }): Retry => ({ kind: 'retry', attempt, error }));
+
+const LONGEST_DENIAL = 120;
+
+/** A tool and what it was to be used on, as a permission rule would say it: `Bash(npm install)`. */
+function describeUse(tool: string, input: Readonly<Record<string, unknown>>): string {
+  const what = [input.command, input.file_path, input.notebook_path, input.url, input.path].find(
+    (value) => typeof value === 'string',
+  );
+  if (what === undefined) return tool;
+  const said = `${what}`.replace(/\s+/g, ' ').trim();
+  return `${tool}(${said.length > LONGEST_DENIAL ? `${said.slice(0, LONGEST_DENIAL)}…` : said})`;
+}

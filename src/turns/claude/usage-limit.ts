@@ -1,0 +1,144 @@
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** The texts round down to minutes, and a time that has just passed must not mean tomorrow. */
+const SLACK_MS = 2 * MINUTE_MS;
+/** What lies further ahead is no reset of a usage limit: months are the longest there are. */
+const FURTHEST_MS = 32 * DAY_MS;
+const FIRST_PROBE_MS = 5 * MINUTE_MS;
+const LONGEST_PROBE_MS = 60 * MINUTE_MS;
+
+/** All that was said about a usage limit. */
+export interface Limit {
+  /** From a `rate_limit_event`: seconds since 1970. */
+  readonly resetsAt: number | null;
+  readonly text: string;
+}
+
+/**
+ * Until when to leave Claude alone. If nobody said when the limit ends, it is tried again after five minutes, then ten,
+ * and so on up to an hour; `probes` is how often that has been in vain. Never in the past, so that nothing spins.
+ */
+export function limitUntilMs(limit: Limit, nowMs: number, probes: number): number {
+  const reset = resetMs(limit, nowMs);
+  if (reset !== null) return Math.max(reset, nowMs) + MINUTE_MS;
+  return nowMs + Math.min(LONGEST_PROBE_MS, FIRST_PROBE_MS * 2 ** Math.max(0, probes));
+}
+
+/** When a limit ends, if that was said: the event is exact, the text is for people. `nowMs` is when it was said. */
+export function resetMs({ resetsAt, text }: Limit, nowMs: number): number | null {
+  return (
+    plausible(epochMs(resetsAt), nowMs) ??
+    plausible(epochInText(text), nowMs) ??
+    plausible(dateInText(text, nowMs), nowMs)
+  );
+}
+
+/** Whether a text is one of those that tell a person about a usage limit. */
+export const tellsOfLimit = (text: string): boolean =>
+  /usage limit reached|hit your (?:[\w'’-]+ )*limit|out of (?:extra usage|usage credits)|spend limit/i.test(text);
+
+function plausible(ms: number | null, nowMs: number): number | null {
+  return ms !== null && ms >= nowMs - FURTHEST_MS && ms <= nowMs + FURTHEST_MS ? ms : null;
+}
+
+/** Seconds, or milliseconds if that is what it must be. */
+function epochMs(value: number | null): number | null {
+  if (value === null || !Number.isFinite(value)) return null;
+  return value > 100_000_000_000 ? value : value * 1000;
+}
+
+function epochInText(text: string): number | null {
+  const found = /\|\s*(\d{10,13})\b/.exec(text);
+  return found === null ? null : epochMs(Number(found[1]));
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** "resets 3:50pm (Asia/Tokyo)", "resets Sep 14 at 8pm (…)", "resets Jan 2, 2027, 8:30 PM". */
+const RESETS =
+  /resets?\s+(?:at\s+)?(?:(?<month>[a-z]{3})[a-z]*\.?\s+(?<day>\d{1,2})(?:,?\s+(?<year>\d{4}))?,?\s+(?:at\s+)?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))?\s*(?<half>[ap])\.?m\.?(?:\s*\((?<zone>[^)]+)\))?/i;
+
+function dateInText(text: string, nowMs: number): number | null {
+  const parts = RESETS.exec(text)?.groups;
+  if (parts === undefined) return null;
+  const zone = zoneNamed(parts.zone);
+  if (zone === null) return null;
+  const time = {
+    hour: (Number(parts.hour) % 12) + (/p/i.test(parts.half ?? '') ? 12 : 0),
+    minute: Number(parts.minute ?? 0),
+  };
+  if (parts.month === undefined) return nextTime(time, zone, nowMs);
+  const month = MONTHS.indexOf(parts.month.toLowerCase());
+  if (month < 0) return null;
+  const date = { month, day: Number(parts.day), ...time };
+  if (parts.year !== undefined) return wallToMs({ year: Number(parts.year), ...date }, zone);
+  return nextDate(date, zone, nowMs);
+}
+
+/** Today's, or tomorrow's if that has passed, in the days of that zone. */
+function nextTime(time: { hour: number; minute: number }, zone: Zone, nowMs: number): number {
+  const today = wallOf(nowMs, zone);
+  for (const later of [0, 1]) {
+    const ms = wallToMs({ ...today, day: today.day + later, ...time }, zone);
+    if (ms >= nowMs - SLACK_MS) return ms;
+  }
+  return wallToMs({ ...today, day: today.day + 2, ...time }, zone);
+}
+
+/** This year's, or next year's if that has long passed: a text that is a little old still means its own year. */
+function nextDate(date: Omit<Wall, 'year'>, zone: Zone, nowMs: number): number {
+  const { year } = wallOf(nowMs, zone);
+  const thisYear = wallToMs({ year, ...date }, zone);
+  return thisYear >= nowMs - SLACK_MS ? thisYear : wallToMs({ year: year + 1, ...date }, zone);
+}
+
+/** A time as it stands on a wall somewhere; the month counts from 0. */
+interface Wall {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+}
+
+type Zone = Intl.DateTimeFormat;
+
+/** A zone by its name, or the machine's own; null if there is none of that name. */
+function zoneNamed(name: string | undefined): Zone | null {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      ...(name !== undefined && { timeZone: name.trim() }),
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+    });
+  } catch {
+    return null;
+  }
+}
+
+function wallOf(ms: number, zone: Zone): Wall {
+  const part = Object.fromEntries(zone.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = part;
+  return { year, month: month - 1, day, hour, minute };
+}
+
+const asIfUtc = ({ year, month, day, hour, minute }: Wall): number => Date.UTC(year, month, day, hour, minute);
+
+/**
+ * When a wall shows that time. The zone's offset depends on the answer, so it is looked up twice; a time that the clocks
+ * jump over becomes the moment after the jump.
+ */
+function wallToMs(wall: Wall, zone: Zone): number {
+  const wanted = asIfUtc(wall);
+  const offsetAt = (ms: number): number => asIfUtc(wallOf(ms, zone)) - Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+  const first = wanted - offsetAt(wanted);
+  const second = wanted - offsetAt(first);
+  return asIfUtc(wallOf(second, zone)) === wanted ? second : Math.max(first, second);
+}

@@ -1,0 +1,37 @@
+/** Tokens by what they cost. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  /** Written to the cache for five minutes, and for an hour. */
+  readonly cacheWrite: number;
+  readonly cacheWriteLong: number;
+}
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
+
+const combine = (a: Usage, b: Usage, by: (x: number, y: number) => number): Usage => ({
+  input: by(a.input, b.input),
+  output: by(a.output, b.output),
+  cacheRead: by(a.cacheRead, b.cacheRead),
+  cacheWrite: by(a.cacheWrite, b.cacheWrite),
+  cacheWriteLong: by(a.cacheWriteLong, b.cacheWriteLong),
+});
+
+export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y);
+
+/** What is known of one message from two of its events. */
+export const mostUsage = (a: Usage, b: Usage): Usage => combine(a, b, Math.max);
+
+/** A model's prices in relation to that of its input. */
+const WEIGHT: Usage = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, cacheWriteLong: 2 };
+
+/** Tokens as if all of them had been input. */
+export function weighted(usage: Usage): number {
+  const { input, output, cacheRead, cacheWrite, cacheWriteLong } = combine(
+    usage,
+    WEIGHT,
+    (count, weight) => count * weight,
+  );
+  return input + output + cacheRead + cacheWrite + cacheWriteLong;
+}

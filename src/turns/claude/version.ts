@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { access, constants, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { EXIT, RaymondError } from '../../errors.ts';
+
+/** A version of Claude Code, such as 2.1.325. */
+export type Version = readonly [major: number, minor: number, patch: number];
+
+/** The oldest version whose sessions, failures and costs were measured. */
+export const OLDEST: Version = [2, 1, 197];
+
+/** A Claude Code that was found and can be used. */
+export interface ClaudeCode {
+  readonly path: string;
+  readonly version: Version;
+}
+
+const ASK_TIMEOUT_MS = 30_000;
+const INSTALL = 'Install it (https://code.claude.com/docs) or name it with --claude PATH.';
+
+/** The version in what `claude --version` prints ("2.1.325 (Claude Code)"), or in an event. */
+export function parseVersion(text: string): Version | null {
+  const found = /\b(\d+)\.(\d+)\.(\d+)/.exec(text);
+  return found === null ? null : [Number(found[1]), Number(found[2]), Number(found[3])];
+}
+
+export const versionText = (version: Version): string => version.join('.');
+
+/** Whether a version is at least another one. */
+export function isAtLeast(version: Version, other: Version): boolean {
+  for (const [index, part] of version.entries()) {
+    const difference = part - (other[index] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
+
+/** Finds Claude Code, at a path the user named or on the PATH, and makes sure that it is one we know how to run. */
+export async function findClaude(named: string | null, env: NodeJS.ProcessEnv): Promise<ClaudeCode> {
+  const path = named === null ? await onPath(env) : await atPath(named, env);
+  const said = await askVersion(path, env);
+  const version = parseVersion(said);
+  if (version === null) {
+    throw refusal(`${path} does not seem to be Claude Code: it calls itself "${firstLine(said)}".`, INSTALL);
+  }
+  if (!isAtLeast(version, OLDEST)) {
+    throw refusal(
+      `${path} is Claude Code ${versionText(version)}; Raymond needs ${versionText(OLDEST)} or newer.`,
+      'Update it with `claude update`, or name a newer one with --claude PATH.',
+    );
+  }
+  return { path, version };
+}
+
+async function atPath(named: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const isName = !isAbsolute(named) && !/[\\/]/.test(named);
+  const found = isName ? await search(named, env) : (await isProgram(resolve(named))) ? resolve(named) : null;
+  if (found === null) throw refusal(`There is no Claude Code at ${named}.`, 'Check the path given with --claude.');
+  return found;
+}
+
+async function onPath(env: NodeJS.ProcessEnv): Promise<string> {
+  const found = await search('claude', env);
+  if (found === null) throw refusal('Claude Code was not found: there is no `claude` on the PATH.', INSTALL);
+  return found;
+}
+
+async function search(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
+  for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
+    if (folder === '') continue;
+    for (const ending of endings) {
+      const path = resolve(join(folder, name + ending));
+      if (await isProgram(path)) return path;
+    }
+  }
+  return null;
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function askVersion(path: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((done, fail) => {
+    execFile(path, ['--version'], { env, timeout: ASK_TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
+      if (error === null) return done(stdout);
+      const why = firstLine(stderr) || (error.killed ? 'it did not answer' : firstLine(error.message));
+      fail(refusal(`${path} --version failed: ${why}`, 'Check that `claude --version` works in a terminal.', error));
+    });
+  });
+}
+
+const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.slice(0, 200) ?? '';
+
+const refusal = (message: string, hint: string, cause?: unknown): RaymondError =>
+  new RaymondError(message, { exitCode: EXIT.usage, hint, cause });

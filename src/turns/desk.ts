@@ -1,0 +1,25 @@
+import type { Scope } from '../core/names.ts';
+import type { State } from '../core/state.ts';
+
+/** Names a turn's folder. */
+export interface TurnName {
+  readonly agent: string;
+  readonly number: number;
+  readonly state: string;
+}
+
+/** What turns need of the workflow and of the disk, so that they know neither. */
+export interface Desk {
+  readonly runId: string;
+  /** A state as its file says it now; throws a RaymondError if it cannot be used. */
+  state(file: string): Promise<State>;
+  scope(): Promise<Scope>;
+  /** Where a script lies, or null if it is inside a zip. */
+  scriptPath(file: string): string | null;
+  folderOf(turn: TurnName): string;
+  /** Makes a turn's folder anew, with these files in it. */
+  makeFolder(turn: TurnName, files: Readonly<Record<string, string>>): Promise<string>;
+}
+
+/** What every process of a turn carries in its environment, so that none is ever lost sight of. */
+export const markerOf = (desk: Desk, turn: TurnName): string => `${desk.runId}/${turn.agent}/${turn.number}`;

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ScriptTurn } from '../core/due.ts';
+import type { FailureKind } from '../core/failure.ts';
+import type { Options } from '../core/run.ts';
+import type { Answered, Failed } from '../core/signal.ts';
+import type { State } from '../core/state.ts';
+import { type Command, MARKER } from '../process/command.ts';
+import { lastLines } from '../process/lines.ts';
+import { turnFiles } from '../process/turn-files.ts';
+import { type Desk, markerOf } from './desk.ts';
+import { scriptEnvironment } from './environment.ts';
+import { lookUpFolders } from './folders.ts';
+import { NOTE_FILE, noteOf, readNote, silenceOf } from './note.ts';
+import { adoptTurn, type Outcome, runTurn } from './process-turn.ts';
+
+const PAYLOAD_FILE = 'result';
+const MOST_LINES = 20;
+const MOST_BYTES = 4_096;
+
+/** Makes the folder of a script's turn: an empty stdin, what was handed over, and the script itself if it is zipped. */
+export async function prepareScript(
+  desk: Desk,
+  turn: ScriptTurn,
+  state: State,
+  options: Options,
+): Promise<readonly string[]> {
+  await desk.makeFolder(turn, {
+    stdin: '',
+    [NOTE_FILE]: JSON.stringify(noteOf(state, options)),
+    ...(turn.input !== null && { [PAYLOAD_FILE]: turn.input }),
+    ...(desk.scriptPath(turn.state) === null && { [turn.state]: state.text }),
+  });
+  return [];
+}
+
+/** Runs a script, or finds it again, and says what came of it. */
+export async function takeScript(
+  desk: Desk,
+  turn: ScriptTurn,
+  life: 'this' | 'earlier',
+  kill: AbortSignal,
+): Promise<Answered | Failed> {
+  const dir = desk.folderOf(turn);
+  const note = await readNote(dir);
+  const care = { marker: markerOf(desk, turn), timeoutMs: note.timeoutMs, grace: null, kill };
+  const outcome = await (life === 'this' ? runTurn(dir, commandOf(desk, turn, dir), care) : adoptTurn(dir, care));
+  const fault = faultOf(outcome, silenceOf(note));
+  if (fault !== null) return failed(turn, dir, ...fault);
+  const text = await readFile(turnFiles(dir).stdout, 'utf8');
+  const [scope, folders] = await Promise.all([desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
+  return { kind: 'answered', at: Date.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
+}
+
+function commandOf(desk: Desk, turn: ScriptTurn, dir: string): Command {
+  const [file, ...args] = interpreter(desk.scriptPath(turn.state) ?? join(dir, turn.state));
+  const env = scriptEnvironment(process.env, turn, desk.runId, join(dir, PAYLOAD_FILE));
+  return { file, args, cwd: turn.cwd, env: { ...env, [MARKER]: markerOf(desk, turn) } };
+}
+
+function interpreter(script: string): [string, ...string[]] {
+  if (script.endsWith('.ps1')) return ['powershell.exe', '-NoProfile', '-ExecutionPolicy', 'Bypass', '-File', script];
+  if (script.endsWith('.bat')) return ['cmd.exe', '/c', script];
+  return ['/bin/bash', script];
+}
+
+/** Why a script's output is not to be listened to: only a clean exit counts. */
+function faultOf(outcome: Outcome, silence: string): [FailureKind, string] | null {
+  if (outcome.kind === 'never_started') return ['lost', 'it never started'];
+  if (outcome.kind === 'not_started') return [outcome.transient ? 'transient' : 'script', outcome.message];
+  const { exit, ending } = outcome;
+  const again = '; `resume --retry` runs it again';
+  if (ending === 'stopped') return ['interrupted', `the script was ended because the run was stopped${again}`];
+  if (ending === 'timeout') return ['script', `the script was ended: ${silence}`];
+  if (exit.kind === 'died') return ['interrupted', `the script was killed midway${again}`];
+  return exit.code === 0 ? null : ['script', `the script ended with exit code ${exit.code}`];
+}
+
+async function failed(turn: ScriptTurn, dir: string, kind: FailureKind, message: string): Promise<Failed> {
+  const said = await lastLines(turnFiles(dir).stderr, MOST_LINES, MOST_BYTES);
+  const failure = { kind, message: said === '' ? message : `${message}\n${said}` };
+  const rest = { cost: null, progress: 'none', jitter: Math.random() } as const;
+  return { kind: 'failed', at: Date.now(), agent: turn.agent, failure, ...rest };
+}

@@ -1,0 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Lets callers through one by one, with a little time between them. */
+export function stagger(gapMs: number): () => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return async () => {
+    const turn = last;
+    last = turn.then(() => delay(gapMs, undefined, { ref: false }));
+    await turn;
+  };
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
+import type { Options } from '../core/run.ts';
+import type { Began, Signal, Unreadable } from '../core/signal.ts';
+import { RaymondError } from '../errors.ts';
+import type { Backend } from './backend.ts';
+import type { Desk } from './desk.ts';
+import { prepareScript, takeScript } from './script.ts';
+import { sleepUntil } from './sleep.ts';
+
+/** How a user may cut things short: `stopping` drops what only waits, `killing` ends what runs. */
+export interface Control {
+  readonly stopping: AbortSignal;
+  readonly killing: AbortSignal;
+}
+
+/** Takes turns: the part of the world that runs something. */
+export interface Taker {
+  prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable>;
+  take(turn: Turn): Promise<Signal | null>;
+}
+
+/** Makes the taker of a run. Scripts are run here, prompts by an agent's backend. */
+export function newTaker(desk: Desk, options: Options, control: Control, backend: Backend): Taker {
+  /** Agents whose turn was made ready in this life; any other turn on record was started in an earlier one. */
+  const ready = new Set<string>();
+  return {
+    async prepare(turn) {
+      const said = { at: Date.now(), agent: turn.agent };
+      try {
+        const state = await desk.state(turn.state);
+        const isScript = turn.kind === 'script';
+        const warnings = await (isScript ? prepareScript(desk, turn, state, options) : backend.prepare(turn, state));
+        ready.add(turn.agent);
+        const rules = isScript || turn.prompt.kind === 'state' ? state.rules : null;
+        return { kind: 'began', ...said, sessionId: randomUUID(), rules, warnings };
+      } catch (error) {
+        if (!(error instanceof RaymondError)) throw error;
+        return { kind: 'unreadable', ...said, message: error.message };
+      }
+    },
+
+    async take(turn) {
+      if (turn.kind === 'sleep') {
+        const slept = await sleepUntil(turn.untilMs, control.stopping);
+        return slept ? { kind: 'woke', at: Date.now(), agent: turn.agent } : null;
+      }
+      const life = ready.delete(turn.agent) ? 'this' : 'earlier';
+      return turn.kind === 'script' ? takeScript(desk, turn, life, control.killing) : backend.take(turn, life);
+    },
+  };
+}

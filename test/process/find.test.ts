@@ -1,0 +1,210 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { endTurn } from '../../src/process/end.ts';
+import { lookFor, waitForEnd } from '../../src/process/find.ts';
+import { alive, processesMarked } from '../../src/process/marker.ts';
+import { processEntry } from '../../src/process/process-table.ts';
+import { turnFiles } from '../../src/process/turn-files.ts';
+import { compileRoom } from './compiled.ts';
+import { awake, eventually, go, run, shell, signal, start, textOf, useTurns, WAIT_FOR_GO, wordsIn } from './turns.ts';
+
+const turns = useTurns();
+const { newTurn, folder } = turns;
+const DIED = { kind: 'died' } as const;
+const ALIVE = { kind: 'alive' } as const;
+const NEVER = { kind: 'never_started' } as const;
+
+describe('a command whose starter was killed', () => {
+  test('runs on, is found alive, is followed, and leaves its exit', async () => {
+    const turn = newTurn('from the dead');
+    const room = compileRoom(folder());
+    const script = `const { startCommand } = await import(process.argv[1]);
+      await startCommand(process.argv[2], JSON.parse(process.argv[3]));
+      process.kill(process.pid, 'SIGKILL');`;
+    const command = shell(turn, `cat; ${WAIT_FOR_GO}; echo; echo done; exit 9`);
+    const args = ['--input-type=module', '-e', script, join(room, 'start.js'), turn.dir, JSON.stringify(command)];
+    const starter = spawn(process.execPath, args, { stdio: 'ignore' });
+    const how = await new Promise((resolve) => starter.once('exit', (_, name) => resolve(name)));
+    expect(how).toBe('SIGKILL');
+
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    const end = waitForEnd(turn.dir, turn.marker);
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    go(turn);
+    expect(await end).toStrictEqual({ kind: 'exited', code: 9 });
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual({ kind: 'exited', code: 9 });
+    expect(textOf(turnFiles(turn.dir).stdout)).toBe('from the dead\ndone\n');
+  });
+
+  test('does not keep its starter from leaving in peace', async () => {
+    const turn = newTurn();
+    const room = compileRoom(folder());
+    const script = `const { startCommand } = await import(process.argv[1]);
+      await startCommand(process.argv[2], JSON.parse(process.argv[3]));`;
+    const command = JSON.stringify(shell(turn, `${WAIT_FOR_GO}; exit 2`));
+    const args = ['--input-type=module', '-e', script, join(room, 'start.js'), turn.dir, command];
+    const starter = spawn(process.execPath, args, { stdio: 'ignore' });
+    expect(await new Promise((resolve) => starter.once('exit', resolve))).toBe(0);
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    go(turn);
+    expect(await waitForEnd(turn.dir, turn.marker)).toStrictEqual({ kind: 'exited', code: 2 });
+  });
+});
+
+describe('when only the wrapper is killed', () => {
+  test('the turn lives as long as its command does, and then has died', async () => {
+    const turn = newTurn();
+    const { pid, exited } = await start(turn, shell(turn, `echo $$ >mine; ${WAIT_FOR_GO}; echo late`));
+    await wordsIn(turn, 'mine');
+    process.kill(pid, 'SIGKILL');
+    await eventually('the end of the wrapper', async () => (await processEntry(pid)) === undefined);
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    go(turn);
+    expect(await awake(exited)).toStrictEqual(DIED);
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+    expect(textOf(turnFiles(turn.dir).stdout)).toBe('late\n');
+  });
+
+  test('a command that dropped its environment is not taken for ours, since its group proves nothing any more', async () => {
+    const turn = newTurn();
+    const { pid, exited } = await start(turn, shell(turn, `exec env -i PATH="$PATH" sh -c '${hidden}'`));
+    const [command] = await wordsIn(turn, 'mine');
+    expect(await alive(turn.dir, turn.marker)).toBe(true);
+    process.kill(pid, 'SIGKILL');
+    expect(await awake(exited)).toStrictEqual(DIED);
+    signal(command, 'SIGKILL');
+    await eventually('the end of the command', async () => gone(await processEntry(Number(command))));
+  });
+});
+
+const hidden = `echo $$ >mine; ${WAIT_FOR_GO}`;
+const gone = (entry: { zombie: boolean } | undefined) => entry === undefined || entry.zombie;
+
+test('a command that is killed has 128 + n on record', async () => {
+  const turn = newTurn();
+  const { exited } = await start(turn, shell(turn, 'echo $$ >mine; exec sleep 60'));
+  const [command] = await wordsIn(turn, 'mine');
+  signal(command, 'SIGKILL');
+  expect(await awake(exited)).toStrictEqual({ kind: 'exited', code: 137 });
+});
+
+describe('a turn that never started', () => {
+  test('is found so, again and again, and cannot start late', async () => {
+    const turn = newTurn();
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(NEVER);
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(NEVER);
+    expect(await run(turn, shell(turn, 'echo late'))).toStrictEqual(DIED);
+    expect(textOf(turnFiles(turn.dir).stdout)).toBe('');
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(NEVER);
+  });
+
+  test('either starts or is found so, when both are tried at once', async () => {
+    for (let round = 0; round < 30; round++) {
+      const turn = newTurn();
+      const [started, found] = await Promise.all([
+        start(turn, shell(turn, 'echo ran')),
+        lookFor(turn.dir, turn.marker),
+      ]);
+      const exit = await awake(started.exited);
+      const ran = textOf(turnFiles(turn.dir).stdout) === 'ran\n';
+      expect([found.kind === 'never_started', exit.kind === 'died']).toStrictEqual([!ran, !ran]);
+    }
+  });
+});
+
+describe('what is on record', () => {
+  test.each(['', '1', '12'])('a torn exit %j of a turn that is gone means that it died', async (torn) => {
+    const turn = newTurn();
+    writeFileSync(turnFiles(turn.dir).started, '');
+    writeFileSync(turnFiles(turn.dir).pid, '1 1\n');
+    writeFileSync(turnFiles(turn.dir).exit, torn);
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+    expect(await waitForEnd(turn.dir, turn.marker)).toStrictEqual(DIED);
+  });
+
+  test('a torn pid means that the command may have run', async () => {
+    const turn = newTurn();
+    writeFileSync(turnFiles(turn.dir).started, '');
+    writeFileSync(turnFiles(turn.dir).pid, '12');
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+  });
+
+  test('a pid that belongs to somebody else by now is not the turn, and is left alone', async () => {
+    const [turn, other] = [newTurn(), newTurn()];
+    const { pid, exited } = await start(other, shell(other, WAIT_FOR_GO));
+    const [, startTime] = await wordsIn(other, 'pid');
+    writeFileSync(turnFiles(turn.dir).started, '');
+    // The same number with another start time; then even with the right one, as it could be after a reboot.
+    for (const time of [Number(startTime) - 1, startTime]) {
+      writeFileSync(turnFiles(turn.dir).pid, `${pid} ${time}\n`);
+      expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+      expect(await endTurn(turn.dir, turn.marker, { graceMs: 0 })).toStrictEqual({ killed: 0, left: 0 });
+    }
+    expect(await lookFor(other.dir, other.marker)).toStrictEqual(ALIVE);
+    go(other);
+    expect(await awake(exited)).toStrictEqual({ kind: 'exited', code: 0 });
+  });
+
+  test('the wrapper is there with its pid and start time', async () => {
+    const turn = newTurn();
+    const { pid, exited } = await start(turn, shell(turn, WAIT_FOR_GO));
+    const words = await wordsIn(turn, 'pid');
+    const entry = await processEntry(pid);
+    expect([words, entry?.wrapper, entry?.marker]).toStrictEqual([[`${pid}`, entry?.start], true, turn.marker]);
+    go(turn);
+    await awake(exited);
+  });
+});
+
+describe('waiting', () => {
+  test('can be given up', async () => {
+    const turn = newTurn();
+    const { exited } = await start(turn, shell(turn, WAIT_FOR_GO));
+    const abort = new AbortController();
+    const waiting = waitForEnd(turn.dir, turn.marker, abort.signal);
+    abort.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(waitForEnd(turn.dir, turn.marker, abort.signal)).rejects.toThrow('enough');
+    go(turn);
+    await awake(exited);
+  });
+
+  test('hears of the end of a wrapper that nobody watched', async () => {
+    const turn = newTurn();
+    const { pid } = await start(turn, shell(turn, 'exec sleep 60'));
+    await wordsIn(turn, 'pid');
+    const waiting = waitForEnd(turn.dir, turn.marker);
+    process.kill(-pid, 'SIGKILL');
+    expect(await waiting).toStrictEqual(DIED);
+  });
+});
+
+describe('markers', () => {
+  test('find a whole run and not its neighbour', async () => {
+    const [one, two] = [newTurn(), newTurn()];
+    const neighbour = { ...newTurn(), marker: `${turns.prefix().slice(0, -1)}0/1` };
+    const started = [];
+    for (const turn of [one, two, neighbour]) started.push(await start(turn, shell(turn, WAIT_FOR_GO)));
+    const found = new Set((await processesMarked(turns.prefix())).map(({ marker }) => marker));
+    expect(found).toStrictEqual(new Set([one.marker, two.marker]));
+    for (const turn of [one, two, neighbour]) go(turn);
+    for (const { exited } of started) await awake(exited);
+  });
+
+  test('are not counted on ourselves', async () => {
+    const turn = newTurn();
+    const room = compileRoom(folder());
+    const script = `const { processesMarked } = await import(process.argv[1]);
+      process.exitCode = (await processesMarked(process.argv[2])).length;`;
+    const args = ['--input-type=module', '-e', script, join(room, 'marker.js'), turn.marker];
+    const env = { ...process.env, RAYMOND_TURN: turn.marker };
+    const self = spawn(process.execPath, args, { env, stdio: 'inherit' });
+    expect(await new Promise((resolve) => self.once('exit', resolve))).toBe(0);
+  });
+
+  test('an empty prefix is refused', () => {
+    expect(() => processesMarked('')).toThrow('every turn of every run');
+  });
+});

@@ -1,0 +1,233 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MARKER } from '../../src/process/command.ts';
+import { lookFor } from '../../src/process/find.ts';
+import { startCommand } from '../../src/process/start.ts';
+import { turnFiles } from '../../src/process/turn-files.ts';
+import { startOnWindows } from '../../src/process/windows.ts';
+import { compileRoom } from './compiled.ts';
+import { awake, run, shell, start, textOf, useTurns } from './turns.ts';
+
+const { newTurn, folder } = useTurns();
+const exited = (code: number) => ({ kind: 'exited', code }) as const;
+
+describe('a command', () => {
+  test.each([0, 1, 42, 255])('that exits with %i has that on record', async (code) => {
+    const turn = newTurn();
+    expect(await run(turn, shell(turn, `exit ${code}`))).toStrictEqual(exited(code));
+    expect(textOf(turnFiles(turn.dir).exit)).toBe(`${code}\n`);
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(exited(code));
+  });
+
+  test.each([
+    ['KILL', 137],
+    ['TERM', 143],
+    ['SEGV', 139],
+  ])('that dies of SIG%s has 128 + n on record', async (name, code) => {
+    const turn = newTurn();
+    expect(await run(turn, shell(turn, `kill -${name} $$`))).toStrictEqual(exited(code));
+  });
+
+  test('reads its stdin file and writes to files that nobody else can read', async () => {
+    const turn = newTurn('the prompt\nwith two lines');
+    await run(turn, shell(turn, 'cat; echo oops >&2'));
+    const { stdout, stderr } = turnFiles(turn.dir);
+    expect([textOf(stdout), textOf(stderr)]).toStrictEqual(['the prompt\nwith two lines', 'oops\n']);
+    expect([statSync(stdout).mode & 0o777, statSync(stderr).mode & 0o777]).toStrictEqual([0o600, 0o600]);
+  });
+
+  test.each([
+    ['TERM', 143],
+    ['INT', 130],
+    ['HUP', 129],
+    ['QUIT', 131],
+    ['USR1', 138],
+  ])('has its end on record when SIG%s goes to its whole group', async (name, code) => {
+    const turn = newTurn();
+    expect(await run(turn, shell(turn, `kill -${name} 0; sleep 60`))).toStrictEqual(exited(code));
+  });
+
+  test('inherits no ignored signal', async () => {
+    const turn = newTurn();
+    await run(turn, { ...shell(turn, ''), file: 'grep', args: ['SigIgn', '/proc/self/status'] });
+    expect(textOf(turnFiles(turn.dir).stdout)).toMatch(/^SigIgn:\s0+$/m);
+  });
+
+  test('leads no group itself, but its wrapper does, in a session of its own', async () => {
+    const turn = newTurn();
+    const started = await start(turn, { ...shell(turn, ''), file: 'cat', args: ['/proc/self/stat'] });
+    await awake(started.exited);
+    const [, , , parent, group, session] = textOf(turnFiles(turn.dir).stdout).split(' ').map(Number);
+    expect([parent, group, session]).toStrictEqual([started.pid, started.pid, started.pid]);
+  });
+});
+
+describe('arguments and environment', () => {
+  const ODD = [
+    '',
+    ' ',
+    'a b',
+    `it's "quoted"`,
+    'two\nlines\n',
+    '$HOME `id` $(id) \\',
+    '*',
+    '-n',
+    '--',
+    'ä€😀',
+    ';&|<>',
+  ];
+
+  test('arrive as they were', async () => {
+    const turn = newTurn();
+    await run(turn, shell(turn, `printf '%s\\0' "$@"`, ...ODD));
+    expect(textOf(turnFiles(turn.dir).stdout).split('\0').slice(0, -1)).toStrictEqual(ODD);
+  });
+
+  test('also when a shell could not use the names, or would fill them itself', async () => {
+    const turn = newTurn();
+    const env = {
+      [MARKER]: turn.marker,
+      PATH: process.env.PATH ?? '',
+      lines: ODD.join('\n'),
+      'npm_config_//registry.example/:_auth': 'se"cret $x',
+      'BASH_FUNC_f%%': '() { :; }',
+      IFS: 'x',
+      OPTIND: 'abc',
+      PPID: '1',
+    };
+    await run(turn, { file: 'cat', args: ['/proc/self/environ'], cwd: turn.dir, env });
+    const all = textOf(turnFiles(turn.dir).stdout).split('\0').slice(0, -1);
+    // What bash, which is `sh` on some systems, cannot help adding.
+    const got = all.filter((each) => !/^(_|SHLVL)=/.test(each)).sort();
+    const expected = Object.entries({ ...env, PWD: turn.dir }).map(([name, value]) => `${name}=${value}`);
+    expect(got).toStrictEqual(expected.sort());
+  });
+
+  test('a name of a built-in means the program of that name', async () => {
+    const turn = newTurn();
+    await run(turn, { ...shell(turn, ''), file: 'echo', args: ['--version'] });
+    expect(textOf(turnFiles(turn.dir).stdout)).toContain('coreutils');
+    const other = newTurn();
+    expect(await run(other, { ...shell(other, ''), file: 'exit', args: ['7'] })).toStrictEqual(exited(127));
+  });
+
+  test('the working directory may have spaces and quotes in its name', async () => {
+    const turn = newTurn();
+    const cwd = join(turn.dir, `a  b'c"$d`);
+    mkdirSync(cwd);
+    await run(turn, { ...shell(turn, 'pwd'), cwd });
+    expect(textOf(turnFiles(turn.dir).stdout)).toBe(`${cwd}\n`);
+  });
+
+  test('a script without an interpreter line runs in the shell', async () => {
+    const turn = newTurn();
+    const file = join(turn.dir, 'plain');
+    writeFileSync(file, 'echo plain "$1"\n');
+    chmodSync(file, 0o700);
+    expect(await run(turn, { ...shell(turn, ''), file, args: ['x y'] })).toStrictEqual(exited(0));
+    expect(textOf(turnFiles(turn.dir).stdout)).toBe('plain x y\n');
+  });
+});
+
+describe('what cannot run', () => {
+  test.each([
+    ['is missing', { file: 'no-such-command' }, 127, 'not found'],
+    ['is a folder', { file: '/tmp' }, 126, '/tmp'],
+    ['has no working directory', { cwd: '/no/such/folder' }, 126, '/no/such/folder'],
+  ])('because it %s has a status on record and a reason on stderr', async (_, change, code, reason) => {
+    const turn = newTurn();
+    expect(await run(turn, { ...shell(turn, 'exit 0'), ...change })).toStrictEqual(exited(code));
+    expect(textOf(turnFiles(turn.dir).stderr)).toContain(reason);
+  });
+
+  test('because the arguments are too long is not started, and the folder stays usable', async () => {
+    const turn = newTurn();
+    const long = await startCommand(turn.dir, shell(turn, 'exit 0', 'x'.repeat(3_000_000)));
+    const message = 'cannot start sh: its arguments and environment are too long (E2BIG)';
+    expect(long).toStrictEqual({ kind: 'not_started', message, transient: false });
+    expect(await run(turn, shell(turn, 'exit 3'))).toStrictEqual(exited(3));
+  });
+
+  test('because the folder is gone is not started', async () => {
+    const turn = newTurn();
+    rmSync(turn.dir, { recursive: true });
+    const { message } = { message: '', ...(await startCommand(turn.dir, shell(turn, 'exit 0'))) };
+    expect(message).toContain('cannot start sh: ENOENT: no such file or directory');
+  });
+
+  test('because an argument holds a NUL is not started', async () => {
+    const turn = newTurn();
+    const { message } = { message: '', ...(await startCommand(turn.dir, shell(turn, 'a\0b'))) };
+    expect(message).toContain('without null bytes');
+  });
+
+  // Root has no limit and anybody else's counts what runs already; so a process becomes nobody, who has one and runs nothing.
+  test.runIf(process.getuid?.() === 0)(
+    'because the system allows no more processes is not started, and may be later',
+    () => {
+      const turn = newTurn();
+      const script = `const { startCommand } = await import(process.argv[1]);
+        process.setgid(65534);
+        process.setuid(65534);
+        console.log(JSON.stringify(await startCommand(process.argv[2], JSON.parse(process.argv[3]))));`;
+      const room = compileRoom(folder());
+      for (const path of [turn.dir, join(turn.dir, '..')]) chmodSync(path, 0o777);
+      const args = [join(room, 'start.js'), turn.dir, JSON.stringify(shell(turn, 'exit 0'))];
+      const limited = 'ulimit -u 1; exec "$0" --input-type=module -e "$@"';
+      const said = execFileSync('bash', ['-c', limited, process.execPath, script, ...args], { encoding: 'utf8' });
+      const message = 'cannot start sh: the system allows no more processes (EAGAIN)';
+      expect(JSON.parse(said)).toStrictEqual({ kind: 'not_started', message, transient: true });
+    },
+  );
+
+  test('a command without a marker is a mistake of ours', async () => {
+    const turn = newTurn();
+    await expect(startCommand(turn.dir, { ...shell(turn, ''), env: {} })).rejects.toThrow('RAYMOND_TURN');
+  });
+});
+
+test('of two wrappers on one folder exactly one runs, and both tell its exit', async () => {
+  const turns = Array.from({ length: 20 }, () => newTurn());
+  for (const turn of turns) {
+    const command = shell(turn, 'echo ran; exit 5');
+    const both = await Promise.all([run(turn, command), run(turn, command)]);
+    expect(both).toStrictEqual([exited(5), exited(5)]);
+    expect(textOf(turnFiles(turn.dir).stdout)).toBe('ran\n');
+    expect(textOf(turnFiles(turn.dir).stderr)).toBe('');
+  }
+});
+
+test('a thousand quick starts leak no file descriptor', { timeout: 120_000 }, async () => {
+  const open = () => readdirSync('/proc/self/fd').length;
+  const once = async () => {
+    const turn = newTurn();
+    return run(turn, { ...shell(turn, ''), file: 'true', args: [] });
+  };
+  await once();
+  const before = open();
+  for (let round = 0; round < 50; round++) {
+    const exits = await Promise.all(Array.from({ length: 20 }, once));
+    expect(exits).toStrictEqual(Array.from({ length: 20 }, () => exited(0)));
+  }
+  expect(open()).toBeLessThanOrEqual(before);
+});
+
+describe('the way of Windows, as far as it can be tried here', () => {
+  test('records the exit of a plain child', async () => {
+    const turn = newTurn('hello');
+    const started = await startOnWindows(turn.dir, shell(turn, 'cat; exit 4'), turn.marker);
+    expect(await awake(started.kind === 'started' ? started.exited : Promise.reject())).toStrictEqual(exited(4));
+    expect(readFileSync(turnFiles(turn.dir).stdout, 'utf8')).toBe('hello');
+    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(exited(4));
+    expect(await startOnWindows(turn.dir, shell(turn, ''), turn.marker)).toMatchObject({ kind: 'not_started' });
+  });
+
+  test('records a missing command as 127', async () => {
+    const turn = newTurn();
+    const started = await startOnWindows(turn.dir, { ...shell(turn, ''), file: 'no-such' }, turn.marker);
+    expect(await awake(started.kind === 'started' ? started.exited : Promise.reject())).toStrictEqual(exited(127));
+    expect(textOf(turnFiles(turn.dir).stderr)).toContain('ENOENT');
+  });
+});

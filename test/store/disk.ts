@@ -1,0 +1,34 @@
+import { open } from 'node:fs/promises';
+import type { AppendFile, OpenToAppend } from '../../src/store/journal.ts';
+
+/** Real files that keep count, wait at a gate before each sync, and run full or fail when told to. */
+export class Disk {
+  writes = 0;
+  syncs = 0;
+  /** How many bytes it will still take. */
+  space = Number.POSITIVE_INFINITY;
+  failSync: string | undefined;
+  gate: Promise<void> = Promise.resolve();
+
+  readonly open: OpenToAppend = async (file): Promise<AppendFile> => {
+    const handle = await open(file, 'a', 0o600);
+    return {
+      write: async (bytes, offset, length) => {
+        this.writes++;
+        if (this.space <= 0) throw fault('ENOSPC');
+        const taken = Math.min(length, this.space);
+        this.space -= taken;
+        return handle.write(bytes, offset, taken);
+      },
+      datasync: async () => {
+        this.syncs++;
+        await this.gate;
+        if (this.failSync !== undefined) throw fault(this.failSync);
+        await handle.datasync();
+      },
+      close: () => handle.close(),
+    };
+  };
+}
+
+const fault = (code: string): Error => Object.assign(new Error(`${code}: made up`), { code });

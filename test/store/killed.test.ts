@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Run } from '../../src/core/run.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { layoutOf } from '../../src/store/layout.ts';
+import { loadRun } from '../../src/store/load.ts';
+import { ownerOf } from '../../src/store/owner.ts';
+import { compileInto, type Program, startProgram } from './processes.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+const compiled = mkdtempSync(join(tmpdir(), 'raymond-compiled-'));
+beforeAll(() => compileInto(compiled));
+afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+
+const DRIVER = join(import.meta.dirname, 'fixtures/driver.mjs');
+
+function runAfter(steps: number): Run {
+  const { stdout } = spawnSync(process.execPath, [DRIVER, compiled, '-', 'tell', String(steps)], { maxBuffer: 1e9 });
+  return JSON.parse(String(stdout));
+}
+
+describe('a run whose process is killed', () => {
+  test('has every step that was reported as safe, and no half one, again and again', async () => {
+    const layout = layoutOf(join(temporary(), '.raymond'));
+    let safe = 0;
+    for (const [round, saves] of [40, 1, 7, 100, 2, 0, 60].entries()) {
+      const program = startProgram('driver.mjs', compiled, layout.root, round === 0 ? 'create' : 'resume');
+      for (let seen = 0; seen < saves; seen++) safe = Number(await program.line());
+      const unread = await program.kill();
+      safe = Number(unread.at(-1) ?? safe);
+      expect((await ownerOf(layout.run('run-1')))?.state).not.toBe('alive');
+      const { run } = await loadRun(layout, 'run-1', { cut: false });
+      expect(run.seq).toBeGreaterThanOrEqual(safe);
+      expect(run).toStrictEqual(runAfter(run.seq));
+    }
+    let last = 0;
+    for await (const { seq } of readEvents(layout, 'run-1')) {
+      expect(seq === last || seq === last + 1).toBe(true);
+      last = seq;
+    }
+    expect(last).toBeGreaterThanOrEqual(safe);
+  });
+
+  test('that ends without closing its run is kept alive by no timer', () => {
+    const root = join(temporary(), '.raymond');
+    const { status, stdout } = spawnSync(process.execPath, [DRIVER, compiled, root, 'create', '3'], {
+      timeout: 20_000,
+    });
+    expect([status, String(stdout)]).toStrictEqual([0, '2\n4\n6\n']);
+  });
+});
+
+test('of many processes that want a dead run at once, exactly one gets it, each time its owner is killed', async () => {
+  const folder = temporary();
+  let takers: Program[] = Array.from({ length: 6 }, () => startProgram('taker.mjs', compiled, folder));
+  try {
+    for (const taker of takers) expect(await taker.line()).toBe('ready');
+    for (let round = 1; takers.length > 1; round++) {
+      for (const taker of takers) taker.tell('go');
+      const said = await Promise.all(takers.map((taker) => taker.line()));
+      const winner = takers[said.findIndex((line) => line?.startsWith('won'))];
+      const lost = `RaymondError: The run ${folder.split('/').at(-1)} is driven by process ${winner?.pid}, which is alive.`;
+      expect([...said].sort()).toStrictEqual([...Array(takers.length - 1).fill(lost), `won ${round}`]);
+      expect(readdirSync(folder)).toHaveLength(round);
+      await winner?.kill();
+      takers = takers.filter((taker) => taker !== winner);
+    }
+  } finally {
+    for (const taker of takers) await taker.kill();
+  }
+});

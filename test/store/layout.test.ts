@@ -1,0 +1,116 @@
+import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { debugFolder } from '../../src/store/debug-folder.ts';
+import { makeFolder } from '../../src/store/files.ts';
+import { findRaymondFolder, layoutOf } from '../../src/store/layout.ts';
+import { asNobody, refusalOf } from './story.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+
+describe('the .raymond folder is', () => {
+  test('the nearest one on the way up to the git root', () => {
+    const root = temporary({ '.git/HEAD': '', '.raymond/config.toml': '', 'a/.raymond/config.toml': '', 'a/b/c': '' });
+    expect(findRaymondFolder(join(root, 'a/b'))).toBe(join(root, 'a/.raymond'));
+    expect(findRaymondFolder(root)).toBe(join(root, '.raymond'));
+  });
+
+  test('to be made at the git root, which may have a file `.git`, and never beyond it', () => {
+    const root = temporary({ '.raymond/config.toml': '', 'repo/.git': 'gitdir: elsewhere', 'repo/a/b': '' });
+    expect(findRaymondFolder(join(root, 'repo/a'))).toBe(join(root, 'repo/.raymond'));
+  });
+
+  test('to be made where one works, outside a repository', () => {
+    const root = temporary({ 'a/b': '' });
+    expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, 'a/.raymond'));
+  });
+
+  test("one's own further up, outside a repository", () => {
+    const root = temporary({ '.raymond/config.toml': '', 'a/b': '' });
+    expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, '.raymond'));
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("not someone else's further up (needs root to make one)", () => {
+    const root = temporary({ '.raymond/config.toml': '', 'a/b': '' });
+    chownSync(join(root, '.raymond'), 65534, 65534);
+    expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, 'a/.raymond'));
+    expect(findRaymondFolder(root)).toBe(join(root, '.raymond'));
+  });
+});
+
+test('everything has its place', () => {
+  const layout = layoutOf('/p/.raymond');
+  const turn = { agent: 'main_worker1', number: 7, state: 'REVIEW.md' };
+  expect([
+    layout.config,
+    layout.state('r'),
+    layout.journal('r'),
+    layout.run('r'),
+    layout.turn('r', turn),
+    layout.debug('r', new Date(2026, 0, 2, 3, 4, 5).getTime()),
+  ]).toStrictEqual([
+    '/p/.raymond/config.toml',
+    '/p/.raymond/state/r.json',
+    '/p/.raymond/runs/r/journal.jsonl',
+    '/p/.raymond/runs/r',
+    '/p/.raymond/runs/r/turns/0007-main_worker1-REVIEW',
+    '/p/.raymond/debug/r_20260102_030405',
+  ]);
+});
+
+describe('a turn folder has a name that any disk takes', () => {
+  const name = (agent: string, state: string): string =>
+    basename(layoutOf('/r').turn('r', { agent, number: 12345, state }));
+
+  test('whatever the state is called', () => {
+    expect(name('main', 'a b/../"c"\n.md')).toBe('12345-main-a-b-..--c--');
+  });
+
+  test('however long agent and state are, and two agents never share one', () => {
+    const long = `main${'_worker1'.repeat(50)}`;
+    expect(Buffer.byteLength(name(long, `${'漢'.repeat(100)}.md`))).toBeLessThan(200);
+    expect(name(`${long}1`, 'A.md')).not.toBe(name(`${long}2`, 'A.md'));
+  });
+});
+
+test('a run keeps its debug folder, in whatever time zone it is resumed', async () => {
+  const root = temporary({ 'debug/r_20200101_000000/x': '', 'debug/r_20200101_000000_20210101_000000/x': '' });
+  expect(await debugFolder(layoutOf(root), 'r', 0)).toBe(join(root, 'debug/r_20200101_000000'));
+  expect(await debugFolder(layoutOf(root), 's', 0)).toBe(layoutOf(root).debug('s', 0));
+});
+
+describe('a folder', () => {
+  test('is private, and so are those made on the way to it', async () => {
+    const root = temporary();
+    await makeFolder(join(root, 'a/b/c'));
+    for (const path of ['a', 'a/b', 'a/b/c']) expect(statSync(join(root, path)).mode & 0o777).toBe(0o700);
+  });
+
+  test('that is there is left as it is', async () => {
+    const root = temporary();
+    mkdirSync(join(root, 'a'));
+    chmodSync(join(root, 'a'), 0o755);
+    await makeFolder(join(root, 'a'));
+    expect(statSync(join(root, 'a')).mode & 0o777).toBe(0o755);
+  });
+
+  test.each(['a', 'a/b/c'])('cannot be made where a file is: the sentence names it (%s)', async (path) => {
+    const root = temporary();
+    writeFileSync(join(root, 'a'), '');
+    const refusal = await refusalOf(() => makeFolder(join(root, path)));
+    expect(refusal.message).toBe(
+      `The folder ${join(root, path)} cannot be made: there is a file where a folder should be.`,
+    );
+    expect(refusal.hint).toBe('Move the file away, then try again.');
+    expect(refusal.exitCode).toBe(64);
+  });
+
+  test('cannot be made in a read-only place: the sentence says what to do', async () => {
+    const root = realpathSync(temporary());
+    chmodSync(root, 0o555);
+    const refusal = await refusalOf(() => asNobody(() => makeFolder(join(root, '.raymond/state'))));
+    expect(refusal.message).toBe(`The folder ${join(root, '.raymond/state')} cannot be made: permission was denied.`);
+    expect(refusal.hint).toContain('or work in another folder');
+  });
+});

@@ -1,0 +1,195 @@
+import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { readEvents } from '../../src/store/events.ts';
+import { type Layout, layoutOf } from '../../src/store/layout.ts';
+import { readLines } from '../../src/store/lines.ts';
+import { loadRun } from '../../src/store/load.ts';
+import { createRun, openStore } from '../../src/store/store.ts';
+import { fixedStory, refusalOf, runAfter, type Story, story } from './story.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+const NEVER = 1e9;
+
+/** A run on disk as it is when its owner was killed: the state file is still the first one. */
+async function killed(tale: Story): Promise<{ layout: Layout; file: string; first: number; ends: number[] }> {
+  const layout = layoutOf(join(temporary(), '.raymond'));
+  const id = tale.run.id;
+  const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: NEVER });
+  copyFileSync(layout.state(id), join(layout.root, 'first'));
+  await store.save(tale.steps);
+  await store.close();
+  copyFileSync(join(layout.root, 'first'), layout.state(id));
+  const file = layout.journal(id);
+  const ends = [...readFileSync(file).entries()].flatMap(([at, byte]) => (byte === 10 ? [at + 1] : []));
+  return { layout, file, first: ends[0] ?? 0, ends };
+}
+
+const load = (layout: Layout, cut = false) => loadRun(layout, 'run-1', { cut });
+
+test('cut off at any byte, a journal gives the run as of its last whole step', async () => {
+  const tale = fixedStory(6);
+  const { layout, file, first, ends } = await killed(tale);
+  for (let size = statSync(file).size; size >= first; size--) {
+    truncateSync(file, size);
+    const whole = ends.filter((end) => end <= size);
+    expect(await load(layout)).toStrictEqual({
+      run: runAfter(tale, whole.length - 1),
+      journal: { seq: whole.length - 1, offset: whole.at(-1) },
+    });
+    expect(statSync(file).size).toBe(size);
+  }
+});
+
+test('a torn step is cut off by the owner alone, and the run goes on as if it had not begun', async () => {
+  await fc.assert(
+    fc.asyncProperty(story(12), fc.nat(), async (tale, at) => {
+      const { layout, file, first, ends } = await killed(tale);
+      const size = first + (at % (statSync(file).size - first + 1));
+      truncateSync(file, size);
+      const kept = ends.filter((end) => end <= size).length - 1;
+      const { run, store } = await openStore(layout, 'run-1', { snapshotEveryMs: NEVER });
+      expect(run).toStrictEqual(runAfter(tale, kept));
+      expect(statSync(file).size).toBe(ends[kept]);
+      await store.save(tale.steps.slice(kept));
+      await store.close();
+      expect((await load(layout)).run).toStrictEqual(runAfter(tale, tale.steps.length));
+      expect(statSync(file).size).toBe(ends.at(-1));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a last line that is no JSON is torn too: a power cut may leave anything', async () => {
+  const tale = fixedStory(6);
+  const { layout, file } = await killed(tale);
+  const whole = statSync(file).size;
+  for (const rest of ['\0\0\0\0', '\0\0\0\0\n', '{"seq":\n', '\n']) {
+    truncateSync(file, whole);
+    writeFileSync(file, rest, { flag: 'a' });
+    expect((await load(layout)).run).toStrictEqual(runAfter(tale, tale.steps.length));
+    expect(statSync(file).size).toBe(whole + rest.length);
+    await load(layout, true);
+    expect(statSync(file).size).toBe(whole);
+  }
+});
+
+describe('a journal is refused by file and line, and left untouched,', () => {
+  test.each<[string, number, (line: string) => string, string]>([
+    ['if a line in the middle is torn', 4, (line) => line.slice(0, -5), 'it is not JSON'],
+    ['if a line in the middle is empty', 3, () => '', 'it is not JSON'],
+    ['if a line is missing', 5, (line) => line.replace('"seq":4', '"seq":5'), 'step 4 should be here, not step 5'],
+    ['if a line is something else', 2, () => '{"seq":1}', 'it is not a step'],
+    ['if a line is not even an object', 2, () => 'null', 'it is not a step'],
+    [
+      'if an agent is not who it was',
+      3,
+      (line) => line.replace('"id":"main"', '"id":"mia"'),
+      'agent 0 is main, not mia',
+    ],
+    ['if an agent comes from nowhere', 3, (line) => line.replace('"at":0', '"at":7'), 'there is no agent 7 (main) yet'],
+  ])('%s', async (_, number, change, why) => {
+    const { layout, file } = await killed(fixedStory(10));
+    const lines = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(file, lines.with(number - 1, change(lines[number - 1] ?? '')).join('\n'));
+    const before = readFileSync(file, 'utf8');
+    const refusal = await refusalOf(() => load(layout, true));
+    expect(refusal.message).toBe(`${file}:${number}: this line of the journal is broken: ${why}.`);
+    expect(refusal.exitCode).toBe(65);
+    expect(refusal.hint).toContain('Nothing was touched');
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    expect((await refusalOf(() => openStore(layout, 'run-1'))).message).toBe(refusal.message);
+  });
+
+  test('if it leads to something that is no run', async () => {
+    const { layout, file } = await killed(fixedStory(10));
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('"kind":"ready"', '"kind":"dreaming"'));
+    const refusal = await refusalOf(() => load(layout, true));
+    expect(refusal.message).toContain(
+      `${layout.state('run-1')} with ${file} is not a state file of Raymond: \`agents.`,
+    );
+  });
+
+  test('if it is shorter than the state file says, or another one', async () => {
+    const { layout, file } = await killed(fixedStory(10));
+    const { store } = await openStore(layout, 'run-1');
+    await store.close();
+    const text = readFileSync(file, 'utf8');
+    for (const broken of [text.slice(0, -20), text.slice(0, -1).concat(' '), '']) {
+      writeFileSync(file, broken);
+      const { journal } = JSON.parse(readFileSync(layout.state('run-1'), 'utf8'));
+      if (journal.seq === 0) truncateSync(file, journal.offset - 1);
+      const refusal = await refusalOf(() => load(layout, true));
+      expect(refusal.message).toContain(`${file} is not whole: `);
+    }
+  });
+});
+
+test('an unknown run is refused', async () => {
+  const layout = layoutOf(join(temporary(), '.raymond'));
+  for (const id of ['nothing', '../../etc/passwd', '']) {
+    const refusal = await refusalOf(() => loadRun(layout, id, { cut: false }));
+    expect(refusal.message).toBe(`no such run: ${id}`);
+    expect(refusal.exitCode).toBe(64);
+  }
+});
+
+describe('the events of a run', () => {
+  const eventsOf = async (layout: Layout, from = {}): Promise<Event[]> => {
+    const events: Event[] = [];
+    for await (const { event } of readEvents(layout, 'run-1', from)) events.push(event);
+    return events;
+  };
+
+  test('are all there, from the first to the last, or after any step', async () => {
+    await fc.assert(
+      fc.asyncProperty(story(20), fc.nat(20), async (tale, after) => {
+        const { layout } = await killed(tale);
+        const later = (from: number): Event[] => tale.steps.slice(from).flatMap(({ step }) => step.events);
+        expect(await eventsOf(layout)).toStrictEqual([...tale.events, ...later(0)]);
+        expect(await eventsOf(layout, { afterSeq: after })).toStrictEqual(later(after));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('go on where the last one was seen, without reading all that is before', async () => {
+    const tale = fixedStory(10);
+    const { layout, first } = await killed(tale);
+    for await (const { seq, offset } of readEvents(layout, 'run-1')) {
+      expect(await eventsOf(layout, { offset })).toStrictEqual(
+        tale.steps.slice(seq).flatMap(({ step }) => step.events),
+      );
+      if (seq === 0) expect(offset).toBe(first);
+    }
+  });
+
+  test('of a step that is being written are not told yet', async () => {
+    const tale = fixedStory(10);
+    const { layout, file } = await killed(tale);
+    truncateSync(file, statSync(file).size - 1);
+    const told = tale.steps.slice(0, -1).flatMap(({ step }) => step.events);
+    expect(await eventsOf(layout)).toStrictEqual([...tale.events, ...told]);
+  });
+
+  test('of an unknown run are refused', async () => {
+    const refusal = await refusalOf(() => eventsOf(layoutOf(join(temporary(), '.raymond'))));
+    expect(refusal.message).toBe('no such run: run-1');
+  });
+});
+
+test('lines are read whole, however they lie across the reads', async () => {
+  const texts = ['a', '', 'é'.repeat(700_000), 'b'.repeat(3_000_000), 'c'.repeat((1 << 18) - 1), '漢'];
+  const file = join(temporary({ lines: texts.join('\n') }), 'lines');
+  const lines: { text: string; start: number; end: number; ended: boolean }[] = [];
+  for await (const some of readLines(file, 0)) lines.push(...some);
+  expect(lines.map(({ text }) => text)).toStrictEqual(texts);
+  expect(lines.map(({ ended }) => ended)).toStrictEqual([true, true, true, true, true, false]);
+  const bytes = readFileSync(file);
+  for (const { text, start, end, ended } of lines) {
+    expect(bytes.subarray(start, ended ? end - 1 : end).toString() === text).toBe(true);
+  }
+});

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ownerOf, takeOwnership } from '../../src/store/owner.ts';
+import { askPs, type ProcessFacts, startTimeOf, thisProcess } from '../../src/store/process-facts.ts';
+import { asNobody, refusalOf } from './story.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+const US: ProcessFacts = await thisProcess();
+/** No process has this number: it is above the highest that Linux gives. */
+const NOBODY = { ...US, pid: 2 ** 22 + 1 };
+
+/** A folder that this process has on record as its owner. */
+function ownedBy(facts: ProcessFacts | string): string {
+  const text = typeof facts === 'string' ? facts : JSON.stringify(facts);
+  return join(temporary({ 'run-1/owner.1': text }), 'run-1');
+}
+
+test('an owner puts itself on record, keeps others away, and is gone when it is done', async () => {
+  const folder = temporary();
+  const owner = await takeOwnership(folder);
+  const file = join(folder, 'owner.1');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toStrictEqual(US);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toStrictEqual(['owner.1']);
+  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'alive', facts: US });
+  expect(await owner.stillOwner()).toBe(true);
+  await refusalOf(() => takeOwnership(folder));
+  await owner.release();
+  expect(await ownerOf(folder)).toBe(undefined);
+  expect((await takeOwnership(folder)).number).toBe(1);
+});
+
+describe('a run is taken from an owner that is', () => {
+  test.each<[string, ProcessFacts]>([
+    ['dead', NOBODY],
+    ['dead, its number given to another process', { ...US, startTime: '1' }],
+    ['from before the machine was started again', { ...US, bootId: 'other' }],
+    [
+      'from before it was started again, in what was another container',
+      { ...US, bootId: 'other', namespace: 'pid:[1]' },
+    ],
+    ['dead, on a machine whose name has changed since', { ...NOBODY, host: 'elsewhere' }],
+  ])('%s', async (_, facts) => {
+    const folder = ownedBy(facts);
+    expect((await ownerOf(folder))?.state).toBe('gone');
+    expect((await takeOwnership(folder)).number).toBe(2);
+    expect(readdirSync(folder).sort()).toStrictEqual(['owner.1', 'owner.2']);
+  });
+
+  test('a zombie: dead, only that its parent has not looked', async () => {
+    // The shell ends with a process that never waits for the child it inherits.
+    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [line] = await once(parent.stdout, 'data');
+    const pid = Number(String(line));
+    while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) await new Promise(setImmediate);
+    expect(await startTimeOf(pid)).toBe(undefined);
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+  });
+});
+
+describe('a run is refused, with a sentence that says why and what to do, if its owner is', () => {
+  test.each<[string, ProcessFacts | string, string, string]>([
+    ['alive', US, `is driven by process ${US.pid}, which is alive.`, '`raymond stop run-1`'],
+    ['alive, and says not since when', { ...US, startTime: null }, 'which is alive.', '`raymond stop run-1`'],
+    [
+      'on another machine',
+      { ...US, bootId: 'x', host: 'far' },
+      `by process ${US.pid} on far, out of our`,
+      '--take-over`',
+    ],
+    [
+      'in another container',
+      { ...US, namespace: 'pid:[1]' },
+      'out of our sight.',
+      '`raymond resume run-1 --take-over`',
+    ],
+    ['on another machine without boot ids', { ...US, bootId: null, host: 'far' }, 'on far', '--take-over`'],
+    ['not to be read', '{"pid":', 'owner.1 cannot be read.', '--take-over`'],
+    ['not to be understood', '{"pid":-1}', 'owner.1 cannot be read.', '--take-over`'],
+  ])('%s', async (_, facts, message, hint) => {
+    const folder = ownedBy(facts);
+    const refusal = await refusalOf(() => takeOwnership(folder));
+    expect(refusal.message).toContain(message);
+    expect(refusal.hint).toContain(hint);
+    expect(refusal.exitCode).toBe(64);
+    expect(readdirSync(folder)).toStrictEqual(['owner.1']);
+  });
+});
+
+describe('whoever takes a run over', () => {
+  test('gets it from an owner that cannot be seen, and that one learns of it', async () => {
+    const folder = temporary();
+    const far = await takeOwnership(folder, { facts: { ...US, bootId: 'x', host: 'far' } });
+    const near = await takeOwnership(folder, { takeOver: true });
+    expect([near.number, await far.stillOwner(), await near.stillOwner()]).toStrictEqual([2, false, true]);
+    await far.release();
+    expect((await ownerOf(folder))?.number).toBe(2);
+  });
+
+  test('gets it if nobody can read who has it', async () => {
+    expect((await takeOwnership(ownedBy('?'), { takeOver: true })).number).toBe(2);
+  });
+
+  test('does not get it from one that is alive', async () => {
+    await refusalOf(() => takeOwnership(ownedBy(US), { takeOver: true }));
+  });
+});
+
+test('of many that want a run at once in one process, one gets it', async () => {
+  const folder = ownedBy(NOBODY);
+  const tries = await Promise.allSettled(Array.from({ length: 20 }, () => takeOwnership(folder)));
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(readdirSync(folder).sort()).toStrictEqual(['owner.1', 'owner.2']);
+});
+
+test('numbers above nine are numbers', async () => {
+  const folder = temporary();
+  for (const number of [2, 9, 10]) writeFileSync(join(folder, `owner.${number}`), JSON.stringify(NOBODY));
+  expect((await takeOwnership(folder)).number).toBe(11);
+});
+
+test('a folder that may not be written is refused by name', async () => {
+  const folder = ownedBy(NOBODY);
+  const refusal = await refusalOf(() => asNobody(() => takeOwnership(folder, { facts: US })));
+  expect(refusal.message).toContain(folder);
+  expect(refusal.message).toContain('permission was denied');
+});
+
+test('where there is no /proc, ps tells', async () => {
+  expect(await askPs(process.pid)).toMatch(/^\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$/);
+  expect(await askPs(NOBODY.pid)).toBe(null);
+});

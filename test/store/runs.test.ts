@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Layout, layoutOf } from '../../src/store/layout.ts';
+import { findRun, listRuns } from '../../src/store/runs.ts';
+import { createRun, type Store } from '../../src/store/store.ts';
+import { fixedStory, refusalOf, runAfter } from './story.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+const layoutHere = (): Layout => layoutOf(join(temporary(), '.raymond'));
+
+const make = (layout: Layout, id: string, startedAt = 0): Promise<Store> => {
+  const { run, events } = fixedStory(0, id);
+  return createRun(layout, { ...run, startedAt }, events, { snapshotEveryMs: 1e9 });
+};
+
+describe('a list of runs', () => {
+  test('is empty where there are none', async () => {
+    expect(await listRuns(layoutHere())).toStrictEqual([]);
+  });
+
+  test('says how each stands right now, whatever its state file has not heard of yet', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(30);
+    const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: 1e9 });
+    await store.save(tale.steps);
+    const { ledger, agents, workflow, status } = runAfter(tale, tale.steps.length);
+    const [run, ...more] = await listRuns(layout);
+    expect(more).toStrictEqual([]);
+    expect(run).toMatchObject({
+      kind: 'run',
+      id: 'run-1',
+      status,
+      workflow,
+      startedAt: 1000,
+      spentMicros: ledger.spentMicros,
+      owner: { state: 'alive', pid: process.pid },
+    });
+    const counts = run?.kind === 'run' ? Object.values(run.agents) : [];
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(agents.length);
+    await store.close();
+    expect((await listRuns(layout))[0]).toMatchObject({ owner: null });
+  });
+
+  test('has the latest first, and is not spoilt by a file that cannot be read', async () => {
+    const layout = layoutHere();
+    for (const [id, at] of [
+      ['b', 1],
+      ['a', 3],
+      ['c', 2],
+    ] as const)
+      await (await make(layout, id, at)).close();
+    writeFileSync(layout.state('broken'), '{');
+    writeFileSync(join(layout.states, '.a.json.tmp'), '{');
+    const runs = await listRuns(layout);
+    expect(runs.map(({ id }) => id)).toStrictEqual(['a', 'c', 'b', 'broken']);
+    expect(runs[3]?.kind === 'unreadable' && runs[3].error.message).toContain('it is not JSON');
+  });
+});
+
+describe('a run is found', () => {
+  async function three(): Promise<Layout> {
+    const layout = layoutHere();
+    const ids = [
+      ['book-1', 5],
+      ['book-2', 9],
+      ['film-3', 7],
+    ] as const;
+    for (const [id, at] of ids) await (await make(layout, id, at)).close();
+    return layout;
+  }
+
+  test.each([
+    ['by its id', 'book-1', 'book-1'],
+    ['by the beginning of its id', 'f', 'film-3'],
+    ['as the last one that was started', 'last', 'book-2'],
+  ])('%s', async (_, wanted, id) => {
+    expect(await findRun(await three(), wanted)).toBe(id);
+  });
+
+  test.each([
+    ['nothing near it', 'zzz', 'no such run: zzz'],
+    ['a slip of the finger', 'bokk-1', 'no such run: bokk-1 (did you mean book-1?)'],
+    ['several that fit', 'book', '`book` may be any of 2 runs: book-1, book-2.'],
+    ['no word at all', '', 'no such run: '],
+    ['a path', '../state/book-1', 'no such run: ../state/book-1'],
+  ])('or refused: %s', async (_, wanted, message) => {
+    const layout = await three();
+    const refusal = await refusalOf(() => findRun(layout, wanted));
+    expect(refusal.message).toBe(message);
+    expect(refusal.exitCode).toBe(64);
+    expect(refusal.hint).toBeDefined();
+  });
+
+  test('also if it is called `last`', async () => {
+    const layout = await three();
+    await (await make(layout, 'last', 1)).close();
+    expect(await findRun(layout, 'last')).toBe('last');
+  });
+
+  test('nowhere if there are none', async () => {
+    const layout = layoutHere();
+    expect((await refusalOf(() => findRun(layout, 'last'))).hint).toBe(`There are no runs in ${layout.root} yet.`);
+  });
+});

@@ -1,0 +1,268 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import type { RaymondError } from '../../src/errors.ts';
+import { layoutOf } from '../../src/store/layout.ts';
+import { loadRun } from '../../src/store/load.ts';
+import type { SavedRun } from '../../src/store/state-file.ts';
+import { createRun, openStore, type Store } from '../../src/store/store.ts';
+import { Disk } from './disk.ts';
+import { fixedStory, refusalOf, runAfter, type Story, story } from './story.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+const NEVER = 1e9;
+
+const layoutHere = () => layoutOf(join(temporary(), '.raymond'));
+const create = (layout: ReturnType<typeof layoutOf>, { run, events }: Story, options = {}): Promise<Store> =>
+  createRun(layout, run, events, { snapshotEveryMs: NEVER, ...options });
+const load = async (layout: ReturnType<typeof layoutOf>, id = 'run-1') =>
+  (await loadRun(layout, id, { cut: false })).run;
+const stateFile = (layout: ReturnType<typeof layoutOf>): SavedRun & { status: string; seq: number } =>
+  JSON.parse(readFileSync(layout.state('run-1'), 'utf8'));
+
+describe('a new run', () => {
+  test('is there as soon as it is made, with its status at the top of a private file', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(0);
+    const store = await create(layout, tale);
+    expect(await load(layout)).toStrictEqual(tale.run);
+    expect(stateFile(layout)).toMatchObject({ id: 'run-1', status: 'running', seq: 0, journal: { seq: 0 } });
+    for (const file of [layout.state('run-1'), layout.journal('run-1'), join(layout.run('run-1'), 'owner.1')]) {
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+    }
+    for (const folder of [layout.root, layout.states, layout.run('run-1')]) {
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
+    }
+    expect(readdirSync(layout.states)).toStrictEqual(['run-1.json']);
+    await store.close();
+  });
+
+  test('is refused an id that is taken, whether its owner is alive or not', async () => {
+    const layout = layoutHere();
+    const store = await create(layout, fixedStory(0));
+    const before = readFileSync(layout.state('run-1'), 'utf8');
+    for (let again = 0; again < 2; again++) {
+      const refusal = await refusalOf(() => create(layout, fixedStory(0)));
+      expect(refusal.message).toBe('There is a run run-1 already.');
+      expect(refusal.exitCode).toBe(64);
+      expect(refusal.hint).toContain('raymond resume run-1');
+      await store.close();
+    }
+    expect(readFileSync(layout.state('run-1'), 'utf8')).toBe(before);
+  });
+
+  test('is made once when many want its id at the same time', async () => {
+    const layout = layoutHere();
+    const tries = await Promise.allSettled(Array.from({ length: 8 }, () => create(layout, fixedStory(0))));
+    const made = tries.filter((one) => one.status === 'fulfilled');
+    expect(made).toHaveLength(1);
+    await made[0]?.value.close();
+    expect(await load(layout)).toStrictEqual(fixedStory(0).run);
+  });
+
+  test('is refused an id that no run can have', async () => {
+    const refusal = await refusalOf(() => create(layoutHere(), fixedStory(0, '../x')));
+    expect(refusal.message).toContain('`../x` cannot be a run');
+    expect(refusal.exitCode).toBe(64);
+  });
+
+  test('clears away what a Raymond left that died before the run existed', async () => {
+    const layout = layoutHere();
+    mkdirSync(layout.run('run-1'), { recursive: true });
+    writeFileSync(layout.journal('run-1'), '{"seq":0,"he');
+    const tale = fixedStory(6);
+    const store = await create(layout, tale);
+    await store.save(tale.steps);
+    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    await store.close();
+  });
+
+  test('does not take the place of turns whose state file is gone', async () => {
+    const layout = layoutHere();
+    mkdirSync(layout.turns('run-1'), { recursive: true });
+    const refusal = await refusalOf(() => create(layout, fixedStory(0)));
+    expect(refusal.message).toContain('holds turns of a run whose state file is gone');
+    expect(readdirSync(layout.run('run-1'))).toStrictEqual(['turns']);
+  });
+
+  test('does not exist if the disk was full: nothing of it is found', async () => {
+    const layout = layoutHere();
+    const disk = new Disk();
+    disk.space = 20;
+    const refusal = await refusalOf(() => create(layout, fixedStory(0), { openFile: disk.open }));
+    expect(refusal.message).toContain('no space is left on the disk');
+    expect((await refusalOf(() => load(layout))).message).toBe('no such run: run-1');
+    expect(readdirSync(layout.run('run-1'))).toStrictEqual(['journal.jsonl']);
+    await (await create(layout, fixedStory(0))).close();
+  });
+});
+
+test('a run loads as it was, wherever its state file stopped following and however its steps were bundled', async () => {
+  await fc.assert(
+    fc.asyncProperty(story(), fc.nat(40), fc.array(fc.integer({ min: 1, max: 5 })), async (tale, at, bundles) => {
+      const layout = layoutHere();
+      const store = await create(layout, tale);
+      const steps = [...tale.steps];
+      for (let saved = 0; steps.length > 0; ) {
+        if (saved >= at && stateFile(layout).seq === 0) await store.snapshot();
+        const bundle = steps.splice(0, bundles.pop() ?? 1);
+        saved += bundle.length;
+        await store.save(bundle);
+        const live = runAfter(tale, saved);
+        expect(await load(layout)).toStrictEqual(live);
+      }
+      await store.close();
+      const end = runAfter(tale, tale.steps.length);
+      expect(await load(layout)).toStrictEqual(end);
+      expect(stateFile(layout)).toMatchObject({ seq: end.seq, status: end.status, journal: { seq: end.seq } });
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a run that was closed goes on where it stood, again and again', async () => {
+  const layout = layoutHere();
+  const tale = fixedStory(60);
+  await (await create(layout, tale)).close();
+  for (const taken of tale.steps) {
+    const { run, store } = await openStore(layout, 'run-1');
+    expect(run).toStrictEqual(taken.before);
+    await store.save([taken]);
+    await store.close();
+  }
+  expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+  expect(readdirSync(layout.run('run-1'))).toStrictEqual(['journal.jsonl']);
+});
+
+test('steps that are saved without waiting are kept in their order', async () => {
+  const layout = layoutHere();
+  const tale = fixedStory(60);
+  const disk = new Disk();
+  const store = await create(layout, tale, { openFile: disk.open });
+  await Promise.all(tale.steps.map((taken) => store.save([taken])));
+  expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+  expect(disk.syncs).toBeLessThan(5);
+  await store.close();
+});
+
+test('a step that cannot follow is a bug that never reaches the disk', async () => {
+  const layout = layoutHere();
+  const tale = fixedStory(6);
+  const store = await create(layout, tale);
+  await expect(store.save(tale.steps.slice(1))).rejects.toThrow('step 2 of run run-1 cannot follow step 0');
+  expect(await load(layout)).toStrictEqual(tale.run);
+  await store.close();
+});
+
+describe('the state file', () => {
+  test('follows by itself within its time, and never runs ahead of the journal', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(30);
+    const store = await create(layout, tale, { snapshotEveryMs: 1 });
+    for (const taken of tale.steps) {
+      await store.save([taken]);
+      expect(stateFile(layout).seq).toBeLessThanOrEqual(taken.step.run.seq);
+    }
+    await vi.waitFor(() => expect(stateFile(layout).seq).toBe(tale.steps.length), { interval: 1 });
+    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    await store.close();
+  });
+
+  test('is not written more often than it may be', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(30);
+    const store = await create(layout, tale, { snapshotEveryMs: 60_000 });
+    for (const taken of tale.steps) await store.save([taken]);
+    expect(stateFile(layout).seq).toBe(0);
+    await store.snapshot();
+    expect(stateFile(layout).seq).toBe(tale.steps.length);
+    await store.close();
+  });
+
+  test('that cannot be written loses nothing: the journal has it all', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(6);
+    const store = await create(layout, tale);
+    await store.save(tale.steps);
+    mkdirSync(join(layout.states, '.run-1.json.tmp'));
+    const refusal = await refusalOf(() => store.close());
+    expect(refusal.message).toContain(`${layout.state('run-1')} cannot be written: `);
+    expect(refusal.hint).toContain('Nothing that was saved is lost');
+    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    rmSync(join(layout.states, '.run-1.json.tmp'), { recursive: true, force: true });
+    const again = await openStore(layout, 'run-1');
+    expect(again.run.seq).toBe(tale.steps.length);
+    await again.store.close();
+  });
+});
+
+/** Saves steps one by one until one is refused. */
+async function saveAll(store: Store, { steps }: Story): Promise<{ saved: number; refusal: RaymondError | undefined }> {
+  for (const [saved, taken] of steps.entries()) {
+    const refusal = await store.save([taken]).then(
+      () => undefined,
+      (error: RaymondError) => error,
+    );
+    if (refusal !== undefined) return { saved, refusal };
+  }
+  return { saved: steps.length, refusal: undefined };
+}
+
+test('when the disk runs full, the run is kept up to a whole step and goes on from there', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(6000), async (space) => {
+      const layout = layoutHere();
+      const tale = fixedStory(12);
+      const disk = new Disk();
+      const store = await create(layout, tale, { openFile: disk.open });
+      disk.space = space;
+      const { saved, refusal } = await saveAll(store, tale);
+      if (refusal !== undefined) {
+        expect(refusal.message).toContain('no space is left on the disk');
+        expect(refusal.hint).toContain(`kept up to step ${saved};`);
+      }
+      await store.close();
+      const { run, store: again } = await openStore(layout, 'run-1');
+      expect(run).toStrictEqual(runAfter(tale, saved));
+      await again.save(tale.steps.slice(saved));
+      await again.close();
+      expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('after a failure nothing more is saved, though there is space again', async () => {
+  const layout = layoutHere();
+  const tale = fixedStory(6);
+  const disk = new Disk();
+  const store = await create(layout, tale, { openFile: disk.open });
+  disk.space = 5;
+  const [first, second, ...rest] = tale.steps;
+  if (first === undefined || second === undefined) throw new Error('the story is too short');
+  const refusal = await refusalOf(() => store.save([first]));
+  disk.space = Number.POSITIVE_INFINITY;
+  expect(await refusalOf(() => store.save([second, ...rest]))).toBe(refusal);
+  await store.close();
+  expect(await load(layout)).toStrictEqual(tale.run);
+});
+
+describe('a journal that is gone', () => {
+  test('is missed by nobody if the state file covers it, and begins anew', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(12);
+    const store = await create(layout, tale);
+    await store.save(tale.steps.slice(0, 6));
+    await store.close();
+    rmSync(layout.run('run-1'), { recursive: true });
+    expect(await load(layout)).toStrictEqual(runAfter(tale, 6));
+    expect(existsSync(layout.run('run-1'))).toBe(false);
+    const again = await openStore(layout, 'run-1', { snapshotEveryMs: NEVER });
+    await again.store.save(tale.steps.slice(6));
+    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    await again.store.close();
+    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+  });
+});

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { SessionUse } from '../../../src/core/run.ts';
+import { type ClaudeCall, claudeArguments, promptBytes } from '../../../src/turns/claude/argv.ts';
+import { claudeEnvironment } from '../../../src/turns/claude/environment.ts';
+import type { ClaudeEvent } from '../../../src/turns/claude/event.ts';
+import { readEvent } from '../../../src/turns/claude/events.ts';
+import { type Ending, type Outcome, outcomeOf } from '../../../src/turns/claude/outcome.ts';
+import { learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
+import { configDir, hasMessages, savedTotal, sessionFile } from '../../../src/turns/claude/session-file.ts';
+import { EMPTY_TRANSCRIPT, hear, modelCosts, type Transcript } from '../../../src/turns/claude/transcript.ts';
+import type { Pinned } from '../../claude-code/pinned.ts';
+import { type MessagesApi, startMessagesApi } from '../../messages-api/server.ts';
+
+/** One turn to be taken, but for what every turn has. */
+export interface Asked extends Partial<Omit<ClaudeCall, 'settings'>> {
+  readonly prompt: string;
+  readonly settings?: Partial<ClaudeCall['settings']>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Kills it as soon as it has said this. */
+  readonly killAt?: (event: ClaudeEvent) => boolean;
+}
+
+/** A turn that was taken, and what was made of it. */
+export interface Took {
+  readonly outcome: Outcome;
+  readonly transcript: Transcript;
+  readonly exitCode: number | null;
+  readonly stderr: string;
+}
+
+/** A real Claude Code in a home and a folder of its own, with a scripted API behind it. */
+export interface Rig {
+  readonly api: MessagesApi;
+  readonly cwd: string;
+  take(asked: Asked): Promise<Took>;
+  close(): Promise<void>;
+}
+
+export const fresh = (): SessionUse => ({ kind: 'new', id: randomUUID() });
+export const resume = ({ id }: SessionUse): SessionUse => ({ kind: 'resume', id });
+export const fork = ({ id }: SessionUse): SessionUse => ({ kind: 'fork', id: randomUUID(), from: id });
+
+/** Whatever conversation this is said in is refused: newer versions ask once more in other words. */
+export const REFUSED = '(unspeakable)';
+
+const NO_SETTINGS = {
+  timeoutMs: null,
+  permissionMode: null,
+  allowedTools: null,
+  disallowedTools: null,
+  appendSystemPrompt: null,
+};
+
+export async function setUp({ path, version }: Pinned): Promise<Rig> {
+  const root = await mkdtemp(join(tmpdir(), 'raymond-claude-'));
+  const cwd = join(root, 'work');
+  const home = join(root, 'home');
+  await mkdir(cwd);
+  await mkdir(home);
+  const api = await startMessagesApi(({ messages }) =>
+    JSON.stringify(messages).includes(REFUSED) ? { blocks: [], fail: { kind: 'refusal' } } : undefined,
+  );
+  const running = new Set<number>();
+  let prices: Prices = {};
+  const ours = {
+    PATH: process.env.PATH,
+    HOME: home,
+    RAYMOND_SECRET: 'not for Claude Code',
+    ANTHROPIC_BASE_URL: api.url,
+    ANTHROPIC_API_KEY: 'made-up',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_MAX_RETRIES: '0',
+  };
+
+  async function take({ prompt, settings, env, killAt, ...call }: Asked): Promise<Took> {
+    const session = call.session ?? fresh();
+    const from = session.kind === 'fork' ? session.from : session.id;
+    const before = await sessionFile(configDir(ours), cwd, from);
+    const savedUsd = before === null ? null : await savedTotal(before);
+    const args = claudeArguments({
+      ...{ model: null, effort: null, permissionMode: null, skipPermissions: false, budgetMicros: null },
+      ...{ version, ...call, session, settings: { ...NO_SETTINGS, ...settings } },
+    });
+    const child = spawn(path, args, { cwd, env: claudeEnvironment({ ...ours, ...env }), detached: true });
+    const pid = child.pid ?? 0;
+    running.add(pid);
+    child.stdin.on('error', () => {});
+    child.stdin.end(promptBytes(prompt));
+    let stderr = '';
+    child.stderr.on('data', (piece) => {
+      stderr += piece;
+    });
+    const closed = once(child, 'close');
+    let transcript = EMPTY_TRANSCRIPT;
+    let ending: Ending = 'itself';
+    for await (const line of createInterface({ input: child.stdout })) {
+      const event = readEvent(line);
+      transcript = hear(transcript, event);
+      if (killAt?.(event) && ending === 'itself') {
+        ending = 'hung';
+        process.kill(-pid, 'SIGKILL');
+      }
+    }
+    const [exitCode] = (await closed) as [number | null];
+    running.delete(pid);
+    const file = await sessionFile(configDir(ours), cwd, session.id);
+    const outcome = outcomeOf({
+      ...{ transcript, ending, exitCode, stderr, timeoutMs: null, endedAtMs: Date.now(), probes: 0 },
+      resumable: file !== null && (await hasMessages(file)),
+      cost: { savedUsd, prices },
+    });
+    prices = learnPrices(prices, modelCosts(transcript));
+    return { outcome, transcript, exitCode, stderr };
+  }
+
+  async function close(): Promise<void> {
+    for (const pid of running) process.kill(-pid, 'SIGKILL');
+    await api.close();
+    await rm(root, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  return { api, cwd, take, close };
+}
