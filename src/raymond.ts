@@ -1,2 +1,259 @@
-/** Where the rooms are put together. Running a workflow will be assembled here. */
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Event } from './core/event.ts';
+import { runId } from './core/ids.ts';
+import { isPrompt, type Platform } from './core/names.ts';
+import { DEFAULT_OPTIONS, newRun, type Options, type Run } from './core/run.ts';
+import type { Signal } from './core/signal.ts';
+import { opening } from './core/step.ts';
+import { drive } from './engine/drive.ts';
+import { Inbox } from './engine/inbox.ts';
+import type { World } from './engine/world.ts';
+import { DebugFiles } from './observers/debug-files.ts';
+import { EventStream } from './observers/event-stream.ts';
+import { endMarked } from './process/end.ts';
+import { debugFolder } from './store/debug-folder.ts';
+import { readEvents } from './store/events.ts';
+import { findRaymondFolder, type Layout, layoutOf } from './store/layout.ts';
+import { findRun } from './store/runs.ts';
+import { createRun, openStore, type Store } from './store/store.ts';
+import { dropTurn, prepareTurn } from './store/turn-folder.ts';
+import { ClaudeBackend } from './turns/claude/backend.ts';
+import { configDir } from './turns/claude/session-file.ts';
+import { type ClaudeCode, findClaude } from './turns/claude/version.ts';
+import type { Desk } from './turns/desk.ts';
+import { newTaker } from './turns/take.ts';
+import { openWorkflow, type Workflow } from './workflow/load.ts';
+
+export { documentOf, exitCodeOf } from './observers/document.ts';
+export { lineOf } from './observers/words.ts';
 export { openWorkflow, type Workflow } from './workflow/load.ts';
+
+/** Where a run takes place. What is left out is taken from this process. */
+export interface Place {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Told every event once it is on disk. What it throws is not our trouble. */
+  readonly observe?: (event: Event) => void;
+}
+
+export interface RunRequest extends Place {
+  readonly options?: Partial<Options>;
+  /** The value of `{{result}}` in the first state. */
+  readonly input?: string;
+  readonly runId?: string;
+}
+
+export interface ResumeRequest extends Place {
+  /** Options that are to be different from now on. */
+  readonly options?: Partial<Options>;
+  /** Takes up failed agents again, and scripts that died midway. */
+  readonly retry?: boolean;
+  /** Takes the run from an owner on another machine that cannot be asked. */
+  readonly takeOver?: boolean;
+}
+
+/** A run that is under way in this process. */
+export interface Running {
+  readonly id: string;
+  /** What happens from the moment this is first asked for. */
+  readonly events: AsyncIterable<Event>;
+  /** The run as it stands when nothing is due any more. */
+  readonly finished: Promise<Run>;
+  /** Starts nothing new and lets what runs come to its end; `interrupted` is the user at the keyboard. */
+  stop(by?: 'stopped' | 'interrupted'): void;
+  /** Ends what runs. The run can be resumed. */
+  kill(): void;
+}
+
+/** Starts a run of a workflow: a state file, a folder or a zip. */
+export async function runWorkflow(path: string, request: RunRequest = {}): Promise<Running> {
+  const cwd = resolve(request.cwd ?? process.cwd());
+  const options = { ...DEFAULT_OPTIONS, ...request.options };
+  const workflow = await openWorkflow(resolve(cwd, path), platform());
+  const claude = claudeFinder(options, request.env ?? process.env);
+  if (await hasPrompts(workflow)) await claude();
+  const startedAt = Date.now();
+  const offset = -new Date(startedAt).getTimezoneOffset();
+  const run = newRun({
+    id: request.runId ?? runId(workflow.name, startedAt, offset, randomBytes(2).toString('hex')),
+    workflow: { name: workflow.name, path: workflow.path, platform: workflow.platform },
+    startedAt,
+    options,
+    state: workflow.entry,
+    cwd,
+    input: request.input ?? null,
+  });
+  const layout = layoutOf(findRaymondFolder(cwd));
+  const events = opening(run);
+  const store = await createRun(layout, run, events);
+  return setOff({ run, options, layout, store, workflow, claude, place: request }, events, []);
+}
+
+/** Goes on with a run that was paused, stopped, interrupted or killed. An ended one is given back as it is. */
+export async function resumeRun(id: string, request: ResumeRequest = {}): Promise<Running> {
+  const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
+  const { run, store } = await openStore(layout, await findRun(layout, id), { takeOver: request.takeOver ?? false });
+  try {
+    const workflow = await openWorkflow(run.workflow.path, run.workflow.platform);
+    const { retry = false, options: changed = {} } = request;
+    const resumed: Signal = { kind: 'resumed', at: Date.now(), options: changed, retry, scope: await workflow.scope() };
+    const options = { ...run.options, ...changed };
+    const claude = claudeFinder(options, request.env ?? process.env);
+    return setOff({ run, options, layout, store, workflow, claude, place: request }, [], [resumed]);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** All events of a run that is on disk, in order. */
+export async function recordedEvents(id: string, cwd = process.cwd()): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const { event } of readEvents(layoutOf(findRaymondFolder(cwd)), id)) events.push(event);
+  return events;
+}
+
+interface Expedition {
+  readonly run: Run;
+  /** The run's own, with what a resume changes. */
+  readonly options: Options;
+  readonly layout: Layout;
+  readonly store: Store;
+  readonly workflow: Workflow;
+  readonly claude: () => Promise<ClaudeCode>;
+  readonly place: Place;
+}
+
+/** Sets a run going, in the background, with everybody told who wants to know. */
+function setOff(expedition: Expedition, first: readonly Event[], signals: readonly Signal[]): Running {
+  const { run, store, place } = expedition;
+  const inbox = new Inbox<Signal>();
+  const stopping = new AbortController();
+  const killing = new AbortController();
+  let stream: EventStream | undefined;
+  const tell = (events: readonly Event[]): void => {
+    stream?.tell(events);
+    for (const event of events) quietly(() => place.observe?.(event));
+  };
+  for (const signal of signals) inbox.put(signal);
+
+  const travel = async (): Promise<Run> => {
+    // Nothing else keeps this process alive while a script runs: its end is its own, not ours.
+    const alive = setInterval(() => {}, 60_000);
+    try {
+      const { world, close } = await worldOf(expedition, { stopping: stopping.signal, killing: killing.signal }, tell);
+      world.tell(first);
+      try {
+        return await drive(run, world, inbox);
+      } finally {
+        await close();
+      }
+    } finally {
+      clearInterval(alive);
+      await store.close();
+      stream?.end();
+    }
+  };
+  const finished = new Promise<Run>((done, fail) => {
+    setImmediate(() => travel().then(done, fail));
+  });
+  finished.catch(() => {});
+
+  const stop = (by: 'stopped' | 'interrupted' = 'stopped'): void => {
+    inbox.put({ kind: 'stopped', at: Date.now(), by });
+    stopping.abort();
+  };
+  return {
+    id: run.id,
+    get events() {
+      stream ??= new EventStream();
+      return stream;
+    },
+    finished,
+    stop,
+    kill() {
+      stop();
+      killing.abort();
+    },
+  };
+}
+
+type Control = Parameters<typeof newTaker>[2];
+
+/** The world of one run: its workflow, its disk, its turns and its observers behind one interface. */
+async function worldOf(
+  { run, options, layout, store, workflow, claude, place }: Expedition,
+  control: Control,
+  tell: (events: readonly Event[]) => void,
+): Promise<{ world: World; close: () => Promise<void> }> {
+  const { id } = run;
+  const env = place.env ?? process.env;
+  const desk: Desk = {
+    runId: id,
+    state: workflow.state,
+    scope: workflow.scope,
+    scriptPath: workflow.pathOf,
+    folderOf: (turn) => layout.turn(id, turn),
+    makeFolder: (turn, files) => prepareTurn(layout, id, turn, files),
+  };
+  const backend = new ClaudeBackend({
+    desk,
+    options,
+    env,
+    config: configDir(env),
+    find: claude,
+    kill: control.killing,
+  });
+  const warn = (message: string): void => {
+    tell([{ kind: 'warning', at: Date.now(), agent: 'main', state: '', message }]);
+  };
+  const turnFolder: Desk['folderOf'] = (turn) => layout.turn(id, turn);
+  const folder = options.debug ? await debugFolder(layout, id, run.startedAt) : null;
+  const debug = folder === null ? null : new DebugFiles({ folder, turnFolder }, run.ledger.spentMicros, warn);
+  const world: World = {
+    ...newTaker(desk, options, control, backend),
+    save: (steps) => store.save(steps),
+    tell(events) {
+      debug?.tell(events);
+      if (!options.debug) for (const event of events) dropFiles(layout, id, event);
+      tell(events);
+    },
+  };
+  const close = async (): Promise<void> => {
+    await debug?.close();
+    if (control.killing.aborted) await endMarked(`${id}/`, { graceMs: 5_000 });
+  };
+  return { world, close };
+}
+
+/** Files of a turn that nobody wants to keep go once its end is on disk. */
+function dropFiles(layout: Layout, id: string, event: Event): void {
+  if (event.kind !== 'turn_ended') return;
+  const { agent, turn: number, state } = event;
+  dropTurn(layout, id, { agent, number, state }).catch(() => {});
+}
+
+/** Looks for Claude Code once, when it is first needed. */
+function claudeFinder({ claude }: Options, env: NodeJS.ProcessEnv): () => Promise<ClaudeCode> {
+  let found: Promise<ClaudeCode> | undefined;
+  return () => {
+    found ??= findClaude(claude, env);
+    return found;
+  };
+}
+
+/** Whether Claude Code is needed at all; a README beside the states says nothing about that. */
+async function hasPrompts(workflow: Workflow): Promise<boolean> {
+  const { files } = await workflow.scope();
+  return files.some((file) => isPrompt(file) && file !== 'README.md');
+}
+
+const platform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');
+
+/** An observer that throws must not stop a run. */
+function quietly(act: () => void): void {
+  try {
+    act();
+  } catch {}
+}

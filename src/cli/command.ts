@@ -1,33 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import type { Platform } from '../core/names.ts';
+import type { Event } from '../core/event.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { openWorkflow } from '../raymond.ts';
+import { documentOf, exitCodeOf, lineOf, type Running, recordedEvents, resumeRun, runWorkflow } from '../raymond.ts';
+import { HELP } from './help.ts';
+import { optionsOf, readWords, usage, type Words } from './words.ts';
 
 /** What the command needs of the process it runs in. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  readonly platform: Platform;
+  /** Calls back at each Ctrl-C, until it is told to stop listening. */
+  readonly onInterrupt: (act: () => void) => () => void;
 }
-
-const HELP = `Raymond runs Claude Code through workflows made of markdown prompts and shell scripts.
-
-Usage: raymond WORKFLOW      a state file, a folder or a zip
-
-This version reads a workflow and checks all of it; it does not run it yet.
-
-Options:
-  -h, --help       show this help
-  -V, --version    show the version
-
-Examples:
-  raymond workflows/coding            check a folder
-  raymond workflows/coding/PLAN.md    check it, to be started in PLAN.md
-  raymond coding.zip                  check a zip
-
-Exit codes: 0 the workflow is sound, 64 wrong usage, 65 the workflow is invalid.
-`;
 
 /** The whole command: words in, exit code out. Errors that the user can mend are told here and nowhere else. */
 export async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
@@ -40,40 +24,77 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
   }
 }
 
-async function obey(argv: readonly string[], { out, err, platform }: Terminal): Promise<number> {
-  const { values, positionals } = readWords(argv);
-  if (values.help) {
-    out(HELP);
+async function obey(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const { values: words, positionals } = readWords(argv);
+  if (words.help) {
+    terminal.out(HELP);
     return EXIT.completed;
   }
-  if (values.version) {
-    out(`${version()}\n`);
+  if (words.version) {
+    terminal.out(`${version()}\n`);
     return EXIT.completed;
   }
-  const [path, second] = positionals;
-  if (path === undefined) throw usage('there is no workflow to check');
-  if (second !== undefined) throw usage(`one workflow at a time: \`${second}\` is one too many`);
-  const workflow = await openWorkflow(path, platform);
-  for (const { file, line, column, message } of workflow.findings)
-    err(`warning: ${file}:${line}:${column}: ${message}\n`);
-  out(`${workflow.name} is sound and starts in ${workflow.entry}\n`);
-  return EXIT.completed;
+  const { verb, object } = sentenceOf(words, positionals);
+  if (words['dangerously-skip-permissions']) {
+    terminal.err(
+      'warning: Claude Code may do anything without asking. Use this only with workflows you trust, in a place you can lose.\n',
+    );
+  }
+  const observe = (event: Event): void => tell(event, words, terminal);
+  const options = optionsOf(words);
+  const running = await (verb === 'run'
+    ? runWorkflow(object, {
+        options,
+        observe,
+        ...(words.input !== undefined && { input: words.input }),
+        ...(words['run-id'] !== undefined && { runId: words['run-id'] }),
+      })
+    : resumeRun(object, { options, observe, retry: words.retry ?? false, takeOver: words['take-over'] ?? false }));
+  return attend(running, words, terminal);
 }
 
-function readWords(argv: readonly string[]) {
+/** Waits for a run to end; a first Ctrl-C lets turns finish, a second ends them. */
+async function attend(running: Running, words: Words, { out, err, onInterrupt }: Terminal): Promise<number> {
+  let interrupts = 0;
+  const stopListening = onInterrupt(() => {
+    interrupts += 1;
+    if (interrupts === 1) {
+      err('stopping: turns under way come to their end; press Ctrl-C again to end them now\n');
+      running.stop('interrupted');
+    } else {
+      err('ending the turns under way\n');
+      running.kill();
+    }
+  });
   try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'V' } },
-    });
-  } catch (cause) {
-    throw usage(cause instanceof Error ? cause.message : String(cause));
+    const run = await running.finished;
+    if (words.json) out(`${JSON.stringify(documentOf(run, await recordedEvents(run.id)))}\n`);
+    else if (!words.events) for (const { phase } of run.agents) if (phase.kind === 'ended') out(`${phase.result}\n`);
+    const code = exitCodeOf(run);
+    if (code !== EXIT.completed)
+      err(`To go on: raymond resume ${run.id}${run.status === 'failed' ? ' --retry' : ''}\n`);
+    return code;
+  } finally {
+    stopListening();
   }
 }
 
-const usage = (message: string): RaymondError =>
-  new RaymondError(message, { exitCode: EXIT.usage, hint: 'See raymond --help.' });
+function sentenceOf(words: Words, positionals: readonly string[]): { verb: 'run' | 'resume'; object: string } {
+  const [first, ...rest] = positionals;
+  const named = first === 'run' || first === 'start' || first === 'resume' ? first : undefined;
+  const [object = words.resume, extra] = named === undefined ? positionals : rest;
+  const verb = named === 'resume' || words.resume !== undefined ? 'resume' : 'run';
+  if (object === undefined) throw usage(verb === 'resume' ? 'which run is to go on?' : 'there is no workflow to run');
+  if (extra !== undefined)
+    throw usage(`one ${verb === 'run' ? 'workflow' : 'run'} at a time: \`${extra}\` is one too many`);
+  return { verb, object };
+}
+
+function tell(event: Event, words: Words, { out, err }: Terminal): void {
+  if (words.events) out(`${JSON.stringify(event)}\n`);
+  const line = lineOf(event);
+  if (line !== null && !words.quiet) err(`${line}\n`);
+}
 
 function version(): string {
   const file = new URL('../../package.json', import.meta.url);

@@ -4,5 +4,12 @@ import { main } from './command.ts';
 process.exitCode = await main(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  platform: process.platform === 'win32' ? 'windows' : 'unix',
+  onInterrupt(act) {
+    process.on('SIGINT', act);
+    process.on('SIGTERM', act);
+    return () => {
+      process.off('SIGINT', act);
+      process.off('SIGTERM', act);
+    };
+  },
 });

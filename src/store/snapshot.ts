@@ -17,12 +17,12 @@ export class Snapshots {
   private writing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
-  /** `first` is what the file holds now; after that it is written at most once in `everyMs`. */
-  constructor(file: string, first: SavedRun, everyMs: number) {
+  /** `latest` is the run as it stands, which the file may not know yet; it is written at most once in `everyMs`. */
+  constructor(file: string, latest: SavedRun, isWritten: boolean, everyMs = 1000) {
     this.file = file;
     this.everyMs = everyMs;
-    this.latest = first;
-    this.writtenSeq = first.journal.seq;
+    this.latest = latest;
+    this.writtenSeq = isWritten ? latest.journal.seq : -1;
   }
 
   /** Takes note of what the journal covers by now. The file follows soon; that alone keeps no process alive. */

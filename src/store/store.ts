@@ -59,7 +59,8 @@ export async function createRun(
       const saved = { run, journal: { seq: run.seq, offset } };
       const isNew = await written(layout.state(id), createFile(layout.state(id), savedToText(saved)));
       if (!isNew) throw taken(id);
-      return storeOf(layout, owner, journal, saved, options);
+      const snapshots = new Snapshots(layout.state(id), saved, true, options.snapshotEveryMs);
+      return storeOf(layout, saved.run, owner, journal, snapshots);
     } catch (error) {
       await journal.close();
       throw error;
@@ -79,14 +80,14 @@ export async function openStore(
   return orRelease(owner, async () => {
     const saved = await startAfresh(layout, await loadRun(layout, id, { cut: true }));
     const journal = await Journal.open(layout.journal(id), saved.journal, options.openFile);
-    return { run: saved.run, store: storeOf(layout, owner, journal, saved, options) };
+    const snapshots = new Snapshots(layout.state(id), saved, false, options.snapshotEveryMs);
+    return { run: saved.run, store: storeOf(layout, saved.run, owner, journal, snapshots) };
   });
 }
 
-function storeOf(layout: Layout, owner: Ownership, journal: Journal, saved: SavedRun, options: StoreOptions): Store {
-  const { id } = saved.run;
-  const snapshots = new Snapshots(layout.state(id), saved, options.snapshotEveryMs ?? 1000);
-  let { seq } = saved.run;
+function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, snapshots: Snapshots): Store {
+  const { id } = run;
+  let { seq } = run;
   const snapshot = (): Promise<void> => written(layout.state(id), snapshots.write());
   return {
     async save(steps) {

@@ -18,7 +18,7 @@ export interface Desk {
   scriptPath(file: string): string | null;
   folderOf(turn: TurnName): string;
   /** Makes a turn's folder anew, with these files in it. */
-  makeFolder(turn: TurnName, files: Readonly<Record<string, string>>): Promise<string>;
+  makeFolder(turn: TurnName, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
 }
 
 /** What every process of a turn carries in its environment, so that none is ever lost sight of. */

@@ -21,7 +21,7 @@ const ROOMS: ReadonlyMap<string, Room> = new Map(
     analysis: pure('core'),
     engine: pure('core'),
     process: shell(['errors.ts']),
-    turns: shell(['core', 'process', 'errors.ts']),
+    turns: shell(['core', 'process', 'errors.ts'], 'zod'),
     workflow: shell(['core', 'errors.ts'], 'yaml', 'yauzl'),
     store: shell(['core', 'errors.ts'], 'zod'),
     observers: shell(['core', 'errors.ts']),

@@ -34,7 +34,7 @@ const BODY = z.object({
   stream: z.boolean().catch(false),
   max_tokens: z.number().catch(0),
   messages: z.array(z.custom<ApiMessage>((value) => typeof value === 'object' && value !== null)),
-  system: z.unknown(),
+  system: z.unknown().optional(),
   tools: z.array(z.object({ name: z.string().catch('') })).catch([]),
 });
 

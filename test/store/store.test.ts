@@ -136,6 +136,18 @@ test('a run that was closed goes on where it stood, again and again', async () =
   expect(readdirSync(layout.run('run-1'))).toStrictEqual(['journal.jsonl']);
 });
 
+test('a run that was killed has an up-to-date state file once it was opened and closed again', async () => {
+  const layout = layoutHere();
+  const tale = fixedStory(12);
+  const store = await create(layout, tale);
+  const first = readFileSync(layout.state('run-1'));
+  await store.save(tale.steps);
+  await store.close();
+  writeFileSync(layout.state('run-1'), first);
+  await (await openStore(layout, 'run-1')).store.close();
+  expect(stateFile(layout).seq).toBe(tale.steps.length);
+});
+
 test('steps that are saved without waiting are kept in their order', async () => {
   const layout = layoutHere();
   const tale = fixedStory(60);

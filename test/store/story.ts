@@ -13,7 +13,7 @@ export interface Story {
   readonly steps: readonly { readonly before: Run; readonly step: Step }[];
 }
 
-export function storyOf(deeds: readonly Deed[], id = 'run-1'): Story {
+function storyOf(deeds: readonly Deed[], id = 'run-1'): Story {
   const run = { ...start(BOOK, { budgetMicros: 3_000_000 }), id };
   const steps: { before: Run; step: Step }[] = [];
   playOn(run, deeds, new Till('per call'), (before, _, after, events) => {

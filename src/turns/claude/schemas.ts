@@ -46,7 +46,7 @@ const BLOCK = z.object({
   text: z.string().catch(''),
   thinking: z.string().catch(''),
   signature: z.string().catch(''),
-  input: z.unknown(),
+  input: z.unknown().optional(),
 });
 type Block = z.infer<typeof BLOCK>;
 

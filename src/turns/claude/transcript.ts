@@ -135,7 +135,7 @@ function count({ usage, open }: Transcript, event: Assistant): Pick<Transcript, 
   return { usage: done.reduce(close, usage), open: others.set(thread, message) };
 }
 
-/** Adds a finished message. What it wrote is at least what it seems to be: the events tell the output of its beginning. */
+/** Adds a finished message. Its events tell the output of its beginning, so what it wrote is measured, too. */
 function close(
   usage: Readonly<Record<string, Usage>>,
   { model, usage: used, written }: OpenMessage,

@@ -86,7 +86,7 @@ function nextTime(time: { hour: number; minute: number }, zone: Zone, nowMs: num
   return wallToMs({ ...today, day: today.day + 2, ...time }, zone);
 }
 
-/** This year's, or next year's if that has long passed: a text that is a little old still means its own year. */
+/** This year's, or next year's if that has passed. */
 function nextDate(date: Omit<Wall, 'year'>, zone: Zone, nowMs: number): number {
   const { year } = wallOf(nowMs, zone);
   const thisYear = wallToMs({ year, ...date }, zone);
@@ -132,8 +132,8 @@ function wallOf(ms: number, zone: Zone): Wall {
 const asIfUtc = ({ year, month, day, hour, minute }: Wall): number => Date.UTC(year, month, day, hour, minute);
 
 /**
- * When a wall shows that time. The zone's offset depends on the answer, so it is looked up twice; a time that the clocks
- * jump over becomes the moment after the jump.
+ * When a wall shows that time, the first time it does. The zone's offset depends on the answer, so it is looked up
+ * twice; a time that the clocks jump over is taken to lie after the jump.
  */
 function wallToMs(wall: Wall, zone: Zone): number {
   const wanted = asIfUtc(wall);

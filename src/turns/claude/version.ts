@@ -20,7 +20,7 @@ const INSTALL = 'Install it (https://code.claude.com/docs) or name it with --cla
 
 /** The version in what `claude --version` prints ("2.1.325 (Claude Code)"), or in an event. */
 export function parseVersion(text: string): Version | null {
-  const found = /\b(\d+)\.(\d+)\.(\d+)/.exec(text);
+  const found = /(\d+)\.(\d+)\.(\d+)/.exec(text);
   return found === null ? null : [Number(found[1]), Number(found[2]), Number(found[3])];
 }
 

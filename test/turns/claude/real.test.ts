@@ -20,7 +20,7 @@ for (const pinned of PINNED) {
   const name = `Claude Code ${versionText(pinned.version)}`;
   const title = pinned.isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
 
-  describe.skipIf(!pinned.isInstalled).concurrent(title, () => {
+  describe.skipIf(!pinned.isInstalled).concurrent(title, { timeout: 100_000 }, () => {
     let rig: Rig;
     beforeAll(async () => {
       rig = await setUp(pinned);
@@ -239,6 +239,6 @@ for (const pinned of PINNED) {
           expect([step.prompt, took.outcome.kind, micros(took)]).toStrictEqual([step.prompt, 'answered', exact]);
         }
       }
-    }, 100_000);
+    });
   });
 }

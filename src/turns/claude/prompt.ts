@@ -1,0 +1,25 @@
+import type { ClaudeTurn } from '../../core/due.ts';
+import { render } from '../../core/template.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import { promptBytes } from './argv.ts';
+
+const GO_ON =
+  'You were interrupted in the middle of your answer. Go on from where you stopped; what is already done need not be done again. End with the tag that your task asks for.';
+
+/** What a turn says to Claude Code, and what its author should know about it. */
+export function promptOf(
+  turn: ClaudeTurn,
+  text: string,
+): { readonly bytes: Buffer; readonly warnings: readonly string[] } {
+  const { prompt, state } = turn;
+  if (prompt.kind !== 'state')
+    return { bytes: bytesOf(prompt.kind === 'reminder' ? prompt.text : GO_ON, state), warnings: [] };
+  const { text: rendered, unknown } = render(text, turn.variables);
+  return { bytes: bytesOf(rendered, state), warnings: unknown.map((name) => `${state}: {{${name}}} is not set`) };
+}
+
+function bytesOf(text: string, state: string): Buffer {
+  const bytes = promptBytes(text);
+  if (bytes === null) throw new RaymondError(`${state}: the prompt is empty`, { exitCode: EXIT.invalid });
+  return bytes;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { costOf } from '../../../src/turns/claude/cost.ts';
+import { estimateUsd, learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
+import { modelCosts } from '../../../src/turns/claude/transcript.ts';
+import { NO_USAGE } from '../../../src/turns/claude/usage.ts';
+import { after, assistant, init, type Lines, result, say, usage } from './lines.ts';
+
+const reported = (totalMicros: number) => ({ kind: 'reported', totalMicros, continues: false }) as const;
+const estimated = (micros: number) => ({ kind: 'estimated', micros }) as const;
+const since = (costUSD: number) => ({ model_usage_since_last_result: { m: { costUSD } } });
+const version = (claude_code_version: string) => init({ claude_code_version });
+const cost = (savedUsd: number | null, prices: Prices, ...lines: Lines) =>
+  costOf(after(...lines), { savedUsd, prices });
+
+describe('a turn costs', () => {
+  test.each([
+    ['its total, where totals are those of the call', '2.1.197', null, reported(18_000)],
+    ['its total there, even if a newer version has saved one', '2.1.275', 0.012, reported(18_000)],
+    ['the difference, where totals go on from the saved one', '2.1.278', 0.012, reported(6_000)],
+    ['its total there, if nothing was saved: a killed turn or fork saves nothing', '2.1.278', null, reported(18_000)],
+    ['its total there, if it is less than the saved one', '2.1.278', 0.03, reported(18_000)],
+    ['nothing, if the total has not moved', '2.1.278', 0.018, reported(0)],
+  ])('%s', (_, claude, saved, expected) => {
+    expect(cost(saved, {}, version(claude), result({ total_cost_usd: 0.018000000000000002 }))).toStrictEqual(expected);
+  });
+
+  test('what its results say since the last one, added up, whatever is saved', () => {
+    const [one, two] = [result({ total_cost_usd: 5, ...since(0.006) }), result({ total_cost_usd: 7, ...since(0.002) })];
+    expect(cost(1, {}, version('2.1.325'), one, two)).toStrictEqual(reported(8_000));
+    expect(
+      cost(1, {}, version('2.1.325'), result({ total_cost_usd: 5, model_usage_since_last_result: {} })),
+    ).toStrictEqual(reported(0));
+  });
+
+  test('its last total, if not all its results say more', () => {
+    expect(cost(null, {}, result(since(0.006)), result({ total_cost_usd: 0.5 }))).toStrictEqual(reported(500_000));
+  });
+
+  test('what its total says, though it failed', () => {
+    expect(cost(null, {}, version('2.1.197'), result({ is_error: true, total_cost_usd: 0.0075 }))).toStrictEqual(
+      reported(7_500),
+    );
+  });
+
+  test('an estimate, if it came to no result, by the prices that were learned', () => {
+    const lines = [init(), assistant('m1', { type: 'tool_use', input: {} }, {}, usage(1000, 100)), say('x', 'm2')];
+    expect(cost(9, { 'claude-opus-4-8': 0.00001 }, ...lines)).toStrictEqual(estimated((1000 + 500 + 1000 + 5) * 10));
+  });
+
+  test('nothing that we know of, if nobody said anything', () => {
+    expect(cost(null, {})).toStrictEqual(estimated(0));
+  });
+});
+
+describe('prices', () => {
+  const models = (name: string, costUSD: number) =>
+    modelCosts(after(result({ modelUsage: { [name]: { inputTokens: 2000, outputTokens: 200, costUSD } } })));
+
+  test('are learned from a result, and hold for the model whatever its context', () => {
+    const prices = learnPrices({ old: 1 }, models('claude-opus-4-8[1m]', 0.015));
+    expect(prices).toStrictEqual({ old: 1, 'claude-opus-4-8': expect.closeTo(0.000005, 12) });
+    expect(estimateUsd({ 'claude-opus-4-8': { ...NO_USAGE, input: 1000, output: 100 } }, prices)).toBeCloseTo(
+      0.0075,
+      10,
+    );
+  });
+
+  test('are not learned where nothing was spent', () => {
+    expect(learnPrices({}, models('m', 0))).toStrictEqual({});
+  });
+
+  test.each([
+    ['claude-haiku-9', 1],
+    ['claude-sonnet-9', 3],
+    ['claude-opus-9', 5],
+    ['who-knows', 5],
+  ])('are guessed by family: a million tokens of %s cost %d dollars', (model, usd) => {
+    expect(estimateUsd({ [model]: { ...NO_USAGE, input: 1_000_000 } }, {})).toBe(usd);
+  });
+
+  test('follow what the tokens were used for', () => {
+    const used = { input: 10, output: 10, cacheRead: 10, cacheWrite: 10, cacheWriteLong: 10 };
+    expect(estimateUsd({ m: used }, { m: 1 })).toBeCloseTo(10 + 50 + 1 + 12.5 + 20, 10);
+  });
+});

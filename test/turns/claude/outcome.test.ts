@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest';
+import type { FailureKind } from '../../../src/core/failure.ts';
+import { type EndedTurn, type Outcome, outcomeOf } from '../../../src/turns/claude/outcome.ts';
+import { after, init, type Lines, result, say, synthetic } from './lines.ts';
+
+const NOW = Date.parse('2026-11-16T01:00:00Z');
+
+function judge(lines: Lines, more: Partial<EndedTurn> = {}): Outcome {
+  return outcomeOf({
+    ...{ transcript: after(...lines), ending: 'itself', exitCode: 0, stderr: '', timeoutMs: 900_000, resumable: true },
+    ...{ endedAtMs: NOW, probes: 0, cost: { savedUsd: null, prices: {} } },
+    ...more,
+  });
+}
+
+const brief = (outcome: Outcome): readonly unknown[] =>
+  outcome.kind === 'answered' ? ['answered', outcome.text] : [outcome.failure.kind, outcome.progress];
+const words = (outcome: Outcome): string => (outcome.kind === 'failed' ? outcome.failure.message : '');
+
+describe('a turn is done', () => {
+  test('if a result says so, with what was denied and what it cost', () => {
+    const denial = { tool_name: 'Bash', tool_input: { command: 'rm -r /' } };
+    expect(judge([init(), say('done'), result({ permission_denials: [denial] })])).toStrictEqual({
+      kind: 'answered',
+      text: 'done',
+      denials: ['Bash(rm -r /)'],
+      cost: { kind: 'reported', totalMicros: 7_500, continues: false },
+    });
+  });
+
+  test.each<[string, Partial<EndedTurn>]>([
+    ['it ended in an odd way afterwards', { exitCode: 1 }],
+    ['it hung afterwards', { ending: 'hung', exitCode: null }],
+    ['it was stopped afterwards', { ending: 'stopped', exitCode: null }],
+    ['it was silent afterwards', { ending: 'timeout', exitCode: null }],
+    ['nobody saw it end', { ending: 'gone', exitCode: null }],
+    ['it left notices', { stderr: 'Warning: something is deprecated' }],
+  ])('though %s', (_, more) => {
+    expect(brief(judge([init(), say('done'), result()], more))).toStrictEqual(['answered', 'done']);
+  });
+
+  test.each([
+    ['null', null],
+    ['empty', ''],
+    ['missing', undefined],
+  ])('with the last words of its model, if the result is %s', (_, text) => {
+    expect(brief(judge([init(), say('my words'), result({ result: text })]))).toStrictEqual(['answered', 'my words']);
+  });
+
+  test('without words, if its model had none', () => {
+    expect(brief(judge([init(), say(''), result({ result: '' })]))).toStrictEqual(['answered', '']);
+  });
+});
+
+test.each<[string, Lines, FailureKind]>([
+  ['it says nothing and exits with 0', [], 'transient'],
+  ['it begins and exits with 0', [init()], 'transient'],
+  ['it answers, but there is no result', [init(), say('done')], 'transient'],
+  ['its result is empty and no model was asked', [init(), result({ result: '' })], 'transient'],
+  ['only something else was answered', [init(), result({ origin: { kind: 'task-notification' } })], 'transient'],
+])('a turn is not done if %s', (_, lines, kind) => {
+  expect(brief(judge(lines))[0]).toBe(kind);
+});
+
+const failing = (text: string, error: string | undefined, more: Record<string, unknown> = {}): Lines => [
+  init(),
+  synthetic(text, error),
+  result({ is_error: true, result: text, stop_reason: 'stop_sequence', ...more }),
+];
+const broken = (subtype: string, ...errors: string[]): Record<string, unknown> => ({
+  ...{ type: 'result', subtype, is_error: true, errors, total_cost_usd: 0, permission_denials: [] },
+});
+
+describe('a failure is told by what Claude Code says', () => {
+  test.each<[FailureKind, string, Lines]>([
+    [
+      'transient',
+      'a server error',
+      failing('API Error: 500 Internal server error', 'server_error', { api_error_status: 500 }),
+    ],
+    ['transient', 'an overload', failing('API Error: 529 Overloaded', 'overloaded', { api_error_status: 529 })],
+    ['transient', 'a lost connection', failing('API Error: Connection dropped (ECONNRESET).', 'server_error')],
+    ['transient', 'an answer that was no JSON', failing('API Error: Failed to parse JSON', 'unknown')],
+    ['transient', 'an error nobody knows', failing('Something', 'cosmic_rays')],
+    ['transient', 'an error without a name', failing('Something', undefined)],
+    ['transient', 'an error in its execution', [init(), broken('error_during_execution', 'it fell over')]],
+    [
+      'usage_limit',
+      'a limit',
+      failing("You've hit your session limit · resets 2:56am (UTC)", 'rate_limit', { api_error_status: 429 }),
+    ],
+    ['usage_limit', 'a limit that only its text tells', failing('Claude AI usage limit reached|1794797676', undefined)],
+    ['usage_limit', 'a limit that only its status tells', failing('API Error', 'unknown', { api_error_status: 429 })],
+    [
+      'authentication',
+      'a wrong key',
+      failing('Invalid API key · Fix external API key', 'authentication_failed', { api_error_status: 401 }),
+    ],
+    ['authentication', 'nobody logged in', failing('Not logged in · Please run /login', 'authentication_failed')],
+    [
+      'authentication',
+      'an organisation that is not allowed',
+      failing('No', 'oauth_org_not_allowed', { api_error_status: 403 }),
+    ],
+    ['billing', 'no money', failing('Credit balance is too low', 'billing_error', { api_error_status: 400 })],
+    [
+      'model',
+      'no such model',
+      failing("There's an issue with the selected model (x).", 'model_not_found', { api_error_status: 404 }),
+    ],
+    [
+      'invalid_request',
+      'a bad request, of which it says "unknown"',
+      failing('API Error: 400 no', 'unknown', { api_error_status: 400 }),
+    ],
+    [
+      'prompt_too_long',
+      'a long prompt',
+      failing('Prompt is too long', 'invalid_request', { terminal_reason: 'prompt_too_long', api_error_status: 400 }),
+    ],
+    [
+      'prompt_too_long',
+      'a full context',
+      failing('Context limit reached', 'invalid_request', { terminal_reason: 'blocking_limit' }),
+    ],
+    ['refusal', 'a refusal', failing('API Error: unable to respond', 'invalid_request', { stop_reason: 'refusal' })],
+    [
+      'max_turns',
+      'too many steps',
+      [init(), say('x'), broken('error_max_turns', 'Reached maximum number of turns (1)')],
+    ],
+    [
+      'budget',
+      'a budget used up',
+      [init(), say('x'), broken('error_max_budget_usd', 'Reached maximum budget ($0.001)')],
+    ],
+    [
+      'session_lost',
+      'a lost conversation',
+      [broken('error_during_execution', 'No conversation found with session ID: X')],
+    ],
+  ])('%s: %s', (kind, _, lines) => {
+    const outcome = judge(lines, { exitCode: 1 });
+    expect(brief(outcome)[0]).toBe(kind);
+    // A sentence for a person: it begins and ends like one and does not say the same thing twice.
+    expect(words(outcome)).toMatch(/^[A-Z].*[.!?…]$/);
+  });
+
+  test.each<[FailureKind, Partial<EndedTurn>, RegExp]>([
+    ['session_lost', { stderr: 'No conversation found with session ID: X' }, /gone.*No conversation found/],
+    ['transient', { stderr: 'Error: Session ID V is already in use.\n' }, /already in use.*conversation of its own/],
+    [
+      'invalid_request',
+      { stderr: "error: option '--permission-mode <mode>' argument 'x' is invalid." },
+      /argument 'x'/,
+    ],
+    ['invalid_request', { stderr: "error: unknown option '--effort'" }, /unknown option/],
+    ['invalid_request', { stderr: '--dangerously-skip-permissions cannot be used with root/sudo privileges' }, /root/],
+    ['invalid_request', { exitCode: 127, stderr: 'sh: claude: not found' }, /not found/],
+    [
+      'transient',
+      { stderr: 'a\nSegmentation fault\n' },
+      /exit code 1\) without a result; its last words were: Segmentation fault/,
+    ],
+    ['transient', { exitCode: null }, /was killed without a result/],
+  ])('%s: on stderr, where it did not begin (%o)', (kind, more, said) => {
+    const outcome = judge([], { exitCode: 1, ...more });
+    expect(brief(outcome)).toStrictEqual([kind, 'none']);
+    expect(words(outcome)).toMatch(said);
+  });
+
+  test('a notice on stderr is no reason once it has begun', () => {
+    const outcome = judge([init(), say('x')], { exitCode: 1, stderr: 'the port is already in use' });
+    expect(brief(outcome)).toStrictEqual(['transient', 'answer']);
+  });
+});
+
+describe('a turn that we ended', () => {
+  test.each<[FailureKind, EndedTurn['ending'], string]>([
+    ['stopped', 'stopped', 'The turn was ended because the run was stopped.'],
+    [
+      'timeout',
+      'timeout',
+      'Claude Code was ended because it printed nothing for 900 s. A longer `timeout` gives it more time.',
+    ],
+    ['lost', 'gone', 'Claude Code was no longer running when the run was taken up again.'],
+  ])('is %s', (kind, ending, message) => {
+    expect(judge([init(), say('x')], { ending, exitCode: null })).toMatchObject({
+      failure: { kind, message },
+      progress: 'answer',
+      cost: { kind: 'estimated' },
+    });
+  });
+
+  test('is stopped, though an interrupted tool makes a result of its own', () => {
+    const lines = [init(), say('x'), broken('error_during_execution', 'interrupted')];
+    expect(brief(judge(lines, { ending: 'stopped', exitCode: 1 }))).toStrictEqual(['stopped', 'answer']);
+  });
+});
+
+test.each<[string, Lines, boolean, string]>([
+  ['part of an answer', [init(), say('x')], true, 'answer'],
+  ['only the prompt', [init(), synthetic('No', 'server_error')], true, 'prompt'],
+  ['nothing, if it is not on disk', [init(), say('x')], false, 'none'],
+  ['nothing, if it was never begun: what is on disk is older', [], true, 'none'],
+])('of a failed turn is left %s', (_, lines, resumable, progress) => {
+  expect(brief(judge(lines, { resumable, exitCode: 1 }))).toStrictEqual(['transient', progress]);
+});
+
+describe('a usage limit ends', () => {
+  const text = "You've hit your session limit · resets 2:56am (UTC)";
+  const limit = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: NOW / 1000 + 100 } };
+
+  test.each<[string, Lines, number]>([
+    ['when the event says', [limit, ...failing(text, 'rate_limit')], NOW + 160_000],
+    ['when the text says, without an event', failing(text, 'rate_limit'), Date.parse('2026-11-16T02:57:00Z')],
+    ['who knows when: it is probed', failing('API Error: Request rejected (429)', 'rate_limit'), NOW + 20 * 60_000],
+  ])('%s', (_, lines, untilMs) => {
+    expect(judge(lines, { exitCode: 1, probes: 2 })).toMatchObject({ failure: { kind: 'usage_limit', untilMs } });
+  });
+
+  test('only if it is one', () => {
+    const outcome = judge([limit, ...failing('API Error: 500', 'server_error')], { exitCode: 1 });
+    expect(outcome.kind === 'failed' && outcome.failure).toStrictEqual({
+      kind: 'transient',
+      message: 'Claude Code could not finish the turn: API Error: 500.',
+    });
+  });
+});
+
+test('a message is one line, however much Claude Code said', () => {
+  const message = words(judge(failing(`API Error\n\n${'x '.repeat(5000)}`, 'server_error'), { exitCode: 1 }));
+  expect(message.length).toBeLessThan(500);
+  expect(message).not.toContain('\n');
+});

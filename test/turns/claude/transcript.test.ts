@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { readEvent } from '../../../src/turns/claude/events.ts';
+import { EMPTY_TRANSCRIPT, hear, saidAll, totalUsage } from '../../../src/turns/claude/transcript.ts';
+import { after, assistant, init, result, say, synthetic, usage } from './lines.ts';
+
+const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
+
+test('a turn is known by its session, model and version', () => {
+  expect(after(init())).toMatchObject({
+    sessionId: 'S',
+    model: 'claude-opus-4-8[1m]',
+    version: '2.1.197',
+    opened: true,
+  });
+});
+
+test('the last words are those of the last message that has any, on the main thread', () => {
+  const lines = [
+    say('first'),
+    say('one, ', 'msg_2'),
+    say('two', 'msg_2'),
+    assistant('msg_3', { type: 'tool_use', input: {} }),
+    say('from below', 'msg_4', { parent_tool_use_id: 'toolu_1' }),
+    synthetic('API Error', 'server_error'),
+  ];
+  expect(after(...lines).lastText).toStrictEqual({ messageId: 'msg_2', text: 'one, two' });
+});
+
+test('neither a sub-agent nor Claude Code itself answers the prompt', () => {
+  const below = say('x', 'm', { parent_tool_use_id: 't' });
+  expect(after(init(), below, synthetic('No', 'unknown')).answered).toBe(false);
+  expect(after(init(), assistant('m', { type: 'tool_use', input: {} })).answered).toBe(true);
+});
+
+test('an error that the model got over is forgotten', () => {
+  expect(after(synthetic('529', 'server_error')).error).toBe('server_error');
+  expect(after(synthetic('529', 'server_error'), say('now')).error).toBe(null);
+});
+
+test('the result that counts is the last that answers our prompt, before or after others', () => {
+  const other = result({ result: 'woken', origin: { kind: 'task-notification' } });
+  const [first, second] = [result({ result: 'one' }), result({ result: 'two' })];
+  expect(after(other).ownResult).toBe(null);
+  expect(after(other, first, second, other)).toMatchObject({
+    ownResult: { text: 'two' },
+    lastResult: { text: 'woken' },
+  });
+  expect([after(other), after(other, first)].map(saidAll)).toStrictEqual([false, true]);
+});
+
+test('a limit is one only while it is refused', () => {
+  const limit = (status: string) => ({ type: 'rate_limit_event', rate_limit_info: { status, resetsAt: 5 } });
+  expect(after(limit('allowed_warning')).limit).toBe(null);
+  expect(after(limit('rejected')).limit).toStrictEqual({ resetsAt: 5 });
+  expect(after(limit('rejected'), limit('allowed')).limit).toBe(null);
+});
+
+test('each message is counted once, on every thread, and its output by what it wrote', () => {
+  const below = { parent_tool_use_id: 't' };
+  const lines = [
+    say('x'.repeat(350), 'msg_1'),
+    say('y', 'sub_1', below),
+    assistant('msg_1', { type: 'text', text: 'z'.repeat(350) }),
+    say('y', 'sub_1', below),
+    assistant('msg_2', { type: 'text', text: '' }, {}, usage(2000, 70)),
+    synthetic('no', 'unknown'),
+  ];
+  expect(totalUsage(after(...lines))).toStrictEqual({
+    'claude-opus-4-8': { ...NONE, input: 1000 + 1000 + 2000, output: 200 + 1 + 70 },
+  });
+});
+
+test('a very long turn is remembered in little', () => {
+  let so = EMPTY_TRANSCRIPT;
+  for (let index = 0; index < 2000; index++) {
+    const thread = { parent_tool_use_id: `toolu_${index}` };
+    so = hear(so, readEvent(JSON.stringify(assistant(`m${index}`, { type: 'text', text: '' }, thread, usage(1, 1)))));
+  }
+  expect(so.open.size).toBeLessThanOrEqual(64);
+  expect(totalUsage(so)).toStrictEqual({ 'claude-opus-4-8': { ...NONE, input: 2000, output: 2000 } });
+});
+
+test('garbage is counted and harms nothing', () => {
+  const so = hear(after(init()), readEvent('Segmentation fault'));
+  expect(so).toStrictEqual({ ...after(init()), garbage: 1 });
+});
