@@ -22,7 +22,7 @@ import { ClaudeBackend } from './turns/claude/backend.ts';
 import { configDir } from './turns/claude/session-file.ts';
 import { type ClaudeCode, findClaude } from './turns/claude/version.ts';
 import type { Desk } from './turns/desk.ts';
-import { newTaker } from './turns/take.ts';
+import { type Control, newTaker } from './turns/take.ts';
 import { openWorkflow, type Workflow } from './workflow/load.ts';
 
 export { documentOf, exitCodeOf } from './observers/document.ts';
@@ -179,8 +179,6 @@ function setOff(expedition: Expedition, first: readonly Event[], signals: readon
   };
 }
 
-type Control = Parameters<typeof newTaker>[2];
-
 /** The world of one run: its workflow, its disk, its turns and its observers behind one interface. */
 async function worldOf(
   { run, options, layout, store, workflow, claude, place }: Expedition,
@@ -212,7 +210,7 @@ async function worldOf(
   const folder = options.debug ? await debugFolder(layout, id, run.startedAt) : null;
   const debug = folder === null ? null : new DebugFiles({ folder, turnFolder }, run.ledger.spentMicros, warn);
   const world: World = {
-    ...newTaker(desk, options, control, backend),
+    ...newTaker({ desk, options, env, control, backend }),
     save: (steps) => store.save(steps),
     tell(events) {
       debug?.tell(events);

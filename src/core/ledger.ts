@@ -2,11 +2,11 @@
 export const microsOf = (usd: number): number => Math.round(usd * 1_000_000);
 export const usdOf = (micros: number): number => micros / 1_000_000;
 
-/** What a turn said, or what we have to guess, about its cost. */
-export type CostReport =
-  /** `continues`: the total goes on from what the conversation had already cost; otherwise it started from zero. */
-  | { readonly kind: 'reported'; readonly totalMicros: number; readonly continues: boolean }
-  | { readonly kind: 'estimated'; readonly micros: number };
+/** What one turn has cost: as it said itself, or, if it was killed, as we have to guess. */
+export interface CostReport {
+  readonly kind: 'reported' | 'estimated';
+  readonly micros: number;
+}
 
 interface Tally {
   readonly turns: number;
@@ -24,13 +24,6 @@ export interface Ledger {
 }
 
 export const EMPTY_LEDGER: Ledger = { spentMicros: 0, estimatedMicros: 0, turns: 0, states: {} };
-
-/** The cost of one turn, given the last total of the conversation it went on from. Never negative. */
-export function turnMicros(report: CostReport | null, lastTotalMicros: number): number {
-  if (report === null) return 0;
-  if (report.kind === 'estimated') return Math.max(0, report.micros);
-  return Math.max(0, report.totalMicros - (report.continues ? lastTotalMicros : 0));
-}
 
 /** Enters a finished Claude turn of a state. */
 export function enterCost(ledger: Ledger, state: string, micros: number, estimated: boolean): Ledger {

@@ -1,11 +1,8 @@
 /**
- * A conversation with Claude Code that a turn can go on from. `totalMicros` is the last cost it reported for the whole
- * conversation: what a later report has to be measured against. A `branch` does not exist yet: the next Claude turn
- * forks it from `of`, once, and leaves the original as it was.
+ * A conversation with Claude Code that a turn can go on from. A `branch` does not exist yet: the next Claude turn forks
+ * it from `of`, once, and leaves the original as it was.
  */
-export type Session =
-  | { readonly kind: 'open'; readonly id: string; readonly totalMicros: number }
-  | { readonly kind: 'branch'; readonly of: string; readonly totalMicros: number };
+export type Session = { readonly kind: 'open'; readonly id: string } | { readonly kind: 'branch'; readonly of: string };
 
 /** Model and effort asked for by a tag: they hold for the callee until it returns, for a worker all its life. */
 export interface Preference {

@@ -41,9 +41,9 @@ export async function waitForEnd(dir: string, marker: string, abort?: AbortSigna
 
 /** The record is read again after nothing was found alive: it may have ended between the two looks. */
 async function look(dir: string, marker: string): Promise<Exit | { readonly kind: 'alive' }> {
-  const recorded = await recordedExit(dir);
+  const recorded = recordedExit(dir);
   if (recorded !== undefined) return { kind: 'exited', code: recorded };
   if (await alive(dir, marker)) return { kind: 'alive' };
-  const late = await recordedExit(dir);
+  const late = recordedExit(dir);
   return late === undefined ? { kind: 'died' } : { kind: 'exited', code: late };
 }

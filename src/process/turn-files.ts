@@ -1,4 +1,5 @@
-import { open, readFile, stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Where a turn's process leaves its traces. */
@@ -35,16 +36,16 @@ export interface WrapperRecord {
   readonly writtenMs: number;
 }
 
-/** The exit status on record, if it is there and complete. */
-export async function recordedExit(dir: string): Promise<number | undefined> {
-  const digits = /^(\d+)\n$/.exec((await unlessMissing(readFile(turnFiles(dir).exit, 'utf8'))) ?? '')?.[1];
+/** The exit status on record, if it is there and complete. Read at once: the way to the thread pool costs more than this. */
+export function recordedExit(dir: string): number | undefined {
+  const digits = /^(\d+)\n$/.exec(readIfThere(turnFiles(dir).exit))?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** Who the wrapper is, if it has come far enough to say so. */
 export async function recordedWrapper(dir: string): Promise<WrapperRecord | undefined> {
   const file = turnFiles(dir).pid;
-  const [, pid, start] = /^(\d+) (\d*)\n$/.exec((await unlessMissing(readFile(file, 'utf8'))) ?? '') ?? [];
+  const [, pid, start] = /^(\d+) (\d*)\n$/.exec(readIfThere(file)) ?? [];
   const written = await unlessMissing(stat(file));
   if (pid === undefined || start === undefined || written === undefined) return undefined;
   return { pid: Number(pid), start, writtenMs: written.mtimeMs };
@@ -62,6 +63,15 @@ export async function claimStart(dir: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
 }

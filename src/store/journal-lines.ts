@@ -19,7 +19,7 @@ export async function* readJournal(file: string, from: number): AsyncGenerator<r
     const entries: Entry[] = [];
     for (const line of lines) {
       if (torn !== undefined) throw await brokenLine(file, torn.start, 'it is not JSON');
-      const data = parse(line.text);
+      const data = line.ended ? parse(line.text) : undefined;
       if (data === undefined) torn = line;
       else if (isChange(data)) entries.push({ change: data, start: line.start, end: line.end });
       else throw await brokenLine(file, line.start, 'it is not a step');

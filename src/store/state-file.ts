@@ -13,8 +13,8 @@ const orNull = <T extends z.ZodType>(type: T) => type.nullable();
 const preference = { model: orNull(z.string()), effort: orNull(z.string()) };
 
 const session = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('open'), id: z.string(), totalMicros: micros }),
-  z.strictObject({ kind: z.literal('branch'), of: z.string(), totalMicros: micros }),
+  z.strictObject({ kind: z.literal('open'), id: z.string() }),
+  z.strictObject({ kind: z.literal('branch'), of: z.string() }),
 ]);
 
 const frame = z.strictObject({ ...preference, state: z.string(), session: orNull(session), cwd: z.string() });

@@ -1,6 +1,7 @@
 import type { ScriptTurn } from '../core/due.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** An environment to be handed on. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const OUTER_CLAUDE = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
 

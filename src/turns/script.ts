@@ -9,7 +9,7 @@ import { type Command, MARKER } from '../process/command.ts';
 import { lastLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { type Desk, markerOf } from './desk.ts';
-import { scriptEnvironment } from './environment.ts';
+import { type Environment, scriptEnvironment } from './environment.ts';
 import { lookUpFolders } from './folders.ts';
 import { NOTE_FILE, noteOf, readNote, silenceOf } from './note.ts';
 import { adoptTurn, type Outcome, runTurn } from './process-turn.ts';
@@ -39,12 +39,13 @@ export async function takeScript(
   desk: Desk,
   turn: ScriptTurn,
   life: 'this' | 'earlier',
+  env: Environment,
   kill: AbortSignal,
 ): Promise<Answered | Failed> {
   const dir = desk.folderOf(turn);
   const note = await readNote(dir);
   const care = { marker: markerOf(desk, turn), timeoutMs: note.timeoutMs, grace: null, kill };
-  const outcome = await (life === 'this' ? runTurn(dir, commandOf(desk, turn, dir), care) : adoptTurn(dir, care));
+  const outcome = await (life === 'this' ? runTurn(dir, commandOf(desk, turn, dir, env), care) : adoptTurn(dir, care));
   const fault = faultOf(outcome, silenceOf(note));
   if (fault !== null) return failed(turn, dir, ...fault);
   const text = await readFile(turnFiles(dir).stdout, 'utf8');
@@ -52,9 +53,9 @@ export async function takeScript(
   return { kind: 'answered', at: Date.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
 }
 
-function commandOf(desk: Desk, turn: ScriptTurn, dir: string): Command {
+function commandOf(desk: Desk, turn: ScriptTurn, dir: string, outer: Environment): Command {
   const [file, ...args] = interpreter(desk.scriptPath(turn.state) ?? join(dir, turn.state));
-  const env = scriptEnvironment(process.env, turn, desk.runId, join(dir, PAYLOAD_FILE));
+  const env = scriptEnvironment(outer, turn, desk.runId, join(dir, PAYLOAD_FILE));
   return { file, args, cwd: turn.cwd, env: { ...env, [MARKER]: markerOf(desk, turn) } };
 }
 

@@ -5,6 +5,7 @@ import type { Began, Signal, Unreadable } from '../core/signal.ts';
 import { RaymondError } from '../errors.ts';
 import type { Backend } from './backend.ts';
 import type { Desk } from './desk.ts';
+import type { Environment } from './environment.ts';
 import { prepareScript, takeScript } from './script.ts';
 import { sleepUntil } from './sleep.ts';
 
@@ -20,8 +21,18 @@ export interface Taker {
   take(turn: Turn): Promise<Signal | null>;
 }
 
+/** What the turns of a run are taken with. */
+export interface Equipment {
+  readonly desk: Desk;
+  readonly options: Options;
+  /** What scripts inherit. */
+  readonly env: Environment;
+  readonly control: Control;
+  readonly backend: Backend;
+}
+
 /** Makes the taker of a run. Scripts are run here, prompts by an agent's backend. */
-export function newTaker(desk: Desk, options: Options, control: Control, backend: Backend): Taker {
+export function newTaker({ desk, options, env, control, backend }: Equipment): Taker {
   /** Agents whose turn was made ready in this life; any other turn on record was started in an earlier one. */
   const ready = new Set<string>();
   return {
@@ -46,7 +57,7 @@ export function newTaker(desk: Desk, options: Options, control: Control, backend
         return slept ? { kind: 'woke', at: Date.now(), agent: turn.agent } : null;
       }
       const life = ready.delete(turn.agent) ? 'this' : 'earlier';
-      return turn.kind === 'script' ? takeScript(desk, turn, life, control.killing) : backend.take(turn, life);
+      return turn.kind === 'script' ? takeScript(desk, turn, life, env, control.killing) : backend.take(turn, life);
     },
   };
 }

@@ -1,56 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  type CostReport,
-  EMPTY_LEDGER,
-  enterCost,
-  expectedMicros,
-  type Ledger,
-  microsOf,
-  turnMicros,
-  usdOf,
-} from '../../src/core/ledger.ts';
-
-const total = (totalMicros: number, continues: boolean): CostReport => ({ kind: 'reported', totalMicros, continues });
-const guess = (micros: number): CostReport => ({ kind: 'estimated', micros });
-
-test.each([
-  ['the difference, if the total goes on from the conversation so far', total(150, true), 100, 50],
-  ['the whole total, if it started from zero', total(150, false), 100, 150],
-  ['the whole total of a new conversation', total(150, true), 0, 150],
-  ['nothing, if a total that goes on has shrunk', total(80, true), 100, 0],
-  ['nothing, if a total that goes on has not moved', total(100, true), 100, 0],
-  ['nothing, if the total is below zero', total(-5, false), 0, 0],
-  ['the estimate, whatever the conversation had cost', guess(70), 100, 70],
-  ['nothing, if the estimate is below zero', guess(-70), 0, 0],
-  ['nothing, if nobody said anything', null, 100, 0],
-])('a turn costs %s', (_, report, last, micros) => {
-  expect(turnMicros(report, last)).toBe(micros);
-});
-
-test('a turn never costs less than nothing', () => {
-  const micros = fc.integer({ min: -1_000_000, max: 1_000_000 });
-  const report = fc.oneof(
-    fc.constant(null),
-    micros.map(guess),
-    fc.tuple(micros, fc.boolean()).map((of) => total(...of)),
-  );
-  fc.assert(fc.property(report, micros, (said, last) => turnMicros(said, last) >= 0));
-});
-
-test('turns of one conversation add up to its last total', () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(1_000_000)), (costs) => {
-      let last = 0;
-      let sum = 0;
-      for (const cost of costs) {
-        sum += turnMicros(total(last + cost, true), last);
-        last += cost;
-      }
-      expect(sum).toBe(last);
-    }),
-  );
-});
+import { EMPTY_LEDGER, enterCost, expectedMicros, type Ledger, microsOf, usdOf } from '../../src/core/ledger.ts';
 
 test('enters every turn under its state and in the sum', () => {
   const ledger = [

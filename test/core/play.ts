@@ -134,6 +134,5 @@ const isWork = (turn: Turn): turn is WorkTurn => turn.kind !== 'sleep';
 
 export const usd = (dollars: number): CostReport => ({
   kind: 'reported',
-  totalMicros: dollars * 1_000_000,
-  continues: false,
+  micros: dollars * 1_000_000,
 });

@@ -4,7 +4,7 @@ import type { Event } from '../../src/core/event.ts';
 import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
-import type { Run, SessionUse } from '../../src/core/run.ts';
+import type { Run } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
 import { scopeOf } from './play.ts';
@@ -72,34 +72,13 @@ export const deed: fc.Arbitrary<Deed> = fc.record({
   ),
 });
 
-/** A Claude Code that knows what each of its conversations has really cost, in the manner of either generation. */
+/** Counts what was really paid. */
 export class Till {
-  readonly generation: 'per call' | 'per conversation';
   paidMicros = 0;
-  private readonly totals = new Map<string, number>();
 
-  constructor(generation: 'per call' | 'per conversation') {
-    this.generation = generation;
-  }
-
-  ring(use: SessionUse, micros: number): CostReport {
-    const before = this.before(use);
+  ring(kind: CostReport['kind'], micros: number): CostReport {
     this.paidMicros += micros;
-    this.totals.set(use.id, before + micros);
-    return this.generation === 'per call'
-      ? { kind: 'reported', totalMicros: micros, continues: false }
-      : { kind: 'reported', totalMicros: before + micros, continues: true };
-  }
-
-  /** A killed turn reports nothing and saves no total: its conversation goes on from the one before. */
-  guess(use: SessionUse, micros: number): CostReport {
-    this.paidMicros += micros;
-    this.totals.set(use.id, this.before(use));
-    return { kind: 'estimated', micros };
-  }
-
-  private before(use: SessionUse): number {
-    return use.kind === 'new' ? 0 : (this.totals.get(use.kind === 'fork' ? use.from : use.id) ?? 0);
+    return { kind, micros };
   }
 }
 
@@ -132,7 +111,7 @@ export function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
   const use = turn.record.session;
   const failure = deed.failure ?? (deed.killed && deed.denied ? 'transient' : null);
   if (failure !== null) {
-    const cost = use === null ? null : deed.killed ? till.guess(use, deed.micros) : till.ring(use, deed.micros);
+    const cost = use === null ? null : till.ring(deed.killed ? 'estimated' : 'reported', deed.micros);
     const progress = cost?.kind === 'reported' && deed.progress === 'none' ? 'prompt' : deed.progress;
     return {
       kind: 'failed',
@@ -144,7 +123,7 @@ export function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
       jitter: 0.5,
     };
   }
-  const cost = use === null ? null : till.ring(use, deed.micros);
+  const cost = use === null ? null : till.ring('reported', deed.micros);
   return {
     kind: 'answered',
     at,

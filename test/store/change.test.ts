@@ -42,7 +42,7 @@ describe('the size of a change does not grow', () => {
       at: 2,
       agent: 'main',
       text: '<reset>A</reset>',
-      cost: { kind: 'reported', totalMicros: 5, continues: false },
+      cost: { kind: 'reported', micros: 5 },
       denials: [],
       folders: {},
       scope,

@@ -31,7 +31,7 @@ async function killed(tale: Story): Promise<{ layout: Layout; file: string; firs
 const load = (layout: Layout, cut = false) => loadRun(layout, 'run-1', { cut });
 
 test('cut off at any byte, a journal gives the run as of its last whole step', async () => {
-  const tale = fixedStory(4);
+  const tale = fixedStory(3);
   const { layout, file, first, ends } = await killed(tale);
   for (let size = statSync(file).size; size >= first; size--) {
     truncateSync(file, size);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ownerOf, takeOwnership } from '../../src/store/owner.ts';
 import { askPs, type ProcessFacts, startTimeOf, thisProcess } from '../../src/store/process-facts.ts';
 import { asNobody, refusalOf } from './story.ts';
@@ -52,16 +52,21 @@ describe('a run is taken from an owner that is', () => {
   });
 
   test('a zombie: dead, only that its parent has not looked', async () => {
-    // The shell ends with a process that never waits for the child it inherits.
-    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    // The shell becomes a program that never waits for the child it inherits; only then the child may end.
+    const script = 'exec 3<&0; (read line <&3) & echo $!; exec sleep 60';
+    const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const over = once(parent, 'exit');
     const [line] = await once(parent.stdout, 'data');
     const pid = Number(String(line));
-    while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) await new Promise(setImmediate);
+    const seen = (path: string, what: RegExp): Promise<void> =>
+      vi.waitFor(() => expect(readFileSync(path, 'utf8')).toMatch(what), { interval: 1 });
+    await seen(`/proc/${parent.pid}/comm`, /^sleep/);
+    expect(await startTimeOf(pid)).toMatch(/^\d+$/);
+    parent.stdin.write('end\n');
+    await seen(`/proc/${pid}/stat`, /\) Z /);
     expect(await startTimeOf(pid)).toBe(undefined);
     parent.kill('SIGKILL');
-    await once(parent, 'exit');
+    await over;
   });
 });
 

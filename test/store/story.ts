@@ -16,7 +16,7 @@ export interface Story {
 function storyOf(deeds: readonly Deed[], id = 'run-1'): Story {
   const run = { ...start(BOOK, { budgetMicros: 3_000_000 }), id };
   const steps: { before: Run; step: Step }[] = [];
-  playOn(run, deeds, new Till('per call'), (before, _, after, events) => {
+  playOn(run, deeds, new Till(), (before, _, after, events) => {
     steps.push({ before, step: { run: after, events } });
   });
   return { run, events: opening(run), steps };

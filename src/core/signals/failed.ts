@@ -67,10 +67,9 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
     const next = turn.session?.kind === 'resume' ? 'fork' : 'new';
     const lost = turn.session?.kind === 'fork' ? turn.session.from : (turn.session?.id ?? '');
     if (turn.session?.kind === 'new') return failAgent(run, agent, `${agent.state}: ${failure.message}`, at);
-    const totalMicros = agent.session?.totalMicros ?? 0;
     const lesser: Agent = {
       ...agent,
-      session: next === 'fork' ? { kind: 'branch', of: lost, totalMicros } : null,
+      session: next === 'fork' ? { kind: 'branch', of: lost } : null,
       phase: { kind: 'ready', prompt: { kind: 'state' }, since: run.seq },
     };
     const place = { at, agent: agent.id, state: agent.state };

@@ -1,9 +1,8 @@
 import type { Event } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
-import { type CostReport, enterCost, turnMicros } from '../ledger.ts';
+import { type CostReport, enterCost } from '../ledger.ts';
 import { stronger } from '../outcome.ts';
-import type { Session } from '../position.ts';
-import { type Agent, agentOf, type Run, type SessionUse, type TurnRecord, withAgent } from '../run.ts';
+import { type Agent, agentOf, type Run, type TurnRecord, withAgent } from '../run.ts';
 
 export interface Over {
   readonly run: Run;
@@ -29,10 +28,10 @@ export function turnOver(run: Run, report: Report): Over {
   const { turn } = before.phase;
   const paid = turn.session !== null;
   const estimated = report.cost?.kind === 'estimated';
-  const micros = turnMicros(report.cost, before.session?.totalMicros ?? 0);
+  const micros = Math.max(0, report.cost?.micros ?? 0);
   const agent: Agent = {
     ...before,
-    session: turn.session === null || !report.kept ? before.session : opened(turn.session, before.session, report.cost),
+    session: turn.session === null || !report.kept ? before.session : { kind: 'open', id: turn.session.id },
     costMicros: before.costMicros + micros,
     stateMicros: before.stateMicros + micros,
   };
@@ -65,10 +64,4 @@ export function turnOver(run: Run, report: Report): Over {
 /** Whether the budget is used up. */
 export function overspent({ options, ledger }: Run): boolean {
   return options.budgetMicros !== null && ledger.spentMicros >= options.budgetMicros;
-}
-
-/** The conversation after a turn; a total that was not reported stays what it was. */
-function opened(use: SessionUse, before: Session | null, cost: CostReport | null): Session {
-  const totalMicros = cost?.kind === 'reported' ? cost.totalMicros : (before?.totalMicros ?? 0);
-  return { kind: 'open', id: use.id, totalMicros };
 }

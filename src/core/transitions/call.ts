@@ -35,5 +35,5 @@ export function enter(at: Position, go: Go, session: Session | null): Move {
 
 /** A branch of a branch that nobody has used yet is one more branch of the same conversation. */
 function branchOf(session: Session | null): Session | null {
-  return session?.kind === 'open' ? { kind: 'branch', of: session.id, totalMicros: session.totalMicros } : session;
+  return session?.kind === 'open' ? { kind: 'branch', of: session.id } : session;
 }

@@ -17,8 +17,8 @@ const CONTINUES: Version = [2, 1, 276];
  * What a turn has cost, by the best that is known: what its results say they have cost since the last one; else its
  * total, less what the conversation had saved before; else an estimate from the tokens.
  *
- * The report is that of the turn alone. It never `continues`: what Claude Code goes on from is what it has saved, and
- * a process that is killed, even after its result, saves nothing.
+ * What Claude Code goes on from is what it has saved, not what it has said last: a process that is killed, even after
+ * its result, saves nothing.
  */
 export function costOf(transcript: Transcript, { savedUsd, prices }: CostBasis): CostReport {
   const { spentUsd, lastResult } = transcript;
@@ -28,7 +28,7 @@ export function costOf(transcript: Transcript, { savedUsd, prices }: CostBasis):
   return reported(total - (goesOn(transcript.version, total, savedUsd) ? (savedUsd ?? 0) : 0));
 }
 
-const reported = (usd: number): CostReport => ({ kind: 'reported', totalMicros: microsOf(usd), continues: false });
+const reported = (usd: number): CostReport => ({ kind: 'reported', micros: microsOf(usd) });
 
 /** A total below the saved one cannot have gone on from it. */
 function goesOn(said: string | null, total: number, saved: number | null): boolean {

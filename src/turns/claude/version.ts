@@ -7,7 +7,7 @@ import { EXIT, RaymondError } from '../../errors.ts';
 export type Version = readonly [major: number, minor: number, patch: number];
 
 /** The oldest version whose sessions, failures and costs were measured. */
-export const OLDEST: Version = [2, 1, 197];
+const OLDEST: Version = [2, 1, 197];
 
 /** A Claude Code that was found and can be used. */
 export interface ClaudeCode {

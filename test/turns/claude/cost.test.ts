@@ -5,7 +5,7 @@ import { modelCosts } from '../../../src/turns/claude/transcript.ts';
 import { NO_USAGE } from '../../../src/turns/claude/usage.ts';
 import { after, assistant, init, type Lines, result, say, usage } from './lines.ts';
 
-const reported = (totalMicros: number) => ({ kind: 'reported', totalMicros, continues: false }) as const;
+const reported = (micros: number) => ({ kind: 'reported', micros }) as const;
 const estimated = (micros: number) => ({ kind: 'estimated', micros }) as const;
 const since = (costUSD: number) => ({ model_usage_since_last_result: { m: { costUSD } } });
 const version = (claude_code_version: string) => init({ claude_code_version });

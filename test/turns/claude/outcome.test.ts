@@ -24,7 +24,7 @@ describe('a turn is done', () => {
       kind: 'answered',
       text: 'done',
       denials: ['Bash(rm -r /)'],
-      cost: { kind: 'reported', totalMicros: 7_500, continues: false },
+      cost: { kind: 'reported', micros: 7_500 },
     });
   });
 

@@ -63,6 +63,7 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
   const home = join(root, 'home');
   await mkdir(cwd);
   await mkdir(home);
+  const temporary = await mkdtemp(join(root, 'tmp-'));
   const api = await startMessagesApi(({ messages }) =>
     JSON.stringify(messages).includes(REFUSED) ? { blocks: [], fail: { kind: 'refusal' } } : undefined,
   );
@@ -71,6 +72,9 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
   const ours = {
     PATH: process.env.PATH,
     HOME: home,
+    // Claude Code leaves sockets and outputs of tools there.
+    TMPDIR: temporary,
+    CLAUDE_CODE_TMPDIR: temporary,
     RAYMOND_SECRET: 'not for Claude Code',
     ANTHROPIC_BASE_URL: api.url,
     ANTHROPIC_API_KEY: 'made-up',

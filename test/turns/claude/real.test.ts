@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../../src/core/failure.ts';
-import { microsOf, turnMicros } from '../../../src/core/ledger.ts';
+import { microsOf } from '../../../src/core/ledger.ts';
 import { versionText } from '../../../src/turns/claude/version.ts';
 import { PINNED } from '../../claude-code/pinned.ts';
 import { fork, fresh, REFUSED, type Rig, resume, setUp, type Took } from './real-claude.ts';
 
 /** What the ledger enters for a turn, whatever the conversation has cost before. */
-const micros = ({ outcome }: Took): number => turnMicros(outcome.cost, Number.MAX_SAFE_INTEGER);
+const micros = ({ outcome }: Took): number => outcome.cost.micros;
 
 const failure = ({ outcome }: Took): unknown =>
   outcome.kind === 'failed' ? [outcome.failure.kind, outcome.progress] : ['answered', outcome.text];
@@ -39,7 +39,7 @@ for (const pinned of PINNED) {
         kind: 'answered',
         text: 'hello',
         denials: [],
-        cost: { kind: 'reported', totalMicros: charged('«say hello»'), continues: false },
+        cost: { kind: 'reported', micros: charged('«say hello»') },
       });
       expect(exitCode).toBe(0);
       expect(transcript.sessionId).toBe(session.id);

@@ -1,0 +1,3 @@
+#!/bin/bash
+rm -r .census
+echo "<result>$RAYMOND_RESULT files of prose and code in all</result>"

@@ -1,0 +1,173 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'raymond-cli-'));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const raymond = (...args: string[]): Promise<Said> =>
+  new Promise((done) => {
+    execFile(process.execPath, [CLI, ...args], { cwd: home }, (error, out, err) => {
+      done({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+
+function workflow(files: Record<string, string>): void {
+  mkdirSync(join(home, 'wf'), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, 'wf', name), text);
+}
+
+describe('raymond WORKFLOW', () => {
+  test.each([['wf'], ['run', 'wf'], ['start', 'wf'], ['wf/START.sh']])(
+    '%s %s runs it: the result on stdout, the story on stderr',
+    async (...args) => {
+      workflow({ 'START.sh': 'echo "<result>got $RAYMOND_RESULT</result>"' });
+      const said = await raymond(...args.filter((arg) => arg !== undefined), '--input', 'x');
+      expect(said).toMatchObject({ code: 0, out: 'got x\n' });
+      expect(said.err).toContain('[main] START.sh → end (result) $0.00');
+    },
+  );
+
+  test('says nothing but the result when it is told to be quiet', async () => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    expect(await raymond('wf', '--quiet')).toStrictEqual({ code: 0, out: 'r\n', err: '' });
+  });
+
+  test('prints one document about the whole run with --json, from a run and from a resume alike', async () => {
+    workflow({ 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'exit 2' });
+    const first = await raymond('wf', '--json', '--run-id', 'r1');
+    expect(first.code).toBe(1);
+    const document: unknown = JSON.parse(first.out);
+    expect(document).toMatchObject({
+      run_id: 'r1',
+      status: 'failed',
+      exit_code: 1,
+      results: {},
+      cost_usd: 0,
+      agents: [{ id: 'main', status: 'failed', state: 'NEXT.sh', result: null }],
+      transitions: [{ agent: 'main', from: 'START.sh', tag: 'goto', to: 'NEXT.sh', cost_usd: 0 }],
+    });
+    const again = await raymond('resume', 'r1', '--json');
+    expect(again.code).toBe(1);
+    expect(JSON.parse(again.out)).toStrictEqual(document);
+    expect(first.err).toContain('To go on: raymond resume r1 --retry');
+  });
+
+  test('streams every event as a line of JSON with --events', async () => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    const { out } = await raymond('wf', '--events', '--quiet');
+    const kinds = out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { kind: string }).kind);
+    expect(kinds).toStrictEqual([
+      'run_started',
+      'agent_started',
+      'turn_started',
+      'turn_ended',
+      'transition',
+      'agent_ended',
+      'run_ended',
+    ]);
+  });
+
+  test('stops at the limit of iterations with exit 4, and goes on with more', async () => {
+    workflow({
+      'START.sh': 'echo x >> n; [ $(wc -l < n) -lt 3 ] && echo "<reset>START</reset>" || echo "<result>r</result>"',
+    });
+    expect((await raymond('wf', '--max-iterations', '1')).code).toBe(4);
+    expect(await raymond('--resume', 'last', '--max-iterations', '9', '--quiet')).toMatchObject({
+      code: 0,
+      out: 'r\n',
+    });
+  });
+});
+
+describe('the first Ctrl-C', () => {
+  test('lets the turn under way finish, and the second ends it; both exit 130', async () => {
+    workflow({
+      'START.sh': 'touch here; while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
+      'NEXT.sh': 'echo "<result>n</result>"',
+    });
+    const run = async (afterFirst: (kill: () => void) => void): Promise<Said> => {
+      rmSync(join(home, 'here'), { force: true });
+      const child = spawn(process.execPath, [CLI, 'wf'], { cwd: home });
+      let err = '';
+      let interrupted = false;
+      child.stderr.on('data', (chunk: Buffer) => {
+        err += chunk.toString();
+        if (err.includes('[main] START.sh') && !interrupted) {
+          interrupted = true;
+          child.kill('SIGINT');
+        } else if (err.includes('press Ctrl-C again')) afterFirst(() => child.kill('SIGINT'));
+      });
+      const code = await new Promise<number>((done) => child.on('exit', (status) => done(status ?? -1)));
+      return { code, out: '', err };
+    };
+    let sent = false;
+    const second = await run((kill) => {
+      if (!sent) kill();
+      sent = true;
+    });
+    expect(second.code).toBe(130);
+    expect(second.err).toContain('ending the turns under way');
+    const first = await run(() => writeFileSync(join(home, 'go'), ''));
+    expect(first.code).toBe(130);
+    expect(first.err).toContain('[main] START.sh → NEXT.sh (goto)');
+    expect(await raymond('resume', 'last', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
+  });
+});
+
+describe('what a new user may do wrong', () => {
+  test.each<[string, string[], number, RegExp]>([
+    ['no workflow', [], 64, /there is no workflow to run\nSee raymond --help/],
+    ['a workflow that is not there', ['wff'], 64, /there is no .*wff\nDid you mean wf\?/],
+    ['a misspelt option', ['wf', '--bugdet', '3'], 64, /there is no option --bugdet \(did you mean --budget\?\)/],
+    ['a budget that is no number', ['wf', '--budget', 'ten'], 64, /--budget must be a number from 0, not `ten`/],
+    ['a variable without a value', ['wf', '--var', 'x'], 64, /--var wants name=value, not `x`/],
+    ['an id that cannot be one', ['wf', '--run-id', 'a/b'], 64, /`a\/b` cannot be a run's id/],
+    ['a run nobody knows', ['resume', 'nope'], 64, /no such run: nope/],
+    ['two workflows', ['wf', 'wf2'], 64, /one workflow at a time: `wf2` is one too many/],
+    ['a claude that is not there', ['prompts', '--claude', './nope'], 64, /There is no Claude Code at .\/nope/],
+    ['an invalid workflow', ['broken'], 65, /broken cannot be run: 1 error\nSTART.md:2:8: .*\n/],
+  ])('%s', async (_, args, code, message) => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    mkdirSync(join(home, 'broken'));
+    writeFileSync(join(home, 'broken', 'START.md'), '---\nmodel: [1]\n---\nx');
+    mkdirSync(join(home, 'prompts'));
+    writeFileSync(join(home, 'prompts', 'START.md'), 'x');
+    const said = await raymond(...args);
+    expect(said.code).toBe(code);
+    expect(said.err).toMatch(message);
+    expect(said.out).toBe('');
+    expect(existsSync(join(home, '.raymond', 'state'))).toBe(false);
+  });
+
+  test('a taken run id', async () => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    await raymond('wf', '--run-id', 'r1');
+    const said = await raymond('wf', '--run-id', 'r1');
+    expect(said.code).toBe(64);
+    expect(said.err).toContain('There is a run r1 already.');
+  });
+});
+
+test('--help and --version say what they should', async () => {
+  expect((await raymond('--help')).out).toContain('Usage:');
+  expect((await raymond('-V')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});

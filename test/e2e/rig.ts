@@ -1,0 +1,153 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, type TestContext } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { microsOf } from '../../src/core/ledger.ts';
+import type { Options, Run } from '../../src/core/run.ts';
+import { endMarked } from '../../src/process/end.ts';
+import { processesMarked } from '../../src/process/marker.ts';
+import { type Running, resumeRun, runWorkflow } from '../../src/raymond.ts';
+import { versionText } from '../../src/turns/claude/version.ts';
+import { PINNED, type Pinned } from '../claude-code/pinned.ts';
+import type { Reply } from '../messages-api/reply.ts';
+import { type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
+
+/** A workflow and the world it is to run in. Its prompts hold what the model answers: see `messages-api/orders.ts`. */
+export interface Scene {
+  readonly states: Readonly<Record<string, string>>;
+  /** What the model answers to prompts that are not ours to write, such as reminders. */
+  readonly script?: Script;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly options?: Partial<Options>;
+}
+
+/** A workflow with a real Claude Code, a home, a folder to work in and a Messages API of its own. */
+export interface Rig {
+  readonly api: MessagesApi;
+  readonly cwd: string;
+  /** All that was told so far, by every life of the run. */
+  readonly events: readonly Event[];
+  start(): Promise<Running>;
+  resume(options?: Partial<Options>): Promise<Running>;
+  /** Waits for the first such event; it may have been told already. */
+  told<K extends Event['kind']>(kind: K, fits?: (event: Told<K>) => boolean): Promise<Told<K>>;
+  /** Events of a kind, in order. */
+  all<K extends Event['kind']>(kind: K): readonly Told<K>[];
+}
+
+type Told<K extends Event['kind']> = Extract<Event, { kind: K }>;
+
+/** Describes something for each version of Claude Code, all tests at the same time. */
+export function withEachClaude(about: string, tests: (pinned: Pinned) => void): void {
+  for (const pinned of PINNED) {
+    const name = `${about}, with Claude Code ${versionText(pinned.version)}`;
+    const title = pinned.isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
+    describe.skipIf(!pinned.isInstalled).concurrent(title, { timeout: 200_000 }, () => tests(pinned));
+  }
+}
+
+/** Makes everything a run needs; when the test has finished it is gone, and nothing else may be left. */
+export async function setUp(
+  { onTestFinished }: TestContext,
+  { path }: Pinned,
+  { states, script, env = {}, options = {} }: Scene,
+): Promise<Rig> {
+  const root = await mkdtemp(join(tmpdir(), 'raymond-e2e-'));
+  const folder = async (name: string): Promise<string> => {
+    await mkdir(join(root, name));
+    return join(root, name);
+  };
+  const [workflow, cwd, home] = [await folder('workflow'), await folder('work'), await folder('home')];
+  const temporary = await folder('tmp');
+  for (const [file, text] of Object.entries(states)) await writeFile(join(workflow, file), text);
+  const api = await startMessagesApi(script);
+  const events: Event[] = [];
+  const watchers = new Set<() => void>();
+  let id: string | undefined;
+  const place = {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      TMPDIR: temporary,
+      CLAUDE_CODE_TMPDIR: temporary,
+      ANTHROPIC_BASE_URL: api.url,
+      ANTHROPIC_API_KEY: 'made-up',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      ...env,
+    },
+    observe(event: Event) {
+      events.push(event);
+      for (const look of watchers) look();
+    },
+  };
+
+  onTestFinished(async () => {
+    const left = id === undefined ? [] : await processesMarked(`${id}/`);
+    if (left.length > 0) await endMarked(`${id}/`, { graceMs: 0 });
+    await api.close();
+    await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    expect(left).toStrictEqual([]);
+  });
+
+  return {
+    api,
+    cwd,
+    events,
+    async start() {
+      const running = await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } });
+      id = running.id;
+      return running;
+    },
+    resume: (changed = {}) => resumeRun(id ?? 'last', { ...place, options: changed }),
+    told: (kind, fits = () => true) =>
+      new Promise((done) => {
+        const look = (): void => {
+          const found = events.find((event): event is Told<typeof kind> => event.kind === kind && fits(event as never));
+          if (found === undefined) return;
+          watchers.delete(look);
+          done(found);
+        };
+        watchers.add(look);
+        look();
+      }),
+    all: (kind) => events.filter((event): event is Told<typeof kind> => event.kind === kind),
+  };
+}
+
+/** Runs a workflow until nothing is due any more. */
+export async function play(rig: Rig): Promise<Run> {
+  return (await rig.start()).finished;
+}
+
+/** Takes its run up again, until nothing is due any more. */
+export async function playOn(rig: Rig, options?: Partial<Options>): Promise<Run> {
+  return (await rig.resume(options)).finished;
+}
+
+/** A model's answer in words. */
+export const say = (text: string): Reply => ({ blocks: [{ type: 'text', text }] });
+
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
+const ORDERS = /\s*«[\s\S]*»/;
+
+/** The conversation that a prompt was said in, up to itself: what the API saw, without reminders and orders. */
+export function conversation({ api }: Rig, prompt: string): readonly string[] {
+  const request = api.requests.find((each) => each.prompt.startsWith(prompt));
+  if (request === undefined) throw new Error(`the API was never asked: ${prompt}`);
+  return request.messages
+    .filter(({ role }) => role !== 'system')
+    .flatMap(({ role, content }) => {
+      const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+      const mark = role === 'user' ? '>' : '<';
+      return blocks
+        .map(({ type, text = '', name }) => (type === 'text' ? text : `[${name ?? type}]`))
+        .map((text) => text.replace(REMINDER, '').replace(ORDERS, '').trim())
+        .filter((text) => text !== '')
+        .map((text) => `${mark} ${text}`);
+    });
+}
+
+/** What the API has charged for everything, in micro-dollars. */
+export const charged = ({ api }: Rig): number => microsOf(api.chargedUsd());

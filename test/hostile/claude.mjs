@@ -1,0 +1,182 @@
+#!/usr/bin/env node
+/*
+ * Plays Claude Code at its worst. What it does is ordered in the prompt, by a line `@play {"id", "acts"}`: the first
+ * call that finds the line plays the first act, the next call the second, and so on; after the last act it behaves. A
+ * prompt without orders (a reminder, "go on") goes on with those in its conversation. play.ts writes the orders.
+ *
+ * Like the real one it keeps its conversations under $HOME/.claude/projects, refuses to open one twice and to resume
+ * one that is not there. Every call leaves a line in $HOME/calls.jsonl.
+ */
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import { join } from 'node:path';
+
+const { HOME = '' } = process.env;
+const args = process.argv.slice(2);
+const after = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
+const versionFile = join(import.meta.dirname, 'version');
+const version = fs.readFileSync(versionFile, 'utf8').trim();
+
+if (args.includes('--version')) {
+  console.log(`${version} (Claude Code)`);
+  process.exit(0);
+}
+
+const prompt = fs.readFileSync(0, 'utf8');
+record({ args, prompt: prompt.slice(0, 2_000), size: Buffer.byteLength(prompt), env: process.env });
+if (prompt.trim() === '') process.exit(0);
+
+const resumed = after('--resume');
+const session = after('--session-id') ?? resumed ?? '';
+const folder = join(HOME, '.claude', 'projects', process.cwd().replace(/[^a-zA-Z0-9]/g, '-'));
+const fileOf = (id) => join(folder, `${id}.jsonl`);
+fs.mkdirSync(folder, { recursive: true });
+if (resumed !== undefined && !fs.existsSync(fileOf(resumed))) notFound(resumed);
+if (resumed === undefined && fs.existsSync(fileOf(session))) {
+  refuse(`Error: Session ID ${session} is already in use.`);
+}
+if (resumed !== undefined && resumed !== session) fs.copyFileSync(fileOf(resumed), fileOf(session));
+
+const history = remembered();
+const saved = history.findLast(({ type }) => type === 'cost-state')?.totalCostUSD ?? 0;
+let spent = 0;
+let messages = 0;
+remember({ type: 'user', message: { role: 'user', content: prompt } });
+if (prompt.startsWith('/')) {
+  STEPS().result({ result: `Unknown command: ${prompt.split(/\s/, 1)}` });
+  leave(0);
+}
+for (const step of nextAct()) await perform(step);
+leave(0);
+
+/** What an act is made of: each step is one of these, with its orders. */
+function STEPS() {
+  return {
+    init: (more) =>
+      line({ type: 'system', subtype: 'init', session_id: session, model: 'opus', claude_code_version: version, ...more }),
+    assistant({ text, ...more }) {
+      spent += 0.01;
+      messages += 1;
+      const message = { id: `msg_${process.pid}_${messages}`, role: 'assistant', model: 'opus' };
+      const content = [{ type: 'text', text }];
+      remember({ type: 'assistant', message: { ...message, content } });
+      line({ type: 'assistant', message: { ...message, content, usage: {} }, parent_tool_use_id: null, ...more });
+    },
+    /** The message that Claude Code makes up when it got none. */
+    synthetic: ({ text, error }) =>
+      line({ type: 'assistant', message: { model: '<synthetic>', content: [{ type: 'text', text }] }, error }),
+    result({ without = [], ...more }) {
+      const result = {
+        ...{ type: 'result', subtype: 'success', is_error: false, result: 'done', stop_reason: 'end_turn' },
+        ...{ session_id: session, total_cost_usd: saved + spent, permission_denials: [], terminal_reason: 'completed' },
+        ...more,
+      };
+      line(Object.fromEntries(Object.entries(result).filter(([key]) => !without.includes(key))));
+    },
+    line,
+    raw: (text) => write(Buffer.from(text)),
+    bytes: (base64) => write(Buffer.from(base64, 'base64')),
+    /** A tool result with so many bytes in one line. */
+    huge: (size) => line({ type: 'user', message: { content: [{ type: 'tool_result', content: 'x'.repeat(size) }] } }),
+    /** One byte after another, as slowly as told. */
+    async drip({ text, everyMs }) {
+      for (const byte of Buffer.from(text)) {
+        write(Buffer.of(byte));
+        await sleep(everyMs);
+      }
+    },
+    stderr: (text) => fs.writeSync(2, text),
+    /** Stays deaf to polite requests from here on. */
+    deaf() {
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});
+    },
+    hang: () => sleep(120_000),
+    die: (signal) => {
+      process.kill(process.pid, signal);
+      return sleep(120_000);
+    },
+    /** Leaves a child that keeps our output open. */
+    async child({ ownSession = false, deaf = false }) {
+      const ready = join(HOME, `child-${process.pid}`);
+      const script = `${deaf ? "trap '' TERM INT HUP;" : ''} : >"$1"; i=0; while [ $i -lt 120 ]; do sleep 1; i=$((i+1)); done`;
+      spawn('/bin/sh', ['-c', script, 'sh', ready], { stdio: 'inherit', detached: ownSession }).unref();
+      while (!fs.existsSync(ready)) await sleep(5);
+    },
+    update: (to) => fs.writeFileSync(versionFile, to),
+    /** Loses a conversation: this one. */
+    forget: () => fs.rmSync(fileOf(session)),
+    remove: (path) => fs.rmSync(path, { recursive: true, force: true }),
+    /** Tells a test that it has come so far. */
+    mark: (name) => fs.writeFileSync(join(HOME, name), ''),
+    exit: (code) => leave(code),
+  };
+}
+
+async function perform(step) {
+  for (const [name, orders] of Object.entries(step)) await STEPS()[name](orders);
+}
+
+/** The act for this call; taking a number is atomic, since several of us may play one piece. */
+function nextAct() {
+  const told = [...history, { message: { content: prompt } }].map(({ message }) => message?.content);
+  const orders = told.findLast((content) => typeof content === 'string' && /^@play /m.test(content));
+  if (orders === undefined) return behave();
+  const { id, acts } = JSON.parse(/^@play (.*)$/m.exec(orders)[1]);
+  for (let number = 0; ; number += 1) {
+    try {
+      fs.mkdirSync(join(HOME, `act-${id}-${number}`));
+      return acts[number] ?? behave();
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+function behave() {
+  const text = '<result>well behaved</result>';
+  return [{ init: {} }, { assistant: { text } }, { result: { result: text } }];
+}
+
+function notFound(id) {
+  const errors = [`No conversation found with session ID: ${id}`];
+  line({ type: 'result', subtype: 'error_during_execution', is_error: true, session_id: session, errors });
+  process.exit(1);
+}
+
+function refuse(words) {
+  fs.writeSync(2, `${words}\n`);
+  process.exit(1);
+}
+
+function remembered() {
+  const text = fs.existsSync(fileOf(session)) ? fs.readFileSync(fileOf(session), 'utf8') : '';
+  return text
+    .split('\n')
+    .filter((each) => each !== '')
+    .map((each) => JSON.parse(each));
+}
+
+function remember(entry) {
+  fs.appendFileSync(fileOf(session), `${JSON.stringify(entry)}\n`);
+}
+
+function record(call) {
+  fs.appendFileSync(join(HOME, 'calls.jsonl'), `${JSON.stringify(call)}\n`);
+}
+
+function leave(code) {
+  if (fs.existsSync(fileOf(session))) remember({ type: 'cost-state', totalCostUSD: saved + spent });
+  process.exit(code);
+}
+
+function line(event) {
+  write(Buffer.from(`${JSON.stringify(event)}\n`));
+}
+
+function write(bytes) {
+  for (let at = 0; at < bytes.length; ) at += fs.writeSync(1, bytes, at);
+}
+
+function sleep(ms) {
+  return new Promise((done) => setTimeout(done, ms));
+}

@@ -1,0 +1,169 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test as base, expect } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import type { Agent, Options, Run } from '../../src/core/run.ts';
+import { lineOf, type ResumeRequest, recordedEvents, resumeRun, type Running, type RunRequest, runWorkflow } from '../../src/raymond.ts';
+import { eventually } from '../process/turns.ts';
+
+/** A call of the fake, as it wrote it down. */
+export interface Call {
+  readonly args: readonly string[];
+  /** Its beginning. */
+  readonly prompt: string;
+  readonly size: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A run that is over, with all that was told. */
+export interface Played {
+  readonly run: Run;
+  readonly main: Agent;
+  readonly events: readonly Event[];
+  readonly calls: readonly Call[];
+}
+
+/** A folder to work in, a home, and a fake Claude Code that is this test's alone. */
+export interface Rig {
+  readonly cwd: string;
+  readonly home: string;
+  readonly claude: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs these states to the end; `also` acts on events as they come. */
+  play(files: Readonly<Record<string, string>>, options?: Partial<Options>, also?: Also): Promise<Played>;
+  resume(played: Played, request?: ResumeRequest): Promise<Played>;
+  /** The processes of this rig's runs that are still there. */
+  left(): readonly number[];
+  /** Ends what a test left on purpose. */
+  endLeft(): void;
+}
+
+type Also = Omit<RunRequest, 'options' | 'observe'> & { readonly onEvent?: (event: Event, running: () => Running) => void };
+
+/** A test with a rig. What it leaves behind, be it a process or a folder, fails it. */
+export const test = base.extend<{ rig: Rig }>({
+  rig: async ({ task: _ }, use) => {
+    const root = mkdtempSync(join(tmpdir(), 'raymond-hostile-'));
+    const rig = newRig(root);
+    try {
+      await use(rig);
+      await eventually('the end of every process', () => rig.left().length === 0);
+    } finally {
+      rig.endLeft();
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    }
+    expect(existsSync(root)).toBe(false);
+  },
+});
+
+export { describe, expect } from 'vitest';
+
+function newRig(root: string): Rig {
+  const [cwd, home, bin] = ['work', 'home', 'bin'].map((name) => join(root, name)) as [string, string, string];
+  for (const folder of [cwd, home, bin]) mkdirSync(folder);
+  const claude = join(bin, 'claude.mjs');
+  copyFileSync(join(import.meta.dirname, 'claude.mjs'), claude);
+  chmodSync(claude, 0o755);
+  writeFileSync(join(bin, 'version'), '2.1.325');
+  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home };
+  const runs = new Set<string>();
+
+  const finish = async (begin: (observe: (event: Event) => void) => Promise<Running>): Promise<Played> => {
+    const events: Event[] = [];
+    const running = await begin((event) => events.push(event));
+    runs.add(running.id);
+    const run = await running.finished;
+    const main = run.agents[0];
+    if (main === undefined) throw new Error('a run without agents');
+    return { run, main, events, calls: callsIn(home) };
+  };
+
+  return {
+    cwd,
+    home,
+    claude,
+    env,
+    async play(files, options = {}, { onEvent, ...also } = {}) {
+      for (const [name, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(cwd, 'flow', name)), { recursive: true });
+        writeFileSync(join(cwd, 'flow', name), text);
+      }
+      let running: Running | undefined;
+      const now = (): Running => {
+        if (running === undefined) throw new Error('it does not run yet');
+        return running;
+      };
+      const played = await finish(async (observe) => {
+        const request = { cwd, env, ...also, options: { claude, ...options } };
+        running = await runWorkflow('flow', {
+          ...request,
+          observe(event) {
+            observe(event);
+            onEvent?.(event, now);
+          },
+        });
+        return running;
+      });
+      // Whoever watches is told what is on disk, and all of it.
+      if (existsSync(join(cwd, '.raymond', 'runs', played.run.id))) {
+        expect(await recordedEvents(played.run.id, cwd)).toStrictEqual(played.events);
+      }
+      return played;
+    },
+    resume: ({ run }, request = {}) => finish((observe) => resumeRun(run.id, { cwd, env, ...request, observe })),
+    left: () => [...runs].flatMap(processesOf),
+    endLeft() {
+      for (const pid of [...runs].flatMap(processesOf)) process.kill(pid, 'SIGKILL');
+    },
+  };
+}
+
+/** Looks for whatever carries the marker of a run, by itself: what is tested here is not to be its own witness. */
+function processesOf(run: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => environmentOf(pid).some((pair) => pair.startsWith(`RAYMOND_TURN=${run}/`)))
+    .map(Number);
+}
+
+function environmentOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+function callsIn(home: string): readonly Call[] {
+  const file = join(home, 'calls.jsonl');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => JSON.parse(line) as Call);
+}
+
+/** The events of one kind, in order. */
+export const told = <Kind extends Event['kind']>({ events }: Played, kind: Kind): readonly Extract<Event, { kind: Kind }>[] =>
+  events.filter((event): event is Extract<Event, { kind: Kind }> => event.kind === kind);
+
+/** Everything that the user reads. */
+export const read = ({ events }: Played): string => events.flatMap((event) => lineOf(event) ?? []).join('\n');
+
+/** How the turns ended, one after the other: `null` is well. */
+export const failures = (played: Played): readonly (string | null)[] => told(played, 'turn_ended').map(({ failure }) => failure);
+
+/** The result of the run, which must have completed. */
+export function resultOf(played: Played): string {
+  const { run, main } = played;
+  expect([run.status, main.phase.kind]).toStrictEqual(['completed', 'ended']);
+  return main.phase.kind === 'ended' ? main.phase.result : '';
+}
+
+/** A failure left the agent where it was, and told the user about it in a sentence. */
+export function expectStuck(played: Played, status: Run['status'], ...sayings: readonly RegExp[]): void {
+  expect([played.run.status, played.main.state]).toStrictEqual([status, 'START.md']);
+  expect(told(played, 'transition')).toStrictEqual([]);
+  expect(told(played, 'run_ended').at(-1)).toMatchObject({ status });
+  for (const saying of sayings) expect(read(played)).toMatch(saying);
+  const { phase } = played.main;
+  if (phase.kind === 'failed' || phase.kind === 'paused') expect(phase.message).toMatch(/^(START\.md: )?[A-Z][^\n]*[.)]$/);
+}

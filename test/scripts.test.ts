@@ -1,0 +1,234 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Event } from '../src/core/event.ts';
+import type { Run } from '../src/core/run.ts';
+import { type ResumeRequest, type RunRequest, resumeRun, runWorkflow } from '../src/raymond.ts';
+
+let home: string;
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-scripts-')));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+/** Writes a workflow of scripts; the first file is its entry if none is called START. */
+function workflow(files: Record<string, string>): string {
+  const folder = join(home, 'wf');
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+async function runs(files: Record<string, string>, request: RunRequest = {}): Promise<{ run: Run; events: Event[] }> {
+  const events: Event[] = [];
+  const running = await runWorkflow(workflow(files), { cwd: home, observe: (event) => events.push(event), ...request });
+  return { run: await running.finished, events };
+}
+
+const resumes = async (id: string, request: ResumeRequest = {}): Promise<Run> =>
+  (await resumeRun(id, { cwd: home, ...request })).finished;
+
+const resultOf = (run: Run, agent = 'main'): string | undefined => {
+  const phase = run.agents.find(({ id }) => id === agent)?.phase;
+  return phase?.kind === 'ended' ? phase.result : undefined;
+};
+
+const errorOf = (run: Run): string | undefined => {
+  const phase = run.agents[0]?.phase;
+  return phase?.kind === 'failed' || phase?.kind === 'paused' ? phase.message : undefined;
+};
+
+const SAY = (text: string): string => `cat <<'END'\n${text}\nEND\n`;
+
+describe('a script', () => {
+  test('finds in its environment where it is and what was handed to it', async () => {
+    const { run } = await runs(
+      {
+        'START.sh': SAY('<fork next="END" item="a b" path="x/y">WORK</fork>'),
+        'WORK.sh': 'echo "<call return=\\"BACK\\" input=\\"in\\">CHILD</call>"',
+        'CHILD.sh': 'echo "<result>$RAYMOND_INPUT and $item</result>"',
+        'BACK.sh':
+          'echo "<result>$RAYMOND_WORKFLOW_ID|$RAYMOND_AGENT_ID|$RAYMOND_STATE|$RAYMOND_RESULT|$(cat "$RAYMOND_RESULT_FILE")|$item|$path|$PWD</result>"',
+        'END.sh': 'echo "<result>${RAYMOND_RESULT-none} ${RAYMOND_RESULT_FILE-none} ${CLAUDECODE-none}</result>"',
+      },
+      { runId: 'r1', env: { ...process.env, CLAUDECODE: '1', RAYMOND_RESULT: 'outer' } },
+    );
+    expect(resultOf(run, 'main_work1')).toBe(`r1|main_work1|BACK.sh|in and a b|in and a b|a b|x/y|${home}`);
+    expect(resultOf(run)).toBe('none none none');
+  });
+
+  test('gets a payload of any size by its file, byte for byte', async () => {
+    const { run } = await runs({
+      'START.sh': `printf '<call return="BACK">BIG</call>'`,
+      'BIG.sh': `printf '<result>'; head -c 300000 /dev/zero | tr '\\0' 'x'; printf '</result>'`,
+      'BACK.sh': 'echo "<result>${RAYMOND_RESULT-unset} $(wc -c < "$RAYMOND_RESULT_FILE")</result>"',
+    });
+    expect(resultOf(run)).toBe('unset 300000');
+  });
+
+  test('has an empty stdin and runs with bash', async () => {
+    const { run } = await runs({ 'START.sh': 'x=(a b); read -r line; echo "<result>${x[1]} [$line]</result>"' });
+    expect(resultOf(run)).toBe('b []');
+  });
+
+  test('works where its agent works, and comes back with its caller', async () => {
+    mkdirSync(join(home, 'sub'));
+    const { run } = await runs({
+      'START.sh': SAY('<call return="BACK">IN</call>'),
+      'IN.sh': SAY('<reset cd="sub">THERE</reset>'),
+      'THERE.sh': 'echo "<result>$PWD</result>"',
+      'BACK.sh': 'echo "<result>$RAYMOND_RESULT $PWD</result>"',
+    });
+    expect(resultOf(run)).toBe(`${home}/sub ${home}`);
+  });
+
+  test.each([
+    [
+      'exits with an error',
+      'echo "<result>x</result>"; echo oops >&2; exit 3',
+      'START.sh: the script ended with exit code 3\noops',
+    ],
+    ['says nothing', 'true', 'START.sh: it contains no tag'],
+    [
+      'says two things',
+      SAY('<goto>A</goto>\n<result>x</result>'),
+      'START.sh: found 2 tags: `<goto>A</goto>` (line 1) and `<result>` (line 2)',
+    ],
+    [
+      'names a folder that is none',
+      SAY('<reset cd="nope">START</reset>'),
+      'START.sh: `<reset>START</reset>` (line 1): there is no folder `nope`',
+    ],
+    ['dies by a signal', 'kill -9 $$', 'START.sh: the script ended with exit code 137'],
+  ])('that %s fails its agent, with the reason', async (_, script, message) => {
+    const { run } = await runs({ 'START.sh': script, 'A.sh': 'true' });
+    expect(run.status).toBe('failed');
+    expect(errorOf(run)).toContain(message);
+  });
+
+  test('that is silent for too long is ended, and the message says who set the limit', async () => {
+    const { run } = await runs({ 'START.sh': 'sleep 600' }, { options: { timeoutMs: 200 } });
+    expect(errorOf(run)).toContain('START.sh: the script was ended: no output for 0.2 s, the limit set by --timeout');
+  });
+
+  test('leaves its siblings alone when it fails, and can be retried', async () => {
+    const { run } = await runs({
+      'START.sh': SAY('<fork next="FAIL">OK</fork>'),
+      'OK.sh': SAY('<result>fine</result>'),
+      'FAIL.sh': 'if [ -e mended ]; then echo "<result>mended</result>"; else exit 1; fi',
+    });
+    expect(run.status).toBe('failed');
+    expect(resultOf(run, 'main_ok1')).toBe('fine');
+    writeFileSync(join(home, 'mended'), '');
+    expect((await resumes(run.id)).status).toBe('failed');
+    const again = await resumes(run.id, { retry: true });
+    expect(again.status).toBe('completed');
+    expect(resultOf(again)).toBe('mended');
+  });
+});
+
+describe('a run', () => {
+  const LOOP = {
+    'START.sh':
+      'echo x >> lines; if [ "$(wc -l < lines)" -lt 3 ]; then echo "<reset>START</reset>"; else echo "<result>done</result>"; fi',
+  };
+
+  test('tells its events as an iterable, from the first on, and an observer that throws does not matter', async () => {
+    const observe = () => {
+      throw new Error('observer');
+    };
+    const running = await runWorkflow(workflow(LOOP), { cwd: home, observe });
+    const kinds: string[] = [];
+    for await (const event of running.events) kinds.push(event.kind);
+    expect(kinds.slice(0, 3)).toStrictEqual(['run_started', 'agent_started', 'turn_started']);
+    expect(kinds.at(-1)).toBe('run_ended');
+    expect((await running.finished).status).toBe('completed');
+  });
+
+  test('stops at its limit of iterations and goes on with more', async () => {
+    const { run } = await runs(LOOP, { options: { maxIterations: 2 } });
+    expect(run.status).toBe('iteration_limit');
+    expect((await resumes(run.id, { options: { maxIterations: 3 } })).status).toBe('completed');
+    expect(readFileSync(join(home, 'lines'), 'utf8')).toBe('x\nx\nx\n');
+  });
+
+  test('that has ended runs nothing when it is resumed', async () => {
+    const { run } = await runs(LOOP);
+    const again = await resumes(run.id);
+    expect({ ...again, seq: 0 }).toStrictEqual({ ...run, seq: 0 });
+    expect(readFileSync(join(home, 'lines'), 'utf8')).toBe('x\nx\nx\n');
+  });
+
+  test('keeps private files, and a readable history of its turns', async () => {
+    const { run } = await runs(LOOP);
+    const [debug = ''] = readdirSync(join(home, '.raymond', 'debug'));
+    expect(readdirSync(join(home, '.raymond', 'debug', debug)).sort()).toStrictEqual([
+      'main_START_001.txt',
+      'main_START_002.txt',
+      'main_START_003.txt',
+      'transitions.log',
+    ]);
+    const state = statSync(join(home, '.raymond', 'state', `${run.id}.json`));
+    expect(state.mode & 0o777).toBe(0o600);
+    expect(statSync(join(home, '.raymond')).mode & 0o777).toBe(0o700);
+  });
+
+  test('leaves nothing of its turns behind with debug off', async () => {
+    const { run } = await runs(LOOP, { options: { debug: false } });
+    expect(readdirSync(join(home, '.raymond'))).toStrictEqual(['runs', 'state']);
+    expect(readdirSync(join(home, '.raymond', 'runs', run.id, 'turns'))).toStrictEqual([]);
+  });
+
+  test('reads a state each time it is entered; one that has become invalid pauses it until it is mended', async () => {
+    const { run } = await runs({
+      'START.sh': 'printf "\\xff" > wf/MORE.sh; echo "<goto>MORE</goto>"',
+      'MORE.sh': 'true',
+    });
+    expect(run.status).toBe('paused');
+    expect(errorOf(run)).toContain('MORE.sh');
+    writeFileSync(join(home, 'wf', 'MORE.sh'), 'echo "<result>mended</result>"');
+    expect(resultOf(await resumes(run.id))).toBe('mended');
+  });
+
+  test('stops when it is told to: turns under way finish, nothing new starts, a resume goes on', async () => {
+    const files = {
+      'START.sh': 'touch here; while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
+      'NEXT.sh': SAY('<result>n</result>'),
+    };
+    const running = await runWorkflow(workflow(files), { cwd: home });
+    for await (const event of running.events) {
+      if (event.kind === 'turn_started') running.stop();
+      if (event.kind === 'run_stopping') writeFileSync(join(home, 'go'), '');
+    }
+    const run = await running.finished;
+    expect(run.status).toBe('paused');
+    expect(run.agents[0]?.state).toBe('NEXT.sh');
+    expect(resultOf(await resumes(run.id))).toBe('n');
+  });
+
+  test('ends a script when it must stop at once; only a retry runs it again', async () => {
+    const files = {
+      'START.sh': 'echo x >> lines; if [ -e quick ]; then echo "<result>q</result>"; else sleep 600; fi',
+    };
+    const running = await runWorkflow(workflow(files), { cwd: home });
+    for await (const event of running.events) if (event.kind === 'turn_started') running.kill();
+    const run = await running.finished;
+    expect(run.status).toBe('paused');
+    expect(errorOf(run)).toContain('resume --retry');
+    writeFileSync(join(home, 'quick'), '');
+    expect((await resumes(run.id)).status).toBe('paused');
+    expect(resultOf(await resumes(run.id, { retry: true }))).toBe('q');
+  });
+});

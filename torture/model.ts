@@ -1,0 +1,77 @@
+import type { Reply } from '../test/messages-api/reply.ts';
+import type { ApiMessage, ApiRequest, Block } from '../test/messages-api/request.ts';
+import type { Script } from '../test/messages-api/server.ts';
+import type { Chance } from './random.ts';
+import type { Task } from './workflow.ts';
+
+/** How long the model thinks before it answers. */
+export interface Pace {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** What each answer costs; any price per token makes whole micro-dollars of it. */
+const USAGE = { input: 1_200, output: 80 };
+
+/** Whatever goes wrong, it gives up and says its tag after so many answers to one prompt. */
+const MOST_ANSWERS = 8;
+
+/**
+ * A model that behaves like a sensible one: it looks for its latest task in the whole conversation, for after an
+ * interruption the last prompt only says "go on"; it uses a tool unless it sees that this was done; it reads a file that
+ * it may not overwrite unread; and then it says its tag. `onRequest` hears of each request, in the order of the log.
+ */
+export function newModel(chance: Chance, { leastMs, mostMs }: Pace, onRequest: (thinksMs: number) => void): Script {
+  return (request: ApiRequest): Reply => {
+    const thinksMs = Math.round(chance.between(leastMs, mostMs));
+    onRequest(thinksMs);
+    return { blocks: [answerTo(request.messages)], usage: USAGE, delayMs: thinksMs };
+  };
+}
+
+function answerTo(messages: readonly ApiMessage[]): Block {
+  const at = messages.findLastIndex((message) => message.role === 'user' && taskIn(message) !== undefined);
+  const message = messages[at];
+  const task = message === undefined ? undefined : taskIn(message);
+  if (task === undefined) return { type: 'text', text: 'I have no task.' };
+  const later = messages.slice(at);
+  const { tool, say } = task;
+  const answers = later.filter(({ role }) => role === 'assistant').length;
+  const last = resultsIn(later).at(-1);
+  if (tool === undefined || answers >= MOST_ANSWERS || (last?.ok && last.tool === tool.name)) {
+    return { type: 'text', text: say };
+  }
+  const unread = tool.name === 'Write' && last?.tool === 'Write' && /read it first|not been read/i.test(last.text);
+  const path = tool.input.file_path ?? '';
+  return unread
+    ? { type: 'tool_use', name: 'Read', input: { file_path: path } }
+    : { type: 'tool_use', name: tool.name, input: tool.input };
+}
+
+function taskIn(message: ApiMessage): Task | undefined {
+  const texts = blocksOf(message).flatMap(({ type, text = '' }) => (type === 'text' ? [text] : []));
+  const json = [...texts.join('\n').matchAll(/«task (.*?)»/g)].at(-1)?.[1];
+  return json === undefined ? undefined : (JSON.parse(json) as Task);
+}
+
+interface ToolResult {
+  readonly tool: string;
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** What the tools said, in order. Versions differ in what they say about a tool that was cut short. */
+function resultsIn(messages: readonly ApiMessage[]): readonly ToolResult[] {
+  const blocks = messages.flatMap(blocksOf);
+  const names = new Map(blocks.flatMap(({ type, id, name }) => (type === 'tool_use' ? [[id, String(name)]] : [])));
+  return blocks
+    .filter(({ type }) => type === 'tool_result')
+    .map((block) => {
+      const text = JSON.stringify(block.content ?? '');
+      const cut = /interrupted|outcome|unknown/i.test(text);
+      return { tool: names.get(block.tool_use_id) ?? '', ok: block.is_error !== true && !cut, text };
+    });
+}
+
+const blocksOf = ({ content }: ApiMessage): readonly Block[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : content;

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A living process of a turn. */
+export interface TurnProcess {
+  readonly pid: number;
+  readonly group: number;
+  /** `<run>/<agent>/<number of the turn>`. */
+  readonly turn: string;
+  /** Whether it is the shell that leads the turn's group. */
+  readonly leads: boolean;
+}
+
+/** Every living process that carries the marker of this run. */
+export function processesOf(runId: string): readonly TurnProcess[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    const environment = read(`/proc/${name}/environ`)?.split('\0') ?? [];
+    const turn = environment.find((entry) => entry.startsWith(`RAYMOND_TURN=${runId}/`))?.slice('RAYMOND_TURN='.length);
+    const stat = turn === undefined ? undefined : read(`/proc/${name}/stat`);
+    if (turn === undefined || stat === undefined) return [];
+    const [state = 'Z', , group = '0'] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const pid = Number(name);
+    return 'ZX'.includes(state) ? [] : [{ pid, group: Number(group), turn, leads: Number(group) === pid }];
+  });
+}
+
+/** Kills the groups of these turns' leaders, as the kernel would: at once. Gives back the turns that were hit. */
+export function killGroups(processes: readonly TurnProcess[]): readonly string[] {
+  const leaders = processes.filter(({ leads, group }) => leads && group > 1);
+  return leaders.flatMap(({ group, turn }) => (kill(-group) ? [turn] : []));
+}
+
+/** Sends SIGKILL; false if there is nobody any more. */
+export function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
+import { newModel, type Pace } from './model.ts';
+import type { Chance } from './random.ts';
+import { writeWorkflow } from './workflow.ts';
+
+/** What all runs share: an installed Raymond, a Claude Code, and a folder for everything. */
+export interface Ground {
+  readonly raymond: string;
+  readonly claude: string;
+  readonly folder: string;
+  readonly pace: Pace;
+}
+
+/** A request that the model got: when, and how long it thought about it. In the order of `api.requests`. */
+export interface Asked {
+  readonly at: number;
+  readonly thinksMs: number;
+}
+
+/** A place for one run: a working folder, a home and an API of its own. */
+export interface Rig {
+  readonly id: string;
+  readonly cwd: string;
+  readonly api: MessagesApi;
+  readonly asked: readonly Asked[];
+  /** Starts the installed command; its output is gathered. */
+  command(args: readonly string[]): Command;
+  close(keep: boolean): Promise<void>;
+}
+
+/** A Raymond that runs, and how it ends: with a code, or null if it was killed. */
+export interface Command {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export async function setUp(ground: Ground, id: string, chance: Chance): Promise<Rig> {
+  const root = await mkdtemp(join(ground.folder, `${id}-`));
+  const cwd = join(root, 'work');
+  const home = join(root, 'home');
+  const temporary = join(root, 'tmp');
+  for (const folder of [cwd, home, temporary]) await mkdir(folder);
+  await writeWorkflow(join(root, 'workflow'), cwd);
+  const asked: Asked[] = [];
+  const api = await startMessagesApi(
+    newModel(chance, ground.pace, (thinksMs) => {
+      asked.push({ at: Date.now(), thinksMs });
+    }),
+  );
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    TMPDIR: temporary,
+    CLAUDE_CODE_TMPDIR: temporary,
+    ANTHROPIC_BASE_URL: api.url,
+    ANTHROPIC_API_KEY: 'made-up',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  };
+  return {
+    id,
+    cwd,
+    api,
+    asked,
+    command(args) {
+      const options = ['--claude', ground.claude, '--budget', '100', '--retries', '50'];
+      const child = spawn(ground.raymond, [...args, ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (piece) => {
+        stdout += piece;
+      });
+      child.stderr.on('data', (piece) => {
+        stderr += piece;
+      });
+      const ended = new Promise<Ended>((done, fail) => {
+        child.once('error', fail);
+        child.once('close', (code) => done({ code, stdout, stderr }));
+      });
+      return { child, ended };
+    },
+    async close(keep) {
+      await api.close();
+      if (!keep) await rm(root, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** A file of the run, or nothing. */
+export const textOf = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '');
