@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import type { Event } from './core/event.ts';
 import { runId } from './core/ids.ts';
@@ -107,6 +108,9 @@ export async function resumeRun(id: string, request: ResumeRequest = {}): Promis
   }
 }
 
+/** The config file of whoever works in this folder; it may not exist. */
+export const configFile = (cwd = process.cwd()): string => layoutOf(findRaymondFolder(cwd)).config;
+
 /** All events of a run that is on disk, in order. */
 export async function recordedEvents(id: string, cwd = process.cwd()): Promise<readonly Event[]> {
   const events: Event[] = [];
@@ -131,6 +135,8 @@ function setOff(expedition: Expedition, first: readonly Event[], signals: readon
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
+  // Every turn under way listens, and there may be thousands: that is no leak to be warned of.
+  setMaxListeners(0, stopping.signal, killing.signal);
   let stream: EventStream | undefined;
   const tell = (events: readonly Event[]): void => {
     stream?.tell(events);

@@ -24,6 +24,7 @@ export interface Asked {
 export interface Rig {
   readonly id: string;
   readonly cwd: string;
+  readonly workflow: string;
   readonly api: MessagesApi;
   readonly asked: readonly Asked[];
   /** Starts the installed command; its output is gathered. */
@@ -49,7 +50,8 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
   const home = join(root, 'home');
   const temporary = join(root, 'tmp');
   for (const folder of [cwd, home, temporary]) await mkdir(folder);
-  await writeWorkflow(join(root, 'workflow'), cwd);
+  const workflow = join(root, 'workflow');
+  await writeWorkflow(workflow, cwd);
   const asked: Asked[] = [];
   const api = await startMessagesApi(
     newModel(chance, ground.pace, (thinksMs) => {
@@ -68,6 +70,7 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
   return {
     id,
     cwd,
+    workflow,
     api,
     asked,
     command(args) {

@@ -29,7 +29,7 @@ export async function writeWorkflow(folder: string, cwd: string): Promise<void> 
     'COUNT.sh': script(
       0.2,
       `n=\${RAYMOND_RESULT:-0}
-if [ "$n" -lt 2 ]; then echo "<goto input=\"$((n + 1))\">WORK.md</goto>"; else echo '<goto>ASK.md</goto>'; fi`,
+if [ "$n" -lt 2 ]; then echo "<goto input="$((n + 1))">WORK.md</goto>"; else echo '<goto>ASK.md</goto>'; fi`,
     ),
     'WORK.md': prompt({ say: '<goto input="{{result}}">COUNT.sh</goto>' }),
     'ASK.md': prompt({ say: '<call return="AFTER.md">PART.md</call>' }),

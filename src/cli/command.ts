@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs';
+import { readConfig } from '../config/config.ts';
 import type { Event } from '../core/event.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { documentOf, exitCodeOf, lineOf, type Running, recordedEvents, resumeRun, runWorkflow } from '../raymond.ts';
+import {
+  configFile,
+  documentOf,
+  exitCodeOf,
+  lineOf,
+  type Running,
+  recordedEvents,
+  resumeRun,
+  runWorkflow,
+} from '../raymond.ts';
 import { HELP } from './help.ts';
 import { optionsOf, readWords, usage, type Words } from './words.ts';
 
@@ -44,7 +54,7 @@ async function obey(argv: readonly string[], terminal: Terminal): Promise<number
   const options = optionsOf(words);
   const running = await (verb === 'run'
     ? runWorkflow(object, {
-        options,
+        options: { ...readConfig(configFile()), ...options },
         observe,
         ...(words.input !== undefined && { input: words.input }),
         ...(words['run-id'] !== undefined && { runId: words['run-id'] }),

@@ -30,6 +30,10 @@ Options:
   -h, --help              show this help
   -V, --version           show the version
 
+Options that are always the same belong in .raymond/config.toml, under [raymond]: budget, max_iterations, model, effort,
+timeout, parallel, reminders, retries, wait, reset_stack, permission_mode, dangerously_skip_permissions, debug, claude;
+variables under [vars]. What is given on the command line goes before.
+
 Examples:
   raymond workflows/coding --budget 5
   raymond workflows/coding/PLAN.md --input "Add a login page"

@@ -25,7 +25,10 @@ type Teller = { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind:
 const TELL: Teller = {
   run_started: (event) => `run ${event.run}: ${event.workflow.path}`,
   run_resumed: () => 'the run goes on',
-  run_stopping: ({ stop }) => `nothing new is started: ${STOPS[stop.kind]}`,
+  run_stopping: ({ at, stop }) =>
+    stop.kind === 'usage_limit'
+      ? `${clause(stop.message)}; nothing new is started, a resume after ${clock(stop.untilMs, at)} goes on`
+      : `nothing new is started: ${STOPS[stop.kind]}`,
   run_ended: ({ status, spentMicros }) => `the run has ended: ${status}, ${dollars(spentMicros)}`,
   agent_started: ({ parent, state }) => (parent === null ? null : `forked by ${parent}, starts in ${state}`),
   turn_started: ({ state, prompt, turn }) => (prompt === 'state' ? `${state}` : `${state} (${prompt}, turn ${turn})`),
@@ -38,11 +41,11 @@ const TELL: Teller = {
   reminded: ({ state, message, count, limit }) => `${state}: reminder ${count} of ${limit}: ${message}`,
   sleeping: ({ at, untilMs, why, message }) =>
     why === 'retry'
-      ? `${message}; tried again at ${clock(untilMs, at)}`
-      : `${message}; waiting until ${clock(untilMs, at)}`,
+      ? `${clause(message)}; tried again at ${clock(untilMs, at)}`
+      : `${clause(message)}; waiting until ${clock(untilMs, at)}`,
   woken: () => null,
   session_lost: ({ session, next, message }) =>
-    `session ${session} cannot be resumed (${message}); ${next === 'fork' ? 'it is forked' : 'a new one is started'}`,
+    `session ${session} cannot be resumed (${clause(message)}); ${next === 'fork' ? 'it is forked' : 'a new one is started'}`,
   answer_withheld: ({ state }) => `${state}: the budget is used up; the answer is kept for a resume`,
   visit_limit: ({ state, maxVisits }) => `${state} was entered ${maxVisits} times, as often as max_visits allows`,
   agent_paused: ({ message }) => `paused: ${message}`,
@@ -53,12 +56,14 @@ const TELL: Teller = {
 };
 
 const STOPS = {
-  budget: 'the budget is used up',
-  iterations: 'the limit of iterations is reached',
-  usage_limit: 'a usage limit is reached',
+  budget: 'the budget is used up; a resume with a higher --budget goes on',
+  iterations: 'the limit of iterations is reached; a resume with a higher --max-iterations goes on',
   stopped: 'the run was told to stop',
   interrupted: 'interrupted',
 } as const;
+
+/** A sentence that is gone on with. */
+const clause = (message: string): string => message.replace(/\.$/, '');
 
 /** An event as one plain line, labelled with its agent; null if it is not worth one. */
 export function lineOf(event: Event): string | null {

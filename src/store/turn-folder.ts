@@ -1,15 +1,18 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskProblem } from './disk-problem.ts';
-import { makeFolder, PRIVATE_FOLDER, writeWhole } from './files.ts';
+import { codeOf, diskProblem } from './disk-problem.ts';
+import { makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from './files.ts';
 import type { Layout, TurnName } from './layout.ts';
 
 /**
  * Makes the folder of a turn, with these files in it, before the turn is on record, and returns its path. What a
  * Raymond left there that died before it could record the turn is cleared away.
  *
- * Each file is synced, so that its text is whole once the turn is on record; the folder is not. If a power cut takes
- * its name away, the turn has no folder: that is seen, and it means that the turn never started.
+ * Nothing of it is synced. If we are killed, the system still has all of it. A power cut may take any of it, but it
+ * takes the turn's processes, too, and only they, and who waits for them, need these files: what has to outlast them,
+ * and says that there was a turn at all, is in the journal. The calls are synchronous because each is so short that the
+ * way to the thread pool and back would cost more.
  */
 export async function prepareTurn(
   layout: Layout,
@@ -18,17 +21,41 @@ export async function prepareTurn(
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<string> {
   const folder = layout.turn(run, turn);
-  if (await hasStarted(folder)) throw new Error(`${folder} belongs to a turn that has started`);
-  await makeFolder(layout.turns(run));
+  if (!madeAtOnce(folder)) await makeAnew(layout.turns(run), folder);
   try {
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { mode: PRIVATE_FOLDER });
-    await Promise.all(Object.entries(files).map(([name, content]) => writeWhole(join(folder, name), content)));
+    for (const [name, content] of Object.entries(files)) {
+      writeFileSync(join(folder, name), content, { mode: PRIVATE_FILE });
+    }
     return folder;
   } catch (cause) {
-    throw diskProblem(`The folder ${folder} cannot be filled`, cause, 'then try again. The turn was not started.');
+    throw unfilled(folder, cause);
   }
 }
+
+/** Nearly always the folder above is there and this one is not, and then one call does it. */
+function madeAtOnce(folder: string): boolean {
+  try {
+    mkdirSync(folder, { mode: PRIVATE_FOLDER });
+    return true;
+  } catch (cause) {
+    if (['ENOENT', 'EEXIST', 'ENOTDIR'].includes(codeOf(cause))) return false;
+    throw unfilled(folder, cause);
+  }
+}
+
+async function makeAnew(turns: string, folder: string): Promise<void> {
+  if (existsSync(join(folder, 'started'))) throw new Error(`${folder} belongs to a turn that has started`);
+  await makeFolder(turns);
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { mode: PRIVATE_FOLDER });
+  } catch (cause) {
+    throw unfilled(folder, cause);
+  }
+}
+
+const unfilled = (folder: string, cause: unknown): Error =>
+  diskProblem(`The folder ${folder} cannot be filled`, cause, 'then try again. The turn was not started.');
 
 /** Removes what a turn left behind, for runs that are to leave nothing. */
 export async function dropTurn(layout: Layout, run: string, turn: TurnName): Promise<void> {
@@ -37,9 +64,3 @@ export async function dropTurn(layout: Layout, run: string, turn: TurnName): Pro
     throw diskProblem(`The folder ${folder} cannot be removed`, cause, 'then remove it by hand.');
   });
 }
-
-const hasStarted = (folder: string): Promise<boolean> =>
-  access(join(folder, 'started')).then(
-    () => true,
-    () => false,
-  );

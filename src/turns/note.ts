@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Options } from '../core/run.ts';
 import type { State } from '../core/state.ts';
@@ -25,9 +25,16 @@ export function noteOf(state: State, options: Options): Note {
   return { timeoutMs: ms === 0 ? null : ms, timeoutFrom: from };
 }
 
-/** The note in a turn's folder. It was written by us before the turn began. */
-export async function readNote(dir: string): Promise<Note> {
-  return JSON.parse(await readFile(join(dir, NOTE_FILE), 'utf8')) as Note;
+/**
+ * The note in a turn's folder, where we wrote it before the turn began. Only a power cut can have lost or torn it, and
+ * then nothing of the turn runs that could be silent for too long.
+ */
+export function readNote(dir: string): Note {
+  try {
+    return JSON.parse(readFileSync(join(dir, NOTE_FILE), 'utf8')) as Note;
+  } catch {
+    return { timeoutMs: null, timeoutFrom: 'nobody' };
+  }
 }
 
 /** What a turn that was silent for too long is told, and its user. */

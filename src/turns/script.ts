@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptTurn } from '../core/due.ts';
 import type { FailureKind } from '../core/failure.ts';
@@ -43,12 +43,12 @@ export async function takeScript(
   kill: AbortSignal,
 ): Promise<Answered | Failed> {
   const dir = desk.folderOf(turn);
-  const note = await readNote(dir);
+  const note = readNote(dir);
   const care = { marker: markerOf(desk, turn), timeoutMs: note.timeoutMs, grace: null, kill };
   const outcome = await (life === 'this' ? runTurn(dir, commandOf(desk, turn, dir, env), care) : adoptTurn(dir, care));
   const fault = faultOf(outcome, silenceOf(note));
   if (fault !== null) return failed(turn, dir, ...fault);
-  const text = await readFile(turnFiles(dir).stdout, 'utf8');
+  const text = readFileSync(turnFiles(dir).stdout, 'utf8');
   const [scope, folders] = await Promise.all([desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
   return { kind: 'answered', at: Date.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
 }

@@ -1,9 +1,11 @@
-import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Source, unreadable } from './source.ts';
 
-/** The files directly in a folder. */
+/**
+ * The files directly in a folder. Before each turn they are listed and one of them is read, so that a change counts at
+ * once; done synchronously, that takes a tenth of what it costs by way of the thread pool.
+ */
 export function folderSource(path: string): Source {
   const name = basename(path) || path;
   return {
@@ -11,10 +13,8 @@ export function folderSource(path: string): Source {
     pathOf: (file) => join(path, file),
     async list() {
       try {
-        const entries = (await readdir(path, { withFileTypes: true })).filter((entry) => !entry.name.startsWith('.'));
-        const kept = await Promise.all(entries.map((entry) => isFile(path, entry)));
-        return entries
-          .filter((_, index) => kept[index])
+        return readdirSync(path, { withFileTypes: true })
+          .filter((entry) => !entry.name.startsWith('.') && isFile(path, entry))
           .map((entry) => entry.name)
           .sort();
       } catch (error) {
@@ -23,7 +23,7 @@ export function folderSource(path: string): Source {
     },
     async read(file) {
       try {
-        return await readFile(join(path, file));
+        return readFileSync(join(path, file));
       } catch (error) {
         throw unreadable(file, error);
       }
@@ -32,10 +32,11 @@ export function folderSource(path: string): Source {
 }
 
 /** A link counts as what it leads to; one that leads nowhere is no file. */
-async function isFile(folder: string, entry: Dirent): Promise<boolean> {
+function isFile(folder: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isFile();
-  return stat(join(folder, entry.name)).then(
-    (target) => target.isFile(),
-    () => false,
-  );
+  try {
+    return statSync(join(folder, entry.name)).isFile();
+  } catch {
+    return false;
+  }
 }

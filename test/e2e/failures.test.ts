@@ -1,26 +1,54 @@
-import { expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Agent, Run } from '../../src/core/run.ts';
-import { charged, conversation, play, playOn, type Rig, type Scene, setUp, withEachClaude } from './rig.ts';
+import type { Pinned } from '../claude-code/pinned.ts';
+import type { FailureName } from '../messages-api/reply.ts';
+import { charged, conversation, play, playOn, type Rig, type Scene, say, setUp, withEachClaude } from './rig.ts';
 
 /** Claude Code's own retries are not what is tested here. */
 const AT_ONCE = { CLAUDE_CODE_MAX_RETRIES: '0' };
 
-/** A run with a worker for each of these ways to fail; each fails so once, and then has its result. */
-function oneWorkerEach(fails: readonly string[], scene: Partial<Scene> = {}): Scene {
+interface Crew extends Partial<Omit<Scene, 'states' | 'script'>> {
+  /** In how many turns each worker meets its failure before all goes well. */
+  readonly turns?: number;
+  readonly frontmatter?: string;
+  readonly detail?: string;
+}
+
+/**
+ * A run with a worker for each of these ways to fail. Whatever Claude Code tries in a turn that is to fail, fails: it asks
+ * once more without a stream, or another model, and what it says then must not matter.
+ */
+async function setUpCrew(
+  context: TestContext,
+  pinned: Pinned,
+  fails: readonly FailureName[],
+  { turns = 1, frontmatter = '', detail, ...scene }: Crew = {},
+): Promise<Rig> {
   const forks = fails.map((fail) => `<fork next="END" fail="${fail}">WORKER</fork>`).join('');
-  return {
+  const rig: Rig = await setUp(context, pinned, {
     env: AT_ONCE,
     ...scene,
     states: {
       'START.sh': `echo '${forks}'`,
       'END.sh': 'echo "<result>forked</result>"',
-      'WORKER.md': 'I am {{fail}} «fail {{fail}} 1» «say <result>{{fail}} is over</result>»',
-      ...scene.states,
+      'WORKER.md': `${frontmatter}I am with {{fail}}.`,
     },
-  };
+    script({ messages }) {
+      const said = JSON.stringify(messages);
+      const worker = fails.findIndex((fail) => said.includes(`I am with ${fail}.`));
+      const kind = fails[worker];
+      if (kind === undefined) return undefined;
+      const met = rig.all('turn_ended').filter(({ agent }) => agent === `main_worker${worker + 1}`).length;
+      const fail = { kind, ...(detail !== undefined && { detail }) };
+      return { ...say(`<result>${kind} is over</result>`), ...(met < turns && { fail }) };
+    },
+  });
+  return rig;
 }
+
+const over = (fails: readonly FailureName[]): readonly string[] => fails.map((fail) => `${fail} is over`);
 
 const workers = ({ agents }: Run): readonly Agent[] => agents.filter(({ id }) => id !== 'main');
 
@@ -46,16 +74,12 @@ const sessionIn = (event: Event): string | undefined =>
 withEachClaude('a run', (pinned) => {
   test('sleeps through a usage limit and nobody is asked until it is over', async (context) => {
     const reset = Math.floor(Date.now() / 1000) + 2;
-    const rig = await setUp(
-      context,
-      pinned,
-      oneWorkerEach([`limit 1 ${reset}`], {
-        env: { ...AT_ONCE, ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up' },
-        states: { 'WORKER.md': 'I am limited «fail {{fail}}» «say <result>over</result>»' },
-      }),
-    );
+    const rig = await setUpCrew(context, pinned, ['limit'], {
+      detail: String(reset),
+      env: { ...AT_ONCE, ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up' },
+    });
     const run = await play(rig);
-    expect([run.status, results(run), run.hold]).toStrictEqual(['completed', ['over'], null]);
+    expect([run.status, results(run), run.hold]).toStrictEqual(['completed', over(['limit']), null]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual([['usage_limit', 'none']]);
     const [slept] = rig.all('sleeping');
     const [, again] = rig.all('turn_started').filter(({ state }) => state === 'WORKER.md');
@@ -67,10 +91,10 @@ withEachClaude('a run', (pinned) => {
   });
 
   test('tries again what passes, in the same conversation', async (context) => {
-    const fails = ['500', '529', 'overloaded', 'html', 'drop', 'dropmid', 'malformed', 'garbage', 'empty'];
-    const rig = await setUp(context, pinned, oneWorkerEach(fails));
+    const fails = ['500', '529', 'overloaded', 'html', 'drop', 'dropmid', 'malformed', 'garbage', 'empty'] as const;
+    const rig = await setUpCrew(context, pinned, fails);
     const run = await play(rig);
-    expect([run.status, results(run)]).toStrictEqual(['completed', fails.map((fail) => `${fail} is over`)]);
+    expect([run.status, results(run)]).toStrictEqual(['completed', over(fails)]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual(fails.map(() => ['transient', 'none']));
     for (const [first, second] of byWorker(rig, run, sessionIn)) expect(second).toBe(first?.replace('new', 'resume'));
     expect(new Set(rig.all('sleeping').map(({ why, count }) => `${why} ${count}`))).toStrictEqual(new Set(['retry 1']));
@@ -78,75 +102,52 @@ withEachClaude('a run', (pinned) => {
   });
 
   test('pauses for what only its user can mend, and goes on when he has', async (context) => {
-    const fails = ['401', '403', 'billing', '404', '400', 'toolong'];
+    const fails = ['401', '403', 'billing', '404', '400', 'toolong'] as const;
     const why = ['authentication', 'authentication', 'billing', 'model', 'invalid_request', 'prompt_too_long'];
-    const rig = await setUp(context, pinned, oneWorkerEach(fails));
+    const rig = await setUpCrew(context, pinned, fails);
     const paused = await play(rig);
     expect(paused.status).toBe('paused');
     expect(workers(paused).map(({ phase }) => phase.kind === 'paused' && phase.why)).toStrictEqual(why);
     const asked = rig.api.requests.length;
     const run = await playOn(rig);
-    expect([run.status, results(run)]).toStrictEqual(['completed', fails.map((fail) => `${fail} is over`)]);
+    expect([run.status, results(run)]).toStrictEqual(['completed', over(fails)]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual(why.map((kind) => [kind, 'none']));
     for (const [first, second] of byWorker(rig, run, sessionIn)) expect(second).toBe(first?.replace('new', 'resume'));
     expect(rig.api.requests.length).toBeGreaterThan(asked);
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test.each(['limit', '429'])('pauses for a usage limit (%s) if it is not to wait', async (fail, context) => {
-    const rig = await setUp(context, pinned, oneWorkerEach([fail], { options: { wait: false } }));
+  test.for(['limit', '429'] as const)('pauses for a usage limit (%s) if it is not to wait', async (fail, context) => {
+    const rig = await setUpCrew(context, pinned, [fail], { options: { wait: false } });
     const paused = await play(rig);
     expect([paused.status, paused.stop]).toMatchObject(['paused', { kind: 'usage_limit' }]);
     const run = await playOn(rig);
-    expect([run.status, run.stop, results(run)]).toStrictEqual(['completed', null, [`${fail} is over`]]);
+    expect([run.status, run.stop, results(run)]).toStrictEqual(['completed', null, over([fail])]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual([['usage_limit', 'none']]);
     expect(rig.all('sleeping')).toStrictEqual([]);
   });
 
   test('gives up what does not pass, and lets the others finish', async (context) => {
-    const rig = await setUp(
-      context,
-      pinned,
-      oneWorkerEach(['500 *', 'refusal', '500 1'], {
-        options: { retries: 1 },
-        states: { 'WORKER.md': 'I am {{fail}} «fail {{fail}}» «say <result>over</result>»' },
-        script: ({ messages }) =>
-          // Newer versions ask once more in other words.
-          JSON.stringify(messages).includes('I am refusal') ? { blocks: [], fail: { kind: 'refusal' } } : undefined,
-      }),
-    );
+    const rig = await setUpCrew(context, pinned, ['500', 'refusal'], { options: { retries: 1 }, turns: 2 });
     const run = await play(rig);
-    expect([run.status, results(run)]).toMatchObject([
+    expect([run.status, run.agents.map(({ phase }) => phase)]).toStrictEqual([
       'failed',
       [
+        { kind: 'ended', result: 'forked' },
         { kind: 'failed', message: expect.stringMatching(/^WORKER\.md: .*500.*\(tried 2 times\)$/) },
         { kind: 'failed', message: expect.stringMatching(/^WORKER\.md: Claude declined to answer/) },
-        'over',
       ],
     ]);
-    expect(byWorker(rig, run, failureIn)).toStrictEqual([
-      ['transient', 'transient'],
-      ['refusal'],
-      ['transient', 'none'],
-    ]);
+    expect(byWorker(rig, run, failureIn)).toStrictEqual([['transient', 'transient'], ['refusal']]);
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
   test('ends a turn whose API is silent, and tries it again', async (context) => {
-    const fails = ['hang', 'hangmid'];
-    const rig = await setUp(
-      context,
-      pinned,
-      oneWorkerEach(fails, {
-        states: {
-          'WORKER.md': '---\ntimeout: 10\n---\nI am {{fail}} «fail {{fail}} 1» «say <result>{{fail}} is over</result>»',
-        },
-      }),
-    );
+    const fails = ['hang', 'hangmid'] as const;
+    const rig = await setUpCrew(context, pinned, fails, { frontmatter: '---\ntimeout: 10\n---\n' });
     const run = await play(rig);
-    expect([run.status, results(run)]).toStrictEqual(['completed', fails.map((fail) => `${fail} is over`)]);
+    expect([run.status, results(run)]).toStrictEqual(['completed', over(fails)]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual(fails.map(() => ['timeout', 'none']));
-    for (const fail of fails) expect(conversation(rig, `I am ${fail} `)[0]).toBe(`> I am ${fail}`);
   });
 
   test('ends when a turn has used up the budget, and goes on from there with more', async (context) => {
@@ -168,8 +169,9 @@ withEachClaude('a run', (pinned) => {
     expect(stopped.ledger.spentMicros).toBe(charged(rig));
     const run = await playOn(rig, { budgetMicros: 1_000_000 });
     expect([run.status, run.agents[0]?.phase]).toStrictEqual(['completed', { kind: 'ended', result: 'over' }]);
-    expect(conversation(rig, 'You were interrupted').slice(0, 4)).toStrictEqual([
-      ...['> I am START', '< <goto>DEAR</goto>', '> I am DEAR', '< [Write]'],
+    // What was in hand when the money ran out is told differently by each version.
+    expect(conversation(rig, 'You were interrupted').slice(0, 3)).toStrictEqual([
+      ...['> I am START', '< <goto>DEAR</goto>', '> I am DEAR'],
     ]);
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0 });
   });

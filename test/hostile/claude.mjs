@@ -9,7 +9,7 @@
  */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const { HOME = '' } = process.env;
 const args = process.argv.slice(2);
@@ -53,7 +53,14 @@ leave(0);
 function STEPS() {
   return {
     init: (more) =>
-      line({ type: 'system', subtype: 'init', session_id: session, model: 'opus', claude_code_version: version, ...more }),
+      line({
+        type: 'system',
+        subtype: 'init',
+        session_id: session,
+        model: 'opus',
+        claude_code_version: version,
+        ...more,
+      }),
     assistant({ text, ...more }) {
       spent += 0.01;
       messages += 1;
@@ -78,6 +85,18 @@ function STEPS() {
     bytes: (base64) => write(Buffer.from(base64, 'base64')),
     /** A tool result with so many bytes in one line. */
     huge: (size) => line({ type: 'user', message: { content: [{ type: 'tool_result', content: 'x'.repeat(size) }] } }),
+    /** A tool call whose input is a list in a list in a list. */
+    nested(depth) {
+      const input = '['.repeat(depth) + ']'.repeat(depth);
+      const content = `[{"type":"tool_use","id":"t","name":"Bash","input":${input}}]`;
+      write(Buffer.from(`{"type":"assistant","message":{"id":"m","model":"opus","content":${content}}}\n`));
+    },
+    /** An answer of so many bytes. */
+    vast(size) {
+      const text = `<result>${'x'.repeat(size)}</result>`;
+      STEPS().assistant({ text });
+      STEPS().result({ result: text });
+    },
     /** One byte after another, as slowly as told. */
     async drip({ text, everyMs }) {
       for (const byte of Buffer.from(text)) {
@@ -91,9 +110,28 @@ function STEPS() {
       for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});
     },
     hang: () => sleep(120_000),
-    die: (signal) => {
+    die(signal) {
       process.kill(process.pid, signal);
       return sleep(120_000);
+    },
+    /** Takes everybody along: the wrapper above us leads the group. */
+    dieTogether() {
+      process.kill(-process.ppid, 'SIGKILL');
+      return sleep(120_000);
+    },
+    /** Says that a call of the API is tried again, and again. */
+    async retry({ times, everyMs }) {
+      for (let attempt = 1; attempt <= times; attempt += 1) {
+        line({
+          type: 'system',
+          subtype: 'api_retry',
+          attempt,
+          max_retries: 10,
+          error: 'overloaded',
+          error_status: 529,
+        });
+        await sleep(everyMs);
+      }
     },
     /** Leaves a child that keeps our output open. */
     async child({ ownSession = false, deaf = false }) {
@@ -106,6 +144,8 @@ function STEPS() {
     /** Loses a conversation: this one. */
     forget: () => fs.rmSync(fileOf(session)),
     remove: (path) => fs.rmSync(path, { recursive: true, force: true }),
+    /** Where our output goes, as the system knows it. */
+    removeTurn: () => fs.rmSync(dirname(fs.readlinkSync('/proc/self/fd/1')), { recursive: true }),
     /** Tells a test that it has come so far. */
     mark: (name) => fs.writeFileSync(join(HOME, name), ''),
     exit: (code) => leave(code),

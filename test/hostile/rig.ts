@@ -1,10 +1,28 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test as base, expect } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import type { Agent, Options, Run } from '../../src/core/run.ts';
-import { lineOf, type ResumeRequest, recordedEvents, resumeRun, type Running, type RunRequest, runWorkflow } from '../../src/raymond.ts';
+import {
+  lineOf,
+  type ResumeRequest,
+  type Running,
+  type RunRequest,
+  recordedEvents,
+  resumeRun,
+  runWorkflow,
+} from '../../src/raymond.ts';
 import { eventually } from '../process/turns.ts';
 
 /** A call of the fake, as it wrote it down. */
@@ -30,41 +48,52 @@ export interface Rig {
   readonly home: string;
   readonly claude: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Puts the fake back where it was. */
+  install(): void;
   /** Runs these states to the end; `also` acts on events as they come. */
   play(files: Readonly<Record<string, string>>, options?: Partial<Options>, also?: Also): Promise<Played>;
   resume(played: Played, request?: ResumeRequest): Promise<Played>;
+  /** Acts as soon as the fake has come to a mark. */
+  onceMarked(mark: string, act: () => void): void;
   /** The processes of this rig's runs that are still there. */
   left(): readonly number[];
   /** Ends what a test left on purpose. */
   endLeft(): void;
 }
 
-type Also = Omit<RunRequest, 'options' | 'observe'> & { readonly onEvent?: (event: Event, running: () => Running) => void };
+type Also = Omit<RunRequest, 'options' | 'observe'> & {
+  readonly onEvent?: (event: Event, running: () => Running) => void;
+};
 
 /** A test with a rig. What it leaves behind, be it a process or a folder, fails it. */
 export const test = base.extend<{ rig: Rig }>({
   rig: async ({ task: _ }, use) => {
-    const root = mkdtempSync(join(tmpdir(), 'raymond-hostile-'));
-    const rig = newRig(root);
+    // Files in memory are fast; programs may not be run from there everywhere.
+    const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'raymond-hostile-'));
+    const bin = mkdtempSync(join(tmpdir(), 'raymond-hostile-'));
+    const rig = newRig(root, bin);
     try {
       await use(rig);
       await eventually('the end of every process', () => rig.left().length === 0);
     } finally {
       rig.endLeft();
-      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+      for (const folder of [root, bin]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     }
-    expect(existsSync(root)).toBe(false);
   },
 });
 
 export { describe, expect } from 'vitest';
 
-function newRig(root: string): Rig {
-  const [cwd, home, bin] = ['work', 'home', 'bin'].map((name) => join(root, name)) as [string, string, string];
-  for (const folder of [cwd, home, bin]) mkdirSync(folder);
+function newRig(root: string, bin: string): Rig {
+  const cwd = join(root, 'work');
+  const home = join(root, 'home');
+  for (const folder of [cwd, home]) mkdirSync(folder);
   const claude = join(bin, 'claude.mjs');
-  copyFileSync(join(import.meta.dirname, 'claude.mjs'), claude);
-  chmodSync(claude, 0o755);
+  const install = (): void => {
+    copyFileSync(join(import.meta.dirname, 'claude.mjs'), claude);
+    chmodSync(claude, 0o755);
+  };
+  install();
   writeFileSync(join(bin, 'version'), '2.1.325');
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home };
   const runs = new Set<string>();
@@ -84,6 +113,7 @@ function newRig(root: string): Rig {
     home,
     claude,
     env,
+    install,
     async play(files, options = {}, { onEvent, ...also } = {}) {
       for (const [name, text] of Object.entries(files)) {
         mkdirSync(dirname(join(cwd, 'flow', name)), { recursive: true });
@@ -112,6 +142,7 @@ function newRig(root: string): Rig {
       return played;
     },
     resume: ({ run }, request = {}) => finish((observe) => resumeRun(run.id, { cwd, env, ...request, observe })),
+    onceMarked: (mark, act) => void eventually(mark, () => existsSync(join(home, mark))).then(act),
     left: () => [...runs].flatMap(processesOf),
     endLeft() {
       for (const pid of [...runs].flatMap(processesOf)) process.kill(pid, 'SIGKILL');
@@ -142,14 +173,22 @@ function callsIn(home: string): readonly Call[] {
 }
 
 /** The events of one kind, in order. */
-export const told = <Kind extends Event['kind']>({ events }: Played, kind: Kind): readonly Extract<Event, { kind: Kind }>[] =>
+export const told = <Kind extends Event['kind']>(
+  { events }: Played,
+  kind: Kind,
+): readonly Extract<Event, { kind: Kind }>[] =>
   events.filter((event): event is Extract<Event, { kind: Kind }> => event.kind === kind);
+
+/** What a call was given for an option. */
+export const argument = ({ args }: Call, name: string): string | undefined =>
+  args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
 
 /** Everything that the user reads. */
 export const read = ({ events }: Played): string => events.flatMap((event) => lineOf(event) ?? []).join('\n');
 
 /** How the turns ended, one after the other: `null` is well. */
-export const failures = (played: Played): readonly (string | null)[] => told(played, 'turn_ended').map(({ failure }) => failure);
+export const failures = (played: Played): readonly (string | null)[] =>
+  told(played, 'turn_ended').map(({ failure }) => failure);
 
 /** The result of the run, which must have completed. */
 export function resultOf(played: Played): string {
@@ -165,5 +204,6 @@ export function expectStuck(played: Played, status: Run['status'], ...sayings: r
   expect(told(played, 'run_ended').at(-1)).toMatchObject({ status });
   for (const saying of sayings) expect(read(played)).toMatch(saying);
   const { phase } = played.main;
-  if (phase.kind === 'failed' || phase.kind === 'paused') expect(phase.message).toMatch(/^(START\.md: )?[A-Z][^\n]*[.)]$/);
+  if (phase.kind === 'failed' || phase.kind === 'paused')
+    expect(phase.message).toMatch(/^(START\.md: )?[A-Z][^\n]*[.)]$/);
 }

@@ -42,7 +42,7 @@ test('cut off at any byte, a journal gives the run as of its last whole step', a
     });
     expect(statSync(file).size).toBe(size);
   }
-});
+}, 120_000);
 
 test('a torn step is cut off by the owner alone, and the run goes on as if it had not begun', async () => {
   await fc.assert(

@@ -72,7 +72,7 @@ export class ClaudeBackend implements Backend {
     let heardAll: Promise<void> = Promise.resolve();
     const care: Care = {
       marker: markerOf(desk, turn),
-      timeoutMs: (await readNote(dir)).timeoutMs,
+      timeoutMs: readNote(dir).timeoutMs,
       grace: { ms: LEAVE_GRACE_MS, saidAll: () => saidAll(transcript) },
       kill,
       onRunning(exited) {

@@ -21,8 +21,16 @@ export function readEvent(line: string): ClaudeEvent {
   if (!typed.success) return { kind: 'garbage', text: line.slice(0, MOST_GARBAGE) };
   const { type, subtype } = typed.data;
   const name = type === 'system' ? `${type}/${subtype}` : type;
-  const read = Object.hasOwn(READERS, name) ? READERS[name]?.safeParse(value) : undefined;
-  return read?.success ? read.data : { kind: 'other', type: name };
+  return readAs(name, value) ?? { kind: 'other', type: name };
+}
+
+function readAs(name: string, value: unknown): ClaudeEvent | undefined {
+  try {
+    return Object.hasOwn(READERS, name) ? READERS[name]?.safeParse(value).data : undefined;
+  } catch {
+    // Lists in lists may go deeper than a stack does.
+    return undefined;
+  }
 }
 
 function parseJson(line: string): unknown {

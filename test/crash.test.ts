@@ -1,0 +1,351 @@
+/*
+ * What the promise of section 3 of ARCHITECTURE.md means for someone at a terminal: the built command, real scripts, real
+ * signals. A script waits at a gate, a file, so that we know what is under way when something happens; nothing sleeps.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const CLI = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js');
+const ID = 'crash';
+
+let home: string;
+let started: ChildProcess[];
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-crash-')));
+  started = [];
+});
+
+afterEach(async () => {
+  open('gate');
+  for (const { pid } of turns()) signal(pid, 'SIGKILL');
+  for (const child of started) child.kill('SIGKILL');
+  rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Command {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  /** Resolves once it has said this on stderr. */
+  said(text: string): Promise<void>;
+}
+
+function command(...args: readonly string[]): Command {
+  return attend(spawn(process.execPath, [CLI, ...args], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
+function attend(child: ChildProcess): Command {
+  started.push(child);
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (piece) => {
+    stdout += piece;
+  });
+  child.stderr?.on('data', (piece) => {
+    stderr += piece;
+  });
+  return {
+    pid: child.pid ?? 0,
+    ended: new Promise((done) =>
+      child.once('close', (code, killedBy) => done({ code, signal: killedBy, stdout, stderr })),
+    ),
+    said: (text) => until(() => stderr.includes(text), `it to say "${text}"`),
+  };
+}
+
+const run = (files: Record<string, string>, ...options: string[]): Command =>
+  command('run', workflow(files), '--run-id', ID, ...options);
+const resume = (...options: string[]): Command => command('resume', ID, ...options);
+
+function workflow(files: Record<string, string>): string {
+  const folder = join(home, 'workflow');
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+/** A script that leaves a line when it begins and one when it ends, and waits at the gate in between. */
+const gated = (answer: string): string => `echo "begin $RAYMOND_STATE" >> effects
+until [ -e gate ]; do sleep 0.02; done
+echo "end $RAYMOND_STATE" >> effects
+echo '${answer}'
+`;
+
+const GATED = { 'START.sh': gated('<result>done</result>') };
+const THEN = { 'START.sh': gated('<goto>NEXT</goto>'), 'NEXT.sh': 'echo next >> effects; echo "<result>done</result>"' };
+
+const open = (gate: string): void => writeFileSync(join(home, gate), '');
+const text = (...path: string[]): string =>
+  existsSync(join(home, ...path)) ? readFileSync(join(home, ...path), 'utf8') : '';
+const effects = (): readonly string[] => text('effects').split('\n').slice(0, -1);
+const journal = join('.raymond', 'runs', ID, 'journal.jsonl');
+const hasBegun = (state = 'START.sh'): Promise<void> =>
+  until(() => effects().includes(`begin ${state}`), `${state} to begin`);
+
+/** The living processes of this run's turns. */
+function turns(): readonly { readonly pid: number; readonly group: number }[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      // Other tests have runs of the same name, in other folders.
+      const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+      if (!environment.includes(`PWD=${home}`) && !environment.some((entry) => entry.startsWith(`OLDPWD=${home}`))) {
+        return [];
+      }
+      if (!environment.some((entry) => entry.startsWith(`RAYMOND_TURN=${ID}/`))) return [];
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      const [state = 'Z', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return state === 'Z' ? [] : [{ pid: Number(pid), group: Number(group) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The group of the turn under way, as its wrapper wrote it down. */
+function group(): number {
+  const folder = join(home, '.raymond', 'runs', ID, 'turns');
+  const last = readdirSync(folder).sort().at(-1) ?? '';
+  return Number(readFileSync(join(folder, last, 'pid'), 'utf8').split(' ')[0]);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {}
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (const deadline = Date.now() + 20_000; !holds(); await delay(10)) {
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+  }
+}
+
+/** Kills the orchestrator while its script waits at the gate. */
+async function orchestratorKilled(files: Record<string, string>): Promise<void> {
+  const orchestrator = run(files);
+  await hasBegun();
+  signal(orchestrator.pid, 'SIGKILL');
+  expect(await orchestrator.ended).toMatchObject({ code: null, signal: 'SIGKILL' });
+}
+
+async function bothKilled(files: Record<string, string>): Promise<void> {
+  await orchestratorKilled(files);
+  signal(-group(), 'SIGKILL');
+}
+
+describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
+  test('a script that still runs is followed to its end, and runs once', async () => {
+    await orchestratorKilled(THEN);
+    const resumed = resume();
+    await resumed.said('resumed');
+    open('gate');
+    expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('a script that ended by itself in the meantime counts, and does not run again', async () => {
+    await orchestratorKilled(THEN);
+    const turn = join('.raymond', 'runs', ID, 'turns', '0001-main-START', 'exit');
+    open('gate');
+    await until(() => text(turn) === '0\n', 'the script to end');
+    expect(await resume().ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('a script that was killed too pauses the run, and only --retry runs it again', async () => {
+    await bothKilled(THEN);
+    open('gate');
+    for (const _ of ['once', 'and once more']) {
+      const { code, stderr } = await resume().ended;
+      expect([code, stderr]).toStrictEqual([3, expect.stringContaining('`resume --retry` runs it again')]);
+      expect(effects()).toStrictEqual(['begin START.sh']);
+    }
+    expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('a script that is killed while its run lives pauses the run likewise', async () => {
+    const running = run(THEN);
+    await hasBegun();
+    signal(-group(), 'SIGKILL');
+    const { code, stderr } = await running.ended;
+    expect([code, stderr]).toStrictEqual([3, expect.stringContaining('`resume --retry` runs it again')]);
+  });
+
+  test('a line that was being written is cut off, and the run goes on', async () => {
+    await orchestratorKilled(THEN);
+    const whole = text(journal);
+    const last = whole.split('\n').at(-2) ?? '';
+    appendFileSync(join(home, journal), last.slice(0, last.length / 2));
+    open('gate');
+    expect(await resume().ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(text(journal).startsWith(whole)).toBe(true);
+    const seqs = text(journal).split('\n').slice(0, -1).map((line) => (JSON.parse(line) as { seq: number }).seq);
+    expect(seqs).toStrictEqual(seqs.map((_, index) => index));
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('a line broken before the last one stops everything before anything is touched', async () => {
+    await orchestratorKilled(THEN);
+    const [first, ...rest] = text(journal).split('\n');
+    const broken = [first?.slice(0, 20), ...rest].join('\n');
+    rmSync(join(home, '.raymond', 'state', `${ID}.json.tmp`), { force: true });
+    writeFileSync(join(home, journal), broken);
+    const { code } = await resume().ended;
+    expect([code, text(journal) === broken]).toStrictEqual([65, true]);
+  });
+
+  test('a turn whose folder a power cut has taken away never started, and starts now', async () => {
+    await bothKilled(THEN);
+    rmSync(join(home, '.raymond', 'runs', ID, 'turns', '0001-main-START'), { recursive: true });
+    rmSync(join(home, 'effects'));
+    open('gate');
+    expect(await resume().ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('of two resumes at once one goes on, and the other is told who', async () => {
+    await orchestratorKilled(THEN);
+    const both = [resume(), resume()] as const;
+    const first = await Promise.race(both.map(async ({ pid, ended }) => ({ pid, ...(await ended) })));
+    const winner = both.find(({ pid }) => pid !== first.pid);
+    expect([first.code, first.stderr]).toStrictEqual([64, expect.stringContaining(`driven by process ${winner?.pid}`)]);
+    open('gate');
+    expect(await winner?.ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('a machine that was started anew is no owner, whoever has its number now', async () => {
+    await bothKilled(THEN);
+    const owner = join(home, '.raymond', 'runs', ID, 'owner.1');
+    const facts = JSON.parse(readFileSync(owner, 'utf8'));
+    // A living process with the owner's number and start time: only the boot is another.
+    const stat = readFileSync(`/proc/${process.pid}/stat`, 'latin1');
+    const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    writeFileSync(owner, JSON.stringify({ ...facts, pid: process.pid, startTime }));
+    expect(await resume().ended).toMatchObject({ code: 64 });
+    writeFileSync(owner, JSON.stringify({ ...facts, pid: process.pid, startTime, bootId: 'of yesterday' }));
+    open('gate');
+    expect(await resume().ended).toMatchObject({ code: 3 });
+    expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
+  });
+
+  test('an ended run runs nothing and says again what came of it', async () => {
+    open('gate');
+    const first = await run(THEN, '--json').ended;
+    expect(await resume('--json').ended).toStrictEqual({ ...first, stderr: expect.any(String) });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a run at a terminal', () => {
+  test('goes on after it was stopped for a while, and stays its owner', async () => {
+    const running = run(THEN);
+    await hasBegun();
+    signal(running.pid, 'SIGSTOP');
+    open('gate');
+    await until(() => effects().includes('end START.sh'), 'the script to end');
+    const { code, stderr } = await resume().ended;
+    expect([code, stderr]).toStrictEqual([64, expect.stringContaining(`driven by process ${running.pid}`)]);
+    signal(running.pid, 'SIGCONT');
+    expect(await running.ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('ends after its turns at the first Ctrl-C, and a resume goes on from there', async () => {
+    const running = run(THEN);
+    await hasBegun();
+    signal(running.pid, 'SIGINT');
+    await running.said('stopping');
+    open('gate');
+    expect(await running.ended).toMatchObject({ code: 130 });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh']);
+    expect(await resume().ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('ends its turns at the second Ctrl-C, leaves nothing behind and can be resumed', async () => {
+    const running = run(GATED);
+    await hasBegun();
+    signal(running.pid, 'SIGINT');
+    await running.said('stopping');
+    signal(running.pid, 'SIGINT');
+    expect(await running.ended).toMatchObject({ code: 130 });
+    expect(turns()).toStrictEqual([]);
+    open('gate');
+    expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh']);
+  });
+});
+
+/** A folder of its own size needs a mount of its own, which not every machine permits. */
+const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
+
+describe.skipIf(!canMount)('a disk', () => {
+  /** Runs shell commands where `.raymond` is a small disk of its own; `raymond` is the command. */
+  const onSmallDisk = (commands: string): Promise<Ended> => {
+    mkdirSync(join(home, '.raymond'));
+    const script = `set -u
+mount -t tmpfs -o size=128k tmpfs "$PWD/.raymond"
+raymond() { ${JSON.stringify(process.execPath)} ${JSON.stringify(CLI)} "$@"; }
+${commands}`;
+    const child = spawn('unshare', ['-rm', '/bin/bash', '-c', script], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
+    return attend(child).ended;
+  };
+
+  test('that is full stops the run with a clear error, and once there is room it goes on', async () => {
+    const folder = workflow({
+      'START.sh': 'echo start >> effects; echo "<goto>NEXT</goto>"; (sleep 0.1; cat /dev/zero > .raymond/fill) 2>/dev/null',
+      'NEXT.sh': 'echo next >> effects; echo "<result>done</result>"',
+    });
+    const { stdout, stderr } = await onSmallDisk(`
+raymond run ${folder} --run-id ${ID}; echo "first: $?"
+rm .raymond/fill
+raymond resume ${ID} --retry; echo "second: $?"`);
+    console.log(stdout, stderr);
+    expect(stdout).toContain('done\nsecond: 0');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('that is read-only is named before anything runs', async () => {
+    const folder = workflow({ 'START.sh': 'echo start >> effects' });
+    const { stdout, stderr } = await onSmallDisk(`
+mount -o remount,ro "$PWD/.raymond"
+raymond run ${folder} --run-id ${ID}; echo "code: $?"`);
+    expect(stdout).toBe('code: 64\n');
+    expect(stderr).toContain('the file system is read-only');
+    expect(stderr).not.toContain('    at ');
+    expect(effects()).toStrictEqual([]);
+  });
+});
+
+test('a file where .raymond should be is named before anything runs', async () => {
+  writeFileSync(join(home, '.raymond'), 'mine');
+  const { code, stderr } = await run(GATED).ended;
+  expect([code, stderr]).toStrictEqual([64, expect.stringContaining('there is a file where a folder should be')]);
+  expect(effects()).toStrictEqual([]);
+  expect(statSync(join(home, '.raymond')).isFile()).toBe(true);
+});

@@ -1,0 +1,172 @@
+import { INIT, play, RESULT, says, state } from './play.ts';
+import {
+  argument,
+  type Call,
+  describe,
+  expect,
+  expectStuck,
+  failures,
+  type Played,
+  read,
+  resultOf,
+  test,
+  told,
+} from './rig.ts';
+
+const IMPATIENT = 'timeout: 1';
+/** Enough for a start on a busy machine; what comes in between is longer in all. */
+const PATIENT = 'timeout: 2';
+const HANG = { hang: true };
+const PART = { assistant: { text: 'I will look into it.' } };
+const DEAF_CHILD = { child: { ownSession: true, deaf: true } };
+
+const prompts = (played: Played): readonly string[] => told(played, 'turn_started').map(({ prompt }) => prompt);
+
+describe.concurrent('who does not leave', () => {
+  test('has answered all the same, if the result is there', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': play([...says(RESULT), HANG]) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual([null]);
+    expect(rig.left()).toStrictEqual([]);
+  });
+
+  test('is killed if it hears nothing, and what it started with it', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': play([{ deaf: true }, DEAF_CHILD, ...says(RESULT), HANG]) });
+    expect(resultOf(played)).toBe('done');
+    expect(rig.left()).toStrictEqual([]);
+  });
+
+  test('has failed, if the result says so', async ({ rig }) => {
+    const failed = { result: { is_error: true, result: 'API Error: 500' } };
+    const played = await rig.play({ 'START.md': play([INIT, failed, HANG]) }, { retries: 0 });
+    expectStuck(played, 'failed', /API Error: 500/);
+    expect(rig.left()).toStrictEqual([]);
+  });
+});
+
+describe.concurrent('who falls silent', () => {
+  test('before any answer is asked the same again in its session', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play([INIT, HANG], RESULT)) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual(['timeout', null]);
+    expect(prompts(played)).toStrictEqual(['state', 'state']);
+    const [first, second] = played.calls as [Call, Call];
+    expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
+    expect(read(played)).toMatch(/printed nothing for 1 s\. A longer `timeout` gives it more time\.; tried again at/);
+  });
+
+  test('in the middle of an answer is told to go on in its session', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play([INIT, PART, HANG], RESULT)) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual(['timeout', null]);
+    expect(prompts(played)).toStrictEqual(['state', 'continue']);
+    const [first, second] = played.calls as [Call, Call];
+    expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
+    expect(second.prompt).toMatch(/^You were interrupted/);
+  });
+
+  test('without a single word gets a new session', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play([HANG], RESULT)) });
+    expect(resultOf(played)).toBe('done');
+    const [first, second] = played.calls as [Call, Call];
+    expect(argument(second, '--session-id')).not.toBe(argument(first, '--session-id'));
+    expect(second.args).not.toContain('--resume');
+  });
+
+  test('because it was stopped is ended, too', async ({ rig }) => {
+    const stopped = [INIT, { die: 'SIGSTOP' }];
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play(stopped)) }, { retries: 0 });
+    expectStuck(played, 'failed', /failed: START\.md: .*printed nothing for 1 s/);
+    expect(rig.left()).toStrictEqual([]);
+  });
+
+  test('and does not hear SIGTERM is killed, with its deaf children in sessions of their own', async ({ rig }) => {
+    const deaf = [INIT, { deaf: true }, DEAF_CHILD, HANG];
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play(deaf)) }, { retries: 0 });
+    expectStuck(played, 'failed', /printed nothing/);
+    expect(failures(played)).toStrictEqual(['timeout']);
+    expect(rig.left()).toStrictEqual([]);
+  });
+});
+
+describe.concurrent('who is slow is left in peace', () => {
+  test('as long as a byte comes now and then', async ({ rig }) => {
+    const drip = { drip: { text: '.'.repeat(60), everyMs: 50 } };
+    const played = await rig.play({ 'START.md': state(PATIENT, play([INIT, drip, { raw: '\n' }, ...says(RESULT)])) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual([null]);
+  });
+
+  test('as long as it says that it tries again', async ({ rig }) => {
+    const retries = { retry: { times: 6, everyMs: 500 } };
+    const played = await rig.play({ 'START.md': state(PATIENT, play([INIT, retries, ...says(RESULT)])) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual([null]);
+  });
+});
+
+describe.concurrent('who leaves children behind', () => {
+  test('that hold its output open is not waited for, and they live on: they may be meant', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': play([{ child: { ownSession: true } }, ...says(RESULT)]) });
+    expect(resultOf(played)).toBe('done');
+    expect(rig.left().length).toBeGreaterThan(0);
+    rig.endLeft();
+  });
+
+  test('and fails takes them along', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': play([DEAF_CHILD, INIT, { exit: 1 }]) }, { retries: 0 });
+    expectStuck(played, 'failed', /exit code 1/);
+    expect(rig.left()).toStrictEqual([]);
+  });
+
+  test('and is killed has none by the time its session is used again', async ({ rig }) => {
+    const killed = [INIT, PART, { child: { ownSession: true } }, { die: 'SIGKILL' }];
+    let leftWhenAsleep: readonly number[] | undefined;
+    const played = await rig.play(
+      { 'START.md': play(killed, RESULT) },
+      {},
+      {
+        onEvent(event) {
+          if (event.kind === 'sleeping') leftWhenAsleep = rig.left();
+        },
+      },
+    );
+    expect(leftWhenAsleep).toStrictEqual([]);
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual(['transient', null]);
+    expect(prompts(played)).toStrictEqual(['state', 'continue']);
+    expect(read(played)).toMatch(/Claude Code was killed without a result.*; tried again at/);
+  });
+});
+
+describe.concurrent('who is killed', () => {
+  test('together with its wrapper is tried again', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': play([INIT, PART, { dieTogether: true }], RESULT) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual(['transient', null]);
+  });
+
+  test('after its result has answered', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': play([...says(RESULT), { die: 'SIGKILL' }]) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual([null]);
+  });
+
+  test('by the user leaves nothing, and goes on when it is resumed', async ({ rig }) => {
+    const busy = [INIT, PART, { deaf: true }, DEAF_CHILD, { mark: 'busy' }, HANG];
+    const played = await rig.play(
+      { 'START.md': play(busy, RESULT) },
+      {},
+      {
+        onEvent: ({ kind }, running) => {
+          if (kind === 'turn_started') rig.onceMarked('busy', () => running().kill());
+        },
+      },
+    );
+    expectStuck(played, 'paused', /the run was told to stop/);
+    expect(rig.left()).toStrictEqual([]);
+    const resumed = await rig.resume(played);
+    expect(resultOf(resumed)).toBe('done');
+    expect(prompts(resumed)).toStrictEqual(['continue']);
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { broken, play, RESULT, says, state } from './play.ts';
+import { argument, type Call, describe, expect, expectStuck, failures, read, resultOf, test, told } from './rig.ts';
+
+const GO: string = '<goto>NEXT.md</goto>';
+
+describe.concurrent('a conversation that is gone', () => {
+  test('is resumed, then forked, then begun anew, and each step is told', async ({ rig }) => {
+    const forgetful = [...says(GO), { forget: true }];
+    const played = await rig.play({ 'START.md': play(forgetful), 'NEXT.md': play(RESULT) });
+    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual([null, 'session_lost', 'session_lost', null]);
+    const [first, , , last] = played.calls as [Call, Call, Call, Call];
+    const session = argument(first, '--session-id');
+    expect(told(played, 'session_lost')).toMatchObject([
+      { state: 'NEXT.md', session, next: 'fork' },
+      { state: 'NEXT.md', session, next: 'new' },
+    ]);
+    expect(played.calls.map((call) => argument(call, '--resume'))).toStrictEqual([
+      undefined,
+      session,
+      session,
+      undefined,
+    ]);
+    expect(argument(last, '--session-id')).not.toBe(session);
+    expect(last.prompt).toBe(played.calls[1]?.prompt);
+    expect(read(played)).toMatch(/cannot be resumed \(.*No conversation found.*\); it is forked/);
+    expect(read(played)).toMatch(/cannot be resumed \(.*No conversation found.*\); a new one is started/);
+  });
+
+  test('is not begun anew if it can be forked', async ({ rig }) => {
+    const lost = broken('error_during_execution', ['No conversation found with session ID: x']);
+    const played = await rig.play({ 'START.md': play(GO), 'NEXT.md': play(lost, RESULT) });
+    expect(resultOf(played)).toBe('done');
+    expect(told(played, 'session_lost')).toMatchObject([{ next: 'fork' }]);
+    const [first, , forked] = played.calls as [Call, Call, Call];
+    expect(argument(forked, '--resume')).toBe(argument(first, '--session-id'));
+    expect(forked.args).toContain('--fork-session');
+    expect(argument(forked, '--session-id')).not.toBe(argument(first, '--session-id'));
+  });
+
+  test('is found to be gone on stderr, too', async ({ rig }) => {
+    const lost = [{ stderr: 'No conversation found with session ID: x\n' }, { exit: 1 }];
+    const played = await rig.play({ 'START.md': play(GO), 'NEXT.md': play(lost, lost, RESULT) });
+    expect(resultOf(played)).toBe('done');
+    expect(told(played, 'session_lost').map(({ next }) => next)).toStrictEqual(['fork', 'new']);
+  });
+
+  test('without having been there is an error, not a loop', async ({ rig }) => {
+    const lost = broken('error_during_execution', ['No conversation found with session ID: x']);
+    const played = await rig.play({ 'START.md': play(lost) });
+    expectStuck(played, 'failed', /The conversation to be resumed is gone/);
+    expect(played.calls.length).toBe(1);
+  });
+});
+
+test('a session id that is taken is not fought for: the next try has one of its own', async ({ rig }) => {
+  let taken: string | undefined;
+  const played = await rig.play(
+    { 'START.md': play(RESULT) },
+    {},
+    {
+      onEvent(event) {
+        if (event.kind !== 'turn_started' || taken !== undefined) return;
+        taken = event.session?.id ?? '';
+        const file = join(rig.home, '.claude/projects', rig.cwd.replace(/[^a-zA-Z0-9]/g, '-'), `${taken}.jsonl`);
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, '{"type":"user","message":{"content":"somebody else"}}\n');
+      },
+    },
+  );
+  expect(resultOf(played)).toBe('done');
+  expect(failures(played)).toStrictEqual(['transient', null]);
+  expect(read(played)).toMatch(/already in use\. The next try opens a conversation of its own; tried again at/);
+  const [first, second] = played.calls as [Call, Call];
+  expect(argument(first, '--session-id')).toBe(taken);
+  expect([argument(second, '--resume'), argument(second, '--session-id') === taken]).toStrictEqual([undefined, false]);
+});
+
+describe.concurrent('a prompt', () => {
+  test.for([
+    ['that is blank', state('description: nothing', ' \n\t\n')],
+    ['of which nothing is left', '{{result}}\n'],
+  ] as const)('%s is refused by us: nothing would come of it', async ([, prompt], { rig }) => {
+    const played = await rig.play({ 'START.md': prompt }, {}, { input: '' });
+    expectStuck(played, 'paused', /START\.md: .*prompt is empty/);
+    expect(told(played, 'agent_paused')).toMatchObject([{ why: 'unreadable' }]);
+    expect(played.calls).toStrictEqual([]);
+    writeFileSync(join(rig.cwd, 'flow', 'START.md'), play(RESULT));
+    expect(resultOf(await rig.resume(played))).toBe('done');
+  });
+
+  test('that begins with a slash is no command', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': `/review everything\n${play(RESULT)}` });
+    expect(resultOf(played)).toBe('done');
+    expect(played.calls[0]?.prompt).toMatch(/^\n\/review everything\n/);
+  });
+
+  test('of 5 MB arrives whole', async ({ rig }) => {
+    const prompt = `${play(RESULT)}${'é'.repeat(2_500_000)}.`;
+    const played = await rig.play({ 'START.md': prompt });
+    expect(resultOf(played)).toBe('done');
+    expect(played.calls[0]?.size).toBe(Buffer.byteLength(prompt));
+  });
+});
+
+describe.concurrent('Claude Code', () => {
+  test('may be updated in the midst of a run, and the money is still counted right', async ({ rig }) => {
+    const updated = [...says(GO), { update: '2.2.0' }];
+    const played = await rig.play({ 'START.md': play(updated), 'NEXT.md': play(RESULT) });
+    expect(resultOf(played)).toBe('done');
+    expect(played.run.ledger.spentMicros).toBe(20_000);
+    expect(played.calls[1]?.env.DISABLE_AUTOUPDATER).toBe('1');
+  });
+
+  test('may be gone in the midst of a run, which then waits for the user', async ({ rig }) => {
+    const gone = [...says(GO), { remove: rig.claude }];
+    const played = await rig.play({ 'START.md': play(gone), 'NEXT.md': play(RESULT) });
+    expect([played.run.status, played.main.state]).toStrictEqual(['paused', 'NEXT.md']);
+    expect(read(played)).toMatch(/paused: .*claude\.mjs.* not found.* then resume the run\./);
+    rig.install();
+    expect(resultOf(await rig.resume(played))).toBe('done');
+  });
+
+  test('does not learn that it runs inside another one, nor anything of ours', async ({ rig }) => {
+    const outer = { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli', RAYMOND_RESULT: 'of an outer run', KEPT: 'yes' };
+    const played = await rig.play({ 'START.md': play(RESULT) }, {}, { env: { ...rig.env, ...outer } });
+    expect(resultOf(played)).toBe('done');
+    const names = Object.keys(played.calls[0]?.env ?? {});
+    expect(names.filter((name) => /^(CLAUDECODE|CLAUDE_CODE_ENTRYPOINT|RAYMOND_.*)$/.test(name))).toStrictEqual([
+      'RAYMOND_TURN',
+    ]);
+    expect(names).toContain('KEPT');
+  });
+});

@@ -1,0 +1,107 @@
+// Kills Raymond a hundred times and compares what comes of it with a run that was left alone.
+//   npm run torture -- --kills 100 [--seed N] [--version 325] [--modes orchestrator,turn] [--out FILE]
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { claudeOf, installRaymond, PROJECT } from './install.ts';
+import { type Mode, midTurn, type Trial, torture } from './torture.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    version: { type: 'string', default: '325' },
+    modes: { type: 'string', default: 'orchestrator,turn,both,mixed' },
+    'most-per-run': { type: 'string', default: '13' },
+    'longest-ms': { type: 'string', default: '2500' },
+    out: { type: 'string' },
+  },
+});
+
+/** At least so many of the kills must hit a turn under way, or the test has tested too little. */
+const LEAST_MID_TURN = 0.8;
+
+const seed = Number(values.seed);
+const out = resolve(values.out ?? join(PROJECT, 'torture', 'results', `${values.version}-${seed}.json`));
+const install = join(PROJECT, 'test', 'claude-code', 'install.mjs');
+if (spawnSync(process.execPath, [install], { stdio: 'inherit' }).status !== 0) process.exit(1);
+const folder = await mkdtemp(join(tmpdir(), 'raymond-torture-'));
+console.log(`seed ${seed}, Claude Code 2.1.${values.version}, ${values.kills} kills, in ${folder}`);
+
+const ground = {
+  raymond: await installRaymond(join(folder, 'installed')),
+  claude: claudeOf(values.version),
+  folder,
+  pace: { leastMs: 300, mostMs: 1_000 },
+};
+const modes = values.modes.split(',') as [Mode, ...Mode[]];
+const limits = { mostPerRun: Number(values['most-per-run']), longestMs: Number(values['longest-ms']) };
+console.log(
+  row([
+    'run',
+    'kills',
+    'mid-turn',
+    'resumes',
+    'exits',
+    'seconds',
+    'requests',
+    'ledger',
+    'charged',
+    'unheard',
+    'off',
+    'failed turns',
+  ]),
+);
+const trials = await torture(ground, { seed, kills: Number(values.kills), modes, ...limits }, tell);
+
+const kills = trials.flatMap((trial) => trial.kills);
+const faults = trials.flatMap(({ id, faults }) => faults.map((fault) => `${id}: ${fault}`));
+const share = kills.length === 0 ? 1 : midTurn(kills) / kills.length;
+if (share < LEAST_MID_TURN) faults.push(`only ${Math.round(share * 100)} % of the kills hit a turn under way`);
+const summary = {
+  ...{ seed, version: `2.1.${values.version}`, kills: kills.length, midTurn: midTurn(kills), runs: trials.length - 1 },
+  byVictim: count(kills.map(({ victim }) => victim)),
+  byMoment: count(kills.map(({ when }) => when)),
+  exits: count(trials.flatMap(({ exits }) => exits.map(String))),
+  faults,
+  node: process.version,
+  machine: `${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')}`,
+};
+await mkdir(dirname(out), { recursive: true });
+await writeFile(out, `${JSON.stringify({ ...summary, trials }, null, 2)}\n`);
+console.log(JSON.stringify(summary, null, 2));
+console.log(
+  `${faults.length === 0 ? 'as if nothing had happened' : `${faults.length} faults; the folder is kept: ${folder}`}; see ${out}`,
+);
+if (faults.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+function tell(trial: Trial): void {
+  const { id, kills, resumes, exits, tookMs, requests, spentMicros, chargedMicros, unheardMicros, offMicros } = trial;
+  const codes = Object.entries(count(exits.map(String))).map(([code, times]) => `${code}×${times}`);
+  const failed = Object.entries(trial.failures).map(([kind, times]) => `${kind}×${times}`);
+  const dollars = [spentMicros, chargedMicros, unheardMicros, offMicros].map((micros) => (micros / 1e6).toFixed(4));
+  const seconds = (tookMs / 1000).toFixed(1);
+  console.log(
+    row([id, kills.length, midTurn(kills), resumes, codes.join(' '), seconds, requests, ...dollars, failed.join(' ')]),
+  );
+  for (const fault of trial.faults) console.log(`  FAULT ${fault}`);
+}
+
+function row(cells: readonly unknown[]): string {
+  const widths = [24, 6, 9, 8, 10, 8, 9, 8, 8, 8, 8, 0];
+  return cells
+    .map((cell, index) => String(cell).padEnd(widths[index] ?? 0))
+    .join(' ')
+    .trimEnd();
+}
+
+function count(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

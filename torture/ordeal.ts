@@ -1,0 +1,152 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { kill, killGroups, processesOf } from './processes.ts';
+import type { Chance } from './random.ts';
+import { type Command, type Ended, type Rig, textOf } from './rig.ts';
+
+/** What is killed: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
+export type Victim = 'orchestrator' | 'turn' | 'both';
+
+/** One kill that happened. */
+export interface Kill {
+  readonly at: number;
+  readonly victim: Victim;
+  /** When it was to come: after a time, or as soon as something happened on disk. */
+  readonly when: 'timed' | 'at a transition';
+  /** Turns that had a living process at that instant, and those whose group was killed. */
+  readonly underWay: readonly string[];
+  readonly hit: readonly string[];
+}
+
+/** A run that was killed again and again, and came to its end or not. */
+export interface Ordeal {
+  readonly kills: readonly Kill[];
+  /** How each start of the command ended that we did not kill, in order. */
+  readonly exits: readonly Exit[];
+  readonly last: Ended | null;
+  readonly tookMs: number;
+  readonly resumes: number;
+}
+
+export interface Exit {
+  readonly args: readonly string[];
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+export interface Plan {
+  readonly victims: readonly [Victim, ...Victim[]];
+  /** After so many kills the run is left alone. */
+  readonly mostKills: number;
+  /** The longest time between a start of the command, or a kill, and the next kill. */
+  readonly longestMs: number;
+}
+
+/** A run that takes longer than this after its last kill hangs. */
+const PATIENCE_MS = 240_000;
+/** How many kills wait for the very moment when one turn ends and the next one begins. */
+const AT_TRANSITION = 0.15;
+/** How many of the others are moved to a moment when something runs, if nothing does. */
+const MOVED = 0.9;
+/** Nobody needs more attempts than this, kills aside. */
+const MOST_STARTS = 400;
+
+/** Starts a run, kills what the plan says, resumes, and so on until it has ended. */
+export async function suffer(rig: Rig, plan: Plan, chance: Chance): Promise<Ordeal> {
+  const began = Date.now();
+  const kills: Kill[] = [];
+  const exits: Exit[] = [];
+  let resumes = 0;
+  let args: readonly string[] = ['run', rig.workflow, '--run-id', rig.id, '--json'];
+  for (let starts = 0; starts < MOST_STARTS; starts += 1) {
+    const command = rig.command(args);
+    const ended = await plague(rig, plan, chance, command, kills);
+    if (ended === null) {
+      exits.push({ args, code: null, stderr: 'it hangs' });
+      break;
+    }
+    if (ended.code !== null) exits.push({ args, code: ended.code, stderr: ended.stderr });
+    const next = nextWords(rig, ended);
+    if (next === null) return { kills, exits, last: ended, tookMs: Date.now() - began, resumes };
+    args = (await exists(rig)) ? next : ['run', rig.workflow, '--run-id', rig.id, '--json'];
+    if (args === next) resumes += 1;
+  }
+  return { kills, exits, last: null, tookMs: Date.now() - began, resumes };
+}
+
+/** How to go on after a command ended; null if there is nothing to go on with. Only a pause asks for `--retry`. */
+function nextWords(rig: Rig, { code, stderr }: Ended): readonly string[] | null {
+  const resume = ['resume', rig.id, '--json'];
+  if (code === null) return resume;
+  if (code === 3) return /--retry/.test(stderr) ? [...resume, '--retry'] : resume;
+  return null;
+}
+
+/** A run exists from the moment its state file does; a command killed before that has started nothing. */
+const exists = async (rig: Rig): Promise<boolean> =>
+  (await textOf(rig.cwd, '.raymond', 'state', `${rig.id}.json`)) !== '';
+
+/** Kills while a command runs, until it has ended; null if it does not end. */
+async function plague(rig: Rig, plan: Plan, chance: Chance, command: Command, kills: Kill[]): Promise<Ended | null> {
+  const over = new AbortController();
+  const ended = command.ended.finally(() => over.abort());
+  while (kills.length < plan.mostKills && !over.signal.aborted) {
+    const when = chance.next() < AT_TRANSITION ? 'at a transition' : 'timed';
+    await (when === 'timed' ? someTime(rig, plan, chance, over.signal) : transition(rig, chance, over.signal));
+    if (over.signal.aborted) break;
+    const struck = strike(rig, chance.oneOf(plan.victims), when, chance, command);
+    if (struck === null) continue;
+    kills.push(struck);
+    if (struck.victim !== 'turn') break;
+  }
+  const hangs = delay(PATIENCE_MS, null, { signal: over.signal }).catch(() => null);
+  const first = await Promise.race([ended, hangs]);
+  if (first === null) kill(command.child.pid ?? 0);
+  return first;
+}
+
+/** Kills now; null if what was to be killed is not there. */
+function strike(rig: Rig, victim: Victim, when: Kill['when'], chance: Chance, { child }: Command): Kill | null {
+  const processes = processesOf(rig.id);
+  const underWay = [...new Set(processes.map(({ turn }) => turn))];
+  const [first, ...others] = underWay;
+  if (victim === 'turn') {
+    if (first === undefined) return null;
+    const chosen = chance.oneOf([first, ...others]);
+    const hit = killGroups(processes.filter(({ turn }) => turn === chosen));
+    return hit.length === 0 ? null : { at: Date.now(), victim, when, underWay, hit };
+  }
+  const orchestratorFirst = chance.next() < 0.5;
+  if (orchestratorFirst) kill(child.pid ?? 0);
+  const hit = victim === 'both' ? killGroups(processes) : [];
+  if (!orchestratorFirst) kill(child.pid ?? 0);
+  return { at: Date.now(), victim, when, underWay, hit };
+}
+
+/** Waits for a random time, and mostly also until something runs. */
+async function someTime(rig: Rig, { longestMs }: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
+  await nap(chance.between(0, longestMs), abort);
+  if (chance.next() >= MOVED) return;
+  while (!abort.aborted && processesOf(rig.id).length === 0) await nap(chance.between(5, 60), abort);
+}
+
+/** Waits until something changes in the run's folder, where the journal lies, and a few milliseconds more. */
+async function transition(rig: Rig, chance: Chance, abort: AbortSignal): Promise<void> {
+  await nap(chance.between(0, 500), abort);
+  let watcher: FSWatcher | undefined;
+  await Promise.race([
+    new Promise<void>((done) => {
+      try {
+        watcher = watch(join(rig.cwd, '.raymond', 'runs', rig.id), () => done());
+      } catch {
+        done();
+      }
+    }),
+    nap(5_000, abort),
+  ]);
+  watcher?.close();
+  await nap(chance.between(0, 12), abort);
+}
+
+const nap = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal }).catch(() => undefined);
