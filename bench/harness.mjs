@@ -1,9 +1,12 @@
-// Measures how time grows with the input: each size against its double, side by side in one process, so that the
-// ratio says the same on a fast machine and on a slow one.
+// What all measurements share. Whatever is compared is measured in turns within one run, so that a disturbance hits all
+// of it alike and the ratio says the same on a fast machine and on a slow one.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const ROUNDS = 9;
 
-/** The best of several rounds for each size; the sizes take turns, so that a disturbance hits all of them alike. */
+/** The best of several rounds for each size; the sizes take turns. */
 export function measureGrowth(work, makeInput, sizes) {
   const inputs = sizes.map(makeInput);
   const best = sizes.map(() => Number.POSITIVE_INFINITY);
@@ -21,9 +24,60 @@ export function measureGrowth(work, makeInput, sizes) {
   }));
 }
 
-/** One line per case and size, in columns. */
-export function formatTable(rows) {
-  const head = ['case', 'KB', 'ms', 'µs/KB', 't(2n)/t(n)'];
+/** Calls each of these in turns, in as many rounds as asked for; what they return is gathered by name. */
+export async function inTurns(rounds, cases) {
+  const results = Object.fromEntries(Object.keys(cases).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, measure] of Object.entries(cases)) results[name].push(await measure());
+  }
+  return results;
+}
+
+/** The value below which this share of the values lies. */
+export function quantile(values, share) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+export const median = (values) => quantile(values, 0.5);
+
+/**
+ * A folder that is gone when this process ends, and not earlier: ext4 is slow to make files where many were deleted in
+ * the last minutes, and that would be measured as ours. BENCH_DIR names another place than the system's own.
+ */
+export function newWorkshop() {
+  const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'raymond-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  let count = 0;
+  return () => {
+    count += 1;
+    const place = join(folder, String(count));
+    // With a .raymond folder of its own, nobody else's is looked for.
+    mkdirSync(join(place, '.raymond'), { recursive: true });
+    return place;
+  };
+}
+
+/** A number with its aim, and whether it is met; without an aim it is only shown. */
+export const figure = (name, value, unit, aim = null) => ({
+  name,
+  value,
+  unit,
+  aim,
+  met: aim === null ? null : value <= aim,
+});
+
+export function formatFigures(figures) {
+  const rows = figures.map(({ name, value, unit, aim, met }) => [
+    name,
+    `${value.toFixed(2)} ${unit}`,
+    aim === null ? '' : `≤ ${aim} ${unit}`,
+    met === null ? '' : met ? 'met' : 'MISSED',
+  ]);
+  return inColumns(['measured', 'value', 'aim', ''], rows);
+}
+
+export function formatGrowth(rows) {
   const body = rows.map(({ name, size, ms, usPerKb, ratio }) => [
     name,
     String(size / 1024),
@@ -31,9 +85,13 @@ export function formatTable(rows) {
     usPerKb.toFixed(2),
     ratio === null ? '' : ratio.toFixed(2),
   ]);
+  return inColumns(['reading tags', 'KB', 'ms', 'µs/KB', 't(2n)/t(n)'], body);
+}
+
+function inColumns(head, body) {
   const widths = head.map((_, column) => Math.max(...[head, ...body].map((row) => row[column].length)));
   const line = (row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ');
-  return [head, ...body].map(line).join('\n');
+  return [head, ...body].map((row) => line(row).trimEnd()).join('\n');
 }
 
 function timeOnce(work, input) {

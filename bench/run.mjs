@@ -1,38 +1,34 @@
-// Shows that reading tags takes linear time, on ordinary messages and on the worst we could think of: doubling the
-// input should about double the time. `--json` prints the same as data. DIST names another build to measure.
+// Measures what docs/performance.md promises. `--json` prints the same as data, `--quick` takes fewer rounds and smaller
+// sizes; names such as `startup` run only those. DIST names another build, BENCH_DIR another disk.
 import { pathToFileURL } from 'node:url';
-import { formatTable, measureGrowth } from './harness.mjs';
+import { measureForks } from './forks.mjs';
+import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
+import { measureJournal } from './journal.mjs';
+import { measureStartup } from './startup.mjs';
+import { measureTags } from './tags.mjs';
+import { measureTransitions } from './transitions.mjs';
 
-const dist = process.env.DIST ? pathToFileURL(`${process.env.DIST}/`) : new URL('../dist/', import.meta.url);
-const { readTags } = await import(new URL('core/tag.js', dist));
-const { TAG_NAMES } = await import(new URL('core/transitions/index.js', dist));
-
-const KB = 1024;
-const SIZES = [256 * KB, 512 * KB, 1024 * KB, 2048 * KB];
-
-const fill = (piece, size) => piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
-
-/** Runs of every length from one up, none cut short, so that no run has a partner that closes it. */
-function loneRuns(size) {
-  let text = '';
-  for (let run = '`'; text.length + run.length < size; run += '`') text += `${run} `;
-  return text.padEnd(size);
-}
-
-const CASES = {
-  'prose, one tag': (size) => `${fill('The build is green, so the work is done. \n', size)}<goto>NEXT.md</goto>`,
-  'many tags': (size) => fill('<fork next="A.md" item="1">W.md</fork>\n', size),
-  'all <goto': (size) => fill('<goto', size),
-  'all <goto>': (size) => fill('<goto>', size),
-  'unbalanced quotes': (size) => `<goto ${fill(`a="b' c='d `, size)}`,
-  'attributes, no end': (size) => `<goto ${fill('a="b" ', size)}`,
-  'all backticks': (size) => `<goto>${fill('`', size)}`,
-  'one code block, one tag': (size) => `\`\`\`\n${fill('x = "<goto>";\n', size)}\n\`\`\`\n<goto>A.md</goto>`,
-  'lone backtick runs': (size) => `${loneRuns(size)}<goto>A.md</goto>`,
+const FIGURES = {
+  transitions: measureTransitions,
+  forks: measureForks,
+  journal: measureJournal,
+  startup: measureStartup,
 };
 
-const rows = Object.entries(CASES).flatMap(([name, makeInput]) =>
-  measureGrowth((text) => readTags(text, TAG_NAMES), makeInput, SIZES).map((row) => ({ name, ...row })),
-);
+const words = process.argv.slice(2);
+const names = words.filter((word) => !word.startsWith('--'));
+const isWanted = (name) => names.length === 0 || names.includes(name);
 
-console.log(process.argv.includes('--json') ? JSON.stringify(rows, null, 2) : formatTable(rows));
+const dist = process.env.DIST ? pathToFileURL(`${process.env.DIST}/`) : new URL('../dist/', import.meta.url);
+const load = (file) => import(new URL(file, dist));
+const bench = { dist, load, workshop: newWorkshop(), quick: words.includes('--quick') };
+
+const figures = [];
+for (const [name, measure] of Object.entries(FIGURES)) if (isWanted(name)) figures.push(...(await measure(bench)));
+const tags = isWanted('tags') ? await measureTags(bench) : [];
+
+if (words.includes('--json')) console.log(JSON.stringify({ figures, tags }, null, 2));
+else {
+  const tables = [figures.length > 0 && formatFigures(figures), tags.length > 0 && formatGrowth(tags)];
+  console.log(tables.filter(Boolean).join('\n\n'));
+}

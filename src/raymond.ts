@@ -192,7 +192,8 @@ async function worldOf(
   tell: (events: readonly Event[]) => void,
 ): Promise<{ world: World; close: () => Promise<void> }> {
   const { id } = run;
-  const env = place.env ?? process.env;
+  // A copy: to read `process.env` as a whole is slow, and each turn does it.
+  const env = { ...(place.env ?? process.env) };
   const desk: Desk = {
     runId: id,
     state: workflow.state,

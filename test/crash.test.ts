@@ -53,7 +53,8 @@ interface Command {
 }
 
 function command(...args: readonly string[]): Command {
-  return attend(spawn(process.execPath, [CLI, ...args], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] }));
+  const env = { ...process.env, PWD: home };
+  return attend(spawn(process.execPath, [CLI, ...args], { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
 function attend(child: ChildProcess): Command {
@@ -94,7 +95,10 @@ echo '${answer}'
 `;
 
 const GATED = { 'START.sh': gated('<result>done</result>') };
-const THEN = { 'START.sh': gated('<goto>NEXT</goto>'), 'NEXT.sh': 'echo next >> effects; echo "<result>done</result>"' };
+const THEN = {
+  'START.sh': gated('<goto>NEXT</goto>'),
+  'NEXT.sh': 'echo next >> effects; echo "<result>done</result>"',
+};
 
 const open = (gate: string): void => writeFileSync(join(home, gate), '');
 const text = (...path: string[]): string =>
@@ -111,9 +115,7 @@ function turns(): readonly { readonly pid: number; readonly group: number }[] {
     try {
       // Other tests have runs of the same name, in other folders.
       const environment = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-      if (!environment.includes(`PWD=${home}`) && !environment.some((entry) => entry.startsWith(`OLDPWD=${home}`))) {
-        return [];
-      }
+      if (!environment.includes(`PWD=${home}`)) return [];
       if (!environment.some((entry) => entry.startsWith(`RAYMOND_TURN=${ID}/`))) return [];
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
       const [state = 'Z', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -160,7 +162,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
   test('a script that still runs is followed to its end, and runs once', async () => {
     await orchestratorKilled(THEN);
     const resumed = resume();
-    await resumed.said('resumed');
+    await resumed.said('the run goes on');
     open('gate');
     expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
@@ -203,7 +205,10 @@ describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
     open('gate');
     expect(await resume().ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(text(journal).startsWith(whole)).toBe(true);
-    const seqs = text(journal).split('\n').slice(0, -1).map((line) => (JSON.parse(line) as { seq: number }).seq);
+    const seqs = text(journal)
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => (JSON.parse(line) as { seq: number }).seq);
     expect(seqs).toStrictEqual(seqs.map((_, index) => index));
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
@@ -212,7 +217,6 @@ describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
     await orchestratorKilled(THEN);
     const [first, ...rest] = text(journal).split('\n');
     const broken = [first?.slice(0, 20), ...rest].join('\n');
-    rmSync(join(home, '.raymond', 'state', `${ID}.json.tmp`), { force: true });
     writeFileSync(join(home, journal), broken);
     const { code } = await resume().ended;
     expect([code, text(journal) === broken]).toStrictEqual([65, true]);
@@ -312,21 +316,25 @@ describe.skipIf(!canMount)('a disk', () => {
 mount -t tmpfs -o size=128k tmpfs "$PWD/.raymond"
 raymond() { ${JSON.stringify(process.execPath)} ${JSON.stringify(CLI)} "$@"; }
 ${commands}`;
-    const child = spawn('unshare', ['-rm', '/bin/bash', '-c', script], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('unshare', ['-rm', '/bin/bash', '-c', script], {
+      cwd: home,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     return attend(child).ended;
   };
 
   test('that is full stops the run with a clear error, and once there is room it goes on', async () => {
     const folder = workflow({
-      'START.sh': 'echo start >> effects; echo "<goto>NEXT</goto>"; (sleep 0.1; cat /dev/zero > .raymond/fill) 2>/dev/null',
+      'START.sh': 'echo start >> effects; echo "<goto>NEXT</goto>"; [ -e gate ] || cat /dev/zero > .raymond/fill',
       'NEXT.sh': 'echo next >> effects; echo "<result>done</result>"',
     });
     const { stdout, stderr } = await onSmallDisk(`
 raymond run ${folder} --run-id ${ID}; echo "first: $?"
-rm .raymond/fill
+rm .raymond/fill; touch gate
 raymond resume ${ID} --retry; echo "second: $?"`);
-    console.log(stdout, stderr);
-    expect(stdout).toContain('done\nsecond: 0');
+    expect(stderr).toContain('no space is left on the disk');
+    expect(stdout).toMatch(/^first: [1-9]\d*\ndone\nsecond: 0\n$/);
+    expect(effects()).toStrictEqual(['start', 'start', 'next']);
     expect(stderr).not.toContain('    at ');
   });
 

@@ -6,6 +6,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { claudeOf, installRaymond, PROJECT } from './install.ts';
+import { endAll } from './rig.ts';
 import { type Mode, midTurn, type Trial, torture } from './torture.ts';
 
 const { values } = parseArgs({
@@ -29,6 +30,13 @@ const install = join(PROJECT, 'test', 'claude-code', 'install.mjs');
 if (spawnSync(process.execPath, [install], { stdio: 'inherit' }).status !== 0) process.exit(1);
 const folder = await mkdtemp(join(tmpdir(), 'raymond-torture-'));
 console.log(`seed ${seed}, Claude Code 2.1.${values.version}, ${values.kills} kills, in ${folder}`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    endAll();
+    process.exit(1);
+  });
+}
 
 const ground = {
   raymond: await installRaymond(join(folder, 'installed')),

@@ -124,11 +124,13 @@ function strike(rig: Rig, victim: Victim, when: Kill['when'], chance: Chance, { 
   return { at: Date.now(), victim, when, underWay, hit };
 }
 
-/** Waits for a random time, and mostly also until something runs. */
+/** Waits for a random time. If nothing runs then, it mostly waits until something does, and begins again. */
 async function someTime(rig: Rig, { longestMs }: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
-  await nap(chance.between(0, longestMs), abort);
-  if (chance.next() >= MOVED) return;
-  while (!abort.aborted && processesOf(rig.id).length === 0) await nap(chance.between(5, 60), abort);
+  for (;;) {
+    await nap(chance.between(0, longestMs), abort);
+    if (abort.aborted || processesOf(rig.id).length > 0 || chance.next() >= MOVED) return;
+    while (!abort.aborted && processesOf(rig.id).length === 0) await nap(20, abort);
+  }
 }
 
 /** Waits until something changes in the run's folder, where the journal lies, and a few milliseconds more. */

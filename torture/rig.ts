@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
 import { newModel, type Pace } from './model.ts';
+import { kill, processesOf } from './processes.ts';
 import type { Chance } from './random.ts';
 import { writeWorkflow } from './workflow.ts';
 
@@ -44,6 +45,20 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** Runs that are under way: whoever ends this program ends them first. */
+const underWay = new Map<string, ChildProcess>();
+
+/** Ends everything that was started and has not ended. */
+export function endAll(): void {
+  for (const id of underWay.keys()) end(id);
+}
+
+function end(id: string): void {
+  underWay.get(id)?.kill('SIGKILL');
+  for (const { pid } of processesOf(id)) kill(pid);
+  underWay.delete(id);
+}
+
 export async function setUp(ground: Ground, id: string, chance: Chance): Promise<Rig> {
   const root = await mkdtemp(join(ground.folder, `${id}-`));
   const cwd = join(root, 'work');
@@ -76,6 +91,7 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
     command(args) {
       const options = ['--claude', ground.claude, '--budget', '100', '--retries', '50'];
       const child = spawn(ground.raymond, [...args, ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      underWay.set(id, child);
       let stdout = '';
       let stderr = '';
       child.stdout.on('data', (piece) => {
@@ -91,6 +107,7 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
       return { child, ended };
     },
     async close(keep) {
+      end(id);
       await api.close();
       if (!keep) await rm(root, { recursive: true, force: true, maxRetries: 5 });
     },

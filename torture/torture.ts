@@ -54,7 +54,9 @@ export async function torture(ground: Ground, wish: Torture, tell: (trial: Trial
   for (let number = 0; left > 0 && number < wish.kills * 2; number += 1) {
     const mode = wish.modes[number % wish.modes.length] ?? wish.modes[0];
     const mostKills = Math.min(left, wish.mostPerRun);
-    const plan: Plan = { victims: VICTIMS[mode], mostKills, longestMs: wish.longestMs };
+    // A killed Claude turn waits longer each time before it is tried again: let some come through.
+    const longestMs = mode === 'orchestrator' ? wish.longestMs : 2 * wish.longestMs;
+    const plan: Plan = { victims: VICTIMS[mode], mostKills, longestMs };
     const id = `${mode}-${number + 1}-${wish.seed}`;
     const next = (await trial(ground, id, mode, plan, chance, first.remains)).trial;
     tell(next);

@@ -56,9 +56,9 @@ export function optionsOf(words: Words): Partial<Options> {
   const timeoutSeconds = amount(words, 'timeout');
   const budget = amount(words, 'budget');
   return {
-    ...(budget !== undefined && { budgetMicros: budget === 0 ? null : microsOf(budget) }),
+    ...(budget !== undefined && { budgetMicros: budget === 0 ? null : Math.max(1, microsOf(budget)) }),
     ...given('maxIterations', count(words, 'max-iterations')),
-    ...given('parallel', zeroIsNone(count(words, 'parallel'))),
+    ...given('parallel', count(words, 'parallel')),
     ...given('retries', count(words, 'retries')),
     ...(timeoutSeconds !== undefined && { timeoutMs: Math.round(timeoutSeconds * 1000) }),
     ...(words.model !== undefined && { model: modelName(words.model) }),
@@ -92,8 +92,6 @@ function count(words: Words, name: NumberFlag): number | undefined {
   }
   return value;
 }
-
-const zeroIsNone = (value: number | undefined): number | null | undefined => (value === 0 ? null : value);
 
 const given = <Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> =>
   value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);

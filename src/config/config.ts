@@ -12,7 +12,8 @@ export function readConfig(file: string): Partial<Options> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
+    // A file where the folder should be is told by who wants to write there.
+    if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')) return {};
     throw refusal(`${file} cannot be read`, cause);
   }
   return configOf(text, file);

@@ -32,12 +32,12 @@ const count = (option: (value: number) => Partial<Options>): Setting =>
 
 /** Every option that the config file knows. */
 export const SETTINGS: Readonly<Record<string, Setting>> = {
-  budget: amount((usd) => ({ budgetMicros: usd === 0 ? null : microsOf(usd) })),
+  budget: amount((usd) => ({ budgetMicros: usd === 0 ? null : Math.max(1, microsOf(usd)) })),
   max_iterations: count((maxIterations) => ({ maxIterations })),
   model: text((name) => ({ model: modelName(name) })),
   effort: text((name) => ({ effort: effortName(name) })),
   timeout: amount((seconds) => ({ timeoutMs: Math.round(seconds * 1000) })),
-  parallel: count((most) => ({ parallel: most === 0 ? null : most })),
+  parallel: count((most) => ({ parallel: most })),
   reminders: count((reminders) => ({ reminders })),
   retries: count((retries) => ({ retries })),
   wait: onOff((wait) => ({ wait })),

@@ -27,7 +27,7 @@ export interface Options extends Preference {
   readonly debug: boolean;
   /** The `claude` to use; null means: the one on the PATH. */
   readonly claude: string | null;
-  /** Variables for every prompt and script of the run. */
+  /** Variables for every prompt of the run. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -164,6 +164,17 @@ export interface Run {
   readonly agents: readonly Agent[];
 }
 
+/** Options with some of them changed; variables are changed one by one. A limit of nothing is no limit. */
+export function changedOptions(options: Options, changes: Partial<Options>): Options {
+  const changed = { ...options, ...changes, variables: { ...options.variables, ...changes.variables } };
+  return {
+    ...changed,
+    budgetMicros: changed.budgetMicros || null,
+    maxIterations: changed.maxIterations || null,
+    parallel: changed.parallel || null,
+  };
+}
+
 /** A run before its first step, its only agent about to enter the workflow. */
 export function newRun(
   start: Pick<Run, 'id' | 'workflow' | 'startedAt' | 'options'> & Pick<Position, 'state' | 'cwd' | 'input'>,
@@ -175,7 +186,7 @@ export function newRun(
     status: 'running',
     workflow,
     startedAt,
-    options,
+    options: changedOptions(options, {}),
     seq: 0,
     iterations: 0,
     ledger: EMPTY_LEDGER,

@@ -1,5 +1,4 @@
 import type { Event, Step } from './event.ts';
-import { statusOf } from './outcome.ts';
 import type { Run } from './run.ts';
 import type { Signal } from './signal.ts';
 import { answered } from './signals/answered.ts';
@@ -9,6 +8,7 @@ import { resumed } from './signals/resumed.ts';
 import { stopped } from './signals/stopped.ts';
 import { unreadable } from './signals/unreadable.ts';
 import { woke } from './signals/woke.ts';
+import { statusOf } from './status.ts';
 
 type Handlers = { readonly [Kind in Signal['kind']]: (run: Run, signal: Extract<Signal, { kind: Kind }>) => Step };
 
@@ -35,7 +35,8 @@ export function opening(run: Run): readonly Event[] {
 function settle(before: Run, { run, events }: Step, at: number): Step {
   const status = statusOf(run);
   const settled = { ...run, status, seq: before.seq + 1 };
-  if (status === 'running' || (before.status === status && events.length === 0)) return { run: settled, events };
+  const ended = before.status === 'running' || events.some(({ kind }) => kind === 'run_resumed');
+  if (status === 'running' || !ended) return { run: settled, events };
   const { spentMicros, estimatedMicros } = run.ledger;
   return { run: settled, events: [...events, { kind: 'run_ended', at, status, spentMicros, estimatedMicros }] };
 }

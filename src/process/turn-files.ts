@@ -63,6 +63,8 @@ export async function claimStart(dir: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
+    // A folder that a power cut has taken away: nothing can start there any more.
+    if (codeOf(error) === 'ENOENT') return true;
     throw error;
   }
 }

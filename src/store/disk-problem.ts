@@ -8,6 +8,7 @@ export function codeOf(error: unknown): string {
 const REASONS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space'],
   EDQUOT: ['your disk quota is used up', 'Free some space'],
+  ENOENT: ['the folder it belongs in is gone', 'Put the folder back'],
   EROFS: ['the file system is read-only', 'Make it writable, or work in another folder'],
   EACCES: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],
   EPERM: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],

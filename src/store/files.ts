@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf, diskProblem } from './disk-problem.ts';
@@ -10,12 +11,23 @@ export const PRIVATE_FILE = 0o600;
 /** Makes a folder and those above it, so that they outlast a power cut. One that is there is left as it is. */
 export async function makeFolder(folder: string): Promise<void> {
   try {
-    const first = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    const first = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER }).catch((cause) =>
+      explainMkdir(folder, cause),
+    );
     if (first === undefined) return;
     for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
   } catch (cause) {
     throw diskProblem(`The folder ${folder} cannot be made`, cause, 'then try again.');
   }
+}
+
+/** With `recursive`, Node takes whatever it does not know, such as a read-only disk, for ENOENT: only a plain try tells. */
+async function explainMkdir(folder: string, cause: unknown): Promise<never> {
+  if (codeOf(cause) !== 'ENOENT') throw cause;
+  let missing = folder;
+  while (dirname(missing) !== missing && !existsSync(dirname(missing))) missing = dirname(missing);
+  await mkdir(missing, { mode: PRIVATE_FOLDER });
+  throw cause;
 }
 
 /** Replaces a file as a whole: whoever reads it, and whatever happens, finds the old text or the new one. */

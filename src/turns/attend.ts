@@ -22,17 +22,20 @@ const LONGEST_TICK_MS = 1_000;
 /** Waits for a process, and ends it if it is silent for too long, will not leave, or is to be stopped. */
 export async function attend<Exit>(watch: Watch<Exit>): Promise<{ readonly exit: Exit; readonly ending: Ending }> {
   const over = new AbortController();
+  let stop: () => void = () => {};
   const stopped = new Promise<Ending>((resolve) => {
-    if (watch.kill.aborted) resolve('stopped');
-    watch.kill.addEventListener('abort', () => resolve('stopped'), { once: true, signal: over.signal });
+    stop = () => resolve('stopped');
   });
+  if (watch.kill.aborted) stop();
+  watch.kill.addEventListener('abort', stop);
   try {
     const itself = watch.exited.then((): Ending => 'itself');
     const ending = await Promise.race([itself, stopped, ...silence(watch, over.signal)]);
     if (ending !== 'itself') await watch.end();
     return { exit: await watch.exited, ending };
   } finally {
-    over.abort();
+    watch.kill.removeEventListener('abort', stop);
+    over.abort('over');
   }
 }
 

@@ -26,8 +26,8 @@ export function noteOf(state: State, options: Options): Note {
 }
 
 /**
- * The note in a turn's folder, where we wrote it before the turn began. Only a power cut can have lost or torn it, and
- * then nothing of the turn runs that could be silent for too long.
+ * The note in a turn's folder, where we wrote it before the turn began. There is none for a script without a timeout.
+ * Else only a power cut can have lost or torn it, and then nothing of the turn runs that could be silent for too long.
  */
 export function readNote(dir: string): Note {
   try {

@@ -49,7 +49,8 @@ async function lookAfter(dir: string, exited: Promise<Exit>, care: Care, adopted
   care.onRunning?.(exited);
   const over = await attend({
     exited,
-    lastHeard: () => quietSince([stdout, stderr]),
+    // Who has said all may say more, but not by muttering.
+    lastHeard: () => quietSince(care.grace?.saidAll() ? [stdout] : [stdout, stderr]),
     timeoutMs: care.timeoutMs,
     grace: care.grace,
     kill: care.kill,

@@ -18,16 +18,20 @@ const PAYLOAD_FILE = 'result';
 const MOST_LINES = 20;
 const MOST_BYTES = 4_096;
 
-/** Makes the folder of a script's turn: an empty stdin, what was handed over, and the script itself if it is zipped. */
+/**
+ * Makes the folder of a script's turn: an empty stdin, what was handed over, the script itself if it is zipped, and a
+ * note only if it says anything: each file adds to what a transition costs.
+ */
 export async function prepareScript(
   desk: Desk,
   turn: ScriptTurn,
   state: State,
   options: Options,
 ): Promise<readonly string[]> {
+  const note = noteOf(state, options);
   await desk.makeFolder(turn, {
     stdin: '',
-    [NOTE_FILE]: JSON.stringify(noteOf(state, options)),
+    ...(note.timeoutMs !== null && { [NOTE_FILE]: JSON.stringify(note) }),
     ...(turn.input !== null && { [PAYLOAD_FILE]: turn.input }),
     ...(desk.scriptPath(turn.state) === null && { [turn.state]: state.text }),
   });

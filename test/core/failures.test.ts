@@ -250,7 +250,60 @@ describe('failed agents', () => {
   });
 });
 
+describe('a resume', () => {
+  const interrupt = { kind: 'stopped', at: 5000, by: 'interrupted' } as const;
+
+  test('lifts the stop of a run whose last turn came to its end after all', () => {
+    const stage = new Stage({ files });
+    stage.begin('main');
+    stage.say(interrupt);
+    stage.reply('main', '<result>x</result>');
+    expect(stage.run.status).toBe('interrupted');
+    expect(stage.resume().run.status).toBe('completed');
+    expect(stage.resume().told('run_resumed')).toHaveLength(1);
+  });
+
+  test('of a run with nothing but an interrupted script says that it is paused', () => {
+    const stage = new Stage({ files: ['S.sh'] });
+    stage.begin('main');
+    stage.say(interrupt);
+    stage.reply('main', fail('interrupted'));
+    expect(stage.resume().run.status).toBe('paused');
+  });
+
+  test('takes new options even if nobody can go on', () => {
+    const stage = new Stage({ files }, { budgetMicros: 1 }).plays({ ...fail('refusal'), cost: usd(1) });
+    expect(stage.run.status).toBe('budget_exceeded');
+    expect(stage.resume({ budgetMicros: 9_000_000 }).run).toMatchObject({
+      status: 'failed',
+      options: { budgetMicros: 9_000_000 },
+    });
+  });
+
+  test('changes variables one by one', () => {
+    const stage = new Stage({ files }, { variables: { a: '1', b: '2' } }).resume({ variables: { a: '3' } });
+    expect(stage.run.options.variables).toStrictEqual({ a: '3', b: '2' });
+  });
+
+  test('that retries is no new execution, and what the failed tries cost is not forgotten', () => {
+    const rules = { 'START.md': { maxVisits: 1 } };
+    const stage = new Stage({ files, rules }, { maxIterations: 1 }).plays({ ...fail('refusal'), cost: usd(1) });
+    stage.resume({}, true).plays({ text: '<result>x</result>', cost: usd(2) });
+    expect(stage.run).toMatchObject({ status: 'completed', iterations: 1 });
+    expect(stage.told('transition')).toMatchObject([{ costMicros: 3_000_000 }]);
+  });
+});
+
 describe('stopping on purpose', () => {
+  test('is told once, as the strongest reason, and so is the end', () => {
+    const stage = new Stage({ files }).plays(fail('transient'));
+    stage.say({ kind: 'stopped', at: 5000, by: 'interrupted' });
+    stage.say({ kind: 'stopped', at: 5001, by: 'stopped' });
+    stage.wake('main');
+    expect(stage.told('run_stopping')).toMatchObject([{ stop: { kind: 'interrupted' } }]);
+    expect(stage.told('run_ended')).toMatchObject([{ status: 'interrupted' }]);
+  });
+
   test('starts nothing new, drops the sleeping, lets turns under way finish and be followed', () => {
     const stage = new Stage({ files }).plays('<fork next="START">A</fork>', fail('transient'));
     stage.begin('main_a1');

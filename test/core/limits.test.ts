@@ -47,10 +47,10 @@ describe('budget', () => {
 
   test('a turn that reaches it inside goes on with its own conversation after the resume', () => {
     const stage = new Stage(LOOP, { budgetMicros: 1_000_000 });
-    stage.plays({ fail: { kind: 'budget', message: 'budget reached' }, progress: 'answer', cost: usd(0.9) });
+    stage.plays({ fail: { kind: 'budget', message: 'budget reached' }, progress: 'answer', cost: usd(1.1) });
     expect(stage.run.status).toBe('budget_exceeded');
     stage.resume({ budgetMicros: 2_000_000 });
-    expect(due(stage.run)).toMatchObject([{ kind: 'claude', prompt: { kind: 'continue' }, budgetMicros: 1_100_000 }]);
+    expect(due(stage.run)).toMatchObject([{ kind: 'claude', prompt: { kind: 'continue' }, budgetMicros: 900_000 }]);
     stage.begin('main');
     expect(stage.sessionsUsed).toStrictEqual(['new s1', 'resume s1']);
   });
@@ -63,6 +63,31 @@ describe('budget', () => {
     expect(due(stage.run).map((turn) => turn.agent)).toStrictEqual(['main']);
     stage.reply('main', { text: '<result>m</result>', cost: usd(0.1) });
     expect(due(stage.run)).toMatchObject([{ agent: 'main_loop1', budgetMicros: 400_000 }, { agent: 'main_loop2' }]);
+  });
+
+  test('a turn that reaches only its own share goes on when it can, and does not end the run', () => {
+    const stage = new Stage(LOOP, { budgetMicros: 1_000_000 });
+    stage.plays({ text: '<fork next="LOOP">WORK</fork>', cost: usd(0.1) });
+    stage.begin('main_work1');
+    stage.reply('main_work1', { fail: { kind: 'budget', message: 'share used' }, progress: 'answer', cost: usd(0.2) });
+    expect(stage.run).toMatchObject({ status: 'running', stop: null });
+    expect(stage.agent('main_work1').phase).toMatchObject({ kind: 'ready', prompt: { kind: 'continue' } });
+    stage.take('main_work1', {
+      fail: { kind: 'budget', message: 'no share at all' },
+      progress: 'answer',
+      cost: usd(0),
+    });
+    expect(stage.run.stop).toStrictEqual({ kind: 'budget' });
+  });
+
+  test('a turn that never ran does not lower what turns are expected to cost', () => {
+    const stage = new Stage(LOOP).plays({ fail: { kind: 'lost', message: 'gone' } }, again(1));
+    expect(stage.run.ledger).toMatchObject({ turns: 1, states: { 'LOOP.md': { turns: 1, micros: 1_000_000 } } });
+  });
+
+  test.each(['budgetMicros', 'parallel', 'maxIterations'])('%s of nothing is no limit', (limit) => {
+    const stage = new Stage(LOOP, { [limit]: 0 }).plays(again(1));
+    expect(due(stage.run)).toHaveLength(1);
   });
 
   test('without a budget nothing is held back', () => {

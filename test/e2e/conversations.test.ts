@@ -73,7 +73,8 @@ withEachClaude('a conversation', (pinned) => {
         'C.sh': 'echo "<call return=\\"C2\\" input=\\"$RAYMOND_RESULT $FRUIT\\">X</call>"',
         'X.sh': 'echo "<result>$RAYMOND_RESULT, HOME ${HOME##*/}, $(pwd)</result>"',
         'C2.md': 'I am C2 with {{result}} «say <result>back</result>»',
-        'R.md': 'I am R with {{result}} «say <result>over</result>»',
+        // Claude Code gets over this by itself, in the same turn.
+        'R.md': 'I am R with {{result}} «fail 529 1» «say <result>over</result>»',
       },
     });
     const run = await play(rig);
@@ -91,6 +92,12 @@ withEachClaude('a conversation', (pinned) => {
       `> I am C2 with seed plum, HOME home, ${rig.cwd}`,
     ]);
     expect(conversation(rig, 'I am R')).toStrictEqual([...beginning, '> I am R with back']);
+    expect(rig.api.requests.map(({ reply }) => reply.fail?.kind)).toStrictEqual([
+      undefined,
+      undefined,
+      '529',
+      undefined,
+    ]);
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 

@@ -11,7 +11,7 @@ import { type Running, resumeRun, runWorkflow } from '../../src/raymond.ts';
 import { versionText } from '../../src/turns/claude/version.ts';
 import { PINNED, type Pinned } from '../claude-code/pinned.ts';
 import type { Reply } from '../messages-api/reply.ts';
-import { type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
+import { type Logged, type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
 
 /** A workflow and the world it is to run in. Its prompts hold what the model answers: see `messages-api/orders.ts`. */
 export interface Scene {
@@ -31,7 +31,7 @@ export interface Rig {
   start(): Promise<Running>;
   resume(options?: Partial<Options>): Promise<Running>;
   /** Waits for the first such event; it may have been told already. */
-  told<K extends Event['kind']>(kind: K, fits?: (event: Told<K>) => boolean): Promise<Told<K>>;
+  told<K extends Event['kind']>(kind: K): Promise<Told<K>>;
   /** Events of a kind, in order. */
   all<K extends Event['kind']>(kind: K): readonly Told<K>[];
 }
@@ -65,6 +65,14 @@ export async function setUp(
   const events: Event[] = [];
   const watchers = new Set<() => void>();
   let id: string | undefined;
+  const underWay = new Set<Running>();
+  const follow = (running: Running): Running => {
+    id = running.id;
+    underWay.add(running);
+    const over = (): boolean => underWay.delete(running);
+    running.finished.then(over, over);
+    return running;
+  };
   const place = {
     cwd,
     env: {
@@ -84,6 +92,11 @@ export async function setUp(
   };
 
   onTestFinished(async () => {
+    // Only a test that failed leaves a run under way.
+    for (const running of underWay) {
+      running.kill();
+      await running.finished.catch(() => {});
+    }
     const left = id === undefined ? [] : await processesMarked(`${id}/`);
     if (left.length > 0) await endMarked(`${id}/`, { graceMs: 0 });
     await api.close();
@@ -95,16 +108,13 @@ export async function setUp(
     api,
     cwd,
     events,
-    async start() {
-      const running = await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } });
-      id = running.id;
-      return running;
-    },
-    resume: (changed = {}) => resumeRun(id ?? 'last', { ...place, options: changed }),
-    told: (kind, fits = () => true) =>
+    start: async () =>
+      follow(await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } })),
+    resume: async (changed = {}) => follow(await resumeRun(id ?? 'last', { ...place, options: changed })),
+    told: (kind) =>
       new Promise((done) => {
         const look = (): void => {
-          const found = events.find((event): event is Told<typeof kind> => event.kind === kind && fits(event as never));
+          const found = events.find((event): event is Told<typeof kind> => event.kind === kind);
           if (found === undefined) return;
           watchers.delete(look);
           done(found);
@@ -149,5 +159,6 @@ export function conversation({ api }: Rig, prompt: string): readonly string[] {
     });
 }
 
-/** What the API has charged for everything, in micro-dollars. */
-export const charged = ({ api }: Rig): number => microsOf(api.chargedUsd());
+/** What the API has charged for all requests, or for some, in micro-dollars. */
+export const charged = ({ api }: Rig, which: (request: Logged) => boolean = () => true): number =>
+  microsOf(api.requests.filter(which).reduce((sum, { chargedUsd }) => sum + chargedUsd, 0));

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { processesMarked } from '../../src/process/marker.ts';
-import { eventually, textOf } from '../process/turns.ts';
+import { textOf } from '../process/turns.ts';
 import { charged, conversation, playOn, type Rig, say, setUp, withEachClaude } from './rig.ts';
 
 const sessions = (rig: Rig): readonly unknown[] => rig.all('turn_started').map(({ session }) => session?.id);
@@ -53,37 +53,68 @@ withEachClaude('a run that is stopped', (pinned) => {
     expect(rig.api.requests.length).toBe(asked);
   });
 
+  test('need not sleep on until a usage limit is over', async (context) => {
+    const rig: Rig = await setUp(context, pinned, {
+      env: { CLAUDE_CODE_MAX_RETRIES: '0' },
+      states: { 'START.md': 'I am START' },
+      script() {
+        const isFirst = rig.all('turn_ended').length === 0;
+        return { ...say('<result>over</result>'), ...(isFirst && { fail: { kind: '429' } as const }) };
+      },
+    });
+    const running = await rig.start();
+    const { why, failure } = await rig.told('sleeping');
+    expect([why, failure]).toStrictEqual(['usage_limit', 'usage_limit']);
+    running.stop();
+    const stopped = await running.finished;
+    expect([stopped.status, stopped.agents[0]?.phase.kind]).toStrictEqual(['paused', 'sleeping']);
+    const run = await playOn(rig);
+    expect([run.status, run.hold, run.agents[0]?.phase]).toStrictEqual([
+      ...['completed', null, { kind: 'ended', result: 'over' }],
+    ]);
+    expect(new Set(sessions(rig)).size).toBe(1);
+    expect(run.ledger.spentMicros).toBe(charged(rig));
+  });
+
   test('leaves no process behind when it is killed, not even a stubborn one, and goes on where it was', async (context) => {
     const command = 'trap "" TERM INT HUP; mkfifo pipe; echo $$ > pid; cat pipe';
     const rig = await setUp(context, pinned, {
       states: {
-        'START.md': `---\nallowed_tools: [Bash]\n---\nI am START «usage 3000 30» «tool Bash ${JSON.stringify({ command })}»`,
+        'START.md': 'I am START «usage 1000 10» «say <goto>TOOL</goto>»',
+        'TOOL.md': `---\nallowed_tools: [Bash]\n---\nI am TOOL «usage 3000 30» «tool Bash ${JSON.stringify({ command })}»`,
       },
       script: ({ prompt }) => (prompt.startsWith('You were interrupted') ? say('<result>over</result>') : undefined),
     });
     const running = await rig.start();
     const marker = `${running.id}/`;
-    await eventually('the tool', () => textOf(join(rig.cwd, 'pid')).endsWith('\n'));
-    const stubborn = Number(textOf(join(rig.cwd, 'pid')));
+    const pid = () => textOf(join(rig.cwd, 'pid'));
+    await vi.waitUntil(() => pid().endsWith('\n'), { timeout: 100_000, interval: 20 });
+    const stubborn = Number(pid());
     expect((await processesMarked(marker)).map(({ pid }) => pid)).toContain(stubborn);
     running.kill();
     const killed = await running.finished;
     expect(await processesMarked(marker)).toStrictEqual([]);
     expect([killed.status, killed.stop]).toStrictEqual(['paused', { kind: 'stopped' }]);
     expect(rig.all('turn_ended').map(({ failure, estimated }) => [failure, estimated])).toStrictEqual([
+      [null, false],
       ['stopped', true],
     ]);
-    const before = charged(rig);
-    expect(Math.abs(killed.ledger.spentMicros - before) / before).toBeLessThan(0.2);
+    const cut = charged(rig, ({ prompt }) => prompt.startsWith('I am TOOL'));
+    // It was killed before it could tell what it had cost; the price is known from the turn before.
+    expect(Math.abs(killed.ledger.estimatedMicros - cut) / cut).toBeLessThan(0.2);
 
     const run = await playOn(rig);
     expect([run.status, run.agents[0]?.phase]).toStrictEqual(['completed', { kind: 'ended', result: 'over' }]);
     const [session] = sessions(rig);
     expect(rig.all('turn_started').map((turn) => [turn.prompt, turn.session])).toStrictEqual([
       ['state', { kind: 'new', id: session }],
+      ['state', { kind: 'resume', id: session }],
       ['continue', { kind: 'resume', id: session }],
     ]);
-    expect(conversation(rig, 'You were interrupted')[0]).toBe('> I am START');
-    expect(run.ledger.spentMicros - run.ledger.estimatedMicros).toBe(charged(rig) - before);
+    expect(conversation(rig, 'You were interrupted').slice(0, 3)).toStrictEqual([
+      ...['> I am START', '< <goto>TOOL</goto>', '> I am TOOL'],
+    ]);
+    expect(run.ledger.estimatedMicros).toBe(killed.ledger.estimatedMicros);
+    expect(run.ledger.spentMicros - run.ledger.estimatedMicros).toBe(charged(rig) - cut);
   });
 });

@@ -105,6 +105,13 @@ function STEPS() {
       }
     },
     stderr: (text) => fs.writeSync(2, text),
+    /** Never stops, but says nothing that anybody asked for. */
+    async mutter({ everyMs }) {
+      for (;;) {
+        fs.writeSync(2, 'still here\n');
+        await sleep(everyMs);
+      }
+    },
     /** Stays deaf to polite requests from here on. */
     deaf() {
       for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {});

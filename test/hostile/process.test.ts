@@ -30,6 +30,12 @@ describe.concurrent('who does not leave', () => {
     expect(rig.left()).toStrictEqual([]);
   });
 
+  test('is ended though it mutters on stderr', async ({ rig }) => {
+    const played = await rig.play({ 'START.md': play([...says(RESULT), { mutter: { everyMs: 200 } }]) });
+    expect(resultOf(played)).toBe('done');
+    expect(rig.left()).toStrictEqual([]);
+  });
+
   test('is killed if it hears nothing, and what it started with it', async ({ rig }) => {
     const played = await rig.play({ 'START.md': play([{ deaf: true }, DEAF_CHILD, ...says(RESULT), HANG]) });
     expect(resultOf(played)).toBe('done');
@@ -52,7 +58,7 @@ describe.concurrent('who falls silent', () => {
     expect(prompts(played)).toStrictEqual(['state', 'state']);
     const [first, second] = played.calls as [Call, Call];
     expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
-    expect(read(played)).toMatch(/printed nothing for 1 s\. A longer `timeout` gives it more time\.; tried again at/);
+    expect(read(played)).toMatch(/printed nothing for 1 s\. A longer `timeout` gives it more time; tried again at/);
   });
 
   test('in the middle of an answer is told to go on in its session', async ({ rig }) => {

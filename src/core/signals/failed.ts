@@ -1,10 +1,10 @@
 import type { Step } from '../event.ts';
 import { backOffMs, REACTIONS, type Reaction } from '../failure.ts';
 import { failAgent } from '../follow.ts';
-import { stronger } from '../outcome.ts';
 import { type Agent, type Prompt, type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
-import { type Over, turnOver } from './turn-over.ts';
+import { stronger } from '../status.ts';
+import { type Over, overspent, turnOver } from './turn-over.ts';
 
 /** Decides what becomes of a failed turn. Whatever it is, the state is not left. */
 export function failed(run: Run, signal: Failed): Step {
@@ -51,9 +51,11 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
 
   fail: ({ run, agent }, { at, failure }) => failAgent(run, agent, `${agent.state}: ${failure.message}`, at),
 
-  stop({ run, agent }, { at }, prompt) {
+  /** A turn may reach its own share while the run has money left: it goes on when more is free, unless it gets nowhere. */
+  stop({ run, agent }, { at, cost }, prompt) {
     const ready = withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } });
-    if (run.stop?.kind === 'budget') return { run: ready, events: [] };
+    const canGoOn = !overspent(run) && (cost?.micros ?? 0) > 0;
+    if (canGoOn || run.stop?.kind === 'budget') return { run: ready, events: [] };
     const stop = stronger(run.stop, { kind: 'budget' });
     return { run: { ...ready, stop }, events: [{ kind: 'run_stopping', at, stop: { kind: 'budget' } }] };
   },

@@ -1,15 +1,15 @@
 import type { Event, Step } from '../event.ts';
 import { follow } from '../follow.ts';
 import type { Scope } from '../names.ts';
-import { type Agent, FRESH_IN_STATE, type Prompt, type Run, withAgent } from '../run.ts';
+import { type Agent, changedOptions, type Prompt, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
 import { overspent } from './turn-over.ts';
 
 /** Takes a run up again where it stands. A run that has ended for good stays as it is. */
 export function resumed(run: Run, signal: Resumed): Step {
-  const options = { ...run.options, ...signal.options };
+  if (!canResume(run, signal.retry)) return { run, events: [] };
+  const options = changedOptions(run.options, signal.options);
   const takenUp = run.agents.filter((agent) => canGoOn(agent, signal.retry));
-  if (takenUp.length === 0) return { run, events: [] };
   let next: Run = { ...run, options, stop: null, hold: null };
   const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }];
   if (overspent(next)) {
@@ -23,6 +23,10 @@ export function resumed(run: Run, signal: Resumed): Step {
   }
   return { run: next, events };
 }
+
+/** Whether there is anything to take up, or a stop to be lifted; otherwise the run has ended for good. */
+export const canResume = (run: Run, retry: boolean): boolean =>
+  run.stop !== null || run.agents.some((agent) => canGoOn(agent, retry));
 
 /** What failed, and a script that may have done half its work, is only taken up again if the user says so. */
 function canGoOn({ phase }: Agent, retry: boolean): boolean {
@@ -43,7 +47,7 @@ function takeUp(run: Run, agent: Agent, scope: Scope, at: number): Step {
     case 'sleeping':
       return phase.why === 'usage_limit' ? ready(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':
-      return ready(run, { ...agent, ...FRESH_IN_STATE }, { kind: 'state' }, at);
+      return ready(run, { ...agent, reminders: 0, retries: 0, mustSay: false }, { kind: 'state' }, at);
     default:
       return { run, events: [] };
   }

@@ -1,11 +1,13 @@
 import type { Step } from '../event.ts';
-import { stronger } from '../outcome.ts';
 import type { Run } from '../run.ts';
 import type { Stopped } from '../signal.ts';
+import { stronger } from '../status.ts';
 
 /** Starts nothing new from here on; turns under way come to their end. */
 export function stopped(run: Run, { at, by }: Stopped): Step {
   if (run.status !== 'running') return { run, events: [] };
-  const stop = { kind: by } as const;
-  return { run: { ...run, stop: stronger(run.stop, stop) }, events: [{ kind: 'run_stopping', at, stop }] };
+  const stop = stronger(run.stop, { kind: by });
+  return stop === run.stop
+    ? { run, events: [] }
+    : { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop }] };
 }

@@ -1,8 +1,8 @@
 import type { Event } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
 import { type CostReport, enterCost } from '../ledger.ts';
-import { stronger } from '../outcome.ts';
 import { type Agent, agentOf, type Run, type TurnRecord, withAgent } from '../run.ts';
+import { stronger } from '../status.ts';
 
 export interface Over {
   readonly run: Run;
@@ -35,7 +35,7 @@ export function turnOver(run: Run, report: Report): Over {
     costMicros: before.costMicros + micros,
     stateMicros: before.stateMicros + micros,
   };
-  const ledger = paid ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
+  const ledger = paid && report.cost !== null ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
   const ended: Event = {
     kind: 'turn_ended',
     at: report.at,
@@ -51,7 +51,7 @@ export function turnOver(run: Run, report: Report): Over {
     denials: report.denials,
   };
   const charged = withAgent({ ...run, ledger }, agent);
-  if (!overspent(charged) || run.stop?.kind === 'budget') return { run: charged, agent, turn, events: [ended] };
+  if (!overspent(charged) || overspent(run)) return { run: charged, agent, turn, events: [ended] };
   const stop = stronger(run.stop, { kind: 'budget' });
   return {
     run: { ...charged, stop },

@@ -21,7 +21,11 @@ export async function writeBasis(
   await writeFile(join(dir, FILE), JSON.stringify(basis), { mode: 0o600 });
 }
 
-/** What was noted; a turn without a note has not started. */
+/** What was noted. If somebody took the note away, the turn is charged with all that it reports: rather too much. */
 export async function readBasis(dir: string): Promise<CostBasis> {
-  return JSON.parse(await readFile(join(dir, FILE), 'utf8')) as CostBasis;
+  try {
+    return JSON.parse(await readFile(join(dir, FILE), 'utf8')) as CostBasis;
+  } catch {
+    return { savedUsd: null, prices: {} };
+  }
 }

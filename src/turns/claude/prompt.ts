@@ -20,6 +20,9 @@ export function promptOf(
 
 function bytesOf(text: string, state: string): Buffer {
   const bytes = promptBytes(text);
-  if (bytes === null) throw new RaymondError(`${state}: the prompt is empty`, { exitCode: EXIT.invalid });
+  if (bytes === null) {
+    const message = `${state}: The prompt is empty. Write into it what is to be done, then resume the run.`;
+    throw new RaymondError(message, { exitCode: EXIT.invalid });
+  }
   return bytes;
 }

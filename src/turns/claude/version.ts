@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { EXIT, RaymondError } from '../../errors.ts';
@@ -55,8 +56,10 @@ export async function findClaude(named: string | null, env: NodeJS.ProcessEnv): 
 async function atPath(named: string, env: NodeJS.ProcessEnv): Promise<string> {
   const isName = !isAbsolute(named) && !/[\\/]/.test(named);
   const found = isName ? await search(named, env) : (await isProgram(resolve(named))) ? resolve(named) : null;
-  if (found === null) throw refusal(`There is no Claude Code at ${named}.`, 'Check the path given with --claude.');
-  return found;
+  if (found !== null) return found;
+  const isThere = !isName && existsSync(resolve(named));
+  const message = isThere ? `${named} is not a program that can be run.` : `There is no Claude Code at ${named}.`;
+  throw refusal(message, 'Check the path given with --claude.');
 }
 
 async function onPath(env: NodeJS.ProcessEnv): Promise<string> {

@@ -1,0 +1,99 @@
+import { readConfig } from '../config/config.ts';
+import type { Event } from '../core/event.ts';
+import type { Agent } from '../core/run.ts';
+import { EXIT } from '../errors.ts';
+import {
+  configFile,
+  documentOf,
+  exitCodeOf,
+  lineOf,
+  type Running,
+  recordedEvents,
+  resumeRun,
+  runWorkflow,
+} from '../raymond.ts';
+import type { Terminal } from './terminal.ts';
+import { optionsOf, usage, type Words } from './words.ts';
+
+/** Runs a workflow or goes on with a run, as the words say. */
+export async function run(words: Words, positionals: readonly string[], terminal: Terminal): Promise<number> {
+  const { verb, object } = sentenceOf(words, positionals);
+  if (words['dangerously-skip-permissions']) {
+    terminal.err(
+      'warning: Claude Code may do anything without asking. Use this only with workflows you trust, in a place you can lose.\n',
+    );
+  }
+  const told = new Set<string>();
+  const observe = (event: Event): void => {
+    if (!words.quiet && (event.kind === 'agent_paused' || event.kind === 'agent_failed')) told.add(event.agent);
+    tell(event, words, terminal);
+  };
+  const options = optionsOf(words);
+  const running = await (verb === 'run'
+    ? runWorkflow(object, {
+        options: { ...readConfig(configFile()), ...options },
+        observe,
+        ...(words.input !== undefined && { input: words.input }),
+        ...(words['run-id'] !== undefined && { runId: words['run-id'] }),
+      })
+    : resumeRun(object, { options, observe, retry: words.retry ?? false, takeOver: words['take-over'] ?? false }));
+  return attend(running, words, told, terminal);
+}
+
+/** Waits for a run to end; a first Ctrl-C lets turns finish, a second ends them. `told` are agents whose trouble is known. */
+async function attend(
+  running: Running,
+  words: Words,
+  told: ReadonlySet<string>,
+  { out, err, onInterrupt }: Terminal,
+): Promise<number> {
+  let interrupts = 0;
+  const stopListening = onInterrupt(() => {
+    interrupts += 1;
+    if (interrupts === 1) {
+      err('stopping: turns under way come to their end; press Ctrl-C again to end them now\n');
+      running.stop('interrupted');
+    } else {
+      err('ending the turns under way\n');
+      running.kill();
+    }
+  });
+  try {
+    const run = await running.finished;
+    if (words.json) out(`${JSON.stringify(documentOf(run, await recordedEvents(run.id)))}\n`);
+    else if (!words.events) for (const { phase } of run.agents) if (phase.kind === 'ended') out(`${phase.result}\n`);
+    const code = exitCodeOf(run);
+    if (code === EXIT.completed) return code;
+    for (const agent of run.agents.filter(({ id }) => !told.has(id))) tellWhy(agent, err);
+    err(`To go on: raymond resume ${run.id}${run.agents.some(needsRetry) ? ' --retry' : ''}\n`);
+    return code;
+  } finally {
+    stopListening();
+  }
+}
+
+/** Why an agent does not go on, for whoever was not there when it was told. */
+function tellWhy({ id, phase }: Agent, err: Terminal['err']): void {
+  if (phase.kind === 'paused' || phase.kind === 'failed') err(`[${id}] ${phase.kind}: ${phase.message}\n`);
+}
+
+/** A plain resume would leave such an agent as it is. */
+const needsRetry = ({ phase }: Agent): boolean =>
+  phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted');
+
+function sentenceOf(words: Words, positionals: readonly string[]): { verb: 'run' | 'resume'; object: string } {
+  const [first, ...rest] = positionals;
+  const named = first === 'run' || first === 'start' || first === 'resume' ? first : undefined;
+  const [object = words.resume, extra] = named === undefined ? positionals : rest;
+  const verb = named === 'resume' || words.resume !== undefined ? 'resume' : 'run';
+  if (object === undefined) throw usage(verb === 'resume' ? 'which run is to go on?' : 'there is no workflow to run');
+  if (extra !== undefined)
+    throw usage(`one ${verb === 'run' ? 'workflow' : 'run'} at a time: \`${extra}\` is one too many`);
+  return { verb, object };
+}
+
+function tell(event: Event, words: Words, { out, err }: Terminal): void {
+  if (words.events) out(`${JSON.stringify(event)}\n`);
+  const line = lineOf(event);
+  if (line !== null && !words.quiet) err(`${line}\n`);
+}
