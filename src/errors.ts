@@ -22,3 +22,8 @@ export class RaymondError extends Error {
     this.hint = options.hint;
   }
 }
+
+/** The system's name for an error, such as ENOENT; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

@@ -4,27 +4,20 @@ import { resolve } from 'node:path';
 import type { Event } from './core/event.ts';
 import { runId } from './core/ids.ts';
 import { isPrompt, type Platform } from './core/names.ts';
-import { DEFAULT_OPTIONS, newRun, type Options, type Run } from './core/run.ts';
+import { changedOptions, DEFAULT_OPTIONS, newRun, type Options, type Run } from './core/run.ts';
 import type { Signal } from './core/signal.ts';
+import { canResume } from './core/signals/resumed.ts';
 import { opening } from './core/step.ts';
 import { drive } from './engine/drive.ts';
 import { Inbox } from './engine/inbox.ts';
-import type { World } from './engine/world.ts';
-import { DebugFiles } from './observers/debug-files.ts';
 import { EventStream } from './observers/event-stream.ts';
-import { endMarked } from './process/end.ts';
-import { debugFolder } from './store/debug-folder.ts';
 import { readEvents } from './store/events.ts';
-import { findRaymondFolder, type Layout, layoutOf } from './store/layout.ts';
+import { findRaymondFolder, layoutOf } from './store/layout.ts';
 import { findRun } from './store/runs.ts';
-import { createRun, openStore, type Store } from './store/store.ts';
-import { dropTurn, prepareTurn } from './store/turn-folder.ts';
-import { ClaudeBackend } from './turns/claude/backend.ts';
-import { configDir } from './turns/claude/session-file.ts';
+import { createRun, openStore } from './store/store.ts';
 import { type ClaudeCode, findClaude } from './turns/claude/version.ts';
-import type { Desk } from './turns/desk.ts';
-import { type Control, newTaker } from './turns/take.ts';
 import { openWorkflow, type Workflow } from './workflow/load.ts';
+import { type Expedition, worldOf } from './world.ts';
 
 export { documentOf, exitCodeOf } from './observers/document.ts';
 export { lineOf } from './observers/words.ts';
@@ -70,9 +63,10 @@ export interface Running {
 /** Starts a run of a workflow: a state file, a folder or a zip. */
 export async function runWorkflow(path: string, request: RunRequest = {}): Promise<Running> {
   const cwd = resolve(request.cwd ?? process.cwd());
-  const options = { ...DEFAULT_OPTIONS, ...request.options };
+  const options = changedOptions(DEFAULT_OPTIONS, request.options ?? {});
+  const env = request.env ?? process.env;
   const workflow = await openWorkflow(resolve(cwd, path), platform());
-  const claude = claudeFinder(options, request.env ?? process.env);
+  const claude = claudeFinder(options, env);
   if (await hasPrompts(workflow)) await claude();
   const startedAt = Date.now();
   const offset = -new Date(startedAt).getTimezoneOffset();
@@ -88,20 +82,24 @@ export async function runWorkflow(path: string, request: RunRequest = {}): Promi
   const layout = layoutOf(findRaymondFolder(cwd));
   const events = opening(run);
   const store = await createRun(layout, run, events);
-  return setOff({ run, options, layout, store, workflow, claude, place: request }, events, []);
+  return setOff({ run, options, layout, store, workflow, env, claude }, events, [], request.observe);
 }
 
 /** Goes on with a run that was paused, stopped, interrupted or killed. An ended one is given back as it is. */
 export async function resumeRun(id: string, request: ResumeRequest = {}): Promise<Running> {
   const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
   const { run, store } = await openStore(layout, await findRun(layout, id), { takeOver: request.takeOver ?? false });
+  const { retry = false, options: changes = {}, env = process.env } = request;
   try {
+    if (!canResume(run, retry)) {
+      await store.close();
+      return endedRun(run);
+    }
     const workflow = await openWorkflow(run.workflow.path, run.workflow.platform);
-    const { retry = false, options: changed = {} } = request;
-    const resumed: Signal = { kind: 'resumed', at: Date.now(), options: changed, retry, scope: await workflow.scope() };
-    const options = { ...run.options, ...changed };
-    const claude = claudeFinder(options, request.env ?? process.env);
-    return setOff({ run, options, layout, store, workflow, claude, place: request }, [], [resumed]);
+    const resumed: Signal = { kind: 'resumed', at: Date.now(), options: changes, retry, scope: await workflow.scope() };
+    const options = changedOptions(run.options, changes);
+    const claude = claudeFinder(options, env);
+    return setOff({ run, options, layout, store, workflow, env, claude }, [], [resumed], request.observe);
   } catch (error) {
     await store.close();
     throw error;
@@ -118,20 +116,14 @@ export async function recordedEvents(id: string, cwd = process.cwd()): Promise<r
   return events;
 }
 
-interface Expedition {
-  readonly run: Run;
-  /** The run's own, with what a resume changes. */
-  readonly options: Options;
-  readonly layout: Layout;
-  readonly store: Store;
-  readonly workflow: Workflow;
-  readonly claude: () => Promise<ClaudeCode>;
-  readonly place: Place;
-}
-
 /** Sets a run going, in the background, with everybody told who wants to know. */
-function setOff(expedition: Expedition, first: readonly Event[], signals: readonly Signal[]): Running {
-  const { run, store, place } = expedition;
+function setOff(
+  expedition: Expedition,
+  first: readonly Event[],
+  signals: readonly Signal[],
+  observe: ((event: Event) => void) | undefined,
+): Running {
+  const { run, store } = expedition;
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
@@ -140,7 +132,7 @@ function setOff(expedition: Expedition, first: readonly Event[], signals: readon
   let stream: EventStream | undefined;
   const tell = (events: readonly Event[]): void => {
     stream?.tell(events);
-    for (const event of events) quietly(() => place.observe?.(event));
+    for (const event of events) quietly(() => observe?.(event));
   };
   for (const signal of signals) inbox.put(signal);
 
@@ -179,64 +171,18 @@ function setOff(expedition: Expedition, first: readonly Event[], signals: readon
     finished,
     stop,
     kill() {
-      stop();
+      if (!stopping.signal.aborted) stop();
       killing.abort();
     },
   };
 }
 
-/** The world of one run: its workflow, its disk, its turns and its observers behind one interface. */
-async function worldOf(
-  { run, options, layout, store, workflow, claude, place }: Expedition,
-  control: Control,
-  tell: (events: readonly Event[]) => void,
-): Promise<{ world: World; close: () => Promise<void> }> {
-  const { id } = run;
-  // A copy: to read `process.env` as a whole is slow, and each turn does it.
-  const env = { ...(place.env ?? process.env) };
-  const desk: Desk = {
-    runId: id,
-    state: workflow.state,
-    scope: workflow.scope,
-    scriptPath: workflow.pathOf,
-    folderOf: (turn) => layout.turn(id, turn),
-    makeFolder: (turn, files) => prepareTurn(layout, id, turn, files),
-  };
-  const backend = new ClaudeBackend({
-    desk,
-    options,
-    env,
-    config: configDir(env),
-    find: claude,
-    kill: control.killing,
-  });
-  const warn = (message: string): void => {
-    tell([{ kind: 'warning', at: Date.now(), agent: 'main', state: '', message }]);
-  };
-  const turnFolder: Desk['folderOf'] = (turn) => layout.turn(id, turn);
-  const folder = options.debug ? await debugFolder(layout, id, run.startedAt) : null;
-  const debug = folder === null ? null : new DebugFiles({ folder, turnFolder }, run.ledger.spentMicros, warn);
-  const world: World = {
-    ...newTaker({ desk, options, env, control, backend }),
-    save: (steps) => store.save(steps),
-    tell(events) {
-      debug?.tell(events);
-      if (!options.debug) for (const event of events) dropFiles(layout, id, event);
-      tell(events);
-    },
-  };
-  const close = async (): Promise<void> => {
-    await debug?.close();
-    if (control.killing.aborted) await endMarked(`${id}/`, { graceMs: 5_000 });
-  };
-  return { world, close };
-}
-
-/** Files of a turn that nobody wants to keep go once its end is on disk. */
-function dropFiles(layout: Layout, id: string, event: Event): void {
-  if (event.kind !== 'turn_ended') return;
-  const { agent, turn: number, state } = event;
-  dropTurn(layout, id, { agent, number, state }).catch(() => {});
+/** A run that is given back as it was found. */
+function endedRun(run: Run): Running {
+  const events = new EventStream();
+  events.end();
+  const nothing = (): void => {};
+  return { id: run.id, events, finished: Promise.resolve(run), stop: nothing, kill: nothing };
 }
 
 /** Looks for Claude Code once, when it is first needed. */

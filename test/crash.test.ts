@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { chanceOf } from '../torture/random.ts';
 
 const CLI = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js');
 const ID = 'crash';
@@ -140,7 +141,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !holds(); await delay(10)) {
+  for (const deadline = Date.now() + 60_000; !holds(); await delay(10)) {
     if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
   }
 }
@@ -158,7 +159,7 @@ async function bothKilled(files: Record<string, string>): Promise<void> {
   signal(-group(), 'SIGKILL');
 }
 
-describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
+describe.skipIf(process.platform !== 'linux')('after kill -9', { timeout: 120_000 }, () => {
   test('a script that still runs is followed to its end, and runs once', async () => {
     await orchestratorKilled(THEN);
     const resumed = resume();
@@ -222,13 +223,13 @@ describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
     expect([code, text(journal) === broken]).toStrictEqual([65, true]);
   });
 
-  test('a turn whose folder a power cut has taken away never started, and starts now', async () => {
+  test('a script whose folder a power cut has taken away may have run, and only --retry runs it again', async () => {
     await bothKilled(THEN);
     rmSync(join(home, '.raymond', 'runs', ID, 'turns', '0001-main-START'), { recursive: true });
-    rmSync(join(home, 'effects'));
     open('gate');
-    expect(await resume().ended).toMatchObject({ code: 0, stdout: 'done\n' });
-    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+    expect(await resume().ended).toMatchObject({ code: 3, stderr: expect.stringContaining('--retry') });
+    expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
   });
 
   test('of two resumes at once one goes on, and the other is told who', async () => {
@@ -257,6 +258,23 @@ describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
     expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
   });
 
+  test('at any instant, many times over, no quick step is left out and none runs twice', async () => {
+    const steps = 40;
+    const loop = `n=\${RAYMOND_RESULT:-0}; echo "$n" >> effects
+if [ "$n" -lt ${steps} ]; then echo "<goto input=\\"$((n + 1))\\">START</goto>"; else echo '<result>done</result>'; fi`;
+    const chance = chanceOf(20);
+    let next = run({ 'START.sh': loop });
+    for (let kills = 0; kills < 6; kills += 1) {
+      await until(() => existsSync(join(home, '.raymond', 'state', `${ID}.json`)), 'the run to exist');
+      await delay(chance.between(200, 700));
+      signal(next.pid, 'SIGKILL');
+      await next.ended;
+      next = resume();
+    }
+    expect(await next.ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(Array.from({ length: steps + 1 }, (_, n) => String(n)));
+  });
+
   test('an ended run runs nothing and says again what came of it', async () => {
     open('gate');
     const first = await run(THEN, '--json').ended;
@@ -265,7 +283,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('a run at a terminal', () => {
+describe.skipIf(process.platform !== 'linux')('a run at a terminal', { timeout: 120_000 }, () => {
   test('goes on after it was stopped for a while, and stays its owner', async () => {
     const running = run(THEN);
     await hasBegun();
@@ -308,7 +326,7 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal', () => {
 /** A folder of its own size needs a mount of its own, which not every machine permits. */
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
-describe.skipIf(!canMount)('a disk', () => {
+describe.skipIf(!canMount)('a disk', { timeout: 120_000 }, () => {
   /** Runs shell commands where `.raymond` is a small disk of its own; `raymond` is the command. */
   const onSmallDisk = (commands: string): Promise<Ended> => {
     mkdirSync(join(home, '.raymond'));

@@ -157,6 +157,36 @@ describe('a run', () => {
     expect((await running.finished).status).toBe('completed');
   });
 
+  test('tells everybody who iterates, and forgets those who leave', async () => {
+    const running = await runWorkflow(workflow(LOOP), { cwd: home });
+    const { events } = running;
+    const all = async () => {
+      let count = 0;
+      for await (const _ of events) count += 1;
+      return count;
+    };
+    const one = async () => {
+      for await (const event of events) return event.kind;
+      return 'none';
+    };
+    const [first, second, third] = await Promise.all([all(), all(), one()]);
+    expect(first).toBe(second);
+    expect(third).not.toBe('none');
+  });
+
+  test('is not disturbed by the end of another run of the same name', async () => {
+    const files = { 'START.sh': 'echo here; while [ ! -e go ]; do sleep 0.02; done; echo "<result>r</result>"' };
+    const other = join(home, 'other');
+    mkdirSync(join(other, '.raymond'), { recursive: true });
+    const one = await runWorkflow(workflow(files), { cwd: home, runId: 'same' });
+    const { events } = one;
+    const two = await runWorkflow(join(home, 'wf'), { cwd: other, runId: 'same' });
+    for await (const event of events) if (event.kind === 'turn_started') one.kill();
+    expect((await one.finished).status).toBe('paused');
+    writeFileSync(join(other, 'go'), '');
+    expect((await two.finished).status).toBe('completed');
+  });
+
   test('stops at its limit of iterations and goes on with more', async () => {
     const { run } = await runs(LOOP, { options: { maxIterations: 2 } });
     expect(run.status).toBe('iteration_limit');

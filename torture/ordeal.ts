@@ -8,12 +8,14 @@ import { type Command, type Ended, type Rig, textOf } from './rig.ts';
 /** What is killed: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
 export type Victim = 'orchestrator' | 'turn' | 'both';
 
+/** When a kill comes: after a time, as soon as something happens on disk, or while a script runs, which is never long. */
+type Moment = 'timed' | 'at a transition' | 'in a script';
+
 /** One kill that happened. */
 export interface Kill {
   readonly at: number;
   readonly victim: Victim;
-  /** When it was to come: after a time, or as soon as something happened on disk. */
-  readonly when: 'timed' | 'at a transition';
+  readonly when: Moment;
   /** Turns that had a living process at that instant, and those whose group was killed. */
   readonly underWay: readonly string[];
   readonly hit: readonly string[];
@@ -45,8 +47,9 @@ export interface Plan {
 
 /** A run that takes longer than this after its last kill hangs. */
 const PATIENCE_MS = 240_000;
-/** How many kills wait for the very moment when one turn ends and the next one begins. */
+/** How many kills wait for the moment when one turn ends and the next one begins, and how many for a script. */
 const AT_TRANSITION = 0.15;
+const IN_SCRIPT = 0.25;
 /** How many of the others are moved to a moment when something runs, if nothing does. */
 const MOVED = 0.9;
 /** Nobody needs more attempts than this, kills aside. */
@@ -92,8 +95,8 @@ async function plague(rig: Rig, plan: Plan, chance: Chance, command: Command, ki
   const over = new AbortController();
   const ended = command.ended.finally(() => over.abort());
   while (kills.length < plan.mostKills && !over.signal.aborted) {
-    const when = chance.next() < AT_TRANSITION ? 'at a transition' : 'timed';
-    await (when === 'timed' ? someTime(rig, plan, chance, over.signal) : transition(rig, chance, over.signal));
+    const when = moment(chance.next());
+    await WAIT[when](rig, plan, chance, over.signal);
     if (over.signal.aborted) break;
     const struck = strike(rig, chance.oneOf(plan.victims), when, chance, command);
     if (struck === null) continue;
@@ -106,8 +109,19 @@ async function plague(rig: Rig, plan: Plan, chance: Chance, command: Command, ki
   return first;
 }
 
+const moment = (drawn: number): Moment =>
+  drawn < AT_TRANSITION ? 'at a transition' : drawn < AT_TRANSITION + IN_SCRIPT ? 'in a script' : 'timed';
+
+type Wait = (rig: Rig, plan: Plan, chance: Chance, abort: AbortSignal) => Promise<void>;
+
+const WAIT: Readonly<Record<Moment, Wait>> = {
+  timed: someTime,
+  'at a transition': transition,
+  'in a script': inScript,
+};
+
 /** Kills now; null if what was to be killed is not there. */
-function strike(rig: Rig, victim: Victim, when: Kill['when'], chance: Chance, { child }: Command): Kill | null {
+function strike(rig: Rig, victim: Victim, when: Moment, chance: Chance, { child }: Command): Kill | null {
   const processes = processesOf(rig.id);
   const underWay = [...new Set(processes.map(({ turn }) => turn))];
   const [first, ...others] = underWay;
@@ -133,8 +147,14 @@ async function someTime(rig: Rig, { longestMs }: Plan, chance: Chance, abort: Ab
   }
 }
 
+/** Waits until a script runs, and for a part of its time. */
+async function inScript(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
+  while (!abort.aborted && !processesOf(rig.id).some(({ isScript }) => isScript)) await nap(20, abort);
+  await nap(chance.between(0, 300), abort);
+}
+
 /** Waits until something changes in the run's folder, where the journal lies, and a few milliseconds more. */
-async function transition(rig: Rig, chance: Chance, abort: AbortSignal): Promise<void> {
+async function transition(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
   await nap(chance.between(0, 500), abort);
   let watcher: FSWatcher | undefined;
   await Promise.race([

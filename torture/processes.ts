@@ -8,6 +8,8 @@ export interface TurnProcess {
   readonly turn: string;
   /** Whether it is the shell that leads the turn's group. */
   readonly leads: boolean;
+  /** Whether it is the shell that runs a script's state. */
+  readonly isScript: boolean;
 }
 
 /** Every living process that carries the marker of this run. */
@@ -20,7 +22,8 @@ export function processesOf(runId: string): readonly TurnProcess[] {
     if (turn === undefined || stat === undefined) return [];
     const [state = 'Z', , group = '0'] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const pid = Number(name);
-    return 'ZX'.includes(state) ? [] : [{ pid, group: Number(group), turn, leads: Number(group) === pid }];
+    const isScript = /^\/bin\/bash\0[^\0]*\.sh\0$/.test(read(`/proc/${name}/cmdline`) ?? '');
+    return 'ZX'.includes(state) ? [] : [{ pid, group: Number(group), turn, leads: Number(group) === pid, isScript }];
   });
 }
 

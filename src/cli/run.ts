@@ -1,6 +1,6 @@
 import { readConfig } from '../config/config.ts';
 import type { Event } from '../core/event.ts';
-import type { Agent } from '../core/run.ts';
+import type { Agent, Options } from '../core/run.ts';
 import { EXIT } from '../errors.ts';
 import {
   configFile,
@@ -18,11 +18,6 @@ import { optionsOf, usage, type Words } from './words.ts';
 /** Runs a workflow or goes on with a run, as the words say. */
 export async function run(words: Words, positionals: readonly string[], terminal: Terminal): Promise<number> {
   const { verb, object } = sentenceOf(words, positionals);
-  if (words['dangerously-skip-permissions']) {
-    terminal.err(
-      'warning: Claude Code may do anything without asking. Use this only with workflows you trust, in a place you can lose.\n',
-    );
-  }
   const told = new Set<string>();
   const observe = (event: Event): void => {
     if (!words.quiet && (event.kind === 'agent_paused' || event.kind === 'agent_failed')) told.add(event.agent);
@@ -31,7 +26,7 @@ export async function run(words: Words, positionals: readonly string[], terminal
   const options = optionsOf(words);
   const running = await (verb === 'run'
     ? runWorkflow(object, {
-        options: { ...readConfig(configFile()), ...options },
+        options: withConfig(options),
         observe,
         ...(words.input !== undefined && { input: words.input }),
         ...(words['run-id'] !== undefined && { runId: words['run-id'] }),
@@ -81,18 +76,37 @@ function tellWhy({ id, phase }: Agent, err: Terminal['err']): void {
 const needsRetry = ({ phase }: Agent): boolean =>
   phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted');
 
+const ONLY_RUN = ['input', 'run-id'] as const;
+const ONLY_RESUME = ['retry', 'take-over'] as const;
+
 function sentenceOf(words: Words, positionals: readonly string[]): { verb: 'run' | 'resume'; object: string } {
   const [first, ...rest] = positionals;
+  if (words.json && words.events) throw usage('--json and --events both want stdout: choose one');
   const named = first === 'run' || first === 'start' || first === 'resume' ? first : undefined;
   const [object = words.resume, extra] = named === undefined ? positionals : rest;
   const verb = named === 'resume' || words.resume !== undefined ? 'resume' : 'run';
+  for (const word of verb === 'run' ? ONLY_RESUME : ONLY_RUN) {
+    if (words[word] !== undefined) throw usage(`--${word} means nothing to ${verb}`);
+  }
+  if (words.resume !== undefined && object !== words.resume)
+    throw usage(`--resume ${words.resume} or ${object}: choose one`);
   if (object === undefined) throw usage(verb === 'resume' ? 'which run is to go on?' : 'there is no workflow to run');
   if (extra !== undefined)
     throw usage(`one ${verb === 'run' ? 'workflow' : 'run'} at a time: \`${extra}\` is one too many`);
   return { verb, object };
 }
 
+/** What the config file says, as far as the command line does not say otherwise. */
+function withConfig(options: Partial<Options>): Partial<Options> {
+  const config = readConfig(configFile());
+  return { ...config, ...options, variables: { ...config.variables, ...options.variables } };
+}
+
+const UNGUARDED =
+  'warning: Claude Code may do anything without asking. Use this only with workflows you trust, in a place you can lose.\n';
+
 function tell(event: Event, words: Words, { out, err }: Terminal): void {
+  if ((event.kind === 'run_started' || event.kind === 'run_resumed') && event.options.skipPermissions) err(UNGUARDED);
   if (words.events) out(`${JSON.stringify(event)}\n`);
   const line = lineOf(event);
   if (line !== null && !words.quiet) err(`${line}\n`);

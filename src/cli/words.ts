@@ -63,10 +63,10 @@ export function optionsOf(words: Words): Partial<Options> {
     ...(timeoutSeconds !== undefined && { timeoutMs: Math.round(timeoutSeconds * 1000) }),
     ...(words.model !== undefined && { model: modelName(words.model) }),
     ...(words.effort !== undefined && { effort: effortName(words.effort) }),
-    ...given('permissionMode', words['permission-mode']),
-    ...(words['dangerously-skip-permissions'] && { skipPermissions: true }),
+    ...permissions(words),
     ...(words['no-wait'] && { wait: false }),
     ...(words['no-debug'] && { debug: false }),
+    ...(words.debug && { debug: true }),
     ...given('claude', words.claude),
     ...(words.var !== undefined && { variables: variables(words.var) }),
   };
@@ -74,6 +74,13 @@ export function optionsOf(words: Words): Partial<Options> {
 
 export const usage = (message: string): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint: 'See raymond --help.' });
+
+/** Who names a mode wants that mode, whatever the run was allowed before. */
+function permissions(words: Words): Partial<Options> {
+  if (words['dangerously-skip-permissions']) return { skipPermissions: true };
+  const permissionMode = words['permission-mode'];
+  return permissionMode === undefined ? {} : { permissionMode, skipPermissions: false };
+}
 
 type NumberFlag = 'budget' | 'timeout' | 'max-iterations' | 'parallel' | 'retries';
 

@@ -5,10 +5,15 @@ import type { Position, Preference } from './position.ts';
 import type { Agent, Prompt, Run, TurnRecord } from './run.ts';
 import { variablesOf } from './variables.ts';
 
-interface Common extends Pick<Position, 'state' | 'cwd' | 'input'> {
+/** Which turn of a run is meant. */
+export interface TurnName {
   readonly agent: string;
   /** Counted per agent, from 1. */
   readonly number: number;
+  readonly state: string;
+}
+
+interface Common extends TurnName, Pick<Position, 'cwd' | 'input'> {
   readonly variables: Readonly<Record<string, string>>;
   /** What the state permits, once it has been read. */
   readonly policy: Policy;

@@ -172,3 +172,9 @@ export interface Step {
   readonly run: Run;
   readonly events: readonly Event[];
 }
+
+/** A step together with the run it was taken from. */
+export interface Taken {
+  readonly before: Run;
+  readonly step: Step;
+}

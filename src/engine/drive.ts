@@ -1,9 +1,10 @@
 import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../core/due.ts';
+import type { Taken } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { step } from '../core/step.ts';
 import type { Inbox } from './inbox.ts';
-import type { Taken, World } from './world.ts';
+import type { World } from './world.ts';
 
 /**
  * Drives a run until nothing is due any more. Each round takes in what was said, lets what is due begin, puts all of

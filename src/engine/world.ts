@@ -1,13 +1,6 @@
 import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
-import type { Event, Step } from '../core/event.ts';
-import type { Run } from '../core/run.ts';
+import type { Event, Taken } from '../core/event.ts';
 import type { Began, Signal, Unreadable } from '../core/signal.ts';
-
-/** A step together with the run it was taken from. */
-export interface Taken {
-  readonly before: Run;
-  readonly step: Step;
-}
 
 /** What the loop needs of the outside: everything that can happen, behind four words. */
 export interface World {

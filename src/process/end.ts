@@ -5,6 +5,9 @@ import type { ProcessEntry } from './process-entry.ts';
 import { isStill } from './process-table.ts';
 import { endOnWindows } from './windows.ts';
 
+/** How long a process usually gets to leave when it is asked to. */
+export const END_GRACE_MS = 5_000;
+
 /** How patient to be. */
 export interface EndOptions {
   /** How long each polite signal is given to work. */

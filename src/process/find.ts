@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Exit } from './command.ts';
 import { alive } from './marker.ts';
 import { claimStart, mayHaveRun, recordedExit, turnFiles } from './turn-files.ts';
@@ -13,7 +14,8 @@ const POLL_MS = 500;
 export async function lookFor(dir: string, marker: string): Promise<Found> {
   for (let claimed = false; ; claimed = true) {
     const seen = await look(dir, marker);
-    if (seen.kind !== 'died' || (await mayHaveRun(dir))) return seen;
+    // A folder that a power cut has taken away proves nothing: the command may have run.
+    if (seen.kind !== 'died' || !existsSync(dir) || (await mayHaveRun(dir))) return seen;
     // The second time round, whoever had the claim (a wrapper, or one of us before a crash) came no further and is gone.
     if (claimed || (await claimStart(dir))) return { kind: 'never_started' };
   }

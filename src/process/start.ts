@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { codeOf } from '../errors.ts';
 import { type Command, type Exit, MARKER, type NotStarted, type Started } from './command.ts';
 import { waitForEnd } from './find.ts';
-import { codeOf, turnFiles } from './turn-files.ts';
+import { turnFiles } from './turn-files.ts';
 import { startOnWindows } from './windows.ts';
 import { wrapped } from './wrapper.ts';
 

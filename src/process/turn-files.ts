@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
 
 /** Where a turn's process leaves its traces. */
 export interface TurnFiles {
@@ -63,8 +64,6 @@ export async function claimStart(dir: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
-    // A folder that a power cut has taken away: nothing can start there any more.
-    if (codeOf(error) === 'ENOENT') return true;
     throw error;
   }
 }
@@ -86,9 +85,4 @@ export async function unlessMissing<T>(look: Promise<T>): Promise<T | undefined>
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-/** The system's name for what went wrong, such as `ENOENT`. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

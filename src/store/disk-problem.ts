@@ -1,9 +1,4 @@
-import { EXIT, RaymondError } from '../errors.ts';
-
-/** The code of an error of the file system, or an empty text. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
+import { codeOf, EXIT, RaymondError } from '../errors.ts';
 
 const REASONS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space'],

@@ -1,5 +1,5 @@
 import type { Event } from '../core/event.ts';
-import { codeOf } from './disk-problem.ts';
+import { codeOf } from '../errors.ts';
 import { readJournal } from './journal-lines.ts';
 import type { Layout } from './layout.ts';
 import { loadSnapshot, unreadable } from './load.ts';

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { codeOf, diskProblem } from './disk-problem.ts';
+import { codeOf } from '../errors.ts';
+import { diskProblem } from './disk-problem.ts';
 
 /** All that Raymond keeps is for its user's eyes only: prompts and answers may hold anything. */
 export const PRIVATE_FOLDER = 0o700;

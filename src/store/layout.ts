@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { TurnName } from '../core/due.ts';
 import { stem } from '../core/names.ts';
-
-/** Which turn of a run is meant: the turns of each agent are counted by themselves. */
-export interface TurnName {
-  readonly agent: string;
-  readonly number: number;
-  readonly state: string;
-}
 
 /** Where everything lies that Raymond keeps on disk. Only paths: nothing is made or looked at. */
 export interface Layout {

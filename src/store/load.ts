@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { runIdProblem } from '../core/ids.ts';
-import { EXIT, RaymondError } from '../errors.ts';
+import { codeOf, EXIT, RaymondError } from '../errors.ts';
 import { applyInPlace, type Draft } from './change.ts';
-import { codeOf, diskProblem } from './disk-problem.ts';
+import { diskProblem } from './disk-problem.ts';
 import { withFile } from './files.ts';
 import { brokenLine, type Entry, readJournal } from './journal-lines.ts';
 import type { Layout } from './layout.ts';
@@ -38,8 +38,11 @@ export async function loadSnapshot(layout: Layout, id: string): Promise<SavedRun
 }
 
 /** The refusal of a run that nobody knows; `meant` and the hint may help. */
-export const noSuchRun = (id: string, meant = '', hint = '`raymond list` shows the runs there are.'): RaymondError =>
-  new RaymondError(`no such run: ${id}${meant}`, { exitCode: EXIT.usage, hint });
+export const noSuchRun = (
+  id: string,
+  meant = '',
+  hint = 'The runs there are have a file each in .raymond/state.',
+): RaymondError => new RaymondError(`no such run: ${id}${meant}`, { exitCode: EXIT.usage, hint });
 
 /** What the file system had against reading a file, in words; any other error as it is. */
 export const unreadable = (file: string, error: unknown): unknown =>

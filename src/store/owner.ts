@@ -1,8 +1,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { EXIT, RaymondError } from '../errors.ts';
-import { codeOf, diskProblem } from './disk-problem.ts';
+import { codeOf, EXIT, RaymondError } from '../errors.ts';
+import { diskProblem } from './disk-problem.ts';
 import { createFile } from './files.ts';
 import { type ProcessFacts, startTimeOf, thisProcess } from './process-facts.ts';
 
@@ -132,7 +132,7 @@ function refusal(folder: string, { number, state, facts }: Owner): RaymondError 
   if (state === 'alive') {
     return new RaymondError(`The run ${run} is driven by process ${facts.pid}, which is alive.`, {
       exitCode: EXIT.usage,
-      hint: `Wait for it, or end it with \`raymond stop ${run}\`.`,
+      hint: `Wait for it, or stop it: press Ctrl-C there, or \`kill ${facts.pid}\`.`,
     });
   }
   return new RaymondError(

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
-import { codeOf } from './disk-problem.ts';
+import { codeOf } from '../errors.ts';
 
 /** What tells a process from every other one there ever was, as far as this machine can say. */
 export interface ProcessFacts {

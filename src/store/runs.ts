@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { didYouMean } from '../core/nearest.ts';
 import type { Phase, Run, RunStatus } from '../core/run.ts';
-import { EXIT, RaymondError } from '../errors.ts';
-import { codeOf, diskProblem } from './disk-problem.ts';
+import { codeOf, EXIT, RaymondError } from '../errors.ts';
+import { diskProblem } from './disk-problem.ts';
 import type { Layout } from './layout.ts';
 import { loadRun, noSuchRun } from './load.ts';
 import { type OwnerState, ownerOf } from './owner.ts';

@@ -1,5 +1,5 @@
 import { access, rm } from 'node:fs/promises';
-import type { Event, Step } from '../core/event.ts';
+import type { Event, Taken } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
@@ -12,12 +12,6 @@ import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { Snapshots } from './snapshot.ts';
 import { type SavedRun, savedToText } from './state-file.ts';
-
-/** A step together with the run it was taken from. */
-interface Taken {
-  readonly before: Run;
-  readonly step: Step;
-}
 
 /** Where the steps of one run go. Whoever holds it owns the run. */
 export interface Store {

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, diskProblem } from './disk-problem.ts';
+import type { TurnName } from '../core/due.ts';
+import { codeOf } from '../errors.ts';
+import { diskProblem } from './disk-problem.ts';
 import { makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from './files.ts';
-import type { Layout, TurnName } from './layout.ts';
+import type { Layout } from './layout.ts';
 
 /**
  * Makes the folder of a turn, with these files in it, before the turn is on record, and returns its path. What a

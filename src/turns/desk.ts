@@ -1,16 +1,12 @@
+import type { TurnName } from '../core/due.ts';
 import type { Scope } from '../core/names.ts';
 import type { State } from '../core/state.ts';
-
-/** Names a turn's folder. */
-export interface TurnName {
-  readonly agent: string;
-  readonly number: number;
-  readonly state: string;
-}
 
 /** What turns need of the workflow and of the disk, so that they know neither. */
 export interface Desk {
   readonly runId: string;
+  /** What all processes of the run are known by; no other run has it. */
+  readonly mark: string;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */
   state(file: string): Promise<State>;
   scope(): Promise<Scope>;
@@ -22,4 +18,4 @@ export interface Desk {
 }
 
 /** What every process of a turn carries in its environment, so that none is ever lost sight of. */
-export const markerOf = (desk: Desk, turn: TurnName): string => `${desk.runId}/${turn.agent}/${turn.number}`;
+export const markerOf = (desk: Desk, turn: TurnName): string => `${desk.mark}/${turn.agent}/${turn.number}`;

@@ -1,5 +1,5 @@
 import type { Command, Exit } from '../process/command.ts';
-import { endTurn } from '../process/end.ts';
+import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { lookFor, waitForEnd } from '../process/find.ts';
 import { quietSince } from '../process/lines.ts';
 import { startCommand } from '../process/start.ts';
@@ -7,8 +7,15 @@ import { turnFiles } from '../process/turn-files.ts';
 import { attend, type Ending } from './attend.ts';
 
 /** What became of a turn's process, whoever started it. */
-export type Outcome =
-  | { readonly kind: 'ended'; readonly exit: Exit; readonly ending: Ending; readonly adopted: boolean }
+export type ProcessEnd =
+  | {
+      readonly kind: 'ended';
+      readonly exit: Exit;
+      readonly ending: Ending;
+      /** Whether it was started in an earlier life. */
+      readonly adopted: boolean;
+      readonly atMs: number;
+    }
   | { readonly kind: 'never_started' }
   | { readonly kind: 'not_started'; readonly message: string; readonly transient: boolean };
 
@@ -22,16 +29,14 @@ export interface Care {
   readonly onRunning?: (exited: Promise<unknown>) => void;
 }
 
-const END_GRACE_MS = 5_000;
-
 /** Starts a turn's command and waits for its end. */
-export async function runTurn(dir: string, command: Command, care: Care): Promise<Outcome> {
+export async function runTurn(dir: string, command: Command, care: Care): Promise<ProcessEnd> {
   const started = await startCommand(dir, command);
   return started.kind === 'started' ? lookAfter(dir, started.exited, care, false) : started;
 }
 
 /** Finds a turn that was started in an earlier life and waits for its end. Nothing is ever started twice. */
-export async function adoptTurn(dir: string, care: Care): Promise<Outcome> {
+export async function adoptTurn(dir: string, care: Care): Promise<ProcessEnd> {
   const found = await lookFor(dir, care.marker);
   switch (found.kind) {
     case 'never_started':
@@ -40,11 +45,11 @@ export async function adoptTurn(dir: string, care: Care): Promise<Outcome> {
       return lookAfter(dir, waitForEnd(dir, care.marker), care, true);
     default:
       care.onRunning?.(Promise.resolve());
-      return { kind: 'ended', exit: found, ending: 'itself', adopted: true };
+      return { kind: 'ended', exit: found, ending: 'itself', adopted: true, atMs: await endedWhileAway(dir) };
   }
 }
 
-async function lookAfter(dir: string, exited: Promise<Exit>, care: Care, adopted: boolean): Promise<Outcome> {
+async function lookAfter(dir: string, exited: Promise<Exit>, care: Care, adopted: boolean): Promise<ProcessEnd> {
   const { stdout, stderr } = turnFiles(dir);
   care.onRunning?.(exited);
   const over = await attend({
@@ -56,5 +61,11 @@ async function lookAfter(dir: string, exited: Promise<Exit>, care: Care, adopted
     kill: care.kill,
     end: () => endTurn(dir, care.marker, { graceMs: END_GRACE_MS }),
   });
-  return { kind: 'ended', ...over, adopted };
+  return { kind: 'ended', ...over, adopted, atMs: Date.now() };
+}
+
+/** When a turn ended that nobody watched: its last trace tells. */
+async function endedWhileAway(dir: string): Promise<number> {
+  const { exit, stdout, stderr } = turnFiles(dir);
+  return Math.round(await quietSince([exit, stdout, stderr])) || Date.now();
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptTurn } from '../core/due.ts';
 import type { FailureKind } from '../core/failure.ts';
@@ -12,9 +12,11 @@ import { type Desk, markerOf } from './desk.ts';
 import { type Environment, scriptEnvironment } from './environment.ts';
 import { lookUpFolders } from './folders.ts';
 import { NOTE_FILE, noteOf, readNote, silenceOf } from './note.ts';
-import { adoptTurn, type Outcome, runTurn } from './process-turn.ts';
+import { adoptTurn, type ProcessEnd, runTurn } from './process-turn.ts';
 
 const PAYLOAD_FILE = 'result';
+const MOST_OUTPUT = 64 * 1024 * 1024;
+const TOO_MUCH = 'the script printed more than 64 MiB; let it write that to a file, and print its tag';
 const MOST_LINES = 20;
 const MOST_BYTES = 4_096;
 
@@ -52,7 +54,9 @@ export async function takeScript(
   const outcome = await (life === 'this' ? runTurn(dir, commandOf(desk, turn, dir, env), care) : adoptTurn(dir, care));
   const fault = faultOf(outcome, silenceOf(note));
   if (fault !== null) return failed(turn, dir, ...fault);
-  const text = readFileSync(turnFiles(dir).stdout, 'utf8');
+  const { stdout } = turnFiles(dir);
+  if (statSync(stdout).size > MOST_OUTPUT) return failed(turn, dir, 'script', TOO_MUCH);
+  const text = readFileSync(stdout, 'utf8');
   const [scope, folders] = await Promise.all([desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
   return { kind: 'answered', at: Date.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
 }
@@ -70,15 +74,17 @@ function interpreter(script: string): [string, ...string[]] {
 }
 
 /** Why a script's output is not to be listened to: only a clean exit counts. */
-function faultOf(outcome: Outcome, silence: string): [FailureKind, string] | null {
+function faultOf(outcome: ProcessEnd, silence: string): [FailureKind, string] | null {
   if (outcome.kind === 'never_started') return ['lost', 'it never started'];
   if (outcome.kind === 'not_started') return [outcome.transient ? 'transient' : 'script', outcome.message];
   const { exit, ending } = outcome;
+  // What has ended well counts, also if we had just lost patience with it.
+  if (exit.kind === 'exited' && exit.code === 0) return null;
   const again = '; `resume --retry` runs it again';
   if (ending === 'stopped') return ['interrupted', `the script was ended because the run was stopped${again}`];
   if (ending === 'timeout') return ['script', `the script was ended: ${silence}`];
   if (exit.kind === 'died') return ['interrupted', `the script was killed midway${again}`];
-  return exit.code === 0 ? null : ['script', `the script ended with exit code ${exit.code}`];
+  return ['script', `the script ended with exit code ${exit.code}`];
 }
 
 async function failed(turn: ScriptTurn, dir: string, kind: FailureKind, message: string): Promise<Failed> {

@@ -47,7 +47,8 @@ export function newTaker({ desk, options, env, control, backend }: Equipment): T
         return { kind: 'began', ...said, sessionId: randomUUID(), rules, warnings };
       } catch (error) {
         if (!(error instanceof RaymondError)) throw error;
-        return { kind: 'unreadable', ...said, message: error.message };
+        const { message, hint } = error;
+        return { kind: 'unreadable', ...said, message: hint === undefined ? message : `${message} ${hint}` };
       }
     },
 

@@ -3,8 +3,8 @@ import { access, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { isStateFile, stem } from '../core/names.ts';
 import { nearest } from '../core/nearest.ts';
-import { EXIT, RaymondError } from '../errors.ts';
-import { codeOf, reasonOf } from './source.ts';
+import { codeOf, EXIT, RaymondError } from '../errors.ts';
+import { reasonOf } from './source.ts';
 
 /** What a path turned out to be. */
 export type Located =

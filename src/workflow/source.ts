@@ -1,3 +1,4 @@
+import { codeOf } from '../errors.ts';
 import { type InvalidWorkflow, refused } from './invalid.ts';
 
 /**
@@ -29,11 +30,6 @@ const REASONS: Readonly<Record<string, string>> = {
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   return REASONS[code] ?? (error instanceof Error ? error.message : code);
-}
-
-/** The system's name for an error, or nothing. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** What a source throws when the system will not let it read. */

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
+import { codeOf } from '../errors.ts';
 import { quote } from './report.ts';
-import { codeOf } from './source.ts';
 import { layoutProblem, readName } from './zip-layout.ts';
 
 /** What came out of a zip, or why it is refused. */

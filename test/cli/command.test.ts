@@ -98,6 +98,30 @@ describe('raymond WORKFLOW', () => {
   });
 });
 
+test('goes on when nobody reads what it prints any more', async () => {
+  workflow({
+    'START.sh': 'echo x >> n; [ $(wc -l < n) -lt 30 ] && echo "<reset>START</reset>" || echo "<result>r</result>"',
+  });
+  const child = spawn(process.execPath, [CLI, 'wf', '--events'], { cwd: home });
+  child.stdout.once('data', () => child.stdout.destroy());
+  child.stderr.once('data', () => child.stderr.destroy());
+  expect(await new Promise((done) => child.on('exit', done))).toBe(0);
+});
+
+test('warns whenever Claude Code may do anything, and a mode named later takes that back', async () => {
+  workflow({ 'START.sh': 'exit 1' });
+  expect((await raymond('wf', '--run-id', 'r1', '--dangerously-skip-permissions')).err).toContain('may do anything');
+  expect((await raymond('resume', 'r1', '--retry')).err).toContain('may do anything');
+  expect((await raymond('resume', 'r1', '--retry', '--permission-mode', 'plan')).err).not.toContain('may do anything');
+});
+
+test('an ended run is shown even if its workflow is gone', async () => {
+  workflow({ 'START.sh': 'echo "<result>r</result>"' });
+  await raymond('wf', '--run-id', 'r1');
+  rmSync(join(home, 'wf'), { recursive: true });
+  expect(await raymond('resume', 'r1')).toMatchObject({ code: 0, out: 'r\n' });
+});
+
 describe('the first Ctrl-C', () => {
   test('lets the turn under way finish, and the second ends it; both exit 130', async () => {
     workflow({
@@ -142,6 +166,9 @@ describe('what a new user may do wrong', () => {
     ['a variable without a value', ['wf', '--var', 'x'], 64, /--var wants name=value, not `x`/],
     ['an id that cannot be one', ['wf', '--run-id', 'a/b'], 64, /`a\/b` cannot be a run's id/],
     ['a run nobody knows', ['resume', 'nope'], 64, /no such run: nope/],
+    ['json and events at once', ['wf', '--json', '--events'], 64, /--json and --events both want stdout/],
+    ['a word of the other verb', ['wf', '--retry'], 64, /--retry means nothing to run/],
+    ['two runs to go on with', ['wf2', '--resume', 'a1'], 64, /--resume a1 or wf2: choose one/],
     ['two workflows', ['wf', 'wf2'], 64, /one workflow at a time: `wf2` is one too many/],
     ['a claude that is not there', ['prompts', '--claude', './nope'], 64, /There is no Claude Code at .\/nope/],
     ['an invalid workflow', ['broken'], 65, /broken cannot be run: 1 error\nSTART.md:2:8: .*\n/],

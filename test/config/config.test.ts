@@ -40,7 +40,7 @@ issue = "195"
       model: 'sonnet',
       effort: 'high',
       timeoutMs: 1500,
-      parallel: null,
+      parallel: 0,
       reminders: 5,
       retries: 1,
       wait: false,

@@ -24,27 +24,23 @@ const prompts = (played: Played): readonly string[] => told(played, 'turn_starte
 
 describe.concurrent('who does not leave', () => {
   test('has answered all the same, if the result is there', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play([...says(RESULT), HANG]) });
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play([...says(RESULT), HANG])) });
     expect(resultOf(played)).toBe('done');
     expect(failures(played)).toStrictEqual([null]);
     expect(rig.left()).toStrictEqual([]);
   });
 
-  test('is ended though it mutters on stderr', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play([...says(RESULT), { mutter: { everyMs: 200 } }]) });
+  test('is killed if it mutters on and hears nothing, and what it started with it', async ({ rig }) => {
+    const stubborn = [{ deaf: true }, DEAF_CHILD, ...says(RESULT), { mutter: { everyMs: 200 } }];
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play(stubborn)) });
     expect(resultOf(played)).toBe('done');
-    expect(rig.left()).toStrictEqual([]);
-  });
-
-  test('is killed if it hears nothing, and what it started with it', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play([{ deaf: true }, DEAF_CHILD, ...says(RESULT), HANG]) });
-    expect(resultOf(played)).toBe('done');
+    expect(failures(played)).toStrictEqual([null]);
     expect(rig.left()).toStrictEqual([]);
   });
 
   test('has failed, if the result says so', async ({ rig }) => {
     const failed = { result: { is_error: true, result: 'API Error: 500' } };
-    const played = await rig.play({ 'START.md': play([INIT, failed, HANG]) }, { retries: 0 });
+    const played = await rig.play({ 'START.md': state(IMPATIENT, play([INIT, failed, HANG])) }, { retries: 0 });
     expectStuck(played, 'failed', /API Error: 500/);
     expect(rig.left()).toStrictEqual([]);
   });

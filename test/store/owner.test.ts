@@ -72,8 +72,8 @@ describe('a run is taken from an owner that is', () => {
 
 describe('a run is refused, with a sentence that says why and what to do, if its owner is', () => {
   test.each<[string, ProcessFacts | string, string, string]>([
-    ['alive', US, `is driven by process ${US.pid}, which is alive.`, '`raymond stop run-1`'],
-    ['alive, and says not since when', { ...US, startTime: null }, 'which is alive.', '`raymond stop run-1`'],
+    ['alive', US, `is driven by process ${US.pid}, which is alive.`, '`kill '],
+    ['alive, and says not since when', { ...US, startTime: null }, 'which is alive.', '`kill '],
     [
       'on another machine',
       { ...US, bootId: 'x', host: 'far' },

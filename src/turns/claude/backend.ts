@@ -1,17 +1,18 @@
 import type { ClaudeTurn } from '../../core/due.ts';
+import type { Failure } from '../../core/failure.ts';
 import { choose } from '../../core/preference.ts';
 import type { Options, SessionUse } from '../../core/run.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import type { State } from '../../core/state.ts';
 import { type Command, MARKER } from '../../process/command.ts';
-import { endTurn } from '../../process/end.ts';
+import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { followLines, lastLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { type Desk, markerOf } from '../desk.ts';
 import { lookUpFolders } from '../folders.ts';
 import { NOTE_FILE, noteOf, readNote } from '../note.ts';
-import { adoptTurn, type Care, type Outcome as Process, runTurn } from '../process-turn.ts';
+import { adoptTurn, type Care, type ProcessEnd, runTurn } from '../process-turn.ts';
 import { stagger } from '../stagger.ts';
 import { claudeArguments } from './argv.ts';
 import { readBasis, writeBasis } from './basis.ts';
@@ -19,6 +20,7 @@ import { claudeEnvironment } from './environment.ts';
 import { readEvent } from './events.ts';
 import { type Ending, outcomeOf } from './outcome.ts';
 import { learnPrices, type Prices } from './prices.ts';
+import { Probes } from './probes.ts';
 import { promptOf } from './prompt.ts';
 import { hasMessages, sessionFile } from './session-file.ts';
 import { EMPTY_TRANSCRIPT, hear, modelCosts, saidAll, type Transcript } from './transcript.ts';
@@ -38,18 +40,18 @@ export interface ClaudeLaunch {
 
 /** Several Claude Codes that start at once fight over one settings file. */
 const START_GAP_MS = 100;
-/** How long Claude Code may stay after its result. */
+/** How long Claude Code may stay after its result, where it may be silent for so long at all. */
 const LEAVE_GRACE_MS = 10_000;
-const END_GRACE_MS = 5_000;
 
 /** Claude Code as the one who answers prompts. */
 export class ClaudeBackend implements Backend {
   private readonly launch: ClaudeLaunch;
   private readonly ready = new Map<string, { readonly state: State; readonly budgetMicros: number | null }>();
   private readonly goAhead = stagger(START_GAP_MS);
+  /** What the author has been told already. */
+  private readonly warned = new Set<string>();
   private prices: Prices = {};
-  /** Usage limits without a time met in a row: each is probed later than the one before. */
-  private probes = 0;
+  private readonly probes = new Probes();
 
   constructor(launch: ClaudeLaunch) {
     this.launch = launch;
@@ -61,7 +63,9 @@ export class ClaudeBackend implements Backend {
     const note = JSON.stringify(noteOf(state, this.launch.options));
     await this.launch.desk.makeFolder(turn, { stdin: bytes, [NOTE_FILE]: note });
     this.ready.set(turn.agent, { state, budgetMicros: turn.budgetMicros });
-    return warnings;
+    const news = warnings.filter((warning) => !this.warned.has(warning));
+    for (const warning of news) this.warned.add(warning);
+    return news;
   }
 
   async take(turn: ClaudeTurn, life: 'this' | 'earlier'): Promise<Answered | Failed> {
@@ -70,10 +74,11 @@ export class ClaudeBackend implements Backend {
     const use = sessionOf(turn);
     let transcript = EMPTY_TRANSCRIPT;
     let heardAll: Promise<void> = Promise.resolve();
+    const { timeoutMs } = readNote(dir);
     const care: Care = {
       marker: markerOf(desk, turn),
-      timeoutMs: readNote(dir).timeoutMs,
-      grace: { ms: LEAVE_GRACE_MS, saidAll: () => saidAll(transcript) },
+      timeoutMs,
+      grace: { ms: Math.min(LEAVE_GRACE_MS, timeoutMs ?? LEAVE_GRACE_MS), saidAll: () => saidAll(transcript) },
       kill,
       onRunning(exited) {
         const listen = (line: Buffer): void => {
@@ -82,12 +87,12 @@ export class ClaudeBackend implements Backend {
         heardAll = followLines(turnFiles(dir).stdout, listen, { until: exited });
       },
     };
-    const process = life === 'this' ? await this.start(turn, use, dir, care) : await adoptTurn(dir, care);
+    const end = life === 'this' ? await this.start(turn, use, dir, care) : await adoptTurn(dir, care);
     await heardAll;
-    return this.signalOf(turn, use, dir, process, transcript, care);
+    return this.signalOf(turn, use, dir, end, transcript, care);
   }
 
-  private async start(turn: ClaudeTurn, use: SessionUse, dir: string, care: Care): Promise<Process> {
+  private async start(turn: ClaudeTurn, use: SessionUse, dir: string, care: Care): Promise<ProcessEnd> {
     const { config, desk } = this.launch;
     await writeBasis(dir, config, turn.cwd, use, this.prices);
     await this.goAhead();
@@ -117,41 +122,32 @@ export class ClaudeBackend implements Backend {
     turn: ClaudeTurn,
     use: SessionUse,
     dir: string,
-    process: Process,
+    end: ProcessEnd,
     transcript: Transcript,
     { marker, timeoutMs }: Care,
   ): Promise<Answered | Failed> {
-    const said = { at: Date.now(), agent: turn.agent };
-    const rest = { ...said, jitter: Math.random() };
-    if (process.kind === 'never_started') {
-      return {
-        kind: 'failed',
-        ...rest,
-        failure: { kind: 'lost', message: 'it never started' },
-        cost: null,
-        progress: 'none',
-      };
-    }
-    if (process.kind === 'not_started') {
-      const failure = { kind: process.transient ? 'transient' : 'invalid_request', message: process.message } as const;
-      return { kind: 'failed', ...rest, failure, cost: null, progress: 'none' };
-    }
-    const { exit } = process;
+    if (end.kind !== 'ended') return neverRan(turn, end);
+    const { exit, atMs: at } = end;
     if (exit.kind === 'died' || exit.code !== 0) await endTurn(dir, marker, { graceMs: END_GRACE_MS });
     const outcome = outcomeOf({
       transcript,
-      ending: endingOf(process),
+      ending: endingOf(end),
       exitCode: exit.kind === 'died' || exit.code > 128 ? null : exit.code,
       stderr: await lastLines(turnFiles(dir).stderr, 20, 4096),
       timeoutMs,
       resumable: await this.isResumable(turn, use),
-      endedAtMs: said.at,
-      probes: this.probes,
+      endedAtMs: at,
+      probes: this.probes.before(at),
       cost: await readBasis(dir),
     });
     this.prices = learnPrices(this.prices, modelCosts(transcript));
-    this.probes = outcome.kind === 'failed' && outcome.failure.kind === 'usage_limit' ? this.probes + 1 : 0;
-    if (outcome.kind === 'failed') return { ...rest, ...outcome };
+    const said = { at, agent: turn.agent };
+    if (outcome.kind === 'failed') {
+      const { kind, untilMs } = outcome.failure;
+      if (kind === 'usage_limit' && untilMs !== undefined) this.probes.met(at, untilMs);
+      return { ...said, ...outcome, jitter: Math.random() };
+    }
+    this.probes.passed(turn.record?.startedAt ?? 0);
     const { text } = outcome;
     const [scope, folders] = await Promise.all([this.launch.desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
     return { ...said, ...outcome, scope, folders };
@@ -169,6 +165,15 @@ function sessionOf({ agent, record }: ClaudeTurn): SessionUse {
 }
 
 /** A process that was found dead by a later life is gone; one that we saw die has failed. */
-function endingOf({ exit, ending, adopted }: Extract<Process, { kind: 'ended' }>): Ending {
+function endingOf({ exit, ending, adopted }: Extract<ProcessEnd, { kind: 'ended' }>): Ending {
   return adopted && exit.kind === 'died' && ending === 'itself' ? 'gone' : ending;
+}
+
+/** A turn of which nothing ran is simply taken again, unless the machine cannot run it. */
+function neverRan({ agent }: ClaudeTurn, end: Exclude<ProcessEnd, { kind: 'ended' }>): Failed {
+  const failure: Failure =
+    end.kind === 'never_started'
+      ? { kind: 'lost', message: 'it never started' }
+      : { kind: end.transient ? 'transient' : 'invalid_request', message: end.message };
+  return { kind: 'failed', at: Date.now(), agent, failure, cost: null, progress: 'none', jitter: Math.random() };
 }
