@@ -85,9 +85,9 @@ function saver(store: Store, id: string): World['save'] {
 }
 
 const takenOver = (id: string): RaymondError =>
-  new RaymondError(`Run ${id} was taken over by another Raymond.`, {
+  new RaymondError(`Run ${id} is no longer ours: another Raymond has taken it over, or its folder is gone.`, {
     exitCode: EXIT.paused,
-    hint: 'It goes on there; nothing more is done here.',
+    hint: 'Nothing more is started here. Turns under way come to their end by themselves.',
   });
 
 async function debugFilesOf(layout: Layout, run: Run, tell: (events: readonly Event[]) => void): Promise<DebugFiles> {

@@ -11,7 +11,7 @@ import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { type Desk, markerOf } from '../desk.ts';
 import { lookUpFolders } from '../folders.ts';
-import { NOTE_FILE, noteOf, readNote } from '../note.ts';
+import { NOTE_FILE, noteOf, readNote, silenceOf } from '../note.ts';
 import { adoptTurn, type Care, type ProcessEnd, runTurn } from '../process-turn.ts';
 import { stagger } from '../stagger.ts';
 import { claudeArguments } from './argv.ts';
@@ -124,7 +124,7 @@ export class ClaudeBackend implements Backend {
     dir: string,
     end: ProcessEnd,
     transcript: Transcript,
-    { marker, timeoutMs }: Care,
+    { marker }: Care,
   ): Promise<Answered | Failed> {
     if (end.kind !== 'ended') return neverRan(turn, end);
     const { exit, atMs: at } = end;
@@ -134,7 +134,7 @@ export class ClaudeBackend implements Backend {
       ending: endingOf(end),
       exitCode: exit.kind === 'died' || exit.code > 128 ? null : exit.code,
       stderr: await lastLines(turnFiles(dir).stderr, 20, 4096),
-      timeoutMs,
+      silence: silenceOf(readNote(dir)),
       resumable: await this.isResumable(turn, use),
       endedAtMs: at,
       probes: this.probes.before(at),

@@ -3,8 +3,7 @@ import type { FailureKind } from '../../core/failure.ts';
 /** What a failure of a Claude turn means to the user, and what he can do about it. */
 const SENTENCES: Record<FailureKind, (said: string) => string> = {
   transient: (said) => `Claude Code could not finish the turn: ${said}`,
-  timeout: (said) =>
-    `Claude Code was ended because it printed nothing for ${said} A longer \`timeout\` gives it more time.`,
+  timeout: (said) => `Claude Code was ended: ${said} A longer \`timeout\` gives it more time.`,
   usage_limit: (said) => `Claude's usage limit is reached: ${said}`,
   authentication: (said) =>
     `Claude Code could not log in: ${said} Log in with \`claude /login\`, or set a valid ANTHROPIC_API_KEY, then resume the run.`,

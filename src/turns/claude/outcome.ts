@@ -18,8 +18,8 @@ export interface EndedTurn {
   readonly exitCode: number | null;
   /** The end of what it printed there. */
   readonly stderr: string;
-  /** How long it was silent before we ended it. */
-  readonly timeoutMs: number | null;
+  /** What to say if it was silent for too long. */
+  readonly silence: string;
   /** Whether its conversation is on disk, so that it can be resumed. */
   readonly resumable: boolean;
   readonly endedAtMs: number;
@@ -64,18 +64,16 @@ function answerOf({ ownResult, lastText, answered }: Transcript): string | null 
 }
 
 /** Why a turn failed, in Claude Code's own words as far as there are any. */
-function whyNot({ transcript, ending, exitCode, stderr, timeoutMs }: EndedTurn): Named {
+function whyNot({ transcript, ending, exitCode, stderr, silence }: EndedTurn): Named {
   const { ownResult, opened } = transcript;
   if (ending === 'stopped') return { kind: 'stopped', said: '' };
   if (ownResult?.isError) return failureOfResult(ownResult, transcript);
-  if (ending === 'timeout') return { kind: 'timeout', said: seconds(timeoutMs) };
+  if (ending === 'timeout') return { kind: 'timeout', said: silence };
   const refused = opened ? null : failureOfStderr(stderr, exitCode);
   if (refused !== null) return refused;
   if (ending === 'gone') return { kind: 'lost', said: '' };
   return { kind: 'transient', said: `${howItEnded(exitCode, ownResult !== null)}${quoted(stderr)}` };
 }
-
-const seconds = (ms: number | null): string => (ms === null ? 'too long' : `${Math.round(ms / 1000)} s`);
 
 function howItEnded(exitCode: number | null, hadResult: boolean): string {
   const how = exitCode === null ? 'Claude Code was killed' : `Claude Code ended (exit code ${exitCode})`;

@@ -7,7 +7,14 @@ const NOW = Date.parse('2026-11-16T01:00:00Z');
 
 function judge(lines: Lines, more: Partial<EndedTurn> = {}): Outcome {
   return outcomeOf({
-    ...{ transcript: after(...lines), ending: 'itself', exitCode: 0, stderr: '', timeoutMs: 900_000, resumable: true },
+    ...{
+      transcript: after(...lines),
+      ending: 'itself',
+      exitCode: 0,
+      stderr: '',
+      silence: 'no output for 900 s, the limit set by the default',
+      resumable: true,
+    },
     ...{ endedAtMs: NOW, probes: 0, cost: { savedUsd: null, prices: {} } },
     ...more,
   });

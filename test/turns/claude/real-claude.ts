@@ -115,7 +115,7 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     running.delete(pid);
     const file = await sessionFile(configDir(ours), cwd, session.id);
     const outcome = outcomeOf({
-      ...{ transcript, ending, exitCode, stderr, timeoutMs: null, endedAtMs: Date.now(), probes: 0 },
+      ...{ transcript, ending, exitCode, stderr, silence: '', endedAtMs: Date.now(), probes: 0 },
       resumable: file !== null && (await hasMessages(file)),
       cost: { savedUsd, prices },
     });
