@@ -54,7 +54,7 @@ describe.concurrent('who falls silent', () => {
     expect(prompts(played)).toStrictEqual(['state', 'state']);
     const [first, second] = played.calls as [Call, Call];
     expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
-    expect(read(played)).toMatch(/printed nothing for 1 s\. A longer `timeout` gives it more time; tried again at/);
+    expect(read(played)).toMatch(/no output for 1 s, the limit set by `timeout` in START\.md\. A longer `timeout` gives it more time; tried again at/);
   });
 
   test('in the middle of an answer is told to go on in its session', async ({ rig }) => {
@@ -78,7 +78,7 @@ describe.concurrent('who falls silent', () => {
   test('because it was stopped is ended, too', async ({ rig }) => {
     const stopped = [INIT, { die: 'SIGSTOP' }];
     const played = await rig.play({ 'START.md': state(IMPATIENT, play(stopped)) }, { retries: 0 });
-    expectStuck(played, 'failed', /failed: START\.md: .*printed nothing for 1 s/);
+    expectStuck(played, 'failed', /failed: START\.md: .*no output for 1 s/);
     expect(rig.left()).toStrictEqual([]);
   });
 

@@ -188,7 +188,7 @@ describe('a turn that we ended', () => {
     [
       'timeout',
       'timeout',
-      'Claude Code was ended because it printed nothing for 900 s. A longer `timeout` gives it more time.',
+      'Claude Code was ended: no output for 900 s, the limit set by the default. A longer `timeout` gives it more time.',
     ],
     ['lost', 'gone', 'Claude Code was no longer running when the run was taken up again.'],
   ])('is %s', (kind, ending, message) => {
