@@ -1,6 +1,6 @@
 // What a transition between scripts costs on top of the scripts themselves, with one agent and with a thousand.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { figure, inTurns, median, quantile } from './harness.mjs';
 
@@ -27,16 +27,16 @@ if [ $n -lt ${count} ]; then echo '<reset>START.sh</reset>'; else echo '<result>
 function loop({ script, rewind }, count, output) {
   rewind();
   const code = `for ((i = 0; i <= ${count}; i++)); do echo $EPOCHREALTIME; /bin/bash '${script}' >'${output}' 2>&1; done`;
-  const times = execFileSync('/bin/bash', ['-c', code], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
-  return gaps(
-    times
-      .trim()
-      .split('\n')
-      .map((seconds) => Number(seconds) * 1000),
-  );
+  const before = cpuMs();
+  const said = execFileSync('/bin/bash', ['-c', code], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+  const times = said
+    .trim()
+    .split('\n')
+    .map((seconds) => Number(seconds) * 1000);
+  return { gaps: gapsOf(times), cpuMs: (cpuMs() - before) / times.length };
 }
 
-/** The times between the starts of turns of `main` in a run, among so many agents, of which the others only wait. */
+/** The times between the starts of turns of `main` in a run, among so many agents, of which the others only sleep. */
 async function run({ load, workshop }, crowd, count) {
   const { resumeRun } = await load('index.js');
   const place = workshop();
@@ -44,16 +44,18 @@ async function run({ load, workshop }, crowd, count) {
   rewind();
   const id = await createCrowd(load, place, folder, crowd);
   const times = [];
+  const cpu = [];
   let stop = () => {};
   const observe = (event) => {
     if (event.kind === 'turn_started') times.push(performance.now());
+    if (event.kind === 'turn_started' && (times.length === 1 || times.length === count + 1)) cpu.push(cpuMs());
     if (event.kind === 'agent_ended') stop();
   };
   const running = await resumeRun(id, { cwd: place, observe });
   stop = () => running.stop();
   const { agents } = await running.finished;
   if (agents[0].phase.kind !== 'ended') throw new Error(`main is ${agents[0].phase.kind}`);
-  return gaps(times);
+  return { gaps: gapsOf(times), cpuMs: (cpu[1] - cpu[0]) / count };
 }
 
 /** A run on disk whose `main` is about to start, while the others sleep as after a failed try, until tomorrow. */
@@ -76,7 +78,16 @@ async function createCrowd(load, place, path, crowd) {
   return run.id;
 }
 
-const gaps = (times) => times.slice(1).map((time, index) => time - times[index]);
+const gapsOf = (times) => times.slice(1).map((time, index) => time - times[index]);
+
+const CLOCK_TICK_MS = 10;
+
+/** What this process and those it has waited for have used of the processors. */
+function cpuMs() {
+  const { user, system } = process.cpuUsage();
+  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1).split(' ');
+  return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * CLOCK_TICK_MS;
+}
 
 /** The rounds are many and short: what disturbs us comes and goes. */
 export async function measureTransitions(bench) {
@@ -90,15 +101,23 @@ export async function measureTransitions(bench) {
   };
   await inTurns(1, cases);
   const all = await inTurns(rounds, cases);
-  const timesOf = (name) => all[name].flat();
-  const typical = Object.fromEntries(Object.keys(cases).map((name) => [name, median(timesOf(name))]));
-  const calm = Object.fromEntries(Object.keys(cases).map((name) => [name, quantile(timesOf(name), 0.1)]));
+  const each = (summary) => Object.fromEntries(Object.entries(all).map(([name, rounds]) => [name, summary(rounds)]));
+  const typical = each((rounds) => median(rounds.flatMap(({ gaps }) => gaps)));
+  const calm = each((rounds) =>
+    quantile(
+      rounds.flatMap(({ gaps }) => gaps),
+      0.1,
+    ),
+  );
+  const cpu = each((rounds) => median(rounds.map(({ cpuMs }) => cpuMs)));
   return [
     figure('a script in a bare loop', typical.loop, 'ms'),
     figure('a transition of a script', typical[1], 'ms'),
     figure('a transition on top of the bare loop', typical[1] - typical.loop, 'ms', 3),
     figure('the same, between the calmest tenths', calm[1] - calm.loop, 'ms'),
+    figure('the same in processor time', cpu[1] - cpu.loop, 'ms'),
     figure('a transition among 100 agents, over one alone', typical[100] / typical[1], 'x', 1.2),
     figure('a transition among 1,000 agents, over one alone', typical[1000] / typical[1], 'x', 1.2),
+    figure('the same in processor time', cpu[1000] / cpu[1], 'x'),
   ];
 }

@@ -7,6 +7,7 @@ import { isPrompt, type Platform } from './core/names.ts';
 import { changedOptions, DEFAULT_OPTIONS, newRun, type Options, type Run } from './core/run.ts';
 import type { Signal } from './core/signal.ts';
 import { canResume } from './core/signals/resumed.ts';
+import type { Finding } from './core/state.ts';
 import { opening } from './core/step.ts';
 import { drive } from './engine/drive.ts';
 import { Inbox } from './engine/inbox.ts';
@@ -16,6 +17,7 @@ import { findRaymondFolder, layoutOf } from './store/layout.ts';
 import { findRun } from './store/runs.ts';
 import { createRun, openStore } from './store/store.ts';
 import { type ClaudeCode, findClaude } from './turns/claude/version.ts';
+import { showFinding } from './workflow/invalid.ts';
 import { openWorkflow, type Workflow } from './workflow/load.ts';
 import { type Expedition, worldOf } from './world.ts';
 
@@ -80,7 +82,10 @@ export async function runWorkflow(path: string, request: RunRequest = {}): Promi
     input: request.input ?? null,
   });
   const layout = layoutOf(findRaymondFolder(cwd));
-  const events = opening(run);
+  const warn = (finding: Finding): Event => {
+    return { kind: 'warning', at: startedAt, agent: 'main', state: workflow.entry, message: showFinding(finding) };
+  };
+  const events = [...opening(run), ...workflow.findings.map(warn)];
   const store = await createRun(layout, run, events);
   return setOff({ run, options, layout, store, workflow, env, claude }, events, [], request.observe);
 }

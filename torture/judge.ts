@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Ordeal } from './ordeal.ts';
 import { processesOf } from './processes.ts';
@@ -11,7 +13,7 @@ export interface Remains {
   readonly effects: readonly Effect[];
   readonly files: Readonly<Record<string, string>>;
   readonly ledger: { readonly spentMicros: number; readonly estimatedMicros: number; readonly turns: number };
-  /** What the API has charged in all, and for requests whose asker was killed before the answer came. */
+  /** What the API has charged in all, and for answers that Claude Code was killed too early to tell us of. */
   readonly chargedMicros: number;
   readonly unheardMicros: number;
   readonly requests: number;
@@ -34,8 +36,6 @@ interface RunEvent {
   readonly kind: string;
   readonly agent?: string;
   readonly state?: string;
-  readonly turn?: number;
-  readonly session?: { readonly id: string } | string | null;
   readonly failure?: string | null;
   readonly why?: string;
   readonly estimated?: boolean;
@@ -50,7 +50,7 @@ interface Effect {
 }
 
 /** Gathers what a run has left behind, once it has ended. */
-export async function remainsOf(rig: Rig, ordeal: Ordeal): Promise<Remains> {
+export async function remainsOf(rig: Rig): Promise<Remains> {
   const faults: string[] = [];
   const again = await rig.command(['resume', rig.id, '--json']).ended;
   if (again.code !== 0) faults.push(`a resume of the ended run exits with ${again.code}: ${again.stderr.slice(-300)}`);
@@ -64,18 +64,8 @@ export async function remainsOf(rig: Rig, ordeal: Ordeal): Promise<Remains> {
   });
   const files = Object.fromEntries(await Promise.all(FILES.map(async (name) => [name, await textOf(rig.cwd, name)])));
   for (let tries = 0; tries < 50 && rig.api.requests.some((each) => each.chargedUsd === 0); tries += 1) await delay(50);
-  const unheard = rig.api.requests.filter((request, index) => {
-    const asked = rig.asked[index];
-    return (
-      asked !== undefined &&
-      ordeal.kills.some((kill) => {
-        const sessions = kill.hit.map((turn) => sessionOf(events, turn));
-        return (
-          sessions.includes(request.session ?? '') && kill.at >= asked.at && kill.at <= asked.at + asked.thinksMs + 20
-        );
-      })
-    );
-  });
+  const heard = await saidToUs(join(rig.cwd, '.raymond', 'runs', rig.id, 'turns'));
+  const unheard = rig.api.requests.filter((_, index) => !heard.has(`msg_${index + 1}`));
   return {
     document,
     events,
@@ -112,12 +102,13 @@ function journalEvents(text: string, lastSeq: number, faults: string[]): readonl
   return events;
 }
 
-function sessionOf(events: readonly RunEvent[], marker: string): string | undefined {
-  const [, agent, number] = marker.split('/');
-  const started = events.find(
-    (event) => event.kind === 'turn_started' && event.agent === agent && event.turn === Number(number),
-  );
-  return typeof started?.session === 'object' ? started.session?.id : undefined;
+/** The ids of all messages that Claude Code has told us of, killed or not; the API counts them from 1. */
+async function saidToUs(turns: string): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (const turn of await readdir(turns)) {
+    for (const [id] of (await textOf(turns, turn, 'stdout')).matchAll(/msg_\d+/g)) ids.add(id);
+  }
+  return ids;
 }
 
 /** What is wrong with a run, seen from one that was left alone. An empty list is what is promised. */

@@ -19,13 +19,11 @@ const MOST_ANSWERS = 8;
 /**
  * A model that behaves like a sensible one: it looks for its latest task in the whole conversation, for after an
  * interruption the last prompt only says "go on"; it uses a tool unless it sees that this was done; it reads a file that
- * it may not overwrite unread; and then it says its tag. `onRequest` hears of each request, in the order of the log.
+ * it may not overwrite unread; and then it says its tag.
  */
-export function newModel(chance: Chance, { leastMs, mostMs }: Pace, onRequest: (thinksMs: number) => void): Script {
+export function newModel(chance: Chance, { leastMs, mostMs }: Pace): Script {
   return (request: ApiRequest): Reply => {
-    const thinksMs = Math.round(chance.between(leastMs, mostMs));
-    onRequest(thinksMs);
-    return { blocks: [answerTo(request.messages)], usage: USAGE, delayMs: thinksMs };
+    return { blocks: [answerTo(request.messages)], usage: USAGE, delayMs: Math.round(chance.between(leastMs, mostMs)) };
   };
 }
 

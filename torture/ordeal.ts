@@ -48,10 +48,10 @@ export interface Plan {
 /** A run that takes longer than this after its last kill hangs. */
 const PATIENCE_MS = 240_000;
 /** How many kills wait for the moment when one turn ends and the next one begins, and how many for a script. */
-const AT_TRANSITION = 0.15;
+const AT_TRANSITION = 0.12;
 const IN_SCRIPT = 0.25;
 /** How many of the others are moved to a moment when something runs, if nothing does. */
-const MOVED = 0.9;
+const MOVED = 0.95;
 /** Nobody needs more attempts than this, kills aside. */
 const MOST_STARTS = 400;
 
@@ -150,7 +150,7 @@ async function someTime(rig: Rig, { longestMs }: Plan, chance: Chance, abort: Ab
 /** Waits until a script runs, and for a part of its time. */
 async function inScript(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
   while (!abort.aborted && !processesOf(rig.id).some(({ isScript }) => isScript)) await nap(20, abort);
-  await nap(chance.between(0, 300), abort);
+  await nap(chance.between(0, 200), abort);
 }
 
 /** Waits until something changes in the run's folder, where the journal lies, and a few milliseconds more. */

@@ -15,19 +15,12 @@ export interface Ground {
   readonly pace: Pace;
 }
 
-/** A request that the model got: when, and how long it thought about it. In the order of `api.requests`. */
-export interface Asked {
-  readonly at: number;
-  readonly thinksMs: number;
-}
-
 /** A place for one run: a working folder, a home and an API of its own. */
 export interface Rig {
   readonly id: string;
   readonly cwd: string;
   readonly workflow: string;
   readonly api: MessagesApi;
-  readonly asked: readonly Asked[];
   /** Starts the installed command; its output is gathered. */
   command(args: readonly string[]): Command;
   close(keep: boolean): Promise<void>;
@@ -67,12 +60,7 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
   for (const folder of [cwd, home, temporary]) await mkdir(folder);
   const workflow = join(root, 'workflow');
   await writeWorkflow(workflow, cwd);
-  const asked: Asked[] = [];
-  const api = await startMessagesApi(
-    newModel(chance, ground.pace, (thinksMs) => {
-      asked.push({ at: Date.now(), thinksMs });
-    }),
-  );
+  const api = await startMessagesApi(newModel(chance, ground.pace));
   const env = {
     PATH: process.env.PATH,
     HOME: home,
@@ -87,7 +75,6 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
     cwd,
     workflow,
     api,
-    asked,
     command(args) {
       const options = ['--claude', ground.claude, '--budget', '100', '--retries', '50'];
       const child = spawn(ground.raymond, [...args, ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -79,7 +79,7 @@ async function trial(
   let keep = true;
   try {
     const ordeal = await suffer(rig, plan, chance);
-    const remains = await remainsOf(rig, ordeal);
+    const remains = await remainsOf(rig);
     const faults = judge(ordeal, remains, peace ?? remains);
     keep = faults.length > 0;
     const failures: Record<string, number> = {};

@@ -77,7 +77,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Writes a file and waits until the disk has it. */
-export async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
+async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   await withFile(file, 'w', async (handle) => {
     await handle.writeFile(content);
     await handle.datasync();

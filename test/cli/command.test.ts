@@ -98,6 +98,14 @@ describe('raymond WORKFLOW', () => {
   });
 });
 
+test('tells what is odd about a workflow and runs it all the same', async () => {
+  workflow({ 'START.sh': 'echo "<result>r</result>"', 'README.md': '---\nmodle: opus\n---\nx' });
+  const { code, err } = await raymond('wf');
+  expect(code).toBe(0);
+  expect(err).toContain('warning: README.md:2:1: ');
+  expect(err).toContain('did you mean model?');
+});
+
 test('goes on when nobody reads what it prints any more', async () => {
   workflow({
     'START.sh': 'echo x >> n; [ $(wc -l < n) -lt 30 ] && echo "<reset>START</reset>" || echo "<result>r</result>"',

@@ -83,7 +83,7 @@ export class Till {
 }
 
 /** The signal that a deed amounts to in this run; undefined if nothing can happen any more. */
-export function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
+function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
   const at = 2000 + run.seq * 10;
   const scope = scopeOf(BOOK);
   if (deed.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
