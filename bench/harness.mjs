@@ -1,6 +1,6 @@
 // What all measurements share. Whatever is compared is measured in turns within one run, so that a disturbance hits all
 // of it alike and the ratio says the same on a fast machine and on a slow one.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -40,6 +40,18 @@ export function quantile(values, share) {
 }
 
 export const median = (values) => quantile(values, 0.5);
+
+/** The times between these times. */
+export const gapsOf = (times) => times.slice(1).map((time, index) => time - times[index]);
+
+const CLOCK_TICK_MS = 10;
+
+/** What this process and those it has waited for have used of the processors. */
+export function cpuMs() {
+  const { user, system } = process.cpuUsage();
+  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1).split(' ');
+  return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * CLOCK_TICK_MS;
+}
 
 /**
  * A folder that is gone when this process ends, and not earlier: ext4 is slow to make files where many were deleted in

@@ -1,12 +1,13 @@
 // What a transition between scripts costs on top of the scripts themselves, with one agent and with a thousand.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { figure, inTurns, median, quantile } from './harness.mjs';
+import { fileURLToPath } from 'node:url';
+import { cpuMs, figure, gapsOf, inTurns, median, quantile } from './harness.mjs';
 
 const CROWDS = [1, 100, 1000];
 const TRANSITIONS = 500;
-const DAY_MS = 86_400_000;
+const ROUNDS = 5;
 
 /** A workflow of one script that starts itself again until its counter says stop. */
 function newCounter(place, count) {
@@ -36,86 +37,47 @@ function loop({ script, rewind }, count, output) {
   return { gaps: gapsOf(times), cpuMs: (cpuMs() - before) / times.length };
 }
 
-/** The times between the starts of turns of `main` in a run, among so many agents, of which the others only sleep. */
-async function run({ load, workshop }, crowd, count) {
-  const { resumeRun } = await load('index.js');
-  const place = workshop();
-  const { folder, rewind } = newCounter(place, count + 1);
+/** The same in a process of its own: the larger a process is, the slower it starts others. */
+function alone(file, ...args) {
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  return JSON.parse(execFileSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 60_000 }));
+}
+
+function starts({ dist, workshop }, { script, rewind }, count) {
   rewind();
-  const id = await createCrowd(load, place, folder, crowd);
-  const times = [];
-  const cpu = [];
-  let stop = () => {};
-  const observe = (event) => {
-    if (event.kind === 'turn_started') times.push(performance.now());
-    if (event.kind === 'turn_started' && (times.length === 1 || times.length === count + 1)) cpu.push(cpuMs());
-    if (event.kind === 'agent_ended') stop();
-  };
-  const running = await resumeRun(id, { cwd: place, observe });
-  stop = () => running.stop();
-  const { agents } = await running.finished;
-  if (agents[0].phase.kind !== 'ended') throw new Error(`main is ${agents[0].phase.kind}`);
-  return { gaps: gapsOf(times), cpuMs: (cpu[1] - cpu[0]) / count };
+  return alone('starts.mjs', dist.href, workshop(), script, String(count));
 }
 
-/** A run on disk whose `main` is about to start, while the others sleep as after a failed try, until tomorrow. */
-async function createCrowd(load, place, path, crowd) {
-  const [{ DEFAULT_OPTIONS, newAgent, newRun }, { layoutOf }, { createRun }] = await Promise.all(
-    ['core/run.js', 'store/layout.js', 'store/store.js'].map(load),
-  );
-  const startedAt = Date.now();
-  const workflow = { name: 'bench', path, platform: 'unix' };
-  const start = { id: 'bench', workflow, startedAt, options: DEFAULT_OPTIONS, cwd: place, input: null };
-  const run = newRun({ ...start, state: 'START.sh' });
-  const [main] = run.agents;
-  const phase = { kind: 'sleeping', why: 'retry', untilMs: startedAt + DAY_MS, prompt: { kind: 'state' } };
-  const sleepers = Array.from({ length: crowd - 1 }, (_, index) => ({
-    ...newAgent({ ...main, id: `main_worker${index + 1}`, parent: 'main', state: 'SLEEPER.md', since: 0 }),
-    phase,
-  }));
-  const store = await createRun(layoutOf(join(place, '.raymond')), { ...run, agents: [main, ...sleepers] }, []);
-  await store.close();
-  return run.id;
-}
-
-const gapsOf = (times) => times.slice(1).map((time, index) => time - times[index]);
-
-const CLOCK_TICK_MS = 10;
-
-/** What this process and those it has waited for have used of the processors. */
-function cpuMs() {
-  const { user, system } = process.cpuUsage();
-  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1).split(' ');
-  return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * CLOCK_TICK_MS;
+function run({ dist, workshop }, crowd, count) {
+  const place = workshop();
+  newCounter(place, count).rewind();
+  return alone('crowd.mjs', dist.href, place, String(crowd), String(count));
 }
 
 /** The rounds are many and short: what disturbs us comes and goes. */
 export async function measureTransitions(bench) {
-  const rounds = bench.quick ? 2 : 10;
-  const count = TRANSITIONS / 10;
+  const rounds = bench.quick ? 1 : ROUNDS;
+  const count = TRANSITIONS / ROUNDS;
   const place = bench.workshop();
   const counter = newCounter(place, Number.MAX_SAFE_INTEGER);
   const cases = {
     loop: async () => loop(counter, count, join(place, 'output')),
-    ...Object.fromEntries(CROWDS.map((crowd) => [crowd, () => run(bench, crowd, count)])),
+    starts: async () => starts(bench, counter, count),
+    ...Object.fromEntries(CROWDS.map((crowd) => [crowd, async () => run(bench, crowd, count)])),
   };
-  await inTurns(1, cases);
   const all = await inTurns(rounds, cases);
   const each = (summary) => Object.fromEntries(Object.entries(all).map(([name, rounds]) => [name, summary(rounds)]));
   const typical = each((rounds) => median(rounds.flatMap(({ gaps }) => gaps)));
-  const calm = each((rounds) =>
-    quantile(
-      rounds.flatMap(({ gaps }) => gaps),
-      0.1,
-    ),
-  );
+  const calm = each((rounds) => median(rounds.map(({ gaps }) => quantile(gaps, 0.1))));
   const cpu = each((rounds) => median(rounds.map(({ cpuMs }) => cpuMs)));
   return [
     figure('a script in a bare loop', typical.loop, 'ms'),
-    figure('a transition of a script', typical[1], 'ms'),
-    figure('a transition on top of the bare loop', typical[1] - typical.loop, 'ms', 3),
-    figure('the same, between the calmest tenths', calm[1] - calm.loop, 'ms'),
-    figure('the same in processor time', cpu[1] - cpu.loop, 'ms'),
+    figure('a transition of a script, on top of that', typical[1] - typical.loop, 'ms', 3),
+    figure('  of this, a start from Node.js with our wrapper', typical.starts - typical.loop, 'ms'),
+    figure('a transition on top, between the calmest tenths', calm[1] - calm.loop, 'ms'),
+    figure('  of this, the start', calm.starts - calm.loop, 'ms'),
+    figure('a transition on top, in processor time', cpu[1] - cpu.loop, 'ms'),
+    figure('  of this, the start', cpu.starts - cpu.loop, 'ms'),
     figure('a transition among 100 agents, over one alone', typical[100] / typical[1], 'x', 1.2),
     figure('a transition among 1,000 agents, over one alone', typical[1000] / typical[1], 'x', 1.2),
     figure('the same in processor time', cpu[1000] / cpu[1], 'x'),

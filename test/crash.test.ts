@@ -1,5 +1,5 @@
 /*
- * What the promise of section 3 of ARCHITECTURE.md means for someone at a terminal: the built command, real scripts, real
+ * What "What survives a crash" in ARCHITECTURE.md means for someone at a terminal: the built command, real scripts, real
  * signals. A script waits at a gate, a file, so that we know what is under way when something happens; nothing sleeps.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

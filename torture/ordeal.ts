@@ -45,13 +45,13 @@ export interface Plan {
   readonly longestMs: number;
 }
 
-/** A run that takes longer than this after its last kill hangs. */
-const PATIENCE_MS = 240_000;
+/** A command that takes longer than this hangs; what is waited for after many kills of one turn is well below. */
+const PATIENCE_MS = 900_000;
 /** How many kills wait for the moment when one turn ends and the next one begins, and how many for a script. */
 const AT_TRANSITION = 0.12;
 const IN_SCRIPT = 0.25;
-/** How many of the others are moved to a moment when something runs, if nothing does. */
-const MOVED = 0.95;
+/** How many of the others are put off if they would hit nothing that runs. */
+const SPARED = 0.9;
 /** Nobody needs more attempts than this, kills aside. */
 const MOST_STARTS = 400;
 
@@ -94,6 +94,10 @@ const exists = async (rig: Rig): Promise<boolean> =>
 async function plague(rig: Rig, plan: Plan, chance: Chance, command: Command, kills: Kill[]): Promise<Ended | null> {
   const over = new AbortController();
   const ended = command.ended.finally(() => over.abort());
+  let hangs = false;
+  const patience = setTimeout(() => {
+    hangs = kill(command.child.pid ?? 0);
+  }, PATIENCE_MS);
   while (kills.length < plan.mostKills && !over.signal.aborted) {
     const when = moment(chance.next());
     await WAIT[when](rig, plan, chance, over.signal);
@@ -103,10 +107,9 @@ async function plague(rig: Rig, plan: Plan, chance: Chance, command: Command, ki
     kills.push(struck);
     if (struck.victim !== 'turn') break;
   }
-  const hangs = delay(PATIENCE_MS, null, { signal: over.signal }).catch(() => null);
-  const first = await Promise.race([ended, hangs]);
-  if (first === null) kill(command.child.pid ?? 0);
-  return first;
+  const first = await ended;
+  clearTimeout(patience);
+  return hangs ? null : first;
 }
 
 const moment = (drawn: number): Moment =>
@@ -114,17 +117,12 @@ const moment = (drawn: number): Moment =>
 
 type Wait = (rig: Rig, plan: Plan, chance: Chance, abort: AbortSignal) => Promise<void>;
 
-const WAIT: Readonly<Record<Moment, Wait>> = {
-  timed: someTime,
-  'at a transition': transition,
-  'in a script': inScript,
-};
-
 /** Kills now; null if what was to be killed is not there. */
 function strike(rig: Rig, victim: Victim, when: Moment, chance: Chance, { child }: Command): Kill | null {
   const processes = processesOf(rig.id);
   const underWay = [...new Set(processes.map(({ turn }) => turn))];
   const [first, ...others] = underWay;
+  if (first === undefined && when !== 'at a transition' && chance.next() < SPARED) return null;
   if (victim === 'turn') {
     if (first === undefined) return null;
     const chosen = chance.oneOf([first, ...others]);
@@ -138,14 +136,8 @@ function strike(rig: Rig, victim: Victim, when: Moment, chance: Chance, { child 
   return { at: Date.now(), victim, when, underWay, hit };
 }
 
-/** Waits for a random time. If nothing runs then, it mostly waits until something does, and begins again. */
-async function someTime(rig: Rig, { longestMs }: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
-  for (;;) {
-    await nap(chance.between(0, longestMs), abort);
-    if (abort.aborted || processesOf(rig.id).length > 0 || chance.next() >= MOVED) return;
-    while (!abort.aborted && processesOf(rig.id).length === 0) await nap(20, abort);
-  }
-}
+/** Waits for a random time. */
+const someTime: Wait = (_rig, { longestMs }, chance, abort) => nap(chance.between(0, longestMs), abort);
 
 /** Waits until a script runs, and for a part of its time. */
 async function inScript(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
@@ -172,3 +164,9 @@ async function transition(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSig
 }
 
 const nap = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal }).catch(() => undefined);
+
+const WAIT: Readonly<Record<Moment, Wait>> = {
+  timed: someTime,
+  'at a transition': transition,
+  'in a script': inScript,
+};

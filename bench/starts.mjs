@@ -1,0 +1,27 @@
+// What no orchestrator of our kind can do without: scripts started from Node.js, each in its folder and with the wrapper
+// that lets it outlive us, but nothing saved and nothing decided.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cpuMs, gapsOf } from './harness.mjs';
+
+const WARM_UP = 20;
+
+const [dist, place, script, count] = process.argv.slice(2);
+const { startCommand } = await import(new URL('process/start.js', dist));
+const { MARKER } = await import(new URL('process/command.js', dist));
+
+const times = [];
+const env = { ...process.env };
+const alive = setInterval(() => {}, 60_000);
+let before = 0;
+for (let turn = 0; turn < Number(count); turn += 1) {
+  if (turn === WARM_UP) before = cpuMs();
+  times.push(performance.now());
+  const dir = join(place, String(turn));
+  mkdirSync(dir);
+  writeFileSync(join(dir, 'stdin'), '');
+  const command = { file: '/bin/bash', args: [script], cwd: place, env: { ...env, [MARKER]: `bench/${turn}` } };
+  await (await startCommand(dir, command)).exited;
+}
+clearInterval(alive);
+console.log(JSON.stringify({ gaps: gapsOf(times.slice(WARM_UP)), cpuMs: (cpuMs() - before) / (count - WARM_UP) }));
