@@ -56,7 +56,7 @@ function run({ dist, workshop }, crowd, count) {
 
 /** The rounds are many and short: what disturbs us comes and goes. */
 export async function measureTransitions(bench) {
-  const rounds = bench.quick ? 1 : ROUNDS;
+  const rounds = bench.quick ? 2 : ROUNDS;
   const count = TRANSITIONS / ROUNDS;
   const place = bench.workshop();
   const counter = newCounter(place, Number.MAX_SAFE_INTEGER);

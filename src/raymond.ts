@@ -11,6 +11,7 @@ import type { Finding } from './core/state.ts';
 import { opening } from './core/step.ts';
 import { drive } from './engine/drive.ts';
 import { Inbox } from './engine/inbox.ts';
+import { EXIT, RaymondError } from './errors.ts';
 import { EventStream } from './observers/event-stream.ts';
 import { readEvents } from './store/events.ts';
 import { findRaymondFolder, layoutOf } from './store/layout.ts';
@@ -100,7 +101,9 @@ export async function resumeRun(id: string, request: ResumeRequest = {}): Promis
       await store.close();
       return endedRun(run);
     }
-    const workflow = await openWorkflow(run.workflow.path, run.workflow.platform);
+    const workflow = await openWorkflow(run.workflow.path, run.workflow.platform).catch((error) => {
+      throw isGone(error) ? goneWorkflow(run, error) : error;
+    });
     const resumed: Signal = { kind: 'resumed', at: Date.now(), options: changes, retry, scope: await workflow.scope() };
     const options = changedOptions(run.options, changes);
     const claude = claudeFinder(options, env);
@@ -181,6 +184,15 @@ function setOff(
     },
   };
 }
+
+const isGone = (error: unknown): boolean => error instanceof RaymondError && error.exitCode === EXIT.usage;
+
+const goneWorkflow = (run: Run, cause: unknown): RaymondError =>
+  new RaymondError(`The workflow of run ${run.id} cannot be opened at ${run.workflow.path}.`, {
+    exitCode: EXIT.usage,
+    hint: 'Put it back there, then resume the run.',
+    cause,
+  });
 
 /** A run that is given back as it was found. */
 function endedRun(run: Run): Running {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Event } from './core/event.ts';
+import type { Scope } from './core/names.ts';
 import type { Options, Run } from './core/run.ts';
 import type { World } from './engine/world.ts';
 import { EXIT, RaymondError } from './errors.ts';
@@ -45,7 +46,7 @@ export async function worldOf(
     runId: id,
     mark,
     state: workflow.state,
-    scope: workflow.scope,
+    scope: scopeOf(workflow),
     scriptPath: workflow.pathOf,
     folderOf: (turn) => layout.turn(id, turn),
     makeFolder: (turn, files) => prepareTurn(layout, id, turn, files),
@@ -65,6 +66,22 @@ export async function worldOf(
     if (control.killing.aborted) await endMarked(`${mark}/`, { graceMs: END_GRACE_MS });
   };
   return { world, close };
+}
+
+/**
+ * The files of the workflow, or, if it cannot be listed just now, those it had before: an answer must not be lost for that.
+ * Who enters a state that is gone is paused there.
+ */
+function scopeOf(workflow: Workflow): Desk['scope'] {
+  let known: Scope | undefined;
+  return async () => {
+    try {
+      known = await workflow.scope();
+    } catch (error) {
+      if (known === undefined || !(error instanceof RaymondError)) throw error;
+    }
+    return known;
+  };
 }
 
 /** What the processes of a run are known by: its id alone may be in use in another folder. */

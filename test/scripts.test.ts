@@ -100,16 +100,16 @@ describe('a script', () => {
       'echo "<result>x</result>"; echo oops >&2; exit 3',
       'START.sh: the script ended with exit code 3\noops',
     ],
-    ['says nothing', 'true', 'START.sh: it contains no tag'],
+    ['says nothing', 'true', 'START.sh: no next step is found in its output: it contains no tag'],
     [
       'says two things',
       SAY('<goto>A</goto>\n<result>x</result>'),
-      'START.sh: found 2 tags: `<goto>A</goto>` (line 1) and `<result>` (line 2)',
+      'START.sh: no next step is found in its output: found 2 tags: `<goto>A</goto>` (line 1) and `<result>` (line 2)',
     ],
     [
       'names a folder that is none',
       SAY('<reset cd="nope">START</reset>'),
-      'START.sh: `<reset>START</reset>` (line 1): there is no folder `nope`',
+      'START.sh: no next step is found in its output: `<reset>START</reset>` (line 1): there is no folder `nope`',
     ],
     ['dies by a signal', 'kill -9 $$', 'START.sh: the script ended with exit code 137'],
   ])('that %s fails its agent, with the reason', async (_, script, message) => {
@@ -120,7 +120,9 @@ describe('a script', () => {
 
   test('that is silent for too long is ended, and the message says who set the limit', async () => {
     const { run } = await runs({ 'START.sh': 'sleep 600' }, { options: { timeoutMs: 200 } });
-    expect(errorOf(run)).toContain('START.sh: the script was ended: no output for 0.2 s, the limit set by --timeout');
+    expect(errorOf(run)).toContain(
+      'START.sh: the script was ended: no output for 0.2 s, the limit set by --timeout or the config file',
+    );
   });
 
   test('leaves its siblings alone when it fails, and can be retried', async () => {

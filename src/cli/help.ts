@@ -7,9 +7,9 @@ Usage:
 
 Options:
   --input TEXT            the value of {{result}} in the first state
-  --var NAME=VALUE        a variable for every prompt; may be repeated
+  --var NAME=VALUE        a variable for every prompt and script; may be repeated
   --budget USD            stop when so much is spent (default 10, 0 for no limit)
-  --max-iterations N      stop after so many executions of states
+  --max-iterations N      stop after so many executions of states (0 for no limit)
   --model NAME            the model where neither tag nor state asks for one
   --effort LEVEL          likewise the effort
   --timeout SECONDS       end a turn that is silent for so long (Claude turns: 900, scripts: never; 0 for never)

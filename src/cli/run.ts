@@ -1,6 +1,6 @@
 import { readConfig } from '../config/config.ts';
 import type { Event } from '../core/event.ts';
-import type { Agent, Options } from '../core/run.ts';
+import type { Agent, Options, Run } from '../core/run.ts';
 import { EXIT } from '../errors.ts';
 import {
   configFile,
@@ -60,7 +60,8 @@ async function attend(
     const code = exitCodeOf(run);
     if (code === EXIT.completed) return code;
     for (const agent of run.agents.filter(({ id }) => !told.has(id))) tellWhy(agent, err);
-    err(`To go on: raymond resume ${run.id}${run.agents.some(needsRetry) ? ' --retry' : ''}\n`);
+    if (words.quiet) err(`The run has ended: ${run.status}.\n`);
+    err(`To go on: raymond resume ${run.id}${needs(run)}\n`);
     return code;
   } finally {
     stopListening();
@@ -70,6 +71,13 @@ async function attend(
 /** Why an agent does not go on, for whoever was not there when it was told. */
 function tellWhy({ id, phase }: Agent, err: Terminal['err']): void {
   if (phase.kind === 'paused' || phase.kind === 'failed') err(`[${id}] ${phase.kind}: ${phase.message}\n`);
+}
+
+/** What a resume has to be given to get further. */
+function needs(run: Run): string {
+  if (run.stop?.kind === 'budget') return ' --budget USD';
+  if (run.stop?.kind === 'iterations') return ' --max-iterations N';
+  return run.agents.some(needsRetry) ? ' --retry' : '';
 }
 
 /** A plain resume would leave such an agent as it is. */

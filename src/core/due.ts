@@ -32,7 +32,7 @@ export interface ClaudeTurn extends Common {
 
 export interface ScriptTurn extends Common {
   readonly kind: 'script';
-  /** The attributes of the fork that the agent was born of: a script finds them in its environment. */
+  /** The run's variables and the attributes of the agent's fork: a script finds them in its environment. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -94,6 +94,7 @@ function turnOf(run: Run, agent: Agent, prompt: Prompt, record: TurnRecord | nul
   const number = record?.number ?? agent.turns + 1;
   const policy = agent.rules?.policy ?? [];
   const common = { agent: id, number, state, cwd, input, variables: variablesOf(run, agent), policy, record };
-  if (!isPrompt(state)) return { kind: 'script', ...common, attributes: agent.variables };
+  if (!isPrompt(state))
+    return { kind: 'script', ...common, attributes: { ...run.options.variables, ...agent.variables } };
   return { kind: 'claude', ...common, prompt, preference: { model, effort }, budgetMicros };
 }

@@ -48,7 +48,9 @@ const denied = (tools: readonly string[]): Problem =>
 
 /** A prompt is reminded as often as its state allows, without a policy once; a script only fails. */
 function askAgain(run: Run, agent: Agent, wrong: Problem, { scope, at }: Answer): Step {
-  if (!isPrompt(agent.state)) return failAgent(run, agent, `${agent.state}: ${wrong.message}`, at);
+  if (!isPrompt(agent.state)) {
+    return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${wrong.message}`, at);
+  }
   const policy = agent.rules?.policy ?? [];
   const limit = policy.length === 0 ? Math.min(1, run.options.reminders) : run.options.reminders;
   const count = agent.reminders + 1;

@@ -27,7 +27,7 @@ export interface Options extends Preference {
   readonly debug: boolean;
   /** The `claude` to use; null means: the one on the PATH. */
   readonly claude: string | null;
-  /** Variables for every prompt of the run. */
+  /** Variables for every prompt and script of the run. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

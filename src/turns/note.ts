@@ -20,7 +20,7 @@ export function noteOf(state: State, options: Options): Note {
     state.timeoutMs !== null
       ? [state.timeoutMs, `\`timeout\` in ${state.file}`]
       : options.timeoutMs !== null
-        ? [options.timeoutMs, '--timeout']
+        ? [options.timeoutMs, '--timeout or the config file']
         : [state.kind === 'script' ? 0 : CLAUDE_TIMEOUT_MS, 'the default'];
   return { timeoutMs: ms === 0 ? null : ms, timeoutFrom: from };
 }

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configOf, readConfig } from '../../src/config/config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { RaymondError } from '../../src/errors.ts';
 
 function problemsOf(text: string): string {
@@ -11,6 +14,13 @@ function problemsOf(text: string): string {
   }
   return 'nothing';
 }
+
+test('the example in the documentation names every option there is, and is right', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'configuration.md'), 'utf8');
+  const example = /```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+  expect(configOf(example, 'config.toml')).toMatchObject({ budgetMicros: 50_000_000, variables: { issue: '195' } });
+  for (const key of Object.keys(SETTINGS)) expect(example).toMatch(new RegExp(`^${key} = `, 'm'));
+});
 
 describe('a config file', () => {
   test('says what the options of a run are', () => {

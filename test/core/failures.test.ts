@@ -56,7 +56,10 @@ describe('reminders', () => {
 
   test('a script is not reminded: its agent fails', () => {
     const stage = new Stage({ files: ['S.sh'] }).plays('no tag here');
-    expect(stage.agent().phase).toStrictEqual({ kind: 'failed', message: 'S.sh: it contains no tag' });
+    expect(stage.agent().phase).toStrictEqual({
+      kind: 'failed',
+      message: 'S.sh: no next step is found in its output: it contains no tag',
+    });
   });
 
   test('a folder that does not exist can be reminded of', () => {

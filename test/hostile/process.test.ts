@@ -54,7 +54,9 @@ describe.concurrent('who falls silent', () => {
     expect(prompts(played)).toStrictEqual(['state', 'state']);
     const [first, second] = played.calls as [Call, Call];
     expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
-    expect(read(played)).toMatch(/no output for 1 s, the limit set by `timeout` in START\.md\. A longer `timeout` gives it more time; tried again at/);
+    expect(read(played)).toMatch(
+      /no output for 1 s, the limit set by `timeout` in START\.md\. A longer `timeout` gives it more time; tried again at/,
+    );
   });
 
   test('in the middle of an answer is told to go on in its session', async ({ rig }) => {
