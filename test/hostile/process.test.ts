@@ -87,7 +87,7 @@ describe.concurrent('who falls silent', () => {
   test('and does not hear SIGTERM is killed, with its deaf children in sessions of their own', async ({ rig }) => {
     const deaf = [INIT, { deaf: true }, DEAF_CHILD, HANG];
     const played = await rig.play({ 'START.md': state(IMPATIENT, play(deaf)) }, { retries: 0 });
-    expectStuck(played, 'failed', /printed nothing/);
+    expectStuck(played, 'failed', /no output for/);
     expect(failures(played)).toStrictEqual(['timeout']);
     expect(rig.left()).toStrictEqual([]);
   });

@@ -38,8 +38,10 @@ function canGoOn({ phase }: Agent, retry: boolean): boolean {
 function takeUp(run: Run, agent: Agent, scope: Scope, at: number): Step {
   const { phase } = agent;
   switch (phase.kind) {
-    case 'withheld':
-      return follow(run, agent, { ...phase, scope, at });
+    case 'withheld': {
+      const taken = follow(run, agent, { ...phase, scope, at });
+      return { run: taken.run, events: [taking(agent, at), ...taken.events] };
+    }
     case 'limited':
       return ready(run, agent, { kind: 'state' }, at);
     case 'paused':
@@ -56,6 +58,8 @@ function takeUp(run: Run, agent: Agent, scope: Scope, at: number): Step {
 function ready(run: Run, agent: Agent, prompt: Prompt, at: number): Step {
   return {
     run: withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } }),
-    events: [{ kind: 'agent_resumed', at, agent: agent.id, state: agent.state }],
+    events: [taking(agent, at)],
   };
 }
+
+const taking = ({ id, state }: Agent, at: number): Event => ({ kind: 'agent_resumed', at, agent: id, state });
