@@ -82,7 +82,7 @@ export async function openStore(
 function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, snapshots: Snapshots): Store {
   const { id } = run;
   let { seq } = run;
-  const snapshot = (): Promise<void> => written(layout.state(id), snapshots.write());
+  const snapshot = (): Promise<void> => written(layout.state(id), snapshots.write(), EXIT.paused);
   return {
     async save(steps) {
       const last = steps.at(-1)?.step.run;
@@ -131,9 +131,10 @@ async function startAfresh(layout: Layout, saved: SavedRun): Promise<SavedRun> {
 }
 
 /** A state file that cannot be written loses nothing: what was saved is in the journal. */
-const written = <T>(file: string, writing: Promise<T>): Promise<T> =>
+const written = <T>(file: string, writing: Promise<T>, exitCode: number = EXIT.usage): Promise<T> =>
   writing.catch((cause: unknown) => {
-    throw diskProblem(`${file} cannot be written`, cause, 'then try again. Nothing that was saved is lost.');
+    const next = 'then try again. Nothing that was saved is lost.';
+    throw diskProblem(`${file} cannot be written`, cause, next, exitCode);
   });
 
 async function orRelease<T>(owner: Ownership, go: () => Promise<T>): Promise<T> {
