@@ -159,7 +159,7 @@ async function bothKilled(files: Record<string, string>): Promise<void> {
   signal(-group(), 'SIGKILL');
 }
 
-describe.skipIf(process.platform !== 'linux')('after kill -9', { timeout: 120_000 }, () => {
+describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { timeout: 120_000 }, () => {
   test('a script that still runs is followed to its end, and runs once', async () => {
     await orchestratorKilled(THEN);
     const resumed = resume();
@@ -283,7 +283,7 @@ if [ "$n" -lt ${steps} ]; then echo "<goto input=\\"$((n + 1))\\">START</goto>";
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('a run at a terminal', { timeout: 120_000 }, () => {
+describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', { timeout: 120_000 }, () => {
   test('goes on after it was stopped for a while, and stays its owner', async () => {
     const running = run(THEN);
     await hasBegun();
@@ -326,7 +326,7 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal', { timeout: 
 /** A folder of its own size needs a mount of its own, which not every machine permits. */
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
-describe.skipIf(!canMount)('a disk', { timeout: 120_000 }, () => {
+describe.skipIf(!canMount)('a disk (needs the right to mount one)', { timeout: 120_000 }, () => {
   /** Runs shell commands where `.raymond` is a small disk of its own; `raymond` is the command. */
   const onSmallDisk = (commands: string): Promise<Ended> => {
     mkdirSync(join(home, '.raymond'));

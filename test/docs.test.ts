@@ -190,7 +190,7 @@ function checkCommands({ line, text }: Block): void {
 }
 
 function checkScript({ name, text }: Block): void {
-  test.skipIf(process.platform === 'win32')(`${name} is a script that bash can read`, () => {
+  test.skipIf(process.platform === 'win32')(`${name} is a script that bash can read (not on Windows)`, () => {
     expect(spawnSync('/bin/bash', ['-n'], { input: text, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });
 }

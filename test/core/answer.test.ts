@@ -22,7 +22,7 @@ describe('an answer with one tag', () => {
     ['<goto input=" a & b ">A</goto>', { tag: 'goto', go: goOf('A.md', { input: ' a & b ' }) }],
     ['<goto input="">A</goto>', { tag: 'goto', go: goOf('A.md', { input: '' }) }],
     ['<reset>A</reset>', { tag: 'reset', go: goOf('A.md') }],
-    ['<reset cd="sub" input=x>A</reset>', { tag: 'reset', go: goOf('A.md', { cd: '/work/sub', input: 'x' }) }],
+    ['<reset cd="sub" input=x>A</reset>', { tag: 'reset', go: goOf('A.md', { cd: '/w/sub', input: 'x' }) }],
     ['<reset stack="clear">A</reset>', { tag: 'reset', go: goOf('A.md', { stack: 'clear' }) }],
     ['<reset stack="keep">A</reset>', { tag: 'reset', go: goOf('A.md') }],
     ['<call return="R">A</call>', { tag: 'call', go: goOf('A.md', { return: 'R.md' }) }],
@@ -41,7 +41,7 @@ describe('an answer with one tag', () => {
         tag: 'fork',
         go: goOf('W.md', {
           next: 'N.md',
-          cd: '/work/sub',
+          cd: '/w/sub',
           model: 'haiku',
           effort: 'low',
           input: 'i',
@@ -525,7 +525,7 @@ describe('an implicit transition', () => {
 
   test.each<[string, Context['policy'][number], Heading]>([
     ['a goto', entryOf('goto', 'A'), GOTO_A],
-    ['a reset', entryOf('reset', 'A', { cd: 'sub' }), { tag: 'reset', go: goOf('A.md', { cd: '/work/sub' }) }],
+    ['a reset', entryOf('reset', 'A', { cd: 'sub' }), { tag: 'reset', go: goOf('A.md', { cd: '/w/sub' }) }],
     ['a call', entryOf('call', 'A', { return: 'R' }), { tag: 'call', go: goOf('A.md', { return: 'R.md' }) }],
     [
       'a fork',

@@ -15,7 +15,7 @@ export const SCOPE = scopeOf(['A.md', 'B.md', 'N.md', 'R.md', 'RUN.sh', 'W.md'])
 export const contextOf = (changes: Partial<Context> = {}): Context => ({
   policy: [],
   scope: SCOPE,
-  folders: { sub: '/work/sub', gone: null },
+  folders: { sub: '/w/sub', gone: null },
   resetStack: 'keep',
   implicit: true,
   ...changes,

@@ -91,7 +91,7 @@ describe('arguments and environment', () => {
       [MARKER]: turn.marker,
       PATH: process.env.PATH ?? '',
       lines: ODD.join('\n'),
-      'npm_config_//registry.example/:_auth': 'se"cret $x',
+      'npm_config_//host.example/:x': 'se"cret $x',
       'BASH_FUNC_f%%': '() { :; }',
       IFS: 'x',
       OPTIND: 'abc',

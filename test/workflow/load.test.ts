@@ -221,7 +221,7 @@ describe('a path that is no workflow', () => {
     ]);
   });
 
-  test.skipIf(process.getuid?.() === 0)('what we may not read', async () => {
+  test.skipIf(process.getuid?.() === 0)('what we may not read (root may read everything)', async () => {
     const path = folder({ 'START.md': '' });
     mkdirSync(join(path, 'closed'), { mode: 0 });
     expect(await failure(openWorkflow(join(path, 'closed'), 'unix'))).toStrictEqual([

@@ -26,7 +26,7 @@ test.each([
   expect(isAtLeast(version, other)).toBe(is);
 });
 
-describe.skipIf(process.platform === 'win32')('Claude Code', () => {
+describe.skipIf(process.platform === 'win32')('Claude Code (not on Windows)', () => {
   let root: string;
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'raymond-version-'));
