@@ -33,13 +33,13 @@ export interface Failure {
 }
 
 /** What is done about a failure. */
-export type Reaction = 'retry' | 'hold' | 'pause' | 'fail' | 'stop' | 'step_down' | 'again';
+export type Reaction = 'retry' | 'hold' | 'probe' | 'pause' | 'fail' | 'stop' | 'step_down' | 'again';
 
 export const REACTIONS: Record<FailureKind, Reaction> = {
   transient: 'retry',
   timeout: 'retry',
   usage_limit: 'hold',
-  authentication: 'pause',
+  authentication: 'probe',
   billing: 'pause',
   model: 'pause',
   invalid_request: 'pause',

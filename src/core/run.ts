@@ -157,7 +157,7 @@ export interface Run {
   /** States entered so far. */
   readonly iterations: number;
   readonly ledger: Ledger;
-  /** A usage limit that keeps every Claude turn from starting. */
+  /** What keeps every Claude turn from starting: a usage limit, or credentials that are being tried again. */
   readonly hold: { readonly untilMs: number; readonly message: string } | null;
   readonly stop: Stop | null;
   /** All agents there ever were, in the order of their birth. */

@@ -184,6 +184,31 @@ describe('usage limits', () => {
   });
 });
 
+describe('credentials that are refused', () => {
+  test('pause the agent at once if they have never worked', () => {
+    expect(new Stage({ files }).plays(fail('authentication')).run.status).toBe('paused');
+  });
+
+  test('hold everybody while one tries again, if they have worked before: they may only be changing hands', () => {
+    const stage = new Stage({ files }).plays(
+      { text: '<fork next="START">A</fork>', cost: usd(1) },
+      fail('authentication'),
+    );
+    expect(due(stage.run).map(({ kind, agent }) => [kind, agent])).toStrictEqual([['sleep', 'main']]);
+    stage.wake('main');
+    expect(due(stage.run).map(({ agent }) => agent)).toStrictEqual(['main_a1', 'main']);
+    stage.plays('<result>x</result>').take('main_a1', '<result>y</result>');
+    expect(stage.run.status).toBe('completed');
+  });
+
+  test('pause the agent if they do not come back', () => {
+    const stage = new Stage({ files }, { retries: 1 }).plays({ text: '<goto>A</goto>', cost: usd(1) });
+    stage.plays(fail('authentication')).wake('main').plays(fail('authentication'));
+    expect(stage.told('agent_paused')).toMatchObject([{ why: 'authentication' }]);
+    expect(stage.resume().plays('<result>x</result>').run.status).toBe('completed');
+  });
+});
+
 describe('a conversation that is gone', () => {
   test('is forked, then given up, each step told, always with the whole prompt', () => {
     const stage = new Stage(WITH_POLICY).plays('?', fail('session_lost'), fail('session_lost'));

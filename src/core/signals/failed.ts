@@ -37,8 +37,24 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
       const ready: Agent = { ...agent, phase: { kind: 'ready', prompt, since: run.seq } };
       return { run: withAgent({ ...run, stop }, ready), events: [{ kind: 'run_stopping', at, stop }] };
     }
-    const hold = run.hold !== null && run.hold.untilMs >= untilMs ? run.hold : { untilMs, message };
-    return sleep({ ...run, hold }, agent, { why: 'usage_limit', untilMs, prompt }, { at, failure }, 0);
+    return sleep(holding(run, untilMs, message), agent, { why: 'usage_limit', untilMs, prompt }, { at, failure }, 0);
+  },
+
+  /** Credentials that have worked may only be changing hands: all hold, one tries again. Else only the user can mend it. */
+  probe(over, signal, prompt) {
+    const { run, agent } = over;
+    const { at, failure, jitter } = signal;
+    const count = agent.retries + 1;
+    if (run.ledger.spentMicros === 0 || count > run.options.retries) return DO.pause(over, signal, prompt);
+    const untilMs = at + backOffMs(count, jitter);
+    const trying = { ...agent, retries: count };
+    return sleep(
+      holding(run, untilMs, failure.message),
+      trying,
+      { why: 'retry', untilMs, prompt },
+      { at, failure },
+      count,
+    );
   },
 
   pause({ run, agent }, { at, failure }, prompt) {
@@ -81,6 +97,11 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
     };
   },
 };
+
+/** Keeps every Claude turn from starting until then, or until a later time that is set already. */
+function holding(run: Run, untilMs: number, message: string): Run {
+  return run.hold !== null && run.hold.untilMs >= untilMs ? run : { ...run, hold: { untilMs, message } };
+}
 
 function sleep(
   run: Run,

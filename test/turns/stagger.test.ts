@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { stagger } from '../../src/turns/stagger.ts';
+
+test('starts are let through in order, one by one: several at once would fight over one settings file', async () => {
+  const goAhead = stagger(20);
+  const through: number[] = [];
+  const all = [1, 2, 3].map((n) => goAhead().then(() => through.push(n)));
+  await all[0];
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(through).toStrictEqual([1]);
+  await Promise.all(all);
+  expect(through).toStrictEqual([1, 2, 3]);
+});
