@@ -142,3 +142,13 @@ test('the yardstick tells quadratic work from linear work', () => {
   };
   expect(growth(quadratic, filled('a'), 2 ** 13)).toBeGreaterThan(FAR_BELOW_QUADRATIC);
 });
+
+test.each([
+  ['`<goto`', '<goto'],
+  ['`<goto>`', '<goto>'],
+  ['unbalanced quotes', '<goto x="'],
+  ['backticks', '` '],
+])('a megabyte of %s gives a verdict', (_, piece) => {
+  const text = piece.repeat(Math.ceil(2 ** 20 / piece.length));
+  expect(judge(text, contextOf()).kind).toBe('wrong');
+});

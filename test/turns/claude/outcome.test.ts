@@ -162,7 +162,7 @@ describe('a failure is told by what Claude Code says', () => {
       /argument 'x'/,
     ],
     ['invalid_request', { stderr: "error: unknown option '--effort'" }, /unknown option/],
-    ['invalid_request', { stderr: '--dangerously-skip-permissions cannot be used with root/sudo privileges' }, /root/],
+    ['invalid_request', { stderr: '--dangerously-skip-permissions cannot be used with root/sudo privileges' }, /sudo/],
     ['invalid_request', { exitCode: 127, stderr: 'sh: claude: not found' }, /not found/],
     [
       'transient',
