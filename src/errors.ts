@@ -7,6 +7,7 @@ export const EXIT = {
   limit: 4,
   usage: 64,
   invalid: 65,
+  bug: 70,
   interrupted: 130,
 } as const;
 

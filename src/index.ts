@@ -6,12 +6,6 @@ export type { Signal } from './core/signal.ts';
 export type { Finding, State } from './core/state.ts';
 export { opening, step } from './core/step.ts';
 export { RaymondError } from './errors.ts';
-export {
-  openWorkflow,
-  type ResumeRequest,
-  type Running,
-  type RunRequest,
-  resumeRun,
-  runWorkflow,
-  type Workflow,
-} from './raymond.ts';
+export { type ResumeRequest, resumeRun } from './raymond/resume.ts';
+export type { Place, Running } from './raymond/running.ts';
+export { openWorkflow, type RunRequest, runWorkflow, type Workflow } from './raymond/start.ts';

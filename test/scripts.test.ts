@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Event } from '../src/core/event.ts';
 import type { Run } from '../src/core/run.ts';
-import { type ResumeRequest, type RunRequest, resumeRun, runWorkflow } from '../src/raymond.ts';
+import { type ResumeRequest, resumeRun } from '../src/raymond/resume.ts';
+import { type RunRequest, runWorkflow } from '../src/raymond/start.ts';
 
 let home: string;
 

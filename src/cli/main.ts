@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { main } from './command.ts';
+import { obey } from './obey.ts';
+import { thisTerminal } from './this-terminal.ts';
 
 /** Whoever read what we print may have left; that is no reason to stop. */
 for (const stream of [process.stdout, process.stderr]) {
@@ -8,18 +9,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await main(process.argv.slice(2), {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-  onInterrupt(act) {
-    process.on('SIGINT', act);
-    process.on('SIGTERM', act);
-    return () => {
-      process.off('SIGINT', act);
-      process.off('SIGTERM', act);
-    };
-  },
-});
+process.exitCode = await obey(process.argv.slice(2), thisTerminal());
 
 // After an error, turns may still be under way that somebody else will follow: we do not wait for them.
 setTimeout(() => process.exit(), 1_000).unref();

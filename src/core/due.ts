@@ -2,7 +2,7 @@ import { expectedMicros } from './ledger.ts';
 import { isPrompt } from './names.ts';
 import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
-import type { Agent, Prompt, Run, TurnRecord } from './run.ts';
+import { type Agent, type Prompt, type Run, type TurnRecord, visitsOf } from './run.ts';
 import { variablesOf } from './variables.ts';
 
 /** Which turn of a run is meant. */
@@ -14,6 +14,9 @@ export interface TurnName {
 }
 
 interface Common extends TurnName, Pick<Position, 'cwd' | 'input'> {
+  /** Which of the agent's visits to the state it belongs to, and which turn of that visit it is; both from 1. */
+  readonly visit: number;
+  readonly attempt: number;
   readonly variables: Readonly<Record<string, string>>;
   /** What the state permits, once it has been read. */
   readonly policy: Policy;
@@ -93,7 +96,9 @@ function turnOf(run: Run, agent: Agent, prompt: Prompt, record: TurnRecord | nul
   const { id, state, cwd, input, model, effort } = agent;
   const number = record?.number ?? agent.turns + 1;
   const policy = agent.rules?.policy ?? [];
-  const common = { agent: id, number, state, cwd, input, variables: variablesOf(run, agent), policy, record };
+  const place = { agent: id, number, state, visit: visitsOf(agent) + (agent.rules === null ? 1 : 0), cwd, input };
+  const attempt = agent.tries + (record === null ? 1 : 0);
+  const common = { ...place, attempt, variables: variablesOf(run, agent), policy, record };
   if (!isPrompt(state))
     return { kind: 'script', ...common, attributes: { ...run.options.variables, ...agent.variables } };
   return { kind: 'claude', ...common, prompt, preference: { model, effort }, budgetMicros };

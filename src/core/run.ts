@@ -25,6 +25,8 @@ export interface Options extends Preference {
   readonly skipPermissions: boolean;
   /** Whether the files of finished turns are kept. */
   readonly debug: boolean;
+  /** Who answers prompts: `claude`, or `replay:FILE`, canned answers from a file. */
+  readonly agent: string;
   /** The `claude` to use; null means: the one on the PATH. */
   readonly claude: string | null;
   /** Variables for every prompt and script of the run. */
@@ -45,6 +47,7 @@ export const DEFAULT_OPTIONS: Options = {
   permissionMode: 'acceptEdits',
   skipPermissions: false,
   debug: true,
+  agent: 'claude',
   claude: null,
   variables: {},
 };
@@ -114,7 +117,8 @@ export interface Agent extends Position {
   readonly phase: Phase;
   /** Of the state it is in, as they were when it was entered; null until then. */
   readonly rules: Rules | null;
-  /** Since it entered the state: reminders sent, tries repeated, money spent, and whether it must say its tag. */
+  /** Since it entered the state: turns taken, reminders sent, tries repeated, money spent, whether it must say its tag. */
+  readonly tries: number;
   readonly reminders: number;
   readonly retries: number;
   readonly stateMicros: number;
@@ -148,6 +152,8 @@ export type RunStatus =
 export interface Run {
   readonly version: typeof RUN_VERSION;
   readonly id: string;
+  /** What people call it: the workflow's name unless they chose another. */
+  readonly name: string;
   readonly status: RunStatus;
   readonly workflow: { readonly name: string; readonly path: string; readonly platform: Platform };
   readonly startedAt: number;
@@ -177,12 +183,16 @@ export function changedOptions(options: Options, changes: Partial<Options>): Opt
 
 /** A run before its first step, its only agent about to enter the workflow. */
 export function newRun(
-  start: Pick<Run, 'id' | 'workflow' | 'startedAt' | 'options'> & Pick<Position, 'state' | 'cwd' | 'input'>,
+  start: Pick<Run, 'id' | 'workflow' | 'startedAt' | 'options'> & { readonly name?: string } & Pick<
+      Position,
+      'state' | 'cwd' | 'input'
+    >,
 ): Run {
-  const { id, workflow, startedAt, options, state, cwd, input } = start;
+  const { id, workflow, name = workflow.name, startedAt, options, state, cwd, input } = start;
   return {
     version: RUN_VERSION,
     id,
+    name,
     status: 'running',
     workflow,
     startedAt,
@@ -216,7 +226,19 @@ export function newAgent({ since, ...birth }: Birth & { since: number }): Agent 
 }
 
 /** What an agent forgets when it moves on. */
-export const FRESH_IN_STATE = { rules: null, reminders: 0, retries: 0, stateMicros: 0, mustSay: false } as const;
+export const FRESH_IN_STATE = {
+  rules: null,
+  tries: 0,
+  reminders: 0,
+  retries: 0,
+  stateMicros: 0,
+  mustSay: false,
+} as const;
+
+/** How often an agent has entered the state it is in. */
+export function visitsOf({ visits, state }: Agent): number {
+  return Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
+}
 
 /** The agent of that name; there must be one. */
 export function agentOf(run: Run, id: string): Agent {

@@ -74,6 +74,7 @@ const agent = z.strictObject({
   variables: words,
   phase,
   rules: orNull(rules),
+  tries: count,
   reminders: count,
   retries: count,
   stateMicros: micros,
@@ -105,6 +106,7 @@ const options = z.strictObject({
   permissionMode: z.string(),
   skipPermissions: z.boolean(),
   debug: z.boolean(),
+  agent: z.string(),
   claude: orNull(z.string()),
   variables: words,
 });
@@ -112,6 +114,7 @@ const options = z.strictObject({
 const SHAPE = {
   version: z.literal(RUN_VERSION),
   id: z.string(),
+  name: z.string(),
   status: z.enum([
     'running',
     'completed',

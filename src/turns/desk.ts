@@ -1,3 +1,4 @@
+import type { Activity } from '../core/activity.ts';
 import type { TurnName } from '../core/due.ts';
 import type { Scope } from '../core/names.ts';
 import type { State } from '../core/state.ts';
@@ -7,6 +8,8 @@ export interface Desk {
   readonly runId: string;
   /** What all processes of the run are known by; no other run has it. */
   readonly mark: string;
+  /** Told what agents are doing; undefined when nobody looks, and then nothing is to be spent on it. */
+  readonly notice: ((activity: Activity) => void) | undefined;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */
   state(file: string): Promise<State>;
   scope(): Promise<Scope>;

@@ -14,15 +14,11 @@ import { dirname, join } from 'node:path';
 import { test as base, expect } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import type { Agent, Options, Run } from '../../src/core/run.ts';
-import {
-  lineOf,
-  type ResumeRequest,
-  type Running,
-  type RunRequest,
-  recordedEvents,
-  resumeRun,
-  runWorkflow,
-} from '../../src/raymond.ts';
+import { lineOf } from '../../src/observers/words.ts';
+import { recordedEvents } from '../../src/raymond/records.ts';
+import { type ResumeRequest, resumeRun } from '../../src/raymond/resume.ts';
+import type { Running } from '../../src/raymond/running.ts';
+import { type RunRequest, runWorkflow } from '../../src/raymond/start.ts';
 import { eventually } from '../process/turns.ts';
 
 /** A call of the fake, as it wrote it down. */

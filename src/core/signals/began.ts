@@ -2,7 +2,7 @@ import type { Event, Step } from '../event.ts';
 import { isPrompt } from '../names.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
-import { type Agent, agentOf, type Run, type SessionUse, type TurnRecord, withAgent } from '../run.ts';
+import { type Agent, agentOf, type Run, type SessionUse, type TurnRecord, visitsOf, withAgent } from '../run.ts';
 import type { Began } from '../signal.ts';
 
 /** Puts a turn on record, or refuses it where a limit has been reached. */
@@ -23,6 +23,7 @@ export function began(run: Run, signal: Began): Step {
   const running: Agent = {
     ...agent,
     turns: turn.number,
+    tries: agent.tries + 1,
     rules: signal.rules ?? agent.rules,
     visits: entering === null ? agent.visits : { ...agent.visits, [agent.state]: visitsOf(agent) + 1 },
     phase: { kind: 'running', turn },
@@ -54,10 +55,6 @@ function refuse(run: Run, agent: Agent, rules: Rules, at: number): Step | undefi
     run: withAgent(run, { ...agent, phase: { kind: 'limited', maxVisits } }),
     events: [{ kind: 'visit_limit', at, agent: agent.id, state: agent.state, maxVisits }],
   };
-}
-
-function visitsOf({ visits, state }: Agent): number {
-  return Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
 }
 
 function sessionUse(session: Session | null, newId: string): SessionUse {

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { Event } from './core/event.ts';
-import type { Scope } from './core/names.ts';
-import type { Options, Run } from './core/run.ts';
-import type { World } from './engine/world.ts';
-import { EXIT, RaymondError } from './errors.ts';
-import { DebugFiles } from './observers/debug-files.ts';
-import { END_GRACE_MS, endMarked } from './process/end.ts';
-import { debugFolder } from './store/debug-folder.ts';
-import type { Layout } from './store/layout.ts';
-import type { Store } from './store/store.ts';
-import { dropTurn, prepareTurn } from './store/turn-folder.ts';
-import { ClaudeBackend } from './turns/claude/backend.ts';
-import { configDir } from './turns/claude/session-file.ts';
-import type { ClaudeCode } from './turns/claude/version.ts';
-import type { Desk } from './turns/desk.ts';
-import { type Control, newTaker } from './turns/take.ts';
-import type { Workflow } from './workflow/load.ts';
+import type { Event } from '../core/event.ts';
+import type { Scope } from '../core/names.ts';
+import type { Options, Run } from '../core/run.ts';
+import type { World } from '../engine/world.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { DebugFiles } from '../observers/debug-files.ts';
+import { END_GRACE_MS, endMarked } from '../process/end.ts';
+import { debugFolder } from '../store/debug-folder.ts';
+import type { Layout } from '../store/layout.ts';
+import type { Store } from '../store/store.ts';
+import { dropTurn, prepareTurn } from '../store/turn-folder.ts';
+import { ClaudeBackend } from '../turns/claude/backend.ts';
+import { configDir } from '../turns/claude/session-file.ts';
+import type { ClaudeCode } from '../turns/claude/version.ts';
+import type { Desk } from '../turns/desk.ts';
+import { type Control, newTaker } from '../turns/take.ts';
+import type { Workflow } from '../workflow/load.ts';
 
 /** All that a run needs to get going. */
 export interface Expedition {
@@ -37,6 +37,7 @@ export async function worldOf(
   { run, options, layout, store, workflow, env: given, claude: find }: Expedition,
   control: Control,
   tell: (events: readonly Event[]) => void,
+  notice: Desk['notice'],
 ): Promise<{ readonly world: World; readonly close: () => Promise<void> }> {
   const { id } = run;
   // A copy: to read `process.env` as a whole is slow, and each turn does it.
@@ -45,6 +46,7 @@ export async function worldOf(
   const desk: Desk = {
     runId: id,
     mark,
+    notice,
     state: workflow.state,
     scope: scopeOf(workflow),
     scriptPath: workflow.pathOf,

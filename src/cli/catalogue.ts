@@ -1,0 +1,157 @@
+import type { Terminal } from './terminal.ts';
+
+/** What the user asked for: the options of the command as they were written, named in camel case. */
+export type Words = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** Carries a command out. `args` are the words that are no options. */
+export type Carry = (args: readonly string[], words: Words, terminal: Terminal) => Promise<number>;
+
+/** An option as it is written in the help, what it is for, and whether all that is given of it counts. */
+export type Flag = readonly [form: string, purpose: string, repeatable?: 'repeatable'];
+
+/** One command of the program. Its code is loaded only when it is called. */
+export interface Entry {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** The words that follow it, such as `[RUN]`. */
+  readonly args?: string;
+  readonly summary: string;
+  readonly flags: readonly Flag[];
+  readonly examples: readonly string[];
+  readonly load: () => Promise<Carry>;
+}
+
+const OUTPUT: readonly Flag[] = [
+  ['--json', 'print one document about the whole run at the end, instead of the results'],
+  ['--events', 'print every event as a line of JSON, instead of the results'],
+  ['--quiet', 'print no progress'],
+  ['--verbose', 'also print what agents say and which tools they use'],
+  ['--log-file <file>', 'also append every event to this file, as lines of JSON'],
+];
+
+const OPTIONS: readonly Flag[] = [
+  ['--var <name=value>', 'a variable for every prompt and script; may be repeated', 'repeatable'],
+  ['--budget <usd>', 'stop when so much is spent (default 10, 0 for no limit)'],
+  ['--max-iterations <n>', 'stop after so many executions of states (0 for no limit)'],
+  ['--model <name>', 'the model where neither tag nor state asks for one'],
+  ['--effort <level>', 'likewise the effort'],
+  ['--timeout <seconds>', 'end a turn that is silent for so long (Claude turns: 900, scripts: never; 0 for never)'],
+  ['--parallel <n>', 'Claude turns at once (default 8, 0 for no limit)'],
+  ['--retries <n>', 'how often a turn is tried again that failed for passing reasons (default 3)'],
+  ['--permission-mode <mode>', 'what Claude Code may do without asking (default acceptEdits)'],
+  ['--dangerously-skip-permissions', 'let Claude Code do anything without asking'],
+  ['--no-wait', 'pause at a usage limit instead of sleeping until it is over'],
+  ['--no-debug', 'do not keep the files of finished turns'],
+  ['--debug', 'keep them after all'],
+  ['--agent <who>', 'who answers prompts: claude, or replay:FILE for canned answers'],
+  ['--claude <path>', 'the claude to use (default: the one on the PATH)'],
+];
+
+const RUN_FLAGS: readonly Flag[] = [
+  ['--input <text>', 'the value of {{result}} in the first state'],
+  ['--dir <folder>', 'the folder that the agents work in (default: this one)'],
+  ['--name <text>', 'what the run is called in lists (default: the name of the workflow)'],
+  ['--run-id <id>', 'the id of the run (default: made of its name and the time)'],
+  ...OPTIONS,
+  ...OUTPUT,
+  ['--resume <run>', 'the same as `raymond resume RUN`'],
+  ['--init-config', 'write .raymond/config.toml with every option explained, and do nothing else'],
+];
+
+const RETRY: Flag = ['--retry', 'take up failed agents and interrupted scripts again'];
+const TAKE_OVER: Flag = ['--take-over', 'take the run from an owner on another machine'];
+const JSON_OUT: Flag = ['--json', 'print it as JSON'];
+
+/** Every command, in the order of the help. */
+export const CATALOGUE: readonly Entry[] = [
+  {
+    name: 'run',
+    aliases: ['start'],
+    args: '[WORKFLOW]',
+    summary: 'run a workflow: a state file, a folder or a zip; `raymond WORKFLOW` does the same',
+    flags: [...RUN_FLAGS, RETRY, TAKE_OVER],
+    examples: ['raymond workflows/coding --budget 5', 'raymond workflows/coding/PLAN.md --input "Add a login page"'],
+    load: async () => (await import('./commands/run.ts')).run,
+  },
+  {
+    name: 'resume',
+    args: '[RUN]',
+    summary: 'go on with a run that was paused, stopped, interrupted or killed',
+    flags: [RETRY, TAKE_OVER, ...OPTIONS, ...OUTPUT],
+    examples: ['raymond resume last', 'raymond resume last --budget 20', 'raymond resume coding-2026 --retry'],
+    load: async () => (await import('./commands/resume.ts')).resume,
+  },
+  {
+    name: 'list',
+    aliases: ['ls'],
+    summary: 'show every run, the unfinished first',
+    flags: [JSON_OUT],
+    examples: ['raymond list'],
+    load: async () => (await import('./commands/list.ts')).list,
+  },
+  {
+    name: 'status',
+    args: '[RUN]',
+    summary: 'show where a run stands: its agents, what it waits for, and how to go on',
+    flags: [JSON_OUT],
+    examples: ['raymond status last'],
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    name: 'logs',
+    args: '[RUN]',
+    summary: 'tell the story of a run: prompts, what Claude said and did, scripts, transitions',
+    flags: [
+      ['--agent <id>', 'only this agent'],
+      ['--follow', 'go on telling while the run goes on'],
+      ['--raw', 'print the lines of the turns as they were recorded'],
+    ],
+    examples: ['raymond logs last', 'raymond logs last --agent main_worker1 --follow'],
+    load: async () => (await import('./commands/logs.ts')).logs,
+  },
+  {
+    name: 'stop',
+    args: '[RUN]',
+    summary: 'stop a run that lives in another process: its turns come to their end',
+    flags: [['--now', 'end the turns too']],
+    examples: ['raymond stop last', 'raymond stop last --now'],
+    load: async () => (await import('./commands/stop.ts')).stop,
+  },
+  {
+    name: 'recover',
+    summary: 'show the runs whose process is gone',
+    flags: [['--resume', 'go on with all of them, one after the other'], JSON_OUT],
+    examples: ['raymond recover', 'raymond recover --resume'],
+    load: async () => (await import('./commands/recover.ts')).recover,
+  },
+  {
+    name: 'doctor',
+    summary: 'check that everything is there that a run needs, and say what to do where it is not',
+    flags: [['--claude <path>', 'the claude to use (default: the one on the PATH)'], JSON_OUT],
+    examples: ['raymond doctor'],
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'init',
+    args: '[DIR]',
+    summary: 'write a first workflow, with comments',
+    flags: [],
+    examples: ['raymond init workflows/first'],
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    name: 'config',
+    summary: 'show which options are in force here and where each of them comes from',
+    flags: [JSON_OUT],
+    examples: ['raymond config'],
+    load: async () => (await import('./commands/config.ts')).config,
+  },
+  {
+    name: 'demo',
+    args: '[DIR]',
+    summary: 'run an example with canned answers: no account, no cost, less than a minute',
+    flags: [],
+    examples: ['raymond demo'],
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+];

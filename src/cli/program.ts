@@ -1,0 +1,66 @@
+import { Command, CommanderError } from 'commander';
+import { EXIT } from '../errors.ts';
+import { CATALOGUE, type Carry, type Entry } from './catalogue.ts';
+import { EXIT_CODES, INTRODUCTION } from './help.ts';
+import type { Terminal } from './terminal.ts';
+import { usage } from './usage.ts';
+import { version } from './version.ts';
+
+/** The command line in front of a terminal: give it words, it gives back an exit code. */
+export function programFor(terminal: Terminal): (argv: readonly string[]) => Promise<number> {
+  let code: number = EXIT.completed;
+  const program = new Command('raymond')
+    .usage('WORKFLOW [options]\n       raymond COMMAND [options]')
+    .description(INTRODUCTION)
+    .version(version(), '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false)
+    .addHelpText('after', EXIT_CODES);
+  for (const entry of CATALOGUE) {
+    const command = commandOf(entry, async (...call) => {
+      const carry = await entry.load();
+      code = await carry(...call, terminal);
+    });
+    program.addCommand(command, { isDefault: entry.name === 'run' });
+  }
+  for (const each of [program, ...program.commands]) speakThrough(each, terminal);
+  return async (argv) => {
+    try {
+      await program.parseAsync(argv.length === 0 ? ['--help'] : [...argv], { from: 'user' });
+      return code;
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      if (error.exitCode === 0) return EXIT.completed;
+      throw usage(error.message.replace(/^error: /, '').replace(/\n\(Did/, ' (Did'));
+    }
+  };
+}
+
+type Call = Parameters<Carry> extends [...infer Given, Terminal] ? Given : never;
+
+function commandOf(
+  { name, aliases = [], args, summary, flags, examples }: Entry,
+  act: (...call: Call) => Promise<void>,
+) {
+  const command = new Command(name)
+    .aliases([...aliases])
+    .description(summary)
+    .helpOption('-h, --help', 'show this help');
+  if (args !== undefined) command.arguments(args);
+  for (const [form, purpose, repeatable] of flags) {
+    if (repeatable === undefined) command.option(form, purpose);
+    else command.option(form, purpose, (word: string, before: readonly string[] = []) => [...before, word]);
+  }
+  return command
+    .allowExcessArguments(false)
+    .addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}\n`).join('')}`)
+    .action(() => act(command.args, command.opts()));
+}
+
+/** Commander writes and leaves on its own; here it writes to the terminal, and its errors are ours to tell. */
+function speakThrough(command: Command, { out, screen }: Terminal): void {
+  const columns = screen?.size().columns ?? 100;
+  command
+    .exitOverride()
+    .configureOutput({ writeOut: out, writeErr: () => {}, getOutHelpWidth: () => Math.min(columns, 120) });
+}

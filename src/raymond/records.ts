@@ -1,0 +1,13 @@
+import type { Event } from '../core/event.ts';
+import { readEvents } from '../store/events.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+
+/** The config file of whoever works in this folder; it may not exist. */
+export const configFile = (cwd = process.cwd()): string => layoutOf(findRaymondFolder(cwd)).config;
+
+/** All events of a run that is on disk, in order. */
+export async function recordedEvents(id: string, cwd = process.cwd()): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const { event } of readEvents(layoutOf(findRaymondFolder(cwd)), id)) events.push(event);
+  return events;
+}
