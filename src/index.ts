@@ -1,7 +1,8 @@
 /** Raymond as a library: run workflows, or only interpret them, with nothing but plain data. */
 export { type ClaudeTurn, due, type ScriptTurn, type SleepTurn, type Turn } from './core/due.ts';
 export type { Event, Step } from './core/event.ts';
-export { type Agent, DEFAULT_OPTIONS, newRun, type Options, type Run, type RunStatus } from './core/run.ts';
+export type { Agent } from './core/agent.ts';
+export { DEFAULT_OPTIONS, newRun, type Options, type Run, type RunStatus } from './core/run.ts';
 export type { Signal } from './core/signal.ts';
 export type { Finding, State } from './core/state.ts';
 export { opening, step } from './core/step.ts';

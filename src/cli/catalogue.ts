@@ -1,25 +1,4 @@
-import type { Terminal } from './terminal.ts';
-
-/** What the user asked for: the options of the command as they were written, named in camel case. */
-export type Words = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
-
-/** Carries a command out. `args` are the words that are no options. */
-export type Carry = (args: readonly string[], words: Words, terminal: Terminal) => Promise<number>;
-
-/** An option as it is written in the help, what it is for, and whether all that is given of it counts. */
-export type Flag = readonly [form: string, purpose: string, repeatable?: 'repeatable'];
-
-/** One command of the program. Its code is loaded only when it is called. */
-export interface Entry {
-  readonly name: string;
-  readonly aliases?: readonly string[];
-  /** The words that follow it, such as `[RUN]`. */
-  readonly args?: string;
-  readonly summary: string;
-  readonly flags: readonly Flag[];
-  readonly examples: readonly string[];
-  readonly load: () => Promise<Carry>;
-}
+import type { Entry, Flag } from './entry.ts';
 
 const OUTPUT: readonly Flag[] = [
   ['--json', 'print one document about the whole run at the end, instead of the results'],

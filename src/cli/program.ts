@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../errors.ts';
-import { CATALOGUE, type Carry, type Entry } from './catalogue.ts';
+import { CATALOGUE } from './catalogue.ts';
+import type { Carry, Entry } from './entry.ts';
 import { EXIT_CODES, INTRODUCTION } from './help.ts';
 import type { Terminal } from './terminal.ts';
 import { usage } from './usage.ts';

@@ -1,8 +1,9 @@
+import { type Agent, type Prompt, type TurnRecord, visitsOf } from './agent.ts';
 import { expectedMicros } from './ledger.ts';
 import { isPrompt } from './names.ts';
 import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
-import { type Agent, type Prompt, type Run, type TurnRecord, visitsOf } from './run.ts';
+import type { Run } from './run.ts';
 import { variablesOf } from './variables.ts';
 
 /** Which turn of a run is meant. */
@@ -54,52 +55,89 @@ const NOBODY: ReadonlySet<string> = new Set();
  * What should be under way now, but for the agents that are seen to already. Pure: after a crash it says the same again.
  */
 export function due(run: Run, seenTo: ReadonlySet<string> = NOBODY): readonly Turn[] {
-  const turns: Turn[] = [];
-  const running: Agent[] = [];
-  const waiting: Agent[] = [];
-  for (const agent of run.agents) {
-    const { phase } = agent;
-    if (phase.kind === 'running') {
-      if (phase.turn.session !== null) running.push(agent);
-      if (!seenTo.has(agent.id)) turns.push(turnOf(run, agent, phase.turn.prompt, phase.turn, null));
-    }
-    if (run.stop !== null || seenTo.has(agent.id)) continue;
-    if (phase.kind === 'sleeping') turns.push({ kind: 'sleep', agent: agent.id, untilMs: phase.untilMs });
-    if (phase.kind === 'ready' && isPrompt(agent.state)) waiting.push(agent);
-    if (phase.kind === 'ready' && !isPrompt(agent.state)) turns.push(turnOf(run, agent, phase.prompt, null, null));
-  }
-  return run.hold === null ? [...turns, ...affordable(run, running, waiting)] : turns;
+  const idle = run.agents.filter(({ id }) => !seenTo.has(id));
+  const among = (wait: Wait): readonly Agent[] => idle.filter((agent) => waitOf(agent) === wait);
+  return turnsFor(run, {
+    recorded: among('recorded'),
+    sleep: among('sleep'),
+    script: among('script'),
+    prompt: inTurn(among('prompt')),
+    atClaude: run.agents.filter(isAtClaude),
+  });
+}
+
+/** What an agent waits for that nobody sees to: that its turn on record is taken up, that time passes, or a new turn. */
+export type Wait = 'recorded' | 'sleep' | 'script' | 'prompt';
+
+/** Agents by what they wait for, those who want to prompt in the order of their turn; and those whose Claude turn runs. */
+export type Waiting = Readonly<Record<Wait | 'atClaude', Iterable<Agent>>>;
+
+export function waitOf({ phase, state }: Agent): Wait | null {
+  if (phase.kind === 'running') return 'recorded';
+  if (phase.kind === 'sleeping') return 'sleep';
+  if (phase.kind === 'ready') return isPrompt(state) ? 'prompt' : 'script';
+  return null;
+}
+
+export const isAtClaude = ({ phase }: Agent): boolean => phase.kind === 'running' && phase.turn.session !== null;
+
+/** First come, first served. */
+export const inTurn = (agents: readonly Agent[]): readonly Agent[] =>
+  agents.toSorted((a, b) => sinceOf(a) - sinceOf(b));
+
+const sinceOf = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase.since : 0);
+
+/** The turns of those who wait: once the run stops, only the turns on record; while it holds, none of Claude's. */
+export function turnsFor(run: Run, waiting: Waiting): readonly Turn[] {
+  const { recorded, sleep, script } = waiting;
+  const turns = Array.from(recorded, (agent) => turnOf(run, agent));
+  if (run.stop !== null) return turns;
+  for (const agents of [sleep, script]) for (const agent of agents) turns.push(turnOf(run, agent));
+  return run.hold === null ? [...turns, ...affordable(run, waiting)] : turns;
 }
 
 /**
- * The Claude turns that may start beside those that run: first come, first served, as many as `parallel` allows, and
- * only while money is left for them. With nothing running, something is always left, or the run would have stopped.
+ * The Claude turns that may start beside those that run: as many as `parallel` allows, and only while money is left for
+ * them. With nothing running, something is always left, or the run would have stopped.
  */
-function affordable(run: Run, running: readonly Agent[], waiting: readonly Agent[]): readonly Turn[] {
+function affordable(run: Run, { prompt, atClaude }: Waiting): readonly Turn[] {
   const { parallel, budgetMicros } = run.options;
-  const slots = parallel === null ? waiting.length : Math.max(0, parallel - running.length);
-  const expected = (agent: Agent) => expectedMicros(run.ledger, agent.state);
+  let slots = parallel ?? Number.POSITIVE_INFINITY;
   let left = (budgetMicros ?? Number.POSITIVE_INFINITY) - run.ledger.spentMicros;
-  for (const agent of running) left -= expected(agent);
+  const take = ({ state }: Agent): void => {
+    slots -= 1;
+    left -= expectedMicros(run.ledger, state);
+  };
+  for (const agent of atClaude) take(agent);
   const turns: Turn[] = [];
-  for (const agent of waiting.toSorted((a, b) => sinceOf(a) - sinceOf(b)).slice(0, slots)) {
-    if (left <= 0 || agent.phase.kind !== 'ready') break;
-    turns.push(turnOf(run, agent, agent.phase.prompt, null, budgetMicros === null ? null : Math.floor(left)));
-    left -= expected(agent);
+  for (const agent of prompt) {
+    if (slots <= 0 || left <= 0) break;
+    turns.push(turnOf(run, agent, budgetMicros === null ? null : Math.floor(left)));
+    take(agent);
   }
   return turns;
 }
 
-const sinceOf = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase.since : 0);
+const FROM_STATE: Prompt = { kind: 'state' };
 
-function turnOf(run: Run, agent: Agent, prompt: Prompt, record: TurnRecord | null, budgetMicros: number | null): Turn {
-  const { id, state, cwd, input, model, effort } = agent;
-  const number = record?.number ?? agent.turns + 1;
-  const policy = agent.rules?.policy ?? [];
-  const place = { agent: id, number, state, visit: visitsOf(agent) + (agent.rules === null ? 1 : 0), cwd, input };
-  const attempt = agent.tries + (record === null ? 1 : 0);
-  const common = { ...place, attempt, variables: variablesOf(run, agent), policy, record };
+function turnOf(run: Run, agent: Agent, budgetMicros: number | null = null): Turn {
+  const { id, state, phase, cwd, input, model, effort } = agent;
+  if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, untilMs: phase.untilMs };
+  const record = phase.kind === 'running' ? phase.turn : null;
+  const common = {
+    agent: id,
+    number: record?.number ?? agent.turns + 1,
+    state,
+    visit: visitsOf(agent) + (agent.rules === null ? 1 : 0),
+    attempt: agent.tries + (record === null ? 1 : 0),
+    cwd,
+    input,
+    variables: variablesOf(run, agent),
+    policy: agent.rules?.policy ?? [],
+    record,
+  };
   if (!isPrompt(state))
     return { kind: 'script', ...common, attributes: { ...run.options.variables, ...agent.variables } };
+  const prompt = record?.prompt ?? (phase.kind === 'ready' ? phase.prompt : FROM_STATE);
   return { kind: 'claude', ...common, prompt, preference: { model, effort }, budgetMicros };
 }

@@ -1,6 +1,7 @@
+import type { Prompt, SessionUse } from './agent.ts';
 import type { FailureKind } from './failure.ts';
 import type { ProblemKind } from './problem.ts';
-import type { Options, Prompt, Run, RunStatus, SessionUse, Stop } from './run.ts';
+import type { Options, Run, RunStatus, Stop } from './run.ts';
 import type { TagName } from './transitions/index.ts';
 
 interface Told {

@@ -1,3 +1,4 @@
+import { type Agent, FRESH_IN_STATE, newAgent } from './agent.ts';
 import { type Heading, judge } from './answer.ts';
 import type { Event, Step } from './event.ts';
 import { workerId } from './ids.ts';
@@ -6,7 +7,8 @@ import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
 import { type Problem, problem } from './problem.ts';
 import { reminder } from './reminder.ts';
-import { type Agent, FRESH_IN_STATE, newAgent, type Run, withAgent } from './run.ts';
+import { joined, placeOf } from './roster.ts';
+import { type Run, withAgent } from './run.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 
@@ -112,18 +114,19 @@ function move(run: Run, agent: Agent, headings: readonly Heading[], implicit: bo
 /** Brings the workers of an agent into the world. */
 function fork(run: Run, parent: Agent, workers: readonly Worker[], at: number): Step {
   if (workers.length === 0) return { run: withAgent(run, parent), events: [] };
-  const taken = new Set(run.agents.map((agent) => agent.id));
   const born: Agent[] = [];
+  const names = new Set<string>();
+  const isTaken = (id: string): boolean => names.has(id) || placeOf(run.agents, id) !== -1;
   let forks = parent.forks;
   for (const worker of workers) {
-    const named = workerId(parent.id, forks, worker.state, (id) => taken.has(id));
+    const named = workerId(parent.id, forks, worker.state, isTaken);
     forks = named.forks;
-    taken.add(named.id);
+    names.add(named.id);
     born.push(newAgent({ ...worker, id: named.id, parent: parent.id, since: run.seq }));
   }
   const { agents, ...rest } = withAgent(run, { ...parent, forks });
   return {
-    run: { ...rest, agents: [...agents, ...born] },
+    run: { ...rest, agents: joined(agents, born) },
     events: born.map(({ id, state, cwd, input, variables }) => {
       return { kind: 'agent_started', at, agent: id, state, parent: parent.id, cwd, input, variables };
     }),

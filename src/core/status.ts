@@ -1,4 +1,6 @@
-import type { Phase, Run, RunStatus, Stop } from './run.ts';
+import type { Phase } from './agent.ts';
+import { tallyOf } from './roster.ts';
+import type { Run, RunStatus, Stop } from './run.ts';
 
 const STOPPED: Record<Stop['kind'], RunStatus> = {
   interrupted: 'interrupted',
@@ -20,6 +22,8 @@ const AT_REST: Record<Phase['kind'], RunStatus> = {
   ended: 'completed',
 };
 
+const PHASES = Object.keys(AT_REST) as readonly Phase['kind'][];
+
 /** Once a run stops, only a turn under way keeps it running. */
 const UNDER_WAY: ReadonlySet<Phase['kind']> = new Set(['running']);
 const ACTIVE: ReadonlySet<Phase['kind']> = new Set(['ready', 'running', 'sleeping']);
@@ -37,8 +41,10 @@ const BY_WEIGHT: readonly RunStatus[] = [
 
 /** The status of a run: `running` while something is under way or may start, else how it ended. */
 export function statusOf({ agents, stop }: Run): RunStatus {
-  if (agents.some(({ phase }) => (stop === null ? ACTIVE : UNDER_WAY).has(phase.kind))) return 'running';
-  const statuses = new Set(agents.map(({ phase }) => AT_REST[phase.kind]));
+  const tally = tallyOf(agents);
+  const phases = PHASES.filter((phase) => tally[phase] > 0);
+  if (phases.some((phase) => (stop === null ? ACTIVE : UNDER_WAY).has(phase))) return 'running';
+  const statuses = new Set(phases.map((phase) => AT_REST[phase]));
   if (stop !== null) statuses.add(STOPPED[stop.kind]);
   return BY_WEIGHT.find((status) => statuses.has(status)) ?? 'completed';
 }

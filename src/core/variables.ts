@@ -1,5 +1,6 @@
+import type { Agent } from './agent.ts';
 import type { Platform } from './names.ts';
-import type { Agent, Run } from './run.ts';
+import type { Run } from './run.ts';
 
 /** The run's own variables, besides `input`, which is an attribute of the language. */
 const OWN = ['result', 'workflow_id', 'agent_id', 'state'];

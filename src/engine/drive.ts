@@ -1,4 +1,5 @@
-import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../core/due.ts';
+import { Agenda } from '../core/agenda.ts';
+import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
 import type { Taken } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
@@ -12,10 +13,9 @@ import type { World } from './world.ts';
  */
 export async function drive(start: Run, world: World, signals: Inbox<Signal>): Promise<Run> {
   let run = start;
-  /** Agents whose turn was started and whose signal has not been taken in yet. */
-  const underWay = new Set<string>();
+  const agenda = new Agenda(start);
   const dropped = (agent: string): void => {
-    underWay.delete(agent);
+    agenda.release(agent);
     signals.nudge();
   };
   for (;;) {
@@ -24,23 +24,21 @@ export async function drive(start: Run, world: World, signals: Inbox<Signal>): P
       const next = step(run, signal);
       steps.push({ before: run, step: next });
       run = next.run;
+      agenda.follow(signal, run);
     };
-    for (const signal of signals.drain()) {
-      takeIn(signal);
-      if ('agent' in signal) underWay.delete(signal.agent);
-    }
-    for (const signal of await Promise.all(due(run, underWay).filter(isNew).map(world.prepare))) takeIn(signal);
+    for (const signal of signals.drain()) takeIn(signal);
+    for (const signal of await Promise.all(agenda.due().filter(isNew).map(world.prepare))) takeIn(signal);
     if (steps.length > 0) await world.save(steps);
     for (const taken of steps) world.tell(taken.step.events);
-    const ready = due(run, underWay);
+    const ready = agenda.due();
     for (const turn of ready.filter((each) => !isNew(each))) {
-      underWay.add(turn.agent);
+      agenda.attend(turn.agent);
       world.take(turn).then(
         (signal) => (signal === null ? dropped(turn.agent) : signals.put(signal)),
         (error) => signals.fail(error),
       );
     }
-    if (underWay.size === 0 && signals.isEmpty && run.status !== 'running') return run;
+    if (agenda.isIdle && signals.isEmpty && run.status !== 'running') return run;
     if (!ready.some(isNew)) await signals.arrival();
   }
 }

@@ -1,6 +1,7 @@
+import type { Agent } from '../core/agent.ts';
 import type { Event } from '../core/event.ts';
 import { usdOf } from '../core/ledger.ts';
-import type { Agent, Run } from '../core/run.ts';
+import type { Run } from '../core/run.ts';
 import { EXIT } from '../errors.ts';
 
 const EXITS = {

@@ -1,6 +1,7 @@
+import type { Agent } from '../core/agent.ts';
 import type { Event, Step } from '../core/event.ts';
 import type { Ledger } from '../core/ledger.ts';
-import type { Agent, Run } from '../core/run.ts';
+import type { Run } from '../core/run.ts';
 
 /** What became different about one agent. One that is new differs in everything. */
 export interface AgentChange {

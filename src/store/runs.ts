@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
+import type { Phase } from '../core/agent.ts';
 import { didYouMean } from '../core/nearest.ts';
-import type { Phase, Run, RunStatus } from '../core/run.ts';
+import type { Run, RunStatus } from '../core/run.ts';
 import { codeOf, EXIT, RaymondError } from '../errors.ts';
 import { diskProblem } from './disk-problem.ts';
 import type { Layout } from './layout.ts';

@@ -28,7 +28,7 @@ const ROOMS: ReadonlyMap<string, Room> = new Map(
     config: shell(['core', 'errors.ts'], 'smol-toml'),
     'errors.ts': shell([]),
     raymond: shell(BELOW),
-    cli: shell(FACING_THE_USER),
+    cli: shell(FACING_THE_USER, 'commander'),
     server: shell(FACING_THE_USER),
     'index.ts': shell(FACING_THE_USER),
   }),

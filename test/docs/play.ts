@@ -1,7 +1,8 @@
+import type { SessionUse } from '../../src/core/agent.ts';
 import { foldersNamed } from '../../src/core/answer.ts';
 import { due } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
-import { agentOf, DEFAULT_OPTIONS, newRun, type Run, type SessionUse } from '../../src/core/run.ts';
+import { agentOf, DEFAULT_OPTIONS, newRun, type Run } from '../../src/core/run.ts';
 import { step } from '../../src/core/step.ts';
 import { render } from '../../src/core/template.ts';
 import type { Workflow } from '../../src/workflow/load.ts';

@@ -12,8 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test as base, expect } from 'vitest';
+import type { Agent } from '../../src/core/agent.ts';
 import type { Event } from '../../src/core/event.ts';
-import type { Agent, Options, Run } from '../../src/core/run.ts';
+import type { Options, Run } from '../../src/core/run.ts';
 import { lineOf } from '../../src/observers/words.ts';
 import { recordedEvents } from '../../src/raymond/records.ts';
 import { type ResumeRequest, resumeRun } from '../../src/raymond/resume.ts';

@@ -1,8 +1,9 @@
+import { type Agent, type SessionUse, type TurnRecord, visitsOf } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
 import { isPrompt } from '../names.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
-import { type Agent, agentOf, type Run, type SessionUse, type TurnRecord, visitsOf, withAgent } from '../run.ts';
+import { agentOf, type Run, withAgent } from '../run.ts';
 import type { Began } from '../signal.ts';
 
 /** Puts a turn on record, or refuses it where a limit has been reached. */

@@ -1,7 +1,8 @@
+import type { Agent, Prompt } from '../agent.ts';
 import type { Step } from '../event.ts';
 import { backOffMs, REACTIONS, type Reaction } from '../failure.ts';
 import { failAgent } from '../follow.ts';
-import { type Agent, type Prompt, type Run, withAgent } from '../run.ts';
+import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
 import { stronger } from '../status.ts';
 import { type Over, overspent, turnOver } from './turn-over.ts';

@@ -1,7 +1,8 @@
+import type { Agent, Prompt } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
 import { follow } from '../follow.ts';
 import type { Scope } from '../names.ts';
-import { type Agent, changedOptions, type Prompt, type Run, withAgent } from '../run.ts';
+import { changedOptions, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
 import { overspent } from './turn-over.ts';
 

@@ -1,7 +1,8 @@
+import type { Agent, TurnRecord } from '../agent.ts';
 import type { Event } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
 import { type CostReport, enterCost } from '../ledger.ts';
-import { type Agent, agentOf, type Run, type TurnRecord, withAgent } from '../run.ts';
+import { agentOf, type Run, withAgent } from '../run.ts';
 import { stronger } from '../status.ts';
 
 export interface Over {

@@ -1,6 +1,6 @@
+import type { SessionUse } from '../../core/agent.ts';
 import { usdOf } from '../../core/ledger.ts';
 import type { Preference } from '../../core/position.ts';
-import type { SessionUse } from '../../core/run.ts';
 import type { Settings } from '../../core/state.ts';
 import { isAtLeast, type Version } from './version.ts';
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SessionUse } from '../../core/run.ts';
+import type { SessionUse } from '../../core/agent.ts';
 import type { CostBasis } from './cost.ts';
 import type { Prices } from './prices.ts';
 import { savedTotal, sessionFile } from './session-file.ts';

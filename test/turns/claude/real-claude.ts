@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { SessionUse } from '../../../src/core/run.ts';
+import type { SessionUse } from '../../../src/core/agent.ts';
 import { type ClaudeCall, claudeArguments, promptBytes } from '../../../src/turns/claude/argv.ts';
 import { claudeEnvironment } from '../../../src/turns/claude/environment.ts';
 import type { ClaudeEvent } from '../../../src/turns/claude/event.ts';
