@@ -5,11 +5,13 @@ import { measureForks } from './forks.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJournal } from './journal.mjs';
 import { measureStartup } from './startup.mjs';
+import { measureSteps } from './steps.mjs';
 import { measureTags } from './tags.mjs';
 import { measureTransitions } from './transitions.mjs';
 
 const FIGURES = {
   transitions: measureTransitions,
+  steps: measureSteps,
   forks: measureForks,
   journal: measureJournal,
   startup: measureStartup,
