@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { nearest } from '../core/nearest.ts';
 import { EXIT } from '../errors.ts';
 import { CATALOGUE } from './catalogue.ts';
 import type { Carry, Entry } from './entry.ts';
@@ -8,7 +11,11 @@ import { usage } from './usage.ts';
 import { version } from './version.ts';
 
 /** The command line in front of a terminal: give it words, it gives back an exit code. */
-export function programFor(terminal: Terminal): (argv: readonly string[]) => Promise<number> {
+export function programFor(
+  terminal: Terminal,
+  carryOut: (entry: Entry, ...call: Call) => Promise<number> = async (entry, ...call) =>
+    (await entry.load())(...call, terminal),
+): (argv: readonly string[]) => Promise<number> {
   let code: number = EXIT.completed;
   const program = new Command('raymond')
     .usage('WORKFLOW [options]\n       raymond COMMAND [options]')
@@ -19,22 +26,31 @@ export function programFor(terminal: Terminal): (argv: readonly string[]) => Pro
     .addHelpText('after', EXIT_CODES);
   for (const entry of CATALOGUE) {
     const command = commandOf(entry, async (...call) => {
-      const carry = await entry.load();
-      code = await carry(...call, terminal);
+      code = await carryOut(entry, ...call);
     });
     program.addCommand(command, { isDefault: entry.name === 'run' });
   }
   for (const each of [program, ...program.commands]) speakThrough(each, terminal);
   return async (argv) => {
     try {
-      await program.parseAsync(argv.length === 0 ? ['--help'] : [...argv], { from: 'user' });
+      if (argv.length === 0) throw usage('there is nothing to do', program.helpInformation());
+      refuseNearMiss(argv[0] ?? '', terminal.cwd);
+      await program.parseAsync([...argv], { from: 'user' });
       return code;
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error;
       if (error.exitCode === 0) return EXIT.completed;
-      throw usage(error.message.replace(/^error: /, '').replace(/\n\(Did/, ' (Did'));
+      throw usage(error.message.replace(/^error: /, '').replace(/\n\(Did/, ' (did'));
     }
   };
+}
+
+/** Who mistypes a command seems to name a workflow. */
+function refuseNearMiss(word: string, cwd: string): void {
+  const names = CATALOGUE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const meant = names.includes(word) ? undefined : nearest(word, names);
+  if (meant === undefined || existsSync(resolve(cwd, word))) return;
+  throw usage(`there is no command and no workflow \`${word}\``, `Did you mean \`raymond ${meant}\`?`);
 }
 
 type Call = Parameters<Carry> extends [...infer Given, Terminal] ? Given : never;
@@ -53,9 +69,21 @@ function commandOf(
     else command.option(form, purpose, (word: string, before: readonly string[] = []) => [...before, word]);
   }
   return command
-    .allowExcessArguments(false)
+    .allowExcessArguments(true)
     .addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}\n`).join('')}`)
-    .action(() => act(command.args, command.opts()));
+    .action(() => {
+      refuseExcess(name, command);
+      return act(command.args, command.opts());
+    });
+}
+
+/** A word too many is usually one that lacks its quotes or its option. */
+function refuseExcess(name: string, { args, registeredArguments: known }: Command): void {
+  const extra = args[known.length];
+  if (extra === undefined || known.at(-1)?.variadic) return;
+  const what = known[0]?.name().toLowerCase();
+  const rule = what === undefined ? `${name} takes no further words` : `one ${what} at a time`;
+  throw usage(`${rule}: \`${extra}\` is one too many`);
 }
 
 /** Commander writes and leaves on its own; here it writes to the terminal, and its errors are ours to tell. */

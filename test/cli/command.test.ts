@@ -167,9 +167,12 @@ describe('the first Ctrl-C', () => {
 
 describe('what a new user may do wrong', () => {
   test.each<[string, string[], number, RegExp]>([
-    ['no workflow', [], 64, /there is no workflow to run\nSee raymond --help/],
+    ['nothing at all', [], 64, /there is nothing to do\nUsage: raymond WORKFLOW/],
+    ['no workflow', ['run'], 64, /there is no workflow to run\nSee raymond --help/],
+    ['a mistyped command', ['lst'], 64, /there is no command and no workflow `lst`\nDid you mean `raymond list`\?/],
+    ['a word too many', ['list', 'x'], 64, /list takes no further words: `x` is one too many/],
     ['a workflow that is not there', ['wff'], 64, /there is no .*wff\nDid you mean wf\?/],
-    ['a misspelt option', ['wf', '--bugdet', '3'], 64, /there is no option --bugdet \(did you mean --budget\?\)/],
+    ['a misspelt option', ['wf', '--bugdet', '3'], 64, /unknown option '--bugdet' \(did you mean --budget\?\)/i],
     ['a budget that is no number', ['wf', '--budget', 'ten'], 64, /--budget must be a number from 0, not `ten`/],
     ['a variable without a value', ['wf', '--var', 'x'], 64, /--var wants name=value, not `x`/],
     ['an id that cannot be one', ['wf', '--run-id', 'a/b'], 64, /`a\/b` cannot be a run's id/],
