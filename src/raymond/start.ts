@@ -54,10 +54,10 @@ export async function runWorkflow(path: string, request: RunRequest = {}): Promi
   return setOff({ run, options, layout, store, workflow, env, claude }, events, [], request);
 }
 
-/** Whether Claude Code is needed at all; a README beside the states says nothing about that. */
+/** Whether Claude Code is needed at all. */
 async function hasPrompts(workflow: Workflow): Promise<boolean> {
   const { files } = await workflow.scope();
-  return files.some((file) => isPrompt(file) && file !== 'README.md');
+  return files.some((file) => isPrompt(file));
 }
 
 const platform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');

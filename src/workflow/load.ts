@@ -35,7 +35,7 @@ const MOST_READS = 32;
 export async function openWorkflow(path: string, platform: Platform): Promise<Workflow> {
   const located = await locate(path);
   const source = located.kind === 'zip' ? zipSource(located.path) : folderSource(folderOf(located));
-  const scope = async (): Promise<Scope> => ({ files: await source.list(), platform });
+  const scope = async (): Promise<Scope> => ({ files: (await source.list()).filter(isNoReadme), platform });
   const atFirst = await scope();
   const entry = entryOf(located, atFirst);
   const findings = [...entryFindings(source.name, entry), ...(await checkAll(source, atFirst))];
@@ -51,6 +51,9 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
     findings,
   };
 }
+
+/** Who reads a folder wants to be told about it; that is written to people, not to Claude. */
+const isNoReadme = (file: string): boolean => file.toLowerCase() !== 'readme.md';
 
 const folderOf = (located: Located): string => (located.kind === 'state' ? located.folder : located.path);
 
