@@ -106,8 +106,12 @@ export const CATALOGUE: readonly Entry[] = [
   {
     name: 'doctor',
     summary: 'check that everything is there that a run needs, and say what to do where it is not',
-    flags: [['--claude <path>', 'the claude to use (default: the one on the PATH)'], JSON_OUT],
-    examples: ['raymond doctor'],
+    flags: [
+      ['--ask', 'send Claude one short prompt, for less than a cent, to see that it answers'],
+      ['--claude <path>', 'the claude to use (default: the one on the PATH)'],
+      JSON_OUT,
+    ],
+    examples: ['raymond doctor', 'raymond doctor --ask'],
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   {
@@ -129,8 +133,8 @@ export const CATALOGUE: readonly Entry[] = [
     name: 'demo',
     args: '[DIR]',
     summary: 'run an example with canned answers: no account, no cost, less than a minute',
-    flags: [],
-    examples: ['raymond demo'],
+    flags: [['--fast', 'do not take the time that Claude Code would']],
+    examples: ['raymond demo', 'raymond demo /tmp/demo --fast'],
     load: async () => (await import('./commands/demo.ts')).demo,
   },
 ];

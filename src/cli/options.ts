@@ -5,7 +5,7 @@ import { effortName, modelName } from '../core/preference.ts';
 import type { Options } from '../core/run.ts';
 import { variableProblem } from '../core/variables.ts';
 import { configFile } from '../raymond/records.ts';
-import type { Words } from './catalogue.ts';
+import type { Words } from './entry.ts';
 import { usage } from './usage.ts';
 import { allOf, amountOf, countOf, textOf } from './words.ts';
 
@@ -20,7 +20,9 @@ export function optionsOf(words: Words, cwd: string): Partial<Options> {
     ...given('maxIterations', countOf(words, 'maxIterations')),
     ...given('parallel', countOf(words, 'parallel')),
     ...given('retries', countOf(words, 'retries')),
-    ...(timeoutSeconds !== undefined && { timeoutMs: Math.round(timeoutSeconds * 1000) }),
+    ...(timeoutSeconds !== undefined && {
+      timeoutMs: timeoutSeconds === 0 ? 0 : Math.max(1, Math.round(timeoutSeconds * 1000)),
+    }),
     ...(model !== undefined && { model: modelName(model) }),
     ...(effort !== undefined && { effort: effortName(effort) }),
     ...permissions(words),

@@ -2,48 +2,139 @@ import { microsOf } from '../core/ledger.ts';
 import { effortName, modelName } from '../core/preference.ts';
 import type { Options } from '../core/run.ts';
 
-/** One option of the config file: what it takes, and what it makes of it. */
+/** What can be written for an option in the config file. */
+export type Plain = string | number | boolean;
+
+/** One option of the config file: what it is for, what it takes, and what it makes of it. */
 export interface Setting {
+  readonly purpose: string;
+  /** What may be written for it: its default, unless `otherwise` says that the default cannot be written. */
+  readonly sample: Plain;
+  /** What happens if it is left out, where no value says so. */
+  readonly otherwise: string | null;
   readonly wanted: string;
   readonly fits: (value: unknown) => boolean;
   readonly option: (value: unknown) => Partial<Options>;
 }
 
+/** Every option that the config file knows. */
+export const SETTINGS: Readonly<Record<string, Setting>> = {
+  budget: amount(
+    'Dollars a run may spend. Then it stops, and can be resumed with more. 0 for no limit.',
+    { usual: 10 },
+    (usd) => ({ budgetMicros: usd === 0 ? null : Math.max(1, microsOf(usd)) }),
+  ),
+  max_iterations: count(
+    'Executions of states in a run. Then it stops, and can be resumed with more. 0 for no limit.',
+    { usual: 0 },
+    (most) => ({ maxIterations: most === 0 ? null : most }),
+  ),
+  model: text(
+    'The model, where neither a tag nor the state asks for one: opus, sonnet, haiku, or a full name.',
+    { example: 'sonnet', otherwise: 'the one that Claude Code chooses' },
+    (name) => ({ model: modelName(name) }),
+  ),
+  effort: text(
+    'How hard it thinks, where neither a tag nor the state asks for it: low, medium, high, xhigh or max.',
+    { example: 'medium', otherwise: 'what Claude Code chooses' },
+    (name) => ({ effort: effortName(name) }),
+  ),
+  timeout: amount(
+    'Seconds a turn may be silent before it is ended, where its state does not say. 0 for never.',
+    { example: 900, otherwise: '900 for Claude turns, never for scripts' },
+    (seconds) => ({ timeoutMs: seconds === 0 ? 0 : Math.max(1, Math.round(seconds * 1000)) }),
+  ),
+  parallel: count('Claude turns at once; further ones wait. 0 for no limit.', { usual: 8 }, (most) => ({
+    parallel: most === 0 ? null : most,
+  })),
+  reminders: count(
+    'How often a state is reminded of its tags when its answer has none that fits.',
+    { usual: 3 },
+    (n) => ({
+      reminders: n,
+    }),
+  ),
+  retries: count('How often a turn is tried again that failed for a passing reason.', { usual: 3 }, (n) => ({
+    retries: n,
+  })),
+  wait: onOff(
+    'Sleep through usage limits until they are over; false pauses the run instead.',
+    { usual: true },
+    (wait) => ({
+      wait,
+    }),
+  ),
+  reset_stack: setting(
+    'What a <reset> does to the callers: "keep" them, or "clear" them unless it says stack="keep".',
+    { usual: 'keep' },
+    '"keep" or "clear"',
+    (value): value is 'keep' | 'clear' => value === 'keep' || value === 'clear',
+    (resetStack) => ({ resetStack }),
+  ),
+  permission_mode: text(
+    'What Claude Code may do, where the state does not say; what it would have to ask for is denied. Also: plan, dontAsk.',
+    { usual: 'acceptEdits' },
+    (permissionMode) => ({ permissionMode }),
+  ),
+  dangerously_skip_permissions: onOff(
+    'Let Claude Code do anything at all without asking. For machines that nobody minds losing.',
+    { usual: false },
+    (skipPermissions) => ({ skipPermissions }),
+  ),
+  debug: onOff('Keep the files of finished turns: what was sent, and what came back.', { usual: true }, (debug) => ({
+    debug,
+  })),
+  claude: text(
+    'The claude to use: its whole path, or a name on the PATH.',
+    { example: '/usr/local/bin/claude', otherwise: 'the one on the PATH' },
+    (claude) => ({ claude }),
+  ),
+};
+
+/** The default of an option, or an example of it with what happens without. */
+type Usual<T> = { readonly usual: T } | { readonly example: T; readonly otherwise: string };
+
 /** A setting with its type kept between the check and the use. */
-function setting<T>(
+function setting<T extends Plain>(
+  purpose: string,
+  usual: Usual<T>,
   wanted: string,
   fits: (value: unknown) => value is T,
   option: (value: T) => Partial<Options>,
 ): Setting {
-  return { wanted, fits, option: (value) => (fits(value) ? option(value) : {}) };
+  const sample = 'usual' in usual ? usual.usual : usual.example;
+  const otherwise = 'usual' in usual ? null : usual.otherwise;
+  return { purpose, sample, otherwise, wanted, fits, option: (value) => (fits(value) ? option(value) : {}) };
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isSwitch = (value: unknown): value is boolean => typeof value === 'boolean';
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < 1e9;
-const isCount = (value: unknown): value is number => isAmount(value) && Number.isInteger(value);
-const isStack = (value: unknown): value is 'keep' | 'clear' => value === 'keep' || value === 'clear';
+function text(purpose: string, usual: Usual<string>, option: (value: string) => Partial<Options>): Setting {
+  return setting(purpose, usual, 'a text', isText, option);
+}
 
-const text = (option: (value: string) => Partial<Options>): Setting => setting('a text', isText, option);
-const onOff = (option: (value: boolean) => Partial<Options>): Setting => setting('true or false', isSwitch, option);
-const amount = (option: (value: number) => Partial<Options>): Setting => setting('a number from 0', isAmount, option);
-const count = (option: (value: number) => Partial<Options>): Setting =>
-  setting('a whole number from 0', isCount, option);
+function onOff(purpose: string, usual: Usual<boolean>, option: (value: boolean) => Partial<Options>): Setting {
+  return setting(purpose, usual, 'true or false', isSwitch, option);
+}
 
-/** Every option that the config file knows. */
-export const SETTINGS: Readonly<Record<string, Setting>> = {
-  budget: amount((usd) => ({ budgetMicros: usd === 0 ? null : Math.max(1, microsOf(usd)) })),
-  max_iterations: count((maxIterations) => ({ maxIterations })),
-  model: text((name) => ({ model: modelName(name) })),
-  effort: text((name) => ({ effort: effortName(name) })),
-  timeout: amount((seconds) => ({ timeoutMs: Math.round(seconds * 1000) })),
-  parallel: count((most) => ({ parallel: most })),
-  reminders: count((reminders) => ({ reminders })),
-  retries: count((retries) => ({ retries })),
-  wait: onOff((wait) => ({ wait })),
-  reset_stack: setting('"keep" or "clear"', isStack, (resetStack) => ({ resetStack })),
-  permission_mode: text((permissionMode) => ({ permissionMode })),
-  dangerously_skip_permissions: onOff((skipPermissions) => ({ skipPermissions })),
-  debug: onOff((debug) => ({ debug })),
-  claude: text((claude) => ({ claude })),
-};
+function amount(purpose: string, usual: Usual<number>, option: (value: number) => Partial<Options>): Setting {
+  return setting(purpose, usual, 'a number from 0', isAmount, option);
+}
+
+function count(purpose: string, usual: Usual<number>, option: (value: number) => Partial<Options>): Setting {
+  return setting(purpose, usual, 'a whole number from 0', isCount, option);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function isSwitch(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < 1e9;
+}
+
+function isCount(value: unknown): value is number {
+  return isAmount(value) && Number.isInteger(value);
+}

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configOf, readConfig } from '../../src/config/config.ts';
+import { parseConfig, readConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
+import type { Options } from '../../src/core/run.ts';
 import { RaymondError } from '../../src/errors.ts';
+
+const configOf = (text: string, file: string): Partial<Options> => parseConfig(text, file).options;
 
 function problemsOf(text: string): string {
   try {
@@ -50,7 +53,7 @@ issue = "195"
       model: 'sonnet',
       effort: 'high',
       timeoutMs: 1500,
-      parallel: 0,
+      parallel: null,
       reminders: 5,
       retries: 1,
       wait: false,
@@ -72,13 +75,37 @@ issue = "195"
   test('has all its problems told at once, each with its line', () => {
     const text = '[raymond]\nbugdet = 5\nmodel = 3\nreset_stack = "maybe"\n\n[vars]\nPATH = "x"\nn = 4\n\n[raymnd]\n';
     expect(problemsOf(text).split('\n')).toStrictEqual([
-      'config.toml:10: `raymnd` means nothing here (did you mean raymond?); options belong under [raymond]',
       'config.toml:2: there is no option `bugdet` (did you mean budget?)',
       'config.toml:3: `model` must be a text, not 3',
       'config.toml:4: `reset_stack` must be "keep" or "clear", not "maybe"',
       'config.toml:7: `PATH` cannot be a variable: scripts would take it for something else; use another name',
       'config.toml:8: the variable `n` must be a text, not 4',
+      'config.toml:10: `raymnd` means nothing here (did you mean raymond?); options belong under [raymond], variables under [vars]',
     ]);
+  });
+
+  test.each([
+    ['budget = 5\n', 'config.toml:1: `budget` is an option: put [raymond] above it'],
+    ['raymond = 5\n', 'config.toml:1: `raymond` must be a table, [raymond], not 5'],
+    ['[[vars]]\na = "x"\n', 'config.toml:1: `vars` must be a table, [vars], not a list of tables'],
+    ['[raymond]\nbudget = nan\n', 'config.toml:2: `budget` must be a number from 0, not nan'],
+    ['[raymond]\nretries = 1.5\n', 'config.toml:2: `retries` must be a whole number from 0, not 1.5'],
+    ['[raymond]\nwait = "no"\n', 'config.toml:2: `wait` must be true or false, not "no"'],
+    ['[raymond]\nmodel = 2026-01-01\n', 'config.toml:2: `model` must be a text, not 2026-01-01'],
+    ['[raymond.model]\na = 1\n', 'config.toml:1: `model` must be a text, not a table'],
+    ['[raymond]\n\nclaude = " "\n', 'config.toml:3: `claude` must be a text, not " "'],
+    ['[raymond]\n__proto__ = 1\n', 'config.toml:2: there is no option `__proto__`'],
+    [
+      '[vars]\nresult = "x"\n',
+      'config.toml:2: `result` cannot be a variable: {{result}} has a meaning of its own; use another name',
+    ],
+  ])('says what is wrong with %j', (text, problem) => {
+    expect(problemsOf(text)).toBe(problem);
+  });
+
+  test('takes the shortest timeout for one, not for none', () => {
+    expect(configOf('[raymond]\ntimeout = 0.0001\n', 'config.toml')).toStrictEqual({ timeoutMs: 1 });
+    expect(configOf('[raymond]\ntimeout = 0\n', 'config.toml')).toStrictEqual({ timeoutMs: 0 });
   });
 
   test('that is no TOML is refused with line and column', () => {

@@ -1,5 +1,11 @@
+import { EXIT } from '../../errors.ts';
+import { writeConfig } from '../../raymond/write-config.ts';
 import type { Terminal } from '../terminal.ts';
 
-export async function initConfig(_terminal: Terminal): Promise<number> {
-  throw new Error('not built yet');
+/** `raymond --init-config`: a config file to be edited. */
+export async function initConfig({ cwd, out }: Terminal): Promise<number> {
+  out(`Wrote ${await writeConfig(cwd)}\n`);
+  out('It explains every option and sets none: take the # away from those you want.\n');
+  out('`raymond config` shows what is in force.\n');
+  return EXIT.completed;
 }

@@ -1,0 +1,27 @@
+import { SETTINGS, type Setting } from './settings.ts';
+import { written } from './written.ts';
+
+/** A config file with every option explained and none set: an option is a `#` without a blank behind it. */
+export function configTemplate(): string {
+  const options = Object.entries(SETTINGS).map(([name, setting]) => explained(name, setting));
+  return `${HEAD}\n[raymond]\n\n${options.join('\n')}\n${VARS}`;
+}
+
+function explained(name: string, { purpose, sample, otherwise }: Setting): string {
+  const without = otherwise === null ? '' : `# Without it: ${otherwise}.\n`;
+  return `# ${purpose}\n${without}#${name} = ${written(sample)}\n`;
+}
+
+const HEAD = `# The options of Raymond for whoever works in this folder or below it.
+#
+# Take the # away from an option to set it. What stands there is its default; where it is only an example, "Without it"
+# says what is usual.
+# What is given on the command line goes before this file. \`raymond config\` shows what is in force.
+# A run remembers its options: what you change here counts for runs that are started later.
+`;
+
+const VARS = `[vars]
+
+# Variables for every prompt and script, always texts: {{issue}} in prompts, $issue in scripts.
+#issue = "195"
+`;

@@ -1,0 +1,103 @@
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { configTemplate } from '../../src/config/template.ts';
+import { newRoom, type Room } from './room.ts';
+
+function withConfig(text: string): Room & { readonly file: string } {
+  const room = newRoom();
+  const file = join(room.cwd, '.raymond', 'config.toml');
+  mkdirSync(join(room.cwd, '.raymond'));
+  writeFileSync(file, text);
+  return { ...room, file };
+}
+
+describe('raymond --init-config', () => {
+  test('writes a file with every option, for the eyes of its user only', async () => {
+    const { cwd, raymond } = newRoom();
+    const file = join(cwd, '.raymond', 'config.toml');
+    expect(await raymond('--init-config')).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringContaining(`Wrote ${file}\n`),
+    });
+    expect(readFileSync(file, 'utf8')).toBe(configTemplate());
+    expect([statSync(file).mode & 0o777, statSync(join(cwd, '.raymond')).mode & 0o777]).toStrictEqual([0o600, 0o700]);
+    expect(await raymond('config')).toMatchObject({ code: 0, out: expect.not.stringMatching(/line \d/) });
+  });
+
+  test('leaves a file alone that is there', async () => {
+    const { file, raymond } = withConfig('mine');
+    expect(await raymond('--init-config')).toMatchObject({
+      code: 64,
+      out: '',
+      err: expect.stringContaining(`There is a config file already: ${file}\n`),
+    });
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+
+  test('does not write through a link that leads nowhere', async () => {
+    const { cwd, raymond } = newRoom();
+    mkdirSync(join(cwd, '.raymond'));
+    symlinkSync(join(cwd, 'nowhere'), join(cwd, '.raymond', 'config.toml'));
+    expect((await raymond('--init-config')).code).toBe(64);
+    expect(statSync(join(cwd, 'nowhere'), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test('says what is in the way of its folder', async () => {
+    const { cwd, raymond } = newRoom();
+    writeFileSync(join(cwd, '.raymond'), '');
+    const { code, err } = await raymond('--init-config');
+    expect(code).toBe(64);
+    expect(err).toContain('.raymond cannot be made: there is a file where a folder should be.');
+  });
+});
+
+describe('raymond config', () => {
+  test('says that there is no file, and what the defaults are', async () => {
+    const { cwd, raymond } = newRoom();
+    const { code, out } = await raymond('config');
+    expect(code).toBe(0);
+    expect(out).toContain(
+      `There is no config file; \`raymond --init-config\` writes ${join(cwd, '.raymond', 'config.toml')}\n`,
+    );
+    expect(out).toMatch(/^budget +default +10$/m);
+    expect(out).toMatch(/^model +default +\(the one that Claude Code chooses\)$/m);
+    expect(out).not.toContain('vars');
+  });
+
+  test('says which line each value comes from', async () => {
+    const { file, raymond } = withConfig('[vars]\nbudget = "b"\n\n[raymond]\nretries = 5\nbudget = 2.5\n');
+    const { out } = await raymond('config');
+    expect(out.startsWith(`${file}\n`)).toBe(true);
+    expect(out).toMatch(/^budget +line 6 +2\.5$/m);
+    expect(out).toMatch(/^retries +line 5 +5$/m);
+    expect(out).toMatch(/^vars\.budget +line 2 +"b"$/m);
+  });
+
+  test('says it as JSON', async () => {
+    const { file, raymond } = withConfig('[raymond]\nbudget = 2.5\n[vars]\nissue = "7"\n');
+    const document: unknown = JSON.parse((await raymond('config', '--json')).out);
+    expect(document).toMatchObject({
+      file,
+      exists: true,
+      options: {
+        budget: { value: 2.5, source: 'config', line: 2, note: null },
+        model: { value: null, source: 'default', line: null, note: 'the one that Claude Code chooses' },
+      },
+      vars: { issue: { value: '7', source: 'config', line: 4, note: null } },
+    });
+  });
+
+  test('tells what is wrong with the file, line by line', async () => {
+    const { file, raymond } = withConfig('[raymond]\nbugdet = 1\nwait = 3\n');
+    expect(await raymond('config')).toStrictEqual({
+      code: 64,
+      out: '',
+      err: `raymond: ${file}:2: there is no option \`bugdet\` (did you mean budget?)
+${file}:3: \`wait\` must be true or false, not 3
+Mend the config file and try again.
+`,
+    });
+  });
+});

@@ -1,0 +1,247 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { doctor } from '../../src/cli/commands/doctor.ts';
+import { DEFAULT_OPTIONS, newRun } from '../../src/core/run.ts';
+import { opening } from '../../src/core/step.ts';
+import { judgeStatus } from '../../src/raymond/doctor/claude.ts';
+import { judgeNode } from '../../src/raymond/doctor/machine.ts';
+import type { Diagnosis } from '../../src/raymond/doctor.ts';
+import { layoutOf } from '../../src/store/layout.ts';
+import { createRun } from '../../src/store/store.ts';
+import { versionText } from '../../src/turns/claude/version.ts';
+import { PINNED } from '../claude-code/pinned.ts';
+import { startMessagesApi } from '../messages-api/server.ts';
+import { newRoom, type Room } from './room.ts';
+
+const TOOLS = '/usr/bin:/bin';
+
+/** A Claude Code that says what it is told to say; only what it needs is on its PATH. */
+function withClaude(script: string): Room & { readonly env: NodeJS.ProcessEnv } {
+  const room = newRoom();
+  const bin = join(room.cwd, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'claude'), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(bin, 'claude'), 0o755);
+  return { ...room, env: { PATH: `${bin}:${TOOLS}`, HOME: room.cwd } };
+}
+
+const claudeSaying = (status: string): string =>
+  `case $1 in --version) echo "2.1.325 (Claude Code)";; auth) echo '${status}';; esac`;
+
+/** Examines a room, and gives what was found by its name. */
+async function examine(
+  { terminal }: Room,
+  env: NodeJS.ProcessEnv,
+  words: Readonly<Record<string, string | boolean>> = {},
+): Promise<{ code: number; checks: Readonly<Record<string, Diagnosis>> }> {
+  const mine = terminal(env);
+  const code = await doctor([], { json: true, ...words }, mine);
+  const { ok, checks } = JSON.parse(mine.said().out) as { ok: boolean; checks: Diagnosis[] };
+  expect(ok).toBe(code === 0);
+  return { code, checks: Object.fromEntries(checks.map((each) => [each.name, each])) };
+}
+
+describe('the doctor', () => {
+  test('finds everything in order, in lines that say so', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true,"authMethod":"api_key"}'));
+    const mine = room.terminal(room.env);
+    expect(await doctor([], {}, mine)).toBe(0);
+    const { out } = mine.said();
+    expect(out).toMatch(/^✓ Node {9}\d+\.\d+\.\d+ at /m);
+    expect(out).toContain(`✓ Claude Code  2.1.325 at ${join(room.cwd, 'bin', 'claude')}\n`);
+    expect(out).toContain('✓ signed in    yes, with an API key\n');
+    expect(out).toContain('- answers      not asked; ');
+    expect(out).toMatch(/^✓ bash {9}\d/m);
+    expect(out).toMatch(/\nReady to run\. \d things? to know about: see !\.\n$/);
+  });
+
+  test('leaves nothing behind', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    await examine(room, room.env);
+    expect(readdirSync(room.cwd)).toStrictEqual(['bin']);
+    mkdirSync(join(room.cwd, '.raymond'), { mode: 0o700 });
+    const { checks } = await examine(room, room.env);
+    expect(checks['.raymond']).toMatchObject({ level: 'ok' });
+    expect(checks.rights).toMatchObject({ level: 'ok' });
+    expect(readdirSync(join(room.cwd, '.raymond'))).toStrictEqual([]);
+  });
+
+  test('misses Claude Code, says where to get it, and looks at all the rest', async () => {
+    const { code, checks } = await examine(newRoom(), { PATH: TOOLS });
+    expect(code).toBe(64);
+    expect(checks['Claude Code']).toMatchObject({ level: 'error', remedy: expect.stringContaining('--claude PATH') });
+    expect(Object.keys(checks)).toStrictEqual([
+      'Node',
+      'Claude Code',
+      'bash',
+      'git',
+      'config',
+      '.raymond',
+      'disk',
+      'limits',
+    ]);
+  });
+
+  test.each([
+    ['is too old', 'echo "2.0.1 (Claude Code)"', 'is Claude Code 2.0.1; Raymond needs 2.1.197 or newer.'],
+    ['is something else', 'echo "a clock"', 'does not seem to be Claude Code: it calls itself "a clock".'],
+    ['does not work', 'echo "no licence" >&2; exit 3', '--version failed: no licence'],
+  ])('tells of a claude that %s', async (_, script, message) => {
+    const room = withClaude(script);
+    const { code, checks } = await examine(room, room.env);
+    expect(code).toBe(64);
+    expect(checks['Claude Code']).toMatchObject({ level: 'error', message: expect.stringContaining(message) });
+  });
+
+  test('takes the claude that is named, else that of the config file', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    const named = join(room.cwd, 'bin', 'claude');
+    const env = { PATH: TOOLS };
+    expect((await examine(room, env, { claude: named })).checks['Claude Code']).toMatchObject({ level: 'ok' });
+    mkdirSync(join(room.cwd, '.raymond'));
+    writeFileSync(join(room.cwd, '.raymond', 'config.toml'), `[raymond]\nclaude = ${JSON.stringify(named)}\n`);
+    expect((await examine(room, env)).checks['Claude Code']).toMatchObject({ level: 'ok' });
+  });
+
+  test('shows what is wrong with the config file, and the lines', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    mkdirSync(join(room.cwd, '.raymond'), { mode: 0o755 });
+    const file = join(room.cwd, '.raymond', 'config.toml');
+    writeFileSync(file, '[raymond]\nbugdet = 1\nwait = 3\n');
+    const { code, checks } = await examine(room, room.env);
+    expect(code).toBe(64);
+    expect(checks.config).toMatchObject({ level: 'error', message: expect.stringContaining(`${file}:3: `) });
+    expect(checks.rights).toMatchObject({ level: 'warning', remedy: `chmod 700 ${dirname(file)}` });
+  });
+
+  test('says what is in the way of the folder that runs are kept in', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    writeFileSync(join(room.cwd, '.raymond'), '');
+    const { checks } = await examine(room, room.env);
+    expect(checks['.raymond']).toMatchObject({
+      level: 'error',
+      message: expect.stringContaining('there is a file where a folder should be'),
+      remedy: expect.stringContaining('Move the file away'),
+    });
+  });
+
+  test('tells of runs that cannot be read', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    mkdirSync(join(room.cwd, '.raymond', 'state'), { recursive: true });
+    writeFileSync(join(room.cwd, '.raymond', 'state', 'old-run.json'), '{');
+    const { checks } = await examine(room, room.env);
+    expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 cannot be read: old-run' });
+  });
+
+  test('tells of runs that were cut off', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    const run = newRun({
+      id: 'night-1',
+      workflow: { name: 'night', path: room.cwd, platform: 'unix' },
+      startedAt: 0,
+      options: DEFAULT_OPTIONS,
+      state: 'START.md',
+      cwd: room.cwd,
+      input: null,
+    });
+    const store = await createRun(layoutOf(join(room.cwd, '.raymond')), run, opening(run));
+    await store.close();
+    const { checks } = await examine(room, room.env);
+    expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 cut off: night-1' });
+  });
+
+  test('fits into a narrow terminal', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":false}'));
+    const mine = room.terminal(room.env);
+    const screen = {
+      write: () => {},
+      size: () => ({ columns: 40, rows: 20 }),
+      colour: false,
+      onResize: () => () => {},
+      onLeave: () => () => {},
+    };
+    await doctor([], {}, { ...mine, outIsScreen: true, screen });
+    const wide = mine
+      .said()
+      .out.split('\n')
+      .filter((line) => line.length > 40 && !line.includes('/'));
+    expect(wide).toStrictEqual([]);
+  });
+
+  test('knows a repository', async () => {
+    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    expect((await examine(room, room.env)).checks.git).toMatchObject({ level: 'warning' });
+    expect((await examine(room, { PATH: join(room.cwd, 'bin') })).checks.git).toMatchObject({ message: 'not found' });
+  });
+});
+
+describe('what Claude Code says of its login', () => {
+  test.each([
+    ['{"loggedIn": true, "authMethod": "claude.ai", "email": "me@example.org"}', 'ok', 'yes, with a Claude account'],
+    ['{"loggedIn": true, "authMethod": "third_party"}', 'ok', 'yes, through a cloud provider'],
+    ['{"loggedIn": true, "authMethod": "toString"}', 'ok', 'yes'],
+    ['a notice\n{"loggedIn": true}', 'ok', 'yes'],
+    ['{"loggedIn": false, "authMethod": "none"}', 'error', 'no: prompts would not be answered'],
+    ['error: unknown command', 'skipped', '`claude auth status` does not tell'],
+    ['', 'skipped', '`claude auth status` does not tell'],
+    ['null', 'skipped', '`claude auth status` does not tell'],
+  ])('%s is understood', (text, level, message) => {
+    expect(judgeStatus(text)).toMatchObject({ level, message });
+  });
+});
+
+test('Node is held to the version that the package asks for', () => {
+  const { engines } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  const [major = 0, minor = 0] = engines.node.replace('>=', '').split('.').map(Number);
+  expect(judgeNode(`${major}.${minor}.0`, 'node').level).toBe('ok');
+  expect(judgeNode(`${major}.${minor - 1}.9`, 'node').level).toBe('error');
+});
+
+for (const { version, path, isInstalled } of PINNED) {
+  const name = `asking Claude Code ${versionText(version)}`;
+  const title = isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
+  describe.skipIf(!isInstalled)(title, { timeout: 200_000 }, () => {
+    const envOf = (room: Room, url: string): NodeJS.ProcessEnv => ({
+      PATH: TOOLS,
+      HOME: room.cwd,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'made up',
+    });
+
+    test('sends one short prompt, and tells the model and the cost', async ({ onTestFinished }) => {
+      const room = newRoom();
+      const api = await startMessagesApi();
+      onTestFinished(() => api.close());
+      mkdirSync(join(room.cwd, '.raymond'));
+      writeFileSync(join(room.cwd, '.raymond', 'config.toml'), '[raymond]\nmodel = "haiku"\n');
+      const { checks } = await examine(room, envOf(room, api.url), { claude: path, ask: true });
+      expect(checks['signed in']).toMatchObject({ level: 'ok', message: 'yes, with an API key' });
+      expect(checks.answers).toMatchObject({
+        level: 'ok',
+        message: expect.stringMatching(/haiku.* answered in .* s, for \$0\.\d{4}$/),
+      });
+      expect(api.requests.map(({ tools }) => tools)).toStrictEqual([[]]);
+      expect(JSON.stringify(api.requests[0]?.messages).length + (api.requests[0]?.system.length ?? 0)).toBeLessThan(
+        4_000,
+      );
+    });
+
+    test('explains why there is no answer', async ({ onTestFinished }) => {
+      const room = newRoom();
+      const api = await startMessagesApi(() => ({ blocks: [], fail: { kind: '401' } }));
+      onTestFinished(() => api.close());
+      const { code, checks } = await examine(room, envOf(room, api.url), { claude: path, ask: true });
+      expect(code).toBe(64);
+      expect(checks.answers).toMatchObject({ level: 'error', message: expect.stringContaining('could not log in') });
+    });
+
+    test('knows that nobody is signed in', async () => {
+      const room = newRoom();
+      const { checks } = await examine(room, { PATH: TOOLS, HOME: room.cwd }, { claude: path });
+      expect(checks['signed in']).toMatchObject({ level: 'error' });
+    });
+  });
+}

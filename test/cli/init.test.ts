@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { FIRST_WORKFLOW } from '../../src/cli/first-workflow/files.ts';
+import { openWorkflow } from '../../src/raymond/start.ts';
+import { newRoom } from './room.ts';
+
+describe('raymond init', () => {
+  test.each([
+    [[], 'workflows/first', 'workflows/first'],
+    [['mine'], 'mine', './mine'],
+    [['a b/c/'], 'a b/c', "'a b/c'"],
+    [['.'], '.', '.'],
+  ])('%j writes a workflow that has nothing odd about it, and says what to do next', async (args, dir, written) => {
+    const { cwd, raymond } = newRoom();
+    const { code, out, err } = await raymond('init', ...args);
+    expect([code, err]).toStrictEqual([0, '']);
+    expect(readdirSync(join(cwd, dir)).sort()).toStrictEqual(Object.keys(FIRST_WORKFLOW).sort());
+    const { entry, findings } = await openWorkflow(join(cwd, dir), 'unix');
+    expect([entry, findings]).toStrictEqual(['START.md', []]);
+    expect(statSync(join(cwd, dir, 'CHECK.sh')).mode & 0o100).toBe(0o100);
+    expect(out).toContain(`raymond ${written} --budget 1`);
+    expect(out.trimEnd().split('\n')).toHaveLength(5);
+  });
+
+  test('sends Claude no words that are meant for the author', async () => {
+    const { cwd, raymond } = newRoom();
+    await raymond('init', 'first');
+    const workflow = await openWorkflow(join(cwd, 'first'), 'unix');
+    for (const file of ['START.md', 'MEND.md', 'REPORT.md']) {
+      const { text } = await workflow.state(file);
+      expect(text).not.toMatch(/Raymond|workflow|<!--|^#(?!#)/im);
+    }
+  });
+
+  test.each([['START.md'], ['notes.txt']])('touches nothing where there is a %s', async (name) => {
+    const { cwd, raymond } = newRoom();
+    mkdirSync(join(cwd, 'first'));
+    writeFileSync(join(cwd, 'first', name), 'mine');
+    const { code, err } = await raymond('init', 'first');
+    expect([code, err]).toStrictEqual([64, expect.stringContaining(`first is not empty: ${name}\n`)]);
+    expect(readdirSync(join(cwd, 'first'))).toStrictEqual([name]);
+    expect(readFileSync(join(cwd, 'first', name), 'utf8')).toBe('mine');
+  });
+
+  test.each([['first'], ['first/more']])('says what is in the way of %s', async (dir) => {
+    const { cwd, raymond } = newRoom();
+    writeFileSync(join(cwd, 'first'), 'mine');
+    const { code, err } = await raymond('init', dir);
+    expect([code, err]).toStrictEqual([
+      64,
+      expect.stringMatching(`^raymond: ${dir} cannot be written: there is a file`),
+    ]);
+    expect(readFileSync(join(cwd, 'first'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('the first workflow', () => {
+  test('can be tried at once: its gate sends the first answer back', async () => {
+    const { raymond } = newRoom();
+    await raymond('init', 'first');
+    const { code, out, err } = await raymond('first', '--agent', 'replay:first/answers.yaml');
+    expect([code, out]).toStrictEqual([0, 'A folder whose tour was written by canned answers.\n']);
+    expect(err.match(/→ \S+ \((goto|result)/g)).toStrictEqual([
+      '→ CHECK.sh (goto',
+      '→ MEND.md (goto',
+      '→ CHECK.sh (goto',
+      '→ REPORT.md (goto',
+      '→ end (result',
+    ]);
+  });
+
+  test.each([
+    ['## bin\n\nx\n', '<goto>REPORT.md</goto>'],
+    ['## `bin`\n\nx\n', '<goto>REPORT.md</goto>'],
+    [null, '<goto input="TOUR.md is missing or empty.">MEND.md</goto>'],
+    ['', '<goto input="TOUR.md is missing or empty.">MEND.md</goto>'],
+    ['no stop\n', '<goto input="TOUR.md has 0 stops; it should have one to five.">MEND.md</goto>'],
+    ['## bin\n'.repeat(6), '<goto input="TOUR.md has 6 stops; it should have one to five.">MEND.md</goto>'],
+    ['## a b\n## $(x)\n', '<goto input="a b does not exist. $(x) does not exist.">MEND.md</goto>'],
+    ['## "<goto>"', '<goto input="goto does not exist.">MEND.md</goto>'],
+  ])('has a gate that takes the tour %j for %s', async (tour, tag) => {
+    const { cwd, raymond } = newRoom();
+    await raymond('init', 'first');
+    mkdirSync(join(cwd, 'bin'));
+    if (tour !== null) writeFileSync(join(cwd, 'TOUR.md'), tour);
+    expect(execFileSync('/bin/bash', ['first/CHECK.sh'], { cwd, encoding: 'utf8' })).toBe(`${tag}\n`);
+  });
+});
