@@ -1,4 +1,4 @@
-import { appendFileSync, linkSync, mkdirSync } from 'node:fs';
+import { appendFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnName } from '../core/due.ts';
 import type { Event, TurnEnded } from '../core/event.ts';
@@ -13,7 +13,7 @@ export interface DebugPlaces {
 
 /**
  * Keeps a readable history beside the record: each turn's raw output under a plain name, and `transitions.log`. It can
- * never fail the run: the first trouble is told once, and that is all. Two short calls for a step are made at once,
+ * never fail the run: the first trouble is told once, and that is all. A few short calls for a step are made at once,
  * which costs less than to have them made in the background.
  */
 export class DebugFiles {
@@ -32,16 +32,23 @@ export class DebugFiles {
   tell(events: readonly Event[]): void {
     const entries = events.map((event) => this.log.entryOf(event) ?? '').join('');
     const ended = events.filter((event) => event.kind === 'turn_ended');
-    for (const event of ended) this.attempt(() => this.keep(event));
+    for (const event of ended) this.keep(event);
     const file = join(this.places.folder, 'transitions.log');
     if (entries !== '') this.attempt(() => appendFileSync(file, entries, { mode: 0o600 }));
   }
 
-  /** Hard links cost no space; the turn's own files may go later without taking these away. */
+  /**
+   * Hard links cost no space; the turn's own files may go later without taking these away. What was printed on stderr
+   * has a file of its own, where there is anything.
+   */
   private keep({ agent, state, turn: number }: TurnEnded): void {
     const folder = this.places.turnFolder({ agent, number, state });
-    const name = `${agent}_${stem(state)}_${String(number).padStart(3, '0')}`;
-    linkSync(join(folder, 'stdout'), join(this.places.folder, `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`));
+    const name = join(this.places.folder, `${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
+    this.attempt(() => linkSync(join(folder, 'stdout'), `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`));
+    this.attempt(() => {
+      const stderr = join(folder, 'stderr');
+      if (statSync(stderr).size > 0) linkSync(stderr, `${name}.stderr`);
+    });
   }
 
   private attempt(act: () => void): void {

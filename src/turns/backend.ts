@@ -1,4 +1,4 @@
-import type { ClaudeTurn } from '../core/due.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 
@@ -8,4 +8,12 @@ export interface Backend {
   prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]>;
   /** Carries out a turn, or finds one again that was started in an earlier life. */
   take(turn: ClaudeTurn, life: 'this' | 'earlier'): Promise<Answered | Failed>;
+  /** Who takes the turns of a script instead of running it; left out by a backend that plays no scripts. */
+  standIn?(script: string): ScriptTaker | undefined;
+}
+
+/** Who takes the turns of scripts: as a backend does for prompts. */
+export interface ScriptTaker {
+  prepare(turn: ScriptTurn, state: State): Promise<readonly string[]>;
+  take(turn: ScriptTurn, life: 'this' | 'earlier'): Promise<Answered | Failed>;
 }

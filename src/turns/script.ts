@@ -6,13 +6,13 @@ import type { Options } from '../core/run.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import { type Command, MARKER } from '../process/command.ts';
-import { lastLines } from '../process/lines.ts';
+import { followLines, lastLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { type Desk, markerOf } from './desk.ts';
 import { type Environment, scriptEnvironment } from './environment.ts';
 import { lookUpFolders } from './folders.ts';
 import { NOTE_FILE, noteOf, readNote, silenceOf } from './note.ts';
-import { adoptTurn, type ProcessEnd, runTurn } from './process-turn.ts';
+import { adoptTurn, type Care, type ProcessEnd, runTurn } from './process-turn.ts';
 
 const PAYLOAD_FILE = 'result';
 const MOST_OUTPUT = 64 * 1024 * 1024;
@@ -50,8 +50,15 @@ export async function takeScript(
 ): Promise<Answered | Failed> {
   const dir = desk.folderOf(turn);
   const note = readNote(dir);
-  const care = { marker: markerOf(desk, turn), timeoutMs: note.timeoutMs, grace: null, kill };
+  let heardAll: Promise<unknown> = Promise.resolve();
+  const care: Care = {
+    ...{ marker: markerOf(desk, turn), timeoutMs: note.timeoutMs, grace: null, kill },
+    onRunning(exited) {
+      if (desk.notice !== undefined) heardAll = tellPrints(dir, turn.agent, desk.notice, exited);
+    },
+  };
   const outcome = await (life === 'this' ? runTurn(dir, commandOf(desk, turn, dir, env), care) : adoptTurn(dir, care));
+  await heardAll;
   const fault = faultOf(outcome, silenceOf(note));
   if (fault !== null) return failed(turn, dir, ...fault);
   const { stdout } = turnFiles(dir);
@@ -59,6 +66,21 @@ export async function takeScript(
   const text = readFileSync(stdout, 'utf8');
   const [scope, folders] = await Promise.all([desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
   return { kind: 'answered', at: Date.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
+}
+
+/** Tells whoever watches each line of a script's output as it comes. That it fails is no turn's trouble. */
+async function tellPrints(
+  dir: string,
+  agent: string,
+  notice: NonNullable<Desk['notice']>,
+  exited: Promise<unknown>,
+): Promise<void> {
+  const tell = (line: Buffer): void => {
+    const text = line.toString('utf8');
+    if (text.trim() !== '') notice({ at: Date.now(), agent, doing: { kind: 'prints', text } });
+  };
+  const { stdout, stderr } = turnFiles(dir);
+  await Promise.allSettled([stdout, stderr].map((file) => followLines(file, tell, { until: exited })));
 }
 
 function commandOf(desk: Desk, turn: ScriptTurn, dir: string, outer: Environment): Command {

@@ -3,7 +3,7 @@ import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
 import type { Options } from '../core/run.ts';
 import type { Began, Signal, Unreadable } from '../core/signal.ts';
 import { RaymondError } from '../errors.ts';
-import type { Backend } from './backend.ts';
+import type { Backend, ScriptTaker } from './backend.ts';
 import type { Desk } from './desk.ts';
 import type { Environment } from './environment.ts';
 import { prepareScript, takeScript } from './script.ts';
@@ -35,13 +35,18 @@ export interface Equipment {
 export function newTaker({ desk, options, env, control, backend }: Equipment): Taker {
   /** Agents whose turn was made ready in this life; any other turn on record was started in an earlier one. */
   const ready = new Set<string>();
+  const shell: ScriptTaker = {
+    prepare: (turn, state) => prepareScript(desk, turn, state, options),
+    take: (turn, life) => takeScript(desk, turn, life, env, control.killing),
+  };
+  const scripts = (script: string): ScriptTaker => backend.standIn?.(script) ?? shell;
   return {
     async prepare(turn) {
       const said = { at: Date.now(), agent: turn.agent };
       try {
         const state = await desk.state(turn.state);
         const isScript = turn.kind === 'script';
-        const warnings = await (isScript ? prepareScript(desk, turn, state, options) : backend.prepare(turn, state));
+        const warnings = await (isScript ? scripts(turn.state).prepare(turn, state) : backend.prepare(turn, state));
         ready.add(turn.agent);
         const rules = isScript || turn.prompt.kind === 'state' ? state.rules : null;
         return { kind: 'began', ...said, sessionId: randomUUID(), rules, warnings };
@@ -58,7 +63,7 @@ export function newTaker({ desk, options, env, control, backend }: Equipment): T
         return slept ? { kind: 'woke', at: Date.now(), agent: turn.agent } : null;
       }
       const life = ready.delete(turn.agent) ? 'this' : 'earlier';
-      return turn.kind === 'script' ? takeScript(desk, turn, life, env, control.killing) : backend.take(turn, life);
+      return turn.kind === 'script' ? scripts(turn.state).take(turn, life) : backend.take(turn, life);
     },
   };
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, type TestContext } from 'vitest';
+import type { Activity } from '../../src/core/activity.ts';
 import type { Event } from '../../src/core/event.ts';
 import { microsOf } from '../../src/core/ledger.ts';
 import type { Options, Run } from '../../src/core/run.ts';
@@ -22,6 +23,8 @@ export interface Scene {
   readonly script?: Script;
   readonly env?: Readonly<Record<string, string>>;
   readonly options?: Partial<Options>;
+  /** Told what agents are doing; without it nobody looks. */
+  readonly watch?: (activity: Activity) => void;
 }
 
 /** A workflow with a real Claude Code, a home, a folder to work in and a Messages API of its own. */
@@ -53,7 +56,7 @@ export function withEachClaude(about: string, tests: (pinned: Pinned) => void): 
 export async function setUp(
   { onTestFinished }: TestContext,
   { path }: Pinned,
-  { states, script, env = {}, options = {} }: Scene,
+  { states, script, env = {}, options = {}, watch }: Scene,
 ): Promise<Rig> {
   const root = await mkdtemp(join(tmpdir(), 'raymond-e2e-'));
   const folder = async (name: string): Promise<string> => {
@@ -91,6 +94,7 @@ export async function setUp(
       events.push(event);
       for (const look of watchers) look();
     },
+    ...(watch !== undefined && { watch }),
   };
 
   onTestFinished(async () => {

@@ -1,7 +1,8 @@
+import type { SessionUse } from '../../core/agent.ts';
 import type { ClaudeTurn } from '../../core/due.ts';
 import type { Failure } from '../../core/failure.ts';
 import { choose } from '../../core/preference.ts';
-import type { Options, SessionUse } from '../../core/run.ts';
+import type { Options } from '../../core/run.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import type { State } from '../../core/state.ts';
 import { type Command, MARKER } from '../../process/command.ts';
@@ -14,6 +15,7 @@ import { lookUpFolders } from '../folders.ts';
 import { NOTE_FILE, noteOf, readNote, silenceOf } from '../note.ts';
 import { adoptTurn, type Care, type ProcessEnd, runTurn } from '../process-turn.ts';
 import { stagger } from '../stagger.ts';
+import { tellDoings } from './activity.ts';
 import { claudeArguments } from './argv.ts';
 import { readBasis, writeBasis } from './basis.ts';
 import { claudeEnvironment } from './environment.ts';
@@ -75,6 +77,7 @@ export class ClaudeBackend implements Backend {
     let transcript = EMPTY_TRANSCRIPT;
     let heardAll: Promise<void> = Promise.resolve();
     const { timeoutMs } = readNote(dir);
+    const tell = tellDoings(desk.notice, turn.agent);
     const care: Care = {
       marker: markerOf(desk, turn),
       timeoutMs,
@@ -82,7 +85,9 @@ export class ClaudeBackend implements Backend {
       kill,
       onRunning(exited) {
         const listen = (line: Buffer): void => {
-          transcript = hear(transcript, readEvent(line.toString('utf8')));
+          const event = readEvent(line.toString('utf8'));
+          transcript = hear(transcript, event);
+          tell?.(event);
         };
         heardAll = followLines(turnFiles(dir).stdout, listen, { until: exited });
       },

@@ -19,6 +19,8 @@ export interface Init {
   readonly sessionId: string | null;
   readonly model: string | null;
   readonly version: string | null;
+  /** The folder it works in, as it sees it itself. */
+  readonly cwd: string | null;
 }
 
 /** One block of a message: there is an event for each. */
@@ -31,15 +33,29 @@ export interface Assistant {
   /** The tool use under which a sub-agent speaks; null on the main thread. */
   readonly thread: string | null;
   readonly text: string | null;
+  /** What it says and which tools it uses, in order; other blocks are left out. */
+  readonly blocks: readonly Block[];
   readonly usage: Usage;
   /** How much was written, in characters: the reported usage is that of the message's beginning. */
   readonly written: number;
   readonly error: string | null;
 }
 
+export type Block =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'tool_use'; readonly id: string; readonly tool: string; readonly input: unknown };
+
 export interface ToolResults {
   readonly kind: 'tool_results';
   readonly thread: string | null;
+  readonly results: readonly ToolResult[];
+}
+
+/** What came of a tool use. One that was not permitted is an error, too. */
+export interface ToolResult {
+  readonly id: string;
+  readonly isError: boolean;
+  readonly text: string;
 }
 
 /** The last word, though there may be more than one. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Assistant, Init, ModelCost, RateLimit, Result, Retry, ToolResults } from './event.ts';
+import type { Assistant, Block, Init, ModelCost, RateLimit, Result, Retry, ToolResult, ToolResults } from './event.ts';
 import type { Usage } from './usage.ts';
 
 /*
@@ -12,12 +12,13 @@ const number = z.number().nullable().catch(null);
 const count = z.number().nonnegative().catch(0);
 const list = z.array(z.unknown()).catch([]);
 
-export const INIT = z.object({ session_id: text, model: text, claude_code_version: text }).transform(
-  ({ session_id, model, claude_code_version }): Init => ({
+export const INIT = z.object({ session_id: text, model: text, claude_code_version: text, cwd: text }).transform(
+  ({ session_id, model, claude_code_version, cwd }): Init => ({
     kind: 'init',
     sessionId: session_id,
     model,
     version: claude_code_version,
+    cwd,
   }),
 );
 
@@ -46,9 +47,11 @@ const BLOCK = z.object({
   text: z.string().catch(''),
   thinking: z.string().catch(''),
   signature: z.string().catch(''),
+  id: z.string().catch(''),
+  name: z.string().catch(''),
   input: z.unknown().optional(),
 });
-type Block = z.infer<typeof BLOCK>;
+type RawBlock = z.infer<typeof BLOCK>;
 
 export const ASSISTANT = z
   .object({
@@ -66,21 +69,55 @@ export const ASSISTANT = z
       synthetic: message.model === '<synthetic>',
       thread: parent_tool_use_id,
       text: texts.length === 0 ? null : texts.join(''),
+      blocks: blocks.flatMap(blockOf),
       usage: message.usage,
       written: blocks.reduce((sum, block) => sum + writtenIn(block), 0),
       error,
     };
   });
 
+/** Tools that the API itself or a server elsewhere runs have types of their own: `server_tool_use`, `mcp_tool_use`. */
+function blockOf({ type, text, id, name, input }: RawBlock): readonly Block[] {
+  if (type === 'text') return [{ kind: 'text', text }];
+  return type.endsWith('tool_use') ? [{ kind: 'tool_use', id, tool: name, input }] : [];
+}
+
 /** Thinking may be left out or shortened; its signature then tells how long it was. */
-function writtenIn({ text, thinking, signature, input }: Block): number {
+function writtenIn({ text, thinking, signature, input }: RawBlock): number {
   const called = input === undefined || input === null ? 0 : JSON.stringify(input).length;
   return text.length + Math.max(thinking.length, Math.round(signature.length * 0.75)) + called;
 }
 
+const TOOL_RESULT = z
+  .object({
+    type: z.literal('tool_result'),
+    tool_use_id: z.string().catch(''),
+    is_error: z.boolean().catch(false),
+    content: z.unknown().optional(),
+  })
+  .transform(
+    ({ tool_use_id, is_error, content }): ToolResult => ({
+      id: tool_use_id,
+      isError: is_error,
+      text: typeof content === 'string' ? content : list.parse(content).map(resultText).join('\n'),
+    }),
+  );
+
+/** What is no text, such as an image, is only named. */
+function resultText(part: unknown): string {
+  const { type, text } = BLOCK.safeParse(part).data ?? { type: '', text: '' };
+  return type === 'text' ? text : `[${type}]`;
+}
+
 export const USER = z
-  .object({ parent_tool_use_id: text })
-  .transform(({ parent_tool_use_id }): ToolResults => ({ kind: 'tool_results', thread: parent_tool_use_id }));
+  .object({ parent_tool_use_id: text, message: z.object({ content: list }).catch({ content: [] }) })
+  .transform(
+    ({ parent_tool_use_id, message }): ToolResults => ({
+      kind: 'tool_results',
+      thread: parent_tool_use_id,
+      results: message.content.flatMap((block) => TOOL_RESULT.safeParse(block).data ?? []),
+    }),
+  );
 
 const MODEL_USAGE = z
   .object({

@@ -12,6 +12,7 @@ test('the beginning tells session, model and version', () => {
     sessionId: 'S',
     model: 'claude-opus-4-8[1m]',
     version: '2.1.197',
+    cwd: null,
   });
 });
 
@@ -28,6 +29,7 @@ test('a block of a message is read with what it cost and how much was written', 
     synthetic: false,
     thread: null,
     text: 'hello',
+    blocks: [{ kind: 'text', text: 'hello' }],
     usage: { input: 10, output: 2, cacheRead: 30, cacheWrite: 30, cacheWriteLong: 20 },
     written: 5,
     error: null,
@@ -83,7 +85,7 @@ test.each([true, 'false', 0, null, undefined])('only a plain false is a success,
 });
 
 test.each([
-  ['a tool result', { type: 'user', parent_tool_use_id: 't' }, { kind: 'tool_results', thread: 't' }],
+  ['a tool result', { type: 'user', parent_tool_use_id: 't' }, { kind: 'tool_results', thread: 't', results: [] }],
   [
     'a limit',
     {

@@ -1,0 +1,67 @@
+import type { ClaudeTurn, ScriptTurn } from '../../core/due.ts';
+import type { Failed } from '../../core/signal.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import { END_GRACE_MS, endTurn } from '../../process/end.ts';
+import { lookFor } from '../../process/find.ts';
+import { chooseAnswer } from '../../scenario/choose.ts';
+import type { Answer, Scenario } from '../../scenario/scenario.ts';
+import { type Desk, markerOf } from '../desk.ts';
+import { renderAnswer } from './render.ts';
+import { wait } from './wait.ts';
+import { writeInside } from './write.ts';
+
+/** What is needed to play a run's turns. */
+export interface Stage {
+  readonly desk: Desk;
+  readonly scenario: Scenario;
+  /** Takes every `seconds` for 0. */
+  readonly fast: boolean;
+  readonly kill: AbortSignal;
+}
+
+type PlayedTurn = ClaudeTurn | ScriptTurn;
+
+/** The answer that is meant for a turn, filled in; throws a RaymondError that says what is missing. */
+export function answerFor({ scenario }: Stage, turn: PlayedTurn): ReturnType<typeof renderAnswer> {
+  const choice = chooseAnswer(scenario, turn);
+  if (choice.kind === 'none') throw unplayable(choice.message);
+  return renderAnswer(choice.answer, turn.variables);
+}
+
+/** What the author should know about an answer. */
+export function warningsOf({ scenario }: Stage, turn: PlayedTurn, unknown: readonly string[]): readonly string[] {
+  return unknown.map((name) => `${scenario.file}: the answer for ${turn.state}: {{${name}}} is not set`);
+}
+
+/** The folder of a turn, with nothing at work in it: the run may have been begun by others, and its turn may be alive. */
+export async function clearedFolder({ desk }: Stage, turn: PlayedTurn, life: 'this' | 'earlier'): Promise<string> {
+  const dir = desk.folderOf(turn);
+  const marker = markerOf(desk, turn);
+  const isAlive = life === 'earlier' && (await lookFor(dir, marker)).kind === 'alive';
+  if (isAlive) await endTurn(dir, marker, { graceMs: END_GRACE_MS });
+  return dir;
+}
+
+/** Lets a part of an answer's time pass; false if the turn is to end now. */
+export function pass({ fast, kill }: Stage, { seconds }: Answer, parts: number): Promise<boolean> {
+  return wait(fast ? 0 : (seconds * 1000) / parts, kill);
+}
+
+/** Writes a file of an answer; throws a RaymondError if that cannot be done. */
+export function writeFile({ scenario }: Stage, turn: PlayedTurn, file: readonly [string, string]): void {
+  const fault = writeInside(turn.cwd, ...file);
+  if (fault !== null) throw unplayable(`${scenario.file}: the answer for ${turn.state}: ${fault}`);
+}
+
+/** Plays a turn. If the file cannot be played, it has to be mended, and nothing of the turn counts. */
+export async function unlessUnplayable<T>({ agent }: PlayedTurn, play: () => Promise<T>): Promise<T | Failed> {
+  try {
+    return await play();
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    const failure = { kind: 'invalid_request', message: error.message } as const;
+    return { kind: 'failed', at: Date.now(), agent, failure, cost: null, progress: 'none', jitter: 0 };
+  }
+}
+
+const unplayable = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Activity } from '../../../src/core/activity.ts';
+import { newReader, tellDoings } from '../../../src/turns/claude/activity.ts';
+import { readEvent } from '../../../src/turns/claude/events.ts';
+import { assistant, init, type Lines, result, say, synthetic } from './lines.ts';
+
+/** What is read off these lines, one after the other. */
+function deedsIn(...lines: Lines) {
+  const read = newReader();
+  return lines.flatMap((line) => read(readEvent(JSON.stringify(line))));
+}
+
+const use = (name: string, input: unknown, id = 't1', more = {}) =>
+  assistant('m', { type: 'tool_use', id, name, input }, more);
+
+const back = (content: unknown, more = {}, outer = {}) => ({
+  type: 'user',
+  message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content, ...more }] },
+  parent_tool_use_id: null,
+  ...outer,
+});
+
+describe('what a tool is used on', () => {
+  test.each<[string, unknown, string]>([
+    ['Write', { content: 'x', file_path: '/w/src/app.ts' }, 'src/app.ts'],
+    ['Read', { file_path: '/elsewhere/app.ts' }, '/elsewhere/app.ts'],
+    ['Read', { file_path: '/w' }, '/w'],
+    ['Read', { file_path: '/work/a' }, '/work/a'],
+    ['Read', { file_path: '/w/..odd/a' }, '..odd/a'],
+    ['Edit', { old_string: 'a', new_string: 'b', file_path: 'b.ts' }, 'b.ts'],
+    ['NotebookEdit', { new_source: 'x', notebook_path: '/w/n.ipynb' }, 'n.ipynb'],
+    ['Bash', { description: 'test it', command: '\n  npm test \nnpm run build' }, 'npm test'],
+    ['Grep', { path: '/w/src', pattern: 'TODO' }, 'TODO'],
+    ['Glob', { pattern: '**/*.ts' }, '**/*.ts'],
+    ['WebFetch', { prompt: 'read it', url: 'https://a.example/b' }, 'https://a.example/b'],
+    ['WebSearch', { query: 'raymond' }, 'raymond'],
+    ['Task', { subagent_type: 'x', prompt: 'long', description: 'count things' }, 'count things'],
+    ['Agent', { prompt: 'long', description: 'count things' }, 'count things'],
+    ['mcp__db__query', { limit: 3, sql: 'select 1', note: 'n' }, 'select 1'],
+    ['LS', { path: '/w/src' }, 'src'],
+    ['Bash', { cmd: 'ls' }, 'ls'],
+    ['TodoWrite', { todos: [{ content: 'x' }] }, ''],
+    ['constructor', {}, ''],
+    ['Odd', 'text', ''],
+    ['Odd', null, ''],
+    ['Odd', undefined, ''],
+  ])('%s %j is shown as %j', (tool, input, detail) => {
+    const deeds = deedsIn(init({ cwd: '/w' }), use(tool, input));
+    expect(deeds).toStrictEqual([{ kind: 'uses', id: 't1', tool, detail, below: false }]);
+  });
+
+  test('is a whole path as long as nobody has said where Claude Code works', () => {
+    expect(deedsIn(use('Read', { file_path: '/w/a' }))).toMatchObject([{ detail: '/w/a' }]);
+  });
+});
+
+describe('the deeds of a turn', () => {
+  test('are what was said, which tools were used and what they gave back, in order', () => {
+    expect(
+      deedsIn(
+        init(),
+        say('I look.\n\nThen I write.', 'm1'),
+        use('Bash', { command: 'ls' }),
+        back('a.txt', { is_error: false }),
+        use('Read', { file_path: 'x' }),
+        back([
+          { type: 'text', text: 'one' },
+          { type: 'image', source: {} },
+          { type: 'text', text: 'two' },
+        ]),
+        use('Bash', { command: 'npm i' }),
+        back('This command requires approval', { is_error: true }),
+        { type: 'telepathy' },
+        { type: 'system', subtype: 'api_retry', attempt: 2, error: 'overloaded' },
+        say('<goto>B</goto>', 'm2'),
+        result({ result: '<goto>B</goto>' }),
+      ),
+    ).toStrictEqual([
+      { kind: 'says', text: 'I look.\n\nThen I write.', below: false },
+      { kind: 'uses', id: 't1', tool: 'Bash', detail: 'ls', below: false },
+      { kind: 'gets', id: 't1', isError: false, text: 'a.txt', below: false },
+      { kind: 'uses', id: 't1', tool: 'Read', detail: 'x', below: false },
+      { kind: 'gets', id: 't1', isError: false, text: 'one\n[image]\ntwo', below: false },
+      { kind: 'uses', id: 't1', tool: 'Bash', detail: 'npm i', below: false },
+      { kind: 'gets', id: 't1', isError: true, text: 'This command requires approval', below: false },
+      { kind: 'retries', attempt: 2, error: 'overloaded' },
+      { kind: 'says', text: '<goto>B</goto>', below: false },
+    ]);
+  });
+
+  test('of sub-agents are marked', () => {
+    const below = { parent_tool_use_id: 'toolu_1' };
+    const prompt = { type: 'user', message: { content: [{ type: 'text', text: 'count' }] }, ...below };
+    const deeds = deedsIn(prompt, say('I count', 'm', below), use('Bash', {}, 't1', below), back('3', {}, below));
+    expect(deeds).toMatchObject([
+      { kind: 'says', below: true },
+      { kind: 'uses', below: true },
+      { kind: 'gets', below: true },
+    ]);
+  });
+
+  test('several blocks of one event count one by one, and those that nobody knows not at all', () => {
+    const content = [
+      { type: 'thinking', thinking: 'hm' },
+      { type: 'text', text: 'a' },
+      { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
+      { type: 'hologram' },
+      'odd',
+      { type: 'text', text: ' \n' },
+      { type: 'text', text: 'b' },
+    ];
+    expect(deedsIn({ type: 'assistant', message: { id: 'm', model: 'x', content } })).toStrictEqual([
+      { kind: 'says', text: 'a', below: false },
+      { kind: 'uses', id: 's', tool: 'web_search', detail: 'q', below: false },
+      { kind: 'says', text: 'b', below: false },
+    ]);
+  });
+
+  test.each<[string, Lines, readonly string[]]>([
+    ['is said once', [say('a', 'm'), result({ result: 'a' })], ['a']],
+    ['is said once, in pieces', [say('a', 'm'), say('b', 'm'), result({ result: 'ab' })], ['a', 'b']],
+    ['may be in the result alone', [result({ result: 'a' })], ['a']],
+    ['may be another than what was said before', [say('a', 'm'), result({ result: 'b' })], ['a', 'b']],
+    ['is none if it is an error', [result({ result: 'API Error', is_error: true })], []],
+    ['is none if it was made up', [synthetic('API Error', 'server_error')], []],
+  ])('an answer %s', (_, lines, texts) => {
+    expect(deedsIn(...lines).map((deed) => (deed.kind === 'says' ? deed.text : deed))).toStrictEqual(texts);
+  });
+
+  test('what is no event is what somebody printed', () => {
+    expect(newReader()(readEvent('Warning: beware'))).toStrictEqual([{ kind: 'prints', text: 'Warning: beware' }]);
+    expect(newReader()(readEvent('  '))).toStrictEqual([]);
+  });
+
+  test('can be read off whatever comes', () => {
+    const types = fc.constantFrom('system', 'assistant', 'user', 'result');
+    const block = fc.oneof(fc.jsonValue(), fc.record({ type: fc.constantFrom('text', 'tool_use', 'tool_result') }));
+    const content = fc.oneof(fc.array(block), fc.jsonValue());
+    const line = fc.record({ type: types, message: fc.record({ content }), result: fc.jsonValue() });
+    fc.assert(
+      fc.property(line, (each) => {
+        for (const deed of deedsIn(each)) if (deed.kind === 'says') expect(deed.text.trim()).not.toBe('');
+      }),
+    );
+  });
+});
+
+describe('who watches', () => {
+  test('hears words and tools, but not the words of sub-agents and not what tools gave back', () => {
+    const seen: Activity[] = [];
+    const tell = tellDoings((activity) => seen.push(activity), 'main');
+    const below = { parent_tool_use_id: 'toolu_1' };
+    for (const line of [
+      ...[say('one'), use('Bash', { command: 'ls' }), back('a'), use('Task', { description: 'd' })],
+      ...[say('from below', 'm2', below), use('Grep', { pattern: 'p' }, 't2', below), result({ result: 'done' })],
+    ]) {
+      tell?.(readEvent(JSON.stringify(line)));
+    }
+    expect(seen.map(({ agent, doing }) => [agent, doing])).toStrictEqual([
+      ['main', { kind: 'says', text: 'one' }],
+      ['main', { kind: 'uses', tool: 'Bash', detail: 'ls' }],
+      ['main', { kind: 'uses', tool: 'Task', detail: 'd' }],
+      ['main', { kind: 'uses', tool: 'Grep', detail: 'p' }],
+      ['main', { kind: 'says', text: 'done' }],
+    ]);
+  });
+
+  test('cannot break anything by failing', () => {
+    const tell = tellDoings(() => {
+      throw new Error('I look no more');
+    }, 'main');
+    expect(() => tell?.(readEvent(JSON.stringify(say('one'))))).not.toThrow();
+  });
+
+  test('is the only reason to look', () => {
+    expect(tellDoings(undefined, 'main')).toBe(undefined);
+  });
+});

@@ -1,0 +1,269 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { FailureKind } from '../../src/core/failure.ts';
+import type { Run } from '../../src/core/run.ts';
+import type { FailureName } from '../../src/scenario/scenario.ts';
+import { readEvent } from '../../src/turns/claude/events.ts';
+import { openTheatre, type Playing, play, storyOf, type Theatre } from '../scenario/rig.ts';
+
+const GO = '---\nallowed_transitions:\n  - { tag: goto, target: END.md }\n---\nGo.\n';
+const TWO = { 'START.md': GO, 'END.md': 'End.\n' };
+const END = '  END.md: <result>the end</result>\n';
+
+const told = ({ seen }: Playing) => storyOf(seen.events);
+const phases = ({ agents }: Run) => agents.map(({ phase }) => phase);
+
+/** The lines that a turn left, by the name of its folder. */
+const linesOf = ({ folder }: Theatre, run: Run, turn: string, file = 'stdout'): string =>
+  readFileSync(join(folder, '.raymond', 'runs', run.id, 'turns', turn, file), 'utf8');
+
+describe('a canned turn', () => {
+  test('writes its files, costs what it says, and is followed as any other', async () => {
+    const answers = `answers:
+  START.md:
+    text: done
+    write: { a.txt: "a\\n", deep/er/b.txt: b }
+    cost: 0.123456
+${END}`;
+    const { theatre, run } = await play(TWO, answers);
+    expect(phases(run)).toStrictEqual([{ kind: 'ended', result: 'the end' }]);
+    expect(run.ledger).toMatchObject({ spentMicros: 123_456, estimatedMicros: 0, turns: 2 });
+    expect(theatre.files()).toStrictEqual(['a.txt', 'deep/er/b.txt']);
+    expect(theatre.read('a.txt')).toBe('a\n');
+  });
+
+  test('leaves the prompt as it was sent and lines that read like those of Claude Code', async () => {
+    const answers = `answers:
+  START.md: { text: said, uses: [Read a.txt, Bash npm test], write: { b.txt: b }, deny: [WebFetch example.org], cost: 0.5 }
+${END}`;
+    const { theatre, run } = await play({ ...TWO, 'START.md': GO.replace('Go.', 'Go, {{who}}.') }, answers, {
+      options: { variables: { who: 'Ada' } },
+    });
+    expect(linesOf(theatre, run, '0001-main-START', 'stdin')).toBe('Go, Ada.\n');
+    const events = linesOf(theatre, run, '0001-main-START').trim().split('\n').map(readEvent);
+    expect(events.map(({ kind }) => kind)).toStrictEqual(
+      'init assistant tool_results assistant tool_results assistant tool_results assistant tool_results assistant result'.split(
+        ' ',
+      ),
+    );
+    const sessions = events.flatMap((event) => ('sessionId' in event ? [event.sessionId] : []));
+    expect(new Set(sessions).size).toBe(1);
+    expect(events.at(-1)).toMatchObject({
+      isError: false,
+      text: 'said',
+      totalCostUsd: 0.5,
+      denials: ['WebFetch(example.org)'],
+    });
+    expect(readdirSync(join(theatre.folder, '.raymond', 'debug'), { recursive: true })).toContainEqual(
+      expect.stringMatching(/main_START_001\.jsonl$/),
+    );
+  });
+
+  test('is seen at work: its tools in order, a file where its tool is named, then its words', async () => {
+    const answers = `answers:
+  START.md: { text: said, uses: [Edit b.txt, Bash ls], write: { a.txt: a, b.txt: b } }
+${END}`;
+    const { playing } = await play(TWO, answers);
+    const doings = playing.seen.activities.map(({ doing }) => doing).slice(0, 4);
+    expect(doings).toStrictEqual([
+      { kind: 'uses', tool: 'Edit', detail: 'b.txt' },
+      { kind: 'uses', tool: 'Bash', detail: 'ls' },
+      { kind: 'uses', tool: 'Write', detail: 'a.txt' },
+      { kind: 'says', text: 'said' },
+    ]);
+  });
+
+  test('that was denied a tool must say its tag, as a real one must', async () => {
+    const { playing } = await play(
+      TWO,
+      `answers:\n  START.md: { turns: [{ text: done, deny: [Bash rm] }, <goto>END.md</goto>] }\n${END}`,
+    );
+    expect(told(playing)).toContainEqual(expect.stringContaining('not permitted: Bash(rm)'));
+    expect(told(playing)).toContainEqual(expect.stringContaining('reminder 1 of 3'));
+  });
+
+  test('keeps to its session: goto resumes it, reset opens another', async () => {
+    const files = { 'START.md': 'x', 'A.md': 'x', 'B.md': 'x' };
+    const answers = 'answers: { START: <goto>A</goto>, A: <reset>B</reset>, B: <result>r</result> }';
+    const { playing } = await play(files, answers);
+    const uses = playing.seen.events.flatMap((event) => (event.kind === 'turn_started' ? [event.session] : []));
+    expect(uses.map((use) => use?.kind)).toStrictEqual(['new', 'resume', 'new']);
+    expect(uses[1]?.id).toBe(uses[0]?.id);
+  });
+
+  test('counts against the budget', async () => {
+    const answers = `answers:\n  START.md: { text: done, cost: 0.02 }\n${END}`;
+    const { theatre, run } = await play(TWO, answers, { options: { budgetMicros: 20_000 } });
+    expect(run.status).toBe('budget_exceeded');
+    const resumed = await theatre.resume(run.id, { options: { budgetMicros: 50_000 } });
+    expect((await resumed.finished).status).toBe('completed');
+  });
+
+  test('repeats the last answer of its visit until the reminders are used up', async () => {
+    const { run, playing } = await play(TWO, `answers:\n  START.md: <goto>NOWHERE</goto>\n${END}`);
+    expect(run.status).toBe('failed');
+    expect(told(playing).filter((line) => line.includes(': reminder '))).toHaveLength(3);
+  });
+
+  test('needs no Claude Code, and none is looked for', async () => {
+    const { run } = await play(TWO, `answers:\n  START.md: done\n${END}`, { env: { PATH: '/nowhere' } });
+    expect(run.status).toBe('completed');
+  });
+});
+
+const KINDS: Record<FailureName, FailureKind> = {
+  overloaded: 'transient',
+  no_result: 'transient',
+  timeout: 'timeout',
+  usage_limit: 'usage_limit',
+  authentication: 'authentication',
+  billing: 'billing',
+  model: 'model',
+  invalid_request: 'invalid_request',
+  prompt_too_long: 'prompt_too_long',
+  refusal: 'refusal',
+  max_turns: 'max_turns',
+  budget: 'budget',
+  session_lost: 'session_lost',
+};
+
+describe('a canned failure', () => {
+  test.each(Object.entries(KINDS))('%s is taken for %s, with its cost', async (name, kind) => {
+    const { playing, run } = await play(TWO, `answers:\n  START.md: { fail: ${name}, cost: 0.25 }\n`, {
+      options: { retries: 0, wait: false, budgetMicros: 250_000 },
+    });
+    const ended = playing.seen.events.find((event) => event.kind === 'turn_ended');
+    expect(ended).toMatchObject({ failure: kind, costMicros: 250_000 });
+    expect(run.status).not.toBe('completed');
+  });
+
+  test('is told in the words that Claude Code would have used', async () => {
+    const { playing } = await play(TWO, 'answers: { START.md: { fail: billing } }');
+    expect(told(playing)[0]).toMatch(/^\[main\] paused: Claude's account cannot pay: Credit balance is too low\. /);
+  });
+
+  test('of a usage limit lasts as long as it says, to the second', async () => {
+    const answers = `answers:\n  START.md: { turns: [{ fail: usage_limit, resets_in: 0.05 }, done] }\n${END}`;
+    const { playing, run } = await play(TWO, answers);
+    const slept = playing.seen.events.find((event) => event.kind === 'sleeping');
+    expect(slept?.kind === 'sleeping' && slept.untilMs - slept.at).toBe(50);
+    expect(run.status).toBe('completed');
+  });
+
+  test('in the middle of an answer is gone on from', async () => {
+    const answers = `answers:\n  START.md: { turns: [{ fail: prompt_too_long, text: I had begun }, done] }\n${END}`;
+    const { theatre, run } = await play(TWO, answers);
+    const resumed = await theatre.resume(run.id);
+    await resumed.finished;
+    expect(resumed.seen.events.find((event) => event.kind === 'turn_started')).toMatchObject({ prompt: 'continue' });
+  });
+});
+
+describe('a played script', () => {
+  const files = { 'START.sh': 'touch really-run; echo "<result>real</result>"\n' };
+
+  test('is not run; what it prints is on record and seen', async () => {
+    const { theatre, run, playing } = await play(files, 'answers: { START.sh: "one\\n<result>{{x}}</result>" }', {
+      options: { variables: { x: 'played' } },
+    });
+    expect(phases(run)).toStrictEqual([{ kind: 'ended', result: 'played' }]);
+    expect(theatre.files()).toStrictEqual([]);
+    expect(linesOf(theatre, run, '0001-main-START')).toBe('one\n<result>played</result>');
+    expect(playing.seen.activities.map(({ doing }) => doing)).toStrictEqual([
+      { kind: 'prints', text: 'one' },
+      { kind: 'prints', text: '<result>played</result>' },
+    ]);
+  });
+
+  test('that is not in the file is run', async () => {
+    const { theatre, run } = await play(files, 'answers: {}');
+    expect(phases(run)).toStrictEqual([{ kind: 'ended', result: 'real' }]);
+    expect(theatre.files()).toStrictEqual(['really-run']);
+  });
+
+  test('fails with its exit code and its last words', async () => {
+    const { run } = await play(files, 'answers: { START.sh: { exit: 3, stderr: "oh no\\n" } }');
+    expect(phases(run)).toStrictEqual([
+      { kind: 'failed', message: 'START.sh: the script ended with exit code 3\noh no' },
+    ]);
+  });
+});
+
+describe('where the file has no answer, the agent pauses and says what to add', () => {
+  test.each([
+    [
+      'for a state',
+      'answers: {}',
+      /answers\.yaml has no answer for START\.md\. Add `START\.md:` with one under `answers`/,
+    ],
+    [
+      'for a visit',
+      'answers: { START.md: [<goto>START.md</goto>, <goto>START.md</goto>] }',
+      /answers\.yaml:1: START\.md has 2 answers, and this is visit 3 of main\. Add one to the list, then resume/,
+    ],
+    [
+      'for an agent',
+      'answers:\n  START.md: { when: { x: 2, y: 1 }, text: a }',
+      /answers\.yaml:2: no answer for START\.md is meant for main \(x: 1, no y\)\. Add one, then resume the run\./,
+    ],
+  ])('%s', async (_, answers, message) => {
+    const { run, theatre } = await play({ 'START.md': 'x' }, answers, { options: { variables: { x: '1' } } });
+    expect(phases(run)).toStrictEqual([
+      { kind: 'paused', why: 'unreadable', message: expect.stringMatching(message), prompt: { kind: 'state' } },
+    ]);
+    theatre.write({ 'wf/answers.yaml': 'answers: { START.md: <result>added</result> }' });
+    const resumed = await (await theatre.resume(run.id)).finished;
+    expect(phases(resumed)).toStrictEqual([{ kind: 'ended', result: 'added' }]);
+  });
+});
+
+describe('a file that cannot be written', () => {
+  test.each([
+    ['outside of the working directory', '"{{x}}/a.txt"', '..', /`\.\.\/a\.txt` leaves the working directory/],
+    ['where a folder is', 'wf', 'x', /wf cannot be written \(EISDIR\)/],
+  ])('%s pauses the agent; nothing is written elsewhere', async (_, name, x, message) => {
+    const { theatre, run } = await play(TWO, `answers: { START.md: { text: done, write: { ${name}: a } } }`, {
+      options: { variables: { x } },
+    });
+    expect(phases(run)).toMatchObject([
+      { kind: 'paused', why: 'invalid_request', message: expect.stringMatching(message) },
+    ]);
+    expect(theatre.files()).toStrictEqual([]);
+  });
+});
+
+test('a variable that an answer asks for in vain is told once', async () => {
+  const files = { 'START.md': 'x' };
+  const answers = 'answers: { START.md: ["{{nobody}} <goto>START.md</goto>", "{{nobody}} <result>r</result>"] }';
+  const { playing } = await play(files, answers);
+  expect(told(playing).filter((line) => line.includes('warning'))).toStrictEqual([
+    expect.stringMatching(/answers\.yaml: the answer for START\.md: \{\{nobody\}\} is not set$/),
+  ]);
+});
+
+test('a run goes on with its file after a kill, and the turn that was ended is taken again', async () => {
+  const theatre = openTheatre();
+  theatre.write({ 'wf/START.md': GO, 'wf/END.md': 'x' });
+  theatre.write({ 'answers.yaml': `answers:\n  START.md: { text: done, seconds: 3600 }\n${END}` });
+  const playing = await theatre.start('wf', 'answers.yaml', { env: process.env, watch: () => playing.kill() });
+  const run = await playing.finished;
+  expect(playing.seen.events.find((event) => event.kind === 'turn_ended')).toMatchObject({ failure: 'stopped' });
+  expect(run.status).toBe('paused');
+  const resumed = await (await theatre.resume(run.id)).finished;
+  expect(phases(resumed)).toStrictEqual([{ kind: 'ended', result: 'the end' }]);
+});
+
+describe('before anything runs', () => {
+  test.each([
+    ['there is no such file', 'replay:/no/such/file', /^there is no \/no\/such\/file$/, 64],
+    ['it is a folder', 'replay:/', /^\/ cannot be read \(EISDIR\)$/, 64],
+    ['nobody knows the agent', 'codex', /^the agent must be claude or replay:FILE, not `codex`$/, 64],
+  ])('it is told that %s', async (_, agent, message, exitCode) => {
+    const theatre = openTheatre();
+    theatre.write({ 'wf/START.md': 'x' });
+    const started = theatre.start('wf', 'answers.yaml', { options: { agent } });
+    await expect(started).rejects.toMatchObject({ message: expect.stringMatching(message), exitCode });
+    expect(readdirSync(join(theatre.folder, '.raymond'))).toStrictEqual([]);
+  });
+});
