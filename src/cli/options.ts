@@ -26,7 +26,7 @@ export function optionsOf(words: Words, cwd: string): Partial<Options> {
     ...(model !== undefined && { model: modelName(model) }),
     ...(effort !== undefined && { effort: effortName(effort) }),
     ...permissions(words),
-    ...(words.wait === false && { wait: false }),
+    ...(typeof words.wait === 'boolean' && { wait: words.wait }),
     ...(typeof words.debug === 'boolean' && { debug: words.debug }),
     ...(agent !== undefined && { agent: agentOf(agent, cwd) }),
     ...given('claude', textOf(words, 'claude')),

@@ -1,0 +1,132 @@
+/** What the pages say about data, messages and options is held against the code. */
+import { describe, expect, test } from 'vitest';
+import { newAgent } from '../src/core/agent.ts';
+import { type FailureKind, REACTIONS } from '../src/core/failure.ts';
+import { EMPTY_LEDGER } from '../src/core/ledger.ts';
+import { DEFAULT_OPTIONS } from '../src/core/run.ts';
+import { step } from '../src/core/step.ts';
+import { applyChange, changeOf } from '../src/store/change.ts';
+import { checkRun, savedFromText, savedToText } from '../src/store/state-file.ts';
+import { explain } from '../src/turns/claude/explain.ts';
+import * as fields from './docs/fields.ts';
+import { linksOf } from './docs/links.ts';
+import { ANYTHING, canBeSaid, isFoundUnder, sourceTexts } from './docs/messages.ts';
+import { plain } from './docs/page.ts';
+import { allPages, openPage, type Page } from './docs/pages.ts';
+
+const library = openPage('docs/library.md');
+const stateFile = openPage('docs/state-file.md');
+const troubleshooting = openPage('docs/troubleshooting.md');
+const sources = sourceTexts();
+
+/** The cells of a column of the table in a section, each as the pieces of code in it. */
+function column(page: Page, title: string, header: string): readonly (readonly string[])[] {
+  const tables = page.sections.filter((section) => section.title === title).flatMap((section) => section.tables);
+  const table = tables.find((each) => each.header.some((cell) => cell.replaceAll('`', '') === header));
+  if (table === undefined) throw new Error(`${page.path}: there is no table with a column ${header} under "${title}"`);
+  const at = table.header.findIndex((cell) => cell.replaceAll('`', '') === header);
+  return table.rows.map((row) => (row[at]?.includes('`') ? plain(row[at]).split('\n') : []));
+}
+
+const sorted = (names: Iterable<string>): readonly string[] => [...names].sort();
+const named = (page: Page, title: string, header: string): readonly string[] =>
+  sorted(column(page, title, header).flat());
+
+describe('the state file on its page', () => {
+  const [state = '', line = ''] = stateFile.blocks.filter(({ kind }) => kind === 'json').map(({ text }) => text);
+
+  test('is one that can be read', () => {
+    expect(JSON.parse(savedToText(savedFromText(state, 'state.json')))).toStrictEqual(JSON.parse(state));
+  });
+
+  test('is followed by the very step that comes of the answer', () => {
+    const scope = { files: ['START.md', 'RESEARCH.md', 'WRITE.md'], platform: 'unix' } as const;
+    const cost = { kind: 'reported', micros: 220800 } as const;
+    const said = { at: 1794867402500, agent: 'main', text: '<result>The limit is 64 MiB.</result>' };
+    const { run } = savedFromText(state, 'state.json');
+    const next = step(run, { kind: 'answered', ...said, cost, denials: [], folders: {}, scope });
+    expect(JSON.parse(JSON.stringify(changeOf(run, next)))).toStrictEqual(JSON.parse(line));
+    expect(checkRun(applyChange(run, JSON.parse(line)), 'step.json')).toStrictEqual(next.run);
+  });
+
+  const nothing = { parent: null, input: null, model: null, effort: null, variables: {}, since: 0 };
+  test.each([
+    ['The run', 'Field', JSON.parse(state)],
+    ['Status', 'Status', fields.STATUSES],
+    ['Options', 'Field', DEFAULT_OPTIONS],
+    ['Ledger', 'Field', EMPTY_LEDGER],
+    ['Agents', 'Field', newAgent({ ...nothing, id: 'main', state: 'START.md', cwd: '/' })],
+    ['Phases', 'Phase', fields.PHASES],
+    ['The journal', 'Field', JSON.parse(line)],
+  ])('has every field under "%s"', (title, header, real) => {
+    expect(named(stateFile, title, header)).toStrictEqual(sorted(Object.keys(real)));
+  });
+
+  test('has everything that a phase carries', () => {
+    const stated = column(stateFile, 'Phases', 'Also has').map(sorted);
+    expect(stated).toStrictEqual(Object.values(fields.PHASES).map((carried) => sorted(Object.keys(carried))));
+  });
+});
+
+describe('the library on its page', () => {
+  test.each([
+    ['Run a workflow', 'RunRequest', fields.RUN_REQUEST],
+    ['Stop and go on', 'ResumeRequest', fields.RESUME_REQUEST],
+    ['Events', 'Event', fields.EVENTS],
+    ['The interpreter alone', 'Signal', fields.SIGNALS],
+    ['The interpreter alone', 'Turn', fields.TURNS],
+  ])('has every name under "%s": %s', (title, header, real) => {
+    expect(named(library, title, header)).toStrictEqual(sorted(Object.keys(real)));
+  });
+
+  test('has everything about a run under way', () => {
+    const stated = column(library, 'Run a workflow', 'Running').flat();
+    expect(sorted(stated.map((name) => name.replace('()', '')))).toStrictEqual(sorted(Object.keys(fields.RUNNING)));
+  });
+
+  test('has everything that an event says', () => {
+    const kinds = column(library, 'Events', 'Event').flat();
+    const stated = column(library, 'Events', 'Also says').map((says, at) => [kinds[at], sorted(says)]);
+    const real = Object.entries(fields.EVENTS).map(([kind, says]) => [kind, sorted(Object.keys(says))]);
+    expect(Object.fromEntries(stated)).toStrictEqual(Object.fromEntries(real));
+  });
+});
+
+describe('the messages in docs/troubleshooting.md', () => {
+  const messages = troubleshooting.blocks
+    .filter(({ kind }) => kind === 'text')
+    .flatMap(({ text, line }) => text.split('\n').map((message, at) => ({ message, line: line + 1 + at })));
+
+  test('can all be said', () => {
+    expect(messages.filter(({ message }) => !canBeSaid(message, sources))).toStrictEqual([]);
+  });
+
+  test('are all that can be said', () => {
+    const told = sources.flatMap((texts) => texts.told);
+    const missing = told.filter((text) => !messages.some(({ message }) => isFoundUnder(text, message)));
+    expect(missing).toStrictEqual([]);
+  });
+
+  test('cover every way in which a turn can fail', () => {
+    const kinds = Object.keys(REACTIONS) as FailureKind[];
+    const isQuoted = (sentence: string) => messages.some(({ message }) => message === sentence);
+    const isNamed = (kind: string) => troubleshooting.text.match(new RegExp(`\\*${kind}\\.?\\*`)) !== null;
+    const sentences = kinds.map((kind) => explain(kind, ANYTHING)).filter((sentence) => sentence !== ANYTHING);
+    expect(sentences.filter((sentence) => !isQuoted(sentence))).toStrictEqual([]);
+    expect(kinds.filter((kind) => !isNamed(kind))).toStrictEqual([]);
+  });
+});
+
+test('docs/unattended.md quotes a message that can be said', () => {
+  const quoted = openPage('docs/unattended.md').blocks.filter(({ kind, name }) => kind === 'text' && name === '');
+  expect(quoted.filter(({ text }) => !canBeSaid(text, sources))).toStrictEqual([]);
+});
+
+test('whoever begins with the README finds every page', () => {
+  const pages = allPages();
+  const found = new Set(pages.slice(0, 1));
+  for (const page of found) {
+    for (const link of linksOf(page)) for (const to of pages) if (to.path === link.path) found.add(to);
+  }
+  expect(pages.filter((page) => !found.has(page)).map(({ path }) => path)).toStrictEqual([]);
+});

@@ -1,0 +1,84 @@
+import type { Phase } from '../../src/core/agent.ts';
+import type { Turn } from '../../src/core/due.ts';
+import type { Event } from '../../src/core/event.ts';
+import type { RunStatus } from '../../src/core/run.ts';
+import type { Signal } from '../../src/core/signal.ts';
+import type { ResumeRequest } from '../../src/raymond/resume.ts';
+import type { Place, Running } from '../../src/raymond/running.ts';
+import type { RunRequest } from '../../src/raymond/start.ts';
+
+/*
+ * The names in our types, for tables of the documentation to be compared with: the compiler sees to it that none is
+ * missing and none is too many.
+ */
+
+type Named<Name extends string> = Readonly<Record<Name, true>>;
+
+/** The members of a union by their kind, each with what it has besides these keys. */
+type Kinds<Union extends { kind: string }, Common extends string> = {
+  readonly [Kind in Union['kind']]: Named<Exclude<keyof Extract<Union, { kind: Kind }> & string, 'kind' | Common>>;
+};
+
+export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
+  run_started: { run: true, workflow: true, options: true },
+  run_resumed: { options: true },
+  run_stopping: { stop: true },
+  run_ended: { status: true, spentMicros: true, estimatedMicros: true },
+  agent_started: { parent: true, cwd: true, input: true, variables: true },
+  turn_started: { turn: true, prompt: true, session: true },
+  turn_ended: {
+    ...{ turn: true, session: true, costMicros: true, estimated: true, spentMicros: true },
+    ...{ durationMs: true, failure: true, denials: true },
+  },
+  transition: { tag: true, to: true, implicit: true, session: true, depth: true, costMicros: true, input: true },
+  reminded: { problem: true, message: true, count: true, limit: true },
+  sleeping: { why: true, untilMs: true, failure: true, message: true, count: true },
+  woken: {},
+  session_lost: { session: true, next: true, message: true },
+  answer_withheld: {},
+  visit_limit: { maxVisits: true },
+  agent_paused: { why: true, message: true },
+  agent_failed: { message: true },
+  agent_ended: { result: true },
+  agent_resumed: {},
+  warning: { message: true },
+};
+
+export const PHASES: Kinds<Phase, never> = {
+  ready: { prompt: true, since: true },
+  running: { turn: true },
+  sleeping: { why: true, untilMs: true, prompt: true },
+  withheld: { text: true, denials: true, folders: true },
+  limited: { maxVisits: true },
+  paused: { why: true, message: true, prompt: true },
+  failed: { message: true },
+  ended: { result: true },
+};
+
+export const STATUSES: Named<RunStatus> = {
+  running: true,
+  completed: true,
+  failed: true,
+  waiting: true,
+  paused: true,
+  budget_exceeded: true,
+  iteration_limit: true,
+  interrupted: true,
+};
+
+export const SIGNALS: Named<Signal['kind']> = {
+  began: true,
+  unreadable: true,
+  answered: true,
+  failed: true,
+  woke: true,
+  stopped: true,
+  resumed: true,
+};
+
+export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true };
+
+const PLACE: Named<keyof Place> = { cwd: true, env: true, observe: true, watch: true };
+export const RUN_REQUEST: Named<keyof RunRequest> = { input: true, options: true, runId: true, name: true, ...PLACE };
+export const RESUME_REQUEST: Named<keyof ResumeRequest> = { options: true, retry: true, takeOver: true, ...PLACE };
+export const RUNNING: Named<keyof Running> = { id: true, events: true, finished: true, stop: true, kill: true };

@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { parse } from 'yaml';
+import { parseConfig } from '../../src/config/config.ts';
+import { readScenario } from '../../src/scenario/read.ts';
+import { readPrompt } from '../../src/workflow/frontmatter.ts';
+import { accept, linesWithRaymond, raymondCalls } from './calls.ts';
+import type { Block } from './page.ts';
+import { PROJECT } from './pages.ts';
+
+/** What can be told about a block of each kind by looking at it. Whatever is wrong is thrown. */
+export const KINDS: Readonly<Record<string, (block: Block) => unknown>> = {
+  /** Those without a second word are carried out, which says more. */
+  sh: ({ name, text }) => name !== '' && checkCommands(text),
+  console: ({ text }) => checkCommands(commandsIn(text)),
+  '': ({ text }) => checkCommands(commandsIn(text)),
+  text: () => {},
+  js: () => {},
+  ts: () => {},
+  bash: ({ text }) => expect(spawnSync('/bin/bash', ['-n'], { input: text })).toMatchObject({ status: 0 }),
+  markdown: ({ text }) => expect(readPrompt('PROMPT.md', text, 'unix').findings).toStrictEqual([]),
+  toml: ({ text }) => parseConfig(text, 'config.toml'),
+  yaml: ({ text }) => readScenario('answers.yaml', text, { files: statesIn(text), platform: 'unix' }),
+  json: ({ text }) => JSON.parse(text),
+  ini: ({ text }) => checkCommands([...text.matchAll(/^Exec\w+=(.*)$/gm)].map(([, command]) => command).join('\n')),
+  crontab: ({ text }) => checkCommands(text.replace(/^(@\w+|\S+(\s+\S+){4})\s+/gm, '')),
+};
+
+/** Raymond must take what is said to it, and npm must have the scripts. Nothing of it is carried out. */
+async function checkCommands(script: string): Promise<void> {
+  expect(spawnSync('/bin/bash', ['-n'], { input: script })).toMatchObject({ status: 0 });
+  const calls = raymondCalls(script.replace(/(?<=^|\s)\S*\/raymond(?=\s)/gm, 'raymond'));
+  expect(calls.length).toBeGreaterThanOrEqual(linesWithRaymond(script));
+  for (const argv of calls) await accept(argv);
+  const called = [...script.matchAll(/\bnpm (?:run (?:--silent )?)?(\S+)/g)].map(([, name]) => name);
+  expect(called.filter((name = '') => !NPM.has(name))).toStrictEqual([]);
+}
+
+const SCRIPTS = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')).scripts;
+const NPM: ReadonlySet<string> = new Set(['ci', 'link', 'install', ...Object.keys(SCRIPTS)]);
+
+/** The lines of a block that are commands; the others are what they print. */
+const commandsIn = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => /^([A-Z_]+=\S+ )?(npm|raymond) /.test(line))
+    .join('\n');
+
+/** The states that a file of canned answers speaks of: whether a workflow has them is seen when it is played. */
+function statesIn(text: string): readonly string[] {
+  const { answers = {} } = parse(text) ?? {};
+  return Object.keys(answers).map((name) => (/\.(md|sh)$/.test(name) ? name : `${name}.md`));
+}

@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Block, readPage, type Section } from './page.ts';
+
+export const PROJECT = join(import.meta.dirname, '..', '..');
+
+/** A page of the documentation, named by its path in the project. */
+export interface Page {
+  readonly path: string;
+  readonly text: string;
+  readonly sections: readonly Section[];
+  readonly blocks: readonly Block[];
+}
+
+/** Opens a page that is there. */
+export function openPage(path: string): Page {
+  const text = readFileSync(join(PROJECT, path), 'utf8');
+  const sections = readPage(text);
+  return { path, text, sections, blocks: sections.flatMap(({ blocks }) => blocks) };
+}
+
+/** Every page there is, the README first. */
+export function allPages(): readonly Page[] {
+  const docs = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md'));
+  return ['README.md', ...docs.sort().map((name) => `docs/${name}`)].map(openPage);
+}
