@@ -1,4 +1,6 @@
 import type { Event } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
+import { debugFolder } from '../store/debug-folder.ts';
 import { readEvents } from '../store/events.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 
@@ -11,3 +13,7 @@ export async function recordedEvents(id: string, cwd = process.cwd()): Promise<r
   for await (const { event } of readEvents(layoutOf(findRaymondFolder(cwd)), id)) events.push(event);
   return events;
 }
+
+/** Where the debug files of a run are, or would be if it kept any. */
+export const debugFolderOf = ({ id, startedAt }: Run, cwd = process.cwd()): Promise<string> =>
+  debugFolder(layoutOf(findRaymondFolder(cwd)), id, startedAt);

@@ -6,7 +6,7 @@ import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { findRun } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
 import { openWorkflow } from '../workflow/load.ts';
-import { claudeFinder } from './claude.ts';
+import { answererOf } from './answerer.ts';
 import { endedRun, type Place, type Running, setOff } from './running.ts';
 
 export interface ResumeRequest extends Place {
@@ -33,8 +33,8 @@ export async function resumeRun(id: string, request: ResumeRequest = {}): Promis
     });
     const resumed: Signal = { kind: 'resumed', at: Date.now(), options: changes, retry, scope: await workflow.scope() };
     const options = changedOptions(run.options, changes);
-    const claude = claudeFinder(options, env);
-    return setOff({ run, options, layout, store, workflow, env, claude }, [], [resumed], request);
+    const answerer = await answererOf(options, env, workflow);
+    return setOff({ run, options, layout, store, workflow, env, answerer }, [], [resumed], request);
   } catch (error) {
     await store.close();
     throw error;

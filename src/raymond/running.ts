@@ -6,6 +6,7 @@ import type { Signal } from '../core/signal.ts';
 import { drive } from '../engine/drive.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { EventStream } from '../observers/event-stream.ts';
+import { heedStops } from './heed-stops.ts';
 import { type Expedition, worldOf } from './world.ts';
 
 /** Where a run takes place. What is left out is taken from this process. */
@@ -52,9 +53,17 @@ export function setOff(
   const notice = watch && ((activity: Activity): void => quietly(() => watch(activity)));
   for (const signal of signals) inbox.put(signal);
 
+  const stop = (by: 'stopped' | 'interrupted' = 'stopped'): void => {
+    inbox.put({ kind: 'stopped', at: Date.now(), by });
+    stopping.abort();
+  };
+  const kill = (): void => {
+    if (!stopping.signal.aborted) stop();
+    killing.abort();
+  };
+
   const travel = async (): Promise<Run> => {
-    // Nothing else keeps this process alive while a script runs: its end is its own, not ours.
-    const alive = setInterval(() => {}, 60_000);
+    const stopHeeding = heedStops(store, (stage) => (stage === 'now' ? kill() : stop()));
     try {
       const control = { stopping: stopping.signal, killing: killing.signal };
       const { world, close } = await worldOf(expedition, control, tell, notice);
@@ -65,7 +74,7 @@ export function setOff(
         await close();
       }
     } finally {
-      clearInterval(alive);
+      stopHeeding();
       await store.close();
       stream?.end();
     }
@@ -75,10 +84,6 @@ export function setOff(
   });
   finished.catch(() => {});
 
-  const stop = (by: 'stopped' | 'interrupted' = 'stopped'): void => {
-    inbox.put({ kind: 'stopped', at: Date.now(), by });
-    stopping.abort();
-  };
   return {
     id: run.id,
     get events() {
@@ -87,10 +92,7 @@ export function setOff(
     },
     finished,
     stop,
-    kill() {
-      if (!stopping.signal.aborted) stop();
-      killing.abort();
-    },
+    kill,
   };
 }
 

@@ -10,7 +10,7 @@ import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
 import { showFinding } from '../workflow/invalid.ts';
 import { openWorkflow, type Workflow } from '../workflow/load.ts';
-import { claudeFinder } from './claude.ts';
+import { answererOf } from './answerer.ts';
 import { type Place, type Running, setOff } from './running.ts';
 
 export { openWorkflow, type Workflow } from '../workflow/load.ts';
@@ -30,8 +30,8 @@ export async function runWorkflow(path: string, request: RunRequest = {}): Promi
   const options = changedOptions(DEFAULT_OPTIONS, request.options ?? {});
   const env = request.env ?? process.env;
   const workflow = await openWorkflow(resolve(cwd, path), platform());
-  const claude = claudeFinder(options, env);
-  if (await hasPrompts(workflow)) await claude();
+  const answerer = await answererOf(options, env, workflow);
+  if (await hasPrompts(workflow)) await answerer.find();
   const startedAt = Date.now();
   const name = request.name ?? workflow.name;
   const offset = -new Date(startedAt).getTimezoneOffset();
@@ -51,7 +51,7 @@ export async function runWorkflow(path: string, request: RunRequest = {}): Promi
   };
   const events = [...opening(run), ...workflow.findings.map(warn)];
   const store = await createRun(layout, run, events);
-  return setOff({ run, options, layout, store, workflow, env, claude }, events, [], request);
+  return setOff({ run, options, layout, store, workflow, env, answerer }, events, [], request);
 }
 
 /** Whether Claude Code is needed at all. */

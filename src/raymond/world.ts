@@ -10,12 +10,10 @@ import { debugFolder } from '../store/debug-folder.ts';
 import type { Layout } from '../store/layout.ts';
 import type { Store } from '../store/store.ts';
 import { dropTurn, prepareTurn } from '../store/turn-folder.ts';
-import { ClaudeBackend } from '../turns/claude/backend.ts';
-import { configDir } from '../turns/claude/session-file.ts';
-import type { ClaudeCode } from '../turns/claude/version.ts';
 import type { Desk } from '../turns/desk.ts';
 import { type Control, newTaker } from '../turns/take.ts';
 import type { Workflow } from '../workflow/load.ts';
+import type { Answerer } from './answerer.ts';
 
 /** All that a run needs to get going. */
 export interface Expedition {
@@ -26,15 +24,14 @@ export interface Expedition {
   readonly store: Store;
   readonly workflow: Workflow;
   readonly env: NodeJS.ProcessEnv;
-  /** Finds Claude Code when it is first needed. */
-  readonly claude: () => Promise<ClaudeCode>;
+  readonly answerer: Answerer;
 }
 
 const ASK_OWNER_EVERY_MS = 1_000;
 
 /** The world of one run: its workflow, its disk, its turns and its observers behind one interface. */
 export async function worldOf(
-  { run, options, layout, store, workflow, env: given, claude: find }: Expedition,
+  { run, options, layout, store, workflow, env: given, answerer }: Expedition,
   control: Control,
   tell: (events: readonly Event[]) => void,
   notice: Desk['notice'],
@@ -53,7 +50,7 @@ export async function worldOf(
     folderOf: (turn) => layout.turn(id, turn),
     makeFolder: (turn, files) => prepareTurn(layout, id, turn, files),
   };
-  const backend = new ClaudeBackend({ desk, options, env, config: configDir(env), find, kill: control.killing });
+  const backend = answerer.backend(desk, control.killing);
   const debug = options.debug ? await debugFilesOf(layout, run, tell) : null;
   const world: World = {
     ...newTaker({ desk, options, env, control, backend }),

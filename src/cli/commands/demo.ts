@@ -1,5 +1,50 @@
-import type { Carry } from '../catalogue.ts';
+import { join } from 'node:path';
+import { EXIT } from '../../errors.ts';
+import { runWorkflow } from '../../raymond/start.ts';
+import { attend } from '../attend.ts';
+import { type DemoFolder, filesMade, makeDemoFolder } from '../demo/folder.ts';
+import type { Carry } from '../entry.ts';
 
-export const demo: Carry = async () => {
-  throw new Error('not built yet');
+const TASK = 'a command that turns numbers into Roman numerals';
+
+/** `raymond demo [DIR]`: a whole workflow with canned answers, in a folder of its own, run like any other. */
+export const demo: Carry = async ([given], words, terminal) => {
+  const folder = makeDemoFolder(given, terminal.cwd);
+  const { name, path } = folder;
+  terminal.err(introduction(name));
+  const workflow = join(path, 'workflow');
+  const request = {
+    cwd: path,
+    env: words.fast ? { ...terminal.env, RAYMOND_REPLAY: 'fast' } : terminal.env,
+    options: { agent: `replay:${join(workflow, 'answers.yaml')}` },
+    input: TASK,
+    name: 'demo',
+  };
+  const code = await attend((place) => runWorkflow(workflow, { ...request, ...place }), words, terminal);
+  terminal.err(code === EXIT.completed ? farewell(folder) : `The run is on record in ${name}/: go there first.\n`);
+  return code;
 };
+
+const introduction = (name: string): string => `The task: ${TASK}.
+Claude Code is played by canned answers, so nothing is paid. The rest is
+real: the files, the tests, the loop, the workers. See ${name}/.
+
+`;
+
+function farewell(folder: DemoFolder): string {
+  const { name } = folder;
+  const made = filesMade(folder).map((file) => [file.name, `${String(file.lines).padStart(3)} lines`] as const);
+  const next = [
+    [`node ${name}/roman.mjs 2026`, 'what was made works'],
+    [`cat ${name}/workflow/DECIDE.md`, 'a prompt: a state is a short text'],
+    [`cd ${name} && raymond logs last`, 'the whole story, turn by turn'],
+    ['raymond init', 'begin with a workflow of your own'],
+  ] as const;
+  return `\nWhat it made, in ${name}/:\n${table(made)}\nWhat to do next:\n${table(next)}`;
+}
+
+/** Two columns. */
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(0, ...rows.map(([first]) => first.length));
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}\n`).join('');
+}

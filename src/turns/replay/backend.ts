@@ -45,7 +45,7 @@ export class ReplayBackend implements Backend {
       const dir = await clearedFolder(this.stage, turn, life);
       const { answer } = answerFor(this.stage, turn);
       const record = new TurnRecord(dir, tellDoings(this.stage.desk.notice, turn.agent));
-      const ending = await this.play(turn, answer, record);
+      const ending = await this.play(turn, answer, record).finally(() => record.flush());
       return this.signalOf(turn, answer, judge(answer, record, ending));
     });
   }
@@ -55,10 +55,14 @@ export class ReplayBackend implements Backend {
     const session = turn.record?.session?.id ?? '';
     const acts = actsOf(answer);
     if (answer.fail !== 'session_lost') record.print(initLine(session, turn.cwd));
-    if (acts.length === 0 && !(await pass(this.stage, answer, 1))) return 'stopped';
+    const timePasses = (): Promise<boolean> => {
+      if (answer.seconds > 0) record.flush();
+      return pass(this.stage, answer, Math.max(1, acts.length));
+    };
+    if (acts.length === 0 && !(await timePasses())) return 'stopped';
     for (const [index, act] of acts.entries()) {
       record.print(actLine(act, index + 1, session));
-      if (!(await pass(this.stage, answer, acts.length))) return 'stopped';
+      if (!(await timePasses())) return 'stopped';
       if (act.file !== null) writeFile(this.stage, turn, act.file);
       const done = doneLine(act, index + 1, session);
       if (done !== null) record.print(done);

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { ClaudeEvent } from '../claude/event.ts';
 import { readEvent } from '../claude/events.ts';
@@ -13,23 +13,32 @@ export class TurnRecord {
   transcript: Transcript = EMPTY_TRANSCRIPT;
   private readonly file: string;
   private readonly tell: ((event: ClaudeEvent) => void) | undefined;
+  private unwritten = '';
+  private write: typeof appendFileSync = writeFileSync;
 
-  /** Begins anew: what an earlier life printed is said again. */
   constructor(dir: string, tell: ((event: ClaudeEvent) => void) | undefined) {
     this.file = turnFiles(dir).stdout;
     this.tell = tell;
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    writeFileSync(this.file, '', { mode: 0o600 });
   }
 
-  /** Prints lines, all of them at once. */
   print(...lines: readonly Line[]): void {
-    const printed = lines.map((line) => JSON.stringify(line));
-    appendFileSync(this.file, printed.map((line) => `${line}\n`).join(''));
-    for (const line of printed) {
-      const event = readEvent(line);
+    for (const line of lines) {
+      const printed = JSON.stringify(line);
+      this.unwritten += `${printed}\n`;
+      const event = readEvent(printed);
       this.transcript = hear(this.transcript, event);
       this.tell?.(event);
     }
+  }
+
+  /**
+   * Puts what was printed into the file: before time passes, and at the end, for a call costs more than all lines. What
+   * an earlier life has left there is overwritten.
+   */
+  flush(): void {
+    if (this.unwritten === '') return;
+    this.write(this.file, this.unwritten, { mode: 0o600 });
+    this.write = appendFileSync;
+    this.unwritten = '';
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ScriptTurn } from '../../core/due.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
@@ -41,7 +41,6 @@ export class PlayedScripts implements ScriptTaker {
 
   private print({ agent }: ScriptTurn, dir: string, { text, stderr }: Answer): void {
     const files = turnFiles(dir);
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
     writeFileSync(files.stdout, text, { mode: 0o600 });
     writeFileSync(files.stderr, stderr, { mode: 0o600 });
     for (const line of `${text}\n${stderr}`.split('\n').filter((each) => each.trim() !== '')) {

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import type { ClaudeTurn, ScriptTurn } from '../../core/due.ts';
 import type { Failed } from '../../core/signal.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
@@ -33,12 +34,17 @@ export function warningsOf({ scenario }: Stage, turn: PlayedTurn, unknown: reado
   return unknown.map((name) => `${scenario.file}: the answer for ${turn.state}: {{${name}}} is not set`);
 }
 
-/** The folder of a turn, with nothing at work in it: the run may have been begun by others, and its turn may be alive. */
+/**
+ * The folder of a turn. If the turn was begun in an earlier life, a power cut may have taken its folder, and if someone
+ * else began it, it may be alive: both are put right.
+ */
 export async function clearedFolder({ desk }: Stage, turn: PlayedTurn, life: 'this' | 'earlier'): Promise<string> {
   const dir = desk.folderOf(turn);
+  if (life === 'this') return dir;
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
   const marker = markerOf(desk, turn);
-  const isAlive = life === 'earlier' && (await lookFor(dir, marker)).kind === 'alive';
-  if (isAlive) await endTurn(dir, marker, { graceMs: END_GRACE_MS });
+  const { kind } = await lookFor(dir, marker);
+  if (kind === 'alive') await endTurn(dir, marker, { graceMs: END_GRACE_MS });
   return dir;
 }
 

@@ -1,0 +1,55 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { codeOf } from '../../errors.ts';
+import { usage } from '../usage.ts';
+
+/** The folder of a demo: as the user sees it, and where it is. */
+export interface DemoFolder {
+  readonly name: string;
+  readonly path: string;
+}
+
+const SHIPPED = fileURLToPath(new URL('../../../examples/demo', import.meta.url));
+const USUAL = 'raymond-demo';
+const ELSEWHERE = 'Name another folder: raymond demo DIR';
+
+/** Makes the folder, with the workflow in it and nothing else. One that holds something is left alone. */
+export function makeDemoFolder(given: string | undefined, cwd: string): DemoFolder {
+  const name = given?.replace(/(?<=.)\/+$/, '') ?? freeName(cwd);
+  const path = resolve(cwd, name);
+  if (isTaken(path)) throw usage(`${name} is not empty, or no folder`, ELSEWHERE);
+  try {
+    // With a `.raymond` of its own the demo leaves no trace outside its folder.
+    mkdirSync(join(path, '.raymond'), { recursive: true, mode: 0o700 });
+    cpSync(SHIPPED, join(path, 'workflow'), { recursive: true });
+  } catch (error) {
+    if (codeOf(error) === '') throw error;
+    throw usage(`${name} cannot be written (${codeOf(error)})`, ELSEWHERE);
+  }
+  return { name, path };
+}
+
+/** The files that the demo has made, with their lengths in lines. */
+export function filesMade({ path }: DemoFolder): readonly { readonly name: string; readonly lines: number }[] {
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => ({ name, lines: readFileSync(join(path, name), 'utf8').split('\n').length - 1 }));
+}
+
+/** `raymond-demo`, or `raymond-demo-2` and so on if there was a demo before. */
+function freeName(cwd: string): string {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? USUAL : `${USUAL}-${number}`;
+    if (!isTaken(resolve(cwd, name))) return name;
+  }
+}
+
+/** What cannot be looked into is taken, too. */
+function isTaken(path: string): boolean {
+  try {
+    return readdirSync(path).length > 0;
+  } catch (error) {
+    return codeOf(error) !== 'ENOENT';
+  }
+}

@@ -1,0 +1,65 @@
+/** Ways in which a canned turn can fail, in the words of whoever writes the file. */
+export const FAILURES = [
+  'overloaded',
+  'no_result',
+  'timeout',
+  'usage_limit',
+  'authentication',
+  'billing',
+  'model',
+  'invalid_request',
+  'prompt_too_long',
+  'refusal',
+  'max_turns',
+  'budget',
+  'session_lost',
+] as const;
+
+export type FailureName = (typeof FAILURES)[number];
+
+/** What is played in one turn. Texts and names of files are templates. */
+export interface Answer {
+  readonly text: string;
+  /** Files to write, with their contents. */
+  readonly write: Readonly<Record<string, string>>;
+  /** Tools to be seen in use: `Bash npm test`. */
+  readonly uses: readonly string[];
+  /** Tools that were not permitted. */
+  readonly deny: readonly string[];
+  readonly costUsd: number;
+  readonly seconds: number;
+  readonly fail: FailureName | null;
+  /** When a usage limit ends. */
+  readonly resetsInSeconds: number;
+  /** Of a script. */
+  readonly exit: number;
+  readonly stderr: string;
+}
+
+/** What is played during one visit of an agent to a state: one answer for each turn; the last is repeated. */
+export type Visit = readonly Answer[];
+
+/** What is played in a state for some agents. */
+export interface Case {
+  /** The values that the agent's variables must have for this to be meant for it; none at all for everybody. */
+  readonly when: Readonly<Record<string, string>>;
+  /** Whether there is one visit that stands for all; else the first is for the first, and so on. */
+  readonly everyVisit: boolean;
+  readonly visits: readonly Visit[];
+}
+
+/** What is played in one state. */
+export interface Part {
+  /** Where it begins in its file. */
+  readonly line: number;
+  /** The first that is meant for an agent counts. */
+  readonly cases: readonly Case[];
+}
+
+/** A file of canned answers as plain data. */
+export interface Scenario {
+  /** What to call the file in a message. */
+  readonly file: string;
+  /** By the file of the state. */
+  readonly parts: ReadonlyMap<string, Part>;
+}

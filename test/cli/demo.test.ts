@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { obey } from '../../src/cli/obey.ts';
+import { newRoom } from './room.ts';
+
+const PROJECT = join(import.meta.dirname, '..', '..');
+
+describe('raymond demo', () => {
+  test('plays a whole workflow in a folder of its own, and shows what it made and what to do next', async () => {
+    const room = newRoom();
+    const { code, out, err } = await room.raymond('demo', '--fast');
+    expect(code).toBe(0);
+    expect(readdirSync(room.cwd)).toStrictEqual(['raymond-demo']);
+    const folder = join(room.cwd, 'raymond-demo');
+    const made = ['CHANGELOG.md', 'README.md', 'plan.md', 'roman.mjs', 'roman.test.mjs', 'test-output.txt'];
+    expect(readdirSync(folder)).toStrictEqual(['.raymond', ...made, 'workflow'].sort());
+    for (const file of made) expect(err).toMatch(new RegExp(`^ {2}${file} +\\d+ lines$`, 'm'));
+    expect(err).toContain('cd raymond-demo && raymond logs last');
+    expect(out).toContain('Try it: node roman.mjs 2026');
+    expect(execFileSync(process.execPath, [join(folder, 'roman.mjs'), '2026']).toString()).toBe('MMXXVI\n');
+  });
+
+  test('has everything in it: a call, tests that fail at first, a review that sends it back, two workers', async () => {
+    const { err } = await newRoom().raymond('demo', '--fast');
+    const ways = err.match(/^\[main\w*\] \S+ → \S+ \(\w+/gm) ?? [];
+    expect(ways.filter((line) => !line.startsWith('[main_'))).toStrictEqual([
+      '[main] START.md → RESEARCH.md (call',
+      '[main] RESEARCH.md → IMPLEMENT.md (result',
+      '[main] IMPLEMENT.md → TEST.sh (goto',
+      '[main] TEST.sh → FIX.md (goto',
+      '[main] FIX.md → TEST.sh (goto',
+      '[main] TEST.sh → REVIEW.md (function',
+      '[main] REVIEW.md → DECIDE.md (result',
+      '[main] DECIDE.md → TEST.sh (goto',
+      '[main] TEST.sh → REVIEW.md (function',
+      '[main] REVIEW.md → DECIDE.md (result',
+      '[main] DECIDE.md → WAIT.sh (fork',
+      '[main] WAIT.sh → FINISH.md (goto',
+      '[main] FINISH.md → end (result',
+    ]);
+    expect(ways.filter((line) => line.startsWith('[main_')).sort()).toStrictEqual([
+      '[main_change2] CHANGES.md → end (result',
+      '[main_docs1] DOCS.md → end (result',
+    ]);
+  });
+
+  test('takes another folder if there was a demo before, and the one that it is told to take', async () => {
+    const room = newRoom();
+    mkdirSync(join(room.cwd, 'raymond-demo'));
+    writeFileSync(join(room.cwd, 'raymond-demo', 'mine'), '');
+    expect((await room.raymond('demo', '--fast')).code).toBe(0);
+    expect((await room.raymond('demo', 'else/where/', '--fast')).code).toBe(0);
+    expect(readdirSync(join(room.cwd, 'raymond-demo'))).toStrictEqual(['mine']);
+    expect(readdirSync(room.cwd)).toStrictEqual(['else', 'raymond-demo', 'raymond-demo-2']);
+    expect(readdirSync(join(room.cwd, 'else', 'where'))).toContain('roman.mjs');
+  });
+
+  test.each([
+    ['a folder that is not empty', 'full', /full is not empty, or no folder\nName another folder: raymond demo DIR/],
+    ['a file', 'full/file', /full\/file is not empty, or no folder\n/],
+  ])('refuses %s and leaves it as it is', async (_, dir, message) => {
+    const room = newRoom();
+    mkdirSync(join(room.cwd, 'full'));
+    writeFileSync(join(room.cwd, 'full', 'file'), '');
+    const { code, err } = await room.raymond('demo', dir, '--fast');
+    expect(code).toBe(64);
+    expect(err).toMatch(message);
+    expect(readdirSync(room.cwd, { recursive: true })).toStrictEqual(['full', 'full/file']);
+  });
+
+  test('says where it can be gone on with after a Ctrl-C, and there it goes on', async () => {
+    const room = newRoom();
+    const interrupting = (act: () => void) => {
+      act();
+      return () => {};
+    };
+    const mine = { ...room.terminal(), onInterrupt: interrupting };
+    expect(await obey(['demo', '--fast'], mine)).toBe(130);
+    expect(mine.said().err).toMatch(
+      /raymond resume demo-\S+\nThe run is on record in raymond-demo\/: go there first\.\n$/,
+    );
+    expect(await obey(['resume', 'last'], { ...room.terminal(), cwd: join(room.cwd, 'raymond-demo') })).toBe(0);
+  });
+
+  test('takes between ten seconds and a minute where somebody watches, by the times in its answers', () => {
+    const answers = readFileSync(join(PROJECT, 'examples', 'demo', 'answers.yaml'), 'utf8');
+    const seconds = [...answers.matchAll(/seconds: ([\d.]+)/g)].reduce((sum, [, each]) => sum + Number(each), 0);
+    expect(seconds).toBeGreaterThan(10);
+    expect(seconds).toBeLessThan(45);
+  });
+
+  test('is part of the package', () => {
+    const { files } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { files: string[] };
+    expect(files).toContain('examples');
+  });
+});

@@ -1,0 +1,178 @@
+/** Every example is played: the commands of its README, with the scripted agent, on scripts that really run. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../src/cli/catalogue.ts';
+import { openWorkflow } from '../src/workflow/load.ts';
+import { newRoom, type Room } from './cli/room.ts';
+import { readPage } from './docs/page.ts';
+import { openTheatre } from './scenario/rig.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', 'examples');
+const NAMES = readdirSync(EXAMPLES);
+
+interface Played {
+  readonly status: string;
+  readonly results: Readonly<Record<string, string>>;
+  readonly cost_usd: number;
+  readonly transitions: readonly { agent: string; from: string; tag: string; to: string | null }[];
+}
+
+/** The blocks of commands in an example's README. */
+const commandsOf = (name: string, more = ''): string =>
+  readPage(readFileSync(join(EXAMPLES, name, 'README.md'), 'utf8'))
+    .flatMap(({ blocks }) => blocks)
+    .filter((block) => block.kind === 'sh' && block.name === more)
+    .map(({ text }) => text)
+    .join('\n');
+
+/** A folder with the examples beside it, as somebody has it who tries them. */
+function newFolder(): Room {
+  const room = newRoom();
+  mkdirSync(join(room.cwd, '.raymond'));
+  symlinkSync(EXAMPLES, join(room.cwd, 'examples'));
+  return room;
+}
+
+/** Does what the README says; the last command is the run. */
+async function follow(room: Room, commands: string): Promise<Played> {
+  const lines = commands.split('\n');
+  const run = lines.at(-1)?.split(' ') ?? [];
+  execFileSync('/bin/bash', ['-ec', lines.slice(0, -1).join('\n')], { cwd: room.cwd });
+  expect(run[0]).toBe('raymond');
+  const { code, out, err } = await room.raymond(...run.slice(1), '--json');
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(err).not.toContain('warning');
+  return JSON.parse(out) as Played;
+}
+
+/** The way of one agent: `START.md goto CHECK.sh goto …`. */
+const wayOf = ({ transitions }: Played, agent = 'main'): string =>
+  transitions
+    .filter((each) => each.agent === agent)
+    .map(({ from, tag, to }, index) => `${index === 0 ? `${from} ` : ''}${tag} ${to ?? 'end'}`)
+    .join(' ');
+
+const read = (room: Room, file: string): string => readFileSync(join(room.cwd, file), 'utf8');
+
+test.each(NAMES)(
+  '%s is a sound workflow with nothing to complain of, and all its states can be reached',
+  async (name) => {
+    const { findings, scope, entry } = await openWorkflow(join(EXAMPLES, name), 'unix');
+    expect(findings).toStrictEqual([]);
+    const { files } = await scope();
+    const states = files.filter((file) => /\.(md|sh)$/.test(file) && file !== 'README.md');
+    const texts = states.map((file) => readFileSync(join(EXAMPLES, name, file), 'utf8'));
+    const mentioned = (file: string) =>
+      texts.some((text, at) => states[at] !== file && text.includes(file.slice(0, -3)));
+    expect(states.filter((file) => file !== entry && !mentioned(file))).toStrictEqual([]);
+  },
+);
+
+test.each(NAMES.filter((name) => existsSync(join(EXAMPLES, name, 'answers.yaml'))))(
+  '%s has prompts that say what to do, when to stop and how to answer',
+  (name) => {
+    const prompts = readdirSync(join(EXAMPLES, name)).filter(
+      (file) => /^[A-Z]+\.md$/.test(file) && file !== 'README.md',
+    );
+    for (const file of prompts) {
+      const text = readFileSync(join(EXAMPLES, name, file), 'utf8');
+      expect(text, file).toContain('allowed_transitions:');
+      expect(text, file).toMatch(/STOP|[Cc]hange nothing|Do not (write or )?change any file/);
+    }
+  },
+);
+
+describe('the commands of an example', () => {
+  test.each(NAMES.filter((name) => existsSync(join(EXAMPLES, name, 'README.md'))))(
+    'for Claude Code are such as Raymond takes: %s',
+    (name) => {
+      const [, example, ...words] = commandsOf(name, 'claude').split(' ');
+      expect(example).toBe(`examples/${name}`);
+      const flags = CATALOGUE.find((entry) => entry.name === 'run')?.flags.map(([form]) => form.split(' ')[0]);
+      expect(flags).toEqual(expect.arrayContaining(words.filter((word) => word.startsWith('--'))));
+    },
+  );
+
+  test('plan-then-implement: a plan, then one step after the other, each in a fresh conversation', async () => {
+    const room = newFolder();
+    const played = await follow(room, commandsOf('plan-then-implement'));
+    expect(wayOf(played)).toBe('START.md reset IMPLEMENT.md reset IMPLEMENT.md goto REPORT.md result end');
+    expect(played.results).toStrictEqual({ main: 'A function that greets by name, or the world, with tests.' });
+    expect(played.cost_usd).toBe(0.2);
+    expect(read(room, 'plan.md')).not.toContain('[ ]');
+    expect(execFileSync(process.execPath, ['--test'], { cwd: room.cwd, env: withoutVitest() }).toString()).toMatch(
+      /pass 2/,
+    );
+  });
+
+  test('review-loop: the gate sends the work back once', async () => {
+    const room = newFolder();
+    const played = await follow(room, commandsOf('review-loop'));
+    expect(wayOf(played)).toBe(
+      'START.md function EVALUATE.md result DECIDE.md function EVALUATE.md result DECIDE.md result end',
+    );
+    expect(played.results.main).toContain('it passed its review');
+    expect(played.cost_usd).toBe(0.16);
+    const { slug } = (await import(join(room.cwd, 'slug.mjs'))) as { slug: (title: string) => string };
+    expect(slug('  Why?  Oh,  why ')).toBe('why-oh-why');
+  });
+
+  test('poll: every request is answered under its name, then the run stops', async () => {
+    const room = newFolder();
+    const played = await follow(room, commandsOf('poll'));
+    expect(wayOf(played)).toBe('START.sh reset HANDLE.md reset START.sh result end');
+    expect(played.results).toStrictEqual({ main: 'stopped; requests done: 1' });
+    expect(readdirSync(join(room.cwd, 'done'))).toStrictEqual(['question']);
+    expect(readdirSync(join(room.cwd, 'inbox'))).toStrictEqual([]);
+  });
+
+  test('fork-workers: one worker for each line, side by side, and what they left is joined', async () => {
+    const room = newFolder();
+    const played = await follow(room, commandsOf('fork-workers'));
+    expect(wayOf(played)).toBe('START.sh fork WAIT.sh goto JOIN.md result end');
+    expect(played.results).toStrictEqual({
+      main: 'overview.md',
+      main_worker1: 'yeast is described',
+      main_worker2: 'salt is described',
+      main_worker3: 'flour is described',
+    });
+    expect(read(room, 'parts/2.md')).toBe('This is what main_worker2 knows about salt.\n');
+  });
+
+  test('research: the caller gets the findings and nothing of the reading', async () => {
+    const room = newFolder();
+    const played = await follow(room, commandsOf('research'));
+    expect(wayOf(played)).toBe('START.md call RESEARCH.md goto RESEARCH.md result WRITE.md result end');
+    expect(played.results).toStrictEqual({ main: 'The third edition of 1762 is the one to quote.' });
+    expect(read(room, 'answer.md')).toContain('library/reviews.txt');
+  });
+
+  test('hello: the script counts what was written', async () => {
+    const [line = ''] = readFileSync(join(EXAMPLES, 'hello', 'answers.yaml'), 'utf8').split('\n');
+    const played = await follow(newFolder(), line.slice(line.indexOf('raymond ')));
+    expect(wayOf(played)).toBe('START.md goto WRITE.md goto CHECK.sh result end');
+    expect(played.results).toStrictEqual({ main: 'Hello!\nSalut !\nJambo!' });
+  });
+});
+
+test('poll looks again while its inbox is empty, and takes what comes later', async () => {
+  const theatre = openTheatre();
+  const come = (): void => theatre.write({ 'inbox/late': 'Hello?\n', 'inbox/STOP': '' });
+  const playing = await theatre.start(join(EXAMPLES, 'poll'), 'answers.yaml', {
+    options: { agent: `replay:${join(EXAMPLES, 'poll', 'answers.yaml')}`, variables: { seconds: '0.01' } },
+    observe: (event) => {
+      if (event.kind === 'transition' && event.to === 'START.sh' && event.state === 'START.sh') come();
+    },
+  });
+  const run = await playing.finished;
+  expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'stopped; requests done: 1' }]);
+  expect(theatre.files()).toContain('done/late');
+});
+
+/** A test runner inside a test runner must not be told so. */
+function withoutVitest(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _, VITEST: __, NODE_OPTIONS: ___, ...env } = process.env;
+  return env;
+}
