@@ -1,7 +1,8 @@
-/** Raymond as a library: run workflows, or only interpret them, with nothing but plain data. */
+/** Raymond as a library: run workflows and look after them, or only interpret them, with nothing but plain data. */
+export type { Activity, Doing } from './core/activity.ts';
+export type { Agent } from './core/agent.ts';
 export { type ClaudeTurn, due, type ScriptTurn, type SleepTurn, type Turn } from './core/due.ts';
 export type { Event, Step } from './core/event.ts';
-export type { Agent } from './core/agent.ts';
 export { DEFAULT_OPTIONS, newRun, type Options, type Run, type RunStatus } from './core/run.ts';
 export type { Signal } from './core/signal.ts';
 export type { Finding, State } from './core/state.ts';
@@ -9,4 +10,7 @@ export { opening, step } from './core/step.ts';
 export { RaymondError } from './errors.ts';
 export { type ResumeRequest, resumeRun } from './raymond/resume.ts';
 export type { Place, Running } from './raymond/running.ts';
+export { type Listed, runsHere } from './raymond/runs.ts';
 export { openWorkflow, type RunRequest, runWorkflow, type Workflow } from './raymond/start.ts';
+export { reportOn, type StatusReport } from './raymond/status.ts';
+export { type StopOutcome, type StopRequest, stopRun } from './raymond/stop.ts';

@@ -1,12 +1,12 @@
 import type { Event } from '../core/event.ts';
-import type { Agent, Run } from '../core/run.ts';
-import { EXIT } from '../errors.ts';
-import { documentOf, exitCodeOf } from '../observers/document.ts';
+import type { Run } from '../core/run.ts';
 import { recordedEvents } from '../raymond/records.ts';
 import type { Place, Running } from '../raymond/running.ts';
-import type { Words } from './catalogue.ts';
+import type { Words } from './entry.ts';
 import { logTo } from './log-file.ts';
-import { type Show, showFor } from './show.ts';
+import { report } from './report.ts';
+import type { Show } from './show.ts';
+import { showFor } from './show-for.ts';
 import type { Terminal } from './terminal.ts';
 import { usage } from './usage.ts';
 import { textOf } from './words.ts';
@@ -20,19 +20,25 @@ export async function attend(
   if (words.json && words.events) throw usage('--json and --events both want stdout: choose one');
   const log = logTo(textOf(words, 'logFile'), terminal.cwd);
   const show = showFor(words, terminal);
-  const told = new Set<string>();
+  /** Where the run is on record: a new one may be told to work elsewhere. */
+  let cwd = terminal.cwd;
+  let started = false;
   const observe = (event: Event): void => {
+    started = true;
     log(event);
     if (words.events) terminal.out(`${JSON.stringify(event)}\n`);
     if (isUnguarded(event)) show.say(UNGUARDED);
-    if (!words.quiet && (event.kind === 'agent_paused' || event.kind === 'agent_failed')) told.add(event.agent);
+    if (event.kind === 'agent_started' && event.parent === null) cwd = event.cwd;
+    if (event.kind === 'run_resumed') show.recall?.(pastOf(running.id, cwd));
     show.observe(event);
   };
+  const place = { observe, ...(show.watch !== undefined && { watch: show.watch }) };
+  let running: Running;
   try {
-    const running = await setOff({ observe, ...(show.watch !== undefined && { watch: show.watch }) });
+    running = await setOff(place);
     const run = await untilEnd(running, show, terminal);
     show.close();
-    return await report(run, words, told, terminal);
+    return await report(run, { started, cwd }, words, terminal);
   } finally {
     show.close();
   }
@@ -43,13 +49,9 @@ async function untilEnd(running: Running, show: Show, { onInterrupt }: Terminal)
   let interrupts = 0;
   const stopListening = onInterrupt(() => {
     interrupts += 1;
-    if (interrupts === 1) {
-      show.say('stopping: turns under way come to their end; press Ctrl-C again to end them now');
-      running.stop('interrupted');
-    } else {
-      show.say('ending the turns under way');
-      running.kill();
-    }
+    show.interrupt(interrupts);
+    if (interrupts === 1) running.stop('interrupted');
+    else running.kill();
   });
   try {
     return await running.finished;
@@ -58,40 +60,14 @@ async function untilEnd(running: Running, show: Show, { onInterrupt }: Terminal)
   }
 }
 
-/** What there is to say at the end. `told` are agents whose trouble is known. */
-async function report(run: Run, words: Words, told: ReadonlySet<string>, terminal: Terminal): Promise<number> {
-  const { out, err, cwd } = terminal;
-  if (words.json) out(`${JSON.stringify(documentOf(run, await recordedEvents(run.id, cwd)))}\n`);
-  else if (!words.events) out(resultsOf(run));
-  const code = exitCodeOf(run);
-  if (code === EXIT.completed) return code;
-  for (const agent of run.agents.filter(({ id }) => !told.has(id))) tellWhy(agent, err);
-  if (words.quiet) err(`The run has ended: ${run.status}.\n`);
-  err(`To go on: raymond resume ${run.id}${needs(run)}\n`);
-  return code;
+/** What happened to a run before it was taken up for the last time. */
+async function pastOf(id: string, cwd: string): Promise<readonly Event[]> {
+  const events = await recordedEvents(id, cwd);
+  return events.slice(
+    0,
+    events.findLastIndex(({ kind }) => kind === 'run_resumed'),
+  );
 }
-
-/** One result as it is; several under the names of their agents. */
-function resultsOf({ agents }: Run): string {
-  const results = agents.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [{ id, text: phase.result }] : []));
-  return results.map(({ id, text }) => `${agents.length === 1 ? '' : `[${id}]\n`}${text}\n`).join('');
-}
-
-/** Why an agent does not go on, for whoever was not there when it was told. */
-function tellWhy({ id, phase }: Agent, err: Terminal['err']): void {
-  if (phase.kind === 'paused' || phase.kind === 'failed') err(`[${id}] ${phase.kind}: ${phase.message}\n`);
-}
-
-/** What a resume has to be given to get further. */
-function needs(run: Run): string {
-  if (run.stop?.kind === 'budget') return ' --budget USD';
-  if (run.stop?.kind === 'iterations') return ' --max-iterations N';
-  return run.agents.some(needsRetry) ? ' --retry' : '';
-}
-
-/** A plain resume would leave such an agent as it is. */
-const needsRetry = ({ phase }: Agent): boolean =>
-  phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted');
 
 const isUnguarded = (event: Event): boolean =>
   (event.kind === 'run_started' || event.kind === 'run_resumed') && event.options.skipPermissions;

@@ -2,10 +2,12 @@
 import { obey } from './obey.ts';
 import { thisTerminal } from './this-terminal.ts';
 
-/** Whoever read what we print may have left; that is no reason to stop. */
+/** Whoever read what we print may have left, and the terminal with him; that is no reason to stop. */
+const LEFT: ReadonlySet<string> = new Set(['EPIPE', 'EIO']);
+
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (!LEFT.has(error.code ?? '')) throw error;
   });
 }
 

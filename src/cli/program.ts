@@ -48,7 +48,7 @@ export function programFor(
 /** Who mistypes a command seems to name a workflow. */
 function refuseNearMiss(word: string, cwd: string): void {
   const names = CATALOGUE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  const meant = names.includes(word) ? undefined : nearest(word, names);
+  const meant = word.startsWith('-') || names.includes(word) ? undefined : nearest(word, names);
   if (meant === undefined || existsSync(resolve(cwd, word))) return;
   throw usage(`there is no command and no workflow \`${word}\``, `Did you mean \`raymond ${meant}\`?`);
 }

@@ -1,7 +1,13 @@
+import type { Screen } from '../observers/live/screen.ts';
+
+export type { Screen } from '../observers/live/screen.ts';
+
 /** What the command needs of the process it runs in. */
 export interface Terminal {
   /** What was asked for: results, documents. */
   readonly out: (text: string) => void;
+  /** Whether `out` is a screen and not a file or a program; not if this is left out. */
+  readonly outIsScreen?: boolean;
   /** Everything else: the story, and what went wrong. */
   readonly err: (text: string) => void;
   readonly cwd: string;
@@ -10,14 +16,4 @@ export interface Terminal {
   readonly screen: Screen | null;
   /** Calls back at each Ctrl-C, until it is told to stop listening. */
   readonly onInterrupt: (act: () => void) => () => void;
-}
-
-/** A terminal in which lines can be painted over. */
-export interface Screen {
-  readonly write: (text: string) => void;
-  /** As it is now: a window may be resized at any time. */
-  readonly size: () => { readonly columns: number; readonly rows: number };
-  readonly colour: boolean;
-  /** Calls back when the size has changed, until it is told to stop. */
-  readonly onResize: (act: () => void) => () => void;
 }

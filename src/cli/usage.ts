@@ -1,5 +1,5 @@
 import { EXIT, RaymondError } from '../errors.ts';
-import type { Words } from './catalogue.ts';
+import type { Words } from './entry.ts';
 
 /** The error of someone who wrote something that the command does not understand. */
 export const usage = (message: string, hint = 'See raymond --help.'): RaymondError =>

@@ -1,4 +1,4 @@
-import type { Words } from './catalogue.ts';
+import type { Words } from './entry.ts';
 import { kebab, usage } from './usage.ts';
 
 /** The text that was given for an option. */

@@ -16,6 +16,7 @@ interface OfAgent extends Told {
 export interface RunStarted extends Told {
   readonly kind: 'run_started';
   readonly run: string;
+  readonly name: string;
   readonly workflow: Run['workflow'];
   readonly options: Options;
 }

@@ -45,7 +45,8 @@ export function statusOf({ agents, stop }: Run): RunStatus {
   const phases = PHASES.filter((phase) => tally[phase] > 0);
   if (phases.some((phase) => (stop === null ? ACTIVE : UNDER_WAY).has(phase))) return 'running';
   const statuses = new Set(phases.map((phase) => AT_REST[phase]));
-  if (stop !== null) statuses.add(STOPPED[stop.kind]);
+  // Where everybody has come to an end, nobody was stopped.
+  if (stop !== null && phases.some((phase) => phase !== 'ended')) statuses.add(STOPPED[stop.kind]);
   return BY_WEIGHT.find((status) => statuses.has(status)) ?? 'completed';
 }
 

@@ -22,9 +22,9 @@ export function step(run: Run, signal: Signal): Step {
 
 /** The first thing to tell about a run that has just been made. */
 export function opening(run: Run): readonly Event[] {
-  const { id, workflow, options, startedAt: at } = run;
+  const { id, name, workflow, options, startedAt: at } = run;
   return [
-    { kind: 'run_started', at, run: id, workflow, options },
+    { kind: 'run_started', at, run: id, name, workflow, options },
     ...run.agents.map(({ id: agent, state, parent, cwd, input, variables }) => {
       return { kind: 'agent_started', at, agent, state, parent, cwd, input, variables } as const;
     }),

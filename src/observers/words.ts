@@ -1,10 +1,18 @@
+import type { Activity } from '../core/activity.ts';
 import type { Event } from '../core/event.ts';
 import { usdOf } from '../core/ledger.ts';
+import { linesOf } from './harmless.ts';
 
 /** An amount of money as people read it: cents, and more digits only where they are all there is. */
 export function dollars(micros: number): string {
   const usd = usdOf(micros);
   return `$${usd !== 0 && Math.abs(usd) < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
+
+/** The same where many amounts stand together: to the cent, unless it is less than that. */
+export function roundDollars(micros: number): string {
+  const usd = usdOf(micros);
+  return `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
 }
 
 /** `2026-01-15 14:30:22`, by the clock on the wall. */
@@ -19,6 +27,20 @@ export function clock(at: number, now: number): string {
   const [today] = localTime(now).split(' ');
   return day === today ? time.slice(0, 5) : `${day} ${time.slice(0, 5)}`;
 }
+
+/** `0:42`, `12:03`, `1:02:03`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return hours === 0 ? `${minutes}:${two(seconds % 60)}` : `${hours}:${two(minutes)}:${two(seconds % 60)}`;
+}
+
+/** The same for something that is over: what took seconds is told more exactly. */
+export const took = (ms: number): string => (ms < 10_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : duration(ms));
+
+/** `1 turn`, `3 turns`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 type Teller = { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => string | null };
 
@@ -65,10 +87,19 @@ const STOPS = {
 /** A sentence that is gone on with. */
 const clause = (message: string): string => message.replace(/\.$/, '');
 
-/** An event as one plain line, labelled with its agent; null if it is not worth one. */
+/** An event as a plain line, labelled with its agent; null if it is not worth one. Some take several lines: each is labelled. */
 export function lineOf(event: Event): string | null {
   const tell = TELL[event.kind] as (event: Event) => string | null;
   const words = tell(event);
   if (words === null) return null;
-  return 'agent' in event ? `[${event.agent}] ${words}` : words;
+  const label = 'agent' in event ? `[${event.agent}] ` : '';
+  return linesOf(words)
+    .map((line, index) => `${label}${index === 0 ? '' : '  '}${line}`)
+    .join('\n');
+}
+
+/** What an agent does at this moment as plain lines, each labelled: `|` before words, `>` before tools. */
+export function linesAbout({ agent, doing }: Activity): readonly string[] {
+  const [sign, text] = doing.kind === 'uses' ? ['>', `${doing.tool} ${doing.detail}`] : ['|', doing.text];
+  return linesOf(text).map((line) => `[${agent}] ${sign} ${line}`);
 }

@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import type { OwnerState } from '../core/standing.ts';
 import { codeOf, EXIT, RaymondError } from '../errors.ts';
 import { diskProblem } from './disk-problem.ts';
 import { createFile } from './files.ts';
 import { type ProcessFacts, startTimeOf, thisProcess } from './process-facts.ts';
+import { forgetStops, type StopStage, stopAsked } from './stop-request.ts';
 
 /*
  * Who drives a run. The files `owner.1`, `owner.2`, … in its folder tell; the highest number owns.
@@ -13,16 +16,16 @@ import { type ProcessFacts, startTimeOf, thisProcess } from './process-facts.ts'
  * 2. N+1 is made only by who has proved N gone, and holds only if it is the highest afterwards. So of two takers that
  *    have both proved N gone one fails to make N+1, then meets a living owner.
  * 3. An owner that is done removes its own file, and no other's.
+ * 4. Each time a process takes a run, that life of the run gets a name that no other has: a number may come again, and
+ *    so may a process. Who asks an owner for something asks it under that name.
  */
 
-/** `elsewhere`: on another machine or in another container, where we cannot look. */
-export type OwnerState = 'alive' | 'gone' | 'elsewhere' | 'unreadable';
-
-/** The owner a run has on record; `facts` are missing if its file cannot be read. */
+/** The owner a run has on record; `facts` are missing if its file cannot be read, `life` also if it has none to tell. */
 export interface Owner {
   readonly number: number;
   readonly state: OwnerState;
   readonly facts: ProcessFacts | undefined;
+  readonly life: string | null;
 }
 
 /** The right to change a run. */
@@ -30,6 +33,8 @@ export interface Ownership {
   readonly number: number;
   /** False once someone has taken the run over. */
   stillOwner(): Promise<boolean>;
+  /** Whether somebody wants the run to stop, in this life of it. */
+  stopAsked(): StopStage | null;
   /** Gives the run free. */
   release(): Promise<void>;
 }
@@ -48,13 +53,28 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}):
     if (owner !== undefined && !mayTake(owner, options)) throw refusal(folder, owner);
     const number = (owner?.number ?? 0) + 1;
     const file = ownerFile(folder, number);
-    const stillOwner = async (): Promise<boolean> => (await highest(folder)) === number;
-    // If it cannot be removed, our end will be the proof that we are gone.
-    const release = (): Promise<void> => rm(file, { force: true }).catch(() => {});
-    if (!(await createOwner(file, facts))) continue;
-    if (await stillOwner()) return { number, stillOwner, release };
-    await release();
+    const life = randomBytes(8).toString('hex');
+    if (!(await createOwner(file, { ...facts, life }))) continue;
+    const ownership = ownershipOf(folder, number, life);
+    if (await ownership.stillOwner()) {
+      await forgetStops(folder, (each) => each !== life);
+      return ownership;
+    }
+    await ownership.release();
   }
+}
+
+function ownershipOf(folder: string, number: number, life: string): Ownership {
+  return {
+    number,
+    stillOwner: async () => (await highest(folder)) === number,
+    stopAsked: () => stopAsked(folder, life),
+    async release() {
+      // If it cannot be removed, our end will be the proof that we are gone.
+      await rm(ownerFile(folder, number), { force: true }).catch(() => {});
+      await forgetStops(folder, (each) => each === life);
+    },
+  };
 }
 
 /** Who owns the run whose folder this is, or undefined if nobody does. */
@@ -66,9 +86,10 @@ export async function ownerOf(folder: string, here?: ProcessFacts): Promise<Owne
     throw diskProblem(`${ownerFile(folder, number)} cannot be read`, error, 'then try again.');
   });
   if (text === undefined) return ownerOf(folder, here);
-  const facts = factsFrom(text);
-  const state = facts === undefined ? 'unreadable' : await stateOf(facts, here ?? (await thisProcess()));
-  return { number, state, facts };
+  const record = recordFrom(text);
+  if (record === undefined) return { number, state: 'unreadable', facts: undefined, life: null };
+  const { life, ...facts } = record;
+  return { number, state: await stateOf(facts, here ?? (await thisProcess())), facts, life };
 }
 
 /** The proof: whether a process that once was is still there, seen from here. */
@@ -86,9 +107,9 @@ async function stateOf(owner: ProcessFacts, here: ProcessFacts): Promise<OwnerSt
 const mayTake = ({ state }: Owner, { takeOver = false }: OwnerOptions): boolean =>
   state === 'gone' || (takeOver && state !== 'alive');
 
-async function createOwner(file: string, facts: ProcessFacts): Promise<boolean> {
+async function createOwner(file: string, record: OwnerRecord): Promise<boolean> {
   try {
-    return await createFile(file, `${JSON.stringify(facts)}\n`);
+    return await createFile(file, `${JSON.stringify(record)}\n`);
   } catch (cause) {
     throw diskProblem(`${file} cannot be made`, cause, 'then try again. Nothing was started.');
   }
@@ -106,17 +127,28 @@ async function highest(folder: string): Promise<number | undefined> {
 
 const ownerFile = (folder: string, number: number): string => join(folder, `owner.${number}`);
 
-const FACTS: z.ZodType<ProcessFacts> = z.object({
+/** What an owner's file holds. */
+interface OwnerRecord extends ProcessFacts {
+  /** Null in one that was made before lives had names. */
+  readonly life: string | null;
+}
+
+const RECORD: z.ZodType<OwnerRecord> = z.object({
   pid: z.number().int().positive(),
   startTime: z.string().nullable(),
   bootId: z.string().nullable(),
   namespace: z.string().nullable(),
   host: z.string(),
+  life: z
+    .string()
+    .regex(/^[0-9a-f]+$/)
+    .nullable()
+    .default(null),
 });
 
-function factsFrom(text: string): ProcessFacts | undefined {
+function recordFrom(text: string): OwnerRecord | undefined {
   try {
-    return FACTS.parse(JSON.parse(text));
+    return RECORD.parse(JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -132,7 +164,7 @@ function refusal(folder: string, { number, state, facts }: Owner): RaymondError 
   if (state === 'alive') {
     return new RaymondError(`The run ${run} is driven by process ${facts.pid}, which is alive.`, {
       exitCode: EXIT.usage,
-      hint: `Wait for it, or stop it: press Ctrl-C there, or \`kill ${facts.pid}\`.`,
+      hint: `Wait for it, or stop it: \`raymond stop ${run}\`.`,
     });
   }
   return new RaymondError(

@@ -12,6 +12,7 @@ import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { Snapshots } from './snapshot.ts';
 import { type SavedRun, savedToText } from './state-file.ts';
+import type { StopStage } from './stop-request.ts';
 
 /** Where the steps of one run go. Whoever holds it owns the run. */
 export interface Store {
@@ -23,6 +24,8 @@ export interface Store {
   close(): Promise<void>;
   /** False once someone has taken the run over. */
   stillOwner(): Promise<boolean>;
+  /** Whether somebody elsewhere wants the run to stop. */
+  stopAsked(): StopStage | null;
 }
 
 /** What tests, and those who take a run over, want otherwise than usual. */
@@ -106,6 +109,7 @@ function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, s
       }
     },
     stillOwner: owner.stillOwner,
+    stopAsked: owner.stopAsked,
   };
 }
 

@@ -99,10 +99,11 @@ describe('raymond WORKFLOW', () => {
 });
 
 test('tells what is odd about a workflow and runs it all the same', async () => {
-  workflow({ 'START.sh': 'echo "<result>r</result>"', 'README.md': '---\nmodle: opus\n---\nx' });
-  const { code, err } = await raymond('wf');
+  workflow({ 'START.sh': 'echo "<result>r</result>"', 'OTHER.md': '---\nmodle: opus\n---\nx' });
+  writeFileSync(join(home, 'answers.yaml'), 'answers: {}\n');
+  const { code, err } = await raymond('wf', '--agent', 'replay:answers.yaml');
   expect(code).toBe(0);
-  expect(err).toContain('warning: README.md:2:1: ');
+  expect(err).toContain('warning: OTHER.md:2:1: ');
   expect(err).toContain('did you mean model?');
 });
 

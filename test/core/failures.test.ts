@@ -281,14 +281,14 @@ describe('failed agents', () => {
 describe('a resume', () => {
   const interrupt = { kind: 'stopped', at: 5000, by: 'interrupted' } as const;
 
-  test('lifts the stop of a run whose last turn came to its end after all', () => {
+  test('of a run whose last agent ended while it was stopping finds nothing to do: it is completed', () => {
     const stage = new Stage({ files });
     stage.begin('main');
     stage.say(interrupt);
     stage.reply('main', '<result>x</result>');
-    expect(stage.run.status).toBe('interrupted');
+    expect(stage.run.status).toBe('completed');
     expect(stage.resume().run.status).toBe('completed');
-    expect(stage.resume().told('run_resumed')).toHaveLength(1);
+    expect(stage.told('run_resumed')).toHaveLength(0);
   });
 
   test('of a run with nothing but an interrupted script says that it is paused', () => {

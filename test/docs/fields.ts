@@ -20,7 +20,7 @@ type Kinds<Union extends { kind: string }, Common extends string> = {
 };
 
 export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
-  run_started: { run: true, workflow: true, options: true },
+  run_started: { run: true, name: true, workflow: true, options: true },
   run_resumed: { options: true },
   run_stopping: { stop: true },
   run_ended: { status: true, spentMicros: true, estimatedMicros: true },

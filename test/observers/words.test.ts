@@ -1,15 +1,37 @@
 import { describe, expect, test } from 'vitest';
 import { TransitionsLog } from '../../src/observers/transitions-log.ts';
-import { clock, dollars, lineOf, localTime } from '../../src/observers/words.ts';
+import {
+  clock,
+  dollars,
+  duration,
+  lineOf,
+  linesAbout,
+  localTime,
+  roundDollars,
+  took,
+} from '../../src/observers/words.ts';
 import { Stage, usd } from '../core/play.ts';
 
 describe('words for people', () => {
   test.each([
-    [0, '$0.00'],
-    [12_300, '$0.0123'],
-    [250_000, '$0.25'],
-    [12_345_678, '$12.35'],
-  ])('%i micro-dollars are %s', (micros, words) => expect(dollars(micros)).toBe(words));
+    [0, '$0.00', '$0.00'],
+    [1_230, '$0.0012', '$0.0012'],
+    [12_300, '$0.0123', '$0.01'],
+    [250_000, '$0.25', '$0.25'],
+    [12_345_678, '$12.35', '$12.35'],
+  ])('%i micro-dollars are %s, or among others %s', (micros, words, rounded) => {
+    expect([dollars(micros), roundDollars(micros)]).toStrictEqual([words, rounded]);
+  });
+
+  test.each([
+    [-5, '0:00', '0.0s'],
+    [9_940, '0:09', '9.9s'],
+    [42_900, '0:42', '0:42'],
+    [723_000, '12:03', '12:03'],
+    [3_723_000, '1:02:03', '1:02:03'],
+  ])('%i milliseconds are %s, and once they are over %s', (ms, running, over) => {
+    expect([duration(ms), took(ms)]).toStrictEqual([running, over]);
+  });
 
   test('a time of another day comes with its date', () => {
     const now = new Date(2026, 0, 15, 14, 30, 22).getTime();
@@ -33,6 +55,14 @@ test('a run reads as a story, one line an event, each labelled with its agent', 
     '[main_w1] W.sh → end (result) $0.00',
     'the run has ended: failed, $0.50',
   ]);
+});
+
+test('what takes several lines is labelled on each, and cannot drive a terminal', () => {
+  const message = 'START.sh: exit 2\n\u001b[2Jlast\r\n\twords\n';
+  const failed = { kind: 'agent_failed', at: 1, agent: 'main_w1', state: 'START.sh', message } as const;
+  expect(lineOf(failed)).toBe('[main_w1] failed: START.sh: exit 2\n[main_w1]   last\n[main_w1]       words');
+  const says = { kind: 'says', text: 'a\n\nb\u0007' } as const;
+  expect(linesAbout({ at: 1, agent: 'main', doing: says })).toStrictEqual(['[main] | a', '[main] | b']);
 });
 
 test('transitions.log says who went where, in which session, for how much', () => {

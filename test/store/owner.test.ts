@@ -23,10 +23,11 @@ test('an owner puts itself on record, keeps others away, and is gone when it is 
   const folder = temporary();
   const owner = await takeOwnership(folder);
   const file = join(folder, 'owner.1');
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toStrictEqual(US);
+  const life = expect.stringMatching(/^[0-9a-f]{16}$/);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toStrictEqual({ ...US, life });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toStrictEqual(['owner.1']);
-  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'alive', facts: US });
+  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'alive', facts: US, life });
   expect(await owner.stillOwner()).toBe(true);
   await refusalOf(() => takeOwnership(folder));
   await owner.release();
@@ -72,8 +73,8 @@ describe('a run is taken from an owner that is', () => {
 
 describe('a run is refused, with a sentence that says why and what to do, if its owner is', () => {
   test.each<[string, ProcessFacts | string, string, string]>([
-    ['alive', US, `is driven by process ${US.pid}, which is alive.`, '`kill '],
-    ['alive, and says not since when', { ...US, startTime: null }, 'which is alive.', '`kill '],
+    ['alive', US, `is driven by process ${US.pid}, which is alive.`, '`raymond stop run-1`'],
+    ['alive, and says not since when', { ...US, startTime: null }, 'which is alive.', '`raymond stop run-1`'],
     [
       'on another machine',
       { ...US, bootId: 'x', host: 'far' },

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Layout, layoutOf } from '../../src/store/layout.ts';
-import { findRun, listRuns } from '../../src/store/runs.ts';
+import { listRuns } from '../../src/store/run-list.ts';
+import { findRun } from '../../src/store/runs.ts';
 import { createRun, type Store } from '../../src/store/store.ts';
 import { fixedStory, refusalOf, runAfter } from './story.ts';
 import { temporaryFolders } from './temp.ts';
@@ -24,23 +26,26 @@ describe('a list of runs', () => {
     const layout = layoutHere();
     const tale = fixedStory(30);
     const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: 1e9 });
+    const [driven] = await listRuns(layout);
+    const owner = { state: 'alive', pid: process.pid, host: hostname() };
+    expect(driven).toMatchObject({ id: 'run-1', standing: 'running', owner, agents: { ready: 1 } });
     await store.save(tale.steps);
-    const { ledger, agents, workflow, status } = runAfter(tale, tale.steps.length);
+    const { name, ledger, agents, workflow, status } = runAfter(tale, tale.steps.length);
     const [run, ...more] = await listRuns(layout);
     expect(more).toStrictEqual([]);
+    const { spentMicros } = ledger;
     expect(run).toMatchObject({
       kind: 'run',
       id: 'run-1',
-      status,
+      name,
+      standing: status,
       workflow,
       startedAt: 1000,
-      spentMicros: ledger.spentMicros,
-      owner: { state: 'alive', pid: process.pid },
+      spentMicros,
     });
     const counts = run?.kind === 'run' ? Object.values(run.agents) : [];
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(agents.length);
     await store.close();
-    expect((await listRuns(layout))[0]).toMatchObject({ owner: null });
   });
 
   test('has the latest first, and is not spoilt by a file that cannot be read', async () => {
@@ -82,6 +87,8 @@ describe('a run is found', () => {
   test.each([
     ['nothing near it', 'zzz', 'no such run: zzz'],
     ['a slip of the finger', 'bokk-1', 'no such run: bokk-1 (did you mean book-1?)'],
+    ['a slip in the beginning of several', 'bok', 'no such run: bok (did you mean book-1 or book-2?)'],
+    ['the end of one', 'm-3', 'no such run: m-3 (did you mean film-3?)'],
     ['several that fit', 'book', '`book` may be any of 2 runs: book-1, book-2.'],
     ['no word at all', '', 'no such run: '],
     ['a path', '../state/book-1', 'no such run: ../state/book-1'],
@@ -91,6 +98,24 @@ describe('a run is found', () => {
     expect(refusal.message).toBe(message);
     expect(refusal.exitCode).toBe(64);
     expect(refusal.hint).toBeDefined();
+  });
+
+  test('or refused with the latest of very many that fit', async () => {
+    const layout = layoutHere();
+    for (let day = 10; day < 20; day++) await (await make(layout, `book-${day}`)).close();
+    const refusal = await refusalOf(() => findRun(layout, 'book'));
+    expect(refusal.message).toBe(
+      '`book` may be any of 10 runs: book-15, book-16, book-17, book-18, book-19 and 5 more.',
+    );
+    expect((await refusalOf(() => findRun(layout, 'boook-1'))).message).toContain(
+      '(did you mean book-17, book-18 or book-19?)',
+    );
+  });
+
+  test('as the last one that can be read', async () => {
+    const layout = await three();
+    writeFileSync(layout.state('zoo'), '{');
+    expect(await findRun(layout, 'last')).toBe('book-2');
   });
 
   test('also if it is called `last`', async () => {

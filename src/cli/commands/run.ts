@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { runWorkflow } from '../../raymond/start.ts';
 import { attend } from '../attend.ts';
-import type { Carry } from '../catalogue.ts';
+import type { Carry } from '../entry.ts';
 import { optionsOf, withConfig } from '../options.ts';
 import { refuse, usage } from '../usage.ts';
 import { textOf } from '../words.ts';

@@ -1,7 +1,14 @@
+import { publishedSchema } from '../../raymond/published-schema.ts';
 import { CHECK, MEND, REPORT, START } from './states.ts';
 
+/** A comment by which an editor finds what a file may hold. The schema stands beside it: no other place is sure to be there. */
+const reference = (schema: 'frontmatter' | 'scenario'): string =>
+  `# yaml-language-server: $schema=./${schema}.schema.json\n`;
+
+const withReference = (prompt: string): string => prompt.replace('---\n', `---\n${reference('frontmatter')}`);
+
 /** Canned answers: the first tour has a mistake in it, so that the loop is seen. */
-const ANSWERS = `# What is answered in each state when nobody is to be paid: raymond FOLDER --agent replay:FOLDER/answers.yaml
+const ANSWERS = `${reference('scenario')}# What is answered in each state when nobody is to be paid: raymond FOLDER --agent replay:FOLDER/answers.yaml
 # Only the answers are canned. Scripts are run, files are written, the costs are counted.
 answers:
   START.md:
@@ -35,9 +42,11 @@ answers:
 
 /** The workflow that `raymond init` writes: a prompt, a gate that loops back, and a result. */
 export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
-  'START.md': START,
+  'START.md': withReference(START),
   'CHECK.sh': CHECK,
-  'MEND.md': MEND,
-  'REPORT.md': REPORT,
+  'MEND.md': withReference(MEND),
+  'REPORT.md': withReference(REPORT),
   'answers.yaml': ANSWERS,
+  'frontmatter.schema.json': publishedSchema('frontmatter'),
+  'scenario.schema.json': publishedSchema('scenario'),
 };

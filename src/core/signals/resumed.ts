@@ -27,7 +27,7 @@ export function resumed(run: Run, signal: Resumed): Step {
 
 /** Whether there is anything to take up, or a stop to be lifted; otherwise the run has ended for good. */
 export const canResume = (run: Run, retry: boolean): boolean =>
-  run.stop !== null || run.agents.some((agent) => canGoOn(agent, retry));
+  run.agents.some((agent) => canGoOn(agent, retry) || (run.stop !== null && agent.phase.kind !== 'ended'));
 
 /** What failed, and a script that may have done half its work, is only taken up again if the user says so. */
 function canGoOn({ phase }: Agent, retry: boolean): boolean {

@@ -1,0 +1,93 @@
+// Draws docs/live.svg: the live view of `raymond demo` at the moment when most agents are at work. `npm run picture`.
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const [{ runWorkflow }, { lineOf }, { render }, { EMPTY_VIEW, viewAfter, viewSeeing }] = await Promise.all(
+  ['index.js', 'observers/words.js', 'observers/live/render.js', 'observers/live/view.js'].map(
+    (file) => import(new URL(`../dist/${file}`, import.meta.url)),
+  ),
+);
+
+const SIZE = { columns: 84, rows: 18, colour: true };
+const INKS = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
+/** What the block shows itself. */
+const IN_BLOCK = new Set(['turn_started', 'agent_started', 'run_ended']);
+
+const place = mkdtempSync(join(tmpdir(), 'raymond-picture-'));
+try {
+  const lines = await bestMoment(place);
+  writeFileSync(fileURLToPath(new URL('../docs/live.svg', import.meta.url)), drawn(lines));
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
+
+/** Runs the demo and keeps the screen with the most agents that are seen doing something. */
+async function bestMoment(place) {
+  mkdirSync(join(place, '.raymond'));
+  const workflow = join(place, 'workflow');
+  cpSync(fileURLToPath(new URL('../examples/demo', import.meta.url)), workflow, { recursive: true });
+  let [view, best] = [EMPTY_VIEW, { busy: 0, lines: [] }];
+  const above = [];
+  const look = () => {
+    const busy = [...view.agents.values()].filter(({ doing }) => doing !== null).length;
+    if (busy < best.busy) return;
+    const block = render(view, Date.now(), SIZE);
+    best = { busy, lines: [...above.slice(-(SIZE.rows - block.length)), ...block] };
+  };
+  const running = await runWorkflow(workflow, {
+    cwd: place,
+    input: 'a command that turns numbers into Roman numerals',
+    name: 'demo',
+    options: { agent: `replay:${join(workflow, 'answers.yaml')}` },
+    observe(event) {
+      view = viewAfter(view, [event]);
+      const line = IN_BLOCK.has(event.kind) ? null : lineOf(event);
+      if (line !== null) above.push(line.replaceAll(`${place}/`, ''));
+      look();
+    },
+    watch(activity) {
+      view = viewSeeing(view, [activity]);
+      look();
+    },
+  });
+  await running.finished;
+  return best.lines;
+}
+
+/** A terminal window as SVG: each line a text, each colour a span. */
+function drawn(lines) {
+  const [cell, leading, margin] = [8.4, 19, 16];
+  const width = Math.ceil(SIZE.columns * cell + 2 * margin);
+  const height = lines.length * leading + 2 * margin + 24;
+  const rows = lines.map((line, index) => {
+    const y = margin + 24 + (index + 0.75) * leading;
+    return `<text x="${margin}" y="${y}" xml:space="preserve">${spans(line)}</text>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
+<title>raymond demo</title>
+<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d8dee9}.dim{fill:#7b8698}.bold{font-weight:700;fill:#eceff4}.cyan{fill:#88c0d0}.yellow{fill:#ebcb8b}.red{fill:#bf616a}.green{fill:#a3be8c}</style>
+<rect width="${width}" height="${height}" rx="10" fill="#1f2430"/>
+<circle cx="20" cy="18" r="5" fill="#bf616a"/><circle cx="38" cy="18" r="5" fill="#ebcb8b"/><circle cx="56" cy="18" r="5" fill="#a3be8c"/>
+${rows.join('\n')}
+</svg>
+`;
+}
+
+/** The words of a line, each in its colour: an escape code opens one, the next closes it. */
+function spans(line) {
+  const [first = '', ...rest] = line.split('\u001b[');
+  return [
+    escaped(first),
+    ...rest.map((part) => {
+      const [, code = '', words = ''] = /^(\d+)m(.*)$/s.exec(part) ?? [];
+      const ink = INKS[code];
+      return ink === undefined || words === '' ? escaped(words) : `<tspan class="${ink}">${escaped(words)}</tspan>`;
+    }),
+  ].join('');
+}
+
+function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,55 @@
+import { relative } from 'node:path';
+import type { Run } from '../core/run.ts';
+import { documentOf, exitCodeOf } from '../observers/document.ts';
+import { harmless } from '../observers/harmless.ts';
+import { ending, summaryOf } from '../observers/summary.ts';
+import { Tally } from '../observers/tally.ts';
+import { debugFolderOf, recordedEvents } from '../raymond/records.ts';
+import type { Words } from './entry.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How a run was found: whether anything was started at all, and where it is on record. */
+export interface Attended {
+  readonly started: boolean;
+  readonly cwd: string;
+}
+
+/** What there is to say when a run is over: results on stdout, the summary on stderr. Gives the exit code. */
+export async function report(run: Run, { started, cwd }: Attended, words: Words, terminal: Terminal): Promise<number> {
+  const { out, err, screen, outIsScreen = false } = terminal;
+  const events = words.json || (started && !words.quiet) ? await recordedEvents(run.id, cwd) : [];
+  const results = words.events ? '' : words.json ? `${JSON.stringify(documentOf(run, events))}\n` : resultsOf(run);
+  // Where both are read on one screen, the results stand apart from the story and the summary.
+  const apart = results !== '' && outIsScreen && screen !== null && !words.quiet ? '\n' : '';
+  err(apart);
+  out(outIsScreen ? harmless(results) : results);
+  err(apart);
+
+  const page = { columns: screen?.size().columns ?? null, colour: screen?.colour ?? false, now: Date.now() };
+  if (started && !words.quiet) {
+    const tally = new Tally();
+    for (const event of events) tally.tell(event);
+    const debugFolder = run.options.debug ? shortest(await debugFolderOf(run, cwd), terminal.cwd) : null;
+    err(summaryOf(run, tally, { ...page, debugFolder }));
+  } else {
+    if (!words.quiet) err('This run has ended already; nothing was started.\n');
+    err(
+      ending(run, page, true)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+  }
+  return exitCodeOf(run);
+}
+
+/** One result as it is; several under the names of their agents. */
+function resultsOf({ agents }: Run): string {
+  const results = agents.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [{ id, text: phase.result }] : []));
+  return results.map(({ id, text }) => `${agents.length === 1 ? '' : `[${id}]\n`}${text}\n`).join('');
+}
+
+/** A path as it is written in this folder, unless that is longer. */
+function shortest(path: string, cwd: string): string {
+  const here = relative(cwd, path);
+  return here.length < path.length ? here : path;
+}

@@ -1,0 +1,30 @@
+import type { Standing } from '../core/standing.ts';
+import type { Ink } from '../observers/ink.ts';
+
+/** How a run stands, in a word or two. */
+export const standingWord = (standing: Standing): string => standing.replaceAll('_', ' ');
+
+const INKS: Record<Standing, Ink> = {
+  running: 'green',
+  stopping: 'yellow',
+  crashed: 'red',
+  elsewhere: 'yellow',
+  completed: 'dim',
+  failed: 'red',
+  waiting: 'yellow',
+  paused: 'yellow',
+  budget_exceeded: 'yellow',
+  iteration_limit: 'yellow',
+  interrupted: 'yellow',
+};
+
+/** The ink that such words are written in. */
+export const standingInk = (standing: Standing): Ink => INKS[standing];
+
+/** How long ago something was, in the largest unit that fits: `40s`, `12m`, `5h`, `3d`. */
+export function ago(at: number, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - at) / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}

@@ -1,0 +1,37 @@
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
+
+/** How many columns a text takes: wide characters take two, combining marks and colours none. */
+export const widthOf = (text: string): number => stringWidth(text);
+
+/** A text that is at most so wide. What is left out is marked with `…`: at the end, or where the end tells more, before it. */
+export function shorten(text: string, width: number, keep: 'start' | 'end' = 'start'): string {
+  if (widthOf(text) <= width) return text;
+  const characters = Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+  if (keep === 'end') characters.reverse();
+  const kept: string[] = [];
+  let left = width - 1;
+  for (const character of characters) {
+    left -= widthOf(character);
+    if (left < 0) break;
+    kept.push(character);
+  }
+  if (width < 1) return '';
+  return keep === 'end' ? `…${kept.reverse().join('').trimStart()}` : `${kept.join('').trimEnd()}…`;
+}
+
+/** A text filled up with spaces to be exactly so wide. */
+export function padded(text: string, width: number, side: 'left' | 'right' = 'right'): string {
+  const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return side === 'left' ? `${spaces}${text}` : `${text}${spaces}`;
+}
+
+/** A text in lines that are broken between words; what follows the first is indented. A path is never broken. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  if (columns === Number.POSITIVE_INFINITY || widthOf(text) <= columns) return [text];
+  const [first = '', ...rest] = wrapAnsi(text, Math.max(1, columns - INDENT.length)).split('\n');
+  return [first, ...rest.map((line) => `${INDENT}${line}`)];
+}
+
+const INDENT = '  ';
+const SEGMENTER = new Intl.Segmenter();

@@ -1,0 +1,206 @@
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { obey } from '../../src/cli/obey.ts';
+import type { Screen, Terminal } from '../../src/cli/terminal.ts';
+import { PaperTerminal } from '../observers/live/paper-terminal.ts';
+
+let home: string;
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-attend-')));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function workflow(files: Record<string, string>): void {
+  mkdirSync(join(home, 'wf'), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, 'wf', name), text);
+}
+
+/** A terminal that keeps what it is told. */
+class Desk implements Terminal {
+  stdout = '';
+  stderr = '';
+  interrupt: () => void = () => {};
+  readonly env = process.env;
+  readonly cwd = home;
+  readonly screen: Screen | null;
+  readonly outIsScreen: boolean;
+  private readonly readers = new Set<() => void>();
+
+  constructor(screen: Screen | null = null) {
+    this.screen = screen;
+    this.outIsScreen = screen !== null;
+  }
+
+  readonly out = (text: string): void => {
+    this.stdout += text;
+  };
+
+  readonly err = (text: string): void => {
+    this.stderr += text;
+    for (const reader of this.readers) reader();
+  };
+
+  readonly onInterrupt = (act: () => void) => {
+    this.interrupt = act;
+    return () => {};
+  };
+
+  /** Waits until something was said on stderr. */
+  says(text: string): Promise<void> {
+    return new Promise((done) => {
+      const look = (): void => {
+        if (!this.stderr.includes(text)) return;
+        this.readers.delete(look);
+        done();
+      };
+      this.readers.add(look);
+      look();
+    });
+  }
+}
+
+async function raymond(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const desk = new Desk();
+  const code = await obey(argv, desk);
+  return { code, out: desk.stdout, err: desk.stderr };
+}
+
+const TIMES = /\d+\.\ds/g;
+
+describe('piped', () => {
+  test('the story and its summary go to stderr in plain lines, the result to stdout as it is', async () => {
+    workflow({
+      'START.sh': 'echo "<goto>NEXT</goto>"',
+      'NEXT.sh': `printf '<result>\\033[1mr\\033[0m</result>'`,
+    });
+    const { out, err } = await raymond('wf', '--run-id', 'r1');
+    expect(out).toBe('\u001b[1mr\u001b[0m\n');
+    expect(err.replaceAll(TIMES, '0.0s').replace(/r1_\d{8}_\d{6}/, 'r1_then')).toBe(`\
+run r1: ${join(home, 'wf')}
+[main] START.sh
+[main] START.sh → NEXT.sh (goto) $0.00
+[main] NEXT.sh
+[main] NEXT.sh → end (result) $0.00
+Completed in 0.0s: 2 turns, $0.00.
+            visits  time
+  START.sh       1  0.0s
+  NEXT.sh        1  0.0s
+Debug files: ${join('.raymond', 'debug', 'r1_then')}
+`);
+  });
+
+  test('what agents do is printed too, if it is asked for', async () => {
+    workflow({ 'START.sh': 'echo one; echo "<result>r</result>"' });
+    expect((await raymond('wf', '--verbose')).err).toContain('[main] | one\n');
+    expect((await raymond('wf')).err).not.toContain('one');
+  });
+
+  test('a failure is told with its last words, and at the end in one sentence with the command to go on', async () => {
+    workflow({ 'START.sh': `echo one >&2; printf '\\033[2Jtwo\\n' >&2; exit 3` });
+    const { code, err } = await raymond('wf', '--run-id', 'r1');
+    expect(code).toBe(1);
+    expect(err).toContain(
+      '[main] failed: START.sh: the script ended with exit code 3\n[main]   one\n[main]   two\nFailed after',
+    );
+    expect(err).toMatch(
+      /\n\[main\] failed: START\.sh: the script ended with exit code 3\nTo go on: raymond resume r1 --retry\n$/,
+    );
+  });
+
+  test('quiet says only what must be known', async () => {
+    workflow({ 'START.sh': 'echo one >&2; exit 3' });
+    const { err } = await raymond('wf', '--run-id', 'r1', '--quiet');
+    expect(err).toBe(
+      '[main] failed: START.sh: the script ended with exit code 3\none\nTo go on: raymond resume r1 --retry\n',
+    );
+  });
+
+  test('the results of several agents are labelled', async () => {
+    workflow({ 'START.sh': 'echo "<fork next=\\"A\\">A</fork>"', 'A.sh': 'echo "<result>$RAYMOND_AGENT_ID</result>"' });
+    const { out } = await raymond('wf', '--quiet');
+    expect(out).toBe('[main]\nmain\n[main_a1]\nmain_a1\n');
+  });
+
+  test('a run that works in another folder is found there', async () => {
+    workflow({ 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' });
+    const elsewhere = join(home, 'else where');
+    mkdirSync(join(elsewhere, '.raymond'), { recursive: true });
+    const { out, err } = await raymond('wf', '--dir', 'else where', '--run-id', 'r1', '--json');
+    expect(JSON.parse(out)).toMatchObject({ run_id: 'r1', transitions: [{ to: 'NEXT.sh' }, { to: null }] });
+    expect(err).toContain('2 turns');
+    const [, folder = ''] = /Debug files: (.*)\n/.exec(err) ?? [];
+    expect(existsSync(join(home, folder, 'transitions.log'))).toBe(true);
+  });
+});
+
+describe('a run that has ended already', () => {
+  test('is not started again, and that is said in one sentence', async () => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    await raymond('wf', '--run-id', 'r1');
+    expect(await raymond('resume', 'r1')).toStrictEqual({
+      code: 0,
+      out: 'r\n',
+      err: 'This run has ended already; nothing was started.\n',
+    });
+  });
+
+  test('is told with what would take it up again, if it failed', async () => {
+    workflow({ 'START.sh': 'exit 3' });
+    await raymond('wf', '--run-id', 'r1');
+    expect((await raymond('resume', 'r1')).err).toBe(
+      'This run has ended already; nothing was started.\n[main] failed: START.sh: the script ended with exit code 3\nTo go on: raymond resume r1 --retry\n',
+    );
+  });
+});
+
+describe('in a terminal', () => {
+  test('the block is gone at the end, the results cannot drive it, and it is as it was', async () => {
+    workflow({ 'START.sh': `printf '<result>\\033[2J\\033]0;owned\\007r</result>'` });
+    const screen = new PaperTerminal();
+    const desk = new Desk(screen);
+    await obey(['wf', '--run-id', 'r1'], desk);
+    expect(desk.stdout).toBe('r\n');
+    expect(screen).toMatchObject({
+      cursor: true,
+      title: 'shell',
+      isWatched: false,
+      text: `run r1: ${join(home, 'wf')}\n[main] START.sh → end (result) $0.00`,
+    });
+    expect(desk.stderr).toMatch(/^\n\nCompleted in/);
+  });
+
+  test.each([['--events'], ['--quiet']])('%s wants no live view', async (flag) => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    const screen = new PaperTerminal();
+    await obey(['wf', flag], new Desk(screen));
+    expect(screen.writes).toStrictEqual([]);
+  });
+
+  test('an error before the start leaves no trace on the screen', async () => {
+    const screen = new PaperTerminal();
+    const desk = new Desk(screen);
+    expect(await obey(['nowhere'], desk)).toBe(64);
+    expect(screen.writes).toStrictEqual([]);
+    expect(screen.isWatched).toBe(false);
+  });
+});
+
+test('a first Ctrl-C lets the turn finish, and the summary says how to go on', async () => {
+  workflow({
+    'START.sh': 'while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
+    'NEXT.sh': 'echo "<result>r</result>"',
+  });
+  const desk = new Desk();
+  const over = obey(['wf', '--run-id', 'r1'], desk);
+  await desk.says('[main] START.sh\n');
+  desk.interrupt();
+  await desk.says('press Ctrl-C again');
+  writeFileSync(join(home, 'go'), '');
+  expect(await over).toBe(130);
+  expect(desk.stderr).toContain('[main] START.sh → NEXT.sh (goto) $0.00\nInterrupted after');
+  expect(desk.stderr).toMatch(/\nTo go on: raymond resume r1\n$/);
+});

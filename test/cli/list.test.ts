@@ -1,0 +1,155 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runTable } from '../../src/cli/run-table.ts';
+import { widthOf } from '../../src/observers/fit.ts';
+import { dyeFor } from '../../src/observers/ink.ts';
+import { runsHere } from '../../src/raymond/runs.ts';
+import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
+import { newRoom, type Room } from './room.ts';
+
+/** Runs of every sort: `ok`, `bad`, `over` its limit of iterations, and a file that is `broken`. */
+async function manySorts(): Promise<Room> {
+  const room = newRoom();
+  writeWorkflow(room.cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
+  writeWorkflow(room.cwd, 'bad', { 'START.sh': 'exit 2' });
+  await room.raymond('ok', '--run-id', 'ok-1', '--name', 'The first');
+  writeWorkflow(room.cwd, 'over', { 'START.sh': 'echo "<fork next=\\"END.sh\\">END.sh</fork>"', 'END.sh': 'true' });
+  await room.raymond('over', '--run-id', 'over-1', '--max-iterations', '1');
+  await room.raymond('bad', '--run-id', 'bad-1');
+  writeFileSync(join(room.cwd, '.raymond', 'state', 'broken.json'), '{');
+  return room;
+}
+
+const cellsOf = (out: string): readonly (readonly string[])[] =>
+  out
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().split(/ {2,}/));
+
+test('where there are no runs, it says so and how to start one', async () => {
+  const { raymond } = newRoom();
+  expect(await raymond('list')).toStrictEqual({
+    code: 0,
+    out: 'There are no runs here yet. `raymond WORKFLOW` starts one.\n',
+    err: '',
+  });
+  expect((await raymond('list', '--json')).out).toBe('{"runs":[]}\n');
+});
+
+test('shows the unfinished first, then the latest first, and last what cannot be read, with the reason', async () => {
+  const { cwd, raymond } = await manySorts();
+  const { code, out, err } = await raymond('ls');
+  expect(code).toBe(0);
+  expect(cellsOf(out)).toStrictEqual([
+    ['RUN', 'NAME', 'STATUS', 'AGENTS', 'COST', 'AGE'],
+    ['over-1', 'over', 'iteration limit', '2 live', '$0.00', expect.stringMatching(/^\d+s$/)],
+    ['bad-1', 'bad', 'failed', '1 failed', '$0.00', expect.stringMatching(/^\d+s$/)],
+    ['ok-1', 'The first', 'completed', '1 ended', '$0.00', expect.stringMatching(/^\d+s$/)],
+    ['broken', 'unreadable'],
+  ]);
+  expect(err).toBe(
+    `broken: ${join(cwd, '.raymond', 'state', 'broken.json')} is not a state file of Raymond: it is not JSON.\n`,
+  );
+});
+
+test('gives all of it as one document', async () => {
+  const { cwd, raymond } = await manySorts();
+  const { runs } = JSON.parse((await raymond('list', '--json')).out) as { runs: unknown[] };
+  expect(runs).toStrictEqual([
+    expect.objectContaining({ run_id: 'over-1', status: 'iteration_limit' }),
+    expect.objectContaining({ run_id: 'bad-1', status: 'failed', agent_counts: { live: 0, ended: 0, failed: 1 } }),
+    {
+      run_id: 'ok-1',
+      name: 'The first',
+      workflow: 'ok',
+      workflow_path: join(cwd, 'ok'),
+      status: 'completed',
+      owner: null,
+      started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      cost_usd: 0,
+      agent_counts: { live: 0, ended: 1, failed: 0 },
+    },
+    { run_id: 'broken', status: 'unreadable', error: expect.stringContaining('it is not JSON') },
+  ]);
+});
+
+test('a run that is driven has its process, and one whose process was killed has crashed', async () => {
+  const { cwd, raymond } = newRoom();
+  writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>r</result>') });
+  const owner = startOwner(cwd, 'wf', '--run-id', 'r1');
+  await appears(cwd, 'here');
+  const [, running] = cellsOf((await raymond('list')).out);
+  expect(running).toContain(`running (${owner.pid})`);
+  const entry = { run_id: 'r1', status: 'running', owner: { state: 'alive', pid: owner.pid, host: hostname() } };
+  expect(JSON.parse((await raymond('list', '--json')).out)).toMatchObject({ runs: [entry] });
+  owner.signal('SIGKILL');
+  await owner.exited;
+  const { out, err } = await raymond('list');
+  expect(cellsOf(out)[1]).toContain('crashed');
+  expect(err).toBe('The process of r1 is gone. To go on: raymond resume r1\n');
+  writeFileSync(join(cwd, 'go'), '');
+  expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'r\n' });
+  expect(await raymond('list')).toMatchObject({ out: expect.stringContaining('completed'), err: '' });
+});
+
+test('a thousand runs are listed', async () => {
+  const { cwd, raymond } = newRoom();
+  writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
+  await raymond('wf', '--run-id', 'r0');
+  const states = join(cwd, '.raymond', 'state');
+  const text = readFileSync(join(states, 'r0.json'), 'utf8');
+  for (let number = 1; number < 1000; number++) {
+    writeFileSync(join(states, `r${number}.json`), text.replace('"id": "r0"', `"id": "r${number}"`));
+  }
+  const { out } = await raymond('list');
+  const rows = cellsOf(out).slice(1);
+  expect(rows).toHaveLength(1000);
+  expect(rows.every((cells) => cells.includes('completed'))).toBe(true);
+  expect(new Set(rows.map(([id]) => id)).size).toBe(1000);
+});
+
+describe('on a screen', () => {
+  const pageOf = (columns: number) => ({ columns, dye: dyeFor(false), now: Date.now() });
+
+  test.each([
+    [80, 'RUN     NAME       STATUS           AGENTS     COST  AGE', 'over-1'],
+    [60, 'RUN     NAME       STATUS           AGENTS     COST  AGE', 'over-1'],
+    [50, 'RUN     STATUS           AGENTS     COST  AGE', 'over-1'],
+    [38, 'RUN     STATUS            COST  AGE', 'over-1'],
+    [30, 'over-1  over', '  iteration limit  2 live'],
+    [20, 'over-1  over', '  iteration limit'],
+  ])('of %i columns every line fits, and what is left out is what matters least', async (columns, first, second) => {
+    const { cwd } = await manySorts();
+    const lines = runTable(await runsHere(cwd), pageOf(columns));
+    expect(lines[0]).toBe(first);
+    expect(lines[1]).toMatch(new RegExp(`^${second}`));
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+  });
+
+  test('an id that is wider than the screen is not cut off: it is there to be copied', async () => {
+    const { cwd, raymond } = newRoom();
+    writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
+    const id = 'x'.repeat(60);
+    await raymond('wf', '--run-id', id);
+    expect(runTable(await runsHere(cwd), pageOf(40))[0]).toBe(id);
+  });
+
+  test('a name drives no terminal', async () => {
+    const { cwd, raymond } = newRoom();
+    writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
+    await raymond('wf', '--run-id', 'r1', '--name', 'a\u001b[2Jb\nc');
+    expect(cellsOf((await raymond('list')).out)[1]?.[1]).toBe('ab c');
+  });
+});
+
+test('a folder in the place of a state file spoils nothing', async () => {
+  const { cwd, raymond } = await manySorts();
+  rmSync(join(cwd, '.raymond', 'state', 'ok-1.json'));
+  mkdirSync(join(cwd, '.raymond', 'state', 'ok-1.json'));
+  const { code, out, err } = await raymond('list');
+  expect(code).toBe(0);
+  expect(cellsOf(out)).toContainEqual(['ok-1', 'unreadable']);
+  expect(err).toContain('ok-1: ');
+});

@@ -1,0 +1,159 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { liveShow } from '../../src/cli/live-show.ts';
+import type { Event } from '../../src/core/event.ts';
+import { Stage, usd } from '../core/play.ts';
+import { PaperClock, PaperTerminal } from '../observers/live/paper-terminal.ts';
+
+const BOOK = { files: ['START.md', 'CHECK.sh'] };
+
+function setUp({ verbose = false, columns = 62 } = {}) {
+  const terminal = new PaperTerminal(columns);
+  const clock = new PaperClock();
+  const show = liveShow(terminal, verbose, clock);
+  const tell = (events: readonly Event[]): void => {
+    for (const event of events) show.observe(event);
+    clock.pass(100);
+  };
+  return { terminal, clock, show, tell };
+}
+
+describe('the live view', () => {
+  test('keeps what goes on at the bottom and lets what happened scroll away', () => {
+    const { terminal, clock, show, tell } = setUp();
+    const stage = new Stage(BOOK).plays({ text: '<goto>CHECK</goto>', cost: usd(0.5) });
+    stage.begin('main');
+    tell(stage.events);
+    show.watch?.({ at: 5000, agent: 'main', doing: { kind: 'prints', text: 'all\u001b[2J well' } });
+    clock.pass(2000);
+    expect(terminal.text).toBe(`\
+run run-1: /w/book
+[main] START.md → CHECK.sh (goto) $0.50
+── run-1 ────────────────────────────────────────────────────
+⠹ main  CHECK.sh  all well                        0:00  $0.50
+0:01  $0.50 of $10.00  1 live`);
+    expect(terminal.title).toBe('raymond: book — CHECK.sh $0.50');
+    tell(stage.reply('main', '<result>r</result>').events.slice(-4));
+    show.close();
+    expect(terminal).toMatchObject({
+      cursor: true,
+      title: 'shell',
+      text: 'run run-1: /w/book\n[main] START.md → CHECK.sh (goto) $0.50\n[main] CHECK.sh → end (result) $0.00',
+    });
+  });
+
+  test('prints all that agents say, if it is told to be verbose, each line with its agent', () => {
+    const { terminal, clock, show } = setUp({ verbose: true });
+    show.watch?.({ at: 1, agent: 'main_w1', doing: { kind: 'says', text: 'one\n\u001b[31mtwo' } });
+    show.watch?.({ at: 2, agent: 'main', doing: { kind: 'uses', tool: 'Bash', detail: 'npm test' } });
+    clock.pass(100);
+    expect(terminal.text).toBe('[main_w1] | one\n[main_w1] | two\n[main] > Bash npm test');
+    show.close();
+  });
+
+  test('knows what was before it: who resumes a run sees its name, its agents and what is spent', async () => {
+    const { terminal, clock, show, tell } = setUp();
+    const stage = new Stage(BOOK).plays({ text: '<fork next="CHECK">CHECK</fork>', cost: usd(2) });
+    stage.say({ kind: 'stopped', at: 3000, by: 'interrupted' });
+    const past = [...stage.events];
+    stage.resume().begin('main');
+    let recall: (events: readonly Event[]) => void = () => {};
+    show.recall?.(
+      new Promise((done) => {
+        recall = done;
+      }),
+    );
+    tell(stage.events.slice(past.length));
+    expect(terminal.text).toBe('the run goes on');
+    recall(past);
+    await Promise.resolve();
+    clock.pass(2000);
+    expect(terminal.text).toContain('── run-1 ──');
+    expect(terminal.text).toMatch(/main {9}CHECK\.sh {2}running.* \$2\.00\n· main_check1 {2}CHECK\.sh {2}waiting\n/);
+    expect(terminal.text).toContain('$2.00 of $10.00');
+    show.close();
+  });
+
+  test('says at once what a Ctrl-C has brought about', () => {
+    const { terminal, clock, show, tell } = setUp({ columns: 80 });
+    const stage = new Stage(BOOK);
+    stage.begin('main');
+    tell(stage.events);
+    show.interrupt(1);
+    clock.pass(100);
+    expect(terminal.text).toContain('interrupted: waiting for 1 turn to end; Ctrl-C again ends it now');
+    show.interrupt(2);
+    clock.pass(100);
+    expect(terminal.text).toContain('ending 1 turn');
+    show.close();
+  });
+});
+
+/** Runs a command in a real terminal; not every machine has it, or has this one. */
+const SCRIPT = 'script';
+const hasScript = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+describe.skipIf(!hasScript)('in a real terminal', () => {
+  let home: string;
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'raymond-live-'));
+    mkdirSync(join(home, 'wf'));
+    writeFileSync(
+      join(home, 'wf', 'START.sh'),
+      'touch here; while [ ! -e go ]; do sleep 0.02; done; echo "<result>r</result>"',
+    );
+  });
+
+  afterEach(() => {
+    writeFileSync(join(home, 'go'), '');
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  /** Starts a run and does something once it is on the screen; gives all that was written to the terminal. */
+  const watch = (act: (pid: number) => void): Promise<string> =>
+    new Promise((done) => {
+      const command = `${process.execPath} ${CLI} wf --run-id r1`;
+      const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
+        cwd: home,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let written = '';
+      let acted = false;
+      child.stdout.on('data', (chunk: Buffer) => {
+        written += chunk.toString();
+        if (acted || !written.includes('1 live')) return;
+        acted = true;
+        act(ownerOf('r1'));
+      });
+      child.on('close', () => done(written));
+    });
+
+  const ownerOf = (run: string): number => {
+    const folder = join(home, '.raymond', 'runs', run);
+    const owner = readdirSync(folder).find((name) => name.startsWith('owner.')) ?? '';
+    return (JSON.parse(readFileSync(join(folder, owner), 'utf8')) as { pid: number }).pid;
+  };
+
+  test.each<[string, (pid: number) => void]>([
+    ['ends', () => writeFileSync(join(home, 'go'), '')],
+    [
+      'is told to end',
+      (pid) => {
+        process.kill(pid, 'SIGTERM');
+        writeFileSync(join(home, 'go'), '');
+      },
+    ],
+    ['is ended by Ctrl-\\', (pid) => process.kill(pid, 'SIGQUIT')],
+  ])('cursor and title are as they were when the run %s', async (_, act) => {
+    const written = await watch(act);
+    const [hidden, shown] = ['\u001b[?25l', '\u001b[?25h'].map((code) => written.lastIndexOf(code));
+    expect(hidden).toBeGreaterThanOrEqual(0);
+    expect(shown).toBeGreaterThan(hidden ?? 0);
+    expect(written.lastIndexOf('\u001b[23;2t')).toBeGreaterThan(written.lastIndexOf('\u001b]2;'));
+  });
+});

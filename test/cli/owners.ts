@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
+
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+/** A `raymond` in a process of its own. */
+export interface OwnerProcess {
+  readonly pid: number;
+  /** Resolves to its exit code once it is gone; null if it was killed. */
+  readonly exited: Promise<number | null>;
+  readonly err: () => string;
+  signal(name: NodeJS.Signals): void;
+}
+
+/** Starts `raymond` with these words. It does not outlive the test. */
+export function startOwner(cwd: string, ...argv: readonly string[]): OwnerProcess {
+  const child = spawn(process.execPath, [CLI, ...argv], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const exited = new Promise<number | null>((done) => child.on('close', done));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return { pid: child.pid ?? -1, exited, err: () => err, signal: (name) => void child.kill(name) };
+}
+
+/** Writes the states of a workflow. */
+export function writeWorkflow(cwd: string, name: string, states: Readonly<Record<string, string>>): void {
+  mkdirSync(join(cwd, name), { recursive: true });
+  for (const [file, text] of Object.entries(states)) writeFileSync(join(cwd, name, file), text);
+}
+
+/** Waits until there is a file of this name. */
+export const appears = (cwd: string, name: string): Promise<boolean> =>
+  vi.waitUntil(() => existsSync(join(cwd, name)), { timeout: 20_000, interval: 10 });
+
+/**
+ * A script that says in a file that it is here, waits for a file named `go`, and then prints its tag. It ends when its
+ * workflow is gone, so that no test leaves it behind.
+ */
+export const waiting = (tag: string, here = 'here'): string =>
+  `touch ${here}; while [ -e wf ] && [ ! -e go ]; do sleep 0.02; done; [ -e wf ] && echo '${tag}'`;

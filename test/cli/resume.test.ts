@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { writeWorkflow } from './owners.ts';
+import { newRoom } from './room.ts';
+
+test('without the name of a run, those are named that can go on', async () => {
+  const { cwd, raymond } = newRoom();
+  writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
+  writeWorkflow(cwd, 'bad', { 'START.sh': 'exit 2' });
+  writeWorkflow(cwd, 'loop', { 'START.sh': 'echo "<goto>START</goto>"' });
+  await raymond('ok', '--run-id', 'ok-1');
+  expect(await raymond('resume')).toStrictEqual({
+    code: 64,
+    out: '',
+    err: 'raymond: there is no run to go on with\n`raymond list` shows the runs there are.\n',
+  });
+  await raymond('loop', '--run-id', 'loop-1', '--max-iterations', '1');
+  await raymond('bad', '--run-id', 'bad-1');
+  const { code, err } = await raymond('resume');
+  expect(code).toBe(64);
+  expect(err.replace(/\d+s ago/g, '0s ago').split('\n')).toStrictEqual([
+    'raymond: which run is to go on?',
+    'One of these, or "last", the latest of all:',
+    '  loop-1  iteration limit  0s ago',
+    '  bad-1   failed           0s ago',
+    '',
+  ]);
+});
+
+test.each([
+  ['an id nobody knows', 'nope', /^raymond: no such run: nope\n`raymond list` shows the runs of .*\n$/],
+  ['a slip', 'okk', /^raymond: no such run: okk \(did you mean ok-1 or ok-2\?\)\n/],
+  ['a beginning that several have', 'ok', /^raymond: `ok` may be any of 2 runs: ok-1, ok-2\.\nWrite more of its id/],
+])('%s is refused with what may be meant', async (_, wanted, message) => {
+  const { cwd, raymond } = newRoom();
+  writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
+  for (const id of ['ok-1', 'ok-2']) await raymond('ok', '--run-id', id);
+  for (const command of ['resume', 'status', 'stop']) {
+    const { code, out, err } = await raymond(command, wanted);
+    expect([code, out]).toStrictEqual([64, '']);
+    expect(err).toMatch(message);
+  }
+});

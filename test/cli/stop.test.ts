@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { obey } from '../../src/cli/obey.ts';
+import type { Event } from '../../src/core/event.ts';
+import { processesMarked } from '../../src/process/marker.ts';
+import { resumeRun } from '../../src/raymond/resume.ts';
+import { runWorkflow } from '../../src/raymond/start.ts';
+import { type StopWaiting, stopRun } from '../../src/raymond/stop.ts';
+import { ownerOf } from '../../src/store/owner.ts';
+import { askToStop } from '../../src/store/stop-request.ts';
+import { appears, type OwnerProcess, startOwner, waiting, writeWorkflow } from './owners.ts';
+import { newRoom, type Room } from './room.ts';
+
+/** A room in which a process drives a run whose first turn waits for a file named `go`. */
+async function driven(id = 'r1'): Promise<Room & { readonly owner: OwnerProcess }> {
+  const room = newRoom();
+  writeWorkflow(room.cwd, 'wf', { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': 'echo "<result>n</result>"' });
+  const owner = startOwner(room.cwd, 'wf', '--run-id', id);
+  await appears(room.cwd, 'here');
+  return { ...room, owner };
+}
+
+const go = ({ cwd }: Room): void => writeFileSync(join(cwd, 'go'), '');
+
+/** Stops r1 and calls back once it starts nothing new. */
+function stopping(room: Room, then: () => void, now = false): ReturnType<typeof stopRun> {
+  return stopRun('r1', { cwd: room.cwd, now, observe: then });
+}
+
+describe('a run in another process', () => {
+  test('is stopped when its turn has come to its end; its process exits with 3, and a resume goes on', async () => {
+    const room = await driven();
+    const outcome = await stopping(room, () => go(room));
+    expect([outcome.kind, outcome.seen.standing]).toStrictEqual(['stopped', 'paused']);
+    expect(await room.owner.exited).toBe(3);
+    expect(room.owner.err()).toContain('[main] START.sh → NEXT.sh (goto)');
+    expect(room.owner.err()).toContain('nothing new is started: the run was told to stop');
+    expect(readdirSync(join(room.cwd, '.raymond', 'runs', 'r1')).sort()).toStrictEqual(['journal.jsonl', 'turns']);
+    expect(await room.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
+  });
+
+  test('is stopped with its turns by --now, and nothing of it is left', async () => {
+    const id = randomUUID();
+    const { owner, raymond } = await driven(id);
+    expect(await raymond('stop', id, '--now')).toStrictEqual({
+      code: 0,
+      out: `${id} has stopped: paused.\nTo go on: raymond resume ${id} --retry\n`,
+      err: `${id} (process ${owner.pid}) is stopping: turns under way are ended.\n`,
+    });
+    expect(await owner.exited).toBe(3);
+    expect(await processesMarked(`${id}/`)).toStrictEqual([]);
+  });
+
+  test('is stopped with its turns by a second request', async () => {
+    const room = await driven();
+    const stages: string[] = [];
+    const note = ({ stage }: StopWaiting): void => void stages.push(stage);
+    const first = stopRun('r1', { cwd: room.cwd, observe: note });
+    await vi.waitUntil(() => stages.length === 1);
+    const second = stopRun('r1', { cwd: room.cwd, observe: note });
+    for (const { kind, seen } of await Promise.all([first, second])) {
+      expect([kind, seen.standing]).toStrictEqual(['stopped', 'paused']);
+    }
+    expect(stages).toStrictEqual(['soon', 'now']);
+    expect(await room.owner.exited).toBe(3);
+  });
+
+  test('goes on stopping by itself when the one who asked for it leaves with Ctrl-C', async () => {
+    const room = await driven();
+    let interrupt = (): void => {};
+    const terminal = {
+      ...room.terminal(),
+      err: (text: string) => {
+        if (text.includes('is stopping')) interrupt();
+      },
+      onInterrupt: (act: () => void) => {
+        interrupt = act;
+        return () => {};
+      },
+    };
+    expect(await obey(['stop', 'r1'], terminal)).toBe(130);
+    expect(terminal.said().out).toBe('r1 goes on stopping by itself.\nTo end it now: raymond stop r1 --now\n');
+    await vi.waitUntil(async () => (await room.raymond('list')).out.includes('stopping'), { timeout: 20_000 });
+    expect((await room.raymond('status')).out).toContain(
+      'It is stopping: 1 turn (main in START.sh) comes to its end.\nTo end it now: raymond stop r1 --now\n',
+    );
+    go(room);
+    expect(await room.owner.exited).toBe(3);
+  });
+
+  test('that is suspended does not hear, and the user is told', async () => {
+    const { cwd, owner } = await driven();
+    owner.signal('SIGSTOP');
+    const told: string[] = [];
+    const outcome = await stopRun('r1', {
+      cwd,
+      now: true,
+      observe({ kind }) {
+        told.push(kind);
+        if (kind === 'unheard') owner.signal('SIGCONT');
+      },
+    });
+    expect(told).toStrictEqual(['stopping', 'unheard']);
+    expect(outcome.seen.standing).toBe('paused');
+  });
+});
+
+test('a run that sleeps until a usage limit is over is stopped at once', async () => {
+  const { cwd, raymond } = newRoom();
+  writeWorkflow(cwd, 'wf', {
+    'START.md': 'x',
+    'answers.yaml':
+      'answers:\n  START.md:\n    - { turns: [{ fail: usage_limit, resets_in: 7200 }, <result>r</result>] }\n',
+  });
+  const owner = startOwner(cwd, 'wf', '--run-id', 'r1', '--agent', 'replay:wf/answers.yaml');
+  await vi.waitUntil(() => owner.err().includes('waiting until'), { timeout: 20_000 });
+  expect((await raymond('status')).out).toMatch(
+    /\nmain {3}START\.md {2}sleeps until [\d:]+ .*\n[\s\S]*\nClaude waits until /,
+  );
+  expect(await raymond('stop')).toMatchObject({
+    code: 0,
+    out: 'r1 has stopped: paused.\nTo go on: raymond resume r1\n',
+  });
+  expect(await owner.exited).toBe(3);
+  expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'r\n' });
+});
+
+test('a run that a program drives through the library is stopped, too', async () => {
+  const { cwd, raymond } = newRoom();
+  writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': 'echo "<result>n</result>"' });
+  const events: Event['kind'][] = [];
+  const running = await runWorkflow('wf', { cwd, runId: 'r1', observe: ({ kind }) => events.push(kind) });
+  await appears(cwd, 'here');
+  const said = raymond('stop', 'r1');
+  await vi.waitUntil(() => events.includes('run_stopping'), { timeout: 20_000 });
+  writeFileSync(join(cwd, 'go'), '');
+  expect((await running.finished).status).toBe('paused');
+  expect((await said).out).toMatch(/^r1 has stopped: paused\./);
+  const again = await resumeRun('r1', { cwd });
+  expect((await again.finished).status).toBe('completed');
+});
+
+test('what a process was asked that was killed before it heard stops nobody later', async () => {
+  const room = await driven();
+  room.owner.signal('SIGSTOP');
+  const folder = join(room.cwd, '.raymond', 'runs', 'r1');
+  const { life } = (await ownerOf(folder)) ?? {};
+  expect(await askToStop(folder, life ?? '', 'now')).toBe(true);
+  room.owner.signal('SIGKILL');
+  await room.owner.exited;
+  go(room);
+  expect(await room.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
+  expect(readdirSync(folder).filter((name) => name.startsWith('stop-'))).toStrictEqual([]);
+});
+
+describe('a run whose process is gone', () => {
+  async function left(id?: string): Promise<Room & { readonly owner: OwnerProcess }> {
+    const room = await driven(id);
+    room.owner.signal('SIGKILL');
+    await room.owner.exited;
+    return room;
+  }
+
+  test('is taken up and stopped when the turns that outlived it have come to their end', async () => {
+    const room = await left();
+    const terminal = room.terminal();
+    const err = (text: string): void => {
+      if (text.includes('taken up')) go(room);
+    };
+    expect(await obey(['stop', 'r1'], { ...terminal, err })).toBe(0);
+    expect(terminal.said().out).toBe('r1 has stopped: paused.\nTo go on: raymond resume r1\n');
+    expect((await room.raymond('status')).out).toMatch(/\nmain {3}NEXT\.sh {2}to go on here/);
+  });
+
+  test('is taken up and its turns are ended by --now', async () => {
+    const id = randomUUID();
+    const { owner, raymond } = await left(id);
+    expect(await processesMarked(`${id}/`)).not.toStrictEqual([]);
+    expect(await raymond('stop', id, '--now')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`${id} has stopped: paused.`),
+      err: `The process ${owner.pid} of ${id} is gone; the run is taken up to be stopped: turns under way are ended.\n`,
+    });
+    expect(await processesMarked(`${id}/`)).toStrictEqual([]);
+  });
+});
+
+describe('there is nothing to stop', () => {
+  test('where no run is running', async () => {
+    const { cwd, raymond } = newRoom();
+    expect(await raymond('stop')).toStrictEqual({ code: 0, out: 'No run is running here.\n', err: '' });
+    expect((await raymond('stop', 'r1')).code).toBe(64);
+    writeWorkflow(cwd, 'wf', { 'START.sh': 'exit 1' });
+    await raymond('wf', '--run-id', 'r1');
+    expect(await raymond('stop', 'last')).toStrictEqual({
+      code: 0,
+      out: 'r1 is not running: failed.\nTo go on: raymond resume r1 --retry\n',
+      err: '',
+    });
+  });
+
+  test('that could be heard of on another machine', async () => {
+    const { cwd, owner, raymond } = await driven();
+    owner.signal('SIGKILL');
+    await owner.exited;
+    const file = join(cwd, '.raymond', 'runs', 'r1', 'owner.1');
+    const facts = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...facts, bootId: 'x', host: 'far' }));
+    const { code, err } = await raymond('stop', 'r1');
+    expect([code, err]).toStrictEqual([
+      64,
+      `raymond: The run r1 is driven by process ${owner.pid} on far, out of our sight.\n` +
+        'Stop it there: `raymond stop r1`. If that process is no more: `raymond resume r1 --take-over`.\n',
+    ]);
+    writeFileSync(file, '{');
+    expect((await raymond('stop', 'r1')).err).toContain('Nobody knows who drives the run r1');
+    expect(existsSync(join(cwd, 'go'))).toBe(false);
+    rmSync(file);
+    expect((await raymond('stop', 'r1', '--now')).code).toBe(0);
+  });
+});
+
+test('without a name the only run that is running is meant, and of several none', async () => {
+  const { cwd, owner, raymond } = await driven();
+  writeWorkflow(cwd, 'wf2', { 'START.sh': waiting('<result>r</result>', 'here2') });
+  const other = startOwner(cwd, 'wf2', '--run-id', 'r2');
+  await appears(cwd, 'here2');
+  const { code, err } = await raymond('stop');
+  expect(code).toBe(64);
+  expect(err).toBe('raymond: which of these is to stop: r2, r1?\nWrite `raymond stop RUN`.\n');
+  await raymond('stop', 'r2', '--now');
+  expect(await other.exited).toBe(3);
+  expect((await raymond('stop', '--now')).out).toContain('r1 has stopped');
+  expect(await owner.exited).toBe(3);
+});
