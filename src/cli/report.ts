@@ -4,7 +4,7 @@ import { documentOf, exitCodeOf } from '../observers/document.ts';
 import { harmless } from '../observers/harmless.ts';
 import { ending, summaryOf } from '../observers/summary.ts';
 import { Tally } from '../observers/tally.ts';
-import { debugFolderOf, recordedEvents } from '../raymond/records.ts';
+import { configFile, debugFolderOf, recordedEvents } from '../raymond/records.ts';
 import type { Words } from './entry.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,7 +25,12 @@ export async function report(run: Run, { started, cwd }: Attended, words: Words,
   out(outIsScreen ? harmless(results) : results);
   err(apart);
 
-  const page = { columns: screen?.size().columns ?? null, colour: screen?.colour ?? false, now: Date.now() };
+  const page = {
+    columns: screen?.size().columns ?? null,
+    colour: screen?.colour ?? false,
+    now: Date.now(),
+    elsewhere: configFile(cwd) === configFile(terminal.cwd) ? null : shortest(cwd, terminal.cwd),
+  };
   if (started && !words.quiet) {
     const tally = new Tally();
     for (const event of events) tally.tell(event);

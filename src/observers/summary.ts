@@ -12,6 +12,8 @@ export interface Page {
   readonly columns: number | null;
   readonly colour: boolean;
   readonly now: number;
+  /** The folder in which the run is known, if that is not the user's own. */
+  readonly elsewhere: string | null;
   /** Where the debug files are, as the user would write it; null if there are none. */
   readonly debugFolder: string | null;
 }
@@ -31,7 +33,7 @@ export function summaryOf(run: Run, tally: Tally, page: Page): string {
 }
 
 /** Why it did not end well and the command to go on; nothing if it did. `whole` says everything that is known. */
-export function ending(run: Run, page: Pick<Page, 'columns' | 'colour' | 'now'>, whole = false): readonly string[] {
+export function ending(run: Run, page: Omit<Page, 'debugFolder'>, whole = false): readonly string[] {
   const command = goOnCommand(run);
   if (command === null) return [];
   const columns = (page.columns ?? Number.POSITIVE_INFINITY) - 1;
@@ -41,8 +43,12 @@ export function ending(run: Run, page: Pick<Page, 'columns' | 'colour' | 'now'>,
     return [...wrapped(first, columns).map((line) => dye(INKS[run.status], line)), ...(whole ? rest : [])];
   });
   // Not broken into lines: it is there to be copied.
-  return [...reasons, `To go on: ${dye('bold', command)}`];
+  const from = page.elsewhere === null ? '' : `cd ${quoted(page.elsewhere)} && `;
+  return [...reasons, `To go on: ${dye('bold', `${from}${command}`)}`];
 }
+
+/** A path as a shell takes it. */
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
 
 const VERDICTS: Record<RunStatus, string> = {
   running: 'Still going on after',

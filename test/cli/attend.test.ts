@@ -134,6 +134,9 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     expect(err).toContain('2 turns');
     const [, folder = ''] = /Debug files: (.*)\n/.exec(err) ?? [];
     expect(existsSync(join(home, folder, 'transitions.log'))).toBe(true);
+    writeFileSync(join(home, 'wf', 'NEXT.sh'), 'exit 1');
+    const failed = await raymond('wf', '--dir', 'else where', '--run-id', 'r2');
+    expect(failed.err).toContain("To go on: cd 'else where' && raymond resume r2 --retry\n");
   });
 });
 

@@ -10,7 +10,7 @@ import { Stage, usd } from '../core/play.ts';
 
 const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
-const PAGE: Page = { columns: null, colour: false, now: NOON, debugFolder: null };
+const PAGE: Page = { columns: null, colour: false, now: NOON, elsewhere: null, debugFolder: null };
 
 function tallyOf(events: readonly Event[]): Tally {
   const tally = new Tally();
