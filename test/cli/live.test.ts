@@ -105,7 +105,8 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
     mkdirSync(join(home, 'wf'));
     writeFileSync(
       join(home, 'wf', 'START.sh'),
-      'touch here; while [ ! -e go ]; do sleep 0.02; done; echo "<result>r</result>"',
+      // Whoever outlives the test leaves with its folder.
+      'touch here; while [ -e here ] && [ ! -e go ]; do sleep 0.02; done; echo "<result>r</result>"',
     );
   });
 
