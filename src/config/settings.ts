@@ -13,9 +13,13 @@ export interface Setting {
   /** What happens if it is left out, where no value says so. */
   readonly otherwise: string | null;
   readonly wanted: string;
+  /** What fits, in the words of JSON Schema. */
+  readonly shape: object;
   readonly fits: (value: unknown) => boolean;
   readonly option: (value: unknown) => Partial<Options>;
 }
+
+const TOO_MUCH = 1e9;
 
 /** Every option that the config file knows. */
 export const SETTINGS: Readonly<Record<string, Setting>> = {
@@ -67,8 +71,11 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
   reset_stack: setting(
     'What a <reset> does to the callers: "keep" them, or "clear" them unless it says stack="keep".',
     { usual: 'keep' },
-    '"keep" or "clear"',
-    (value): value is 'keep' | 'clear' => value === 'keep' || value === 'clear',
+    {
+      wanted: '"keep" or "clear"',
+      shape: { enum: ['keep', 'clear'] },
+      fits: (value): value is 'keep' | 'clear' => value === 'keep' || value === 'clear',
+    },
     (resetStack) => ({ resetStack }),
   ),
   permission_mode: text(
@@ -94,33 +101,37 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
 /** The default of an option, or an example of it with what happens without. */
 type Usual<T> = { readonly usual: T } | { readonly example: T; readonly otherwise: string };
 
+/** What an option takes: in words, as JSON Schema, and by the check. */
+type Taken<T extends Plain> = Pick<Setting, 'wanted' | 'shape'> & { readonly fits: (value: unknown) => value is T };
+
 /** A setting with its type kept between the check and the use. */
 function setting<T extends Plain>(
   purpose: string,
   usual: Usual<T>,
-  wanted: string,
-  fits: (value: unknown) => value is T,
+  taken: Taken<T>,
   option: (value: T) => Partial<Options>,
 ): Setting {
   const sample = 'usual' in usual ? usual.usual : usual.example;
   const otherwise = 'usual' in usual ? null : usual.otherwise;
-  return { purpose, sample, otherwise, wanted, fits, option: (value) => (fits(value) ? option(value) : {}) };
+  return { purpose, sample, otherwise, ...taken, option: (value) => (taken.fits(value) ? option(value) : {}) };
 }
 
 function text(purpose: string, usual: Usual<string>, option: (value: string) => Partial<Options>): Setting {
-  return setting(purpose, usual, 'a text', isText, option);
+  return setting(purpose, usual, { wanted: 'a text', shape: { type: 'string', pattern: '\\S' }, fits: isText }, option);
 }
 
 function onOff(purpose: string, usual: Usual<boolean>, option: (value: boolean) => Partial<Options>): Setting {
-  return setting(purpose, usual, 'true or false', isSwitch, option);
+  return setting(purpose, usual, { wanted: 'true or false', shape: { type: 'boolean' }, fits: isSwitch }, option);
 }
 
 function amount(purpose: string, usual: Usual<number>, option: (value: number) => Partial<Options>): Setting {
-  return setting(purpose, usual, 'a number from 0', isAmount, option);
+  const shape = { type: 'number', minimum: 0, exclusiveMaximum: TOO_MUCH };
+  return setting(purpose, usual, { wanted: 'a number from 0', shape, fits: isAmount }, option);
 }
 
 function count(purpose: string, usual: Usual<number>, option: (value: number) => Partial<Options>): Setting {
-  return setting(purpose, usual, 'a whole number from 0', isCount, option);
+  const shape = { type: 'integer', minimum: 0, exclusiveMaximum: TOO_MUCH };
+  return setting(purpose, usual, { wanted: 'a whole number from 0', shape, fits: isCount }, option);
 }
 
 function isText(value: unknown): value is string {
@@ -132,7 +143,7 @@ function isSwitch(value: unknown): value is boolean {
 }
 
 function isAmount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value < 1e9;
+  return typeof value === 'number' && value >= 0 && value < TOO_MUCH;
 }
 
 function isCount(value: unknown): value is number {

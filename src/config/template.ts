@@ -12,7 +12,11 @@ function explained(name: string, { purpose, sample, otherwise }: Setting): strin
   return `# ${purpose}\n${without}#${name} = ${written(sample)}\n`;
 }
 
-const HEAD = `# The options of Raymond for whoever works in this folder or below it.
+/** The schema stands beside the file, so that the reference holds wherever Raymond is installed. */
+export const CONFIG_SCHEMA = 'config.schema.json';
+
+const HEAD = `#:schema ./${CONFIG_SCHEMA}
+# The options of Raymond for whoever works in this folder or below it.
 #
 # Take the # away from an option to set it. What stands there is its default; where it is only an example, "Without it"
 # says what is usual.

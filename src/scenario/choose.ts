@@ -1,7 +1,7 @@
 import type { ClaudeTurn } from '../core/due.ts';
 import type { Answer, Case, Scenario } from './scenario.ts';
 
-/** What is to be played, or why there is nothing and what to add. */
+/** What is to be played, or why there is nothing and what to add, as a sentence without its end. */
 export type Choice =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'none'; readonly message: string };
@@ -14,7 +14,7 @@ export function chooseAnswer({ file, parts }: Scenario, { agent, state, visit, a
   if (part === undefined) {
     return none(`${file} has no answer for ${state}. Add \`${state}:\` with one under \`answers\``);
   }
-  const place = `${file}:${part.line}`;
+  const place = `${part.file}:${part.line}`;
   const meant = part.cases.find(({ when }) => isMeant(when, variables));
   if (meant === undefined) {
     return none(`${place}: no answer for ${state} is meant for ${agent} (${known(part.cases, variables)}). Add one`);
@@ -27,7 +27,7 @@ export function chooseAnswer({ file, parts }: Scenario, { agent, state, visit, a
   return none(`${place}: ${state} has ${count}, and this is visit ${visit} of ${agent}. Add one to the list`);
 }
 
-const none = (message: string): Choice => ({ kind: 'none', message: `${message}, then resume the run.` });
+const none = (message: string): Choice => ({ kind: 'none', message });
 
 function isMeant(when: Case['when'], variables: Asked['variables']): boolean {
   return Object.entries(when).every(([name, value]) => Object.hasOwn(variables, name) && variables[name] === value);

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean } from '../core/nearest.ts';
 import type { Document, Fault } from './document.ts';
-import { FAILURES } from './scenario.ts';
 import { keysAt } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -33,22 +32,25 @@ function complaintOf(issue: Issue, document: Document, above: readonly PropertyK
       if (meant !== undefined) return complaintsOf(meant, document, path);
       break;
     }
-    case 'invalid_value':
-      if (typeof value !== 'string') break;
+    case 'invalid_value': {
+      const names = issue.values.map(String);
+      if (typeof value !== 'string' || names.length === 1) break;
       return [
         {
           ...document.placeOf(path),
-          message: `${named(path)} cannot be \`${value}\`${didYouMean(value, FAILURES) || `: it is one of ${FAILURES.join(', ')}`}`,
+          message: `${named(path)} cannot be \`${value}\`${didYouMean(value, names) || `: it is one of ${names.join(', ')}`}`,
         },
       ];
+    }
     case 'custom': {
       const place = issue.params?.key === true ? document.placeOfKey(path) : document.placeOf(path);
       return [{ ...place, message: issue.message }];
     }
   }
-  const wanted = issue.code === 'invalid_value' ? 'the name of a failure' : issue.message;
-  const advice = wanted === 'a text' && isPlain(value) ? '; put it in quotes if it is meant' : '';
-  return [{ ...document.placeOf(path), message: `${named(path)} must be ${wanted}, not ${describe(value)}${advice}` }];
+  const advice = issue.message === 'a text' && isPlain(value) ? '; put it in quotes if it is meant' : '';
+  return [
+    { ...document.placeOf(path), message: `${named(path)} must be ${issue.message}, not ${describe(value)}${advice}` },
+  ];
 }
 
 /** A branch of a union that was never meant: the value is of another kind altogether. */

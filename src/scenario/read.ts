@@ -1,49 +1,57 @@
-import { isUtf8 } from 'node:buffer';
-import { readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Scope } from '../core/names.ts';
-import { codeOf, EXIT, RaymondError } from '../errors.ts';
-import { complaintsOf } from './complaint.ts';
-import { type Fault, readDocument } from './document.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { type CheckedFile, checkFile, openFile, readFile, type ScenarioFile } from './file.ts';
 import type { Part, Scenario } from './scenario.ts';
-import { SCENARIO } from './schema.ts';
-import { meantStates } from './states.ts';
+import type { GivenScenario } from './schema.ts';
+
+type Parts = Scenario['parts'];
+type Path = readonly (string | number)[];
 
 /** Reads the file of a scenario for a workflow of these states; throws one error that names everything wrong with it. */
-export function openScenario(path: string, scope: Scope, name = path): Scenario {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (cause) {
-    const missing = codeOf(cause) === 'ENOENT';
-    throw new RaymondError(missing ? `there is no ${name}` : `${name} cannot be read (${codeOf(cause)})`, {
-      exitCode: EXIT.usage,
-      hint: 'It should be a file of canned answers: see docs/replay.md.',
-      cause,
-    });
-  }
-  if (!isUtf8(bytes)) throw refused(name, [{ line: 1, column: 1, message: 'this is not UTF-8 text' }]);
-  return readScenario(name, bytes.toString('utf8'), scope);
-}
+export const openScenario = (path: string, scope: Scope, name = path): Scenario =>
+  scenarioIn(openFile(path, name), scope);
 
 /** Makes a scenario of a file's text; `name` is what messages call the file. */
-export function readScenario(name: string, text: string, scope: Scope): Scenario {
-  const document = readDocument(text);
-  if (!('value' in document)) throw refused(name, document);
-  const parsed = SCENARIO.safeParse(document.value);
-  const { files, faults } = meantStates(document, scope);
-  const wrong = [...complaintsOf(parsed.error?.issues ?? [], document), ...faults];
-  if (wrong.length > 0 || !parsed.success) throw refused(name, wrong);
-  const parts = Object.entries(parsed.data.answers).flatMap(([key, cases]): [string, Part][] => {
-    const file = files.get(key);
-    return file === undefined ? [] : [[file, { line: document.placeOfKey(['answers', key]).line, cases }]];
-  });
-  return { file: name, parts: new Map(parts) };
+export const readScenario = (name: string, text: string, scope: Scope): Scenario =>
+  scenarioIn(readFile(name, text, dirname(name)), scope);
+
+/** The canned answers of a file; of one that has several scenarios, those that they have in common. */
+function scenarioIn(file: ScenarioFile, scope: Scope): Scenario {
+  const checked = checkFile(file, scope);
+  const { answers_from: from, scripts = 'real' } = checked.given;
+  const parts = joined(
+    from === undefined ? new Map() : partsFrom(checked, from, scope),
+    partsOf(checked, checked.given),
+  );
+  return { file: file.name, parts, scripts };
 }
 
-function refused(name: string, faults: readonly Fault[]): RaymondError {
-  const count = faults.length === 1 ? '1 error' : `${faults.length} errors`;
-  const lines = faults
-    .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, message }) => `${name}:${line}:${column}: ${message}`);
-  return new RaymondError(`${name} cannot be used: ${count}\n${lines.join('\n')}`, { exitCode: EXIT.invalid });
+/** Answers, some of which are replaced, state by state. */
+export const joined = (...all: readonly Parts[]): Parts => new Map(all.flatMap((parts) => [...parts]));
+
+/** The answers that a scenario of a file has of its own. */
+export function partsOf({ name, document, stateOf }: CheckedFile, { answers }: GivenScenario, path: Path = []): Parts {
+  const parts = Object.entries(answers ?? {}).flatMap(([key, cases]): [string, Part][] => {
+    const state = stateOf(key);
+    if (state === undefined) return [];
+    return [[state, { file: name, line: document.placeOfKey([...path, 'answers', key]).line, cases }]];
+  });
+  return new Map(parts);
+}
+
+const MOST_FILES = 20;
+
+/** The answers of another file, which may take some from a third. */
+export function partsFrom({ name, folder }: CheckedFile, from: string, scope: Scope, depth = 1): Parts {
+  const shown = join(dirname(name), from);
+  if (depth > MOST_FILES) {
+    throw new RaymondError(`${name} cannot be used: the files that \`answers_from\` names go round in a circle`, {
+      exitCode: EXIT.invalid,
+    });
+  }
+  const checked = checkFile(openFile(resolve(folder, from), shown), scope);
+  const further = checked.given.answers_from;
+  const base: Parts = further === undefined ? new Map() : partsFrom(checked, further, scope, depth + 1);
+  return joined(base, partsOf(checked, checked.given));
 }

@@ -34,6 +34,8 @@ export interface Answer {
   /** Of a script. */
   readonly exit: number;
   readonly stderr: string;
+  /** Whether Raymond is gone, in a rehearsal, before it has heard the answer. */
+  readonly crash: boolean;
 }
 
 /** What is played during one visit of an agent to a state: one answer for each turn; the last is repeated. */
@@ -50,16 +52,19 @@ export interface Case {
 
 /** What is played in one state. */
 export interface Part {
-  /** Where it begins in its file. */
+  /** Where it begins: what to call the file in a message, and the line. */
+  readonly file: string;
   readonly line: number;
   /** The first that is meant for an agent counts. */
   readonly cases: readonly Case[];
 }
 
-/** A file of canned answers as plain data. */
+/** Canned answers as plain data. */
 export interface Scenario {
   /** What to call the file in a message. */
   readonly file: string;
   /** By the file of the state. */
   readonly parts: ReadonlyMap<string, Part>;
+  /** Whether scripts that have no part are run; otherwise they need one. */
+  readonly scripts: 'real' | 'played';
 }

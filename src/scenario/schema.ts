@@ -1,157 +1,67 @@
 import { z } from 'zod';
-import { type Answer, type Case, FAILURES, type Visit } from './scenario.ts';
+import { alone, amount, answerKeysAt, count, files, type Issues, part, scalar, text } from './answer-schema.ts';
+import { EXPECT, expect, expectKeysAt } from './expect-schema.ts';
 
 /*
- * The shape of a scenario file. A message here is what was wanted: it follows "must be". What is wrong beyond the shape
- * of one value is a custom issue with a whole sentence; `key: true` puts it where the key stands.
+ * The shape of a whole scenario file. As in answer-schema.ts, a message is what was wanted.
  */
 
-const text = z.string({ error: 'a text' });
-const amount = z.number({ error: 'a number from 0' }).min(0, { error: 'a number from 0' });
-const texts = z.array(text, { error: 'a list of texts' });
-const exitCode = z
-  .int({ error: 'a whole number from 0 to 255' })
-  .min(0, { error: 'a whole number from 0 to 255' })
-  .max(255, { error: 'a whole number from 0 to 255' });
-const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text' }).transform(String);
+/** More than the config takes either. */
+const TOO_MUCH = 1e9;
+const someAmount = amount.lt(TOO_MUCH, { error: 'a number from 0' });
+const someCount = count.lt(TOO_MUCH, { error: 'a whole number from 0' });
 
-const files = z.record(z.string(), text, { error: 'a mapping of files to their contents' }).superRefine((write, at) => {
-  for (const name of Object.keys(write)) {
-    const fault = faultOfPath(name);
-    if (fault !== undefined) at.addIssue({ code: 'custom', path: [name], message: fault, params: { key: true } });
-  }
-});
-
-const TURN = {
-  text: text.optional(),
-  write: files.optional(),
-  uses: texts.optional(),
-  deny: texts.optional(),
-  cost: amount.optional(),
-  seconds: amount.optional(),
-  fail: z.enum(FAILURES).optional(),
-  resets_in: amount.optional(),
-  exit: exitCode.optional(),
-  stderr: text.optional(),
+/** The options of a run that make a difference to a scenario. What they mean is for the config to say. */
+const OPTIONS = {
+  budget: someAmount.optional(),
+  max_iterations: someCount.optional(),
+  parallel: someCount.optional(),
+  reminders: someCount.optional(),
+  retries: someCount.optional(),
+  wait: z.boolean({ error: 'true or false' }).optional(),
+  reset_stack: z.enum(['keep', 'clear'], { error: '`keep` or `clear`' }).optional(),
+  timeout: someAmount.optional(),
 };
 
-type GivenTurn = z.infer<z.ZodObject<typeof TURN>>;
-
-/** What makes a turn a turn: one of these must be there. */
-export const WORDS = ['text', 'write', 'uses', 'deny', 'fail', 'exit', 'stderr'] as const;
-
-const ONE = 'a text or a mapping';
-const listOf = <T extends z.ZodType>(each: T) =>
-  z.array(each, { error: `a list, each entry ${ONE}` }).min(1, { error: 'a list of at least one' });
-
-const turn = z
-  .union([z.string(), z.strictObject(TURN).superRefine(checkTurn)], { error: ONE })
-  .transform((given) => answerOf(typeof given === 'string' ? { text: given } : given));
-
-const VISIT = { ...TURN, turns: listOf(turn).optional() };
-
-type GivenVisit = z.infer<z.ZodObject<typeof VISIT>>;
-
-const visit = z
-  .union([z.string(), z.strictObject(VISIT).superRefine(checkVisit)], { error: ONE })
-  .transform((given) => visitOf(typeof given === 'string' ? { text: given } : given));
-
-const ENTRY = {
-  ...VISIT,
-  when: z.record(z.string(), scalar, { error: 'a mapping of variables to values' }).optional(),
-  visits: listOf(visit).optional(),
+const SHARED = {
+  answers_from: text.optional(),
+  input: text.optional(),
+  vars: z.record(z.string(), scalar, { error: 'a mapping of variables to values' }).optional(),
+  options: z.strictObject(OPTIONS, { error: 'a mapping of options to values' }).optional(),
+  files: files.optional(),
+  scripts: z.enum(['real', 'played'], { error: '`real` or `played`' }).optional(),
+  answers: z.record(z.string(), part, { error: 'a mapping of states to answers' }).optional(),
 };
 
-type GivenEntry = z.infer<z.ZodObject<typeof ENTRY>>;
+const LISTED = { name: text, ...SHARED, expect: expect.optional() };
 
-const entry = z
-  .union([z.string(), z.strictObject(ENTRY).superRefine(checkEntry)], { error: ONE })
-  .transform((given): Case => {
-    const { when = {}, visits, ...only } = typeof given === 'string' ? { text: given } : given;
-    return { when, everyVisit: visits === undefined, visits: visits ?? [visitOf(only)] };
-  });
+const listed = z.strictObject(LISTED, { error: 'a mapping with the key `name`' });
 
-const part = z
-  .union([entry, listOf(entry)], { error: 'a text, a mapping or a list of them' })
-  .transform((given): readonly Case[] => (isList(given) ? casesOf(given) : [given]));
+const FILE = {
+  name: text.optional(),
+  workflow: text.optional(),
+  ...SHARED,
+  expect: expect.optional(),
+  scenarios: z.array(listed, { error: 'a list of scenarios' }).min(1, { error: 'a list of at least one' }).optional(),
+};
 
 /** A whole file. */
-export const SCENARIO = z.strictObject(
-  { answers: z.record(z.string(), part, { error: 'a mapping of states to answers' }).default({}) },
-  { error: 'a mapping with the key `answers`' },
-);
+export const SCENARIO = z
+  .strictObject(FILE, { error: 'a mapping with the key `answers`' })
+  .superRefine((given: object, at: Issues) => {
+    if ('scenarios' in given) alone('scenarios', ['name', 'expect'], given, at);
+  });
 
-/** The keys that an answer can have. */
-export const ANSWER_KEYS = Object.keys(ENTRY);
+/** What a file holds, and what one of its scenarios does. */
+export type GivenFile = z.infer<typeof SCENARIO>;
+export type GivenScenario = Omit<GivenFile, 'workflow' | 'scenarios'>;
 
 /** The keys that are known at a place of the file. */
-export function keysAt(path: readonly PropertyKey[]): readonly string[] {
-  if (path.length === 0) return Object.keys(SCENARIO.shape);
-  return path.includes('turns') ? Object.keys(TURN) : path.includes('visits') ? Object.keys(VISIT) : ANSWER_KEYS;
+export function keysAt([first, second, ...rest]: readonly PropertyKey[]): readonly string[] {
+  if (first === undefined) return Object.keys(FILE);
+  if (first === 'scenarios') return typeof second === 'number' && rest.length > 0 ? keysAt(rest) : Object.keys(LISTED);
+  if (first === 'expect') return second === undefined ? Object.keys(EXPECT) : expectKeysAt([second, ...rest]);
+  return first === 'options'
+    ? Object.keys(OPTIONS)
+    : answerKeysAt([first, ...(second === undefined ? [] : [second]), ...rest]);
 }
-
-/** Why no file of this name may be written, or undefined. */
-export function faultOfPath(name: string): string | undefined {
-  const parts = name.split(/[/\\]/);
-  const outside = parts.includes('..') || parts[0] === '' || /^[A-Za-z]:/.test(name);
-  if (name === '' || name.includes('\0') || ['', '.'].includes(parts.at(-1) ?? ''))
-    return `\`${name}\` cannot be the name of a file`;
-  return outside ? `\`${name}\` leaves the working directory: name a file inside it, without \`..\`` : undefined;
-}
-
-type Issues = { addIssue(issue: { code: 'custom'; path?: string[]; message: string; params?: object }): void };
-
-function checkTurn(given: GivenTurn, at: Issues): void {
-  if (WORDS.every((key) => given[key] === undefined))
-    at.addIssue({ code: 'custom', message: `this answer says nothing: give it one of ${WORDS.join(', ')}` });
-  if (given.resets_in !== undefined && given.fail !== 'usage_limit')
-    wrongKey('resets_in', '`resets_in` goes with `fail: usage_limit` only: remove it', at);
-}
-
-function checkVisit(given: GivenVisit, at: Issues): void {
-  if (given.turns === undefined) checkTurn(given, at);
-  else alone('turns', Object.keys(TURN), given, at);
-}
-
-function checkEntry(given: GivenEntry, at: Issues): void {
-  if (given.visits === undefined) checkVisit(given, at);
-  else alone('visits', Object.keys(VISIT), given, at);
-  if (given.visits !== undefined && given.when === undefined)
-    wrongKey('visits', '`visits` goes with `when`: without it, write the answers as a list', at);
-}
-
-/** What lists answers has none of its own beside them. */
-function alone(list: string, others: readonly string[], given: object, at: Issues): void {
-  for (const key of others.filter((name) => name in given)) {
-    wrongKey(key, `\`${key}\` cannot stand beside \`${list}\`: move it into one of them`, at);
-  }
-}
-
-function wrongKey(key: string, message: string, at: Issues): void {
-  at.addIssue({ code: 'custom', path: [key], message, params: { key: true } });
-}
-
-const isList = (given: Case | readonly Case[]): given is readonly Case[] => Array.isArray(given);
-
-/** Entries with `when` are cases of their own; the others are the visits of everybody else, in order. */
-function casesOf(entries: readonly Case[]): readonly Case[] {
-  const special = entries.filter(({ when }) => Object.keys(when).length > 0);
-  const others = entries.filter(({ when }) => Object.keys(when).length === 0);
-  if (others.length === 0) return special;
-  return [...special, { when: {}, everyVisit: false, visits: others.flatMap(({ visits }) => visits) }];
-}
-
-const visitOf = ({ turns, ...only }: GivenVisit): Visit => turns ?? [answerOf(only)];
-
-const answerOf = (given: GivenTurn): Answer => ({
-  text: given.text ?? '',
-  write: given.write ?? {},
-  uses: given.uses ?? [],
-  deny: given.deny ?? [],
-  costUsd: given.cost ?? 0,
-  seconds: given.seconds ?? 0,
-  fail: given.fail ?? null,
-  resetsInSeconds: given.resets_in ?? 60,
-  exit: given.exit ?? 0,
-  stderr: given.stderr ?? '',
-});

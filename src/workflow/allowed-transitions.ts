@@ -41,9 +41,11 @@ const EXAMPLE = '`{ tag: goto, target: NEXT.md }`';
 interface Read {
   readonly entry: PolicyEntry;
   readonly references: readonly Reference[];
+  readonly fields: ReadonlyMap<string, Field>;
 }
 
-function readEntry(item: Value, report: Report, platform: Platform): Read | undefined {
+/** Reads one of its entries; undefined if nothing can be made of it. */
+export function readEntry(item: Value, report: Report, platform: Platform): Read | undefined {
   if (item.kind !== 'mapping') {
     report.error(
       item.at,
@@ -51,7 +53,8 @@ function readEntry(item: Value, report: Report, platform: Platform): Read | unde
     );
     return undefined;
   }
-  const fields = new Map(readFields(item, report, fold));
+  const all = readFields(item, report, fold);
+  const fields = new Map(all);
   const tag = readTag(fields.get('tag'), item.at, report);
   if (tag === undefined) return undefined;
   const target = readTarget(tag, fields.get('target'), report);
@@ -67,7 +70,7 @@ function readEntry(item: Value, report: Report, platform: Platform): Read | unde
     const at = fields.get(key)?.value.at;
     return at === undefined ? [] : { key, name, at };
   });
-  return { entry, references };
+  return { entry, references, fields: all };
 }
 
 /** The language's own keys are read in any letter case, as they are in a tag; an author's own as written. */

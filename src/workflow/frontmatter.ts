@@ -14,17 +14,28 @@ export interface Prompt {
   readonly findings: readonly Finding[];
 }
 
+/** A prompt together with the YAML that its frontmatter was read from, for whoever asks where it says what. */
+export interface Dissected extends Prompt {
+  readonly yaml: Value | undefined;
+}
+
 /** Reads a prompt's text. Any text gives a prompt; if the findings hold an error, it must not be used. */
 export function readPrompt(file: string, text: string, platform: Platform): Prompt {
+  const { yaml: _, ...prompt } = dissectPrompt(file, text, platform);
+  return prompt;
+}
+
+/** The same, with nothing thrown away. */
+export function dissectPrompt(file: string, text: string, platform: Platform): Dissected {
   const report = newReport(file);
   const parts = splitPrompt(text);
   if (parts.kind === 'unclosed') {
     report.error({ line: 1, column: 1 }, parts.message);
-    return { frontmatter: EMPTY, body: '', findings: report.findings };
+    return { frontmatter: EMPTY, body: '', findings: report.findings, yaml: undefined };
   }
-  const value = parts.kind === 'fenced' ? readYaml(parts.yaml, report) : undefined;
-  const frontmatter = value === undefined ? EMPTY : decode(value, report, platform);
-  return { frontmatter, body: parts.body, findings: report.findings };
+  const yaml = parts.kind === 'fenced' ? readYaml(parts.yaml, report) : undefined;
+  const frontmatter = yaml === undefined ? EMPTY : decode(yaml, report, platform);
+  return { frontmatter, body: parts.body, findings: report.findings, yaml };
 }
 
 function decode(value: Value, report: Report, platform: Platform): Frontmatter {
@@ -35,12 +46,12 @@ function decode(value: Value, report: Report, platform: Platform): Frontmatter {
   }
   let frontmatter = EMPTY;
   for (const field of readFields(value, report).values()) {
-    const decoder = Object.hasOwn(KEYS, field.name) ? KEYS[field.name] : undefined;
-    if (decoder === undefined) {
+    const key = Object.hasOwn(KEYS, field.name) ? KEYS[field.name] : undefined;
+    if (key === undefined) {
       const meant = didYouMean(field.name, Object.keys(KEYS));
       report.warning(field.at, `the key ${quote(field.name)} is unknown and has no effect${meant}`);
     } else if (field.value.kind !== 'nothing') {
-      frontmatter = { ...frontmatter, ...decoder(field, report, platform) };
+      frontmatter = { ...frontmatter, ...key.read(field, report, platform) };
     }
   }
   return frontmatter;

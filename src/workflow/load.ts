@@ -34,7 +34,7 @@ const MOST_READS = 32;
 /** Opens a folder, a zip or a state file and checks all of it; throws one error that names everything wrong with it. */
 export async function openWorkflow(path: string, platform: Platform): Promise<Workflow> {
   const located = await locate(path);
-  const source = located.kind === 'zip' ? zipSource(located.path) : folderSource(folderOf(located));
+  const source = sourceOf(located);
   const scope = async (): Promise<Scope> => ({ files: (await source.list()).filter(isNoReadme), platform });
   const atFirst = await scope();
   const entry = entryOf(located, atFirst);
@@ -53,12 +53,16 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
 }
 
 /** Who reads a folder wants to be told about it; that is written to people, not to Claude. */
-const isNoReadme = (file: string): boolean => file.toLowerCase() !== 'readme.md';
+export const isNoReadme = (file: string): boolean => file.toLowerCase() !== 'readme.md';
 
-const folderOf = (located: Located): string => (located.kind === 'state' ? located.folder : located.path);
+/** The files of what the user named. */
+export function sourceOf(located: Located): Source {
+  if (located.kind === 'zip') return zipSource(located.path);
+  return folderSource(located.kind === 'state' ? located.folder : located.path);
+}
 
 /** A run of START.md is better named after its folder: every workflow has a START. */
-function nameOf(located: Located): string {
+export function nameOf(located: Located): string {
   const file = basename(located.path);
   if (located.kind === 'zip') return file.replace(/\.zip$/i, '') || file;
   if (located.kind === 'folder') return file || 'workflow';

@@ -37,7 +37,8 @@ export async function readStateFile(source: Source, file: string, scope: Scope):
   return { state: findings.some(isError) ? null : stateOf(file, kind, frontmatter, body), findings };
 }
 
-function stateOf(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
+/** A state as its file says it. */
+export function stateOf(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
   const { policy, maxVisits, references: _, ...settings } = frontmatter;
   return { file, kind, ...settings, rules: { policy, maxVisits }, text };
 }

@@ -1,0 +1,16 @@
+import { KEYS } from './keys.ts';
+import { orNothing } from './shape.ts';
+
+/** The frontmatter of a prompt as JSON Schema, for editors: what the loader takes without a word. */
+export function frontmatterSchema(): object {
+  const properties = Object.entries(KEYS).map(([name, { purpose, shape }]) => {
+    return [name, { description: purpose, ...orNothing(shape) }] as const;
+  });
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Raymond: the frontmatter of a prompt',
+    type: ['object', 'null'],
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The schemas in schemas/ are made by `npm run schemas` from the tables that the loaders use. Here it is shown that they
+ * are up to date, and that a schema allows exactly what its loader takes.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { configSchema } from '../src/config/schema.ts';
+import { SETTINGS } from '../src/config/settings.ts';
+import { TAG_NAMES } from '../src/core/transitions/index.ts';
+import { scenarioSchema } from '../src/scenario/json-schema.ts';
+import { readScenario } from '../src/scenario/read.ts';
+import { keysAt } from '../src/scenario/schema.ts';
+import { KEYS } from '../src/workflow/keys.ts';
+import { openWorkflow } from '../src/workflow/load.ts';
+import { frontmatterSchema } from '../src/workflow/schema.ts';
+import { frontmatterText, takesConfig, takesFrontmatter, takesScenario } from './schemas/loaders.ts';
+import { listed, type Node } from './schemas/node.ts';
+import { PROJECT, published, validate } from './schemas/published.ts';
+import { documentsFor } from './schemas/random.ts';
+import { sweep } from './schemas/sweep.ts';
+import { temporaryFolders } from './workflow/temp.ts';
+
+const folderOf = temporaryFolders();
+
+describe('the published schemas', () => {
+  test.each([
+    ['frontmatter', frontmatterSchema],
+    ['scenario', scenarioSchema],
+    ['config', configSchema],
+  ])('schemas/%s.schema.json is what `npm run schemas` makes', (name, make) => {
+    expect(JSON.stringify(published(name), null, 2)).toBe(JSON.stringify(make(), null, 2));
+  });
+
+  test('are part of the package', () => {
+    expect(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')).files).toContain('schemas');
+  });
+
+  test('are of the newest draft that every editor knows', () => {
+    for (const name of Object.keys(validate)) {
+      expect(published(name).$schema).toBe('http://json-schema.org/draft-07/schema#');
+    }
+  });
+});
+
+const keysOf = (node: Node | undefined): readonly string[] => Object.keys(listed(node, 'properties'));
+
+describe('a schema knows every key, and what it is for', () => {
+  test('of the frontmatter', () => {
+    const schema = published('frontmatter');
+    expect(keysOf(schema)).toStrictEqual(Object.keys(KEYS));
+    const { items } = listed(schema, 'properties').allowed_transitions ?? {};
+    const { anyOf: entries } = items as { readonly anyOf: readonly Node[] };
+    expect(entries.map((entry) => listed(entry, 'properties').tag?.const)).toStrictEqual(TAG_NAMES);
+    expectPurposes(schema);
+  });
+
+  test('of scenarios and canned answers', () => {
+    const schema = published('scenario');
+    const { scenario, options, expect: expected, state, visit, turn, text, fileText } = listed(schema, 'definitions');
+    expect(keysOf(schema)).toStrictEqual(keysAt([]));
+    expect(keysOf(scenario)).toStrictEqual(keysAt(['scenarios']));
+    expect(keysOf(options)).toStrictEqual(keysAt(['options']));
+    expect(keysOf(expected)).toStrictEqual(keysAt(['expect']));
+    expect(keysOf(text)).toStrictEqual(keysAt(['expect', 'result']));
+    expect(keysOf(fileText)).toStrictEqual(keysAt(['expect', 'files']));
+    expect(keysOf(state)).toStrictEqual(keysAt(['answers', 'START.md']));
+    expect(keysOf(visit)).toStrictEqual(keysAt(['answers', 'START.md', 'visits']));
+    expect(keysOf(turn)).toStrictEqual(keysAt(['answers', 'START.md', 'turns']));
+    expectPurposes(schema, scenario, expected, state, visit, turn, text, fileText);
+  });
+
+  test('of the config file', () => {
+    const schema = published('config');
+    const { raymond } = listed(schema, 'properties');
+    expect(keysOf(raymond)).toStrictEqual(Object.keys(SETTINGS));
+    expectPurposes(schema, raymond);
+  });
+
+  function expectPurposes(...nodes: readonly (Node | undefined)[]): void {
+    const keys = nodes.flatMap((node) => Object.entries(listed(node, 'properties')));
+    for (const [key, { description }] of keys) expect(description, key).toMatch(/\.$/);
+  }
+});
+
+describe.each([
+  { name: 'frontmatter', takes: takesFrontmatter, documents: (value: unknown) => value },
+  { name: 'scenario', takes: takesScenario, documents: (value: unknown) => value },
+  { name: 'config', takes: takesConfig, documents: withoutNothing },
+] as const)('the $name schema allows what the loader takes, and nothing else', ({ name, takes, documents }) => {
+  test('whatever stands in whatever place', () => {
+    const cases = [...sweep(published(name))].map(documents).map((value) => ({ value, taken: takes(value) }));
+    expect(cases.filter(({ value, taken }) => validate[name](value) !== taken)).toStrictEqual([]);
+    // If nearly all were refused, or nearly none, little would have been compared.
+    const share = cases.filter(({ taken }) => taken).length / cases.length;
+    expect(Math.min(share, 1 - share)).toBeGreaterThan(0.2);
+  });
+
+  test('however it is put together', () => {
+    const values = documentsFor(published(name)).map(documents);
+    fc.assert(
+      fc.property(values, (value) => validate[name](value) === takes(value)),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/** TOML has no word for nothing, and a file of it is always a table. */
+function withoutNothing(value: unknown): unknown {
+  const given = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.filter((one) => one !== null).map(given);
+    if (typeof each !== 'object' || each === null) return each;
+    const pairs = Object.entries(each).filter(([, one]) => one !== null);
+    return Object.fromEntries(pairs.map(([key, one]) => [key, given(one)]));
+  };
+  return typeof value === 'object' && !Array.isArray(value) ? (given(value) ?? {}) : {};
+}
+
+/** All that a schema cannot say, or should not. docs/editor.md tells it to authors. */
+describe('the loader knows more than a schema:', () => {
+  const entry = (keys: object): object => ({ allowed_transitions: [{ tag: 'goto', ...keys }] });
+  const answers = (states: object): object => ({ answers: states });
+
+  test('which states there are', async () => {
+    const unknown = entry({ target: 'B.md' });
+    expect(validate.frontmatter(unknown)).toBe(true);
+    const folder = folderOf({ 'START.md': frontmatterText(unknown) });
+    await expect(openWorkflow(folder, 'unix')).rejects.toThrow('there is no state `B.md`');
+    expect(validate.scenario(answers({ 'B.md': 'x' }))).toBe(true);
+    expect(takesScenario(answers({ 'B.md': 'x' }), ['START.md'])).toBe(false);
+  });
+
+  test('which state a name without its extension means', () => {
+    const both = answers({ START: 'x', 'START.md': 'x' });
+    const code = answers({ START: { text: 'x', exit: 1 } });
+    expect([validate.scenario(both), takesScenario(both, ['START.md'])]).toStrictEqual([true, false]);
+    expect([validate.scenario(code), takesScenario(code, ['START.sh'])]).toStrictEqual([true, true]);
+    expect(takesScenario(code, ['START.md'])).toBe(false);
+  });
+
+  test('what stands in another file', () => {
+    const others = { answers_from: 'nowhere.yaml' };
+    const read = () => readScenario('a.test.yaml', JSON.stringify(others), { files: [], platform: 'unix' });
+    expect(validate.scenario(others)).toBe(true);
+    expect(read).toThrow('there is no nowhere.yaml');
+  });
+
+  test('that the letter case of the language’s own words does not matter; a schema would have to list every spelling', () => {
+    for (const same of [entry({ tag: 'GOTO' }), entry({ tag: ' goto ' }), entry({ Target: 'A' })]) {
+      expect([validate.frontmatter(same), takesFrontmatter(same)]).toStrictEqual([false, true]);
+    }
+    const wrong = entry({ tag: 'fork', RETURN: 'A' });
+    expect([validate.frontmatter(wrong), takesFrontmatter(wrong)]).toStrictEqual([true, false]);
+  });
+
+  test('that a key `__proto__` in a scenario is passed over, whatever its value', () => {
+    const odd = JSON.parse('{ "expect": { "turns": { "__proto__": -1 } } }');
+    expect([validate.scenario(odd), takesScenario(odd)]).toStrictEqual([false, true]);
+  });
+
+  test('on which platform it is', () => {
+    const path = entry({ tag: 'fork', path: 'a' });
+    expect([validate.frontmatter(path), takesFrontmatter(path, 'unix')]).toStrictEqual([true, true]);
+    expect(takesFrontmatter(path, 'windows')).toBe(false);
+  });
+});

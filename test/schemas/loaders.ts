@@ -1,0 +1,52 @@
+import { stringify } from 'smol-toml';
+import { parseConfig } from '../../src/config/config.ts';
+import { isStateFile, type Platform } from '../../src/core/names.ts';
+import { RaymondError } from '../../src/errors.ts';
+import { checkFile, readFile } from '../../src/scenario/file.ts';
+import { readPrompt } from '../../src/workflow/frontmatter.ts';
+
+/** A value as YAML, in which it can only mean this. */
+const yaml = (value: unknown): string =>
+  JSON.stringify(value).replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** A prompt with this frontmatter and nothing else. */
+export const frontmatterText = (value: unknown): string => `---\n${yaml(value)}\n---\n`;
+
+/**
+ * Whether the loader takes a frontmatter without a word. That a key is unknown is only a warning, so that workflows of
+ * later versions load, but an editor should say it. That a key is not supported yet is no fault of its value.
+ */
+export function takesFrontmatter(value: unknown, platform: Platform = 'unix'): boolean {
+  const { findings } = readPrompt('A.md', frontmatterText(value), platform);
+  return findings.every(({ message }) => message.includes('is not supported yet'));
+}
+
+/** Whether a scenario file is sound on every platform, for a workflow of these states. */
+export function takesScenario(value: unknown, files: readonly string[] = statesIn(value)): boolean {
+  const file = readFile('a.test.yaml', yaml(value), '.');
+  const platforms: readonly Platform[] = ['unix', 'windows'];
+  return platforms.every((platform) => isTaken(() => checkFile(file, { files, platform })));
+}
+
+/** Whatever such a file could mean by a state. */
+const statesIn = (value: unknown): readonly string[] =>
+  textsIn(value).map((name) => (isStateFile(name) ? name : `${name}.md`));
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) => [key, ...textsIn(each)]);
+}
+
+/** Whether a config file can be used. */
+export const takesConfig = (table: unknown): boolean => isTaken(() => parseConfig(stringify(table), 'config.toml'));
+
+function isTaken(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (error instanceof RaymondError) return false;
+    throw error;
+  }
+}

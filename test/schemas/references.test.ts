@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse as parseToml } from 'smol-toml';
+import { describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { FIRST_WORKFLOW } from '../../src/cli/first-workflow/files.ts';
+import { configTemplate } from '../../src/config/template.ts';
+import { splitPrompt } from '../../src/workflow/fence.ts';
+import { newRoom } from '../cli/room.ts';
+import { PROJECT, publishedText, validate } from './published.ts';
+
+describe('what `raymond init` writes', () => {
+  test.each([
+    ['START.md', 'frontmatter'],
+    ['MEND.md', 'frontmatter'],
+    ['REPORT.md', 'frontmatter'],
+    ['answers.yaml', 'scenario'],
+  ])('%s refers to the %s schema, which stands beside it', async (file, name) => {
+    const { cwd, raymond } = newRoom();
+    await raymond('init', 'first');
+    const [line = ''] = (readFileSync(join(cwd, 'first', file), 'utf8').match(/^#.*/m) ?? []) as string[];
+    const [, path = ''] = /^# yaml-language-server: \$schema=\.\/(.*)$/.exec(line) ?? [];
+    expect(path).toBe(`${name}.schema.json`);
+    expect(readFileSync(join(cwd, 'first', path), 'utf8')).toBe(publishedText(name));
+  });
+});
+
+describe('what `raymond --init-config` writes', () => {
+  test('refers to its schema, which stands beside it', async () => {
+    const { cwd, raymond } = newRoom();
+    await raymond('--init-config');
+    const [line = ''] = readFileSync(join(cwd, '.raymond', 'config.toml'), 'utf8').split('\n');
+    const [, path = ''] = /^#:schema \.\/(.*)$/.exec(line) ?? [];
+    expect(readFileSync(join(cwd, '.raymond', path), 'utf8')).toBe(publishedText('config'));
+  });
+
+  test('is allowed by its schema, as it is and with every option set', () => {
+    for (const text of [configTemplate(), configTemplate().replace(/^#(?=\w)/gm, '')]) {
+      validate.config(parseToml(text));
+      expect(validate.config.errors).toBeNull();
+    }
+  });
+});
+
+describe('the schemas find no fault', () => {
+  const examples = readdirSync(join(PROJECT, 'examples'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.endsWith('README.md'))
+    .map((name): [string, string] => [name, join(PROJECT, 'examples', name)])
+    .filter(([name]) => /\.(md|yaml)$/.test(name))
+    .map(([name, path]): [string, string] => [name, readFileSync(path, 'utf8')]);
+  const texts = [...examples, ...Object.entries(FIRST_WORKFLOW)];
+
+  test.each(texts.filter(([name]) => name.endsWith('.md')))('in %s', (_, text) => {
+    const parts = splitPrompt(text);
+    validate.frontmatter(parts.kind === 'fenced' ? parseYaml(parts.yaml) : null);
+    expect(validate.frontmatter.errors).toBeNull();
+  });
+
+  test.each(texts.filter(([name]) => name.endsWith('.yaml')))('in %s', (_, text) => {
+    validate.scenario(parseYaml(text));
+    expect(validate.scenario.errors).toBeNull();
+  });
+});
