@@ -265,3 +265,16 @@ describe('a run', () => {
     expect(resultOf(await resumes(run.id, { retry: true }))).toBe('q');
   });
 });
+
+test('a working directory that is gone is told by its name', async () => {
+  const gone = join(home, 'gone');
+  const { run } = await runs({
+    'START.sh': `mkdir ${gone}; echo '<reset cd="${gone}">NEXT</reset>'`,
+    'NEXT.sh': `rmdir ${gone}; echo "<goto>LAST</goto>"`,
+    'LAST.sh': 'echo "<result>r</result>"',
+  });
+  expect(run.agents[0]?.phase).toMatchObject({
+    kind: 'failed',
+    message: `LAST.sh: the working directory ${gone} does not exist`,
+  });
+});

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { nearest } from '../core/nearest.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, RaymondError } from '../errors.ts';
 import { CATALOGUE } from './catalogue.ts';
 import type { Carry, Entry } from './entry.ts';
 import { EXIT_CODES, INTRODUCTION } from './help.ts';
 import type { Terminal } from './terminal.ts';
-import { usage } from './usage.ts';
+import { SEE_HELP, usage } from './usage.ts';
 import { version } from './version.ts';
 
 /** The command line in front of a terminal: give it words, it gives back an exit code. */
@@ -28,27 +28,46 @@ export function programFor(
     const command = commandOf(entry, async (...call) => {
       code = await carryOut(entry, ...call);
     });
-    program.addCommand(command, { isDefault: entry.name === 'run' });
+    program.addCommand(command);
   }
   for (const each of [program, ...program.commands]) speakThrough(each, terminal);
   return async (argv) => {
+    if (argv.length === 0) throw usage('there is nothing to do', program.helpInformation());
+    refuseNearMiss(argv[0] ?? '', terminal.cwd);
+    const words = asMeant(argv);
     try {
-      if (argv.length === 0) throw usage('there is nothing to do', program.helpInformation());
-      refuseNearMiss(argv[0] ?? '', terminal.cwd);
-      await program.parseAsync([...argv], { from: 'user' });
+      await program.parseAsync([...words], { from: 'user' });
       return code;
     } catch (error) {
-      if (!(error instanceof CommanderError)) throw error;
-      if (error.exitCode === 0) return EXIT.completed;
-      throw usage(error.message.replace(/^error: /, '').replace(/\n\(Did/, ' (did'));
+      if (error instanceof CommanderError && error.exitCode === 0) return EXIT.completed;
+      throw withHelp(error, words[0] ?? '');
     }
   };
 }
 
+/** The words as the program takes them: what is no command is a workflow, and people ask for help in more than one way. */
+function asMeant(argv: readonly string[]): readonly string[] {
+  const [first = '', ...rest] = argv;
+  if (first === 'help') return rest.length === 0 ? ['--help'] : [...rest.slice(0, 1), '--help'];
+  if (first === '-v') return ['--version'];
+  return NAMES.includes(first) || OF_THE_PROGRAM.includes(first) ? argv : ['run', ...argv];
+}
+
+const NAMES = CATALOGUE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+const OF_THE_PROGRAM = ['-h', '--help', '-V', '--version'];
+
+/** An error of whoever wrote the words, with where to read how to write them. */
+function withHelp(error: unknown, command: string): unknown {
+  const hint = `See raymond ${command} --help.`;
+  if (error instanceof CommanderError) {
+    return usage(error.message.replace(/^error: /, '').replace(/\n\(Did/, ' (did'), hint);
+  }
+  return error instanceof RaymondError && error.hint === SEE_HELP ? usage(error.message, hint) : error;
+}
+
 /** Who mistypes a command seems to name a workflow. */
 function refuseNearMiss(word: string, cwd: string): void {
-  const names = CATALOGUE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  const meant = word.startsWith('-') || names.includes(word) ? undefined : nearest(word, names);
+  const meant = word.startsWith('-') || NAMES.includes(word) || word === 'help' ? undefined : nearest(word, NAMES);
   if (meant === undefined || existsSync(resolve(cwd, word))) return;
   throw usage(`there is no command and no workflow \`${word}\``, `Did you mean \`raymond ${meant}\`?`);
 }

@@ -1,8 +1,10 @@
 import { EXIT, RaymondError } from '../errors.ts';
 import type { Words } from './entry.ts';
 
+export const SEE_HELP = 'See raymond --help.';
+
 /** The error of someone who wrote something that the command does not understand. */
-export const usage = (message: string, hint = 'See raymond --help.'): RaymondError =>
+export const usage = (message: string, hint = SEE_HELP): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint });
 
 /** Refuses options that mean nothing to a command. */

@@ -92,7 +92,8 @@ function parsed(text: string, file: string): Record<string, unknown> {
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const why = cause.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? 'not TOML';
-    throw refusal(`${file}:${cause.line}:${cause.column}: ${why}`, cause);
+    const line = text.split(/\r?\n/)[cause.line - 1]?.trim() ?? '';
+    throw refusal(`${file}:${cause.line}:${cause.column}: ${why} in \`${line}\` (texts stand in quotes)`, cause);
   }
 }
 

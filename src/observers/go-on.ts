@@ -50,7 +50,7 @@ function troubleOf({ phase, state }: Agent): string | null {
     case 'paused':
       return `${phase.kind}: ${phase.message}`;
     case 'limited':
-      return `${state} was entered ${counted(phase.maxVisits, 'time')}, as often as max_visits allows.`;
+      return `${state} was entered ${counted(phase.maxVisits, 'time')}, as often as max_visits allows: raise it in that file first.`;
     default:
       return null;
   }

@@ -1,4 +1,5 @@
-import { access, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { Event, Taken } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
@@ -6,11 +7,12 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { changeOf } from './change.ts';
 import { diskProblem } from './disk-problem.ts';
 import { createFile, makeFolder, replaceFile } from './files.ts';
+import { keepOutOfGit } from './git-ignore.ts';
 import { Journal, type OpenToAppend } from './journal.ts';
 import type { Layout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
-import { Snapshots } from './snapshot.ts';
+import { type SnapshotOptions, Snapshots } from './snapshot.ts';
 import { type SavedRun, savedToText } from './state-file.ts';
 import type { StopStage } from './stop-request.ts';
 
@@ -22,16 +24,17 @@ export interface Store {
   snapshot(): Promise<void>;
   /** Brings the state file up to date, gives the run free and lets go of its files. */
   close(): Promise<void>;
+  /** Lets go of the files and saves nothing: all is left as if this process had been killed. */
+  abandon(): void;
   /** False once someone has taken the run over. */
   stillOwner(): Promise<boolean>;
   /** Whether somebody elsewhere wants the run to stop. */
   stopAsked(): StopStage | null;
 }
 
-/** What tests, and those who take a run over, want otherwise than usual. */
-export interface StoreOptions extends OwnerOptions {
+/** What tests, rehearsals, and those who take a run over, want otherwise than usual. */
+export interface StoreOptions extends OwnerOptions, SnapshotOptions {
   readonly openFile?: OpenToAppend;
-  readonly snapshotEveryMs?: number;
 }
 
 /** Puts a new run on disk and opens it. It exists from the moment its state file has its name. */
@@ -44,19 +47,25 @@ export async function createRun(
   const { id } = run;
   const problem = runIdProblem(id);
   if (problem !== undefined) throw new RaymondError(`${problem}.`, { exitCode: EXIT.usage });
-  if (await exists(layout.state(id))) throw taken(id);
-  await makeFolder(layout.states);
-  await makeFolder(layout.run(id));
+  if (existsSync(layout.state(id))) throw taken(id);
+  await makeFolder(layout.states, options.durable);
+  keepOutOfGit(layout.root);
+  await makeFolder(layout.run(id), options.durable);
   const owner = await takeOwnership(layout.run(id), options);
   return orRelease(owner, async () => {
     await clearLeftovers(layout, id);
-    const journal = await Journal.open(layout.journal(id), { seq: run.seq, offset: 0 }, options.openFile);
+    const journal = await Journal.open(
+      layout.journal(id),
+      { seq: run.seq, offset: 0 },
+      options.openFile,
+      options.durable,
+    );
     try {
       const offset = await journal.append([{ seq: run.seq, head: {}, agents: [], events }]);
       const saved = { run, journal: { seq: run.seq, offset } };
-      const isNew = await written(layout.state(id), createFile(layout.state(id), savedToText(saved)));
+      const isNew = await written(layout.state(id), createFile(layout.state(id), savedToText(saved), options.durable));
       if (!isNew) throw taken(id);
-      const snapshots = new Snapshots(layout.state(id), saved, true, options.snapshotEveryMs);
+      const snapshots = new Snapshots(layout.state(id), saved, true, options);
       return storeOf(layout, saved.run, owner, journal, snapshots);
     } catch (error) {
       await journal.close();
@@ -72,12 +81,12 @@ export async function openStore(
   options: StoreOptions = {},
 ): Promise<{ readonly run: Run; readonly store: Store }> {
   await loadSnapshot(layout, id);
-  await makeFolder(layout.run(id));
+  await makeFolder(layout.run(id), options.durable);
   const owner = await takeOwnership(layout.run(id), options);
   return orRelease(owner, async () => {
     const saved = await startAfresh(layout, await loadRun(layout, id, { cut: true }));
-    const journal = await Journal.open(layout.journal(id), saved.journal, options.openFile);
-    const snapshots = new Snapshots(layout.state(id), saved, false, options.snapshotEveryMs);
+    const journal = await Journal.open(layout.journal(id), saved.journal, options.openFile, options.durable);
+    const snapshots = new Snapshots(layout.state(id), saved, false, options);
     return { run: saved.run, store: storeOf(layout, saved.run, owner, journal, snapshots) };
   });
 }
@@ -108,6 +117,10 @@ function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, s
         await owner.release();
       }
     },
+    abandon() {
+      snapshots.abandon();
+      journal.abandon();
+    },
     stillOwner: owner.stillOwner,
     stopAsked: owner.stopAsked,
   };
@@ -115,20 +128,20 @@ function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, s
 
 /** What a creator left behind that died before its run existed. Turns are never among it: someone's work is there. */
 async function clearLeftovers(layout: Layout, id: string): Promise<void> {
-  if (await exists(layout.state(id))) throw taken(id);
-  if (await exists(layout.turns(id))) {
+  if (existsSync(layout.state(id))) throw taken(id);
+  if (existsSync(layout.turns(id))) {
     throw new RaymondError(`${layout.run(id)} holds turns of a run whose state file is gone.`, {
       exitCode: EXIT.usage,
       hint: 'Move that folder away, or choose another --run-id.',
     });
   }
-  await written(layout.journal(id), rm(layout.journal(id), { force: true }));
+  if (existsSync(layout.journal(id))) await written(layout.journal(id), rm(layout.journal(id)));
 }
 
 /** A journal that is gone begins anew at its first byte; the state file says so before there is a new one. */
 async function startAfresh(layout: Layout, saved: SavedRun): Promise<SavedRun> {
   const { id } = saved.run;
-  if (await exists(layout.journal(id))) return saved;
+  if (existsSync(layout.journal(id))) return saved;
   const anew = { run: saved.run, journal: { seq: saved.run.seq, offset: 0 } };
   await written(layout.state(id), replaceFile(layout.state(id), savedToText(anew)));
   return anew;
@@ -149,12 +162,6 @@ async function orRelease<T>(owner: Ownership, go: () => Promise<T>): Promise<T> 
     throw error;
   }
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 const taken = (id: string): RaymondError =>
   new RaymondError(`There is a run ${id} already.`, {

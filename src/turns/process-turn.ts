@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command, Exit } from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { lookFor, waitForEnd } from '../process/find.ts';
@@ -31,9 +32,15 @@ export interface Care {
 
 /** Starts a turn's command and waits for its end. */
 export async function runTurn(dir: string, command: Command, care: Care): Promise<ProcessEnd> {
+  // The wrapper would find that out too, but in the words of a shell.
+  if (!existsSync(command.cwd)) return noFolder(command.cwd);
   const started = await startCommand(dir, command);
   return started.kind === 'started' ? lookAfter(dir, started.exited, care, false) : started;
 }
+
+const noFolder = (cwd: string): ProcessEnd => {
+  return { kind: 'not_started', message: `the working directory ${cwd} does not exist`, transient: false };
+};
 
 /** Finds a turn that was started in an earlier life and waits for its end. Nothing is ever started twice. */
 export async function adoptTurn(dir: string, care: Care): Promise<ProcessEnd> {

@@ -11,19 +11,28 @@ test('without the name of a run, those are named that can go on', async () => {
   expect(await raymond('resume')).toStrictEqual({
     code: 64,
     out: '',
-    err: 'raymond: there is no run to go on with\n`raymond list` shows the runs there are.\n',
+    err: 'raymond: there is no run to resume\n`raymond list` shows the runs there are.\n',
   });
   await raymond('loop', '--run-id', 'loop-1', '--max-iterations', '1');
   await raymond('bad', '--run-id', 'bad-1');
   const { code, err } = await raymond('resume');
   expect(code).toBe(64);
   expect(err.replace(/\d+s ago/g, '0s ago').split('\n')).toStrictEqual([
-    'raymond: which run is to go on?',
-    'One of these, or "last", the latest of all:',
+    'raymond: there is more than one run to resume',
+    'Name one of these, or "last", the latest of all:',
     '  loop-1  iteration limit  0s ago',
     '  bad-1   failed           0s ago',
     '',
   ]);
+});
+
+test('without the name of a run, the only one that can go on is meant', async () => {
+  const { cwd, raymond } = newRoom();
+  writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
+  await raymond('ok', '--run-id', 'done');
+  writeWorkflow(cwd, 'two', { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>two</result>"' });
+  await raymond('two', '--run-id', 'two-1', '--max-iterations', '1');
+  expect(await raymond('resume', '--max-iterations', '5')).toMatchObject({ code: 0, out: 'two\n' });
 });
 
 test.each([

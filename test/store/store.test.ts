@@ -39,6 +39,18 @@ describe('a new run', () => {
     await store.close();
   });
 
+  test('is kept out of a repository, but for the config file; what the user wrote there stays', async () => {
+    const layout = layoutHere();
+    await (await create(layout, fixedStory(0))).close();
+    const file = join(layout.root, '.gitignore');
+    expect(readFileSync(file, 'utf8').split('\n')).toContain('!config.toml');
+    const own = layoutHere();
+    mkdirSync(own.root);
+    writeFileSync(join(own.root, '.gitignore'), 'mine');
+    await (await create(own, fixedStory(0))).close();
+    expect(readFileSync(join(own.root, '.gitignore'), 'utf8')).toBe('mine');
+  });
+
   test('is refused an id that is taken, whether its owner is alive or not', async () => {
     const layout = layoutHere();
     const store = await create(layout, fixedStory(0));

@@ -2,8 +2,11 @@ import { join } from 'node:path';
 import { EXIT } from '../../errors.ts';
 import { runWorkflow } from '../../raymond/start.ts';
 import { attend } from '../attend.ts';
+import { calledFrom } from '../called.ts';
 import { type DemoFolder, filesMade, makeDemoFolder } from '../demo/folder.ts';
 import type { Carry } from '../entry.ts';
+import { quoted } from '../quoted.ts';
+import type { Terminal } from '../terminal.ts';
 
 const TASK = 'a command that turns numbers into Roman numerals';
 
@@ -21,7 +24,7 @@ export const demo: Carry = async ([given], words, terminal) => {
     name: 'demo',
   };
   const code = await attend((place) => runWorkflow(workflow, { ...request, ...place }), words, terminal);
-  terminal.err(code === EXIT.completed ? farewell(folder) : `The run is on record in ${name}/: go there first.\n`);
+  if (code === EXIT.completed) terminal.err(farewell(folder, terminal));
   return code;
 };
 
@@ -31,14 +34,15 @@ real: the files, the tests, the loop, the workers. See ${name}/.
 
 `;
 
-function farewell(folder: DemoFolder): string {
-  const { name } = folder;
+function farewell(folder: DemoFolder, terminal: Terminal): string {
+  const { name, path } = folder;
+  const dir = quoted(name);
   const made = filesMade(folder).map((file) => [file.name, `${String(file.lines).padStart(3)} lines`] as const);
   const next = [
-    [`node ${name}/roman.mjs 2026`, 'what was made works'],
-    [`cat ${name}/workflow/DECIDE.md`, 'a prompt: a state is a short text'],
-    [`cd ${name} && raymond logs last`, 'the whole story, turn by turn'],
-    ['raymond init', 'begin with a workflow of your own'],
+    [`node ${dir}/roman.mjs 2026`, 'what was made works'],
+    [`cat ${dir}/workflow/DECIDE.md`, 'a prompt: a state is a short text'],
+    [`(cd ${dir} && ${calledFrom(path, terminal)} logs last)`, 'the whole story, turn by turn'],
+    [`${calledFrom(terminal.cwd, terminal)} init`, 'begin with a workflow of your own'],
   ] as const;
   return `\nWhat it made, in ${name}/:\n${table(made)}\nWhat to do next:\n${table(next)}`;
 }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { runWorkflow } from '../../raymond/start.ts';
 import { attend } from '../attend.ts';
@@ -19,7 +20,7 @@ export const run: Carry = async (args, words, terminal) => {
   }
   refuse(words, ['retry', 'takeOver'], 'run');
   if (path === undefined) throw usage('there is no workflow to run');
-  const cwd = resolve(terminal.cwd, textOf(words, 'dir') ?? '.');
+  const cwd = folderOf(textOf(words, 'dir'), terminal.cwd);
   const input = textOf(words, 'input');
   const runId = textOf(words, 'runId');
   const name = textOf(words, 'name');
@@ -33,3 +34,11 @@ export const run: Carry = async (args, words, terminal) => {
   };
   return attend((place) => runWorkflow(resolve(terminal.cwd, path), { ...request, ...place }), words, terminal);
 };
+
+/** The folder that the agents are to work in: one that was named must be there, or it was a slip. */
+function folderOf(dir: string | undefined, cwd: string): string {
+  if (dir === undefined) return cwd;
+  const path = resolve(cwd, dir);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw usage(`--dir ${dir} is no folder`, 'Make it first, or name another.');
+}

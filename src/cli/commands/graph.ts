@@ -1,0 +1,83 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import type { Platform } from '../../core/names.ts';
+import { codeOf, EXIT, RaymondError } from '../../errors.ts';
+import { oneLine } from '../../observers/harmless.ts';
+import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../raymond/graph.ts';
+import type { Carry, Words } from '../entry.ts';
+import { usage } from '../usage.ts';
+import { choiceOf, textOf } from '../words.ts';
+
+/** `raymond graph WORKFLOW`, `raymond graph RUN`: a picture of a workflow, or of a run over it. */
+export const graph: Carry = async ([wanted], words, { cwd, out, err }) => {
+  const output = textOf(words, 'output');
+  const { text, warning } = await drawingOf(wanted, formatOf(words, output), words, cwd);
+  if (warning !== null) err(`warning: ${oneLine(warning)}\n`);
+  if (output === undefined) out(text);
+  else {
+    write(resolve(cwd, output), extname(output) === '.md' ? `\`\`\`mermaid\n${text}\`\`\`\n` : text);
+    err(`${oneLine(output)} is written.\n`);
+  }
+  return EXIT.completed;
+};
+
+/** What exists is a workflow; what does not may be a run. */
+async function drawingOf(wanted: string | undefined, format: GraphFormat, words: Words, cwd: string): Promise<Drawing> {
+  const run = textOf(words, 'run');
+  if (run !== undefined) {
+    if (wanted !== undefined) throw usage(`draw \`${oneLine(wanted)}\` or the run \`${oneLine(run)}\`, not both`);
+    return drawRun(run, format, cwd);
+  }
+  if (wanted === undefined) throw usage('there is nothing to draw', 'Name a folder, a .zip, a state file or a run.');
+  const path = resolve(cwd, wanted);
+  if (wanted !== '' && !existsSync(path))
+    return drawRun(wanted, format, cwd).catch((error) => refuse(error, wanted, path));
+  const platform = choiceOf(words, 'platform', PLATFORMS);
+  return drawWorkflow(path, format, { cwd, ...(platform !== undefined && { platform }) });
+}
+
+const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
+
+const UNKNOWN_RUN = 'no such run: ';
+
+/** Who names neither a workflow nor a run may have meant either. */
+async function refuse(error: unknown, wanted: string, path: string): Promise<never> {
+  if (!(error instanceof RaymondError) || !error.message.startsWith(UNKNOWN_RUN)) throw error;
+  const meant = error.message.slice(UNKNOWN_RUN.length + wanted.length);
+  const { hint } = await drawWorkflow(path, 'mermaid').then(
+    () => error,
+    (other: unknown) => (other instanceof RaymondError ? other : error),
+  );
+  throw usage(`there is no workflow and no run \`${oneLine(wanted)}\`${meant}`, hint);
+}
+
+const ENDINGS: Readonly<Record<string, GraphFormat>> = {
+  '.mmd': 'mermaid',
+  '.mermaid': 'mermaid',
+  '.md': 'mermaid',
+  '.svg': 'svg',
+  '.html': 'html',
+  '.htm': 'html',
+};
+
+function formatOf(words: Words, output: string | undefined): GraphFormat {
+  const given = choiceOf(words, 'format', GRAPH_FORMATS);
+  if (given !== undefined || output === undefined) return given ?? 'mermaid';
+  const ending = extname(output).toLowerCase();
+  const format = Object.hasOwn(ENDINGS, ending) ? ENDINGS[ending] : undefined;
+  if (format !== undefined) return format;
+  const known = Object.keys(ENDINGS).join(', ');
+  throw usage(
+    `the format cannot be told from \`${oneLine(output)}\``,
+    `Let it end in one of ${known}, or give --format.`,
+  );
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (cause) {
+    const hint = 'Choose another place for --output.';
+    throw new RaymondError(`${path} cannot be written: ${codeOf(cause)}`, { exitCode: EXIT.usage, hint, cause });
+  }
+}

@@ -1,0 +1,39 @@
+import { EXIT } from '../../errors.ts';
+import { counted } from '../../observers/words.ts';
+import { hasPassed } from '../../rehearsal/document.ts';
+import { record as recordRun } from '../../rehearsal/record.ts';
+import type { Carry } from '../entry.ts';
+import { pageOf } from '../page.ts';
+import { refuse, usage } from '../usage.ts';
+import { detailLines } from '../verdict-page.ts';
+import { amountOf, textOf } from '../words.ts';
+
+/** `raymond test --record RUN`: makes a scenario of a run, and plays it once. */
+export const record: Carry = async (paths, words, terminal) => {
+  const [path] = paths;
+  if (path !== undefined) throw usage(`\`${path}\` means nothing beside --record`, 'Name the file with --output.');
+  refuse(words, ['filter', 'coverage', 'minCoverage', 'keep', 'json'], 'test --record');
+  const enough = new AbortController();
+  const stopListening = terminal.onInterrupt(() => enough.abort());
+  try {
+    const { cwd, env } = terminal;
+    const { file, text, answers, notes, verdict } = await recordRun(textOf(words, 'record') ?? '', {
+      ...{ cwd, env, realScripts: words.realScripts === true, output: textOf(words, 'output') },
+      ...{ timeoutMs: (amountOf(words, 'timeout') ?? SECONDS) * 1000, enough: enough.signal },
+    });
+    if (file === null) terminal.out(text);
+    const say = file === null ? terminal.err : terminal.out;
+    if (file !== null) say(`${file}: ${counted(answers, 'answer')}\n`);
+    for (const note of notes) say(`warning: ${note}\n`);
+    if (verdict === undefined) return EXIT.interrupted;
+    const page = pageOf(terminal);
+    if (!hasPassed(verdict))
+      say(`It was played, and did not go as the run went:\n${detailLines(verdict, page).join('\n')}\n`);
+    else if (file !== null) say(`It was played, and went as the run went. Play it again: raymond test ${file}\n`);
+    return hasPassed(verdict) ? EXIT.completed : EXIT.failed;
+  } finally {
+    stopListening();
+  }
+};
+
+const SECONDS = 60;

@@ -1,0 +1,116 @@
+import { EXIT } from '../../errors.ts';
+import { counted } from '../../observers/words.ts';
+import { rehearseAll, type Verdict } from '../../rehearsal/all.ts';
+import { Coverages, everything, percentOf } from '../../rehearsal/coverage.ts';
+import { documentOf, hasPassed, type Outcome } from '../../rehearsal/document.ts';
+import { findFiles } from '../../rehearsal/find.ts';
+import { type Piece, readRepertoire } from '../../rehearsal/repertoire.ts';
+import { coverageLines, percentTaken } from '../coverage-page.ts';
+import type { Carry, Words } from '../entry.ts';
+import { type Page, pageOf } from '../page.ts';
+import type { Terminal } from '../terminal.ts';
+import { refuse, usage } from '../usage.ts';
+import { detailLines, howLong, verdictLines } from '../verdict-page.ts';
+import { amountOf, textOf } from '../words.ts';
+
+/** `raymond test [PATH…]`: plays scenarios without Claude Code and compares what comes of them with what they expect. */
+export const test: Carry = async (paths, words, terminal) => {
+  if (words.record !== undefined) return (await import('./record.ts')).record(paths, words, terminal);
+  refuse(words, ['output', 'realScripts'], 'test without --record');
+  const least = amountOf(words, 'minCoverage');
+  if (least !== undefined && least > 100) throw usage('--min-coverage is a percentage: from 0 to 100');
+  const repertoire = await readRepertoire(findFiles(paths.length === 0 ? ['.'] : paths, terminal.cwd), terminal.cwd);
+  const pieces = chosen(repertoire.pieces, textOf(words, 'filter'), repertoire.unusable.length > 0);
+  const coverages = words.coverage || least !== undefined ? new Coverages() : undefined;
+
+  const page = pageOf(terminal);
+  const say = (...lines: readonly string[]): void => {
+    if (!words.json) for (const line of lines) terminal.out(`${line}\n`);
+  };
+  const startedAt = performance.now();
+  const { verdicts, isCutShort } = await playAll(pieces, words, terminal, coverages, tellerOf(page, say));
+  if (isCutShort) return EXIT.interrupted;
+  const tookMs = performance.now() - startedAt;
+  const covered = coverages === undefined ? null : await coverages.all();
+  const outcome: Outcome = { verdicts, unusable: repertoire.unusable, tookMs, coverages: covered };
+  if (words.json) terminal.out(`${JSON.stringify(documentOf(outcome), null, 2)}\n`);
+  say(...troubleLines(outcome, page), ...totalLines(outcome, page));
+  if (covered !== null && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
+  const isEnough = covered === null || least === undefined || percentOf(everything(covered)) >= least;
+  if (!isEnough) terminal.err(`raymond: ${percentTaken(covered ?? [])} are covered, less than ${least}%\n`);
+  if (repertoire.unusable.length > 0) return EXIT.invalid;
+  return isEnough && verdicts.every(hasPassed) ? EXIT.completed : EXIT.failed;
+};
+
+/** The scenarios whose name, or whose file's, contains a text, whatever the case of its letters. */
+function chosen(pieces: readonly Piece[], filter: string | undefined, mayBeNone: boolean): readonly Piece[] {
+  if (filter === undefined) return pieces;
+  const wanted = filter.toLowerCase();
+  const fitting = pieces.filter(({ file, rehearsal }) => `${file} ${rehearsal.name}`.toLowerCase().includes(wanted));
+  if (fitting.length > 0 || mayBeNone) return fitting;
+  throw usage(`no scenario is called like \`${filter}\``, `There are ${counted(pieces.length, 'scenario')}.`);
+}
+
+const SECONDS = 60;
+
+/** Plays them to the end, or until somebody presses Ctrl-C. */
+async function playAll(
+  pieces: readonly Piece[],
+  words: Words,
+  terminal: Terminal,
+  coverages: Coverages | undefined,
+  tell: (verdict: Verdict) => void,
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly isCutShort: boolean }> {
+  const enough = new AbortController();
+  const stopListening = terminal.onInterrupt(() => enough.abort());
+  const request = {
+    // A copy: to read `process.env` as a whole is slow, and each run does it.
+    env: { ...terminal.env },
+    timeoutMs: (amountOf(words, 'timeout') ?? SECONDS) * 1000,
+    keep: words.keep === true,
+    enough: enough.signal,
+    ...(coverages !== undefined && { coverages }),
+  };
+  const verdicts: Verdict[] = [];
+  try {
+    for await (const verdict of rehearseAll(pieces, request)) {
+      verdicts.push(verdict);
+      tell(verdict);
+    }
+  } finally {
+    stopListening();
+  }
+  return { verdicts, isCutShort: enough.signal.aborted };
+}
+
+/** Tells of one scenario after the other, under the names of their files. */
+function tellerOf(page: Page, say: (...lines: readonly string[]) => void): (verdict: Verdict) => void {
+  let file = '';
+  return (verdict) => {
+    if (verdict.piece.file !== file) {
+      file = verdict.piece.file;
+      say(page.dye('bold', file));
+    }
+    say(...verdictLines(verdict, page));
+  };
+}
+
+/** What failed, in detail. */
+function troubleLines({ verdicts, unusable }: Outcome, page: Page): readonly string[] {
+  return [
+    ...unusable.flatMap(({ file, error }) => {
+      const place = error.message.startsWith(file) ? '' : `${file}: `;
+      return ['', ...`${place}${error.message}`.split('\n'), ...(error.hint === undefined ? [] : [error.hint])];
+    }),
+    ...verdicts.filter((verdict) => !hasPassed(verdict)).flatMap((verdict) => ['', ...detailLines(verdict, page)]),
+  ];
+}
+
+function totalLines({ verdicts, unusable, tookMs }: Outcome, { dye }: Page): readonly string[] {
+  const failed = verdicts.filter((verdict) => !hasPassed(verdict)).length;
+  const broken = unusable.length === 0 ? '' : dye('red', `; ${counted(unusable.length, 'file')} cannot be used`);
+  const passed =
+    failed === 0 ? dye('green', 'all passed') : `${verdicts.length - failed} passed, ${dye('red', `${failed} failed`)}`;
+  const total = verdicts.length === 0 ? 'no scenario was played' : `${counted(verdicts.length, 'scenario')}: ${passed}`;
+  return ['', `${total}${broken} (${howLong(tookMs)})`];
+}

@@ -1,0 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PRIVATE_FILE } from './files.ts';
+
+const TEXT = `# Runs hold prompts and answers: they are nobody else's. The config file may be shared.
+*
+!config.toml
+!config.schema.json
+`;
+
+/** Keeps runs out of a repository whose users commit everything. A file that is there is the user's, and none is no harm. */
+export function keepOutOfGit(root: string): void {
+  try {
+    writeFileSync(join(root, '.gitignore'), TEXT, { flag: 'wx', mode: PRIVATE_FILE });
+  } catch {}
+}
