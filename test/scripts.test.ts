@@ -101,7 +101,17 @@ describe('a script', () => {
       'echo "<result>x</result>"; echo oops >&2; exit 3',
       'START.sh: the script ended with exit code 3\noops',
     ],
-    ['says nothing', 'true', 'START.sh: no next step is found in its output: it contains no tag'],
+    ['says nothing', 'true', 'START.sh: no next step is found in its output: it printed nothing'],
+    [
+      'says something on stderr only',
+      'echo oops >&2',
+      'START.sh: no next step is found in its output: it printed nothing\noops',
+    ],
+    [
+      'says something else',
+      'seq 9; echo "<gto>A</gto>"',
+      'START.sh: no next step is found in its output: it contains no tag; it printed:\n6\n7\n8\n9\n<gto>A</gto>',
+    ],
     [
       'says two things',
       SAY('<goto>A</goto>\n<result>x</result>'),
@@ -220,7 +230,7 @@ describe('a run', () => {
 
   test('leaves nothing of its turns behind with debug off', async () => {
     const { run } = await runs(LOOP, { options: { debug: false } });
-    expect(readdirSync(join(home, '.raymond'))).toStrictEqual(['runs', 'state']);
+    expect(readdirSync(join(home, '.raymond'))).toStrictEqual(['.gitignore', 'runs', 'state']);
     expect(readdirSync(join(home, '.raymond', 'runs', run.id, 'turns'))).toStrictEqual([]);
   });
 
