@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { measureForks } from './forks.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJournal } from './journal.mjs';
+import { measureLint } from './lint.mjs';
 import { measureStartup } from './startup.mjs';
 import { measureSteps } from './steps.mjs';
 import { measureTags } from './tags.mjs';
@@ -15,6 +16,7 @@ const FIGURES = {
   forks: measureForks,
   journal: measureJournal,
   startup: measureStartup,
+  lint: measureLint,
 };
 
 const words = process.argv.slice(2);

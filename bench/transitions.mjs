@@ -43,6 +43,17 @@ function alone(file, ...args) {
   return JSON.parse(execFileSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 60_000 }));
 }
 
+/** What it takes to make a file here; a turn makes a handful. Where many were deleted lately, ext4 is slow at it. */
+function files({ workshop }, count) {
+  const place = workshop();
+  const times = [performance.now()];
+  for (let file = 0; file < count; file += 1) {
+    writeFileSync(join(place, String(file)), '');
+    times.push(performance.now());
+  }
+  return { gaps: gapsOf(times), cpuMs: 0 };
+}
+
 function starts({ dist, workshop }, { script, rewind }, count) {
   rewind();
   return alone('starts.mjs', dist.href, workshop(), script, String(count));
@@ -62,6 +73,7 @@ export async function measureTransitions(bench) {
   const counter = newCounter(place, Number.MAX_SAFE_INTEGER);
   const cases = {
     loop: async () => loop(counter, count, join(place, 'output')),
+    files: async () => files(bench, count),
     starts: async () => starts(bench, counter, count),
     ...Object.fromEntries(CROWDS.map((crowd) => [crowd, async () => run(bench, crowd, count)])),
   };
@@ -71,6 +83,7 @@ export async function measureTransitions(bench) {
   const calm = each((rounds) => median(rounds.map(({ gaps }) => quantile(gaps, 0.1))));
   const cpu = each((rounds) => median(rounds.map(({ cpuMs }) => cpuMs)));
   return [
+    figure('a file made in this place', typical.files, 'ms'),
     figure('a script in a bare loop', typical.loop, 'ms'),
     figure('a transition of a script, on top of that', typical[1] - typical.loop, 'ms', 3),
     figure('  of this, a start from Node.js with our wrapper', typical.starts - typical.loop, 'ms'),

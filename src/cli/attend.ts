@@ -4,6 +4,7 @@ import { recordedEvents } from '../raymond/records.ts';
 import type { Place, Running } from '../raymond/running.ts';
 import type { Words } from './entry.ts';
 import { logTo } from './log-file.ts';
+import { News } from './news.ts';
 import { report } from './report.ts';
 import type { Show } from './show.ts';
 import { showFor } from './show-for.ts';
@@ -18,19 +19,23 @@ export async function attend(
   terminal: Terminal,
 ): Promise<number> {
   if (words.json && words.events) throw usage('--json and --events both want stdout: choose one');
-  const log = logTo(textOf(words, 'logFile'), terminal.cwd);
   const show = showFor(words, terminal);
+  const log = logTo(textOf(words, 'logFile'), terminal.cwd, show.say);
+  const news = new News();
   /** Where the run is on record: a new one may be told to work elsewhere. */
   let cwd = terminal.cwd;
   let started = false;
   const observe = (event: Event): void => {
     started = true;
-    log(event);
-    if (words.events) terminal.out(`${JSON.stringify(event)}\n`);
-    if (isUnguarded(event)) show.say(UNGUARDED);
     if (event.kind === 'agent_started' && event.parent === null) cwd = event.cwd;
-    if (event.kind === 'run_resumed') show.recall?.(pastOf(running.id, cwd));
-    show.observe(event);
+    if (!words.quiet) news.tell(event);
+    apart(
+      () => log(event),
+      () => words.events && terminal.out(`${JSON.stringify(event)}\n`),
+      () => isUnguarded(event) && show.say(UNGUARDED),
+      () => event.kind === 'run_resumed' && show.recall?.(pastOf(running.id, cwd)),
+      () => show.observe(event),
+    );
   };
   const place = { observe, ...(show.watch !== undefined && { watch: show.watch }) };
   let running: Running;
@@ -38,9 +43,18 @@ export async function attend(
     running = await setOff(place);
     const run = await untilEnd(running, show, terminal);
     show.close();
-    return await report(run, { started, cwd }, words, terminal);
+    return await report(run, { started, cwd, justTold: news.troubled }, words, terminal);
   } finally {
     show.close();
+  }
+}
+
+/** Does all of it, whatever becomes of each; a run does not care who watches it. */
+function apart(...acts: readonly (() => unknown)[]): void {
+  for (const act of acts) {
+    try {
+      act();
+    } catch {}
   }
 }
 

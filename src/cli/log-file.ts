@@ -4,8 +4,11 @@ import type { Event } from '../core/event.ts';
 import { codeOf } from '../errors.ts';
 import { usage } from './usage.ts';
 
-/** Appends events to a file as lines of JSON; does nothing where no file is asked for. It must be writable at the start. */
-export function logTo(file: string | undefined, cwd: string): (event: Event) => void {
+/**
+ * Appends events to a file as lines of JSON; does nothing where no file is asked for. It must be writable at the start.
+ * If it is not so later, that is told once, and the file is given up.
+ */
+export function logTo(file: string | undefined, cwd: string, warn: (line: string) => void): (event: Event) => void {
   if (file === undefined) return () => {};
   const path = resolve(cwd, file);
   try {
@@ -13,5 +16,14 @@ export function logTo(file: string | undefined, cwd: string): (event: Event) => 
   } catch (error) {
     throw usage(`--log-file ${file} cannot be written (${codeOf(error)})`, 'Name a file in a folder that is there.');
   }
-  return (event) => appendFileSync(path, `${JSON.stringify(event)}\n`);
+  let isOpen = true;
+  return (event) => {
+    if (!isOpen) return;
+    try {
+      appendFileSync(path, `${JSON.stringify(event)}\n`);
+    } catch (error) {
+      isOpen = false;
+      warn(`warning: --log-file ${file} cannot be written any more (${codeOf(error)}): it ends here, the run goes on`);
+    }
+  };
 }

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../core/run.ts';
 import { documentOf, exitCodeOf } from '../observers/document.ts';
 import { harmless } from '../observers/harmless.ts';
@@ -12,10 +13,13 @@ import type { Terminal } from './terminal.ts';
 export interface Attended {
   readonly started: boolean;
   readonly cwd: string;
+  /** The agents whose trouble the user has read just now. */
+  readonly justTold: ReadonlySet<string>;
 }
 
 /** What there is to say when a run is over: results on stdout, the summary on stderr. Gives the exit code. */
-export async function report(run: Run, { started, cwd }: Attended, words: Words, terminal: Terminal): Promise<number> {
+export async function report(run: Run, attended: Attended, words: Words, terminal: Terminal): Promise<number> {
+  const { started, cwd, justTold } = attended;
   const { out, err, screen, outIsScreen = false } = terminal;
   const events = words.json || (started && !words.quiet) ? await recordedEvents(run.id, cwd) : [];
   const results = words.events ? '' : words.json ? `${JSON.stringify(documentOf(run, events))}\n` : resultsOf(run);
@@ -29,6 +33,8 @@ export async function report(run: Run, { started, cwd }: Attended, words: Words,
     columns: screen?.size().columns ?? null,
     colour: screen?.colour ?? false,
     now: Date.now(),
+    // Results on the same screen stand between what was told and what is told now.
+    justTold: apart === '' ? justTold : NOBODY,
     elsewhere: configFile(cwd) === configFile(terminal.cwd) ? null : shortest(cwd, terminal.cwd),
   };
   if (started && !words.quiet) {
@@ -44,12 +50,25 @@ export async function report(run: Run, { started, cwd }: Attended, words: Words,
         .join(''),
     );
   }
+  await tellFault(run.id, terminal);
   return exitCodeOf(run);
 }
 
-/** One result as it is; several under the names of their agents. */
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** What could not be printed is on record all the same, and the run is what it is. */
+async function tellFault(id: string, { err, takeFault }: Terminal): Promise<void> {
+  // Streams tell what went wrong a moment later.
+  await setImmediate();
+  const fault = takeFault?.() ?? null;
+  if (fault === null) return;
+  err(`What was to be printed could not be written (${fault}); \`raymond status ${id}\` shows it.\n`);
+}
+
+/** One result as it is; several under the names of their agents, that of the first agent last: it sums the others up. */
 function resultsOf({ agents }: Run): string {
-  const results = agents.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [{ id, text: phase.result }] : []));
+  const ordered = agents.toSorted((a, b) => Number(a.parent === null) - Number(b.parent === null));
+  const results = ordered.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [{ id, text: phase.result }] : []));
   return results.map(({ id, text }) => `${agents.length === 1 ? '' : `[${id}]\n`}${text}\n`).join('');
 }
 

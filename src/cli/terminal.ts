@@ -8,6 +8,8 @@ export interface Terminal {
   readonly out: (text: string) => void;
   /** Whether `out` is a screen and not a file or a program; not if this is left out. */
   readonly outIsScreen?: boolean;
+  /** Why something could not be written to `out`, given once; null if all is well. Left out where nothing can go wrong. */
+  readonly takeFault?: () => string | null;
   /** Everything else: the story, and what went wrong. */
   readonly err: (text: string) => void;
   readonly cwd: string;

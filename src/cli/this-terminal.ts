@@ -1,22 +1,32 @@
+import { knowsUnicode, plainSigns } from './charset.ts';
+import { outletInto } from './outlet.ts';
 import type { Screen, Terminal } from './terminal.ts';
 
-/** The terminal this process was started in. */
-export const thisTerminal = (): Terminal => ({
-  out: (text) => process.stdout.write(text),
-  outIsScreen: process.stdout.isTTY,
-  err: (text) => process.stderr.write(text),
-  cwd: process.cwd(),
-  env: process.env,
-  screen: screen(),
-  onInterrupt: (act) => listen(['SIGINT', 'SIGTERM'], act),
-});
-
-/** `TERM=dumb` cannot move its cursor. Whoever sets NO_COLOR, to whatever, wants none. */
-function screen(): Screen | null {
-  const { stderr, env } = process;
-  if (!stderr.isTTY || env.TERM === 'dumb') return null;
+/** The terminal this process was started in, at work in this folder. */
+export function thisTerminal(cwd: string): Terminal {
+  const { stdout, stderr, env, platform } = process;
+  const [out, err] = [outletInto(stdout), outletInto(stderr)];
+  const isPlain = stderr.isTTY && !knowsUnicode(env, platform);
+  const say = (text: string): void => err.write(isPlain ? plainSigns(text) : text);
   return {
-    write: (text) => stderr.write(text),
+    out: out.write,
+    outIsScreen: stdout.isTTY,
+    takeFault: out.takeFault,
+    err: say,
+    cwd,
+    env,
+    screen: screen(say),
+    onInterrupt: (act) => listen(['SIGINT', 'SIGTERM'], act),
+  };
+}
+
+/** Who does not say what terminal it is, or calls it dumb, cannot move a cursor. Whoever sets NO_COLOR, to whatever, wants none. */
+function screen(write: Screen['write']): Screen | null {
+  const { stderr, env, platform } = process;
+  const isDumb = env.TERM === 'dumb' || (!env.TERM && platform !== 'win32');
+  if (!stderr.isTTY || isDumb) return null;
+  return {
+    write,
     size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
     colour: !env.NO_COLOR && stderr.hasColors(),
     onResize: (act) => {

@@ -1,3 +1,4 @@
+import { didYouMean } from '../core/nearest.ts';
 import type { Words } from './entry.ts';
 import { kebab, usage } from './usage.ts';
 
@@ -28,3 +29,15 @@ export function countOf(words: Words, name: string): number | undefined {
   if (value === undefined || Number.isSafeInteger(value)) return value;
   throw usage(`--${kebab(name)} must be a whole number, not \`${textOf(words, name)}\``);
 }
+
+/** One of these words that was given for an option. */
+export function choiceOf<Word extends string>(words: Words, name: string, choices: readonly Word[]): Word | undefined {
+  const given = textOf(words, name);
+  const choice = choices.find((each) => each === given);
+  if (given === undefined || choice !== undefined) return choice;
+  const meant = didYouMean(given, choices);
+  throw usage(`--${kebab(name)} is ${listOf(choices)}, not \`${given}\`${meant}`);
+}
+
+/** `a, b or c`. */
+const listOf = (choices: readonly string[]): string => `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;

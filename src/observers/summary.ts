@@ -4,7 +4,7 @@ import { goOnCommand, reasonsOf } from './go-on.ts';
 import { linesOf } from './harmless.ts';
 import { type Dye, dyeFor, type Ink } from './ink.ts';
 import type { StateTally, Tally } from './tally.ts';
-import { counted, roundDollars, took } from './words.ts';
+import { counted, dollars, took } from './words.ts';
 import { workedMs } from './worked.ts';
 
 /** Where a summary is to be read: null columns are as many as it takes. */
@@ -16,17 +16,19 @@ export interface Page {
   readonly elsewhere: string | null;
   /** Where the debug files are, as the user would write it; null if there are none. */
   readonly debugFolder: string | null;
+  /** The agents whose trouble the reader knows already. */
+  readonly justTold: ReadonlySet<string>;
 }
 
 /** What a run came to: how long, how much, state by state; and if it did not end well, why and how to go on. */
 export function summaryOf(run: Run, tally: Tally, page: Page): string {
   const columns = (page.columns ?? Number.POSITIVE_INFINITY) - 1;
   const dye = dyeFor(page.colour);
-  const debug = page.debugFolder === null ? [] : [dye('dim', `Debug files: ${page.debugFolder}`)];
+  const debug = page.debugFolder === null ? [] : labelled('Debug files:', page.debugFolder, columns);
   const lines = [
     ...wrapped(headline(run, tally, page.now, dye), columns),
     ...table(tally.states, columns, dye),
-    ...debug,
+    ...debug.map((line) => dye('dim', line)),
     ...ending(run, page),
   ];
   return lines.map((line) => `${line}\n`).join('');
@@ -38,14 +40,18 @@ export function ending(run: Run, page: Omit<Page, 'debugFolder'>, whole = false)
   if (command === null) return [];
   const columns = (page.columns ?? Number.POSITIVE_INFINITY) - 1;
   const dye = dyeFor(page.colour);
-  const reasons = reasonsOf(run, page.now).flatMap((reason) => {
+  const agents = run.agents.filter(({ id }) => !page.justTold.has(id));
+  const reasons = reasonsOf({ ...run, agents }, page.now).flatMap((reason) => {
     const [first = '', ...rest] = linesOf(reason);
     return [...wrapped(first, columns).map((line) => dye(INKS[run.status], line)), ...(whole ? rest : [])];
   });
-  // Not broken into lines: it is there to be copied.
   const from = page.elsewhere === null ? '' : `cd ${quoted(page.elsewhere)} && `;
-  return [...reasons, `To go on: ${dye('bold', `${from}${command}`)}`];
+  return [...reasons, ...labelled('To go on:', dye('bold', `${from}${command}`), columns)];
 }
+
+/** What is there to be copied is not broken into lines, but gets one of its own where it does not fit beside its label. */
+const labelled = (label: string, text: string, columns: number): readonly string[] =>
+  widthOf(`${label} ${text}`) <= columns ? [`${label} ${text}`] : [label, `  ${text}`];
 
 /** A path as a shell takes it. */
 const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
@@ -75,12 +81,12 @@ const INKS: Record<RunStatus, Ink> = {
 function headline({ status, agents, options, ledger }: Run, tally: Tally, now: number, dye: Dye): string {
   const { spentMicros, estimatedMicros } = ledger;
   const turns = tally.states.reduce((sum, state) => sum + state.turns, 0);
-  const budget = options.budgetMicros === null || spentMicros === 0 ? '' : ` of ${roundDollars(options.budgetMicros)}`;
-  const estimated = estimatedMicros === 0 ? '' : ` (${roundDollars(estimatedMicros)} estimated)`;
+  const budget = options.budgetMicros === null || spentMicros === 0 ? '' : ` of ${dollars(options.budgetMicros)}`;
+  const estimated = estimatedMicros === 0 ? '' : ` (${dollars(estimatedMicros)} estimated)`;
   const figures = [
     ...(agents.length > 1 ? [counted(agents.length, 'agent')] : []),
     counted(turns, 'turn'),
-    `${roundDollars(spentMicros)}${budget}${estimated}`,
+    `${dollars(spentMicros)}${budget}${estimated}`,
   ];
   const verdict = `${VERDICTS[status]} ${took(workedMs(tally.worked, now))}`;
   return `${dye(INKS[status], verdict)}: ${figures.join(', ')}.`;
@@ -123,9 +129,5 @@ const COLUMNS: readonly Column[] = [
   // Only where some state took more than one turn a visit.
   ['turns', (states) => states.some(({ visits, turns }) => visits !== turns), ({ turns }) => String(turns)],
   ['time', () => true, ({ ms }) => took(ms)],
-  [
-    'cost',
-    (states) => states.some(({ micros }) => micros > 0),
-    ({ micros }) => (micros === 0 ? '' : roundDollars(micros)),
-  ],
+  ['cost', (states) => states.some(({ micros }) => micros > 0), ({ micros }) => (micros === 0 ? '' : dollars(micros))],
 ];

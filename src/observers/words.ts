@@ -3,14 +3,8 @@ import type { Event } from '../core/event.ts';
 import { usdOf } from '../core/ledger.ts';
 import { linesOf } from './harmless.ts';
 
-/** An amount of money as people read it: cents, and more digits only where they are all there is. */
+/** An amount of money as people read it: to the cent, and with more digits only where it is less than that. */
 export function dollars(micros: number): string {
-  const usd = usdOf(micros);
-  return `$${usd !== 0 && Math.abs(usd) < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
-}
-
-/** The same where many amounts stand together: to the cent, unless it is less than that. */
-export function roundDollars(micros: number): string {
   const usd = usdOf(micros);
   return `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
 }
@@ -27,6 +21,12 @@ export function clock(at: number, now: number): string {
   const [today] = localTime(now).split(' ');
   return day === today ? time.slice(0, 5) : `${day} ${time.slice(0, 5)}`;
 }
+
+const SOON_MS = 120_000;
+
+/** `in 4 s` for what is soon, else `at 15:50`. */
+const moment = (at: number, now: number): string =>
+  at - now < SOON_MS ? `in ${Math.max(1, Math.round((at - now) / 1000))} s` : `at ${clock(at, now)}`;
 
 /** `0:42`, `12:03`, `1:02:03`. */
 export function duration(ms: number): string {
@@ -63,7 +63,7 @@ const TELL: Teller = {
   reminded: ({ state, message, count, limit }) => `${state}: reminder ${count} of ${limit}: ${message}`,
   sleeping: ({ at, untilMs, why, message }) =>
     why === 'retry'
-      ? `${clause(message)}; tried again at ${clock(untilMs, at)}`
+      ? `${clause(message)}; tried again ${moment(untilMs, at)}`
       : `${clause(message)}; waiting until ${clock(untilMs, at)}`,
   woken: () => null,
   session_lost: ({ session, next, message }) =>

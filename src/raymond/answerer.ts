@@ -5,6 +5,7 @@ import { openScenario } from '../scenario/read.ts';
 import type { Backend } from '../turns/backend.ts';
 import { ClaudeBackend } from '../turns/claude/backend.ts';
 import { configDir } from '../turns/claude/session-file.ts';
+import { REAL_TIME } from '../turns/clock.ts';
 import type { Desk } from '../turns/desk.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { Workflow } from '../workflow/load.ts';
@@ -33,7 +34,10 @@ export async function answererOf(options: Options, env: NodeJS.ProcessEnv, workf
   const path = resolve(agent.slice(REPLAY.length));
   const scenario = openScenario(path, await workflow.scope(), shortened(path));
   const fast = env.RAYMOND_REPLAY === 'fast';
-  return { find: async () => {}, backend: (desk, kill) => new ReplayBackend({ desk, scenario, fast, kill }) };
+  return {
+    find: async () => {},
+    backend: (desk, kill) => new ReplayBackend({ desk, scenario, fast, kill, clock: REAL_TIME }),
+  };
 }
 
 /** A path as it is seen from here, if it is inside. */

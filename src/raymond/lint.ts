@@ -1,14 +1,13 @@
 import { join, relative, resolve } from 'node:path';
 import { type LintFinding, lint } from '../analysis/lint.ts';
 import type { Level } from '../analysis/rule.ts';
-import type { Sheet } from '../analysis/sheet.ts';
 import { readConfig } from '../config/config.ts';
 import type { Platform } from '../core/names.ts';
 import { DEFAULT_OPTIONS } from '../core/run.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { InvalidWorkflow } from '../workflow/invalid.ts';
 import { type Circumstances, readSheet } from '../workflow/sheet.ts';
-import { configFile } from './records.ts';
-import { thisPlatform } from './start.ts';
+import { thisPlatform } from './platform.ts';
 
 /** For whom a workflow is looked at. */
 export interface LintRequest {
@@ -47,7 +46,7 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
 
 /** What is known of runs that are started in a folder: its config, and what the user says. */
 export function circumstancesIn(cwd: string, { platform, variables = [] }: LintRequest): Circumstances {
-  const config = readConfig(configFile(cwd));
+  const config = readConfig(layoutOf(findRaymondFolder(cwd)).config);
   return {
     platform: platform ?? thisPlatform(),
     resetStack: config.resetStack ?? DEFAULT_OPTIONS.resetStack,
@@ -70,5 +69,3 @@ export function countLevels(findings: readonly LintFinding[]): Readonly<Record<L
   const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
   return { error: count('error'), warning: count('warning'), info: count('info') };
 }
-
-export type { Level, LintFinding, Sheet };

@@ -39,7 +39,7 @@ export function setOff(
   signals: readonly Signal[],
   { observe, watch }: Place,
 ): Running {
-  const { run, store } = expedition;
+  const { run, store, staging } = expedition;
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
@@ -54,7 +54,7 @@ export function setOff(
   for (const signal of signals) inbox.put(signal);
 
   const stop = (by: 'stopped' | 'interrupted' = 'stopped'): void => {
-    inbox.put({ kind: 'stopped', at: Date.now(), by });
+    inbox.put({ kind: 'stopped', at: staging.clock.now(), by });
     stopping.abort();
   };
   const kill = (): void => {
@@ -64,6 +64,10 @@ export function setOff(
 
   const travel = async (): Promise<Run> => {
     const stopHeeding = heedStops(store, (stage) => (stage === 'now' ? kill() : stop()));
+    staging.gone?.addEventListener('abort', () => {
+      stopHeeding();
+      store.abandon();
+    });
     try {
       const control = { stopping: stopping.signal, killing: killing.signal };
       const { world, close } = await worldOf(expedition, control, tell, notice);

@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
 import { runId } from '../core/ids.ts';
-import { isPrompt, type Platform } from '../core/names.ts';
+import { isPrompt } from '../core/names.ts';
 import { changedOptions, DEFAULT_OPTIONS, newRun, type Options } from '../core/run.ts';
 import type { Finding } from '../core/state.ts';
 import { opening } from '../core/step.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
 import { showFinding } from '../workflow/invalid.ts';
-import { openWorkflow, type Workflow } from '../workflow/load.ts';
-import { answererOf } from './answerer.ts';
+import type { Workflow } from '../workflow/load.ts';
+import { thisPlatform } from './platform.ts';
 import { type Place, type Running, setOff } from './running.ts';
+import { IN_EARNEST, type Staging } from './staging.ts';
 
 export { openWorkflow, type Workflow } from '../workflow/load.ts';
 
@@ -25,14 +26,18 @@ export interface RunRequest extends Place {
 }
 
 /** Starts a run of a workflow: a state file, a folder or a zip. */
-export async function runWorkflow(path: string, request: RunRequest = {}): Promise<Running> {
+export const runWorkflow = (path: string, request: RunRequest = {}): Promise<Running> =>
+  beginRun(path, request, IN_EARNEST);
+
+/** Starts a run, in earnest or as a rehearsal. */
+export async function beginRun(path: string, request: RunRequest, staging: Staging): Promise<Running> {
   const cwd = resolve(request.cwd ?? process.cwd());
   const options = changedOptions(DEFAULT_OPTIONS, request.options ?? {});
   const env = request.env ?? process.env;
-  const workflow = await openWorkflow(resolve(cwd, path), platform());
-  const answerer = await answererOf(options, env, workflow);
+  const workflow = await staging.openWorkflow(resolve(cwd, path), thisPlatform());
+  const answerer = await staging.answererOf(options, env, workflow);
   if (await hasPrompts(workflow)) await answerer.find();
-  const startedAt = Date.now();
+  const startedAt = staging.clock.now();
   const name = request.name ?? workflow.name;
   const offset = -new Date(startedAt).getTimezoneOffset();
   const run = newRun({
@@ -50,8 +55,8 @@ export async function runWorkflow(path: string, request: RunRequest = {}): Promi
     return { kind: 'warning', at: startedAt, agent: 'main', state: workflow.entry, message: showFinding(finding) };
   };
   const events = [...opening(run), ...workflow.findings.map(warn)];
-  const store = await createRun(layout, run, events);
-  return setOff({ run, options, layout, store, workflow, env, answerer }, events, [], request);
+  const store = await createRun(layout, run, events, staging.store);
+  return setOff({ run, options, layout, store, workflow, env, answerer, staging }, events, [], request);
 }
 
 /** Whether Claude Code is needed at all. */
@@ -59,5 +64,3 @@ async function hasPrompts(workflow: Workflow): Promise<boolean> {
   const { files } = await workflow.scope();
   return files.some((file) => isPrompt(file));
 }
-
-const platform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');

@@ -14,6 +14,8 @@ import type { Desk } from '../turns/desk.ts';
 import { type Control, newTaker } from '../turns/take.ts';
 import type { Workflow } from '../workflow/load.ts';
 import type { Answerer } from './answerer.ts';
+import { mortal } from './mortal.ts';
+import type { Staging } from './staging.ts';
 
 /** All that a run needs to get going. */
 export interface Expedition {
@@ -25,13 +27,14 @@ export interface Expedition {
   readonly workflow: Workflow;
   readonly env: NodeJS.ProcessEnv;
   readonly answerer: Answerer;
+  readonly staging: Staging;
 }
 
 const ASK_OWNER_EVERY_MS = 1_000;
 
 /** The world of one run: its workflow, its disk, its turns and its observers behind one interface. */
 export async function worldOf(
-  { run, options, layout, store, workflow, env: given, answerer }: Expedition,
+  { run, options, layout, store, workflow, env: given, answerer, staging }: Expedition,
   control: Control,
   tell: (events: readonly Event[]) => void,
   notice: Desk['notice'],
@@ -48,23 +51,24 @@ export async function worldOf(
     scope: scopeOf(workflow),
     scriptPath: workflow.pathOf,
     folderOf: (turn) => layout.turn(id, turn),
-    makeFolder: (turn, files) => prepareTurn(layout, id, turn, files),
+    makeFolder: (turn, files) => prepareTurn(layout, id, turn, files, staging.store.durable),
   };
   const backend = answerer.backend(desk, control.killing);
-  const debug = options.debug ? await debugFilesOf(layout, run, tell) : null;
+  const debug = options.debug && staging.debugFiles ? await debugFilesOf(layout, run, tell) : null;
   const world: World = {
-    ...newTaker({ desk, options, env, control, backend }),
+    ...newTaker({ desk, options, env, control, backend, clock: staging.clock }),
     save: saver(store, id),
     tell(events) {
       debug?.tell(events);
-      if (debug === null) for (const event of events) dropFiles(layout, id, event);
+      if (!options.debug) for (const event of events) dropFiles(layout, id, event);
       tell(events);
     },
   };
   const close = async (): Promise<void> => {
     if (control.killing.aborted) await endMarked(`${mark}/`, { graceMs: END_GRACE_MS });
   };
-  return { world, close };
+  const staged = staging.around(world);
+  return { world: staging.gone === null ? staged : mortal(staged, staging.gone), close };
 }
 
 /**

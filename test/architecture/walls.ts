@@ -11,7 +11,9 @@ interface Room {
 
 const pure = (...rooms: string[]): Room => ({ rooms, packages: [], node: false });
 const shell = (rooms: readonly string[], ...packages: string[]): Room => ({ rooms, packages, node: true });
-const BELOW = 'core analysis engine process scenario turns workflow store observers config errors.ts'.split(' ');
+const BELOW = 'core analysis drawing engine process scenario turns workflow store observers config errors.ts'.split(
+  ' ',
+);
 const FACING_THE_USER = ['raymond', 'observers', 'analysis', 'config', 'core', 'errors.ts'];
 
 /** The rooms of src/. A new room, or a new package in one, is a decision: it is made here. */
@@ -21,15 +23,17 @@ const ROOMS: ReadonlyMap<string, Room> = new Map(
     analysis: pure('core'),
     engine: pure('core'),
     process: shell(['errors.ts']),
-    scenario: shell(['core', 'errors.ts'], 'yaml', 'zod'),
+    scenario: shell(['core', 'config', 'errors.ts'], 'yaml', 'zod'),
     turns: shell(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
-    workflow: shell(['core', 'errors.ts'], 'yaml', 'yauzl'),
+    workflow: shell(['core', 'analysis', 'errors.ts'], 'yaml', 'yauzl'),
     store: shell(['core', 'errors.ts'], 'zod'),
     observers: shell(['core', 'errors.ts'], 'string-width', 'wrap-ansi'),
     config: shell(['core', 'errors.ts'], 'smol-toml'),
+    drawing: shell(['core', 'analysis', 'observers'], '@viz-js/viz'),
     'errors.ts': shell([]),
     raymond: shell(BELOW),
-    cli: shell(FACING_THE_USER, 'commander'),
+    rehearsal: shell([...BELOW, 'raymond']),
+    cli: shell([...FACING_THE_USER, 'rehearsal'], 'commander'),
     server: shell(FACING_THE_USER),
     'index.ts': shell(FACING_THE_USER),
   }),

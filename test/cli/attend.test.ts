@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -99,16 +108,26 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     expect((await raymond('wf')).err).not.toContain('one');
   });
 
-  test('a failure is told with its last words, and at the end in one sentence with the command to go on', async () => {
+  test('a failure is told once, with its last words, and the summary adds the command to go on', async () => {
     workflow({ 'START.sh': `echo one >&2; printf '\\033[2Jtwo\\n' >&2; exit 3` });
     const { code, err } = await raymond('wf', '--run-id', 'r1');
     expect(code).toBe(1);
     expect(err).toContain(
       '[main] failed: START.sh: the script ended with exit code 3\n[main]   one\n[main]   two\nFailed after',
     );
-    expect(err).toMatch(
-      /\n\[main\] failed: START\.sh: the script ended with exit code 3\nTo go on: raymond resume r1 --retry\n$/,
-    );
+    expect(err).toMatch(/\nTo go on: raymond resume r1 --retry\n$/);
+    expect(err.match(/exit code 3/g)).toHaveLength(1);
+  });
+
+  test('a failure after which others went on is told again at the end', async () => {
+    workflow({
+      'START.sh': 'echo "<fork next=\\"LATER\\">A</fork>"',
+      'A.sh': 'touch failed; exit 3',
+      'LATER.sh': 'while [ ! -e failed ]; do sleep 0.02; done; sleep 0.2; echo "<goto>END</goto>"',
+      'END.sh': 'echo "<result>r</result>"',
+    });
+    const { err } = await raymond('wf', '--run-id', 'r1');
+    expect(err).toMatch(/\n\[main_a1\] failed: A\.sh: the script ended with exit code 3\nTo go on: /);
   });
 
   test('quiet says only what must be known', async () => {
@@ -119,10 +138,10 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     );
   });
 
-  test('the results of several agents are labelled', async () => {
+  test('the results of several agents are labelled, and that of the first agent comes last', async () => {
     workflow({ 'START.sh': 'echo "<fork next=\\"A\\">A</fork>"', 'A.sh': 'echo "<result>$RAYMOND_AGENT_ID</result>"' });
     const { out } = await raymond('wf', '--quiet');
-    expect(out).toBe('[main]\nmain\n[main_a1]\nmain_a1\n');
+    expect(out).toBe('[main_a1]\nmain_a1\n[main]\nmain\n');
   });
 
   test('a run that works in another folder is found there', async () => {
@@ -137,6 +156,42 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     writeFileSync(join(home, 'wf', 'NEXT.sh'), 'exit 1');
     const failed = await raymond('wf', '--dir', 'else where', '--run-id', 'r2');
     expect(failed.err).toContain("To go on: cd 'else where' && raymond resume r2 --retry\n");
+  });
+});
+
+describe('whoever watches', () => {
+  const TWO = { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' };
+
+  test('cannot keep others from watching by failing', async () => {
+    workflow(TWO);
+    const desk = new Desk();
+    let broken = 0;
+    const out = (): void => {
+      broken += 1;
+      throw new Error('out of order');
+    };
+    expect(await obey(['wf', '--events', '--log-file', 'log'], { ...desk, out })).toBe(70);
+    expect(broken).toBeGreaterThan(1);
+    expect(desk.stderr).toContain('[main] NEXT.sh → end (result) $0.00\n');
+    expect(readFileSync(join(home, 'log'), 'utf8')).toContain('run_ended');
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('is told once that the log cannot be written, and sees the rest', async () => {
+    workflow(TWO);
+    symlinkSync('/dev/full', join(home, 'log'));
+    const { code, out, err } = await raymond('wf', '--run-id', 'r1', '--log-file', 'log');
+    expect([code, out]).toStrictEqual([0, 'r\n']);
+    expect(err.match(/^warning: --log-file log cannot be written any more \(ENOSPC\): .*$/gm)).toHaveLength(1);
+    expect(err).toContain('[main] START.sh → NEXT.sh (goto) $0.00\n');
+  });
+
+  test('learns what could not be printed, and the run ends as it ended', async () => {
+    workflow(TWO);
+    const desk = new Desk();
+    expect(await obey(['wf', '--run-id', 'r1'], { ...desk, takeFault: () => 'ENOSPC' })).toBe(0);
+    expect(desk.stderr).toMatch(
+      /\nWhat was to be printed could not be written \(ENOSPC\); `raymond status r1` shows it\.\n$/,
+    );
   });
 });
 

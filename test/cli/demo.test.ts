@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { obey } from '../../src/cli/obey.ts';
 import { newRoom } from './room.ts';
@@ -17,9 +17,32 @@ describe('raymond demo', () => {
     const made = ['CHANGELOG.md', 'README.md', 'plan.md', 'roman.mjs', 'roman.test.mjs', 'test-output.txt'];
     expect(readdirSync(folder)).toStrictEqual(['.raymond', ...made, 'workflow'].sort());
     for (const file of made) expect(err).toMatch(new RegExp(`^ {2}${file} +\\d+ lines$`, 'm'));
-    expect(err).toContain('cd raymond-demo && raymond logs last');
     expect(out).toContain('Try it: node roman.mjs 2026');
     expect(execFileSync(process.execPath, [join(folder, 'roman.mjs'), '2026']).toString()).toBe('MMXXVI\n');
+  });
+
+  test.each([
+    ['its name, where that is on the PATH', true],
+    ['its file, where it is not', false],
+  ])('says what to do next by %s', async (_, isOnPath) => {
+    const room = newRoom();
+    const bin = join(room.cwd, 'bin');
+    mkdirSync(bin);
+    if (isOnPath) writeFileSync(join(bin, 'raymond'), '');
+    const places = (process.env.PATH ?? '').split(delimiter).filter((place) => !existsSync(join(place, 'raymond')));
+    const env = { ...process.env, PATH: [bin, ...places].join(delimiter) };
+    const mine = room.terminal(env);
+    expect(await obey(['demo', '--fast'], mine)).toBe(0);
+    const [, raymond, again] =
+      /^ {2}\(cd raymond-demo && (.*) logs last\) .*\n {2}(.*) init /m.exec(mine.said().err) ?? [];
+    const main = join(PROJECT, 'src', 'cli', 'main.js');
+    const fromThere = (folder: string): string =>
+      [main, relative(folder, main)].toSorted((a, b) => a.length - b.length)[0] ?? '';
+    expect([raymond, again]).toStrictEqual(
+      isOnPath
+        ? ['raymond', 'raymond']
+        : [`node ${fromThere(join(room.cwd, 'raymond-demo'))}`, `node ${fromThere(room.cwd)}`],
+    );
   });
 
   test('has everything in it: a call, tests that fail at first, a review that sends it back, two workers', async () => {
@@ -58,16 +81,23 @@ describe('raymond demo', () => {
   });
 
   test.each([
-    ['a folder that is not empty', 'full', /full is not empty, or no folder\nName another folder: raymond demo DIR/],
-    ['a file', 'full/file', /full\/file is not empty, or no folder\n/],
+    ['a folder that is not empty', 'full', 'full is not empty: file'],
+    ['a file', 'full/file', 'full/file cannot be written: there is a file where a folder should be'],
   ])('refuses %s and leaves it as it is', async (_, dir, message) => {
     const room = newRoom();
     mkdirSync(join(room.cwd, 'full'));
     writeFileSync(join(room.cwd, 'full', 'file'), '');
     const { code, err } = await room.raymond('demo', dir, '--fast');
-    expect(code).toBe(64);
-    expect(err).toMatch(message);
+    expect([code, err]).toStrictEqual([64, `raymond: ${message}\nName another folder: raymond demo DIR\n`]);
     expect(readdirSync(room.cwd, { recursive: true })).toStrictEqual(['full', 'full/file']);
+  });
+
+  test.skipIf(!existsSync('/proc'))('does not wait for ever where no folder can be made', async () => {
+    const { code, err } = await newRoom().raymond('demo', '/proc/x/y', '--fast');
+    expect([code, err]).toStrictEqual([
+      64,
+      expect.stringMatching(/^raymond: \/proc\/x\/y cannot be written: (no|perm)/),
+    ]);
   });
 
   test('says where it can be gone on with after a Ctrl-C, and there it goes on', async () => {
@@ -78,9 +108,7 @@ describe('raymond demo', () => {
     };
     const mine = { ...room.terminal(), onInterrupt: interrupting };
     expect(await obey(['demo', '--fast'], mine)).toBe(130);
-    expect(mine.said().err).toMatch(
-      /raymond resume demo-\S+\nThe run is on record in raymond-demo\/: go there first\.\n$/,
-    );
+    expect(mine.said().err).toMatch(/\nTo go on: cd raymond-demo && raymond resume demo-\S+\n$/);
     expect(await obey(['resume', 'last'], { ...room.terminal(), cwd: join(room.cwd, 'raymond-demo') })).toBe(0);
   });
 

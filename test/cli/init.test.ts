@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FIRST_WORKFLOW } from '../../src/cli/first-workflow/files.ts';
@@ -20,7 +20,7 @@ describe('raymond init', () => {
     const { entry, findings } = await openWorkflow(join(cwd, dir), 'unix');
     expect([entry, findings]).toStrictEqual(['START.md', []]);
     expect(statSync(join(cwd, dir, 'CHECK.sh')).mode & 0o100).toBe(0o100);
-    expect(out).toContain(`raymond ${written} --budget 1`);
+    expect(out).toContain(` ${written} --budget 1`);
     expect(out.trimEnd().split('\n')).toHaveLength(5);
   });
 
@@ -54,6 +54,11 @@ describe('raymond init', () => {
     ]);
     expect(readFileSync(join(cwd, 'first'), 'utf8')).toBe('mine');
   });
+});
+
+test.skipIf(!existsSync('/proc'))('init does not wait for ever where no folder can be made', async () => {
+  const { code, err } = await newRoom().raymond('init', '/proc/x/y');
+  expect([code, err]).toStrictEqual([64, expect.stringMatching(/^raymond: \/proc\/x\/y cannot be written: (no|perm)/)]);
 });
 
 describe('the first workflow', () => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Level } from '../../analysis/rule.ts';
 import type { Platform } from '../../core/names.ts';
 import { EXIT } from '../../errors.ts';
@@ -10,7 +11,8 @@ import { usage } from '../usage.ts';
 import { allOf, choiceOf } from '../words.ts';
 
 /** `raymond lint PATH…`: mistakes in workflows, before they cost money. */
-export const lint: Carry = async (paths, words, terminal) => {
+export const lint: Carry = async (given, words, terminal) => {
+  const paths = given.length > 1 ? given.filter(isNoReadme) : given;
   if (paths.length === 0) throw usage('there is no workflow to look at', 'Name a folder, a .zip or a state file.');
   const format = formatOf(words);
   const levels = LEVELS.slice(0, LEVELS.indexOf(choiceOf(words, 'level', LEVELS) ?? 'info') + 1);
@@ -26,6 +28,9 @@ export const lint: Carry = async (paths, words, terminal) => {
   terminal.out(`${WRITERS[format](reports, levels, pageOf(terminal)).join('\n')}\n`);
   return error > 0 ? EXIT.invalid : EXIT.completed;
 };
+
+/** Who writes `workflows/*` means the workflows, not what is written about them. */
+const isNoReadme = (path: string): boolean => basename(path).toLowerCase() !== 'readme.md';
 
 const LEVELS: readonly Level[] = ['error', 'warning', 'info'];
 const PLATFORMS: readonly Platform[] = ['unix', 'windows'];

@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeOf } from '../../errors.ts';
+import { contentOf, makeFolder, reasonOf } from '../new-folder.ts';
 import { usage } from '../usage.ts';
 
 /** The folder of a demo: as the user sees it, and where it is. */
@@ -18,14 +19,15 @@ const ELSEWHERE = 'Name another folder: raymond demo DIR';
 export function makeDemoFolder(given: string | undefined, cwd: string): DemoFolder {
   const name = given?.replace(/(?<=.)\/+$/, '') ?? freeName(cwd);
   const path = resolve(cwd, name);
-  if (isTaken(path)) throw usage(`${name} is not empty, or no folder`, ELSEWHERE);
   try {
+    const content = contentOf(path, () => true);
+    if (content !== null) throw usage(`${name} is not empty: ${content}`, ELSEWHERE);
     // With a `.raymond` of its own the demo leaves no trace outside its folder.
-    mkdirSync(join(path, '.raymond'), { recursive: true, mode: 0o700 });
+    makeFolder(join(path, '.raymond'), 0o700);
     cpSync(SHIPPED, join(path, 'workflow'), { recursive: true });
   } catch (error) {
     if (codeOf(error) === '') throw error;
-    throw usage(`${name} cannot be written (${codeOf(error)})`, ELSEWHERE);
+    throw usage(`${name} cannot be written: ${reasonOf(error)}`, ELSEWHERE);
   }
   return { name, path };
 }
@@ -48,8 +50,8 @@ function freeName(cwd: string): string {
 /** What cannot be looked into is taken, too. */
 function isTaken(path: string): boolean {
   try {
-    return readdirSync(path).length > 0;
-  } catch (error) {
-    return codeOf(error) !== 'ENOENT';
+    return contentOf(path, () => true) !== null;
+  } catch {
+    return true;
   }
 }

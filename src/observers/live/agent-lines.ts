@@ -3,7 +3,7 @@ import { isPrompt, stem } from '../../core/names.ts';
 import { padded, shorten, widthOf } from '../fit.ts';
 import { oneLine } from '../harmless.ts';
 import type { Dye, Ink } from '../ink.ts';
-import { clock, duration, roundDollars } from '../words.ts';
+import { clock, duration, dollars } from '../words.ts';
 import type { AgentView } from './view.ts';
 
 /** What agents are drawn with. */
@@ -82,7 +82,7 @@ function markOf({ phase }: AgentView, now: number): { readonly sign: string; rea
 
 const timeOf = ({ since }: AgentView, now: number): string => (since === null ? '' : duration(now - since));
 
-const costOf = ({ costMicros }: AgentView): string => (costMicros === 0 ? '' : roundDollars(costMicros));
+const costOf = ({ costMicros }: AgentView): string => (costMicros === 0 ? '' : dollars(costMicros));
 
 /** Enough to fill any screen. */
 const MOST_SHOWN = 500;

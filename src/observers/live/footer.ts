@@ -1,6 +1,6 @@
 import type { Stop } from '../../core/run.ts';
 import { wrapped } from '../fit.ts';
-import { clock, counted, duration, roundDollars } from '../words.ts';
+import { clock, counted, duration, dollars } from '../words.ts';
 import { workedMs } from '../worked.ts';
 import type { Pen } from './agent-lines.ts';
 import type { AgentView, View } from './view.ts';
@@ -21,7 +21,7 @@ export function footerLines(view: View, { now, columns, dye }: Pen): readonly st
 const NO_BREAK = '\u00a0';
 
 const money = ({ spentMicros, budgetMicros }: View): string =>
-  budgetMicros === null ? roundDollars(spentMicros) : `${roundDollars(spentMicros)} of ${roundDollars(budgetMicros)}`;
+  budgetMicros === null ? dollars(spentMicros) : `${dollars(spentMicros)} of ${dollars(budgetMicros)}`;
 
 /** `3 live (1 waiting),` `2 ended,` `1 failed`. */
 function heads(agents: readonly AgentView[], ended: number): readonly string[] {

@@ -1,7 +1,7 @@
 import { shorten, widthOf } from '../fit.ts';
 import { oneLine } from '../harmless.ts';
 import { dyeFor } from '../ink.ts';
-import { clock, counted, roundDollars } from '../words.ts';
+import { clock, counted, dollars } from '../words.ts';
 import { agentLines, type Pen } from './agent-lines.ts';
 import { footerLines } from './footer.ts';
 import type { Size } from './screen.ts';
@@ -33,7 +33,7 @@ export function titleOf(view: View, now: number): string {
         : second === undefined
           ? (only?.state ?? 'ending')
           : counted(live.length, 'agent');
-  return oneLine(`raymond: ${view.name} — ${where} ${roundDollars(view.spentMicros)}`);
+  return oneLine(`raymond: ${view.name} — ${where} ${dollars(view.spentMicros)}`);
 }
 
 const FEW_ROWS = 8;

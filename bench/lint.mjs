@@ -1,0 +1,83 @@
+// How long one waits for the findings about a workflow of 500 states, compared with a Node.js that does nothing.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { figure, inTurns, median } from './harness.mjs';
+
+const STATES = 500;
+
+export async function measureLint({ dist, workshop, quick }) {
+  const command = fileURLToPath(new URL('cli/main.js', dist));
+  const folder = join(workshop(), 'workflow');
+  writeWorkflow(folder);
+  const { node, version, lint } = await inTurns(quick ? 3 : 9, {
+    node: async () => time(['-e', '0']),
+    version: async () => time([command, '--version']),
+    lint: async () => time([command, 'lint', folder]),
+  });
+  const onTop = (times) => median(times.map((ms, round) => ms - node[round]));
+  return [
+    figure(`raymond lint with ${STATES} states, on top of node -e 0`, onTop(lint), 'ms', 1000),
+    figure('  of this, the start of raymond', onTop(version), 'ms'),
+    figure('  over node -e 0', median(lint) / median(node), 'x'),
+  ];
+}
+
+/** Prompts with policies, calls, forks and loops, and every tenth state a script. */
+function writeWorkflow(folder) {
+  mkdirSync(folder);
+  const name = (index) => (index % 10 === 9 ? `STATE_${index}.sh` : `STATE_${index}.md`);
+  const at = (index) => name(Math.min(STATES - 1, index));
+  writeFileSync(join(folder, 'START.md'), prompt([['goto', at(1)]], 'Look around.'));
+  for (let index = 1; index < STATES; index += 1) {
+    const text = name(index).endsWith('.sh') ? script(at(index + 1), at(index + 7)) : state(index, at);
+    writeFileSync(join(folder, name(index)), text);
+  }
+}
+
+function state(index, at) {
+  const ways = [
+    ['goto', at(index + 1)],
+    ['reset', at(Math.max(1, index - 3))],
+    ...(index % 5 === 0 ? [['call', at(index + 2), 'return', at(index + 1)]] : []),
+    ...(index % 7 === 0 ? [['fork', at(index + 3), 'next', at(index + 1)]] : []),
+    ['result', null],
+  ];
+  return prompt(ways, `Step ${index}: read {{result}} and write down what is next.\n\n${FILLER}`);
+}
+
+const FILLER = 'Stop when the file is written. Do not go on to the next step yet, and change nothing else.\n'.repeat(
+  20,
+);
+
+function prompt(ways, text) {
+  const entries = ways.map(([tag, target, key, value]) => {
+    const rest = key === undefined ? '' : `, ${key}: ${value}`;
+    return `  - { tag: ${tag}${target === null ? '' : `, target: ${target}`}${rest} }\n`;
+  });
+  const tags = ways.map(([tag, target, key, value]) => {
+    const attribute = key === undefined ? '' : ` ${key}="${value}"`;
+    return `Answer <${tag}${attribute}>${target ?? 'done'}</${tag}> where it fits.\n`;
+  });
+  return `---\nallowed_transitions:\n${entries.join('')}---\n${text}\n\n${tags.join('')}`;
+}
+
+const script = (one, other) => `#!/bin/bash
+if [ -e done ]; then
+  echo "<goto>${one}</goto>"
+else
+  echo "<goto>${other}</goto>"
+fi
+`;
+
+function time(args) {
+  const start = performance.now();
+  try {
+    execFileSync(process.execPath, args, { stdio: 'ignore' });
+  } catch (error) {
+    // With errors found it exits with 65; that it ran is all that counts.
+    if (error.status !== 65) throw error;
+  }
+  return performance.now() - start;
+}

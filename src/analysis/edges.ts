@@ -1,0 +1,184 @@
+import { implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
+import { OWN_ATTRIBUTES } from '../core/tag.ts';
+import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import type { Edge, Target } from './graph.ts';
+import { isOpen } from './mentions.ts';
+import type { Page, PlacedTag } from './page.ts';
+import type { Resolver } from './resolver.ts';
+import { type Place, WHOLE } from './sheet.ts';
+
+/** The transitions of one state: those of its policy, else those that its text mentions. */
+export function edgesOf(page: Page, names: Resolver, resetStack: 'keep' | 'clear'): readonly Edge[] {
+  const { policy } = page.source.state.rules;
+  const draw = new Draw(page, names, resetStack);
+  if (policy.length > 0) return policy.map((entry, index) => draw.entry(entry, index));
+  const said = unique([...page.tags.flatMap((tag) => draw.said(tag)), ...draw.halves()]);
+  return said.length > 0 || page.open || page.kind === 'script' ? said : draw.namesInProse();
+}
+
+/** The names of the states to which the forks of a text let their parent go on. */
+export function waysOn(tags: readonly PlacedTag[]): readonly string[] {
+  const ways = tags.flatMap(({ name, tag }) => (name === 'goto' ? tag.body : (tag.attributes.next ?? [])));
+  return [...new Set(ways.map((way) => way.trim()))];
+}
+
+/** Whether a name in a prompt only stands for the name that the agent is to choose. */
+export const isPlaceholder = (name: string): boolean =>
+  isOpen(name) ||
+  name.trim() === '' ||
+  /[\s{}$[\]…*?]|\.\.\.|^(?:(?:the|your|next|target)[-_]?)?(?:state|name|file|filename|target)(?:[-_]?name)?(?:\.md)?$/i.test(
+    name,
+  );
+
+/** The words that a prompt tells its agent to write as they are: what looks like `word=…` or stands in quotes. */
+export function wordsToSay(prompt: string): ReadonlySet<string> {
+  const found = prompt.matchAll(
+    /(?<![\p{L}\p{N}_-])(?:([\p{L}_][\p{L}\p{N}_-]*)\s*=|[`"']([\p{L}_][\p{L}\p{N}_-]*)[`"'])/gu,
+  );
+  return new Set([...found].flatMap(([, assigned, quoted]) => assigned ?? quoted ?? []));
+}
+
+/** More ways on than these are as good as any. */
+const MOST_WAYS_ON = 8;
+
+const NOTHING: Target = { kind: 'missing', name: '', meant: null };
+
+class Draw {
+  private readonly page: Page;
+  private readonly names: Resolver;
+  private readonly resetStack: 'keep' | 'clear';
+  private readonly ways: readonly string[];
+  private readonly speaksOfInput: boolean;
+
+  constructor(page: Page, names: Resolver, resetStack: 'keep' | 'clear') {
+    this.page = page;
+    this.names = names;
+    this.resetStack = resetStack;
+    this.ways = waysOn(page.tags);
+    const { text } = page.source.state;
+    this.speaksOfInput = page.kind === 'prompt' && text.includes('input') && wordsToSay(text).has('input');
+  }
+
+  entry(entry: PolicyEntry, index: number): Edge {
+    const { policy } = this.page.source.state.rules;
+    const { attributes, tag: name } = entry;
+    const given = this.page.tags
+      .filter(saysMore)
+      .filter((placed) => this.matches(entry, placed))
+      .map(attributesOf);
+    const stack = attributes.stack ?? given.find((each) => each.stack !== undefined)?.stack;
+    const handsOver = given.some((each) => each.input !== undefined) || this.speaksOfInput;
+    return {
+      ...this.edge(name, this.page.source.entries[index]?.at ?? WHOLE),
+      ...this.targets(name, entry.target, attributes),
+      clears: this.clears(name, stack),
+      origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
+      input: attributes.input !== undefined ? 'always' : handsOver ? 'perhaps' : 'never',
+      variables: variablesIn(name, [attributes, ...given]),
+    };
+  }
+
+  /** The transitions that a tag in the text stands for: one, unless others say where its parent goes on. */
+  said({ name, tag, at }: PlacedTag): readonly Edge[] {
+    const { attributes } = tag;
+    const unclear = Object.keys(attributes).some(isOpen);
+    const base = {
+      ...this.edge(name, at),
+      ...this.targets(name, tag.body, attributes),
+      clears: this.clears(name, attributes.stack),
+      input: attributes.input !== undefined ? 'always' : this.speaksOfInput || unclear ? 'perhaps' : 'never',
+      variables: variablesIn(name, [attributes]),
+    } as const;
+    if (name !== 'fork' || attributes.next !== undefined) return [base];
+    if (this.ways.length === 0 || this.ways.length > MOST_WAYS_ON) {
+      return [{ ...base, next: this.ways.length === 0 ? NOTHING : ANYWHERE }];
+    }
+    return this.ways.map((way) => ({ ...base, next: this.target(way) }));
+  }
+
+  /** Talk about a tag: that there is a result is all one has to know of it, other tags lead somewhere. */
+  halves(): readonly Edge[] {
+    return this.page.halves.flatMap(({ name, after, at }) => {
+      if (this.page.tags.some((each) => each.name === name)) return [];
+      const known = after !== '' && this.names.resolve(after).kind === 'found';
+      const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANYWHERE;
+      const { required } = TRANSITIONS[name];
+      const then = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANYWHERE : null);
+      return [{ ...this.edge(name, at), to, return: then('return'), next: then('next') }];
+    });
+  }
+
+  /** A prompt without any tag may still name the state that comes next. */
+  namesInProse(): readonly Edge[] {
+    const words = new Set(this.page.source.state.text.match(/[\w-]+(?:\.[\w-]+)*/g) ?? []);
+    const files = [...words].flatMap((word) => {
+      const found = this.names.scopeOf([word]).files.length > 0 ? this.names.resolve(word) : undefined;
+      return found?.kind === 'found' && found.file !== this.page.file ? found.file : [];
+    });
+    return [...new Set(files)].map((file) => {
+      return { ...this.edge('goto', WHOLE), origin: 'guess', to: { kind: 'state', file } };
+    });
+  }
+
+  private edge(tag: TagName, at: Place): Edge {
+    const { file: from } = this.page;
+    const ends = { to: null, return: null, next: null, clears: false } as const;
+    return { from, tag, ...ends, origin: 'text', at, input: 'never', variables: [] };
+  }
+
+  private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {
+    const { body, required } = TRANSITIONS[name];
+    const inPolicy = this.page.source.state.rules.policy.length > 0;
+    const then = (key: 'return' | 'next'): Target | null => {
+      if (!(required as readonly string[]).includes(key)) return null;
+      const written = attributes[key];
+      return written === undefined ? (inPolicy ? ANYWHERE : NOTHING) : this.target(written);
+    };
+    const to = body === 'text' ? null : target === null ? ANYWHERE : this.target(target);
+    return { to, return: then('return'), next: then('next') };
+  }
+
+  private target(written: string): Target {
+    const name = written.trim();
+    const found = this.names.resolve(name);
+    if (found.kind === 'found') return { kind: 'state', file: found.file };
+    if (isOpen(name) || (this.page.kind === 'prompt' && isPlaceholder(name))) return { kind: 'any', written: name };
+    return { kind: 'missing', name, meant: this.names.meant(name) };
+  }
+
+  private matches(entry: PolicyEntry, { name, tag }: PlacedTag): boolean {
+    if (entry.tag !== name) return false;
+    const { attributes: wanted, target } = entry;
+    const { attributes } = tag;
+    const all = [target ?? '', tag.body, wanted.return, wanted.next, attributes.return, attributes.next];
+    return permits([entry], tag, this.names.scopeOf(all.filter((each) => each !== undefined)));
+  }
+
+  private clears(name: TagName, stack: string | undefined): boolean {
+    return name === 'reset' && (stack ?? this.resetStack) === 'clear';
+  }
+}
+
+const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
+
+/** Whether a tag says more than where it leads. */
+const saysMore = ({ tag }: PlacedTag): boolean =>
+  Object.keys(tag.attributes).some((key) => key !== 'return' && key !== 'next');
+
+const ANYWHERE: Target = { kind: 'any', written: '' };
+
+/** The variables that a fork gives. */
+function variablesIn(name: TagName, given: readonly Readonly<Record<string, string>>[]): readonly string[] {
+  if (!TRANSITIONS[name].variables) return [];
+  const own: readonly string[] = OWN_ATTRIBUTES;
+  return [...new Set(given.flatMap((each) => Object.keys(each)).filter((key) => !own.includes(key)))];
+}
+
+/** Edges that differ in more than where they are said. */
+function unique(edges: readonly Edge[]): readonly Edge[] {
+  const seen = new Set<string>();
+  return edges.filter((edge) => {
+    const key = JSON.stringify({ ...edge, at: null });
+    return !seen.has(key) && seen.add(key);
+  });
+}

@@ -1,0 +1,146 @@
+import { componentsOf, hasCycle } from './components.ts';
+import { type Ends, findEnds } from './ends.ts';
+import type { Flow } from './flow.ts';
+import { type Level, type Move, movesFrom, type Reach, type Step, stepOf } from './reach.ts';
+
+/** A ring that an agent, or a family of agents, can get into and never out of again. */
+export interface Endless {
+  /** It only goes round, it calls deeper and deeper, or it forks again and again. */
+  readonly kind: 'loop' | 'recursion' | 'forks' | 'generations';
+  readonly states: readonly number[];
+  /** Whether `max_visits` stops it. */
+  readonly bounded: boolean;
+  /** Whether there is only a way into it by a call; then the call never returns. */
+  readonly level: Level;
+  /** A shortest way to it, and one round. */
+  readonly path: readonly Step[];
+  readonly round: readonly Step[];
+}
+
+/** The rings that nothing leads out of. What only leads to such a ring is not listed: it is not to blame. */
+export function findEndless(flow: Flow, ends: Ends, reach: Reach): readonly Endless[] {
+  const dead = [...flow.names.keys()].filter((state) => !ends.ends[state] && reach.has(state));
+  // A callee that can return is not to blame: what matters is where the call comes back to.
+  const moves = (state: number) =>
+    movesFrom(flow, ends, state).filter(({ how, to }) => how !== 'worker' && !(how === 'enter' && ends.returns[to]));
+  return sinks(dead, moves).map(({ states, inside }): Endless => {
+    const free = states.filter((state) => !flow.bounded[state]);
+    const sideways = (state: number) => inside(state).filter(({ how }) => how !== 'enter');
+    const forks = states.some((state) => inside(state).some(({ how }) => how === 'next'));
+    const kind = !hasCycle(states, targets(sideways)) ? 'recursion' : forks ? 'forks' : 'loop';
+    const how = kind === 'recursion' ? 'enter' : kind === 'forks' ? 'next' : undefined;
+    const level = states.some((state) => reach.has(state, 'bottom')) ? 'bottom' : 'called';
+    const begin = kind === 'loop' ? level : undefined;
+    return { kind, states, bounded: !hasCycle(free, targets(inside)), level, ...shown(states, inside, how, begin) };
+  });
+
+  function shown(states: readonly number[], inside: Moves, how: Move['how'] | undefined, level: Level | undefined) {
+    const round = shortestRound(flow, states, inside, reach, how, level);
+    return { round, path: reach.pathTo(flow.numberOf(round[0]?.from ?? ''), level) };
+  }
+}
+
+/** Workers that cannot end without forking workers of which the same is true. `max_visits` counts anew in each. */
+export function findGenerations(flow: Flow, ends: Ends, reach: Reach): readonly Endless[] {
+  const families = findEnds(flow, (worker) => !ends.ends[worker]);
+  const suspects = [...flow.names.keys()].filter(
+    (state) => ends.ends[state] && !families.ends[state] && reach.has(state),
+  );
+  const within = new Set(suspects);
+  const moves = (state: number) => movesFrom(flow, ends, state).filter(({ to }) => within.has(to));
+  return sinks(suspects, moves).flatMap(({ states, inside }) => {
+    const forks = states.some((state) => inside(state).some(({ how }) => how === 'worker'));
+    if (!forks) return [];
+    const round = shortestRound(flow, states, inside, reach, 'worker', undefined);
+    const path = reach.pathTo(flow.numberOf(round[0]?.from ?? ''));
+    return [{ kind: 'generations', states, bounded: false, level: 'bottom', path, round }];
+  });
+}
+
+/** A call that never comes back because its callee empties the return stack. */
+export interface Abandoned {
+  readonly caller: number;
+  readonly callee: number;
+  /** The state that does it. */
+  readonly by: number;
+  readonly path: readonly Step[];
+}
+
+/** Each such call once; what calls the caller is not to blame. */
+export function findAbandoned(flow: Flow, ends: Ends, reach: Reach): readonly Abandoned[] {
+  const seen = new Set<number>();
+  const callers = [...flow.names.keys()].filter((state) => reach.has(state));
+  callers.sort((a, b) => reach.distance(a) - reach.distance(b));
+  return callers.flatMap((caller) =>
+    movesFrom(flow, ends, caller).flatMap((move) => {
+      if (move.how !== 'enter' || ends.returns[move.to] || !ends.ends[move.to] || seen.has(move.to)) return [];
+      const by = clearsFirst(flow, ends, move.to, seen);
+      if (by === undefined) return [];
+      return [{ caller, callee: move.to, by, path: [...reach.pathTo(caller), stepOf(flow, caller, move)] }];
+    }),
+  );
+}
+
+/** The state nearest to a callee that clears the stack at the callee's own level. */
+function clearsFirst(flow: Flow, ends: Ends, callee: number, seen: Set<number>): number | undefined {
+  const queue = [callee];
+  seen.add(callee);
+  for (let i = 0; i < queue.length; i++) {
+    const state = queue[i] ?? 0;
+    if (flow.exits[state]?.some((exit) => exit.kind === 'step' && exit.clears)) return state;
+    for (const { to, how } of movesFrom(flow, ends, state)) {
+      if (how === 'enter' || how === 'worker' || seen.has(to)) continue;
+      seen.add(to);
+      queue.push(to);
+    }
+  }
+  return undefined;
+}
+
+type Moves = (state: number) => readonly Move[];
+
+const targets = (moves: Moves) => (state: number) => moves(state).map(({ to }) => to);
+
+/** The components that are rings and lead nowhere else. */
+function sinks(states: readonly number[], moves: Moves) {
+  return componentsOf(states, targets(moves)).flatMap((component) => {
+    const within = new Set(component);
+    const all = component.flatMap(moves);
+    if (all.length === 0 || all.some(({ to }) => !within.has(to))) return [];
+    return [{ states: component, inside: (state: number) => (within.has(state) ? moves(state) : []) }];
+  });
+}
+
+/** A shortest round through the nearest state that can begin it with such a move. */
+function shortestRound(
+  flow: Flow,
+  states: readonly number[],
+  inside: Moves,
+  reach: Reach,
+  how: Move['how'] | undefined,
+  level: Level | undefined,
+): readonly Step[] {
+  const begins = (move: Move): boolean => how === undefined || move.how === how;
+  const firsts = states.filter((state) => state !== flow.any && inside(state).some(begins));
+  firsts.sort((a, b) => reach.distance(a, level) - reach.distance(b, level) || a - b);
+  const [start = 0] = firsts;
+  const origins = new Map<number, { readonly from: number; readonly move: Move }>();
+  const queue = [start];
+  for (let i = 0; i < queue.length && !origins.has(start); i++) {
+    const from = queue[i] ?? 0;
+    for (const move of inside(from)) {
+      if (origins.has(move.to) || (from === start && !begins(move))) continue;
+      origins.set(move.to, { from, move });
+      queue.push(move.to);
+    }
+  }
+  const steps: Step[] = [];
+  for (let at = start; steps.length <= queue.length; ) {
+    const origin = origins.get(at);
+    if (origin === undefined) break;
+    steps.push(stepOf(flow, origin.from, origin.move));
+    at = origin.from;
+    if (at === start) break;
+  }
+  return steps.reverse();
+}

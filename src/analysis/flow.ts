@@ -1,0 +1,77 @@
+import type { Edge, Graph, Target } from './graph.ts';
+
+/** A way out of a state, the states as numbers. */
+export type Exit =
+  | { readonly kind: 'result'; readonly edge: Edge | null }
+  | { readonly kind: 'step'; readonly to: number; readonly clears: boolean; readonly edge: Edge | null }
+  | { readonly kind: 'call'; readonly to: number; readonly back: number; readonly edge: Edge | null }
+  | { readonly kind: 'fork'; readonly to: number; readonly next: number; readonly edge: Edge | null };
+
+/**
+ * A workflow as a pushdown system. What is not known counts as possible: a name that the agent chooses leads to `any`,
+ * which leads to every state; a state that does not exist, or that shows no way out, may at least say its result.
+ * Whatever is impossible here is impossible.
+ */
+export interface Flow {
+  readonly names: readonly string[];
+  readonly any: number;
+  readonly entry: number | null;
+  readonly exits: readonly (readonly Exit[])[];
+  /** Whether an agent may enter the state only so many times. */
+  readonly bounded: readonly boolean[];
+  numberOf(state: string): number;
+}
+
+/** Numbers the states of a graph and says how each is left. */
+export function flowOf({ nodes, edges, entry }: Graph): Flow {
+  const states = nodes.filter(({ kind }) => kind !== 'missing');
+  const names = [...states.map(({ state }) => state), '(missing)', '(any)'];
+  const numbers = new Map(states.map(({ state }, index) => [state, index]));
+  const missing = states.length;
+  const any = missing + 1;
+  const numberOf = (state: string): number => numbers.get(state) ?? missing;
+  const toNumber = (target: Target | null): number => {
+    if (target?.kind === 'any') return any;
+    return numberOf(target?.kind === 'state' ? target.file : (target?.meant ?? ''));
+  };
+  const exits: Exit[][] = names.map(() => []);
+  for (const edge of edges) exits[numberOf(edge.from)]?.push(exitOf(edge, toNumber));
+  for (const [index, { open }] of states.entries()) {
+    if (open) exits[index]?.push(...ANYTHING(any));
+    const shown = exits[index]?.some(({ edge }) => edge?.origin !== 'guess') ?? false;
+    if (!shown) exits[index]?.push({ kind: 'result', edge: null });
+  }
+  exits[missing]?.push({ kind: 'result', edge: null });
+  exits[any]?.push(...states.map((_, to) => ({ kind: 'step', to, clears: false, edge: null }) as const));
+  return {
+    names,
+    any,
+    entry: entry === null ? null : numberOf(entry),
+    exits,
+    bounded: [...states.map(({ maxVisits }) => maxVisits !== null), false, false],
+    numberOf,
+  };
+}
+
+function exitOf(edge: Edge, toNumber: (target: Target | null) => number): Exit {
+  const to = toNumber(edge.to);
+  switch (edge.tag) {
+    case 'result':
+      return { kind: 'result', edge };
+    case 'goto':
+    case 'reset':
+      return { kind: 'step', to, clears: edge.clears, edge };
+    case 'call':
+    case 'function':
+      return { kind: 'call', to, back: toNumber(edge.return), edge };
+    case 'fork':
+      return { kind: 'fork', to, next: toNumber(edge.next), edge };
+  }
+}
+
+const ANYTHING = (any: number): readonly Exit[] => [
+  { kind: 'result', edge: null },
+  { kind: 'step', to: any, clears: false, edge: null },
+  { kind: 'call', to: any, back: any, edge: null },
+  { kind: 'fork', to: any, next: any, edge: null },
+];

@@ -1,0 +1,48 @@
+import type { TagName } from '../core/transitions/index.ts';
+import type { Place } from './sheet.ts';
+
+/** What a name leads to: a state, nothing (but perhaps one was meant), or whatever the agent will choose. */
+export type Target =
+  | { readonly kind: 'state'; readonly file: string }
+  | { readonly kind: 'missing'; readonly name: string; readonly meant: string | null }
+  | { readonly kind: 'any'; readonly written: string };
+
+/** One transition that a state can make. */
+export interface Edge {
+  readonly from: string;
+  readonly tag: TagName;
+  /** Null for a result. */
+  readonly to: Target | null;
+  /** Where a call comes back to. */
+  readonly return: Target | null;
+  /** Where the parent of a worker goes on. */
+  readonly next: Target | null;
+  /** Whether it empties the return stack. */
+  readonly clears: boolean;
+  /** What says so: the policy, the policy without a word of the agent, the text, or only a name in the text. */
+  readonly origin: 'policy' | 'implicit' | 'text' | 'guess';
+  readonly at: Place;
+  /** Whether it hands `{{result}}` to the state it leads to. */
+  readonly input: 'always' | 'perhaps' | 'never';
+  /** The variables that it is known to give to a worker. */
+  readonly variables: readonly string[];
+}
+
+/** A state of the picture. Missing ones are those that an edge names in vain. */
+export interface Node {
+  readonly state: string;
+  readonly kind: 'prompt' | 'script' | 'missing';
+  readonly maxVisits: number | null;
+  readonly description: string | null;
+  /** Whether it may take ways that the edges do not show. */
+  readonly open: boolean;
+}
+
+/** A workflow as states and transitions. */
+export interface Graph {
+  readonly name: string;
+  /** The state in which it starts; null if there is none. */
+  readonly entry: string | null;
+  readonly nodes: readonly Node[];
+  readonly edges: readonly Edge[];
+}

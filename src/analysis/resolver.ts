@@ -1,0 +1,64 @@
+import { isStateFile, type Resolution, resolveState, runsOn, type Scope, stem } from '../core/names.ts';
+import { nearest } from '../core/nearest.ts';
+
+/** Finds states by name as the language does, in constant time however many there are. */
+export interface Resolver {
+  resolve(name: string): Resolution;
+  /** The state most likely meant by a name that finds none, or null. */
+  meant(name: string): string | null;
+  /** A scope that is small and says the same about these names. */
+  scopeOf(names: readonly string[]): Scope;
+}
+
+/** Looking for what was meant takes a look at every state, so that only so many names get it. */
+const MOST_SUGGESTIONS = 50;
+
+/** Made once for each workflow. */
+export function newResolver(scope: Scope): Resolver {
+  const { platform } = scope;
+  const files = new Set(scope.files);
+  const byStem = groupedByStem(scope.files.filter(isStateFile));
+  const states = scope.files.filter((file) => runsOn(file, platform));
+  const known = new Map<string, Resolution>();
+  const guesses = new Map<string, string | null>();
+  let suggested = 0;
+
+  const candidates = (name: string): readonly string[] => [
+    ...(files.has(name) ? [name] : []),
+    ...(byStem.get(name) ?? []),
+  ];
+  const find = (name: string): Resolution => {
+    const found = resolveState(name, { files: candidates(name), platform });
+    if (found.kind !== 'unknown' || ++suggested > MOST_SUGGESTIONS) return found;
+    return resolveState(name, scope);
+  };
+  const guess = (name: string): string | null => {
+    const [here] = candidates(name).filter((file) => runsOn(file, platform));
+    if (here !== undefined || guesses.size > MOST_SUGGESTIONS) return here ?? null;
+    const near = nearest(name, [...states.map(stem), ...states]);
+    return near === undefined ? null : (candidates(near).find((file) => runsOn(file, platform)) ?? null);
+  };
+  return {
+    resolve: (name) => remember(known, name, find),
+    meant: (name) => remember(guesses, name, guess),
+    scopeOf: (names) => ({ files: names.flatMap((name) => candidates(name.trim())), platform }),
+  };
+}
+
+function groupedByStem(states: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const file of states) {
+    const group = groups.get(stem(file));
+    if (group === undefined) groups.set(stem(file), [file]);
+    else group.push(file);
+  }
+  return groups;
+}
+
+function remember<T>(memory: Map<string, T>, name: string, work: (name: string) => T): T {
+  const before = memory.get(name);
+  if (before !== undefined) return before;
+  const found = work(name);
+  memory.set(name, found);
+  return found;
+}

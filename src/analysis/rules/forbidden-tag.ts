@@ -1,0 +1,57 @@
+import { permits } from '../../core/policy.ts';
+import type { Tag } from '../../core/tag.ts';
+import { isPlaceholder, waysOn } from '../edges.ts';
+import { isOpen } from '../mentions.ts';
+import type { Page, PlacedTag } from '../page.ts';
+import type { Resolver } from '../resolver.ts';
+import { rulePerPage } from '../rule.ts';
+import { showTag } from '../words.ts';
+
+/** A prompt asks for a tag that its policy does not permit. */
+export const forbiddenTag = rulePerPage('forbidden-tag', 'warning', (page, { names }) => {
+  if (page.broken || page.source.state.rules.policy.length === 0) return [];
+  const seen = new Set<string>();
+  let lines: readonly string[] | undefined;
+  return page.tags.flatMap((placed) => {
+    const shown = showTag(placed.name, placed.tag);
+    if (seen.has(shown) || isVague(placed, names) || isPermitted(page, placed, names)) return [];
+    lines ??= page.source.text.split('\n');
+    const { line, column } = placed.at;
+    if (isWarning(lines[line - 1]?.slice(0, column - 1) ?? '')) return [];
+    seen.add(shown);
+    const message = `the prompt asks for ${shown}, which its \`allowed_transitions\` do not permit`;
+    return [{ file: page.file, at: placed.at, message, hint: 'Permit it there, or take it out of the prompt.' }];
+  });
+});
+
+/** What is not exact, or names no state, is nothing to compare. */
+function isVague({ name, tag }: PlacedTag, names: Resolver): boolean {
+  const { return: back, next } = tag.attributes;
+  const states = [...(name === 'result' ? [] : [tag.body]), back, next].filter((each) => each !== undefined);
+  const unknown = states.some((state) => isPlaceholder(state) || names.resolve(state.trim()).kind !== 'found');
+  const open = Object.values(tag.attributes).some(isOpen);
+  return unknown || open || ((name === 'call' || name === 'function') && back === undefined);
+}
+
+const WARNING =
+  /\b(?:do not|don['’]t|never|not|instead of|rather than)\s+(?:\w+\s+)?(?:with|emit|say|use|write|print|output)?\s*(?:a|an|the)?\s*`?$/i;
+
+/** "Do not answer with <goto>A</goto> yet" asks for nothing. Only what stands right before the tag counts. */
+const isWarning = (before: string): boolean => WARNING.test(before.slice(-80));
+
+/** A fork that leaves its `next` to others is permitted if it is with one of theirs. */
+function isPermitted(page: Page, { name, tag }: PlacedTag, names: Resolver): boolean {
+  const { policy } = page.source.state.rules;
+  const ways = name === 'fork' && tag.attributes.next === undefined ? waysOn(page.tags) : [];
+  const said = ways.map((next): Tag => ({ ...tag, attributes: { ...tag.attributes, next } }));
+  return (said.length > 0 ? said : [tag]).some((each) => {
+    const states = [each.body, each.attributes.return ?? '', each.attributes.next ?? ''];
+    const mine = policy.filter((entry) => entry.tag === name);
+    const theirs = mine.flatMap(({ target, attributes }) => [
+      target ?? '',
+      attributes.return ?? '',
+      attributes.next ?? '',
+    ]);
+    return mine.length > 0 && permits(mine, each, names.scopeOf([...states, ...theirs]));
+  });
+}

@@ -1,0 +1,14 @@
+import type { Rule } from '../rule.ts';
+
+/** The frontmatter of a prompt has an error; Raymond refuses to run the workflow. */
+export const frontmatter: Rule = {
+  id: 'frontmatter',
+  level: 'error',
+  check: ({ pages }) =>
+    pages.flatMap(({ source }) =>
+      source.findings.flatMap(({ severity, file, line, column, message }) => {
+        if (severity !== 'error') return [];
+        return [{ file, at: { line, column }, message, hint: 'Mend it; the workflow does not start before.' }];
+      }),
+    ),
+};

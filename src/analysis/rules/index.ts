@@ -1,0 +1,81 @@
+import type { Rule } from '../rule.ts';
+import { ambiguousEntry } from './ambiguous-entry.ts';
+import { ambiguousState } from './ambiguous-state.ts';
+import { badAttribute } from './bad-attribute.ts';
+import { crlfScript } from './crlf-script.ts';
+import { emptyPrompt } from './empty-prompt.ts';
+import { endlessLoop } from './endless-loop.ts';
+import { endlessRecursion } from './endless-recursion.ts';
+import { endsOnlyByLimit } from './ends-only-by-limit.ts';
+import { forbiddenTag } from './forbidden-tag.ts';
+import { foreignState } from './foreign-state.ts';
+import { forkBomb } from './fork-bomb.ts';
+import { frontmatter } from './frontmatter.ts';
+import { ignoredAttribute } from './ignored-attribute.ts';
+import { implicitTransition } from './implicit-transition.ts';
+import { impossibleReturn } from './impossible-return.ts';
+import { keyWithoutEffect } from './key-without-effect.ts';
+import { misplacedAttribute } from './misplaced-attribute.ts';
+import { missingAttribute } from './missing-attribute.ts';
+import { missingEntry } from './missing-entry.ts';
+import { missingState } from './missing-state.ts';
+import { neverReturns } from './never-returns.ts';
+import { noShebang } from './no-shebang.ts';
+import { noStoppingPoint } from './no-stopping-point.ts';
+import { noWayOut } from './no-way-out.ts';
+import { notText } from './not-text.ts';
+import { otherShebang } from './other-shebang.ts';
+import { pathInName } from './path-in-name.ts';
+import { severalTags } from './several-tags.ts';
+import { silentPath } from './silent-path.ts';
+import { unclosedTag } from './unclosed-tag.ts';
+import { undefinedResult } from './undefined-result.ts';
+import { undefinedVariable } from './undefined-variable.ts';
+import { unknownEffort } from './unknown-effort.ts';
+import { unknownModel } from './unknown-model.ts';
+import { unknownTag } from './unknown-tag.ts';
+import { unmentionedEntry } from './unmentioned-entry.ts';
+import { unquotedTag } from './unquoted-tag.ts';
+import { unreachableState } from './unreachable-state.ts';
+
+/** Everything that lint looks for. A new rule is a file beside this one, a row here and a section of docs/lint.md. */
+export const RULES: readonly Rule[] = [
+  frontmatter,
+  keyWithoutEffect,
+  notText,
+  missingEntry,
+  ambiguousEntry,
+  missingState,
+  ambiguousState,
+  foreignState,
+  pathInName,
+  missingAttribute,
+  misplacedAttribute,
+  badAttribute,
+  ignoredAttribute,
+  unclosedTag,
+  unknownTag,
+  unknownModel,
+  unknownEffort,
+  forbiddenTag,
+  unmentionedEntry,
+  implicitTransition,
+  noWayOut,
+  unreachableState,
+  impossibleReturn,
+  neverReturns,
+  endlessRecursion,
+  endlessLoop,
+  endsOnlyByLimit,
+  forkBomb,
+  undefinedVariable,
+  undefinedResult,
+  emptyPrompt,
+  noStoppingPoint,
+  silentPath,
+  severalTags,
+  unquotedTag,
+  noShebang,
+  otherShebang,
+  crlfScript,
+];

@@ -1,0 +1,22 @@
+import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { levelOf } from '../bad-names.ts';
+import { waysOn } from '../edges.ts';
+import { rulePerPage } from '../rule.ts';
+import { showTag } from '../words.ts';
+
+/** A call does not say where it returns to, or a fork not where its parent goes on. */
+export const missingAttribute = rulePerPage('missing-attribute', 'error', (page) => {
+  const goesOn = waysOn(page.tags).length > 0;
+  return page.tags.flatMap(({ name, tag, at, sure }) => {
+    const missing = TRANSITIONS[name].required.filter((key) => (tag.attributes[key] ?? '').trim() === '');
+    return missing.flatMap((key) => {
+      if (!sure || (key === 'next' && goesOn)) return [];
+      const hint =
+        key === 'return'
+          ? `Add \`return="STATE"\`: the state that gets the result.`
+          : `Add \`next="STATE"\`, or one <goto> beside the forks: where the parent goes on.`;
+      const message = `${showTag(name, tag)}: \`${key}="STATE"\` is missing`;
+      return [{ file: page.file, at, message, hint, level: levelOf(page) }];
+    });
+  });
+});

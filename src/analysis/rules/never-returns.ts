@@ -1,0 +1,33 @@
+import type { Endless } from '../endless.ts';
+import type { Step } from '../reach.ts';
+import type { Fault, Rule, View } from '../rule.ts';
+import { WHOLE } from '../sheet.ts';
+import { sayPath, withoutAny } from '../words.ts';
+
+/** A call whose callee can never come to a `<result>`. */
+export const neverReturns: Rule = {
+  id: 'never-returns',
+  level: 'warning',
+  check: (view) => [
+    ...view.proof.endless.filter(isCall).flatMap(({ path, round }) => {
+      const call = path.findLast(({ how }) => how === 'enter') ?? round.find(({ how }) => how === 'enter');
+      return call === undefined ? [] : [faultOf(call, [...path, ...round], 'no way from there leads to a <result>')];
+    }),
+    ...view.proof.abandoned.flatMap(({ by, path }) => {
+      const call = path.at(-1);
+      return call === undefined ? [] : [faultOf(call, path, clearedBy(by, view))];
+    }),
+  ],
+};
+
+/** A ring at the bottom has rules of its own, and so has one that calls without bound. */
+const isCall = ({ kind, level, bounded }: Endless): boolean =>
+  kind === 'recursion' ? bounded : level === 'called' && (kind === 'loop' || bounded);
+
+const clearedBy = (by: number, { proof }: View): string => `${proof.flow.names[by]} clears the return stack`;
+
+function faultOf(call: Step, path: readonly Step[], why: string): Fault {
+  const message = `the <${call.tag ?? 'call'}> of ${call.to} never returns, because ${why}: ${sayPath(path, call.from)}`;
+  const hint = `Let ${call.to} come to a <result>, or go there with <goto> or <reset> if nobody waits for it.`;
+  return { file: call.from, at: call.at ?? WHOLE, message, hint, path: withoutAny(path) };
+}

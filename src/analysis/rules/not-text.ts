@@ -1,0 +1,13 @@
+import type { Rule } from '../rule.ts';
+
+/** A state's file is not UTF-8 text, or cannot be read. */
+export const notText: Rule = {
+  id: 'not-text',
+  level: 'error',
+  check: ({ sheet }) =>
+    sheet.files.flatMap((file) => {
+      if (file.kind !== 'unreadable') return [];
+      const { file: name, at, message } = file;
+      return [{ file: name, at, message, hint: 'A state is a text file in UTF-8 that Raymond may read.' }];
+    }),
+};

@@ -1,0 +1,6 @@
+import { ruleAboutNames } from '../rule-about-names.ts';
+
+/** A state is named by a path. */
+export const pathInName = ruleAboutNames('path-in-name', 'unsafe', () => {
+  return 'Write only the file name: all states of a workflow stand side by side.';
+});

@@ -1,0 +1,13 @@
+import { rulePerPage } from '../rule.ts';
+
+/** A script can come to its end without having printed a tag. */
+export const silentPath = rulePerPage('silent-path', 'warning', (page) => {
+  if (page.tags.length === 0 && page.halves.length === 0) return [];
+  return (page.ways ?? []).flatMap((said) => {
+    if (said.kind !== 'nothing') return [];
+    const end = page.source.state.text.trimEnd().length;
+    const message = 'the script can end without printing a tag: here is a way through on which nothing is printed';
+    const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
+    return [{ file: page.file, at: page.place(said.since ?? Math.max(0, end - 1)), message, hint }];
+  });
+});

@@ -1,0 +1,117 @@
+import type { Mention } from '../mentions.ts';
+
+/** What a script has printed on one of its ways. `at` and the like are offsets of the script. */
+export type Said =
+  /** `since` is the last thing that could have printed a tag and did not, or the `exit`. */
+  | { readonly kind: 'nothing'; readonly since: number | null; readonly about: Conditions }
+  /** Some of the tags that stand in the script, or none. */
+  | { readonly kind: 'some' }
+  /** Perhaps a tag that does not stand in the script. */
+  | { readonly kind: 'perhaps' }
+  | { readonly kind: 'forks'; readonly about: Conditions }
+  | {
+      readonly kind: 'one';
+      readonly name: string;
+      readonly key: string;
+      readonly at: number;
+      readonly about: Conditions;
+    }
+  | { readonly kind: 'clash'; readonly first: number; readonly second: number };
+
+/** What a condition is about: the variables, files and other things that it names. */
+export type Condition = ReadonlySet<string>;
+
+/**
+ * The conditions on the way. Two that are about the same thing may exclude each other, so that what would need both of
+ * them is not claimed.
+ */
+export type Conditions = readonly Condition[];
+
+/** All that may have been printed at some point of a script. */
+export type Sayings = ReadonlyMap<string, Said>;
+
+export const NONE: Sayings = new Map();
+
+/** What hangs on more conditions than these is nothing that an author could see at a glance. */
+const MOST_CONDITIONS = 30;
+
+/** A script before its first command. */
+export const SILENCE: Sayings = new Map([['nothing', { kind: 'nothing', since: null, about: [] }]]);
+
+/** What may have been printed where several ways come together. */
+export function joined(...all: readonly Sayings[]): Sayings {
+  const [first = NONE, ...others] = all.filter(({ size }) => size > 0);
+  if (others.length === 0) return first;
+  const merged = new Map(first);
+  for (const [key, said] of others.flatMap((each) => [...each])) {
+    const known = merged.get(key);
+    merged.set(key, known === undefined ? said : merge(known, said));
+  }
+  return merged;
+}
+
+/** Something that could have printed a tag is over; it hung on a condition, or was an `exit`. */
+export const since = (sayings: Sayings, at: number, condition?: Condition): Sayings =>
+  changed(sayings, (said): Said => {
+    if (said.kind !== 'nothing') return said;
+    const about = condition === undefined ? [] : [condition];
+    return said.about.length > MOST_CONDITIONS || excludes(said.about, about)
+      ? { kind: 'some' }
+      : { kind: 'nothing', since: at, about: both(said.about, about) };
+  });
+
+/** A program has run that may have printed a tag or not. */
+export const uncertain = (sayings: Sayings): Sayings =>
+  changed(sayings, (said) => (said.kind === 'nothing' || said.kind === 'some' ? { kind: 'perhaps' } : said));
+
+/** A loop is over that printed tags as often as it went round. */
+export const someOf = (sayings: Sayings): Sayings =>
+  changed(sayings, (said) => (said.kind === 'perhaps' || said.kind === 'clash' ? said : { kind: 'some' }));
+
+/** These tags are printed as well, under these conditions. */
+export const after = (sayings: Sayings, tags: readonly Mention[], around: Conditions): Sayings =>
+  tags.reduce((all, tag) => changed(all, (said) => saying(said, tag, around)), sayings);
+
+/** A result is begun whose end is printed by another command. */
+export const afterHalfResult = (sayings: Sayings): Sayings =>
+  changed(sayings, (said) => {
+    return said.kind === 'one' ? said : { kind: 'one', name: 'result', key: 'result', at: 0, about: [] };
+  });
+
+function changed(sayings: Sayings, change: (said: Said) => Said): Sayings {
+  return [...sayings.values()].reduce<Sayings>((all, said) => {
+    const now = change(said);
+    return joined(all, new Map([[now.kind === 'one' ? now.key : now.kind, now]]));
+  }, NONE);
+}
+
+/** One more tag: forks go together and with one goto, every other tag stands alone. */
+function saying(said: Said, { name, tag, offset: at }: Mention, around: Conditions): Said {
+  if (said.kind === 'clash') return said;
+  const about = 'about' in said ? both(said.about, around) : around;
+  const one: Said = { kind: 'one', name, key: JSON.stringify([name, tag.body, tag.attributes]), at, about };
+  const clash = (first: number): Said =>
+    'about' in said && excludes(said.about, around) ? { kind: 'some' } : { kind: 'clash', first, second: at };
+  if (name === 'fork') {
+    if (said.kind !== 'one') return { kind: 'forks', about };
+    return said.name === 'goto' ? said : clash(said.at);
+  }
+  if (said.kind === 'forks') return name === 'goto' ? one : clash(at);
+  return said.kind !== 'one' || said.key === one.key ? one : clash(said.at);
+}
+
+function merge(a: Said, b: Said): Said {
+  if (!('about' in a && 'about' in b)) return a;
+  const merged = { ...a, about: both(a.about, b.about) };
+  return merged.kind === 'nothing' && b.kind === 'nothing' ? { ...merged, since: merged.since ?? b.since } : merged;
+}
+
+/** Whether a condition of one way may exclude one of the other; those that both have in common do not. */
+function excludes(one: Conditions, other: Conditions): boolean {
+  const apart = other.filter((each) => !one.includes(each));
+  return one.some((condition) => {
+    return !other.includes(condition) && apart.some((each) => [...each].some((subject) => condition.has(subject)));
+  });
+}
+
+const both = (a: Conditions, b: Conditions): Conditions => (b.length === 0 ? a : [...new Set([...a, ...b])]);

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { quoted } from './quoted.ts';
+import type { Terminal } from './terminal.ts';
+
+const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
+const NAMES = process.platform === 'win32' ? ['raymond.cmd', 'raymond.exe'] : ['raymond'];
+
+/** How Raymond is called from a folder: by its name if that is on the PATH, else by its file. */
+export function calledFrom(folder: string, { env }: Pick<Terminal, 'env'>): string {
+  const places = (env.PATH ?? env.Path ?? '').split(delimiter).filter((place) => place !== '');
+  if (places.some((place) => NAMES.some((name) => existsSync(join(place, name))))) return 'raymond';
+  const near = relative(folder, MAIN);
+  return `node ${quoted(near.length < MAIN.length ? near : MAIN)}`;
+}

@@ -1,0 +1,51 @@
+import { relative } from 'node:path';
+import { oneLine } from '../observers/harmless.ts';
+import { type Coverage, everything, type Item, KINDS, percentOf } from '../rehearsal/coverage.ts';
+import type { Page } from './page.ts';
+import { type Column, tableOf } from './table.ts';
+
+type Row = Pick<Coverage, (typeof KINDS)[number]> & { readonly name: string };
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'workflow', cell: ({ name }) => name },
+  { title: 'states', align: 'right', cell: ({ states }) => share(states) },
+  { title: 'transitions', align: 'right', cell: ({ transitions }) => share(transitions) },
+  { title: 'policy entries', align: 'right', cell: ({ entries }) => share(entries) },
+  { title: 'covered', align: 'right', cell: (row) => percent(KINDS.flatMap((kind) => row[kind])) },
+];
+
+/** What the scenarios took of each workflow, and below it everything that they never took. */
+export function coverageLines(coverages: readonly Coverage[], cwd: string, page: Page): readonly string[] {
+  const rows = coverages.map((coverage) => ({ ...coverage, name: relative(cwd, coverage.workflow.path) || '.' }));
+  const all = {
+    name: 'all',
+    ...Object.fromEntries(KINDS.map((kind) => [kind, rows.flatMap((row) => row[kind])])),
+  } as Row;
+  const never = coverages.flatMap((coverage) => neverTaken(coverage, cwd));
+  return [
+    ...tableOf(rows.length === 1 ? rows : [...rows, all], COLUMNS, page),
+    ...(never.length === 0 ? [] : ['Never taken:', ...never.map((line) => `  ${line}`)]),
+  ];
+}
+
+/** How much of everything was taken, in words. */
+export const percentTaken = (coverages: readonly Coverage[]): string => percent(everything(coverages));
+
+/** Rounded down: 100% is all of it. */
+const percent = (items: readonly Item[]): string => `${Math.floor(percentOf(items))}%`;
+
+const share = (items: readonly Item[]): string => `${items.filter(({ times }) => times > 0).length}/${items.length}`;
+
+/** Each thing once: an entry of a policy is a transition, too. */
+function neverTaken(coverage: Coverage, cwd: string): readonly string[] {
+  const { workflow } = coverage;
+  const lines = KINDS.flatMap((kind) =>
+    coverage[kind]
+      .filter(({ times }) => times === 0)
+      .map(({ file, line, label }) => {
+        const path = relative(cwd, workflow.pathOf(file) ?? `${workflow.path}/${file}`);
+        return line === 0 ? oneLine(path) : `${oneLine(path)}:${line}: ${oneLine(label)}`;
+      }),
+  );
+  return [...new Set(lines)].sort();
+}

@@ -1,0 +1,75 @@
+import type { LintFinding } from '../analysis/lint.ts';
+import type { Step } from '../analysis/reach.ts';
+import type { Level } from '../analysis/rule.ts';
+import { sayPath } from '../analysis/words.ts';
+import { wrapped } from '../observers/fit.ts';
+import { oneLine } from '../observers/harmless.ts';
+import type { Ink } from '../observers/ink.ts';
+import { counted } from '../observers/words.ts';
+import { countLevels, type LintReport } from '../raymond/lint.ts';
+import type { Page } from './page.ts';
+
+/** What was found in one workflow, for people; only these levels are shown. */
+export function lintPage({ path, findings }: LintReport, levels: readonly Level[], page: Page): readonly string[] {
+  const { dye, columns } = page;
+  const shown = findings.filter(({ level }) => levels.includes(level));
+  const verdict = shown.length === 0 ? dye('green', 'nothing found') : sayCounts(countLevels(shown));
+  const head = wrapped(`${dye('bold', oneLine(path))}: ${verdict}`, columns);
+  return [...head, ...shown.flatMap((finding) => linesOf(finding, page))];
+}
+
+/** The end of the page: all workflows together, and what was not shown. */
+export function lintTotal(reports: readonly LintReport[], levels: readonly Level[]): string {
+  const findings = reports.flatMap((report) => report.findings);
+  const counts = countLevels(findings);
+  const hidden = findings.filter(({ level }) => !levels.includes(level)).length;
+  const aside = hidden === 0 ? '' : ` (${hidden} of them not shown)`;
+  return `${counted(reports.length, 'workflow')}: ${sayCounts(counts)}${aside}.`;
+}
+
+const INKS: Readonly<Record<Level, Ink>> = { error: 'red', warning: 'yellow', info: 'cyan' };
+
+const INDENT = '  ';
+
+/** `FILE:LINE:COLUMN: level: sentence (rule)`, a form that editors and terminals make a link of, and below it what to do. */
+function linesOf(finding: LintFinding, { columns, dye }: Page): readonly string[] {
+  const { level, rule, message, hint } = finding;
+  const head = `${placeOf(finding)}: ${dye(INKS[level], level)}: ${oneLine(message)} ${dye('dim', `(${rule})`)}`;
+  const example = exampleOf(finding);
+  const below = [oneLine(hint), ...(example === null ? [] : [`Example: ${example}`])];
+  return [
+    ...wrapped(head, columns),
+    ...below.flatMap((text) => wrapped(text, columns - INDENT.length)).map((line) => INDENT + dye('dim', line)),
+  ];
+}
+
+/** Where a finding is. */
+function placeOf({ file, line, column }: LintFinding): string {
+  return line === 0 ? oneLine(file) : `${oneLine(file)}:${line}:${column}`;
+}
+
+/** The whole example, unless the message tells it already. */
+function exampleOf({ message, path }: LintFinding): string | null {
+  const whole = oneLine(sayWhole(path));
+  return whole === '' || oneLine(message).includes(whole) ? null : whole;
+}
+
+/** In a sentence, the middle of a long way is left out. Here there is room for it. */
+const MOST_AT_ONCE = 5;
+
+function sayWhole(steps: readonly Step[]): string {
+  const [first] = steps;
+  if (first === undefined) return '';
+  const parts = Array.from({ length: Math.ceil(steps.length / MOST_AT_ONCE) }, (_, part) =>
+    steps.slice(part * MOST_AT_ONCE, (part + 1) * MOST_AT_ONCE),
+  );
+  return first.from + parts.map((part) => sayPath(part, '').slice(part[0]?.from.length)).join('');
+}
+
+/** `2 errors, 1 warning`. */
+function sayCounts(counts: Readonly<Record<Level, number>>): string {
+  const said = (['error', 'warning', 'info'] as const).flatMap((level) =>
+    counts[level] === 0 ? [] : [counted(counts[level], level)],
+  );
+  return said.length === 0 ? 'nothing found' : said.join(', ');
+}

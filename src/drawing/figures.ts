@@ -1,0 +1,44 @@
+import { counted, dollars, took } from '../observers/words.ts';
+import type { Arrow, Present, StateShape } from './picture.ts';
+
+/** What a run did in a state, in a line: `3 visits, 12.4s, $0.31`; null if it was never there. */
+export function figuresOf({ done }: StateShape): string | null {
+  if (done === null) return null;
+  const cost = done.micros === 0 ? [] : [dollars(done.micros)];
+  return [counted(done.visits, 'visit'), took(done.ms), ...cost].join(', ');
+}
+
+const MOST_NAMED = 3;
+
+/** Who is in a state, in a line; null if nobody is. */
+function presenceOf(agents: readonly Present[]): string | null {
+  if (agents.length === 0) return null;
+  const named = agents.slice(0, MOST_NAMED).map(({ id, doing }) => (PLAIN.has(doing) ? id : `${id} (${doing})`));
+  const left = agents.length - named.length;
+  return `${named.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+/** What an agent usually does where it is; what is said in another way where it counts. */
+const PLAIN: ReadonlySet<Present['doing']> = new Set<Present['doing']>(['running', 'ready', 'failed']);
+
+/** Those that may go on, and those that failed here. */
+export function partedOf(agents: readonly Present[]): { here: readonly Present[]; failed: readonly Present[] } {
+  const hasFailed = ({ doing }: Present): boolean => doing === 'failed';
+  return { here: agents.filter((agent) => !hasFailed(agent)), failed: agents.filter(hasFailed) };
+}
+
+/** Both in lines of their own: `▶ main`, `✗ main_worker3`. */
+export function presenceLines(agents: readonly Present[]): readonly string[] {
+  const { here, failed } = partedOf(agents);
+  const lines = [
+    ['▶', presenceOf(here)],
+    ['✗', presenceOf(failed)],
+  ] as const;
+  return lines.flatMap(([sign, said]) => (said === null ? [] : [`${sign} ${said}`]));
+}
+
+/** What is written on an arrow. */
+export function labelOf({ labels, times }: Arrow): string {
+  const said = labels.join(', ');
+  return times === null || times === 0 || said === '' ? said : `${said} ×${times}`;
+}

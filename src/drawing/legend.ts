@@ -1,0 +1,64 @@
+import type { ArrowKind, Picture, Shape } from './picture.ts';
+
+const SHAPE_WORDS: Readonly<Partial<Record<Shape['kind'], string>>> = {
+  prompt: 'prompt for Claude Code',
+  script: 'script',
+  missing: 'state that does not exist',
+  gone: 'state that exists no longer',
+  end: 'the agent ends with its result',
+  back: 'the result goes back to the caller',
+  any: 'a state that the agent chooses',
+  unsaid: 'not said where to',
+};
+
+const ARROW_WORDS: Readonly<Partial<Record<ArrowKind, string>>> = {
+  goto: 'goto: the conversation goes on',
+  reset: 'reset: with a new conversation',
+  call: 'call: a subtask that knows the conversation',
+  function: 'function: a subtask that knows nothing of it',
+  return: 'return: where the caller goes on',
+  fork: 'fork: a worker starts',
+  next: 'next: where its parent goes on',
+  result: 'result',
+  guess: 'only named in the prompt',
+};
+
+/** What a run leaves behind in a picture. */
+const TRACES: Readonly<Record<string, string>> = {
+  'prompt here': 'an agent is here (▶)',
+  'prompt failed': 'an agent failed here (✗)',
+  'prompt untaken': 'no agent was here',
+};
+
+/** What the shapes and arrows of a picture stand for; only those that are in it. */
+export function legendOf({ shapes, arrows, travelled }: Picture): string {
+  const kinds = (all: readonly { readonly kind: string }[]): ReadonlySet<string> =>
+    new Set(all.map(({ kind }) => kind));
+  const rows = (
+    words: Readonly<Record<string, string>>,
+    present: ReadonlySet<string>,
+    sample: (kind: string) => string,
+  ) =>
+    Object.entries(words)
+      .filter(([kind]) => present.has(kind))
+      .map(([kind, text]) => `<li>${sample(kind)}<span>${text}</span></li>`);
+  return [
+    ...rows(SHAPE_WORDS, kinds(shapes), (kind) => sampleOf(`node ${kind}`, SHAPE_SAMPLES[kind] ?? BOX)),
+    ...(travelled ? rows(TRACES, new Set(Object.keys(TRACES)), (kind) => sampleOf(`node ${kind}`, ROUND)) : []),
+    ...rows(ARROW_WORDS, kinds(arrows), (kind) => sampleOf(`edge ${kind}`, ARROW)),
+  ].join('\n');
+}
+
+const ROUND = '<rect x="4" y="3" width="32" height="12" rx="5"/>';
+const BOX = '<polygon points="4,3 36,3 36,15 4,15"/>';
+const ARROW = '<path d="M2,9 L32,9"/><polygon points="31,5 39,9 31,13"/>';
+
+const SHAPE_SAMPLES: Readonly<Record<string, string>> = {
+  prompt: ROUND,
+  any: ROUND,
+  end: '<ellipse cx="20" cy="9" rx="4" ry="4"/><ellipse cx="20" cy="9" rx="7" ry="7" class="ring"/>',
+  back: '<ellipse cx="20" cy="9" rx="6" ry="6"/>',
+};
+
+const sampleOf = (kind: string, drawing: string): string =>
+  `<svg viewBox="0 0 40 18" width="40" height="18" aria-hidden="true"><g class="${kind}">${drawing}</g></svg>`;

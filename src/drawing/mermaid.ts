@@ -1,0 +1,87 @@
+import { figuresOf, labelOf, partedOf, presenceLines } from './figures.ts';
+import {
+  type Arrow,
+  type ArrowKind,
+  isState,
+  type Mark,
+  type Picture,
+  type Shape,
+  type StateShape,
+} from './picture.ts';
+
+/** A picture as text that Mermaid draws. The same picture always gives the same text. */
+export function toMermaid({ shapes, arrows, travelled }: Picture): string {
+  const classes = CLASSES.filter(([name]) => shapes.some((shape) => classOf(shape, travelled) === name));
+  return [
+    'flowchart TD',
+    ...shapes.map((shape) => `  ${shape.key}${shapeOf(shape)}${classSuffix(classOf(shape, travelled))}`),
+    ...arrows.map((arrow) => `  ${arrow.from} ${lineOf(arrow)} ${arrow.to}`),
+    ...classes.map(([name, style]) => `  classDef ${name} ${style}`),
+    '',
+  ].join('\n');
+}
+
+const LINES: Readonly<Record<ArrowKind, string>> = {
+  begin: '-->',
+  goto: '-->',
+  reset: '-->',
+  call: '-->',
+  function: '-->',
+  return: '-.->',
+  fork: '==>',
+  next: '-->',
+  result: '-->',
+  back: '-.->',
+  guess: '-.->',
+};
+
+function lineOf(arrow: Arrow): string {
+  const label = labelOf(arrow);
+  return label === '' ? LINES[arrow.kind] : `${LINES[arrow.kind]}|"${escaped(label)}"|`;
+}
+
+const MARKS: Readonly<Record<Mark['kind'], string>> = {
+  begin: '((" "))',
+  end: '((("end")))',
+  back: '(["back to the caller"])',
+  any: '{{"any state"}}',
+  unsaid: '["not said"]',
+};
+
+function shapeOf(shape: Shape): string {
+  if (!isState(shape)) return MARKS[shape.kind];
+  const label = `"${linesOf(shape).map(escaped).join('<br/>')}"`;
+  return shape.kind === 'script' ? `{{${label}}}` : `[${label}]`;
+}
+
+function linesOf(shape: StateShape): readonly string[] {
+  const { state, kind, maxVisits, agents } = shape;
+  const remark = kind === 'missing' ? 'missing' : kind === 'gone' ? 'no longer there' : null;
+  const limit = maxVisits === null ? null : `max_visits ${maxVisits}`;
+  const lines = [state, remark, limit, figuresOf(shape), ...presenceLines(agents)];
+  return lines.filter((line) => line !== null);
+}
+
+const CLASSES = [
+  ['missing', 'stroke:#c00,color:#c00,stroke-dasharray:5 3'],
+  ['open', 'stroke-dasharray:5 3'],
+  ['here', 'stroke:#080,stroke-width:3px'],
+  ['failed', 'stroke:#c00,stroke-width:3px'],
+  ['unvisited', 'opacity:0.5'],
+] as const;
+
+function classOf(shape: Shape, travelled: boolean): (typeof CLASSES)[number][0] | null {
+  if (!isState(shape)) return shape.kind === 'unsaid' ? 'missing' : shape.kind === 'any' ? 'open' : null;
+  if (shape.kind === 'missing' || shape.kind === 'gone') return 'missing';
+  const { here, failed } = partedOf(shape.agents);
+  if (here.length > 0) return 'here';
+  if (failed.length > 0) return 'failed';
+  if (travelled && shape.done === null) return 'unvisited';
+  return shape.open ? 'open' : null;
+}
+
+const classSuffix = (name: string | null): string => (name === null ? '' : `:::${name}`);
+
+/** Mermaid reads `#name;` and HTML in labels, so that neither may come from a name. */
+const escaped = (text: string): string =>
+  text.replace(/[^\p{L}\p{N} .,_()×$▶✗-]/gu, (char) => `#${char.codePointAt(0)};`);

@@ -1,0 +1,70 @@
+import type { Agent } from '../core/agent.ts';
+import type { StateTally } from '../observers/tally.ts';
+
+/** What an arrow stands for: a tag, where a call comes back to, where the parent of a worker goes on, or a mere guess. */
+export type ArrowKind =
+  | 'begin'
+  | 'goto'
+  | 'reset'
+  | 'call'
+  | 'function'
+  | 'return'
+  | 'fork'
+  | 'next'
+  | 'result'
+  | 'back'
+  | 'guess';
+
+/** All arrows of one kind between the same two shapes. */
+export interface Arrow {
+  readonly from: string;
+  readonly kind: ArrowKind;
+  readonly to: string;
+  /** What is written on it. */
+  readonly labels: readonly string[];
+  /** How often agents took it; null where no run is drawn. */
+  readonly times: number | null;
+  /** Whether the workflow, as it is now, does not show this way although it was taken. */
+  readonly unforeseen: boolean;
+}
+
+/** A state, or one of the marks that stand beside states. */
+export type Shape = StateShape | Mark;
+
+export interface StateShape {
+  readonly key: string;
+  /** `missing` is named but does not exist; `gone` was visited and exists no longer. */
+  readonly kind: 'prompt' | 'script' | 'missing' | 'gone';
+  readonly state: string;
+  readonly description: string | null;
+  readonly maxVisits: number | null;
+  /** Whether it may take ways that the arrows do not show. */
+  readonly open: boolean;
+  /** What a run did here; null where none is drawn, or it was never here. */
+  readonly done: StateTally | null;
+  /** The agents that are here now. */
+  readonly agents: readonly Present[];
+}
+
+/** `begin`: where the first agent enters. `end` and `back`: where a result goes. `any`: a state that the agent chooses. */
+export interface Mark {
+  readonly key: string;
+  readonly kind: 'begin' | 'end' | 'back' | 'any' | 'unsaid';
+  /** Whether some agent came by; always, where no run is drawn. */
+  readonly passed: boolean;
+}
+
+/** An agent, and what it is doing in the state it is in. */
+export type Present = Pick<Agent, 'id'> & { readonly doing: Agent['phase']['kind'] };
+
+/** A workflow as it is to be drawn, whatever with. */
+export interface Picture {
+  readonly name: string;
+  readonly shapes: readonly Shape[];
+  readonly arrows: readonly Arrow[];
+  /** Whether a run is drawn over it. */
+  readonly travelled: boolean;
+}
+
+/** Whether a shape is a state and not a mark. */
+export const isState = (shape: Shape): shape is StateShape => 'state' in shape;

@@ -1,0 +1,100 @@
+/** An element with what is in it. Whatever comes from a workflow goes in as text, never as markup. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (value !== false) element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+const KINDS = {
+  prompt: 'prompt',
+  script: 'script',
+  missing: 'does not exist',
+  gone: 'exists no longer',
+};
+
+/** The list of all states, each a button. */
+export function listOf(cards, select) {
+  return cards.map((card) =>
+    make(
+      'li',
+      { 'data-key': card.key },
+      make(
+        'button',
+        { type: 'button', onclick: () => select(card.key) },
+        make('span', { class: `dot ${card.kind}`, 'aria-hidden': 'true' }),
+        make('span', { class: 'name' }, card.name),
+        make('small', {}, card.kind === 'missing' || card.kind === 'gone' ? KINDS[card.kind] : card.done),
+        card.here === 0 ? null : make('span', { class: 'here', title: 'agents here now' }, `▶ ${card.here}`),
+        card.failed === 0
+          ? null
+          : make('span', { class: 'failed', title: 'agents that failed here' }, `✗ ${card.failed}`),
+      ),
+    ),
+  );
+}
+
+/** All that there is to know about a state. */
+export function detailsOf(card, { cards, routes }, select, close) {
+  const nameOf = new Map(cards.map(({ key, name }) => [key, name]));
+  const link = (key) => make('button', { type: 'button', class: 'link', onclick: () => select(key) }, nameOf.get(key));
+  const out = routes.filter(({ from, kind }) => from === card.key && kind !== 'begin');
+  const into = routes.filter(({ to, from }) => to === card.key && nameOf.has(from));
+  const begins = routes.some(({ kind, to }) => kind === 'begin' && to === card.key);
+  const count = card.text.split('\n').length;
+  return [
+    make('button', { type: 'button', class: 'link', onclick: close }, '← All states'),
+    make('h2', {}, card.name),
+    make(
+      'p',
+      { class: 'kind' },
+      make('span', { class: `dot ${card.kind}` }),
+      begins ? `${KINDS[card.kind]}, the first state` : KINDS[card.kind],
+    ),
+    card.description === '' ? null : make('p', {}, card.description),
+    card.done === '' ? null : make('p', { class: 'done' }, card.done),
+    facts(card.facts),
+    section(
+      'Findings',
+      card.findings.map(({ level, rule, line, message }) => {
+        const place = line === 0 ? '' : `line ${line}: `;
+        return make('li', { class: level }, make('strong', {}, level), ` ${place}${message} `, make('small', {}, rule));
+      }),
+    ),
+    section(
+      'Permits',
+      card.policy.map((tag) => make('li', {}, make('code', {}, tag))),
+    ),
+    section(
+      'Leads to',
+      out.map(({ to, kind, label, mark }) => route(kind, label, nameOf.has(to) ? link(to) : mark)),
+    ),
+    section(
+      'Reached from',
+      into.map(({ from, kind, label }) => route(kind, label, link(from))),
+    ),
+    card.text === ''
+      ? null
+      : make(
+          'h3',
+          {},
+          card.kind === 'script' ? 'Script' : 'Prompt',
+          make('small', {}, `${count} ${count === 1 ? 'line' : 'lines'}`),
+        ),
+    card.text === '' ? null : make('pre', { tabindex: '0' }, card.text),
+  ].filter((element) => element !== null);
+}
+
+const route = (kind, label, end) => make('li', {}, make('span', { class: `tag ${kind}` }, label || kind), ' ', end);
+
+function section(title, items) {
+  return items.length === 0 ? null : make('section', {}, make('h3', {}, title), make('ul', {}, ...items));
+}
+
+function facts(pairs) {
+  if (pairs.length === 0) return null;
+  return make('dl', {}, ...pairs.flatMap(([label, value]) => [make('dt', {}, label), make('dd', {}, value)]));
+}

@@ -1,0 +1,122 @@
+/** What part of the picture is seen: where its upper left corner is, and how large it is drawn. */
+const SMALLEST = 0.02;
+const LARGEST = 4;
+const READABLE = 0.55;
+
+/** Lets a picture be moved and zoomed within its canvas: by wheel, by dragging, by pinching, and by whoever asks for it. */
+export function newView(canvas, svg) {
+  const whole = svg.viewBox.baseVal;
+  const picture = { width: whole.width, height: whole.height };
+  let x = 0;
+  let y = 0;
+  let scale = 1;
+
+  const show = () => {
+    const { clientWidth, clientHeight } = canvas;
+    svg.setAttribute('viewBox', `${x} ${y} ${clientWidth / scale} ${clientHeight / scale}`);
+    canvas.classList.toggle('far', scale < READABLE);
+    canvas.classList.toggle('tiny', scale < READABLE / 3);
+  };
+  const limit = (wanted) => Math.min(LARGEST, Math.max(SMALLEST, wanted));
+  const view = {
+    move(dx, dy) {
+      x += dx / scale;
+      y += dy / scale;
+      show();
+    },
+    /** The point of the canvas at px, py stays where it is. */
+    zoom(factor, px = canvas.clientWidth / 2, py = canvas.clientHeight / 2) {
+      const next = limit(scale * factor);
+      x += px / scale - px / next;
+      y += py / scale - py / next;
+      scale = next;
+      show();
+    },
+    fit() {
+      const { clientWidth, clientHeight } = canvas;
+      scale = limit(Math.min(clientWidth / picture.width, clientHeight / picture.height, 1.25));
+      x = (picture.width - clientWidth / scale) / 2;
+      y = Math.min(0, (picture.height - clientHeight / scale) / 2);
+      show();
+    },
+    /** Brings an element to the middle, and near enough to be read. */
+    centre(element) {
+      scale = limit(Math.max(scale, READABLE * 1.6));
+      const box = boxOf(element, svg);
+      x = box.x + box.width / 2 - canvas.clientWidth / scale / 2;
+      y = box.y + box.height / 2 - canvas.clientHeight / scale / 2;
+      show();
+    },
+    isWhollySeen(element) {
+      const box = boxOf(element, svg);
+      const { clientWidth, clientHeight } = canvas;
+      const [right, bottom] = [x + clientWidth / scale, y + clientHeight / scale];
+      return (
+        scale >= READABLE && box.x >= x && box.y >= y && box.x + box.width <= right && box.y + box.height <= bottom
+      );
+    },
+    /** Everything if it can be read so, else the part where it begins. */
+    open(first) {
+      view.fit();
+      if (scale >= READABLE || first === null) return;
+      view.centre(first);
+      view.move(0, canvas.clientHeight / 2 - 80);
+    },
+    show,
+  };
+  listen(canvas, view);
+  return view;
+}
+
+/** Where an element is in the coordinates of the picture. */
+function boxOf(element, svg) {
+  const { x, y, width, height } = element.getBBox();
+  const toPicture = svg.getScreenCTM().inverse().multiply(element.getScreenCTM());
+  const corner = new DOMPoint(x, y).matrixTransform(toPicture);
+  return { x: corner.x, y: corner.y, width: width * toPicture.a, height: height * toPicture.d };
+}
+
+const CLICK = 4;
+
+function listen(canvas, view) {
+  const fingers = new Map();
+  let moved = 0;
+  const at = (event) => {
+    const { left, top } = canvas.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top };
+  };
+  canvas.addEventListener(
+    'wheel',
+    (event) => {
+      event.preventDefault();
+      const { x, y } = at(event);
+      const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 30 : 1;
+      view.zoom(Math.exp((-event.deltaY * lines) / 500), x, y);
+    },
+    { passive: false },
+  );
+  canvas.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    if (fingers.size === 0) moved = 0;
+    fingers.set(event.pointerId, at(event));
+  });
+  canvas.addEventListener('pointermove', (event) => {
+    const before = fingers.get(event.pointerId);
+    if (before === undefined) return;
+    const now = at(event);
+    moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
+    // Not at once: what is captured is never clicked.
+    if (moved > CLICK && !canvas.hasPointerCapture(event.pointerId)) canvas.setPointerCapture(event.pointerId);
+    const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
+    if (other !== undefined) view.zoom(distance(now, other) / distance(before, other), other.x, other.y);
+    else if (moved > CLICK) view.move(before.x - now.x, before.y - now.y);
+    fingers.set(event.pointerId, now);
+  });
+  for (const end of ['pointerup', 'pointercancel']) {
+    canvas.addEventListener(end, (event) => fingers.delete(event.pointerId));
+  }
+  // Who drags does not click.
+  canvas.addEventListener('click', (event) => moved > CLICK && event.stopPropagation(), { capture: true });
+}
+
+const distance = (a, b) => Math.max(1, Math.hypot(a.x - b.x, a.y - b.y));

@@ -1,0 +1,92 @@
+import { buildGraph } from '../analysis/build.ts';
+import type { Graph } from '../analysis/graph.ts';
+import { lint } from '../analysis/lint.ts';
+import type { Sheet } from '../analysis/sheet.ts';
+import type { Run } from '../core/run.ts';
+import type { Standing } from '../core/standing.ts';
+import { compose } from '../drawing/compose.ts';
+import { Journey } from '../drawing/journey.ts';
+import { toMermaid } from '../drawing/mermaid.ts';
+import type { Picture } from '../drawing/picture.ts';
+import { RaymondError } from '../errors.ts';
+import { counted, dollars } from '../observers/words.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findRun } from '../store/runs.ts';
+import { lookAt } from '../store/standing.ts';
+import { readSheet } from '../workflow/sheet.ts';
+import { circumstancesIn, type LintRequest } from './lint.ts';
+import { recordedEvents } from './records.ts';
+
+/** What a workflow can be drawn as. */
+export const GRAPH_FORMATS = ['mermaid', 'svg', 'html'] as const;
+export type GraphFormat = (typeof GRAPH_FORMATS)[number];
+
+/** A drawing, and what should be said about it. */
+export interface Drawing {
+  readonly text: string;
+  readonly warning: string | null;
+}
+
+/** Draws a workflow: a folder, a zip or a state file, however broken it is. */
+export async function drawWorkflow(path: string, format: GraphFormat, request: LintRequest = {}): Promise<Drawing> {
+  const cwd = request.cwd ?? process.cwd();
+  const { sheet } = await readSheet(path, circumstancesIn(cwd, request));
+  return { text: await draw(compose(buildGraph(sheet)), format, { sheet, run: null }), warning: null };
+}
+
+/** Draws a run, its id, the beginning of it or `last`, over its workflow as that is now. */
+export async function drawRun(wanted: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
+  const layout = layoutOf(findRaymondFolder(cwd));
+  const { run, standing } = await lookAt(layout, await findRun(layout, wanted));
+  const journey = new Journey();
+  for (const event of await recordedEvents(run.id, cwd)) journey.tell(event);
+  const found = await workflowOf(run);
+  const graph = found.sheet === null ? emptyGraph(run) : buildGraph(found.sheet);
+  const picture = compose(graph, { journey, agents: run.agents });
+  const text = await draw({ ...picture, name: run.id }, format, { sheet: found.sheet, run: headline(run, standing) });
+  return { text, warning: found.warning };
+}
+
+/** The workflow of a run may have been moved, or its zip be half written: then what the run tells is drawn alone. */
+async function workflowOf(run: Run): Promise<{ readonly sheet: Sheet | null; readonly warning: string | null }> {
+  const { workflow, options } = run;
+  const { resetStack, variables } = options;
+  try {
+    const { platform } = workflow;
+    const { sheet } = await readSheet(workflow.path, { platform, resetStack, variables: Object.keys(variables) });
+    return { sheet, warning: null };
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    return {
+      sheet: null,
+      warning: `only what the run tells is drawn, for its workflow cannot be read: ${error.message}`,
+    };
+  }
+}
+
+const emptyGraph = ({ workflow }: Run): Graph => ({ name: workflow.name, entry: null, nodes: [], edges: [] });
+
+function headline({ workflow, ledger, agents }: Run, standing: Standing): string {
+  const live = agents.filter(({ phase }) => phase.kind !== 'ended' && phase.kind !== 'failed').length;
+  const who = `${counted(agents.length, 'agent')}${live > 0 ? `, ${live} of them not at an end` : ''}`;
+  return `${standing.replaceAll('_', ' ')}: ${who}, ${dollars(ledger.spentMicros)}, workflow ${workflow.name}`;
+}
+
+interface Context {
+  readonly sheet: Sheet | null;
+  readonly run: string | null;
+}
+
+/** The code for pages and SVG is loaded only where it is needed. */
+async function draw(picture: Picture, format: GraphFormat, { sheet, run }: Context): Promise<string> {
+  switch (format) {
+    case 'mermaid':
+      return toMermaid(picture);
+    case 'svg':
+      return (await import('../drawing/svg.ts')).toSvg(picture);
+    case 'html': {
+      const findings = sheet === null ? [] : lint(sheet);
+      return (await import('../drawing/page.ts')).toPage(picture, { sheet, findings, run });
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { lint } from '../../src/analysis/lint.ts';
+import { RULES } from '../../src/analysis/rules/index.ts';
+import { readLessons } from './docs.ts';
+import { type Files, sheetOf } from './sheet-of.ts';
+
+const LESSONS = readLessons();
+
+/** A return that cannot happen is always somebody's fault, and that is found too. */
+const COMPANIONS: Readonly<Record<string, readonly string[]>> = { 'impossible-return': ['never-returns'] };
+
+/** Findings as the page shows them. */
+const say = (files: Files): string =>
+  lint(sheetOf(files))
+    .map(({ file, line, column, level, rule, message, hint }) => {
+      return `${line === 0 ? file : `${file}:${line}:${column}`}: ${level}: ${message} (${rule})\n  ${hint}`;
+    })
+    .join('\n');
+
+test('docs/lint.md explains every rule once, with its level', () => {
+  const stated = LESSONS.map(({ rule, level }) => [rule, level]).sort();
+  expect(stated).toStrictEqual(RULES.map(({ id, level }) => [id, level]).sort());
+});
+
+describe.each(LESSONS)('docs/lint.md, $rule', ({ rule, bad, findings, good }) => {
+  test('exactly this rule finds the mistake', () => {
+    const rules = new Set(lint(sheetOf(bad)).map((finding) => finding.rule));
+    expect([...rules].sort()).toStrictEqual([rule, ...(COMPANIONS[rule] ?? [])].sort());
+  });
+
+  test('the findings are those that are shown', () => {
+    expect(say(bad)).toBe(findings);
+  });
+
+  test('nothing is wrong with what is better', () => {
+    expect(say(good)).toBe('');
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { buildGraph } from '../../src/analysis/build.ts';
+import type { Edge } from '../../src/analysis/graph.ts';
+import { toMermaid } from '../../src/analysis/mermaid.ts';
+import { bash, END, policy } from './mistakes/check.ts';
+import { type Files, sheetOf } from './sheet-of.ts';
+
+const graphOf = (files: Files) => buildGraph(sheetOf(files));
+
+/** An edge in short: what it says, where it is said and why it counts. */
+function show({ from, tag, to, return: back, next, at, origin }: Edge): string {
+  const names = [to, back, next].map((target) => {
+    if (target === null) return undefined;
+    return target.kind === 'state' ? target.file : target.kind === 'any' ? 'any' : `no ${target.name}`;
+  });
+  const [target = 'end', ...others] = names.filter((each) => each !== undefined);
+  return `${from}:${at.line}:${at.column} ${origin} ${tag} ${[target, ...others].join(', ')}`;
+}
+
+const edges = (files: Files): readonly string[] => graphOf(files).edges.map(show);
+
+describe('the transitions of a state', () => {
+  test('are those of its policy, whatever its text says', () => {
+    const text = 'Not <goto>END</goto>, but <result>x</result>';
+    const entries = ['tag: call, target: A, return: END', 'tag: fork, target: A', 'tag: result'];
+    expect(edges({ 'START.md': policy(entries, text), 'A.md': END, 'END.md': END }).slice(2)).toStrictEqual([
+      'START.md:3:5 policy call A.md, END.md',
+      'START.md:4:5 policy fork A.md, any',
+      'START.md:5:5 policy result end',
+    ]);
+  });
+
+  test('are implicit if there is only one', () => {
+    expect(edges({ 'START.md': policy(['tag: reset, target: START'], 'x') })).toStrictEqual([
+      'START.md:3:5 implicit reset START.md',
+    ]);
+  });
+
+  test('are those that the text mentions if there is no policy, each once', () => {
+    const text =
+      '---\nmodel: opus\n---\nIf so <goto>END</goto>,\nor again <goto>END</goto>, else <call return="GHOST">{{x}}</call>.';
+    expect(edges({ 'START.md': text, 'END.md': END })).toStrictEqual([
+      'END.md:1:31 text result end',
+      'START.md:4:7 text goto END.md',
+      'START.md:5:33 text call any, no GHOST',
+    ]);
+  });
+
+  test('are those that a script prints, forks with the goto beside them', () => {
+    const script = bash('for x in *; do', '  echo "<fork x=\'$x\'>W</fork>"', 'done', 'echo "<goto>$next</goto>"');
+    expect(edges({ 'START.sh': script, 'W.md': END })).toStrictEqual([
+      'START.sh:3:9 text fork W.md, any',
+      'START.sh:5:7 text goto any',
+      'W.md:1:31 text result end',
+    ]);
+  });
+
+  test('are told of batch files and of PowerShell too', () => {
+    const files = {
+      'START.bat': '@echo off\r\nrem ^<goto^>A^</goto^>\r\necho ^<goto^>B^</goto^>\r\n',
+      'B.ps1': '# <goto>A</goto>\nWrite-Output "<call return=`"$next`">C</call>"\n',
+      'C.md': END,
+    };
+    const graph = buildGraph(sheetOf(files, { platform: 'windows' }));
+    expect(graph.edges.map(show)).toStrictEqual([
+      'B.ps1:2:15 text call C.md, any',
+      'C.md:1:31 text result end',
+      'START.bat:3:7 text goto B.ps1',
+    ]);
+  });
+});
+
+test('the nodes are the states, and what is missing', () => {
+  const files = {
+    'START.md': `---\nmax_visits: 3\ndescription: first\n---\nThen <goto>GHOST</goto>.`,
+    'A.sh': './x\n',
+    'B.bat': '',
+    'C.md': new Uint8Array([0xff]),
+  };
+  expect(graphOf(files)).toMatchObject({
+    name: 'example',
+    entry: 'START.md',
+    nodes: [
+      { state: 'A.sh', kind: 'script', maxVisits: null, description: null, open: true },
+      { state: 'START.md', kind: 'prompt', maxVisits: 3, description: 'first', open: false },
+      { state: 'C.md', kind: 'prompt', maxVisits: null, description: null, open: true },
+      { state: 'GHOST', kind: 'missing', maxVisits: null, description: null, open: false },
+    ],
+  });
+});
+
+describe('a picture', () => {
+  test('shows kinds, tags, returns, forks, the end and what is missing', () => {
+    const files = {
+      'START.md': policy(
+        [
+          'tag: call, target: CHECK.sh, return: START',
+          'tag: fork, target: W, next: START',
+          'tag: goto, target: GHOST',
+          'tag: result',
+        ],
+        'x',
+      ),
+      'CHECK.sh': bash('echo "<result>$x</result>"'),
+      'W.md': policy(['tag: reset, target: START, stack: clear'], 'x').replace('---\n', '---\nmax_visits: 2\n'),
+    };
+    expect(toMermaid(graphOf(files))).toBe(`flowchart TD
+  s0{{"CHECK.sh"}}
+  s1["START.md"]
+  s2["W.md<br/>max_visits 2"]
+  s3["GHOST<br/>missing"]:::missing
+  begin((" "))
+  finish((("end")))
+  back(["back to the caller"])
+  begin --> s1
+  s0 -.->|"result"| back
+  s1 -->|"call"| s0
+  s1 -.->|"return from CHECK.sh"| s1
+  s1 ==>|"fork"| s2
+  s1 -->|"next"| s1
+  s1 -->|"goto"| s3
+  s1 -->|"result"| finish
+  s2 -->|"reset (implicit) (clears the stack)"| s1
+  classDef missing stroke:#c00,color:#c00,stroke-dasharray:5 3
+  classDef open stroke-dasharray:5 3
+`);
+  });
+
+  test('says so if an agent may go anywhere or says nothing', () => {
+    const drawn = toMermaid(graphOf({ 'START.md': 'Then <goto>{{result}}</goto> or <call>START</call>.' }));
+    expect(drawn).toContain('  s0 -->|"goto"| any\n');
+    expect(drawn).toContain('  any{{"any state"}}:::open\n');
+    expect(drawn).toContain('  s0 -.->|"return from START.md"| nowhere\n');
+  });
+
+  test('takes no name for anything else', () => {
+    const names = ['end.md', 'graph "x" <b>`#1;`|.md', '1. list.md', '- ü😀 [a]{b}(c).md'];
+    const text = names.map((name) => `<reset>${name}</reset>`).join(' or ');
+    const drawn = toMermaid(
+      graphOf({ 'START.md': text, ...Object.fromEntries(names.map((name) => [name, 'Then <result/>.'])) }),
+    );
+    const labels = [...drawn.matchAll(/^ {2}s\d+\[(.*)\]$/gm)].map(([, label]) => label);
+    expect(labels).toStrictEqual([
+      '"#45; ü#128512; #91;a#93;#123;b#125;(c).md"',
+      '"1#46; list.md"',
+      '"START.md"',
+      '"end.md"',
+      '"graph #34;x#34; #60;b#62;#96;#35;1#59;#96;#124;.md"',
+    ]);
+  });
+
+  test('is the same every time', () => {
+    const files = { 'START.md': 'Then <goto>B</goto> or <goto>A</goto>.', 'A.md': END, 'B.md': END };
+    const turned = Object.fromEntries(Object.entries(files).reverse());
+    expect(toMermaid(graphOf(turned))).toBe(toMermaid(graphOf(files)));
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { lint } from '../../../src/analysis/lint.ts';
+import type { Sheet } from '../../../src/analysis/sheet.ts';
+import { type Files, sheetOf } from '../sheet-of.ts';
+
+/** A small workflow and everything that is to be found in it, as `rule file:line:column`. */
+export type Case = readonly [title: string, files: Files, findings: readonly string[], changes?: Partial<Sheet>];
+
+/** Checks that exactly this is found, and nothing else. */
+export function check(cases: readonly Case[]): void {
+  for (const [title, files, findings, changes] of cases) {
+    test(title, () => {
+      const found = lint(sheetOf(files, changes)).map(
+        ({ rule, file, line, column }) => `${rule} ${file}:${line}:${column}`,
+      );
+      expect(found).toStrictEqual(findings);
+    });
+  }
+}
+
+/** A prompt with a policy of these entries, written as in YAML. */
+export const policy = (entries: readonly string[], text: string): string =>
+  `---\nallowed_transitions:\n${entries.map((entry) => `  - { ${entry} }\n`).join('')}---\n${text}\n`;
+
+export const bash = (...lines: string[]): string => ['#!/bin/bash', ...lines, ''].join('\n');
+
+/** States with nothing wrong about them. */
+export const END = 'When all is done, answer with <result>done</result>.\n';
+export const SCRIPT = bash('echo "<result>done</result>"');

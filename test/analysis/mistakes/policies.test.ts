@@ -1,0 +1,112 @@
+import { describe } from 'vitest';
+import { check, END, policy } from './check.ts';
+
+describe('frontmatter and policies:', () =>
+  check([
+    ['an error', { 'START.md': `---\nmax_visits: many\n---\n${END}` }, ['frontmatter START.md:2:13']],
+    [
+      'a tag that does not exist',
+      { 'START.md': policy(['tag: gotto, target: END.md'], END), 'END.md': END },
+      ['frontmatter START.md:3:12'],
+    ],
+    [
+      'cd in a policy where it has no meaning',
+      { 'START.md': policy(['tag: goto, target: END.md, cd: src'], END), 'END.md': END },
+      ['frontmatter START.md:3:34'],
+    ],
+    ['frontmatter that is never closed', { 'START.md': '---\nmodel: opus\nDo it.' }, ['frontmatter START.md:1:1']],
+    ['an unknown key', { 'START.md': `---\nmax_visit: 3\n---\n${END}` }, ['key-without-effect START.md:2:1']],
+    [
+      'an unknown model and an unknown effort',
+      { 'START.md': `---\nmodel: sonet\neffort: hihg\n---\n${END}` },
+      ['unknown-model START.md:2:8', 'unknown-effort START.md:3:9'],
+    ],
+    ['models and efforts that there are', { 'START.md': `---\nmodel: claude-opus-4-5\neffort: max\n---\n${END}` }, []],
+    [
+      'an unknown model in a tag',
+      { 'START.md': 'Then answer <call return="END" model="gpt-4">END</call>.', 'END.md': END },
+      ['unknown-model START.md:1:13'],
+    ],
+    [
+      'a tag that the policy forbids',
+      { 'START.md': policy(['tag: result'], 'If so <goto>END.md</goto>, else <result>x</result>.'), 'END.md': END },
+      ['unreachable-state END.md:0:0', 'forbidden-tag START.md:5:7'],
+    ],
+    [
+      'a tag that the prompt warns of',
+      {
+        'START.md': policy(
+          ['tag: result', 'tag: goto, target: END.md'],
+          'Never say <goto>START.md</goto>. If so <goto>END.md</goto>, else <result>x</result>.',
+        ),
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'another value than the policy permits',
+      {
+        'START.md': policy(
+          ['tag: fork, target: END, next: END, kind: a', 'tag: result'],
+          'If so <fork next="END" kind="b">END</fork>, else <result>x</result>.',
+        ),
+        'END.md': END,
+      },
+      ['forbidden-tag START.md:6:7'],
+    ],
+    [
+      'values that the policy leaves open',
+      {
+        'START.md': policy(
+          ['tag: fork, target: END', 'tag: result'],
+          'If so <fork next="END.md" kind="b">END.md</fork>, else <result>x</result>.',
+        ),
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'an entry that is never mentioned',
+      { 'START.md': policy(['tag: goto, target: END.md', 'tag: result'], 'If so <result>x</result>.'), 'END.md': END },
+      ['unmentioned-entry START.md:3:5'],
+    ],
+    [
+      'an entry of which one state is never mentioned',
+      {
+        'START.md': policy(
+          ['tag: call, target: END.md, return: LAST.md', 'tag: result'],
+          'Call END.md, or when done <result>x</result>.',
+        ),
+        'END.md': END,
+        'LAST.md': END,
+      },
+      ['unmentioned-entry START.md:3:5'],
+    ],
+    [
+      'an entry that is mentioned in words',
+      {
+        'START.md': policy(
+          ['tag: goto, target: END.md', 'tag: result'],
+          'If so go to END.md, else <result>x</result>.',
+        ),
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'an implicit transition',
+      { 'START.md': policy(['tag: goto, target: END.md'], 'Stop after this.'), 'END.md': END },
+      ['implicit-transition START.md:3:5'],
+    ],
+    [
+      'a prompt with nothing in it',
+      { 'START.md': policy(['tag: goto, target: END.md'], ''), 'END.md': END },
+      ['empty-prompt START.md:1:1', 'implicit-transition START.md:3:5'],
+    ],
+    [
+      'a prompt that does not say when to stop',
+      { 'START.md': 'Look at the code. <result>x</result>' },
+      ['no-stopping-point START.md:1:1'],
+    ],
+    ['a prompt in another language', { 'START.md': 'Lies den Code. <result>x</result>' }, []],
+  ]));

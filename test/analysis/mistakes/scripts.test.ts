@@ -1,0 +1,98 @@
+import { describe } from 'vitest';
+import { bash, check, END } from './check.ts';
+
+describe('scripts:', () =>
+  check([
+    [
+      'an if without else',
+      { 'START.sh': bash('if [ -f a ]; then', '  echo "<result>a</result>"', 'fi') },
+      ['silent-path START.sh:2:1'],
+    ],
+    [
+      'a case that does not cover everything',
+      {
+        'START.sh': bash(
+          'case "$1" in',
+          '  a) echo "<result>a</result>" ;;',
+          '  b) echo "<result>b</result>" ;;',
+          'esac',
+        ),
+      },
+      ['silent-path START.sh:2:1'],
+    ],
+    [
+      'an exit before the tag',
+      { 'START.sh': bash('if [ ! -f a ]; then', '  exit 0', 'fi', 'echo "<result>a</result>"') },
+      ['silent-path START.sh:3:3'],
+    ],
+    [
+      'a branch that only talks',
+      { 'START.sh': bash('if [ -f a ]; then', '  echo "<result>a</result>"', 'else', '  echo "no a" >&2', 'fi') },
+      ['silent-path START.sh:5:3'],
+    ],
+    [
+      'a tag behind a condition',
+      { 'START.sh': bash('[ -f a ] && echo "<result>a</result>"') },
+      ['silent-path START.sh:2:1'],
+    ],
+    ['an exit that fails on purpose', { 'START.sh': bash('[ -f a ] || exit 1', 'echo "<result>a</result>"') }, []],
+    [
+      'two tags on one way',
+      { 'START.sh': bash('if [ -f a ]; then', '  echo "<result>a</result>"', 'fi', 'echo "<result>b</result>"') },
+      ['several-tags START.sh:5:7'],
+    ],
+    [
+      'conditions that may exclude each other',
+      {
+        'START.sh': bash(
+          'if [ -f a ]; then echo "<result>a</result>"; fi',
+          'if [ ! -f a ]; then echo "<result>b</result>"; fi',
+        ),
+      },
+      [],
+    ],
+    [
+      'conditions that may exclude each other, in short',
+      { 'START.sh': bash('[ "$x" = 1 ] && echo "<result>a</result>"', '[ "$x" = 1 ] || echo "<result>b</result>"') },
+      [],
+    ],
+    [
+      'conditions about different things',
+      {
+        'START.sh': bash(
+          'if [ -f a ]; then echo "<result>a</result>"; exit; fi',
+          'if [ -f b ]; then echo "<result>b</result>"; fi',
+        ),
+      },
+      ['silent-path START.sh:3:1'],
+    ],
+    [
+      'forks in a loop, and a result if there were none',
+      {
+        'START.sh': bash(
+          'count=0',
+          'while read -r item; do',
+          '  echo "<fork item=\'$item\'>END</fork>"',
+          '  count=$((count + 1))',
+          'done < items.txt',
+          'if [ "$count" -eq 0 ]; then echo "<result>nothing to do</result>"; else echo "<goto>END</goto>"; fi',
+        ),
+        'END.md': END,
+      },
+      [],
+    ],
+    ['the same tag twice', { 'START.sh': bash('echo "<result>a</result>"', 'echo "<result>a</result>"') }, []],
+    ['a tag without quotes', { 'START.sh': bash('echo <result>a</result>') }, ['unquoted-tag START.sh:2:6']],
+    ['no shebang', { 'START.sh': 'echo "<result>a</result>"\n' }, ['no-shebang START.sh:1:1']],
+    [
+      'a shebang of another language',
+      { 'START.sh': '#!/usr/bin/env python3\nprint("<result>a</result>")\n' },
+      ['other-shebang START.sh:1:1'],
+    ],
+    ['CR LF', { 'START.sh': '#!/bin/bash\r\necho "<result>a</result>"\r\n' }, ['crlf-script START.sh:1:12']],
+    [
+      'bytes that are no text',
+      { 'START.md': END, 'A.sh': new Uint8Array([0x23, 0x21, 0x0a, 0xff]) },
+      ['unreachable-state A.sh:0:0', 'not-text A.sh:2:1'],
+    ],
+  ]));

@@ -1,0 +1,135 @@
+import { describe } from 'vitest';
+import { bash, check, END, policy } from './check.ts';
+
+describe('variables:', () =>
+  check([
+    [
+      'one that nothing sets',
+      { 'START.md': 'When done with {{item}}: <result>x</result>' },
+      ['undefined-variable START.md:1:16'],
+    ],
+    [
+      'one that every run has',
+      { 'START.md': 'When done with {{item}}: <result>x</result>' },
+      [],
+      { variables: ['item'] },
+    ],
+    [
+      'one that is misspelt',
+      {
+        'START.md': 'Then <fork next="END" item="a">W</fork>.',
+        'W.md': 'When done with {{itme}}: <result>x</result>',
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:16'],
+    ],
+    [
+      'one that lasts for the life of a worker',
+      {
+        'START.md': 'Then <fork next="END" item="a">W</fork>.',
+        'W.md': 'If so <call return="V">V</call>, else <reset>V</reset>',
+        'V.md': 'When done with {{item}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'one that the first agent does not have',
+      { 'START.md': 'Then <fork next="W" item="a">W</fork>.', 'W.md': 'When done with {{item}}: <result>x</result>' },
+      ['undefined-variable W.md:1:16'],
+    ],
+    [
+      'one that one of two forks forgets',
+      {
+        'START.sh': bash('echo \'<fork next="END" item="a">W</fork>\'', 'echo \'<fork next="END">W</fork>\''),
+        'W.md': 'When done with {{item}}: <result>x</result>',
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:16'],
+    ],
+    [
+      'one that is not passed on to workers of a worker',
+      {
+        'START.md': 'Then <fork next="END" item="a">W</fork>.',
+        'W.md': 'Once {{item}} is known <fork next="END">V</fork>',
+        'V.md': 'When done with {{item}}: <result>x</result>',
+        'END.md': END,
+      },
+      ['undefined-variable V.md:1:16'],
+    ],
+    [
+      'one that a policy leaves to the agent',
+      {
+        'START.md': policy(
+          ['tag: fork, target: W, next: END', 'tag: result'],
+          'If so <fork next="END">W</fork> with `item` set, else <result>x</result>',
+        ),
+        'W.md': 'When done with {{item}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'those that are always there',
+      { 'START.md': 'You are {{agent_id}} of {{workflow_id}} in {{state}}; when done <result>x</result>' },
+      [],
+    ],
+    [
+      'what is no variable',
+      { 'START.md': 'Write \\{{item}} and ${{ secrets.X }} and {{ .Values.x }}; when done <result>x</result>' },
+      [],
+    ],
+    ['a result in the first state', { 'START.md': 'When done with {{result}}: <result>x</result>' }, []],
+    [
+      'a result that nothing hands over',
+      { 'START.md': 'Then <goto>A</goto>.', 'A.md': 'When done with {{result}}: <result>x</result>' },
+      ['undefined-result A.md:1:16'],
+    ],
+    [
+      'a result two states after the return',
+      {
+        'START.md': 'Then <call return="A">END</call>.',
+        'A.md': 'Then <goto>B</goto>.',
+        'B.md': 'When done with {{ result }}: <result>x</result>',
+        'END.md': END,
+      },
+      ['undefined-result B.md:1:16'],
+    ],
+    [
+      'a result of a call',
+      {
+        'START.md': 'Then <call return="A">END</call>.',
+        'A.md': 'When done with {{result}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'an input',
+      {
+        'START.md': 'Then <goto input="3 tests fail">A</goto>.',
+        'A.md': 'When done with {{input}}: <result>x</result>',
+      },
+      [],
+    ],
+    [
+      'an input that the prompt speaks of',
+      {
+        'START.md': policy(
+          ['tag: goto, target: A', 'tag: result'],
+          'If so <goto>A</goto> with the summary as `input`, else <result>x</result>',
+        ),
+        'A.md': 'When done with {{input}}: <result>x</result>',
+      },
+      [],
+    ],
+    [
+      'an input that goes to the worker, not to next',
+      {
+        'START.md': 'Then <fork next="A" input="x">END</fork>.',
+        'A.md': 'When done with {{input}}: <result>x</result>',
+        'END.md': END,
+      },
+      ['undefined-result A.md:1:16'],
+    ],
+  ]));

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { lint } from '../../../src/analysis/lint.ts';
+import { sheetOf } from '../sheet-of.ts';
+import { bash, check, END } from './check.ts';
+
+describe('ways:', () =>
+  check([
+    ['no way out of a prompt', { 'START.md': 'Look at the code until you know it.' }, ['no-way-out START.md:1:1']],
+    [
+      'no way out, though it names a state',
+      { 'START.md': 'When done, go on to END.', 'END.md': END },
+      ['no-way-out START.md:1:1'],
+    ],
+    ['no way out of a script', { 'START.sh': bash('mkdir -p out', 'echo "all done"') }, ['no-way-out START.sh:1:1']],
+    ['a script that leaves it to another program', { 'START.sh': bash('./decide --next'), 'END.md': END }, []],
+    ['an unreachable state', { 'START.md': END, 'LOST.md': END }, ['unreachable-state LOST.md:0:0']],
+    [
+      'a stray note',
+      { 'START.md': END, 'NOTES.md': '# How to\n\nSay `<goto>GHOST</goto>`' },
+      ['unreachable-state NOTES.md:0:0'],
+    ],
+    [
+      'two states that only lead to each other',
+      { 'START.md': END, 'A.md': 'If so <goto>B.md</goto>.', 'B.md': 'If so <goto>A.md</goto>.' },
+      ['unreachable-state A.md:0:0', 'unreachable-state B.md:0:0'],
+    ],
+    [
+      'a loop without a way out',
+      {
+        'START.md': 'If so <goto>A.md</goto>.',
+        'A.md': 'If so <reset>B.md</reset>.',
+        'B.md': 'If so <goto>A.md</goto>.',
+      },
+      ['endless-loop A.md:1:7'],
+    ],
+    [
+      'a loop that has one',
+      {
+        'START.md': 'If so <goto>A.md</goto>.',
+        'A.md': 'If so <reset>B.md</reset>.',
+        'B.md': 'If so <goto>A.md</goto>, else <result>x</result>.',
+      },
+      [],
+    ],
+    [
+      'a loop that only max_visits ends',
+      { 'START.md': '---\nmax_visits: 3\n---\nIf so <goto>START.md</goto>.' },
+      ['ends-only-by-limit START.md:4:7'],
+    ],
+    [
+      'a loop around a call that returns',
+      { 'START.md': 'If so <call return="START">A.md</call>.', 'A.md': END },
+      ['endless-loop START.md:1:7'],
+    ],
+    [
+      'the loop of a worker',
+      { 'START.md': 'If so <fork next="END">W.md</fork>.', 'W.md': 'If so <goto>W.md</goto>.', 'END.md': END },
+      ['endless-loop W.md:1:7'],
+    ],
+  ]));
+
+test('an unreachable state is only worth knowing if the user named where to start', () => {
+  const sheet = sheetOf({ 'START.md': END, 'OTHER.md': END }, { entryGiven: true });
+  expect(lint(sheet).map(({ rule, level }) => [rule, level])).toStrictEqual([['unreachable-state', 'info']]);
+});

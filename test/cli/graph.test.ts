@@ -1,0 +1,161 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runWorkflow } from '../../src/raymond/start.ts';
+import { buildZip } from '../workflow/zip-builder.ts';
+import { newRoom, type Room } from './room.ts';
+
+function roomWith(files: Readonly<Record<string, string | Buffer>>): Room {
+  const room = newRoom();
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(room.cwd, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return room;
+}
+
+const script = (answer: string): string => `#!/bin/bash\necho '${answer}'\n`;
+const FLOW = {
+  'wf/START.sh': script('<fork next="B" n="1">W</fork><fork next="B" n="2">W</fork>'),
+  'wf/B.sh':
+    '#!/bin/bash\nif [ -e once ]; then echo "<result>b</result>"; else touch once; echo "<reset>B</reset>"; fi\n',
+  'wf/W.sh': script('<result>w</result>'),
+  'wf/SPARE.sh': script('<goto>GHOST</goto>'),
+};
+
+const hasRun = async (room: Room, runId = 'r1'): Promise<Room> => {
+  await (await runWorkflow('wf', { cwd: room.cwd, runId })).finished;
+  return room;
+};
+
+describe('raymond graph WORKFLOW', () => {
+  test('prints Mermaid', async () => {
+    const { code, out, err } = await roomWith(FLOW).raymond('graph', 'wf');
+    expect([code, err]).toStrictEqual([0, '']);
+    expect(out).toMatch(/^flowchart TD\n/);
+    expect(out).toContain('{{"START.sh"}}');
+    expect(out).toContain('["GHOST<br/>missing"]:::missing');
+  });
+
+  test('draws a zip and a state file as well, and a workflow that could not run', async () => {
+    const room = roomWith({
+      'flow.zip': buildZip([{ name: 'START.md', data: 'Stop. <result>x</result>' }]),
+      'wf/A.md': '---\nmodel: [\n---\nStop. <goto>B</goto>',
+    });
+    expect((await room.raymond('graph', 'flow.zip')).out).toContain('["START.md"]');
+    expect((await room.raymond('graph', 'wf/A.md')).out).toMatch(/\["A\.md"\]:::open\n.*begin --> s0\n/s);
+    expect((await room.raymond('graph', 'wf')).out).not.toContain('begin');
+  });
+
+  test.each([
+    ['a.mmd', [], /^flowchart TD\n/],
+    ['a.md', [], /^```mermaid\nflowchart TD\n.*\n```\n$/s],
+    ['a.svg', [], /^<svg .*<title>START\.sh<\/title>/s],
+    ['a.HTML', [], /^<!doctype html>.*<h1>wf<\/h1>/s],
+    ['a.txt', ['--format', 'svg'], /^<svg /],
+  ])('writes to %s %j, in the format that its ending or --format says', async (file, words, content) => {
+    const room = roomWith(FLOW);
+    const { code, out, err } = await room.raymond('graph', 'wf', '--output', file, ...words);
+    expect([code, out, err]).toStrictEqual([0, '', `${file} is written.\n`]);
+    expect(readFileSync(join(room.cwd, file), 'utf8')).toMatch(content);
+  });
+
+  test('prints SVG and pages too', async () => {
+    const room = roomWith(FLOW);
+    expect((await room.raymond('graph', 'wf', '--format', 'svg')).out).toMatch(/^<svg /);
+    expect((await room.raymond('graph', 'wf', '--format', 'html')).out).toMatch(/^<!doctype html>/);
+  });
+
+  test('puts what lint has found on the page', async () => {
+    const { out } = await roomWith(FLOW).raymond('graph', 'wf', '--format', 'html');
+    expect(out).toContain('"rule":"missing-state"');
+  });
+
+  test.each([
+    [[], 'there is nothing to draw', 'Name a folder'],
+    [['nowhere'], 'there is no workflow and no run `nowhere`', 'Give a folder'],
+    [['wx'], 'there is no workflow and no run `wx`', 'Did you mean wf?'],
+    [['wf', '--output', 'a.png'], 'the format cannot be told from `a.png`', 'give --format'],
+    [['wf', '--output', 'wf', '--format', 'svg'], 'cannot be written', 'another place'],
+    [['wf', '--format', 'png'], '--format is mermaid, svg or html, not `png`', ''],
+    [['wf', '--run', 'r1'], 'draw `wf` or the run `r1`, not both', ''],
+    [['--run', 'r1'], 'no such run: r1', ''],
+  ])('refuses %j with 64', async (words, message, hint) => {
+    const { code, out, err } = await roomWith(FLOW).raymond('graph', ...words);
+    expect([code, out]).toStrictEqual([64, '']);
+    expect(err).toContain(message);
+    expect(err).toContain(hint);
+  });
+});
+
+describe('raymond graph RUN', () => {
+  test('says how often each state and arrow was taken', async () => {
+    const room = await hasRun(roomWith(FLOW));
+    const { code, out, err } = await room.raymond('graph', 'last');
+    expect([code, err]).toStrictEqual([0, '']);
+    const lines = out.replaceAll(/\d+\.\ds/g, 'TIME').split('\n');
+    expect(lines).toStrictEqual(
+      expect.arrayContaining([
+        '  s0{{"B.sh<br/>2 visits, TIME"}}',
+        '  s1{{"SPARE.sh"}}:::unvisited',
+        '  s2{{"START.sh<br/>1 visit, TIME"}}',
+        '  s3{{"W.sh<br/>2 visits, TIME"}}',
+        '  s0 -->|"reset ×1"| s0',
+        '  s0 -->|"result ×1"| s0e',
+        '  s2 ==>|"fork ×2"| s3',
+        '  s2 -->|"next ×1"| s0',
+        '  s3 -->|"result ×2"| s3e',
+      ]),
+    );
+    expect(await room.raymond('graph', 'r')).toStrictEqual({ code, out, err });
+    expect(await room.raymond('graph', '--run', 'r1')).toStrictEqual({ code, out, err });
+  });
+
+  test('is drawn as a page, with how the run stands', async () => {
+    const room = await hasRun(roomWith(FLOW));
+    const { out } = await room.raymond('graph', 'r1', '--format', 'html');
+    expect(out).toContain('<h1>r1</h1>');
+    expect(out).toContain('<p id="summary">completed: 3 agents, $0.00, workflow wf</p>');
+  });
+
+  test('shows states that were visited and are there no longer', async () => {
+    const room = await hasRun(roomWith(FLOW));
+    renameSync(join(room.cwd, 'wf', 'W.sh'), join(room.cwd, 'wf', 'V.sh'));
+    writeFileSync(join(room.cwd, 'wf', 'START.sh'), script('<goto>B</goto>'));
+    const { out } = await room.raymond('graph', 'r1');
+    expect(out).toMatch(/\["W\.sh<br\/>no longer there<br\/>2 visits, [\d.]+s"\]:::missing/);
+    expect(out).toContain('{{"V.sh"}}:::unvisited');
+  });
+
+  test('is drawn alone if its workflow is gone, and says so', async () => {
+    const room = await hasRun(roomWith(FLOW));
+    rmSync(join(room.cwd, 'wf'), { recursive: true });
+    const { code, out, err } = await room.raymond('graph', 'r1');
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^warning: only what the run tells is drawn, for its workflow cannot be read: there is no .*\n$/,
+    );
+    expect(out).toContain('"START.sh<br/>no longer there<br/>1 visit');
+  });
+
+  test('shows who failed where', async () => {
+    const room = await hasRun(
+      roomWith({ ...FLOW, 'wf/W.sh': '#!/bin/bash\n[ "$n" = 1 ] && echo "<result>w</result>"\n' }),
+    );
+    expect((await room.raymond('graph', 'r1')).out).toContain('<br/>✗ main_w2"}}:::failed');
+  });
+
+  test('gives way to a path of the same name, unless --run is said', async () => {
+    const room = await hasRun(roomWith({ ...FLOW, 'last/START.sh': script('<result>other</result>') }));
+    expect((await room.raymond('graph', 'last')).out).not.toContain('visit');
+    expect((await room.raymond('graph', '--run', 'last')).out).toContain('2 visits');
+  });
+});
+
+test('the picture in the documentation is what is drawn now: raymond graph examples/demo --output docs/graph.svg', async () => {
+  const project = join(import.meta.dirname, '..', '..');
+  const { out } = await newRoom().raymond('graph', join(project, 'examples', 'demo'), '--format', 'svg');
+  // Not toBe: nobody wants to read the difference.
+  expect(readFileSync(join(project, 'docs', 'graph.svg'), 'utf8') === out).toBe(true);
+});

@@ -1,0 +1,215 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { obey } from '../../src/cli/obey.ts';
+import { buildZip } from '../workflow/zip-builder.ts';
+import { newRoom, type Room } from './room.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
+
+function roomWith(files: Readonly<Record<string, string | Buffer>>): Room {
+  const room = newRoom();
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(room.cwd, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return room;
+}
+
+const FINE = 'Say hello, then stop. <result>hello</result>\n';
+const BROKEN = {
+  'bad/START.md': [
+    '---',
+    'modle: opus',
+    'allowed_transitions: [{ tag: goto, target: REVIW }, { tag: result }]',
+    '---',
+    'Look at it, then stop. <goto>REVIW</goto> or <result>x</result>',
+  ].join('\n'),
+  'bad/REVIEW.md': FINE,
+};
+
+describe('raymond lint', () => {
+  test('tells every finding with its place, its rule and what to do, and exits with 65', async () => {
+    const { code, out, err } = await roomWith(BROKEN).raymond('lint', 'bad');
+    expect([code, err]).toStrictEqual([65, '']);
+    expect(out.split('\n')).toStrictEqual([
+      'bad: 1 error, 1 warning',
+      'bad/START.md:2:1: warning: the key `modle` is unknown and has no effect (did you mean model?) (key-without-effect)',
+      expect.stringMatching(/^ {2}\S/),
+      'bad/START.md:3:44: error: `target`: there is no state `REVIW` in this workflow (did you mean REVIEW?) (missing-state)',
+      expect.stringMatching(/^ {2}\S/),
+      '',
+      '1 workflow: 1 error, 1 warning.',
+      '',
+    ]);
+  });
+
+  test('looks at several workflows of every kind, and exits with 0 if none has errors', async () => {
+    const room = roomWith({
+      'a/START.md': FINE,
+      'b/ANY.md': FINE,
+      'c.zip': buildZip([{ name: 'START.md', data: FINE }]),
+    });
+    const { code, out } = await room.raymond('lint', 'a', 'b/ANY.md', 'c.zip', 'a/');
+    expect([code, out]).toStrictEqual([
+      0,
+      'a: nothing found\n\nb/ANY.md: nothing found\n\nc.zip: nothing found\n\na: nothing found\n\n4 workflows: nothing found.\n',
+    ]);
+  });
+
+  test('names the files of a zip within it, and goes on after a zip that cannot be opened', async () => {
+    const room = roomWith({
+      'flow.zip': buildZip([{ name: 'START.md', data: '---\nmodle: x\n---\nStop. <result>x</result>' }]),
+      'broken.zip': 'PK nonsense',
+    });
+    const { code, out } = await room.raymond('lint', 'broken.zip', 'flow.zip');
+    expect(code).toBe(65);
+    expect(out).toMatch(/^broken\.zip: error: .* \(unreadable-workflow\)$/m);
+    expect(out).toMatch(/^flow\.zip\/START\.md:2:1: warning: .*\(did you mean model\?\) \(key-without-effect\)$/m);
+    expect(out).toMatch(/^2 workflows: 1 error, 1 warning\.$/m);
+  });
+
+  test('passes over a README.md among several paths, which a `*` of the shell brings along', async () => {
+    const room = roomWith({ 'a/START.md': FINE, 'README.md': 'For people.' });
+    expect(await room.raymond('lint', 'README.md', 'a')).toStrictEqual(await room.raymond('lint', 'a'));
+    expect(await room.raymond('lint', 'README.md')).toMatchObject({ code: 64 });
+  });
+
+  test('knows the variables of the config and of --var, and what reset does by default', async () => {
+    const files = { 'wf/START.md': 'Greet {{who}} and {{whom}}, then stop. <result>x</result>' };
+    const rulesIn = async (room: Room, ...more: string[]): Promise<readonly string[]> => {
+      const { out } = await room.raymond('lint', 'wf', '--json', ...more);
+      return JSON.parse(out).workflows[0].findings.map(({ message }: { message: string }) => message);
+    };
+    const bare = roomWith({ ...files, '.raymond/config.toml': '' });
+    expect(await rulesIn(bare)).toHaveLength(2);
+    const room = roomWith({ ...files, '.raymond/config.toml': '[vars]\nwho = "you"\n' });
+    expect(await rulesIn(room)).toStrictEqual([expect.stringContaining('{{whom}}')]);
+    expect(await rulesIn(room, '--var', 'whom=them')).toStrictEqual([]);
+
+    const calls = {
+      'wf/START.md': 'Stop. <call return="END">A</call>',
+      'wf/A.md': 'Stop. <reset>END</reset>',
+      'wf/END.md': FINE,
+    };
+    expect(await rulesIn(roomWith({ ...calls, '.raymond/config.toml': '' }))).toStrictEqual([]);
+    const clearing = roomWith({ ...calls, '.raymond/config.toml': '[raymond]\nreset_stack = "clear"\n' });
+    expect(await rulesIn(clearing)).toStrictEqual([expect.stringContaining('never returns')]);
+  });
+
+  test('shows only what is bad enough with --level, and says that there is more', async () => {
+    const room = roomWith(BROKEN);
+    const { code, out } = await room.raymond('lint', 'bad', '--level', 'error');
+    expect(code).toBe(65);
+    expect(out.match(/^bad\/.*$/gm)).toStrictEqual([expect.stringContaining(': error: ')]);
+    expect(out).toMatch(/^1 workflow: 1 error, 1 warning \(1 of them not shown\)\.$/m);
+  });
+
+  test('looks with the eyes of another platform', async () => {
+    const room = roomWith({ 'wf/START.bat': '@echo off\r\necho ^<result^>x^</result^>\r\n' });
+    expect((await room.raymond('lint', 'wf', '--platform', 'unix')).code).toBe(65);
+    expect(await room.raymond('lint', 'wf', '--platform', 'windows')).toMatchObject({ code: 0 });
+  });
+
+  test('gives one document with --json', async () => {
+    const { code, out } = await roomWith(BROKEN).raymond('lint', 'bad', '--json', '--level', 'error');
+    expect(code).toBe(65);
+    expect(JSON.parse(out)).toStrictEqual({
+      ok: false,
+      errors: 1,
+      warnings: 1,
+      infos: 0,
+      workflows: [
+        {
+          name: 'bad',
+          path: 'bad',
+          findings: [
+            {
+              rule: 'missing-state',
+              level: 'error',
+              file: 'bad/START.md',
+              line: 3,
+              column: 44,
+              message: '`target`: there is no state `REVIW` in this workflow (did you mean REVIEW?)',
+              hint: expect.any(String),
+              example: [],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('shows the whole of a way that the message cuts short', async () => {
+    const states = Array.from({ length: 12 }, (_, index) => [
+      `wf/S${index}.md`,
+      `---\nallowed_transitions: [{ tag: goto, target: S${(index + 1) % 12} }]\n---\nGo on, then stop.`,
+    ]);
+    const room = roomWith({ ...Object.fromEntries(states), 'wf/START.md': 'Stop. <goto>S0</goto>' });
+    const { out } = await room.raymond('lint', 'wf', '--level', 'warning');
+    expect(out).toContain('more) …');
+    const example = out.match(/^ {2}Example: (.*)$/m)?.[1];
+    expect(example?.match(/S\d+\.md/g)).toHaveLength(13);
+    const { out: json } = await room.raymond('lint', 'wf', '--json', '--level', 'warning');
+    expect(JSON.parse(json).workflows[0].findings[0].example).toHaveLength(13);
+  });
+
+  test('finds no error and nothing to be warned of in any example of ours', async () => {
+    const paths = readdirSync(EXAMPLES).map((name) => join(EXAMPLES, name));
+    const { code, out } = await newRoom().raymond('lint', ...paths, '--level', 'warning');
+    expect(out.match(/^.*: (?:error|warning): .*$/gm)).toBeNull();
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    [[], 'there is no workflow to look at'],
+    [['nowhere'], 'there is no '],
+    [['.', '--level', 'warn'], '--level is error, warning or info, not `warn`'],
+    [['.', '--format', 'xml'], '--format is text or github, not `xml`'],
+    [['.', '--platform', 'mac'], '--platform is unix or windows, not `mac`'],
+    [['.', '--format', 'github', '--json'], '--json and --format github exclude each other'],
+  ])('refuses %j with 64', async (words, message) => {
+    const { code, out, err } = await newRoom().raymond('lint', ...words);
+    expect([code, out]).toStrictEqual([64, '']);
+    expect(err).toContain(message);
+  });
+});
+
+describe('annotations for GitHub', () => {
+  test('have their place, their rule as a title, and levels of its own', async () => {
+    const { code, out } = await roomWith(BROKEN).raymond('lint', 'bad', '--format', 'github');
+    expect(code).toBe(65);
+    expect(out.split('\n')).toStrictEqual([
+      expect.stringMatching(/^::warning file=bad\/START\.md,line=2,col=1,title=key-without-effect::/),
+      expect.stringMatching(
+        /^::error file=bad\/START\.md,line=3,col=44,title=missing-state::`target`: there is no state/,
+      ),
+      '1 workflow: 1 error, 1 warning.',
+      '',
+    ]);
+  });
+
+  test('escape what would end them', async () => {
+    const name = 'a,b:c%d';
+    const room = roomWith({ [`${name}/START.md`]: 'Stop. <goto>50%::x</goto>' });
+    const { out } = await room.raymond('lint', name, '--format', 'github', '--level', 'error');
+    const [line = '', total] = out.split('\n');
+    expect(line).toMatch(/^::error file=a%2Cb%3Ac%25d\/START\.md,line=1,col=7,title=[\w-]+::/);
+    expect(line).toContain('50%25');
+    expect(total).toMatch(/^1 workflow: /);
+  });
+});
+
+test('in a terminal there is colour and no line is too long; in a pipe there is neither', async () => {
+  const room = roomWith(BROKEN);
+  const screen = { colour: true, size: () => ({ columns: 60, rows: 20 }) };
+  const terminal = { ...room.terminal(), outIsScreen: true, screen: screen as never };
+  await obey(['lint', 'bad'], terminal);
+  const { out } = terminal.said();
+  expect(out).toContain('\u001b[31merror\u001b[39m');
+  const lines = out.split('\n').map((line) => stripVTControlCharacters(line));
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+  expect((await room.raymond('lint', 'bad')).out).not.toContain('\u001b');
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { isState } from '../../src/drawing/picture.ts';
+import { Stage } from '../core/play.ts';
+import { arrowsIn, pictureOf, travelsOf } from './told.ts';
+
+const policy = (...entries: string[]): string =>
+  `---\nallowed_transitions:\n${entries.map((entry) => `  - { ${entry} }\n`).join('')}---\nx`;
+const END = 'Stop. <result>done</result>';
+
+describe('the picture of a workflow', () => {
+  test('has an arrow for each tag, one for where a call returns, and one for where the parent of a worker goes on', () => {
+    const files = {
+      'START.md': policy(
+        'tag: call, target: A, return: B',
+        'tag: fork, target: W, next: B',
+        'tag: reset, target: START',
+      ),
+      'A.md': END,
+      'B.md': policy('tag: goto, target: START'),
+      'W.md': END,
+    };
+    expect(arrowsIn(pictureOf(files))).toStrictEqual([
+      '(begin) –begin→ START.md',
+      'A.md –back→ (back) "result"',
+      'B.md –goto→ START.md "goto (implicit)"',
+      'START.md –call→ A.md',
+      'START.md –return→ B.md',
+      'START.md –fork→ W.md',
+      'START.md –next→ B.md',
+      'START.md –reset→ START.md',
+      'W.md –result→ (end)',
+    ]);
+  });
+
+  test('tells returns apart where a state calls several others', () => {
+    const files = {
+      'START.md': policy('tag: call, target: A, return: END', 'tag: function, target: B, return: END'),
+      'A.md': END,
+      'B.md': END,
+      'END.md': END,
+    };
+    expect(arrowsIn(pictureOf(files))).toContain('START.md –return→ END.md "return from A.md, return from B.md"');
+  });
+
+  test('shows a result where it can go: to the end, to a caller, or to either', () => {
+    const files = { 'START.md': policy('tag: call, target: START, return: START', 'tag: result') };
+    expect(arrowsIn(pictureOf(files)).slice(-2)).toStrictEqual([
+      'START.md –back→ (back) "result"',
+      'START.md –result→ (end)',
+    ]);
+  });
+
+  test('shows what is missing and what is left to the agent', () => {
+    const files = { 'START.md': 'Either <goto>GHOST.md</goto>, or <call return="START">{{which}}</call>' };
+    const picture = pictureOf(files);
+    expect(picture.shapes.filter(isState).map(({ state, kind }) => `${state} ${kind}`)).toStrictEqual([
+      'START.md prompt',
+      'GHOST.md missing',
+    ]);
+    expect(arrowsIn(picture)).toStrictEqual([
+      '(begin) –begin→ START.md',
+      'START.md –goto→ GHOST.md',
+      'START.md –call→ (any)',
+      'START.md –return→ START.md',
+    ]);
+  });
+
+  test('shows where it is not said how to go on', () => {
+    expect(arrowsIn(pictureOf({ 'START.md': '<fork>START</fork>' })).at(-1)).toBe('START.md –next→ (unsaid)');
+  });
+
+  test('shows a state that is only named as a guess', () => {
+    const files = { 'START.md': 'When this is done, B.md is next.', 'B.md': END };
+    expect(arrowsIn(pictureOf(files))).toContain('START.md –guess→ B.md "named"');
+  });
+
+  test('has no beginning if the workflow has none', () => {
+    expect(arrowsIn(pictureOf({ 'A.md': END }))).toStrictEqual(['A.md –result→ (end)']);
+  });
+});
+
+describe('a run over its workflow', () => {
+  const files = {
+    'START.md': policy('tag: call, target: A, return: B', 'tag: fork, target: W, next: B'),
+    'A.md': END,
+    'B.md': 'Stop. <goto>START</goto> or <result>x</result>',
+    'W.md': END,
+    'NEVER.md': END,
+  };
+  const book = { files: ['START.md', 'A.md', 'B.md', 'W.md', 'OLD.md'] };
+
+  test('says how often each arrow was taken, and what agents did in each state', () => {
+    const stage = new Stage(book).plays(
+      '<call return="B">A</call>',
+      '<result>1</result>',
+      '<goto>START</goto>',
+      '<fork next="B">W</fork><fork next="B">W</fork>',
+    );
+    stage.take('main_w1', '<result>w</result>').plays('<result>end</result>');
+    const picture = pictureOf(files, travelsOf(stage));
+    expect(arrowsIn(picture)).toStrictEqual([
+      '(begin) –begin→ START.md ×1',
+      'A.md –back→ (back) "result" ×1',
+      'B.md –goto→ START.md ×1',
+      'B.md –result→ (end) ×1',
+      'NEVER.md –result→ (end) ×0',
+      'START.md –call→ A.md ×1',
+      'START.md –return→ B.md ×1',
+      'START.md –fork→ W.md ×2',
+      'START.md –next→ B.md ×1',
+      'W.md –result→ (end) ×1',
+    ]);
+    const states = picture.shapes.filter(isState);
+    expect(states.map(({ state, done }) => `${state} ${done?.visits ?? '-'}`)).toStrictEqual([
+      'A.md 1',
+      'B.md 2',
+      'NEVER.md -',
+      'START.md 2',
+      'W.md 1',
+    ]);
+    expect(
+      states.flatMap(({ state, agents }) => agents.map(({ id, doing }) => `${id} ${doing} ${state}`)),
+    ).toStrictEqual(['main_w2 ready W.md']);
+  });
+
+  test('shows states that exist no longer, and ways that the workflow does not show', () => {
+    const stage = new Stage(book).plays('<goto>OLD</goto>', '<goto>W</goto>');
+    const picture = pictureOf(files, travelsOf(stage));
+    expect(picture.shapes.filter(isState).at(-1)).toMatchObject({ state: 'OLD.md', kind: 'gone', done: { visits: 1 } });
+    expect(arrowsIn(picture).filter((arrow) => arrow.endsWith('unforeseen'))).toStrictEqual([
+      'START.md –goto→ OLD.md ×1 unforeseen',
+      'OLD.md –goto→ W.md ×1 unforeseen',
+    ]);
+  });
+
+  test('shows an agent in a state that exists no longer though it never began there', () => {
+    const stage = new Stage(book).plays('<goto>OLD</goto>');
+    const gone = pictureOf(files, travelsOf(stage)).shapes.filter(isState).at(-1);
+    expect(gone).toMatchObject({ state: 'OLD.md', kind: 'gone', done: null, agents: [{ id: 'main', doing: 'ready' }] });
+  });
+});

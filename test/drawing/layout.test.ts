@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { layersOf } from '../../src/drawing/layers.ts';
+import { toGraphviz } from '../../src/drawing/layout.ts';
+import type { Arrow, Picture, StateShape } from '../../src/drawing/picture.ts';
+
+const shape = (index: number): StateShape => ({
+  key: `s${index}`,
+  kind: 'prompt',
+  state: `S${index}.md`,
+  description: null,
+  maxVisits: null,
+  open: false,
+  done: null,
+  agents: [],
+});
+
+const arrow = ([from, to]: readonly [number, number]): Arrow => ({
+  from: from === 0 ? 'begin' : `s${from}`,
+  kind: from === 0 ? 'begin' : 'goto',
+  to: `s${to}`,
+  labels: ['goto'],
+  times: null,
+  unforeseen: false,
+});
+
+const SIZE = 12;
+const picture: fc.Arbitrary<Picture> = fc
+  .array(fc.tuple(fc.nat(SIZE), fc.integer({ min: 1, max: SIZE })), { maxLength: 40 })
+  .map((pairs) => ({
+    name: 'random',
+    shapes: [
+      ...Array.from({ length: SIZE }, (_, index) => shape(index + 1)),
+      { key: 'begin', kind: 'begin', passed: true },
+    ],
+    arrows: pairs.map(arrow),
+    travelled: false,
+  }));
+
+test('whatever leads where, the layout has no rings, and every arrow still points to where it leads', () => {
+  fc.assert(
+    fc.property(picture, (drawn) => {
+      const layers = layersOf(drawn);
+      const { nodes = [], edges = [] } = toGraphviz(drawn);
+      expect(nodes).toHaveLength(drawn.shapes.length);
+      expect(edges).toHaveLength(drawn.arrows.length);
+      for (const [index, { tail, head, attributes = {} }] of edges.entries()) {
+        const { from, to } = drawn.arrows[index] as Arrow;
+        expect(attributes.dir === 'back' ? [head, tail] : [tail, head]).toStrictEqual([from, to]);
+        if (attributes.constraint !== 'false') expect(layers.get(tail)).toBeLessThan(layers.get(head) ?? 0);
+      }
+    }),
+  );
+});
+
+test('every shape is as many arrows below the beginning as it takes to get there', () => {
+  fc.assert(
+    fc.property(picture, (drawn) => {
+      const layers = layersOf(drawn);
+      expect([...layers.keys()].sort()).toStrictEqual(drawn.shapes.map(({ key }) => key).sort());
+      expect(layers.get('begin')).toBe(0);
+      for (const { from, to } of drawn.arrows) {
+        const reached = isReachable(drawn, from);
+        if (reached) expect(layers.get(to)).toBeLessThanOrEqual((layers.get(from) ?? 0) + 1);
+      }
+    }),
+  );
+});
+
+function isReachable({ arrows }: Picture, wanted: string): boolean {
+  const seen = new Set(['begin']);
+  for (const key of seen) for (const { from, to } of arrows) if (from === key) seen.add(to);
+  return seen.has(wanted);
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toMermaid } from '../../src/drawing/mermaid.ts';
+import { Stage } from '../core/play.ts';
+import { HOSTILE_FILES } from './hostile.ts';
+import { pictureOf, travelsOf } from './told.ts';
+
+const FILES = {
+  'START.md': '---\nmax_visits: 3\nallowed_transitions: [{ tag: call, target: A, return: B }]\n---\nx',
+  'A.md': 'Stop. <result>x</result>',
+  'B.sh': '#!/bin/bash\necho "<fork next=\'GHOST\'>W</fork>"',
+  'W.md': 'Stop. <result>x</result>',
+};
+
+describe('as Mermaid', () => {
+  test('a workflow is a flow chart', () => {
+    expect(toMermaid(pictureOf(FILES))).toBe(`flowchart TD
+  s0["A.md"]
+  s1{{"B.sh"}}
+  s2["START.md<br/>max_visits 3"]
+  s3["W.md"]
+  s4["GHOST<br/>missing"]:::missing
+  begin((" "))
+  s0b(["back to the caller"])
+  s3e((("end")))
+  begin --> s2
+  s0 -.->|"result"| s0b
+  s1 ==>|"fork"| s3
+  s1 -->|"next"| s4
+  s2 -->|"call (implicit)"| s0
+  s2 -.->|"return"| s1
+  s3 -->|"result"| s3e
+  classDef missing stroke:#c00,color:#c00,stroke-dasharray:5 3
+`);
+  });
+
+  test('a run is told by numbers, and by who is where', () => {
+    const stage = new Stage({ files: ['START.md', 'A.md', 'B.sh', 'W.md'] });
+    stage.plays({ text: '<call return="B">A</call>', cost: { kind: 'reported', micros: 310_000 } }).begin('main');
+    const text = toMermaid(pictureOf(FILES, travelsOf(stage)));
+    expect(text).toContain('s0["A.md<br/>1 visit, 0.0s<br/>▶ main"]:::here');
+    expect(text).toContain('s2["START.md<br/>max_visits 3<br/>1 visit, 0.0s, $0.31"]\n');
+    expect(text).toContain('s3["W.md"]:::unvisited');
+    expect(text).toContain('s2 -->|"call (implicit) ×1"| s0');
+    expect(text).toContain('s3 -->|"result"| s3e');
+  });
+
+  test('who failed is told apart', () => {
+    const stage = new Stage({ files: ['B.sh'] }).plays('nothing');
+    expect(toMermaid(pictureOf(FILES, travelsOf(stage)))).toContain(
+      's1{{"B.sh<br/>1 visit, 0.0s<br/>✗ main"}}:::failed',
+    );
+  });
+});
+
+/** Every line that can be there; no name gets out of its quotes. */
+const LABEL = '"(?:[\\p{L}\\p{N} .,_()×$▶✗-]|#\\d+;|<br/>)*"';
+const LINE = new RegExp(
+  `^(?:flowchart TD|  classDef \\w+ [\\w:#,. -]+|  \\w+[[({]+${LABEL}[\\])}]+(?::::\\w+)?|  \\w+ (?:-->|==>|-\\.->)(?:\\|${LABEL}\\|)? \\w+)$`,
+  'u',
+);
+
+const linesOf = (files: Readonly<Record<string, string>>): readonly string[] =>
+  toMermaid(pictureOf(files)).trimEnd().split('\n');
+
+test('no name breaks out of its label', () => {
+  expect(linesOf(HOSTILE_FILES).filter((line) => !LINE.test(line))).toStrictEqual([]);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (name) => {
+      const files = { 'START.md': `<goto>${name}</goto>`, [`${name}.md`]: 'x' };
+      expect(linesOf(files).filter((line) => !LINE.test(line))).toStrictEqual([]);
+    }),
+  );
+});

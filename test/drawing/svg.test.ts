@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { toSvg } from '../../src/drawing/svg.ts';
+import { Stage } from '../core/play.ts';
+import { HOSTILE_FILES, HOSTILE_NAMES } from './hostile.ts';
+import { pictureOf, travelsOf } from './told.ts';
+
+const FILES = {
+  'START.md':
+    '---\ndescription: The first of all states that there are\nallowed_transitions: [{ tag: goto, target: B }]\n---\nx',
+  'B.sh': '#!/bin/bash\nif [ -e x ]; then echo "<goto>START</goto>"; else echo "<goto>GHOST</goto>"; fi',
+};
+
+/** The classes, title and texts of each group, by its id. */
+function groupsIn(svg: string): ReadonlyMap<string, { classes: string; title: string; texts: readonly string[] }> {
+  const groups = svg.matchAll(/<g id="(\w+)" class="([^"]*)"[^>]*>\s*<title>([^<]*)<\/title>((?:(?!<g ).)*)/gs);
+  return new Map(
+    [...groups].map(([, id = '', classes = '', title = '', body = '']) => [
+      id,
+      { classes, title, texts: [...body.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text = '']) => text) },
+    ]),
+  );
+}
+
+describe('as SVG', () => {
+  test('every state and arrow has its name, its kind and its words', async () => {
+    const groups = groupsIn(await toSvg(pictureOf(FILES)));
+    expect(groups.get('graph0')?.title).toBe('example');
+    expect(groups.get('s0')).toStrictEqual({ classes: 'node script state', title: 'B.sh', texts: ['B.sh'] });
+    expect(groups.get('s1')).toStrictEqual({
+      classes: 'node prompt state',
+      title: 'START.md\nThe first of all states that there are',
+      texts: ['START.md', 'The first of all states that there…'],
+    });
+    expect(groups.get('s2')).toStrictEqual({
+      classes: 'node missing state',
+      title: 'GHOST',
+      texts: ['GHOST', 'missing'],
+    });
+    const arrows = [...groups]
+      .filter(([id]) => id.startsWith('a'))
+      .map(([, { classes, title }]) => `${classes}: ${title}`);
+    expect(arrows.sort()).toStrictEqual([
+      'edge begin: the start → START.md',
+      'edge goto: B.sh → GHOST: goto',
+      'edge goto: B.sh → START.md: goto',
+      'edge goto: START.md → B.sh: goto (implicit)',
+    ]);
+  });
+
+  test('a run shows where agents were, are and never were', async () => {
+    const stage = new Stage({ files: ['START.md', 'B.sh'] }).plays('<goto>B</goto>');
+    stage.begin('main');
+    const groups = groupsIn(await toSvg(pictureOf({ ...FILES, 'C.md': '<goto>B</goto>' }, travelsOf(stage))));
+    expect(groups.get('s0')).toMatchObject({
+      classes: 'node script state here',
+      texts: ['B.sh', '1 visit, 0.0s', '▶ main'],
+    });
+    expect(groups.get('s1')).toMatchObject({ classes: 'node prompt state untaken', texts: ['C.md'] });
+    expect(groups.get('s2')).toMatchObject({ classes: 'node prompt state', texts: ['START.md', '1 visit, 0.0s'] });
+    // What is missing is seen, whether or not somebody went there.
+    expect(groups.get('s3')).toMatchObject({ classes: 'node missing state' });
+  });
+
+  test('no name gets out of its element', async () => {
+    const svg = await toSvg(pictureOf(HOSTILE_FILES));
+    const elements = new Set([...svg.matchAll(/<(\/?[a-z]+)/gi)].map(([, name]) => name));
+    const drawn = ['svg', 'g', 'title', 'polygon', 'path', 'ellipse', 'text'];
+    expect(drawn.flatMap((name) => [name, `/${name}`])).toStrictEqual(expect.arrayContaining([...elements]));
+    expect(svg).not.toMatch(/<[a-z][^>]*\son\w+=/);
+    const groups = [...groupsIn(svg).values()];
+    expect(groups.flatMap(({ texts }) => texts)).toContain('a\\N\\l\\&quot;b.md');
+    const titles = groups.map(({ title }) => title);
+    expect(titles).toContain('&quot;&gt;&lt;img src=x onerror=alert(1)&gt;.md');
+    expect(titles).toContain('a\\N\\l\\&quot;b.md');
+    expect(titles).toContain('&amp;lt;b&amp;gt; &amp;amp;.md');
+    expect(svg).not.toMatch(/(?![\n\t])\p{Cc}|\u202e/u);
+    expect([...groupsIn(svg).keys()].filter((id) => /^s\d+$/.test(id)).length).toBeGreaterThanOrEqual(
+      HOSTILE_NAMES.length,
+    );
+  });
+
+  test('a workflow without any state is an empty picture', async () => {
+    expect(await toSvg(pictureOf({}))).toMatch(/^<svg .*<\/svg>\s*$/s);
+  });
+});
