@@ -82,6 +82,6 @@ function classOf(shape: Shape, travelled: boolean): (typeof CLASSES)[number][0] 
 
 const classSuffix = (name: string | null): string => (name === null ? '' : `:::${name}`);
 
-/** Mermaid reads `#name;` and HTML in labels, so that neither may come from a name. */
+/** Mermaid reads `#name;`, HTML and the beginnings of lists in labels, so that none of them may come from a name. */
 const escaped = (text: string): string =>
-  text.replace(/[^\p{L}\p{N} .,_()×$▶✗-]/gu, (char) => `#${char.codePointAt(0)};`);
+  text.replace(/[^\p{L}\p{N} .,_()×$▶✗-]|[.-](?![\p{L}\p{N}])/gu, (char) => `#${char.codePointAt(0)};`);

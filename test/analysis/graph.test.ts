@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/analysis/build.ts';
 import type { Edge } from '../../src/analysis/graph.ts';
-import { toMermaid } from '../../src/analysis/mermaid.ts';
 import { bash, END, policy } from './mistakes/check.ts';
 import { type Files, sheetOf } from './sheet-of.ts';
 
@@ -86,72 +85,5 @@ test('the nodes are the states, and what is missing', () => {
       { state: 'C.md', kind: 'prompt', maxVisits: null, description: null, open: true },
       { state: 'GHOST', kind: 'missing', maxVisits: null, description: null, open: false },
     ],
-  });
-});
-
-describe('a picture', () => {
-  test('shows kinds, tags, returns, forks, the end and what is missing', () => {
-    const files = {
-      'START.md': policy(
-        [
-          'tag: call, target: CHECK.sh, return: START',
-          'tag: fork, target: W, next: START',
-          'tag: goto, target: GHOST',
-          'tag: result',
-        ],
-        'x',
-      ),
-      'CHECK.sh': bash('echo "<result>$x</result>"'),
-      'W.md': policy(['tag: reset, target: START, stack: clear'], 'x').replace('---\n', '---\nmax_visits: 2\n'),
-    };
-    expect(toMermaid(graphOf(files))).toBe(`flowchart TD
-  s0{{"CHECK.sh"}}
-  s1["START.md"]
-  s2["W.md<br/>max_visits 2"]
-  s3["GHOST<br/>missing"]:::missing
-  begin((" "))
-  finish((("end")))
-  back(["back to the caller"])
-  begin --> s1
-  s0 -.->|"result"| back
-  s1 -->|"call"| s0
-  s1 -.->|"return from CHECK.sh"| s1
-  s1 ==>|"fork"| s2
-  s1 -->|"next"| s1
-  s1 -->|"goto"| s3
-  s1 -->|"result"| finish
-  s2 -->|"reset (implicit) (clears the stack)"| s1
-  classDef missing stroke:#c00,color:#c00,stroke-dasharray:5 3
-  classDef open stroke-dasharray:5 3
-`);
-  });
-
-  test('says so if an agent may go anywhere or says nothing', () => {
-    const drawn = toMermaid(graphOf({ 'START.md': 'Then <goto>{{result}}</goto> or <call>START</call>.' }));
-    expect(drawn).toContain('  s0 -->|"goto"| any\n');
-    expect(drawn).toContain('  any{{"any state"}}:::open\n');
-    expect(drawn).toContain('  s0 -.->|"return from START.md"| nowhere\n');
-  });
-
-  test('takes no name for anything else', () => {
-    const names = ['end.md', 'graph "x" <b>`#1;`|.md', '1. list.md', '- ü😀 [a]{b}(c).md'];
-    const text = names.map((name) => `<reset>${name}</reset>`).join(' or ');
-    const drawn = toMermaid(
-      graphOf({ 'START.md': text, ...Object.fromEntries(names.map((name) => [name, 'Then <result/>.'])) }),
-    );
-    const labels = [...drawn.matchAll(/^ {2}s\d+\[(.*)\]$/gm)].map(([, label]) => label);
-    expect(labels).toStrictEqual([
-      '"#45; ü#128512; #91;a#93;#123;b#125;(c).md"',
-      '"1#46; list.md"',
-      '"START.md"',
-      '"end.md"',
-      '"graph #34;x#34; #60;b#62;#96;#35;1#59;#96;#124;.md"',
-    ]);
-  });
-
-  test('is the same every time', () => {
-    const files = { 'START.md': 'Then <goto>B</goto> or <goto>A</goto>.', 'A.md': END, 'B.md': END };
-    const turned = Object.fromEntries(Object.entries(files).reverse());
-    expect(toMermaid(graphOf(turned))).toBe(toMermaid(graphOf(files)));
   });
 });

@@ -72,3 +72,12 @@ test('no name breaks out of its label', () => {
     }),
   );
 });
+
+test.each([
+  ['- a.md', '"#45; a.md"'],
+  ['1. list.md', '"1#46; list.md"'],
+  ['end.md', '"end.md"'],
+])('a state named %s is no list and no keyword', (name, label) => {
+  const drawn = toMermaid(pictureOf({ 'START.md': `Then <goto>${name}</goto>.`, [name]: 'Stop. <result>x</result>' }));
+  expect(drawn).toContain(`[${label}]`);
+});
