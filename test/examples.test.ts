@@ -1,16 +1,17 @@
 /** Every example is played: the commands of its README, with the scripted agent, on scripts that really run. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../src/cli/catalogue.ts';
+import { obey } from '../src/cli/obey.ts';
 import { openWorkflow } from '../src/workflow/load.ts';
 import { newRoom, type Room } from './cli/room.ts';
 import { readPage } from './docs/page.ts';
 import { openTheatre } from './scenario/rig.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', 'examples');
-const NAMES = readdirSync(EXAMPLES);
+const NAMES = readdirSync(EXAMPLES).filter((name) => /^[a-z]/.test(name));
 
 interface Played {
   readonly status: string;
@@ -27,23 +28,34 @@ const commandsOf = (name: string, more = ''): string =>
     .map(({ text }) => text)
     .join('\n');
 
-/** A folder with the examples beside it, as somebody has it who tries them. */
-function newFolder(): Room {
-  const room = newRoom();
-  mkdirSync(join(room.cwd, '.raymond'));
-  symlinkSync(EXAMPLES, join(room.cwd, 'examples'));
-  return room;
+/** What somebody has who tries an example: a clone, and beside it the folder in which the example works. */
+interface Tried {
+  readonly clone: string;
+  readonly room: Room;
+  /** A path in the folder of the example. */
+  readonly at: (file: string) => string;
 }
 
-/** Does what the README says; the last command is the run. */
-async function follow(room: Room, commands: string): Promise<Played> {
+function newTry(name: string): Tried {
+  const room = newRoom();
+  const clone = join(room.cwd, 'clone');
+  mkdirSync(clone);
+  cpSync(EXAMPLES, join(clone, 'examples'), { recursive: true });
+  return { clone, room, at: (file) => join(room.cwd, 'try', name, file) };
+}
+
+/** Does what the README says; the last command is the run. It leaves nothing in the clone. */
+async function follow({ clone, room }: Tried, commands: string): Promise<Played> {
   const lines = commands.split('\n');
   const run = lines.at(-1)?.split(' ') ?? [];
-  execFileSync('/bin/bash', ['-ec', lines.slice(0, -1).join('\n')], { cwd: room.cwd });
+  execFileSync('/bin/bash', ['-ec', lines.slice(0, -1).join('\n')], { cwd: clone });
   expect(run[0]).toBe('raymond');
-  const { code, out, err } = await room.raymond(...run.slice(1), '--json');
+  const terminal = { ...room.terminal(), cwd: clone };
+  const code = await obey([...run.slice(1), '--json'], terminal);
+  const { out, err } = terminal.said();
   expect({ code, err }).toMatchObject({ code: 0 });
   expect(err).not.toContain('warning');
+  expect(readdirSync(clone)).toStrictEqual(['examples']);
   return JSON.parse(out) as Played;
 }
 
@@ -54,7 +66,7 @@ const wayOf = ({ transitions }: Played, agent = 'main'): string =>
     .map(({ from, tag, to }, index) => `${index === 0 ? `${from} ` : ''}${tag} ${to ?? 'end'}`)
     .join(' ');
 
-const read = (room: Room, file: string): string => readFileSync(join(room.cwd, file), 'utf8');
+const read = ({ at }: Tried, file: string): string => readFileSync(at(file), 'utf8');
 
 test.each(NAMES)(
   '%s is a sound workflow with nothing to complain of, and all its states can be reached',
@@ -85,10 +97,10 @@ test.each(NAMES.filter((name) => existsSync(join(EXAMPLES, name, 'answers.yaml')
 );
 
 describe('the commands of an example', () => {
-  test.each(NAMES.filter((name) => existsSync(join(EXAMPLES, name, 'README.md'))))(
+  test.each(NAMES.filter((name) => existsSync(join(EXAMPLES, name, 'answers.yaml'))))(
     'for Claude Code are such as Raymond takes: %s',
     (name) => {
-      const [, example, ...words] = commandsOf(name, 'claude').split(' ');
+      const [, example, ...words] = commandsOf(name, 'claude').split('\n').at(-1)?.split(' ') ?? [];
       expect(example).toBe(`examples/${name}`);
       const flags = CATALOGUE.find((entry) => entry.name === 'run')?.flags.map(([form]) => form.split(' ')[0]);
       expect(flags).toEqual(expect.arrayContaining(words.filter((word) => word.startsWith('--'))));
@@ -96,41 +108,41 @@ describe('the commands of an example', () => {
   );
 
   test('plan-then-implement: a plan, then one step after the other, each in a fresh conversation', async () => {
-    const room = newFolder();
-    const played = await follow(room, commandsOf('plan-then-implement'));
+    const tried = newTry('plan-then-implement');
+    const played = await follow(tried, commandsOf('plan-then-implement'));
     expect(wayOf(played)).toBe('START.md reset IMPLEMENT.md reset IMPLEMENT.md goto REPORT.md result end');
     expect(played.results).toStrictEqual({ main: 'A function that greets by name, or the world, with tests.' });
     expect(played.cost_usd).toBe(0.2);
-    expect(read(room, 'plan.md')).not.toContain('[ ]');
-    expect(execFileSync(process.execPath, ['--test'], { cwd: room.cwd, env: withoutVitest() }).toString()).toMatch(
+    expect(read(tried, 'plan.md')).not.toContain('[ ]');
+    expect(execFileSync(process.execPath, ['--test'], { cwd: tried.at('.'), env: withoutVitest() }).toString()).toMatch(
       /pass 2/,
     );
   });
 
   test('review-loop: the gate sends the work back once', async () => {
-    const room = newFolder();
-    const played = await follow(room, commandsOf('review-loop'));
+    const tried = newTry('review-loop');
+    const played = await follow(tried, commandsOf('review-loop'));
     expect(wayOf(played)).toBe(
       'START.md function EVALUATE.md result DECIDE.md function EVALUATE.md result DECIDE.md result end',
     );
     expect(played.results.main).toContain('it passed its review');
     expect(played.cost_usd).toBe(0.16);
-    const { slug } = (await import(join(room.cwd, 'slug.mjs'))) as { slug: (title: string) => string };
+    const { slug } = (await import(tried.at('slug.mjs'))) as { slug: (title: string) => string };
     expect(slug('  Why?  Oh,  why ')).toBe('why-oh-why');
   });
 
   test('poll: every request is answered under its name, then the run stops', async () => {
-    const room = newFolder();
-    const played = await follow(room, commandsOf('poll'));
+    const tried = newTry('poll');
+    const played = await follow(tried, commandsOf('poll'));
     expect(wayOf(played)).toBe('START.sh reset HANDLE.md reset START.sh result end');
     expect(played.results).toStrictEqual({ main: 'stopped; requests done: 1' });
-    expect(readdirSync(join(room.cwd, 'done'))).toStrictEqual(['question']);
-    expect(readdirSync(join(room.cwd, 'inbox'))).toStrictEqual([]);
+    expect(readdirSync(tried.at('done'))).toStrictEqual(['question']);
+    expect(readdirSync(tried.at('inbox'))).toStrictEqual([]);
   });
 
   test('fork-workers: one worker for each line, side by side, and what they left is joined', async () => {
-    const room = newFolder();
-    const played = await follow(room, commandsOf('fork-workers'));
+    const tried = newTry('fork-workers');
+    const played = await follow(tried, commandsOf('fork-workers'));
     expect(wayOf(played)).toBe('START.sh fork WAIT.sh goto JOIN.md result end');
     expect(played.results).toStrictEqual({
       main: 'overview.md',
@@ -138,22 +150,30 @@ describe('the commands of an example', () => {
       main_worker2: 'salt is described',
       main_worker3: 'flour is described',
     });
-    expect(read(room, 'parts/2.md')).toBe('This is what main_worker2 knows about salt.\n');
+    expect(read(tried, 'parts/2.md')).toBe('This is what main_worker2 knows about salt.\n');
   });
 
   test('research: the caller gets the findings and nothing of the reading', async () => {
-    const room = newFolder();
-    const played = await follow(room, commandsOf('research'));
+    const tried = newTry('research');
+    const played = await follow(tried, commandsOf('research'));
     expect(wayOf(played)).toBe('START.md call RESEARCH.md goto RESEARCH.md result WRITE.md result end');
     expect(played.results).toStrictEqual({ main: 'The third edition of 1762 is the one to quote.' });
-    expect(read(room, 'answer.md')).toContain('library/reviews.txt');
+    expect(read(tried, 'answer.md')).toContain('library/reviews.txt');
   });
 
   test('hello: the script counts what was written', async () => {
-    const [line = ''] = readFileSync(join(EXAMPLES, 'hello', 'answers.yaml'), 'utf8').split('\n');
-    const played = await follow(newFolder(), line.slice(line.indexOf('raymond ')));
+    const played = await follow(newTry('hello'), commandsOf('hello'));
     expect(wayOf(played)).toBe('START.md goto WRITE.md goto CHECK.sh result end');
     expect(played.results).toStrictEqual({ main: 'Hello!\nSalut !\nJambo!' });
+  });
+
+  test('census: two workers count, the caller adds up', async () => {
+    const played = await follow(newTry('census'), commandsOf('census'));
+    expect(wayOf(played).replaceAll(' reset WAIT.sh', '')).toBe(
+      'START.sh fork WAIT.sh call ADD.sh result REPORT.sh result end',
+    );
+    expect(played.results.main).toMatch(/^\d+ files of prose and code in all$/);
+    expect(played.results).toMatchObject({ main_count2: '0 files end in .ts' });
   });
 });
 

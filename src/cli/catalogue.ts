@@ -166,7 +166,7 @@ export const CATALOGUE: readonly Entry[] = [
       ['--coverage', 'also show which states, transitions and policy entries they took'],
       ['--min-coverage <percent>', 'fail if they took less'],
       ['--keep', 'keep the folders they were played in, and show where they are'],
-      ['--timeout <seconds>', 'end a scenario that takes longer (default 60)'],
+      ['--timeout <seconds>', 'end a scenario that takes longer (default 60, 0 for never)'],
       JSON_OUT,
       ['--record <run>', 'make a scenario of this run instead'],
       ['--output <file>', 'with --record: write it there, or to stdout for - (default: beside the workflow)'],

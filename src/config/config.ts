@@ -93,7 +93,7 @@ function parsed(text: string, file: string): Record<string, unknown> {
     if (!(cause instanceof TomlError)) throw cause;
     const why = cause.message.split('\n')[0]?.replace('Invalid TOML document: ', '') ?? 'not TOML';
     const line = text.split(/\r?\n/)[cause.line - 1]?.trim() ?? '';
-    throw refusal(`${file}:${cause.line}:${cause.column}: ${why} in \`${line}\` (texts stand in quotes)`, cause);
+    throw refusal(`${file}:${cause.line}:${cause.column}: ${why} in \`${line}\` (texts need quotes)`, cause);
   }
 }
 
@@ -101,4 +101,4 @@ const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 const refusal = (message: string, cause?: unknown): RaymondError =>
-  new RaymondError(message, { exitCode: EXIT.usage, hint: 'Mend the config file and try again.', cause });
+  new RaymondError(message, { exitCode: EXIT.usage, hint: 'Correct the config file and try again.', cause });

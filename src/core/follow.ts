@@ -49,9 +49,10 @@ const denied = (tools: readonly string[]): Problem =>
   problem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
 
 /** A prompt is reminded as often as its state allows, without a policy once; a script only fails. */
-function askAgain(run: Run, agent: Agent, wrong: Problem, { scope, at }: Answer): Step {
+function askAgain(run: Run, agent: Agent, wrong: Problem, { text, scope, at }: Answer): Step {
   if (!isPrompt(agent.state)) {
-    return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${wrong.message}`, at);
+    const why = wrong.kind === 'no_tag' ? withOutput(wrong.message, text) : wrong.message;
+    return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${why}`, at);
   }
   const policy = agent.rules?.policy ?? [];
   const limit = policy.length === 0 ? Math.min(1, run.options.reminders) : run.options.reminders;
@@ -70,6 +71,17 @@ function askAgain(run: Run, agent: Agent, wrong: Problem, { scope, at }: Answer)
   const { kind, message } = wrong;
   const place = { at, agent: agent.id, state: agent.state };
   return { run: withAgent(run, asked), events: [{ kind: 'reminded', ...place, problem: kind, message, count, limit }] };
+}
+
+const MOST_SHOWN = 1_000;
+const MOST_LINES = 5;
+
+/** Who looks for a tag that is not there wants to see what is there instead: the last lines of it. */
+function withOutput(message: string, text: string): string {
+  const end = text.slice(-MOST_SHOWN).trim();
+  if (end === '') return 'it printed nothing';
+  const lines = end.split('\n').filter((line) => line.trim() !== '');
+  return `${message}; it printed:\n${lines.slice(-MOST_LINES).join('\n')}`;
 }
 
 /** Makes the transitions of one answer: one, or forks and where their parent goes on. */

@@ -11,7 +11,7 @@ import type { Place } from './running.ts';
 export interface StopRequest extends Pick<Place, 'cwd' | 'env'> {
   /** Ends the turns under way, too. So does a second request. */
   readonly now?: boolean;
-  /** Told when the run is stopping and waited for, and if its process, suspended perhaps, does not seem to hear. */
+  /** Told when the run is stopping and waited for, and if its process, suspended perhaps, does not respond. */
   readonly observe?: (waiting: StopWaiting) => void;
   /** Ends the waiting; the run goes on stopping. */
   readonly signal?: AbortSignal;

@@ -18,6 +18,6 @@ const REASONS: Readonly<Record<string, readonly [reason: string, cure: string]>>
 /** What the file system refused, in words; `next` says what is kept and how to go on once that is mended. */
 export function diskProblem(what: string, cause: unknown, next: string, exitCode: number = EXIT.usage): RaymondError {
   const message = cause instanceof Error ? cause.message : String(cause);
-  const [reason, cure] = REASONS[codeOf(cause)] ?? [message, 'Mend that'];
+  const [reason, cure] = REASONS[codeOf(cause)] ?? [message, 'Fix this'];
   return new RaymondError(`${what}: ${reason}.`, { exitCode, hint: `${cure}, ${next}`, cause });
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
@@ -9,9 +9,15 @@ import { diskProblem } from './disk-problem.ts';
 export const PRIVATE_FOLDER = 0o700;
 export const PRIVATE_FILE = 0o600;
 
+/*
+ * What is not `durable` need not survive a power cut, such as a rehearsal. It is never synced, and every call is made at
+ * once: the way to the thread pool and back would take longer.
+ */
+
 /** Makes a folder and those above it, so that they outlast a power cut. One that is there is left as it is. */
-export async function makeFolder(folder: string): Promise<void> {
+export async function makeFolder(folder: string, durable = true): Promise<void> {
   try {
+    if (!durable) return void mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
     const first = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER }).catch((cause) =>
       explainMkdir(folder, cause),
     );
@@ -32,7 +38,8 @@ async function explainMkdir(folder: string, cause: unknown): Promise<never> {
 }
 
 /** Replaces a file as a whole: whoever reads it, and whatever happens, finds the old text or the new one. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+export async function replaceFile(file: string, text: string, durable = true): Promise<void> {
+  if (!durable) return replaceAtOnce(file, text);
   const temporary = join(dirname(file), `.${basename(file)}.tmp`);
   try {
     await writeWhole(temporary, text);
@@ -45,7 +52,8 @@ export async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 /** Makes a file that is whole from the first moment. False if there is one already, which is then left alone. */
-export async function createFile(file: string, text: string): Promise<boolean> {
+export async function createFile(file: string, text: string, durable = true): Promise<boolean> {
+  if (!durable) return createAtOnce(file, text);
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}-${randomBytes(4).toString('hex')}`);
   try {
     await writeWhole(temporary, text);
@@ -58,6 +66,22 @@ export async function createFile(file: string, text: string): Promise<boolean> {
   }
   await syncFolder(dirname(file));
   return true;
+}
+
+function replaceAtOnce(file: string, text: string): void {
+  const temporary = `${file}.tmp`;
+  writeFileSync(temporary, text, { mode: PRIVATE_FILE });
+  renameSync(temporary, file);
+}
+
+function createAtOnce(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { mode: PRIVATE_FILE, flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** We may write in that folder, so what is not permitted about a hard link is the link itself: say so. */

@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { EXIT, type RaymondError } from '../errors.ts';
@@ -17,6 +18,16 @@ export interface AppendFile {
 export type OpenToAppend = (file: string) => Promise<AppendFile>;
 
 const openToAppend: OpenToAppend = (file) => open(file, 'a', PRIVATE_FILE);
+
+/** For what need not survive a power cut: it is never synced, and each write is made at once. */
+const appendAtOnce: OpenToAppend = async (file) => {
+  const descriptor = openSync(file, 'a', PRIVATE_FILE);
+  return {
+    write: async (bytes, offset, length) => ({ bytesWritten: writeSync(descriptor, bytes, offset, length) }),
+    datasync: async () => {},
+    close: async () => closeSync(descriptor),
+  };
+};
 
 /**
  * The steps of a run, one line each, on disk before anything that depends on them starts.
@@ -45,13 +56,14 @@ export class Journal {
   }
 
   /** Opens the journal of a run to go on after `end`, the end of the file. */
-  static async open(file: string, end: JournalMark, openFile: OpenToAppend = openToAppend): Promise<Journal> {
+  static async open(file: string, end: JournalMark, given?: OpenToAppend, durable = true): Promise<Journal> {
+    const openFile = given ?? (durable ? openToAppend : appendAtOnce);
     let handle: AppendFile | undefined;
     try {
       handle = await openFile(file);
       // What was read from it may be in memory only, left by an owner that died before its sync.
       await handle.datasync();
-      await syncFolder(dirname(file));
+      if (durable) await syncFolder(dirname(file));
       return new Journal(file, handle, end);
     } catch (cause) {
       await handle?.close().catch(() => {});
@@ -83,6 +95,12 @@ export class Journal {
   async close(): Promise<void> {
     await this.running.catch(() => {});
     await this.handle.close();
+  }
+
+  /** Lets go of the file and takes nothing more. What is being written may get there or not. */
+  abandon(): void {
+    this.refusal = unwritable(this.file, this.keptSeq, new Error('it was abandoned'));
+    this.handle.close().catch(() => {});
   }
 
   private async flush(): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdirSync, unlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { OwnerState } from '../core/standing.ts';
@@ -43,6 +44,8 @@ export interface OwnerOptions {
   /** Whether to take the run from an owner that we cannot see. One that is seen alive keeps it. */
   readonly takeOver?: boolean;
   readonly facts?: ProcessFacts;
+  /** Whether what is written must survive a power cut; it does if this is left out. */
+  readonly durable?: boolean;
 }
 
 /** Makes this process the owner of the run whose folder this is, if it has no other. */
@@ -54,7 +57,7 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}):
     const number = (owner?.number ?? 0) + 1;
     const file = ownerFile(folder, number);
     const life = randomBytes(8).toString('hex');
-    if (!(await createOwner(file, { ...facts, life }))) continue;
+    if (!(await createOwner(file, { ...facts, life }, options.durable))) continue;
     const ownership = ownershipOf(folder, number, life);
     if (await ownership.stillOwner()) {
       await forgetStops(folder, (each) => each !== life);
@@ -71,7 +74,7 @@ function ownershipOf(folder: string, number: number, life: string): Ownership {
     stopAsked: () => stopAsked(folder, life),
     async release() {
       // If it cannot be removed, our end will be the proof that we are gone.
-      await rm(ownerFile(folder, number), { force: true }).catch(() => {});
+      removeAtOnce(ownerFile(folder, number));
       await forgetStops(folder, (each) => each === life);
     },
   };
@@ -107,9 +110,9 @@ async function stateOf(owner: ProcessFacts, here: ProcessFacts): Promise<OwnerSt
 const mayTake = ({ state }: Owner, { takeOver = false }: OwnerOptions): boolean =>
   state === 'gone' || (takeOver && state !== 'alive');
 
-async function createOwner(file: string, record: OwnerRecord): Promise<boolean> {
+async function createOwner(file: string, record: OwnerRecord, durable?: boolean): Promise<boolean> {
   try {
-    return await createFile(file, `${JSON.stringify(record)}\n`);
+    return await createFile(file, `${JSON.stringify(record)}\n`, durable);
   } catch (cause) {
     throw diskProblem(`${file} cannot be made`, cause, 'then try again. Nothing was started.');
   }
@@ -117,12 +120,26 @@ async function createOwner(file: string, record: OwnerRecord): Promise<boolean> 
 
 /** The highest number there is; undefined if nobody ever owned the run, or all have given it free. */
 async function highest(folder: string): Promise<number | undefined> {
-  const names = await readdir(folder).catch((error: unknown) => {
+  const numbers = namesIn(folder)
+    .flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? [])
+    .map(Number);
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
+}
+
+function removeAtOnce(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {}
+}
+
+/** Read at once: to have it read in the background takes many times as long. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
     throw diskProblem(`${folder} cannot be read`, error, 'then try again.');
-  });
-  const numbers = names.flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? []).map(Number);
-  return numbers.length === 0 ? undefined : Math.max(...numbers);
+  }
 }
 
 const ownerFile = (folder: string, number: number): string => join(folder, `owner.${number}`);

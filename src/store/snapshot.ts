@@ -4,6 +4,11 @@ import { type SavedRun, savedToText } from './state-file.ts';
 /** The longer a state file takes to write, the more rarely it is written: it may take up a twentieth of our time. */
 const SHARE = 20;
 
+export interface SnapshotOptions {
+  readonly snapshotEveryMs?: number;
+  readonly durable?: boolean;
+}
+
 /**
  * Keeps the state file behind a run. It is only ever behind: the journal is what counts, so a state file that could
  * not be written is tried again later, and only who asks for it right now hears about it.
@@ -16,18 +21,21 @@ export class Snapshots {
   private tookMs = 0;
   private writing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
+  private isAbandoned = false;
+  private readonly durable: boolean;
 
-  /** `latest` is the run as it stands, which the file may not know yet; it is written at most once in `everyMs`. */
-  constructor(file: string, latest: SavedRun, isWritten: boolean, everyMs = 1000) {
+  /** `latest` is the run as it stands, which the file may not know yet; it is written at most once in a while. */
+  constructor(file: string, latest: SavedRun, isWritten: boolean, options: SnapshotOptions = {}) {
     this.file = file;
-    this.everyMs = everyMs;
+    this.everyMs = options.snapshotEveryMs ?? 1000;
+    this.durable = options.durable ?? true;
     this.latest = latest;
     this.writtenSeq = isWritten ? latest.journal.seq : -1;
   }
 
   /** Takes note of what the journal covers by now. The file follows soon; that alone keeps no process alive. */
   follow(saved: SavedRun): void {
-    if (saved.journal.seq <= this.latest.journal.seq) return;
+    if (saved.journal.seq <= this.latest.journal.seq || this.isAbandoned) return;
     this.latest = saved;
     const later = (): void => {
       this.timer = undefined;
@@ -44,11 +52,17 @@ export class Snapshots {
     return this.writing;
   }
 
+  /** Writes nothing more. */
+  abandon(): void {
+    this.isAbandoned = true;
+    clearTimeout(this.timer);
+  }
+
   private async writeLatest(): Promise<void> {
     const { latest } = this;
     if (latest.journal.seq === this.writtenSeq) return;
     const started = performance.now();
-    await replaceFile(this.file, savedToText(latest));
+    await replaceFile(this.file, savedToText(latest), this.durable);
     this.tookMs = performance.now() - started;
     this.writtenSeq = latest.journal.seq;
   }

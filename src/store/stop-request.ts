@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { open, readdir, rm } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
 import { diskProblem } from './disk-problem.ts';
@@ -37,9 +37,17 @@ export function stopAsked(folder: string, life: string): StopStage | null {
 
 /** Clears away what was asked for in past lives. What cannot be removed does no harm. */
 export async function forgetStops(folder: string, isPast: (life: string) => boolean): Promise<void> {
-  for (const name of await readdir(folder).catch((): string[] => [])) {
+  for (const name of namesIn(folder)) {
     const life = REQUEST.exec(name)?.[1];
     if (life !== undefined && isPast(life)) await rm(join(folder, name), { force: true }).catch(() => {});
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

@@ -21,9 +21,10 @@ export async function prepareTurn(
   run: string,
   turn: TurnName,
   files: Readonly<Record<string, string | Uint8Array>>,
+  durable = true,
 ): Promise<string> {
   const folder = layout.turn(run, turn);
-  if (!madeAtOnce(folder)) await makeAnew(layout.turns(run), folder);
+  if (!madeAtOnce(folder)) await makeAnew(layout.turns(run), folder, durable);
   try {
     for (const [name, content] of Object.entries(files)) {
       writeFileSync(join(folder, name), content, { mode: PRIVATE_FILE });
@@ -45,9 +46,9 @@ function madeAtOnce(folder: string): boolean {
   }
 }
 
-async function makeAnew(turns: string, folder: string): Promise<void> {
+async function makeAnew(turns: string, folder: string, durable: boolean): Promise<void> {
   if (existsSync(join(folder, 'started'))) throw new Error(`${folder} belongs to a turn that has started`);
-  await makeFolder(turns);
+  await makeFolder(turns, durable);
   try {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { mode: PRIVATE_FOLDER });

@@ -17,6 +17,8 @@ import { adoptTurn, type Care, type ProcessEnd, runTurn } from './process-turn.t
 const PAYLOAD_FILE = 'result';
 const MOST_OUTPUT = 64 * 1024 * 1024;
 const TOO_MUCH = 'the script printed more than 64 MiB; let it write that to a file, and print its tag';
+/** Told here and not where answers are judged, because what it said on stderr is known here only. */
+const NOTHING = 'no next step is found in its output: it printed nothing';
 const MOST_LINES = 20;
 const MOST_BYTES = 4_096;
 
@@ -59,13 +61,16 @@ export async function takeScript(
   };
   const outcome = await (life === 'this' ? runTurn(dir, commandOf(desk, turn, dir, env), care) : adoptTurn(dir, care));
   await heardAll;
+  // Who ended while nobody was there has not worked until now.
+  const at = outcome.kind === 'ended' ? outcome.atMs : Date.now();
   const fault = faultOf(outcome, silenceOf(note));
-  if (fault !== null) return failed(turn, dir, ...fault);
+  if (fault !== null) return failed(turn, dir, at, ...fault);
   const { stdout } = turnFiles(dir);
-  if (statSync(stdout).size > MOST_OUTPUT) return failed(turn, dir, 'script', TOO_MUCH);
+  if (statSync(stdout).size > MOST_OUTPUT) return failed(turn, dir, at, 'script', TOO_MUCH);
   const text = readFileSync(stdout, 'utf8');
+  if (text.trim() === '') return failed(turn, dir, at, 'script', NOTHING);
   const [scope, folders] = await Promise.all([desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
-  return { kind: 'answered', at: Date.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
+  return { kind: 'answered', at, agent: turn.agent, text, cost: null, denials: [], scope, folders };
 }
 
 /** Tells whoever watches each line of a script's output as it comes. That it fails is no turn's trouble. */
@@ -109,9 +114,9 @@ function faultOf(outcome: ProcessEnd, silence: string): [FailureKind, string] | 
   return ['script', `the script ended with exit code ${exit.code}`];
 }
 
-async function failed(turn: ScriptTurn, dir: string, kind: FailureKind, message: string): Promise<Failed> {
+async function failed(turn: ScriptTurn, dir: string, at: number, kind: FailureKind, message: string): Promise<Failed> {
   const said = await lastLines(turnFiles(dir).stderr, MOST_LINES, MOST_BYTES);
   const failure = { kind, message: said === '' ? message : `${message}\n${said}` };
   const rest = { cost: null, progress: 'none', jitter: Math.random() } as const;
-  return { kind: 'failed', at: Date.now(), agent: turn.agent, failure, ...rest };
+  return { kind: 'failed', at, agent: turn.agent, failure, ...rest };
 }

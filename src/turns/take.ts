@@ -4,10 +4,10 @@ import type { Options } from '../core/run.ts';
 import type { Began, Signal, Unreadable } from '../core/signal.ts';
 import { RaymondError } from '../errors.ts';
 import type { Backend, ScriptTaker } from './backend.ts';
+import type { Clock } from './clock.ts';
 import type { Desk } from './desk.ts';
 import type { Environment } from './environment.ts';
 import { prepareScript, takeScript } from './script.ts';
-import { sleepUntil } from './sleep.ts';
 
 /** How a user may cut things short: `stopping` drops what only waits, `killing` ends what runs. */
 export interface Control {
@@ -29,20 +29,21 @@ export interface Equipment {
   readonly env: Environment;
   readonly control: Control;
   readonly backend: Backend;
+  readonly clock: Clock;
 }
 
 /** Makes the taker of a run. Scripts are run here, prompts by an agent's backend. */
-export function newTaker({ desk, options, env, control, backend }: Equipment): Taker {
+export function newTaker({ desk, options, env, control, backend, clock }: Equipment): Taker {
   /** Agents whose turn was made ready in this life; any other turn on record was started in an earlier one. */
   const ready = new Set<string>();
   const shell: ScriptTaker = {
     prepare: (turn, state) => prepareScript(desk, turn, state, options),
-    take: (turn, life) => takeScript(desk, turn, life, env, control.killing),
+    take: async (turn, life) => ({ ...(await takeScript(desk, turn, life, env, control.killing)), at: clock.now() }),
   };
   const scripts = (script: string): ScriptTaker => backend.standIn?.(script) ?? shell;
   return {
     async prepare(turn) {
-      const said = { at: Date.now(), agent: turn.agent };
+      const said = { at: clock.now(), agent: turn.agent };
       try {
         const state = await desk.state(turn.state);
         const isScript = turn.kind === 'script';
@@ -59,8 +60,8 @@ export function newTaker({ desk, options, env, control, backend }: Equipment): T
 
     async take(turn) {
       if (turn.kind === 'sleep') {
-        const slept = await sleepUntil(turn.untilMs, control.stopping);
-        return slept ? { kind: 'woke', at: Date.now(), agent: turn.agent } : null;
+        const slept = await clock.sleepUntil(turn.untilMs, control.stopping);
+        return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
       }
       const life = ready.delete(turn.agent) ? 'this' : 'earlier';
       return turn.kind === 'script' ? scripts(turn.state).take(turn, life) : backend.take(turn, life);

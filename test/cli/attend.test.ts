@@ -223,7 +223,6 @@ describe('in a terminal', () => {
     await obey(['wf', '--run-id', 'r1'], desk);
     expect(desk.stdout).toBe('r\n');
     expect(screen).toMatchObject({
-      cursor: true,
       title: 'shell',
       isWatched: false,
       text: `run r1: ${join(home, 'wf')}\n[main] START.sh → end (result) $0.00`,

@@ -183,7 +183,7 @@ describe('what a new user may do wrong', () => {
     ['nothing at all', [], 64, /there is nothing to do\nUsage: raymond WORKFLOW/],
     ['no workflow', ['run'], 64, /there is no workflow to run\nSee raymond run --help/],
     ['a mistyped command', ['lst'], 64, /there is no command and no workflow `lst`\nDid you mean `raymond list`\?/],
-    ['a folder that is not there', ['wf', '--dir', 'nowhere'], 64, /--dir nowhere is no folder\nMake it first/],
+    ['a folder that is not there', ['wf', '--dir', 'nowhere'], 64, /--dir nowhere is not a folder\nMake it first/],
     ['a word too many', ['list', 'x'], 64, /list takes no further words: `x` is one too many/],
     ['a workflow that is not there', ['wff'], 64, /there is no .*wff\nDid you mean wf\?/],
     ['a misspelt option', ['wf', '--bugdet', '3'], 64, /unknown option '--bugdet' \(did you mean --budget\?\)/i],

@@ -96,7 +96,7 @@ describe('raymond config', () => {
       out: '',
       err: `raymond: ${file}:2: there is no option \`bugdet\` (did you mean budget?)
 ${file}:3: \`wait\` must be true or false, not 3
-Mend the config file and try again.
+Correct the config file and try again.
 `,
     });
   });

@@ -54,12 +54,15 @@ describe('reminders', () => {
     expect(text).toContain('<result>your result</result>');
   });
 
-  test('a script is not reminded: its agent fails', () => {
-    const stage = new Stage({ files: ['S.sh'] }).plays('no tag here');
-    expect(stage.agent().phase).toStrictEqual({
-      kind: 'failed',
-      message: 'S.sh: no next step is found in its output: it contains no tag',
-    });
+  test.each([
+    ['no tag here', 'it contains no tag; it printed:\nno tag here'],
+    ['1\n2\n\n3\n4\n5\n6\n', 'it contains no tag; it printed:\n2\n3\n4\n5\n6'],
+    [' \n', 'it printed nothing'],
+    ['<goto>S</goto><goto>T</goto>', 'found 2 tags: `<goto>S</goto>` (line 1) and `<goto>T</goto>` (line 1)'],
+  ])('a script is not reminded: its agent fails, and after %j it says why', (text, why) => {
+    const stage = new Stage({ files: ['S.sh'] }).plays(text);
+    const message = `S.sh: no next step is found in its output: ${why}`;
+    expect(stage.agent().phase).toStrictEqual({ kind: 'failed', message });
   });
 
   test('a folder that does not exist can be reminded of', () => {

@@ -48,8 +48,16 @@ const commandsIn = (text: string): string =>
     .filter((line) => /^([A-Z_]+=\S+ )?(npm|raymond) /.test(line))
     .join('\n');
 
-/** The states that a file of canned answers speaks of: whether a workflow has them is seen when it is played. */
+/** The states that a scenario file speaks of: whether a workflow has them is seen when it is played. */
 function statesIn(text: string): readonly string[] {
-  const { answers = {} } = parse(text) ?? {};
-  return Object.keys(answers).map((name) => (/\.(md|sh)$/.test(name) ? name : `${name}.md`));
+  const { scenarios = [], ...only } = parse(text) ?? {};
+  const names = [only, ...scenarios].flatMap(({ answers = {}, expect: wishes = {} }) => {
+    const { path = [], prompts = {}, ...others } = wishes;
+    const ways = Array.isArray(path) ? path : Object.values(path).flat();
+    const perState = [others.cost, others.turns, others.reminders].filter((value) => typeof value === 'object');
+    return [...Object.keys(answers), ...ways, ...[prompts, ...perState].flatMap((each) => Object.keys(each))];
+  });
+  const files = names.filter((name) => /\.(md|sh)$/.test(name));
+  const hasFile = (name: string) => files.some((file) => file.slice(0, -3) === name);
+  return [...files, ...names.filter((name) => !files.includes(name) && !hasFile(name)).map((name) => `${name}.md`)];
 }

@@ -22,5 +22,11 @@ export function openPage(path: string): Page {
 /** Every page there is, the README first. */
 export function allPages(): readonly Page[] {
   const docs = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md'));
-  return ['README.md', ...docs.sort().map((name) => `docs/${name}`)].map(openPage);
+  const examples = readdirSync(join(PROJECT, 'examples')).filter((name) => /^[a-z]/.test(name));
+  return [
+    'README.md',
+    ...docs.sort().map((name) => `docs/${name}`),
+    'examples/README.md',
+    ...examples.sort().map((name) => `examples/${name}/README.md`),
+  ].map(openPage);
 }

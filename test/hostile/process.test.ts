@@ -55,7 +55,7 @@ describe.concurrent('who falls silent', () => {
     const [first, second] = played.calls as [Call, Call];
     expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
     expect(read(played)).toMatch(
-      /no output for 1 s, the limit set by `timeout` in START\.md\. A longer `timeout` gives it more time; tried again at/,
+      /no output for 1 s, the limit set by `timeout` in START\.md\. A longer `timeout` gives it more time; tried again in/,
     );
   });
 
@@ -139,7 +139,7 @@ describe.concurrent('who leaves children behind', () => {
     expect(resultOf(played)).toBe('done');
     expect(failures(played)).toStrictEqual(['transient', null]);
     expect(prompts(played)).toStrictEqual(['state', 'continue']);
-    expect(read(played)).toMatch(/Claude Code was killed without a result.*; tried again at/);
+    expect(read(played)).toMatch(/Claude Code was killed without a result.*; tried again in/);
   });
 });
 

@@ -72,7 +72,7 @@ test('a session id that is taken is not fought for: the next try has one of its 
   );
   expect(resultOf(played)).toBe('done');
   expect(failures(played)).toStrictEqual(['transient', null]);
-  expect(read(played)).toMatch(/already in use\. The next try opens a conversation of its own; tried again at/);
+  expect(read(played)).toMatch(/already in use\. The next try opens a conversation of its own; tried again in/);
   const [first, second] = played.calls as [Call, Call];
   expect(argument(first, '--session-id')).toBe(taken);
   expect([argument(second, '--resume'), argument(second, '--session-id') === taken]).toStrictEqual([undefined, false]);

@@ -93,10 +93,10 @@ test('a turn that failed says so, and what becomes of it', () => {
   const stage = new Stage({ files: ['START.md'] });
   stage.plays({ fail: { kind: 'model', message: 'There is no such model.' }, cost: usd(0.01) });
   expect(storyOf(stage.events).slice(3)).toStrictEqual([
-    '  failed (model) after 0.0s, $0.0100',
+    '  failed (model) after 0.0s, $0.01',
     '  paused: There is no such model.',
     '',
-    `── ${TIME} the run has ended: paused, $0.0100`,
+    `── ${TIME} the run has ended: paused, $0.01`,
   ]);
 });
 

@@ -10,7 +10,7 @@ import { Stage, usd } from '../core/play.ts';
 
 const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
-const PAGE: Page = { columns: null, colour: false, now: NOON, elsewhere: null, debugFolder: null };
+const PAGE: Page = { columns: null, colour: false, now: NOON, elsewhere: null, debugFolder: null, justTold: new Set() };
 
 function tallyOf(events: readonly Event[]): Tally {
   const tally = new Tally();
@@ -127,7 +127,10 @@ describe('a run that did not end well', () => {
         stage.begin('main');
         return stage;
       },
-      ['[main] START.md was entered 1 time, as often as max_visits allows.', 'To go on: raymond resume run-1'],
+      [
+        '[main] START.md was entered 1 time, as often as max_visits allows: raise it in that file first.',
+        'To go on: raymond resume run-1',
+      ],
     ],
     [
       'it was told to stop',
@@ -148,11 +151,30 @@ describe('a run that did not end well', () => {
     expect(ending(new Stage({ files: ['START.sh'] }).plays({ fail }).run, PAGE, true)).toContain('last words');
   });
 
+  test('does not say again what was told just now, but always how to go on', () => {
+    const { run } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
+    const lines = ['To go on: raymond resume run-1 --retry'];
+    expect(ending(run, { ...PAGE, justTold: new Set(['main']) })).toStrictEqual(lines);
+    expect(ending(run, { ...PAGE, justTold: new Set(['other']) })).toStrictEqual([
+      '[main] failed: START.sh: no',
+      ...lines,
+    ]);
+  });
+
+  test('gives what is to be copied a line of its own where it does not fit', () => {
+    const { run, events } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
+    const folder = `.raymond/debug/${'long_name_'.repeat(3)}`;
+    const page = { ...PAGE, columns: 38, debugFolder: folder };
+    expect(summaryOf(run, tallyOf(events), page)).toContain(
+      `\nDebug files:\n  ${folder}\n[main] failed: START.sh: no\nTo go on:\n  raymond resume run-1 --retry\n`,
+    );
+  });
+
   test('has one sentence for agents with the same trouble', () => {
     const stage = new Stage({ files: ['START.md', 'W.sh'] });
     stage.plays('<fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork>');
     for (const { id } of stage.run.agents) stage.take(id, '?');
-    const trouble = 'failed: W.sh: no next step is found in its output: it contains no tag';
+    const trouble = 'failed: W.sh: no next step is found in its output: it contains no tag; it printed:\n?';
     expect(reasonsOf(stage.run, NOON)).toStrictEqual([`[main, main_w1 and 3 more] ${trouble}`]);
   });
 });

@@ -1,26 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { TransitionsLog } from '../../src/observers/transitions-log.ts';
-import {
-  clock,
-  dollars,
-  duration,
-  lineOf,
-  linesAbout,
-  localTime,
-  roundDollars,
-  took,
-} from '../../src/observers/words.ts';
+import { clock, dollars, duration, lineOf, linesAbout, localTime, took } from '../../src/observers/words.ts';
 import { Stage, usd } from '../core/play.ts';
 
 describe('words for people', () => {
   test.each([
-    [0, '$0.00', '$0.00'],
-    [1_230, '$0.0012', '$0.0012'],
-    [12_300, '$0.0123', '$0.01'],
-    [250_000, '$0.25', '$0.25'],
-    [12_345_678, '$12.35', '$12.35'],
-  ])('%i micro-dollars are %s, or among others %s', (micros, words, rounded) => {
-    expect([dollars(micros), roundDollars(micros)]).toStrictEqual([words, rounded]);
+    [0, '$0.00'],
+    [1_230, '$0.0012'],
+    [12_300, '$0.01'],
+    [80_000, '$0.08'],
+    [250_000, '$0.25'],
+    [12_345_678, '$12.35'],
+  ])('%i micro-dollars are %s', (micros, words) => {
+    expect(dollars(micros)).toBe(words);
   });
 
   test.each([
@@ -50,11 +42,22 @@ test('a run reads as a story, one line an event, each labelled with its agent', 
     '[main] START.md → W.sh (fork) $0.50',
     '[main_w1] forked by main, starts in W.sh',
     '[main] W.sh',
-    '[main] failed: W.sh: no next step is found in its output: it contains no tag',
+    '[main] failed: W.sh: no next step is found in its output: it contains no tag; it printed:\n[main]   ?',
     '[main_w1] W.sh',
     '[main_w1] W.sh → end (result) $0.00',
     'the run has ended: failed, $0.50',
   ]);
+});
+
+test.each([
+  [3_900, 'tried again in 4 s'],
+  [10, 'tried again in 1 s'],
+  [90_000, 'tried again in 90 s'],
+  [300_000, 'tried again at 14:35'],
+])('what is tried again after %i ms is %s', (ms, words) => {
+  const at = new Date(2026, 0, 15, 14, 30, 0).getTime();
+  const place = { at, agent: 'main', state: 'START.md', count: 1, failure: 'transient', why: 'retry' } as const;
+  expect(lineOf({ kind: 'sleeping', ...place, untilMs: at + ms, message: 'No.' })).toBe(`[main] No; ${words}`);
 });
 
 test('what takes several lines is labelled on each, and cannot drive a terminal', () => {

@@ -105,10 +105,10 @@ describe('ending a turn', () => {
     expect(await awake(started.exited)).toStrictEqual({ kind: 'died' });
   });
 
-  test('right after its start leaves nothing behind either', async () => {
+  test.each(['sh', '/bin/sh'])('right after its start leaves nothing of %s behind either', async (file) => {
     for (let round = 0; round < 20; round++) {
       const turn = newTurn();
-      const started = await start(turn, shell(turn, 'exec sleep 60'));
+      const started = await start(turn, { ...shell(turn, 'exec sleep 60'), file });
       await endTurn(turn.dir, turn.marker, PATIENT);
       await awake(started.exited);
       expect(await alive(turn.dir, turn.marker)).toBe(false);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endTurn } from '../../src/process/end.ts';
@@ -98,6 +98,7 @@ describe('a turn that never started', () => {
     expect(await run(turn, shell(turn, 'echo late'))).toStrictEqual(DIED);
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('');
     expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(NEVER);
+    expect(readdirSync(turn.dir).sort()).toStrictEqual(['started', 'stderr', 'stdin', 'stdout']);
   });
 
   test('either starts or is found so, when both are tried at once', async () => {
@@ -110,6 +111,7 @@ describe('a turn that never started', () => {
       const exit = await awake(started.exited);
       const ran = textOf(turnFiles(turn.dir).stdout) === 'ran\n';
       expect([found.kind === 'never_started', exit.kind === 'died']).toStrictEqual([!ran, !ran]);
+      expect(found.kind).not.toBe('died');
     }
   });
 });
@@ -117,28 +119,26 @@ describe('a turn that never started', () => {
 describe('what is on record', () => {
   test.each(['', '1', '12'])('a torn exit %j of a turn that is gone means that it died', async (torn) => {
     const turn = newTurn();
-    writeFileSync(turnFiles(turn.dir).started, '');
-    writeFileSync(turnFiles(turn.dir).pid, '1 1\n');
-    writeFileSync(turnFiles(turn.dir).exit, torn);
+    writeFileSync(turnFiles(turn.dir).started, `1 1\n${torn}`);
     expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
     expect(await waitForEnd(turn.dir, turn.marker)).toStrictEqual(DIED);
   });
 
-  test('a torn pid means that the command may have run', async () => {
+  test.each(['', '12', '12 3'])('a torn record %j means that the command may have run', async (torn) => {
     const turn = newTurn();
-    writeFileSync(turnFiles(turn.dir).started, '');
-    writeFileSync(turnFiles(turn.dir).pid, '12');
+    writeFileSync(turnFiles(turn.dir).started, torn);
     expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+    expect(await run(turn, shell(turn, 'echo again'))).toStrictEqual(DIED);
+    expect([textOf(turnFiles(turn.dir).started), textOf(turnFiles(turn.dir).stdout)]).toStrictEqual([torn, '']);
   });
 
   test('a pid that belongs to somebody else by now is not the turn, and is left alone', async () => {
     const [turn, other] = [newTurn(), newTurn()];
     const { pid, exited } = await start(other, shell(other, WAIT_FOR_GO));
-    const [, startTime] = await wordsIn(other, 'pid');
-    writeFileSync(turnFiles(turn.dir).started, '');
+    const [, startTime] = await wordsIn(other, 'started');
     // The same number with another start time; then even with the right one, as it could be after a reboot.
     for (const time of [Number(startTime) - 1, startTime]) {
-      writeFileSync(turnFiles(turn.dir).pid, `${pid} ${time}\n`);
+      writeFileSync(turnFiles(turn.dir).started, `${pid} ${time}\n`);
       expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
       expect(await endTurn(turn.dir, turn.marker, { graceMs: 0 })).toStrictEqual({ killed: 0, left: 0 });
     }
@@ -150,7 +150,7 @@ describe('what is on record', () => {
   test('the wrapper is there with its pid and start time', async () => {
     const turn = newTurn();
     const { pid, exited } = await start(turn, shell(turn, WAIT_FOR_GO));
-    const words = await wordsIn(turn, 'pid');
+    const words = await wordsIn(turn, 'started');
     const entry = await processEntry(pid);
     expect([words, entry?.wrapper, entry?.marker]).toStrictEqual([[`${pid}`, entry?.start], true, turn.marker]);
     go(turn);
@@ -174,7 +174,7 @@ describe('waiting', () => {
   test('hears of the end of a wrapper that nobody watched', async () => {
     const turn = newTurn();
     const { pid } = await start(turn, shell(turn, 'exec sleep 60'));
-    await wordsIn(turn, 'pid');
+    await wordsIn(turn, 'started');
     const waiting = waitForEnd(turn.dir, turn.marker);
     process.kill(-pid, 'SIGKILL');
     expect(await waiting).toStrictEqual(DIED);

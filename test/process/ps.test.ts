@@ -25,7 +25,7 @@ test('reads the table that macOS prints', () => {
 test('sees what the table of Linux says, where both exist', async () => {
   const turn = newTurn();
   const { pid, exited } = await start(turn, shell(turn, WAIT_FOR_GO));
-  await wordsIn(turn, 'pid');
+  await wordsIn(turn, 'started');
   const columns = ['-o', 'pid=', '-o', 'pgid=', '-o', 'stat=', '-o', 'lstart=', '-o', 'args='];
   const text = execFileSync('ps', ['axeww', ...columns], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
   const seen = parsePs(text).find((entry) => entry.pid === pid);

@@ -17,7 +17,7 @@ describe('a command', () => {
   test.each([0, 1, 42, 255])('that exits with %i has that on record', async (code) => {
     const turn = newTurn();
     expect(await run(turn, shell(turn, `exit ${code}`))).toStrictEqual(exited(code));
-    expect(textOf(turnFiles(turn.dir).exit)).toBe(`${code}\n`);
+    expect(textOf(turnFiles(turn.dir).started)).toMatch(new RegExp(`^\\d+ \\d+\\n${code}\\n$`));
     expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(exited(code));
   });
 
@@ -36,6 +36,13 @@ describe('a command', () => {
     const { stdout, stderr } = turnFiles(turn.dir);
     expect([textOf(stdout), textOf(stderr)]).toStrictEqual(['the prompt\nwith two lines', 'oops\n']);
     expect([statSync(stdout).mode & 0o777, statSync(stderr).mode & 0o777]).toStrictEqual([0o600, 0o600]);
+  });
+
+  test('without input finds none, and needs no file for it', async () => {
+    const turn = newTurn('not for this one');
+    rmSync(turnFiles(turn.dir).stdin);
+    expect(await run(turn, { ...shell(turn, 'cat; exit 6'), input: 'none' })).toStrictEqual(exited(6));
+    expect([textOf(turnFiles(turn.dir).stdout), textOf(turnFiles(turn.dir).stderr)]).toStrictEqual(['', '']);
   });
 
   test.each([

@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ANSWER_KEYS } from '../../src/scenario/answer-schema.ts';
 import { FAILURES } from '../../src/scenario/scenario.ts';
-import { ANSWER_KEYS } from '../../src/scenario/schema.ts';
 import { newRoom } from '../cli/room.ts';
 import { plain, readPage, type Section } from '../docs/page.ts';
 import { play, storyOf } from './rig.ts';

@@ -38,6 +38,7 @@ const says = (text: string, more: Partial<Answer> = {}): Answer => ({
     resetsInSeconds: 60,
     exit: 0,
     stderr: '',
+    crash: false,
   },
   ...more,
 });
@@ -151,7 +152,7 @@ describe('a mistake is told with its place and what to do', () => {
     [
       'nothing said',
       'answers: { START.md: { cost: 1 } }',
-      ['1:22: this answer says nothing: give it one of text, write, uses, deny, fail, exit, stderr'],
+      ['1:22: this answer says nothing: give it one of text, write, uses, deny, fail, exit, stderr, crash'],
     ],
     [
       'a limit that is none',

@@ -71,7 +71,7 @@ describe('after a failure everything that follows is refused', () => {
     ['ENOSPC', 'no space is left on the disk', 'Free some space'],
     ['EROFS', 'the file system is read-only', 'Make it writable'],
     ['EIO', 'the disk reported an error', 'Check the disk'],
-    ['EWEIRD', 'EWEIRD: made up', 'Mend that'],
+    ['EWEIRD', 'EWEIRD: made up', 'Fix this'],
   ])('of a sync (%s), with what is kept and what to do', async (code, reason, cure) => {
     const { file, disk, journal } = await journalOn();
     await journal.append([change(1)]);

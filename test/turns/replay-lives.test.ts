@@ -6,6 +6,7 @@ import type { ClaudeTurn, ScriptTurn } from '../../src/core/due.ts';
 import { MARKER } from '../../src/process/command.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { readScenario } from '../../src/scenario/read.ts';
+import { REAL_TIME } from '../../src/turns/clock.ts';
 import type { Desk } from '../../src/turns/desk.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
 
@@ -24,7 +25,9 @@ function newStage(answers: string) {
     makeFolder: async () => dir,
   };
   const scenario = readScenario('a.yaml', answers, SCOPE);
-  const backend = new ReplayBackend({ desk, scenario, fast: true, kill: new AbortController().signal });
+  const backend = new ReplayBackend({
+    ...{ desk, scenario, fast: true, kill: new AbortController().signal, clock: REAL_TIME },
+  });
   const place = { agent: 'main', number: 1, cwd, input: null, visit: 1, attempt: 1, variables: {}, policy: [] };
   const record = { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's1' }, startedAt: 0 } as const;
   const prompt: ClaudeTurn = {

@@ -8,7 +8,7 @@ export const frontmatter: Rule = {
     pages.flatMap(({ source }) =>
       source.findings.flatMap(({ severity, file, line, column, message }) => {
         if (severity !== 'error') return [];
-        return [{ file, at: { line, column }, message, hint: 'Mend it; the workflow does not start before.' }];
+        return [{ file, at: { line, column }, message, hint: 'Correct it: the workflow cannot start before that.' }];
       }),
     ),
 };

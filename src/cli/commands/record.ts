@@ -4,9 +4,10 @@ import { hasPassed } from '../../rehearsal/document.ts';
 import { record as recordRun } from '../../rehearsal/record.ts';
 import type { Carry } from '../entry.ts';
 import { pageOf } from '../page.ts';
+import { patienceOf } from '../patience.ts';
 import { refuse, usage } from '../usage.ts';
 import { detailLines } from '../verdict-page.ts';
-import { amountOf, textOf } from '../words.ts';
+import { textOf } from '../words.ts';
 
 /** `raymond test --record RUN`: makes a scenario of a run, and plays it once. */
 export const record: Carry = async (paths, words, terminal) => {
@@ -19,7 +20,7 @@ export const record: Carry = async (paths, words, terminal) => {
     const { cwd, env } = terminal;
     const { file, text, answers, notes, verdict } = await recordRun(textOf(words, 'record') ?? '', {
       ...{ cwd, env, realScripts: words.realScripts === true, output: textOf(words, 'output') },
-      ...{ timeoutMs: (amountOf(words, 'timeout') ?? SECONDS) * 1000, enough: enough.signal },
+      ...{ timeoutMs: patienceOf(words), enough: enough.signal },
     });
     if (file === null) terminal.out(text);
     const say = file === null ? terminal.err : terminal.out;
@@ -35,5 +36,3 @@ export const record: Carry = async (paths, words, terminal) => {
     stopListening();
   }
 };
-
-const SECONDS = 60;

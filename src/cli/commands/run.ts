@@ -40,5 +40,5 @@ function folderOf(dir: string | undefined, cwd: string): string {
   if (dir === undefined) return cwd;
   const path = resolve(cwd, dir);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw usage(`--dir ${dir} is no folder`, 'Make it first, or name another.');
+  throw usage(`--dir ${dir} is not a folder`, 'Make it first, or name another.');
 }

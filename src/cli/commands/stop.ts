@@ -44,7 +44,7 @@ function wordsWhile({ kind, seen, stage }: StopWaiting): string {
   const { run, standing, owner } = seen;
   const { id } = run;
   const process = owner?.pid == null ? '' : ` ${owner.pid}`;
-  if (kind === 'unheard') return `Process${process} does not seem to hear. If it is suspended: kill -CONT${process}`;
+  if (kind === 'unheard') return `Process${process} does not respond. If it is suspended: kill -CONT${process}`;
   const who =
     standing === 'crashed'
       ? `The process${process} of ${id} is gone; the run is taken up to be stopped`

@@ -8,6 +8,7 @@ import { type Piece, readRepertoire } from '../../rehearsal/repertoire.ts';
 import { coverageLines, percentTaken } from '../coverage-page.ts';
 import type { Carry, Words } from '../entry.ts';
 import { type Page, pageOf } from '../page.ts';
+import { patienceOf } from '../patience.ts';
 import type { Terminal } from '../terminal.ts';
 import { refuse, usage } from '../usage.ts';
 import { detailLines, howLong, verdictLines } from '../verdict-page.ts';
@@ -51,8 +52,6 @@ function chosen(pieces: readonly Piece[], filter: string | undefined, mayBeNone:
   throw usage(`no scenario is called like \`${filter}\``, `There are ${counted(pieces.length, 'scenario')}.`);
 }
 
-const SECONDS = 60;
-
 /** Plays them to the end, or until somebody presses Ctrl-C. */
 async function playAll(
   pieces: readonly Piece[],
@@ -66,7 +65,7 @@ async function playAll(
   const request = {
     // A copy: to read `process.env` as a whole is slow, and each run does it.
     env: { ...terminal.env },
-    timeoutMs: (amountOf(words, 'timeout') ?? SECONDS) * 1000,
+    timeoutMs: patienceOf(words),
     keep: words.keep === true,
     enough: enough.signal,
     ...(coverages !== undefined && { coverages }),

@@ -9,16 +9,25 @@ export interface Picture {
 
 const ESC = '\u001b';
 const [BEGIN_FRAME, END_FRAME] = [`${ESC}[?2026h`, `${ESC}[?2026l`];
-const [HIDE_CURSOR, SHOW_CURSOR] = [`${ESC}[?25l`, `${ESC}[?25h`];
+const [SAVE_CURSOR, RESTORE_CURSOR] = [`${ESC}7`, `${ESC}8`];
 const [SAVE_TITLE, RESTORE_TITLE] = [`${ESC}[22;2t`, `${ESC}[23;2t`];
 const [CLEAR_LINE, CLEAR_BELOW] = [`${ESC}[K`, `${ESC}[J`];
+/** The rows that are kept free below the block. */
+const BELOW = 2;
 const SOON_MS = 80;
 const TICK_MS = 1_000;
 
+/** A picture on a screen that was so large. */
+interface Shown extends Picture {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /**
  * Keeps a block of lines at the bottom of a terminal and lets finished lines scroll away above it. Each frame is one
- * write that paints over the last, so that nothing flickers. Between frames the cursor rests, hidden, at the beginning
- * of the block's last line.
+ * write that paints over the last, so that nothing flickers. Between frames the cursor rests on the row below the block,
+ * where whoever comes after us may write, and one more row is free below it: what the user types meanwhile, a line feed
+ * included, moves nothing and is gone with the next frame.
  */
 export class Painter {
   private readonly screen: Screen;
@@ -28,7 +37,7 @@ export class Painter {
   private cancelSoon: (() => void) | undefined;
   private finished: string[] = [];
   /** What is on the screen now; undefined as long as the screen is as we found it. */
-  private shown: (Picture & { readonly columns: number }) | undefined;
+  private shown: Shown | undefined;
   private closed = false;
 
   constructor(screen: Screen, clock: Clock, draw: (now: number, size: Size) => Picture) {
@@ -61,7 +70,7 @@ export class Painter {
   close(): void {
     if (this.closed) return;
     this.stop();
-    const ending = this.shown === undefined ? '' : `${SHOW_CURSOR}${RESTORE_TITLE}`;
+    const ending = this.shown === undefined ? '' : RESTORE_TITLE;
     this.write(`${this.wipe()}${this.takeFinished()}${ending}`);
     this.shown = undefined;
   }
@@ -70,23 +79,24 @@ export class Painter {
     this.cancelSoon?.();
     this.cancelSoon = undefined;
     if (this.closed) return;
-    const { colour } = this.screen;
-    const size = { ...this.screen.size(), colour };
-    const picture = this.draw(this.clock.now(), size);
-    if (this.isShown(picture, size.columns)) return;
+    const { columns, rows } = this.screen.size();
+    const room = { columns, rows: Math.max(1, rows - BELOW), colour: this.screen.colour };
+    const picture = this.draw(this.clock.now(), room);
+    if (this.isShown(picture, columns)) return;
     const title = picture.title === (this.shown?.title ?? '') ? '' : `${ESC}]2;${picture.title}\u0007`;
-    const opening = this.shown === undefined ? `${HIDE_CURSOR}${SAVE_TITLE}` : '';
+    const opening = this.shown === undefined ? SAVE_TITLE : '';
     const way = this.finished.length > 0 ? this.wipe() : this.toTop();
     const start = `${opening}${title}${way}${this.takeFinished()}`;
     const block = picture.lines.join(`${CLEAR_LINE}\r\n`);
-    this.write(`${BEGIN_FRAME}${start}${block}${CLEAR_BELOW}\r${END_FRAME}`);
-    this.shown = { ...picture, columns: size.columns };
+    const below = picture.lines.length === 0 ? '' : `\r\n\n${ESC}[A`;
+    this.write(`${BEGIN_FRAME}${start}${block}${CLEAR_BELOW}${below}${SAVE_CURSOR}${END_FRAME}`);
+    this.shown = { ...picture, columns, rows };
   }
 
   /** The process ends, or sleeps, and somebody else writes from here on: the block is left standing. */
   private leave(): void {
     if (this.closed || this.shown === undefined) return;
-    this.write(`\r\n${this.takeFinished()}${SHOW_CURSOR}${RESTORE_TITLE}`);
+    this.write(`${this.toCursor()}${this.takeFinished()}${RESTORE_TITLE}`);
     this.shown = undefined;
   }
 
@@ -100,16 +110,23 @@ export class Painter {
 
   /** Back to where the block begins. */
   private toTop(): string {
-    const above = this.rowsOf(this.shown?.lines.slice(0, -1) ?? []);
-    return above === 0 ? '\r' : `\r${ESC}[${above}A`;
+    const above = this.rowsOf(this.shown?.lines ?? []);
+    return above === 0 ? this.toCursor() : `${this.toCursor()}${ESC}[${above}A`;
+  }
+
+  /** Back to where we left the cursor; in a window of another size only the terminal knows where that is. */
+  private toCursor(): string {
+    const { columns, rows } = this.screen.size();
+    const isSame = this.shown?.columns === columns && this.shown.rows === rows;
+    return isSame ? `${RESTORE_CURSOR}\r` : '\r';
   }
 
   /** The block taken away, row by row: tmux keeps in its history what is cleared all at once. */
   private wipe(): string {
     if (this.shown === undefined) return '';
-    const rows = this.rowsOf(this.shown.lines);
-    const back = rows > 1 ? `${ESC}[${rows - 1}A` : '';
-    return `${this.toTop()}${Array(rows).fill(CLEAR_LINE).join(`${ESC}[B`)}${back}`;
+    if (this.shown.lines.length === 0) return this.toCursor();
+    const rows = this.rowsOf(this.shown.lines) + BELOW;
+    return `${this.toTop()}${Array(rows).fill(CLEAR_LINE).join(`${ESC}[B`)}${ESC}[${rows - 1}A`;
   }
 
   /** How many rows lines take up now: a window that has become narrower has broken them in two. */

@@ -43,7 +43,7 @@ export const git: Check = async (patient) => {
       'In one, you can see and take back what agents change: git init',
     );
   }
-  return odd(`${name}; it says: ${firstLine(here.stderr)}`, 'Mend that if agents are to use git here.');
+  return odd(`${name}; it says: ${firstLine(here.stderr)}`, 'Fix this if agents should use git here.');
 };
 
 const FEWEST_FILES = 1_024;

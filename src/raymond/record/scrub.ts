@@ -46,9 +46,11 @@ const isEverywhere = (path: string): boolean => /^\/(bin|sbin|usr\/bin|usr\/sbin
 function inside(text: string, folder: string, prefix: string, self: string): string {
   if (!/[^/\\]/.test(folder)) return text;
   const whole = folder.replace(/[/\\]+$/, '');
+  // A short one, such as /app, may be a part of other paths, too.
+  const before = /[/\\].*[/\\]/.test(whole) ? '' : '(?<![\\w.~-])';
   return text
-    .replace(new RegExp(`(?<![\\w.~-])${literally(whole)}[/\\\\](?=[\\w.@+~-])`, 'g'), () => prefix)
-    .replace(new RegExp(`(?<![\\w.~-])${literally(whole)}[/\\\\]?(?![\\w-]|\\.\\w)`, 'g'), () => self);
+    .replace(new RegExp(`${before}${literally(whole)}[/\\\\](?=[\\w.@+~-])`, 'g'), () => prefix)
+    .replace(new RegExp(`${before}${literally(whole)}[/\\\\]?(?![\\w-]|\\.\\w)`, 'g'), () => self);
 }
 
 /** What is known to be given to people and programs as a key. */

@@ -7,7 +7,7 @@ const SENTENCES: Record<FailureKind, (said: string) => string> = {
   usage_limit: (said) => `Claude's usage limit is reached: ${said}`,
   authentication: (said) =>
     `Claude Code could not log in: ${said} Log in with \`claude /login\`, or set a valid ANTHROPIC_API_KEY, then resume the run.`,
-  billing: (said) => `Claude's account cannot pay: ${said} Add credit or mend the billing, then resume the run.`,
+  billing: (said) => `Claude's account cannot pay: ${said} Add credit or fix the billing, then resume the run.`,
   model: (said) => `The model cannot be used: ${said} Choose another \`model\`, then resume the run.`,
   invalid_request: (said) =>
     `Claude Code or its API refused the request: ${said} Correct the state's settings or the prompt, then resume the run.`,

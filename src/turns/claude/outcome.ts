@@ -72,7 +72,8 @@ function whyNot({ transcript, ending, exitCode, stderr, silence }: EndedTurn): N
   const refused = opened ? null : failureOfStderr(stderr, exitCode);
   if (refused !== null) return refused;
   if (ending === 'gone') return { kind: 'lost', said: '' };
-  return { kind: 'transient', said: `${howItEnded(exitCode, ownResult !== null)}${quoted(stderr)}` };
+  const lastWords = quoted(stderr) || printed(transcript);
+  return { kind: 'transient', said: `${howItEnded(exitCode, ownResult !== null)}${lastWords}` };
 }
 
 function howItEnded(exitCode: number | null, hadResult: boolean): string {
@@ -83,6 +84,12 @@ function howItEnded(exitCode: number | null, hadResult: boolean): string {
 function quoted(stderr: string): string {
   const last = stderr.trim().split('\n').at(-1)?.trim() ?? '';
   return last === '' ? '' : `; its last words were: ${last}`;
+}
+
+/** Where it prints something else than events, cut off ones aside, it may not be Claude Code, or something speaks before it. */
+function printed({ strays }: Transcript): string {
+  const words = strays.map((line) => line.trim()).filter((line) => !line.startsWith('{'));
+  return words.length === 0 ? '' : `; it printed what is no event: ${words.join(' / ')}`;
 }
 
 /** What is left of the turn's conversation; if it was never opened, whatever is on disk is not of this turn. */

@@ -30,8 +30,9 @@ export interface Transcript {
   /** Tokens of the finished messages by model, and the messages that may still grow by thread. */
   readonly usage: Readonly<Record<string, Usage>>;
   readonly open: ReadonlyMap<string, OpenMessage>;
-  /** Lines that were no events: where something printed into the stream. */
+  /** Lines that were no events: where something printed into the stream; and the last of them. */
   readonly garbage: number;
+  readonly strays: readonly string[];
 }
 
 interface OpenMessage {
@@ -56,6 +57,7 @@ export const EMPTY_TRANSCRIPT: Transcript = {
   usage: {},
   open: new Map(),
   garbage: 0,
+  strays: [],
 };
 
 const MOST_THREADS = 64;
@@ -81,11 +83,16 @@ export function hear(so: Transcript, event: ClaudeEvent): Transcript {
     case 'rate_limit':
       return { ...so, limit: event.status === 'rejected' ? { resetsAt: event.resetsAt } : null };
     case 'garbage':
-      return { ...so, garbage: so.garbage + 1 };
+      return { ...so, garbage: so.garbage + 1, strays: strayed(so.strays, event.text) };
     default:
       return so;
   }
 }
+
+const MOST_STRAYS = 3;
+
+const strayed = (before: readonly string[], line: string): readonly string[] =>
+  line.trim() === '' ? before : [...before, line].slice(-MOST_STRAYS);
 
 /** Whether the turn has said its last word: what a process does after it is none of our business. */
 export const saidAll = (transcript: Transcript): boolean => transcript.ownResult !== null;

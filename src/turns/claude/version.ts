@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { EXIT, RaymondError } from '../../errors.ts';
+import { ask } from './ask.ts';
 
 /** A version of Claude Code, such as 2.1.325. */
 export type Version = readonly [major: number, minor: number, patch: number];
@@ -16,7 +16,8 @@ export interface ClaudeCode {
   readonly version: Version;
 }
 
-const ASK_TIMEOUT_MS = 30_000;
+/** A machine that has just started may take its time. */
+const PATIENCE_MS = 15_000;
 const INSTALL = 'Install it (https://code.claude.com/docs) or name it with --claude PATH.';
 
 /** The version in what `claude --version` prints ("2.1.325 (Claude Code)"), or in an event. */
@@ -37,9 +38,13 @@ export function isAtLeast(version: Version, other: Version): boolean {
 }
 
 /** Finds Claude Code, at a path the user named or on the PATH, and makes sure that it is one we know how to run. */
-export async function findClaude(named: string | null, env: NodeJS.ProcessEnv): Promise<ClaudeCode> {
+export async function findClaude(
+  named: string | null,
+  env: NodeJS.ProcessEnv,
+  patienceMs = PATIENCE_MS,
+): Promise<ClaudeCode> {
   const path = named === null ? await onPath(env) : await atPath(named, env);
-  const said = await askVersion(path, env);
+  const said = await askVersion(path, env, patienceMs);
   const version = parseVersion(said);
   if (version === null) {
     throw refusal(`${path} does not seem to be Claude Code: it calls itself "${firstLine(said)}".`, INSTALL);
@@ -89,17 +94,13 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-function askVersion(path: string, env: NodeJS.ProcessEnv): Promise<string> {
-  return new Promise((done, fail) => {
-    execFile(path, ['--version'], { env, timeout: ASK_TIMEOUT_MS, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
-      if (error === null) return done(stdout);
-      const why = firstLine(stderr) || (error.killed ? 'it did not answer' : firstLine(error.message));
-      fail(refusal(`${path} --version failed: ${why}`, 'Check that `claude --version` works in a terminal.', error));
-    });
-  });
+async function askVersion(path: string, env: NodeJS.ProcessEnv, patienceMs: number): Promise<string> {
+  const said = await ask(path, env, patienceMs);
+  if (said.kind === 'answered') return said.text;
+  throw refusal(`${path} --version failed: ${said.why}`, 'Check that `claude --version` works in a terminal.');
 }
 
 const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.slice(0, 200) ?? '';
 
-const refusal = (message: string, hint: string, cause?: unknown): RaymondError =>
-  new RaymondError(message, { exitCode: EXIT.usage, hint, cause });
+const refusal = (message: string, hint: string): RaymondError =>
+  new RaymondError(message, { exitCode: EXIT.usage, hint });

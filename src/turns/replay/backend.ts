@@ -13,7 +13,16 @@ import { FALLS } from './failures.ts';
 import { actLine, doneLine, initLine, resultLine } from './lines.ts';
 import { TurnRecord } from './record.ts';
 import { PlayedScripts } from './script.ts';
-import { answerFor, clearedFolder, pass, type Stage, unlessUnplayable, warningsOf, writeFile } from './stage.ts';
+import {
+  answerFor,
+  clearedFolder,
+  mayCrash,
+  pass,
+  type Stage,
+  unlessUnplayable,
+  warningsOf,
+  writeFile,
+} from './stage.ts';
 
 /** Plays Claude Code, and the scripts that are in the file, with canned answers. Nothing is started. */
 export class ReplayBackend implements Backend {
@@ -28,7 +37,8 @@ export class ReplayBackend implements Backend {
   }
 
   standIn(script: string): ScriptTaker | undefined {
-    return this.stage.scenario.parts.has(script) ? this.scripts : undefined;
+    const { parts, scripts } = this.stage.scenario;
+    return parts.has(script) || scripts === 'played' ? this.scripts : undefined;
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
@@ -41,12 +51,13 @@ export class ReplayBackend implements Backend {
   }
 
   take(turn: ClaudeTurn, life: 'this' | 'earlier'): Promise<Answered | Failed> {
-    return unlessUnplayable(turn, async () => {
+    return unlessUnplayable(this.stage, turn, async () => {
       const dir = await clearedFolder(this.stage, turn, life);
       const { answer } = answerFor(this.stage, turn);
       const record = new TurnRecord(dir, tellDoings(this.stage.desk.notice, turn.agent));
       const ending = await this.play(turn, answer, record).finally(() => record.flush());
-      return this.signalOf(turn, answer, judge(answer, record, ending));
+      await mayCrash(this.stage, answer, life);
+      return this.signalOf(turn, answer, judge(answer, record, ending, this.stage.clock.now()));
     });
   }
 
@@ -71,13 +82,13 @@ export class ReplayBackend implements Backend {
       record.print(resultLine(answer, session));
       return 'itself';
     }
-    const { lines, ending } = FALLS[answer.fail](answer, session, Date.now());
+    const { lines, ending } = FALLS[answer.fail](answer, session, this.stage.clock.now());
     record.print(...lines);
     return ending;
   }
 
   private async signalOf(turn: ClaudeTurn, answer: Answer, outcome: Outcome): Promise<Answered | Failed> {
-    const said = { at: Date.now(), agent: turn.agent };
+    const said = { at: this.stage.clock.now(), agent: turn.agent };
     // Of a turn without a result nobody knows what it has cost, but the file does.
     const cost = { kind: outcome.cost.kind, micros: microsOf(answer.costUsd) };
     if (outcome.kind === 'failed') {
@@ -95,7 +106,7 @@ export class ReplayBackend implements Backend {
 }
 
 /** What becomes of a canned turn, by the rules that hold for a real one. */
-function judge({ fail }: Answer, { transcript }: TurnRecord, ending: Ending): Outcome {
+function judge({ fail }: Answer, { transcript }: TurnRecord, ending: Ending, endedAtMs: number): Outcome {
   return outcomeOf({
     transcript,
     ending,
@@ -103,7 +114,7 @@ function judge({ fail }: Answer, { transcript }: TurnRecord, ending: Ending): Ou
     stderr: '',
     silence: 'no output for too long',
     resumable: true,
-    endedAtMs: Date.now(),
+    endedAtMs,
     probes: 0,
     cost: { savedUsd: null, prices: {} },
   });

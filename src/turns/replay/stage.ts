@@ -6,9 +6,9 @@ import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { lookFor } from '../../process/find.ts';
 import { chooseAnswer } from '../../scenario/choose.ts';
 import type { Answer, Scenario } from '../../scenario/scenario.ts';
+import type { Clock } from '../clock.ts';
 import { type Desk, markerOf } from '../desk.ts';
 import { renderAnswer } from './render.ts';
-import { wait } from './wait.ts';
 import { writeInside } from './write.ts';
 
 /** What is needed to play a run's turns. */
@@ -18,14 +18,22 @@ export interface Stage {
   /** Takes every `seconds` for 0. */
   readonly fast: boolean;
   readonly kill: AbortSignal;
+  readonly clock: Clock;
+  /** Ends this life of the run at once, for ever; elsewhere than in a rehearsal nobody can. */
+  readonly crash?: () => Promise<never>;
+  /** Told what cannot be played, because the file lacks it. */
+  readonly lacks?: (message: string) => void;
 }
 
 type PlayedTurn = ClaudeTurn | ScriptTurn;
 
 /** The answer that is meant for a turn, filled in; throws a RaymondError that says what is missing. */
-export function answerFor({ scenario }: Stage, turn: PlayedTurn): ReturnType<typeof renderAnswer> {
+export function answerFor({ scenario, lacks }: Stage, turn: PlayedTurn): ReturnType<typeof renderAnswer> {
   const choice = chooseAnswer(scenario, turn);
-  if (choice.kind === 'none') throw unplayable(choice.message);
+  if (choice.kind === 'none') {
+    lacks?.(choice.message);
+    throw unplayable(`${choice.message}, then resume the run.`);
+  }
   return renderAnswer(choice.answer, turn.variables);
 }
 
@@ -49,24 +57,36 @@ export async function clearedFolder({ desk }: Stage, turn: PlayedTurn, life: 'th
 }
 
 /** Lets a part of an answer's time pass; false if the turn is to end now. */
-export function pass({ fast, kill }: Stage, { seconds }: Answer, parts: number): Promise<boolean> {
-  return wait(fast ? 0 : (seconds * 1000) / parts, kill);
+export function pass({ fast, kill, clock }: Stage, { seconds }: Answer, parts: number): Promise<boolean> {
+  return clock.sleepUntil(clock.now() + (fast ? 0 : (seconds * 1000) / parts), kill);
+}
+
+/** Lets Raymond be gone where an answer says so, once: who plays the turn again in a later life goes on. */
+export async function mayCrash({ crash }: Stage, answer: Answer, life: 'this' | 'earlier'): Promise<void> {
+  if (answer.crash && life === 'this') await crash?.();
 }
 
 /** Writes a file of an answer; throws a RaymondError if that cannot be done. */
-export function writeFile({ scenario }: Stage, turn: PlayedTurn, file: readonly [string, string]): void {
+export function writeFile({ scenario, lacks }: Stage, turn: PlayedTurn, file: readonly [string, string]): void {
   const fault = writeInside(turn.cwd, ...file);
-  if (fault !== null) throw unplayable(`${scenario.file}: the answer for ${turn.state}: ${fault}`);
+  if (fault === null) return;
+  const message = `${scenario.file}: the answer for ${turn.state}: ${fault}`;
+  lacks?.(message);
+  throw unplayable(message);
 }
 
 /** Plays a turn. If the file cannot be played, it has to be mended, and nothing of the turn counts. */
-export async function unlessUnplayable<T>({ agent }: PlayedTurn, play: () => Promise<T>): Promise<T | Failed> {
+export async function unlessUnplayable<T>(
+  { clock }: Stage,
+  { agent }: PlayedTurn,
+  play: () => Promise<T>,
+): Promise<T | Failed> {
   try {
     return await play();
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
     const failure = { kind: 'invalid_request', message: error.message } as const;
-    return { kind: 'failed', at: Date.now(), agent, failure, cost: null, progress: 'none', jitter: 0 };
+    return { kind: 'failed', at: clock.now(), agent, failure, cost: null, progress: 'none', jitter: 0 };
   }
 }
 

@@ -63,11 +63,44 @@ describe('the block', () => {
     expect(terminal.text).toBe('happened\nwide\nz');
   });
 
+  test.each([
+    ['in the middle of the screen', 0],
+    ['at its end', 8],
+  ])('heals %s from what the user types', (_, lines) => {
+    const { terminal, painter, show } = setUp();
+    for (let i = 0; i < lines; i++) painter.print(`${i}`);
+    show(['one', 'two']);
+    const before = terminal.text;
+    terminal.write('abc\r\n');
+    show(['one', '2']);
+    expect(terminal.text).toBe(before.replace('two', '2'));
+    terminal.write('\r\nabc');
+    painter.print('happened');
+    show(['one', 'two']);
+    expect(terminal.text).toBe(before.replace('one', 'happened\none'));
+    terminal.write('abc\r\n');
+    painter.close();
+    expect(terminal.text).toBe(before.replace('one\ntwo', 'happened'));
+  });
+
+  test('leaves two rows below it free, and the cursor where the next program may write', () => {
+    const terminal = new PaperTerminal(40, 10);
+    const clock = new PaperClock();
+    const painter = new Painter(terminal, clock, (_, { rows }) => ({
+      lines: Array.from({ length: rows }, (_line, row) => `${row}`),
+      title: '',
+    }));
+    clock.pass(1000);
+    terminal.write('$ ');
+    expect(terminal.text).toBe('0\n1\n2\n3\n4\n5\n6\n7\n$');
+    painter.close();
+  });
+
   test('leaves every finished line where it can be scrolled back to', () => {
     const line = fc.string({ unit: fc.constantFrom('a', '日', 'é', ' x'), minLength: 1, maxLength: 30 });
     const frame = fc.record({
       finished: fc.array(line, { maxLength: 4 }),
-      block: fc.array(line, { minLength: 1, maxLength: 9 }),
+      block: fc.array(line, { minLength: 1, maxLength: 8 }),
     });
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 12 }), (frames) => {
@@ -95,14 +128,14 @@ describe('the terminal', () => {
     expect(terminal.writes).toStrictEqual([]);
   });
 
-  test('is given back as it was: cursor, title, timers', () => {
+  test('is given back as it was: title, timers', () => {
     const { terminal, clock, painter, show } = setUp();
     show(['block'], 'raymond: coding');
-    expect(terminal).toMatchObject({ cursor: false, title: 'raymond: coding', isWatched: true });
+    expect(terminal).toMatchObject({ title: 'raymond: coding', isWatched: true });
     painter.print('last');
     painter.close();
     painter.close();
-    expect(terminal).toMatchObject({ cursor: true, title: 'shell', text: 'last', isWatched: false });
+    expect(terminal).toMatchObject({ title: 'shell', text: 'last', isWatched: false });
     expect(terminal.leave).toBeUndefined();
     expect(clock.isIdle).toBe(true);
     const { length } = terminal.writes;
@@ -111,12 +144,12 @@ describe('the terminal', () => {
     expect(terminal.writes).toHaveLength(length);
   });
 
-  test('gets its cursor and title back when the process ends without notice, and what was finished is told', () => {
+  test('gets its title back when the process ends without notice, and what was finished is told', () => {
     const { terminal, painter, show } = setUp();
     show(['block', 'foot'], 'raymond: coding');
     painter.print('last words');
     terminal.leave?.();
-    expect(terminal).toMatchObject({ cursor: true, title: 'shell', text: 'block\nfoot\nlast words' });
+    expect(terminal).toMatchObject({ title: 'shell', text: 'block\nfoot\nlast words' });
   });
 
   test('is taken again after a sleep, below what was written meanwhile', () => {
@@ -125,7 +158,7 @@ describe('the terminal', () => {
     terminal.leave?.();
     terminal.write('[1]+ Stopped\r\n$ fg\r\n');
     terminal.back?.();
-    expect(terminal).toMatchObject({ cursor: false, title: 'raymond: coding' });
+    expect(terminal).toMatchObject({ title: 'raymond: coding' });
     expect(terminal.text).toBe('block\nfoot\n[1]+ Stopped\n$ fg\nblock\nfoot');
   });
 });

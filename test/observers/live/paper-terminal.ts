@@ -8,7 +8,7 @@ export class PaperTerminal implements Screen {
   private top = 0;
   private row = 0;
   private column = 0;
-  cursor = true;
+  private saved = { row: 0, top: 0 };
   title = 'shell';
   private readonly titles: string[] = [];
   /** Each write as it came. */
@@ -39,8 +39,10 @@ export class PaperTerminal implements Screen {
 
   readonly write = (text: string): void => {
     this.writes.push(text);
-    for (const [, code, title, character = ''] of text.matchAll(TOKENS)) {
+    for (const [, code, title, mark, character = ''] of text.matchAll(TOKENS)) {
       if (code !== undefined) this.obey(code);
+      else if (mark === '7') this.saved = { row: this.row, top: this.top };
+      else if (mark === '8') this.row = this.top + this.saved.row - this.saved.top;
       else if (title !== undefined) this.title = title;
       else this.put(character);
     }
@@ -61,6 +63,8 @@ export class PaperTerminal implements Screen {
 
   /** Makes the window wider or narrower; lines that no longer fit are broken, as most terminals do. */
   resize(columns: number): void {
+    // The cursor may rest on a row that nobody has written on.
+    this.here.splice(this.columns);
     const [before, cursor] = [this.rows, this.row];
     this.rows = [];
     before.forEach((cells, index) => {
@@ -81,7 +85,6 @@ export class PaperTerminal implements Screen {
     else if (letter === 'B') this.row = Math.min(this.top + this.height - 1, this.row + by);
     else if (letter === 'K') this.here.splice(this.column);
     else if (letter === 'J') this.clearBelow();
-    else if (code === '?25l' || code === '?25h') this.cursor = code === '?25h';
     else if (code === '22;2t') this.titles.push(this.title);
     else if (code === '23;2t') this.title = this.titles.pop() ?? '';
     else if (!/^\?2026[hl]$|^\d+m$/.test(code)) throw new Error(`unknown code: ${code}`);
@@ -119,7 +122,7 @@ export class PaperTerminal implements Screen {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
-const TOKENS = /\u001b\[([^A-Za-z]*[A-Za-z])|\u001b\]2;([^\u0007]*)\u0007|([\s\S])/gu;
+const TOKENS = /\u001b\[([^A-Za-z]*[A-Za-z])|\u001b\]2;([^\u0007]*)\u0007|\u001b([78])|([\s\S])/gu;
 
 /** A clock that stands still until it is told to go on. */
 export class PaperClock implements Clock {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../../src/core/failure.ts';
+import { readEvent } from '../../../src/turns/claude/events.ts';
 import { type EndedTurn, type Outcome, outcomeOf } from '../../../src/turns/claude/outcome.ts';
+import { EMPTY_TRANSCRIPT, hear } from '../../../src/turns/claude/transcript.ts';
 import { after, init, type Lines, result, say, synthetic } from './lines.ts';
 
 const NOW = Date.parse('2026-11-16T01:00:00Z');
@@ -239,4 +241,18 @@ test('a message is one line, however much Claude Code said', () => {
   const message = words(judge(failing(`API Error\n\n${'x '.repeat(5000)}`, 'server_error'), { exitCode: 1 }));
   expect(message.length).toBeLessThan(500);
   expect(message).not.toContain('\n');
+});
+
+test.each<[string, readonly string[], string, RegExp]>([
+  [
+    'prints what is no event',
+    ['a', '', 'Please log in', 'b', 'c'],
+    '',
+    /result; .*no event: Please log in \/ b \/ c\.$/,
+  ],
+  ['says more on stderr', ['Please log in'], 'oops', /result; its last words were: oops\.$/],
+  ['is cut off', ['{"type":"result","resu'], '', /without a result\.$/],
+])('a turn without a result that %s says so', (_, lines, stderr, message) => {
+  const transcript = lines.map(readEvent).reduce(hear, EMPTY_TRANSCRIPT);
+  expect(words(judge([], { transcript, stderr }))).toMatch(message);
 });

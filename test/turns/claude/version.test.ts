@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -85,4 +86,22 @@ describe.skipIf(process.platform === 'win32')('Claude Code (not on Windows)', ()
       '…/broken/claude --version failed: out of order',
     );
   });
+
+  test('that does not answer is given up, with all that it has started', async () => {
+    const path = await program('slow', 'sleep 600 & echo $! > "$0.pid"; wait');
+    await expect(findClaude(path, { PATH: process.env.PATH }, 500)).rejects.toThrow(
+      `${path} --version failed: it did not answer within 0.5 s`,
+    );
+    const pid = Number(await readFile(`${path}.pid`, 'utf8'));
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

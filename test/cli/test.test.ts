@@ -1,0 +1,219 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { obey } from '../../src/cli/obey.ts';
+import { newRoom, type Room } from './room.ts';
+
+const windows = process.platform === 'win32';
+
+const LOOP = `---
+allowed_transitions:
+  - { tag: goto, target: START.md }
+  - { tag: result }
+---
+Is it done? Answer with <result>done</result>, or with <goto>START.md</goto>.
+`;
+
+const TWO = `answers:
+  START.md: [<goto>START</goto>, <result>done</result>]
+scenarios:
+  - name: goes round once
+    expect: { path: [START, START] }
+  - name: is wrong
+    expect:
+      path: [START]
+      result: |
+        done
+        twice
+`;
+
+/** A room with a workflow in it. */
+function roomWith(files: Readonly<Record<string, string>>): Room {
+  const room = newRoom();
+  for (const [name, text] of Object.entries({ 'START.md': LOOP, ...files })) {
+    mkdirSync(dirname(join(room.cwd, name)), { recursive: true });
+    writeFileSync(join(room.cwd, name), text);
+  }
+  return room;
+}
+
+/** What differs from time to time. */
+const timeless = (text: string): string => text.replace(/\b\d+(\.\d+)? (ms|s)\b/g, 'a while');
+
+describe('raymond test', () => {
+  test('has a line for each scenario, tells in detail what failed, and counts', async () => {
+    const { code, out, err } = await roomWith({ 'a.test.yaml': TWO }).raymond('test');
+    expect({ code, err }).toStrictEqual({ code: 1, err: '' });
+    expect(timeless(out)).toBe(`a.test.yaml
+  ✓ goes round once  a while
+  ✗ is wrong  a while
+
+✗ is wrong  a.test.yaml:6
+  a.test.yaml:8:7: the path of main is not as expected (- expected, + actual)
+      START.md
+    + START.md
+  a.test.yaml:9:7: the result of main is not as expected (- expected, + actual)
+      done
+    - twice
+
+2 scenarios: 1 passed, 1 failed (a while)
+`);
+  });
+
+  test('is content when all is as expected', async () => {
+    const room = roomWith({ 'a.test.yaml': TWO });
+    const { code, out } = await room.raymond('test', 'a.test.yaml', '--filter', 'ROUND');
+    expect({ code, out: timeless(out) }).toStrictEqual({
+      code: 0,
+      out: 'a.test.yaml\n  ✓ goes round once  a while\n\n1 scenario: all passed (a while)\n',
+    });
+  });
+
+  test('prints a document with --json', async () => {
+    const { code, out } = await roomWith({ 'a.test.yaml': TWO }).raymond('test', '.', '--json', '--coverage');
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      ...{ passed: 1, failed: 1, unusable: [], duration_ms: expect.any(Number) },
+      scenarios: [
+        { name: 'goes round once', file: 'a.test.yaml', line: 4, passed: true, differences: [] },
+        {
+          ...{ name: 'is wrong', passed: false },
+          differences: [
+            { what: 'the path of main', line: 8, column: 7, expected: ['START.md'], actual: ['START.md', 'START.md'] },
+            { what: 'the result of main', expected: 'done\ntwice', actual: 'done' },
+          ],
+        },
+      ],
+      coverage: {
+        percent: 100,
+        workflows: [{ percent: 100, states: [{ state: 'START.md', times: 4 }], traffic: { ways: expect.any(Array) } }],
+      },
+    });
+  });
+
+  test('says what is never taken, and fails below what is asked for', async () => {
+    const room = roomWith({ 'a.test.yaml': 'answers: { START: <result>r</result> }' });
+    const { code, out, err } = await room.raymond('test', '--coverage', '--min-coverage', '61');
+    expect({ code, err }).toStrictEqual({ code: 1, err: 'raymond: 60% are covered, less than 61%\n' });
+    expect(out).toContain(`
+workflow  states  transitions  policy entries  covered
+.            1/1          1/2             1/2      60%
+Never taken:
+  START.md:3: goto START.md
+`);
+    expect(await room.raymond('test', '--min-coverage', '60')).toMatchObject({ code: 0 });
+  });
+
+  test('plays what can be played when a file cannot be used', async () => {
+    const room = roomWith({ 'a.test.yaml': 'expect: { reslut: a }', 'b.test.yaml': TWO, 'c/c.test.yaml': '{}' });
+    const { code, out } = await room.raymond('test', '--filter', 'round');
+    expect(code).toBe(65);
+    expect(timeless(out)).toBe(`b.test.yaml
+  ✓ goes round once  a while
+
+a.test.yaml cannot be used: 1 error
+a.test.yaml:1:11: the key \`reslut\` is unknown (did you mean result?)
+
+c/c.test.yaml: c cannot be run: 1 error
+c: there is no state to start in: name one 1_START.md or START.md
+
+1 scenario: all passed; 2 files cannot be used (a while)
+`);
+  });
+
+  test.each([
+    [['test', 'nowhere'], 'raymond: there is no nowhere\n'],
+    [['test', 'START.md'], 'raymond: START.md is no scenario file\n'],
+    [['test', '--filter', 'zzz'], 'raymond: no scenario is called like `zzz`\nThere are 2 scenarios.\n'],
+    [['test', '--output', 'x'], 'raymond: --output means nothing to test without --record\n'],
+    [['test', '--min-coverage', '101'], 'raymond: --min-coverage is a percentage: from 0 to 100\n'],
+    [['test', '--min-coverage', 'all'], 'raymond: --min-coverage must be a number from 0, not `all`\n'],
+    [['test', '--record', 'last'], 'raymond: no such run: last\n'],
+    [['test', 'x', '--record', 'last'], 'raymond: `x` means nothing beside --record\n'],
+    [['test', '--record', 'last', '--json'], 'raymond: --json means nothing to test --record\n'],
+  ])('%j is refused', async (argv, message) => {
+    const { code, err } = await roomWith({ 'a.test.yaml': TWO }).raymond(...argv);
+    expect(code).toBe(64);
+    expect(err).toContain(message);
+  });
+
+  test('shows where the folders are that it keeps, which can be looked into', async () => {
+    const room = roomWith({ 'a.test.yaml': 'answers: { START: { text: <result>r</result>, write: { x: y } } }' });
+    const { out } = await room.raymond('test', '--keep');
+    const folder = out.split('\n')[2]?.trim() ?? '';
+    expect(folder.startsWith(tmpdir())).toBe(true);
+    onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
+    expect(readFileSync(join(folder, 'x'), 'utf8')).toBe('y');
+    const there = room.terminal();
+    expect(await obey(['logs', 'last'], { ...there, cwd: folder })).toBe(0);
+    expect(there.said().out).toContain('START.md → end (result)');
+  });
+
+  test.skipIf(windows)('ends what is under way at Ctrl-C and leaves nothing behind (not on Windows)', async () => {
+    const room = roomWith({ 'START.md': 'Go.', 'GO.sh': 'echo here > "$mark"; sleep 600' });
+    const mark = join(room.cwd, 'mark');
+    const scenario = `answers: { START: <goto>GO</goto> }\nvars: { mark: ${mark} }\nscenarios: [{ name: a }, { name: b }]`;
+    writeFileSync(join(room.cwd, 'a.test.yaml'), scenario);
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
+    const mine = room.terminal();
+    let interrupt = (): void => {};
+    const onInterrupt = (act: () => void) => {
+      interrupt = act;
+      return () => {};
+    };
+    const code = obey(['test'], { ...mine, onInterrupt });
+    while (!existsSync(mark)) await new Promise(setImmediate);
+    interrupt();
+    expect(await code).toBe(130);
+    const after = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
+    expect(after.filter((name) => !before.includes(name))).toStrictEqual([]);
+  });
+});
+
+describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
+  test('makes a test of the demo that passes, until the workflow is broken', async () => {
+    const room = newRoom();
+    await room.raymond('demo', 'demo', '--fast');
+    const inDemo = async (...argv: readonly string[]) => {
+      const mine = room.terminal();
+      const code = await obey(argv, { ...mine, cwd: join(room.cwd, 'demo') });
+      return { code, ...mine.said() };
+    };
+    const recorded = await inDemo('test', '--record', 'last', '--output', 'workflow/it.test.yaml');
+    expect(recorded).toStrictEqual({
+      code: 0,
+      out: 'workflow/it.test.yaml: 15 answers\nIt was played, and went as the run went. Play it again: raymond test workflow/it.test.yaml\n',
+      err: '',
+    });
+    expect(readFileSync(join(room.cwd, 'demo/workflow/it.test.yaml'), 'utf8')).not.toContain(room.cwd);
+    expect(await inDemo('test', 'workflow/it.test.yaml')).toMatchObject({ code: 0 });
+
+    const prompt = join(room.cwd, 'demo/workflow/IMPLEMENT.md');
+    writeFileSync(prompt, readFileSync(prompt, 'utf8').replace('target: TEST.sh', 'target: FIX.md'));
+    const broken = await inDemo('test', 'workflow/it.test.yaml');
+    expect(broken.code).toBe(1);
+    expect(broken.out).toContain(`
+      RESEARCH.md
+      IMPLEMENT.md
+    - TEST.sh
+      FIX.md
+      TEST.sh
+`);
+  });
+
+  test('prints it for -, and says so if it does not go the same way', async () => {
+    const room = roomWith({ 'answers.yaml': 'answers: { START: <result>r</result> }' });
+    mkdirSync(join(room.cwd, '.raymond'));
+    await room.raymond('.', '--agent', `replay:${room.cwd}/answers.yaml`);
+    const shown = await room.raymond('test', '--record', 'last', '--output', '-');
+    expect(shown).toMatchObject({ code: 0, err: '' });
+    expect(shown.out).toContain('  START.md:\n    - <result>r</result>\n');
+    // The workflow has changed since.
+    writeFileSync(join(room.cwd, 'START.md'), '---\nallowed_transitions: [{ tag: goto, target: START }]\n---\nGo.');
+    const { code, out } = await room.raymond('test', '--record', 'last', '--output', 'a.test.yaml');
+    expect(code).toBe(1);
+    expect(out).toContain('It was played, and did not go as the run went:\n✗ ');
+    expect(out).toContain('the status of the run should be completed, but is failed');
+  });
+});

@@ -1,0 +1,36 @@
+/** What docs/testing.md says about keys is held against the schema; its blocks are carried out by doc-commands.test.ts. */
+import { expect, test } from 'vitest';
+import { keysAt } from '../../src/scenario/schema.ts';
+import { plain } from '../docs/page.ts';
+import { openPage } from '../docs/pages.ts';
+
+const page = openPage('docs/testing.md');
+
+const keysUnder = (title: string): readonly string[] =>
+  page.sections
+    .filter((section) => section.title === title)
+    .flatMap(({ tables }) => tables)
+    .flatMap(({ rows }) => rows.map(([cell = '']) => plain(cell)));
+
+test.each([
+  ['What a scenario says', []],
+  ['What is expected', ['expect']],
+  ['Texts', ['expect', 'result']],
+])('every key is named under "%s", and no other', (title, path) => {
+  expect(keysUnder(title)).toStrictEqual(keysAt(path));
+});
+
+test('every option and every status is named', () => {
+  const { text } = page;
+  for (const option of keysAt(['options'])) expect(text).toContain(`\`${option}\``);
+  for (const status of [
+    'completed',
+    'failed',
+    'waiting',
+    'paused',
+    'budget_exceeded',
+    'iteration_limit',
+    'interrupted',
+  ])
+    expect(text).toContain(`\`${status}\``);
+});

@@ -1,0 +1,72 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type RehearsalRequest, rehearseAll, type Verdict } from '../../src/rehearsal/all.ts';
+import { Coverages } from '../../src/rehearsal/coverage.ts';
+import type { Detail } from '../../src/rehearsal/difference.ts';
+import { findFiles } from '../../src/rehearsal/find.ts';
+import { readRepertoire } from '../../src/rehearsal/repertoire.ts';
+
+/** A folder that holds these files for the time of a test. */
+export function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'raymond-rehearsal-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+export const REQUEST: RehearsalRequest = {
+  env: { ...process.env },
+  timeoutMs: 20_000,
+  keep: false,
+  enough: new AbortController().signal,
+};
+
+/** Plays all scenarios of a folder. What cannot be used is thrown. */
+export async function verdictsIn(folder: string, request: Partial<RehearsalRequest> = {}): Promise<readonly Verdict[]> {
+  const { pieces, unusable } = await readRepertoire(findFiles(['.'], folder), folder);
+  for (const { error } of unusable) throw error;
+  const verdicts: Verdict[] = [];
+  for await (const verdict of rehearseAll(pieces, { ...REQUEST, ...request })) {
+    verdicts.push(verdict);
+    const { folder: kept } = verdict;
+    if (kept !== null) onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
+  }
+  return verdicts;
+}
+
+/** What is wrong with the only scenario of a workflow, a line for each difference. */
+export async function wrongWith(
+  states: Readonly<Record<string, string>>,
+  scenario: string,
+  request: Partial<RehearsalRequest> = {},
+): Promise<readonly string[]> {
+  const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
+  return (
+    verdict?.differences.map(({ line, column, what, detail }) => `${line}:${column} ${what}: ${inWords(detail)}`) ?? []
+  );
+}
+
+function inWords(detail: Detail): string {
+  switch (detail.kind) {
+    case 'trouble':
+      return detail.message;
+    case 'parts':
+      return `${detail.wish} ${detail.part}, not ${JSON.stringify(detail.actual)}`;
+    default:
+      return `${JSON.stringify(detail.expected)}, not ${JSON.stringify(detail.actual)}`;
+  }
+}
+
+/** What the scenarios of a folder took of its workflow. */
+export async function coverageIn(folder: string) {
+  const coverages = new Coverages();
+  await verdictsIn(folder, { coverages });
+  const [coverage] = await coverages.all();
+  if (coverage === undefined) throw new Error('nothing was played');
+  return coverage;
+}

@@ -1,0 +1,108 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { layoutOf } from '../../src/store/layout.ts';
+import { loadRun } from '../../src/store/load.ts';
+import { createRun, openStore } from '../../src/store/store.ts';
+import { prepareTurn } from '../../src/store/turn-folder.ts';
+import { Disk } from './disk.ts';
+import { fixedStory, refusalOf, runAfter, story } from './story.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+const layoutHere = () => layoutOf(join(temporary(), '.raymond'));
+
+/** Processes of which each finds that the one before it is gone. */
+const life = (number: number) => ({
+  durable: false,
+  facts: { pid: process.pid, startTime: null, bootId: `life ${number}`, namespace: null, host: 'here' },
+});
+
+describe('a run that need not survive a power cut', () => {
+  test('is as good as any other while there is power', async () => {
+    await fc.assert(
+      fc.asyncProperty(story(20), async (tale) => {
+        const layout = layoutHere();
+        const store = await createRun(layout, tale.run, tale.events, { durable: false });
+        for (const step of tale.steps) await store.save([step]);
+        await store.close();
+        expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(tale, tale.steps.length));
+        expect(readdirSync(layout.run('run-1'))).toStrictEqual(['journal.jsonl']);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('is never synced', async () => {
+    const disk = new Disk();
+    const tale = fixedStory(4);
+    const store = await createRun(layoutHere(), tale.run, tale.events, { durable: true, openFile: disk.open });
+    await store.save(tale.steps);
+    await store.close();
+    expect(disk.syncs).toBeGreaterThan(0);
+    const layout = layoutHere();
+    const syncs = vi.spyOn(Object.getPrototypeOf(await handleOf(layout.root)), 'datasync');
+    const fleeting = await createRun(layout, tale.run, tale.events, { durable: false });
+    await prepareTurn(layout, 'run-1', { agent: 'main', number: 1, state: 'A.md' }, { stdin: 'x' }, false);
+    await fleeting.save(tale.steps);
+    await fleeting.close();
+    expect(syncs).not.toHaveBeenCalled();
+    syncs.mockRestore();
+  });
+
+  test('has one name for one run', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(0);
+    const store = await createRun(layout, tale.run, tale.events, { durable: false });
+    const refusal = await refusalOf(() => createRun(layout, tale.run, tale.events, { durable: false }));
+    expect(refusal.message).toBe('There is a run run-1 already.');
+    await store.close();
+  });
+});
+
+/** Any open file: what its methods do is seen on what it inherits from. */
+async function handleOf(folder: string): Promise<object> {
+  const { mkdir, open } = await import('node:fs/promises');
+  await mkdir(folder, { recursive: true });
+  const handle = await open(join(folder, 'any'), 'w');
+  await handle.close();
+  return handle;
+}
+
+describe('a run that was abandoned', () => {
+  test('is left as a killed process leaves it, and whoever comes next goes on from what was saved', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(6);
+    const store = await createRun(layout, tale.run, tale.events, life(1));
+    const before = readFileSync(layout.state('run-1'), 'utf8');
+    await store.save(tale.steps.slice(0, 4));
+    store.abandon();
+    expect(existsSync(join(layout.run('run-1'), 'owner.1'))).toBe(true);
+    expect(readFileSync(layout.state('run-1'), 'utf8')).toBe(before);
+    await expect(store.save(tale.steps.slice(4, 5))).rejects.toThrow('cannot be written');
+
+    const next = await openStore(layout, 'run-1', life(2));
+    expect(next.run).toStrictEqual(runAfter(tale, 4));
+    await next.store.save(tale.steps.slice(4));
+    await next.store.close();
+    expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(tale, tale.steps.length));
+  });
+
+  test('is never written again, though it meant to bring its state file up to date', async () => {
+    const layout = layoutHere();
+    const tale = fixedStory(4);
+    vi.useFakeTimers();
+    try {
+      const store = await createRun(layout, tale.run, tale.events, life(1));
+      const before = readFileSync(layout.state('run-1'), 'utf8');
+      const saving = store.save(tale.steps);
+      store.abandon();
+      await saving.catch(() => {});
+      await vi.advanceTimersByTimeAsync(100_000);
+      expect(readFileSync(layout.state('run-1'), 'utf8')).toBe(before);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
