@@ -31,7 +31,8 @@ async function bestMoment(place) {
   let [view, best] = [EMPTY_VIEW, { busy: 0, lines: [] }];
   const above = [];
   const look = () => {
-    const busy = [...view.agents.values()].filter(({ doing }) => doing !== null).length;
+    const agents = [...view.agents.values()].filter(({ phase }) => phase === 'running');
+    const busy = agents.length + agents.filter(({ doing }) => doing !== null).length;
     if (busy < best.busy) return;
     const block = render(view, Date.now(), SIZE);
     best = { busy, lines: [...above.slice(-(SIZE.rows - block.length)), ...block] };

@@ -9,6 +9,8 @@ export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** `none` if there is nothing to read; else it reads the folder's `stdin`. */
+  readonly input?: 'none';
   /** The whole environment, with the turn's `RAYMOND_TURN` in it. */
   readonly env: Readonly<Record<string, string>>;
 }

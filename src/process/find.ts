@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Exit } from './command.ts';
 import { alive } from './marker.ts';
-import { claimStart, mayHaveRun, recordedExit, turnFiles } from './turn-files.ts';
+import { claimOn, claimStart, recordedExit, turnFiles } from './turn-files.ts';
 import { watchFile } from './watch.ts';
 
 /** What became of a turn's command. */
@@ -12,12 +12,13 @@ const POLL_MS = 500;
 
 /** Finds out what became of a turn. Once it says `never_started`, the command cannot start late in this folder. */
 export async function lookFor(dir: string, marker: string): Promise<Found> {
-  for (let claimed = false; ; claimed = true) {
+  for (;;) {
+    // Asked before we look: a wrapper that claims the turn only afterwards is not one that we have failed to find.
+    const claim = claimOn(dir);
     const seen = await look(dir, marker);
     // A folder that a power cut has taken away proves nothing: the command may have run.
-    if (seen.kind !== 'died' || !existsSync(dir) || (await mayHaveRun(dir))) return seen;
-    // The second time round, whoever had the claim (a wrapper, or one of us before a crash) came no further and is gone.
-    if (claimed || (await claimStart(dir))) return { kind: 'never_started' };
+    if (seen.kind !== 'died' || claim === 'wrapper' || !existsSync(dir)) return seen;
+    if (claim === 'looker' || (await claimStart(dir))) return { kind: 'never_started' };
   }
 }
 
@@ -26,7 +27,7 @@ export async function waitForEnd(dir: string, marker: string, abort?: AbortSigna
   abort?.throwIfAborted();
   const first = await look(dir, marker);
   if (first.kind !== 'alive') return first;
-  const watch = watchFile(turnFiles(dir).exit, POLL_MS);
+  const watch = watchFile(turnFiles(dir).started, POLL_MS);
   abort?.addEventListener('abort', watch.wake);
   try {
     for (;;) {

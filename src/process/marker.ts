@@ -7,7 +7,7 @@ import { runsOnWindows } from './windows.ts';
 export async function alive(dir: string, marker: string): Promise<boolean> {
   if (process.platform === 'win32') return runsOnWindows(marker);
   // Nearly always the wrapper is there, and one look at it spares the look at everything.
-  const record = await recordedWrapper(dir);
+  const record = recordedWrapper(dir);
   const wrapper = record && (await processEntry(record.pid));
   if (wrapper !== undefined && !wrapper.zombie && isWrapper(wrapper, record, marker)) return true;
   return (await turnProcesses(dir, marker)).length > 0;
@@ -16,7 +16,7 @@ export async function alive(dir: string, marker: string): Promise<boolean> {
 /** Every process of a turn that is not a zombie. */
 export function turnProcesses(dir: string, marker: string): Promise<readonly ProcessEntry[]> {
   return lookTwice(async () => {
-    const record = await recordedWrapper(dir);
+    const record = recordedWrapper(dir);
     const table = await processTable();
     // Once the wrapper is gone its number may be anyone's group, and only the marker is proof. A zombie still holds it.
     const wrapper = table.find((entry) => isWrapper(entry, record, marker));

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { codeOf } from '../errors.ts';
 import { type Command, type Exit, MARKER, type NotStarted, type Started } from './command.ts';
 import { waitForEnd } from './find.ts';
@@ -8,7 +9,7 @@ import { turnFiles } from './turn-files.ts';
 import { startOnWindows } from './windows.ts';
 import { wrapped } from './wrapper.ts';
 
-/** Starts a command that outlives us, in a folder that holds its `stdin` already. */
+/** Starts a command that outlives us, in a folder that holds its `stdin` already, if it has any. */
 export async function startCommand(dir: string, command: Command): Promise<Started | NotStarted> {
   const marker = command.env[MARKER];
   if (!marker) throw new Error(`a command without ${MARKER} could not be found again`);
@@ -36,7 +37,7 @@ function spawnWrapper(dir: string, command: Command): ChildProcess {
   const { file, args, env } = wrapped(command);
   const streams: number[] = [];
   try {
-    streams.push(openSync(stdin, 'r'));
+    streams.push(openSync(command.input === 'none' ? devNull : stdin, 'r'));
     // Appending, because a second wrapper on the same folder must not wipe out what the first one's command says.
     for (const path of [stdout, stderr]) streams.push(openSync(path, 'a', 0o600));
     return spawn(file, args, { cwd: dir, env, stdio: streams, detached: true });

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { link, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
@@ -9,23 +10,25 @@ export interface TurnFiles {
   readonly stdin: string;
   readonly stdout: string;
   readonly stderr: string;
-  /** Who creates it may run the command; everybody else may not. */
+  /**
+   * Who creates it may run the command; everybody else may not. The wrapper's first line is its pid and start time, its
+   * second the exit status; a line is complete only with its newline. One file, because each more that a turn makes
+   * costs up to half a millisecond where many were deleted lately.
+   */
   readonly started: string;
-  /** The wrapper's pid and start time. Without this file the command has not run. */
-  readonly pid: string;
-  /** The exit status, complete only with its newline. */
+  /** Where the exit status is. */
   readonly exit: string;
 }
 
 /** The files in a turn's folder. */
 export function turnFiles(dir: string): TurnFiles {
+  const started = join(dir, 'started');
   return {
     stdin: join(dir, 'stdin'),
     stdout: join(dir, 'stdout'),
     stderr: join(dir, 'stderr'),
-    started: join(dir, 'started'),
-    pid: join(dir, 'pid'),
-    exit: join(dir, 'exit'),
+    started,
+    exit: started,
   };
 }
 
@@ -39,41 +42,42 @@ export interface WrapperRecord {
 
 /** The exit status on record, if it is there and complete. Read at once: the way to the thread pool costs more than this. */
 export function recordedExit(dir: string): number | undefined {
-  const digits = /^(\d+)\n$/.exec(readIfThere(turnFiles(dir).exit))?.[1];
+  const digits = recordIn(dir)[3];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** Who the wrapper is, if it has come far enough to say so. */
-export async function recordedWrapper(dir: string): Promise<WrapperRecord | undefined> {
-  const file = turnFiles(dir).pid;
-  const [, pid, start] = /^(\d+) (\d*)\n$/.exec(readIfThere(file)) ?? [];
-  const written = await unlessMissing(stat(file));
+export function recordedWrapper(dir: string): WrapperRecord | undefined {
+  const [, pid, start] = recordIn(dir);
+  const written = statSync(turnFiles(dir).started, { throwIfNoEntry: false });
   if (pid === undefined || start === undefined || written === undefined) return undefined;
   return { pid: Number(pid), start, writtenMs: written.mtimeMs };
 }
 
-/** Whether the wrapper has come to the point where the command may have run. */
-export async function mayHaveRun(dir: string): Promise<boolean> {
-  return (await unlessMissing(stat(turnFiles(dir).pid))) !== undefined;
+/** Who has the right to run the command: nobody yet, a wrapper, which may have done so, or one of us, who never does. */
+export type Claim = 'none' | 'wrapper' | 'looker';
+
+/** Who has it now. What is torn or empty is a wrapper's: it may have come further than the disk knows. */
+export function claimOn(dir: string): Claim {
+  const text = readIfThere(turnFiles(dir).started);
+  if (text === undefined) return 'none';
+  return text === LOOKER ? 'looker' : 'wrapper';
 }
 
-/** Takes the right to run the command; false if somebody has it already. */
+/** Takes the right to run the command, so that nobody ever does; false if somebody has it already. */
 export async function claimStart(dir: string): Promise<boolean> {
+  const { started } = turnFiles(dir);
+  // A link makes it whole from the first moment: if we are killed here, it is not taken for a wrapper's.
+  const whole = `${started}.${randomUUID()}`;
   try {
-    await (await open(turnFiles(dir).started, 'wx', 0o600)).close();
+    await writeFile(whole, LOOKER, { mode: 0o600 });
+    await link(whole, started);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
-  }
-}
-
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
+  } finally {
+    await rm(whole, { force: true });
   }
 }
 
@@ -81,6 +85,22 @@ function readIfThere(file: string): string {
 export async function unlessMissing<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const LOOKER = 'nobody\n';
+
+/** The wrapper's record: its pid, its start time and, after the end, the exit status. */
+function recordIn(dir: string): readonly (string | undefined)[] {
+  return /^(\d+) (\d*)\n(?:(\d+)\n)?/.exec(readIfThere(turnFiles(dir).started) ?? '') ?? [];
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,7 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
-import { appendFileSync, closeSync, openSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, writeSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { codeOf } from '../errors.ts';
 import type { Command, Ended, Exit, NotStarted, Started } from './command.ts';
-import { claimStart, turnFiles } from './turn-files.ts';
+import { turnFiles } from './turn-files.ts';
 
 // On Windows a turn is known only to the Raymond that started it: it cannot be found again after a crash, and what runs
 // then counts as dead. The start is tested elsewhere than on Windows, `taskkill` nowhere.
@@ -10,31 +12,43 @@ const running = new Map<string, { readonly pid: number; readonly exited: Promise
 
 /** Starts a command as a plain child and records its exit ourselves. */
 export async function startOnWindows(dir: string, command: Command, marker: string): Promise<Started | NotStarted> {
-  const { file, args, cwd, env } = command;
+  const { file, args, cwd, env, input } = command;
   const files = turnFiles(dir);
-  if (!(await claimStart(dir))) {
+  const record = openIfNew(files.started);
+  if (record === undefined) {
     return { kind: 'not_started', message: `cannot start ${file}: ${dir} has been used already`, transient: false };
   }
-  const streams = [openSync(files.stdin, 'r'), openSync(files.stdout, 'a'), openSync(files.stderr, 'a')];
+  const stdin = openSync(input === 'none' ? devNull : files.stdin, 'r');
+  const streams = [stdin, openSync(files.stdout, 'a'), openSync(files.stderr, 'a')];
   const child = spawn(file, args, { cwd, env, stdio: streams, windowsHide: true });
   for (const stream of streams) closeSync(stream);
   const pid = child.pid ?? 0;
-  writeFileSync(files.pid, `${pid} \n`);
+  writeSync(record, `${pid} \n`);
   const exited = new Promise<Exit>((resolve) => {
-    const record = (code: number): void => {
+    const end = (code: number): void => {
       running.delete(marker);
-      writeFileSync(files.exit, `${code}\n`);
+      writeSync(record, `${code}\n`);
+      closeSync(record);
       resolve({ kind: 'exited', code });
     };
     child.once('error', (error) => {
       appendFileSync(files.stderr, `${error.message}\n`);
-      record(127);
+      end(127);
     });
-    child.once('exit', (code) => record(code ?? 1));
+    child.once('exit', (code) => end(code ?? 1));
   });
   if (child.pid !== undefined) running.set(marker, { pid, exited });
   child.unref();
   return { kind: 'started', pid, exited };
+}
+
+function openIfNew(file: string): number | undefined {
+  try {
+    return openSync(file, 'wx');
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
 }
 
 /** Whether a turn that we started runs. */

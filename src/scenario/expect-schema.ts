@@ -31,7 +31,7 @@ const perState = <T extends z.ZodType>(each: T, what: string) =>
   z.union([each, z.record(z.string(), each, { error: what })], { error: what });
 
 /** How a run can end. */
-export const STATUSES = [
+const STATUSES = [
   'completed',
   'failed',
   'waiting',

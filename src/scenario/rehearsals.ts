@@ -16,9 +16,6 @@ export function rehearsalsIn(file: ScenarioFile, scope: Scope): readonly Rehears
   return scenarios.map((given, index) => rehearsalOf(checked, scope, given, ['scenarios', index], only));
 }
 
-/** What files of scenarios are called. */
-export const ENDINGS = ['.test.yaml', '.test.yml'];
-
 function rehearsalOf(
   file: CheckedFile,
   scope: Scope,

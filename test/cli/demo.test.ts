@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { delimiter, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { obey } from '../../src/cli/obey.ts';
+import { PaperTerminal } from '../observers/live/paper-terminal.ts';
 import { newRoom } from './room.ts';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
@@ -43,6 +44,14 @@ describe('raymond demo', () => {
         ? ['raymond', 'raymond']
         : [`node ${fromThere(join(room.cwd, 'raymond-demo'))}`, `node ${fromThere(room.cwd)}`],
     );
+  });
+
+  test('begins with a few words that fit on a narrow screen', async () => {
+    const mine = newRoom().terminal();
+    expect(await obey(['demo', '--fast'], { ...mine, screen: new PaperTerminal(40) })).toBe(0);
+    const [words = ''] = mine.said().err.split('\n\n');
+    expect(words).toContain('canned\n  answers, so nothing is paid.');
+    expect(Math.max(...words.split('\n').map((line) => line.length))).toBeLessThan(40);
   });
 
   test('has everything in it: a call, tests that fail at first, a review that sends it back, two workers', async () => {

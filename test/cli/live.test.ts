@@ -115,9 +115,9 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
   });
 
   /** Starts a run and does something once it is on the screen; gives all that was written to the terminal. */
-  const watch = (act: (pid: number) => void): Promise<string> =>
+  const watch = (act: (pid: number) => void, before = 'env TERM=xterm LANG=C.UTF-8'): Promise<string> =>
     new Promise((done) => {
-      const command = `${process.execPath} ${CLI} wf --run-id r1`;
+      const command = `${before} ${process.execPath} ${CLI} wf --run-id r1`;
       const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
         cwd: home,
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -153,5 +153,26 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
     const written = await watch(act);
     expect(written).not.toContain('\u001b[?25l');
     expect(written.lastIndexOf('\u001b[23;2t')).toBeGreaterThan(written.lastIndexOf('\u001b]2;'));
+  });
+
+  const finish = (): void => writeFileSync(join(home, 'go'), '');
+
+  test('there is a live view where the terminal has a name, and our signs where the locale has them', async () => {
+    const written = await watch(finish);
+    expect(written).toContain('── r1 ──');
+    expect(written).toContain('\u001b7');
+  });
+
+  test.each(['env -u TERM', 'env TERM=dumb'])('there are plain lines with %s', async (before) => {
+    finish();
+    const written = await watch(() => {}, before);
+    expect(written).not.toContain('\u001b');
+    expect(written).toContain('[main] START.sh');
+  });
+
+  test('signs are ASCII where the locale has no others', async () => {
+    const written = await watch(finish, 'env -u LC_ALL -u LC_CTYPE TERM=xterm LANG=C');
+    expect(written).toContain('-- r1 --');
+    expect(Buffer.byteLength(written)).toBe(written.length);
   });
 });

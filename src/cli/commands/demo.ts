@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { EXIT } from '../../errors.ts';
+import { wrapped } from '../../observers/fit.ts';
 import { runWorkflow } from '../../raymond/start.ts';
 import { attend } from '../attend.ts';
 import { calledFrom } from '../called.ts';
@@ -14,7 +15,7 @@ const TASK = 'a command that turns numbers into Roman numerals';
 export const demo: Carry = async ([given], words, terminal) => {
   const folder = makeDemoFolder(given, terminal.cwd);
   const { name, path } = folder;
-  terminal.err(introduction(name));
+  terminal.err(introduction(name, terminal.screen?.size().columns ?? Number.POSITIVE_INFINITY));
   const workflow = join(path, 'workflow');
   const request = {
     cwd: path,
@@ -28,11 +29,16 @@ export const demo: Carry = async ([given], words, terminal) => {
   return code;
 };
 
-const introduction = (name: string): string => `The task: ${TASK}.
-Claude Code is played by canned answers, so nothing is paid. The rest is
-real: the files, the tests, the loop, the workers. See ${name}/.
-
-`;
+function introduction(name: string, columns: number): string {
+  const sentences = [
+    `The task: ${TASK}.`,
+    'Claude Code is played by canned answers, so nothing is paid.',
+    'The rest is real: the files, the tests, the loop, the workers.',
+    `See ${name}/.`,
+  ];
+  const lines = sentences.flatMap((sentence) => wrapped(sentence, columns - 1));
+  return `${lines.join('\n')}\n\n`;
+}
 
 function farewell(folder: DemoFolder, terminal: Terminal): string {
   const { name, path } = folder;

@@ -3,7 +3,7 @@ import { isPrompt, stem } from '../../core/names.ts';
 import { padded, shorten, widthOf } from '../fit.ts';
 import { oneLine } from '../harmless.ts';
 import type { Dye, Ink } from '../ink.ts';
-import { clock, duration, dollars } from '../words.ts';
+import { clock, dollars, duration } from '../words.ts';
 import type { AgentView } from './view.ts';
 
 /** What agents are drawn with. */

@@ -1,6 +1,6 @@
 import type { Stop } from '../../core/run.ts';
 import { wrapped } from '../fit.ts';
-import { clock, counted, duration, dollars } from '../words.ts';
+import { clock, counted, dollars, duration } from '../words.ts';
 import { workedMs } from '../worked.ts';
 import type { Pen } from './agent-lines.ts';
 import type { AgentView, View } from './view.ts';

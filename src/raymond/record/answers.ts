@@ -34,7 +34,7 @@ export const isOnRecord = (recorder: Recorder, turn: KeptTurn): boolean =>
 /** What a turn answered. */
 export function answerOf(recorder: Recorder, turn: KeptTurn): GivenAnswer {
   const answer = isPrompt(turn.end.state) ? promptAnswer(recorder, turn) : scriptAnswer(recorder, turn);
-  const seconds = Math.round(turn.end.durationMs / 100) / 10;
+  const seconds = Math.round(turn.end.durationMs / 1000);
   return { ...answer, ...(seconds > 0 && { seconds }) };
 }
 

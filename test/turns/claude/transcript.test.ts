@@ -80,7 +80,7 @@ test('a very long turn is remembered in little', () => {
   expect(totalUsage(so)).toStrictEqual({ 'claude-opus-4-8': { ...NONE, input: 2000, output: 2000 } });
 });
 
-test('garbage is counted and harms nothing', () => {
+test('garbage is counted, the last of it kept, and harms nothing', () => {
   const so = hear(after(init()), readEvent('Segmentation fault'));
-  expect(so).toStrictEqual({ ...after(init()), garbage: 1 });
+  expect(so).toStrictEqual({ ...after(init()), garbage: 1, strays: ['Segmentation fault'] });
 });

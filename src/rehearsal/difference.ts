@@ -1,0 +1,27 @@
+import type { Place } from '../scenario/document.ts';
+
+/** Something that is not as expected, and where that is written. */
+export interface Difference extends Place {
+  /** What differs, as the beginning of a sentence: `the path of main`. */
+  readonly what: string;
+  readonly detail: Detail;
+}
+
+type Value = string | number;
+
+/** How it differs. */
+export type Detail =
+  | { readonly kind: 'values'; readonly expected: Value; readonly actual: Value; readonly unit?: '$' }
+  /** Item by item. */
+  | { readonly kind: 'lists'; readonly expected: readonly string[]; readonly actual: readonly string[] }
+  /** Line by line. */
+  | { readonly kind: 'texts'; readonly expected: string; readonly actual: string }
+  /** A text that lacks something, or has too much of it. */
+  | {
+      readonly kind: 'parts';
+      readonly wish: 'contains' | 'lacks' | 'matches';
+      readonly part: string;
+      readonly actual: string;
+    }
+  /** No comparison: something went wrong. */
+  | { readonly kind: 'trouble'; readonly message: string };

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Event } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
+import { recordedEvents } from '../raymond/records.ts';
+import { takeUpRun } from '../raymond/resume.ts';
+import type { Running } from '../raymond/running.ts';
+import { beginRun } from '../raymond/start.ts';
+import type { Rehearsal } from '../scenario/rehearsal.ts';
+import type { Workflow } from '../workflow/load.ts';
+import { newLife, type Play } from './life.ts';
+import { Witness } from './witness.ts';
+
+/** What a run is called in its rehearsal: it is the only one in its folder. */
+export const RUN_ID = 'test';
+
+/** An endless loop comes to an end, unless the scenario says otherwise. */
+const MOST_ITERATIONS = 1000;
+
+/** Where a rehearsal takes place, and when it is enough. */
+export interface Venue {
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+  readonly enough: AbortSignal;
+}
+
+/** What came of a scenario. */
+export interface Performance {
+  readonly folder: string;
+  readonly run: Run;
+  readonly events: readonly Event[];
+  readonly witness: Witness;
+  /** What the scenario lacks, each once. */
+  readonly lacks: readonly string[];
+  /** Whether it was ended because it took too long. */
+  readonly isLate: boolean;
+  readonly lives: number;
+}
+
+/** Plays a scenario, from its beginning to its end, through all lives that it takes. */
+export async function rehearse(rehearsal: Rehearsal, workflow: Workflow, venue: Venue): Promise<Performance> {
+  const { folder: cwd, env } = venue;
+  const { scenario, input } = rehearsal;
+  const lacks = new Set<string>();
+  const witness = new Witness();
+  const play: Play = { workflow, scenario, witness, lacks: (message) => lacks.add(message) };
+  const events: Event[] = [];
+  const place = { cwd, env, observe: (event: Event) => void events.push(event) };
+  const options = { maxIterations: MOST_ITERATIONS, ...rehearsal.options, agent: `replay:${scenario.file}` };
+  const given = { options, runId: RUN_ID, ...(input !== null && { input }) };
+
+  const patience = new Patience(venue);
+  try {
+    let life = newLife(play, 1, 0);
+    let running = await beginRun(workflow.path, { ...given, ...place }, life.staging);
+    for (let lives = 1; ; lives += 1) {
+      patience.follow(running);
+      const outcome = await Promise.race([running.finished, life.crashed]);
+      if (outcome !== 'crashed') {
+        const told = lives === 1 ? events : await recordedEvents(RUN_ID, cwd);
+        return { folder: cwd, run: outcome, events: told, witness, lacks: [...lacks], isLate: patience.isLate, lives };
+      }
+      life = newLife(play, lives + 1, life.time.ahead);
+      running = await takeUpRun(RUN_ID, place, life.staging);
+    }
+  } finally {
+    patience.end();
+  }
+}
+
+/** A timer takes no more. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Ends a run that takes too long, or that nobody wants to see the end of. */
+class Patience {
+  isLate = false;
+  private running: Running | undefined;
+  private isOver = false;
+  private readonly done = new AbortController();
+
+  constructor({ timeoutMs, enough }: Venue) {
+    const { signal } = this.done;
+    delay(Math.min(timeoutMs, LONGEST_MS), undefined, { signal, ref: false }).then(
+      () => {
+        this.isLate = true;
+        this.giveUp();
+      },
+      () => {},
+    );
+    enough.addEventListener('abort', () => this.giveUp(), { signal });
+    if (enough.aborted) this.giveUp();
+  }
+
+  follow(running: Running): void {
+    this.running = running;
+    if (this.isOver) running.kill();
+  }
+
+  end(): void {
+    this.done.abort();
+  }
+
+  private giveUp(): void {
+    this.isOver = true;
+    this.running?.kill();
+  }
+}
