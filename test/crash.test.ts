@@ -131,7 +131,7 @@ function turns(): readonly { readonly pid: number; readonly group: number }[] {
 function group(): number {
   const folder = join(home, '.raymond', 'runs', ID, 'turns');
   const last = readdirSync(folder).sort().at(-1) ?? '';
-  return Number(readFileSync(join(folder, last, 'pid'), 'utf8').split(' ')[0]);
+  return Number(readFileSync(join(folder, last, 'started'), 'utf8').split(' ')[0]);
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
@@ -171,9 +171,9 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
 
   test('a script that ended by itself in the meantime counts, and does not run again', async () => {
     await orchestratorKilled(THEN);
-    const turn = join('.raymond', 'runs', ID, 'turns', '0001-main-START', 'exit');
+    const turn = join('.raymond', 'runs', ID, 'turns', '0001-main-START', 'started');
     open('gate');
-    await until(() => text(turn) === '0\n', 'the script to end');
+    await until(() => text(turn).endsWith('\n0\n'), 'the script to end');
     expect(await resume().ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });

@@ -39,13 +39,18 @@ const share = (items: readonly Item[]): string => `${items.filter(({ times }) =>
 /** Each thing once: an entry of a policy is a transition, too. */
 function neverTaken(coverage: Coverage, cwd: string): readonly string[] {
   const { workflow } = coverage;
-  const lines = KINDS.flatMap((kind) =>
-    coverage[kind]
-      .filter(({ times }) => times === 0)
-      .map(({ file, line, label }) => {
-        const path = relative(cwd, workflow.pathOf(file) ?? `${workflow.path}/${file}`);
-        return line === 0 ? oneLine(path) : `${oneLine(path)}:${line}: ${oneLine(label)}`;
-      }),
-  );
+  const [states, transitions, entries] = KINDS.map((kind) => coverage[kind].filter(({ times }) => times === 0));
+  const named = new Set(transitions?.map(placeAndTag));
+  const missing = [
+    ...(states ?? []),
+    ...(transitions ?? []),
+    ...(entries ?? []).filter((entry) => !named.has(placeAndTag(entry))),
+  ];
+  const lines = missing.map(({ file, line, label }) => {
+    const path = oneLine(relative(cwd, workflow.pathOf(file) ?? `${workflow.path}/${file}`));
+    return line === 0 ? path : `${path}:${line}: ${oneLine(label)}`;
+  });
   return [...new Set(lines)].sort();
 }
+
+const placeAndTag = ({ file, line, label }: Item): string => `${file}:${line} ${label.split(' ')[0]}`;

@@ -16,19 +16,15 @@ export interface TurnFiles {
    * costs up to half a millisecond where many were deleted lately.
    */
   readonly started: string;
-  /** Where the exit status is. */
-  readonly exit: string;
 }
 
 /** The files in a turn's folder. */
 export function turnFiles(dir: string): TurnFiles {
-  const started = join(dir, 'started');
   return {
     stdin: join(dir, 'stdin'),
     stdout: join(dir, 'stdout'),
     stderr: join(dir, 'stderr'),
-    started,
-    exit: started,
+    started: join(dir, 'started'),
   };
 }
 

@@ -73,6 +73,6 @@ async function lookAfter(dir: string, exited: Promise<Exit>, care: Care, adopted
 
 /** When a turn ended that nobody watched: its last trace tells. */
 async function endedWhileAway(dir: string): Promise<number> {
-  const { exit, stdout, stderr } = turnFiles(dir);
-  return Math.round(await quietSince([exit, stdout, stderr])) || Date.now();
+  const { started, stdout, stderr } = turnFiles(dir);
+  return Math.round(await quietSince([started, stdout, stderr])) || Date.now();
 }

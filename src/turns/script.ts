@@ -23,7 +23,7 @@ const MOST_LINES = 20;
 const MOST_BYTES = 4_096;
 
 /**
- * Makes the folder of a script's turn: an empty stdin, what was handed over, the script itself if it is zipped, and a
+ * Makes the folder of a script's turn: what was handed over, the script itself if it is zipped, and a
  * note only if it says anything: each file adds to what a transition costs.
  */
 export async function prepareScript(
@@ -34,7 +34,6 @@ export async function prepareScript(
 ): Promise<readonly string[]> {
   const note = noteOf(state, options);
   await desk.makeFolder(turn, {
-    stdin: '',
     ...(note.timeoutMs !== null && { [NOTE_FILE]: JSON.stringify(note) }),
     ...(turn.input !== null && { [PAYLOAD_FILE]: turn.input }),
     ...(desk.scriptPath(turn.state) === null && { [turn.state]: state.text }),
@@ -91,7 +90,7 @@ async function tellPrints(
 function commandOf(desk: Desk, turn: ScriptTurn, dir: string, outer: Environment): Command {
   const [file, ...args] = interpreter(desk.scriptPath(turn.state) ?? join(dir, turn.state));
   const env = scriptEnvironment(outer, turn, desk.runId, join(dir, PAYLOAD_FILE));
-  return { file, args, cwd: turn.cwd, env: { ...env, [MARKER]: markerOf(desk, turn) } };
+  return { file, args, cwd: turn.cwd, input: 'none', env: { ...env, [MARKER]: markerOf(desk, turn) } };
 }
 
 function interpreter(script: string): [string, ...string[]] {
