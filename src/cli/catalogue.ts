@@ -165,6 +165,7 @@ export const CATALOGUE: readonly Entry[] = [
       ['--filter <text>', 'only scenarios whose name or file contains this'],
       ['--coverage', 'also show which states, transitions and policy entries they took'],
       ['--min-coverage <percent>', 'fail if they took less'],
+      ['--graph <file>', 'draw what they took over the workflow: .html, .svg, .mmd or .md'],
       ['--keep', 'keep the folders they were played in, and show where they are'],
       ['--timeout <seconds>', 'end a scenario that takes longer (default 60, 0 for never)'],
       JSON_OUT,

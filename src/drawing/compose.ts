@@ -4,9 +4,12 @@ import type { Run } from '../core/run.ts';
 import type { Journey } from './journey.ts';
 import type { Arrow, ArrowKind, Mark, Picture, Present, Shape, StateShape } from './picture.ts';
 
+/** Which ways were taken how often, and what was done in each state. */
+export type Traffic = Pick<Journey, 'states' | 'ways'>;
+
 /** A run that is drawn over a workflow: the ways its agents took, and where they are. */
 export interface Travels {
-  readonly journey: Journey;
+  readonly journey: Traffic;
   readonly agents: Run['agents'];
 }
 

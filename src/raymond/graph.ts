@@ -4,7 +4,7 @@ import { lint } from '../analysis/lint.ts';
 import type { Sheet } from '../analysis/sheet.ts';
 import type { Run } from '../core/run.ts';
 import type { Standing } from '../core/standing.ts';
-import { compose } from '../drawing/compose.ts';
+import { compose, type Traffic } from '../drawing/compose.ts';
 import { Journey } from '../drawing/journey.ts';
 import { toMermaid } from '../drawing/mermaid.ts';
 import type { Picture } from '../drawing/picture.ts';
@@ -32,6 +32,18 @@ export async function drawWorkflow(path: string, format: GraphFormat, request: L
   const cwd = request.cwd ?? process.cwd();
   const { sheet } = await readSheet(path, circumstancesIn(cwd, request));
   return { text: await draw(compose(buildGraph(sheet)), format, { sheet, run: null }), warning: null };
+}
+
+/** Draws a workflow with the ways that scenarios took over it, and those they left out. */
+export async function drawTraffic(
+  path: string,
+  journey: Traffic,
+  headline: string,
+  format: GraphFormat,
+  cwd = process.cwd(),
+): Promise<string> {
+  const { sheet } = await readSheet(path, circumstancesIn(cwd, {}));
+  return draw(compose(buildGraph(sheet), { journey, agents: [] }), format, { sheet, run: headline });
 }
 
 /** Draws a run, its id, the beginning of it or `last`, over its workflow as that is now. */

@@ -103,6 +103,11 @@ Never taken:
   START.md:3: goto START.md
 `);
     expect(await room.raymond('test', '--min-coverage', '60')).toMatchObject({ code: 0 });
+    expect(await room.raymond('test', '--graph', 'covered.mmd')).toMatchObject({
+      code: 0,
+      err: 'covered.mmd is written.\n',
+    });
+    expect(readFileSync(join(room.cwd, 'covered.mmd'), 'utf8')).toMatch(/"START.md<br\/>\d+ visits?/);
   });
 
   test('plays what can be played when a file cannot be used', async () => {
@@ -127,6 +132,7 @@ c: there is no state to start in: name one 1_START.md or START.md
     [['test', 'START.md'], 'raymond: START.md is no scenario file\n'],
     [['test', '--filter', 'zzz'], 'raymond: no scenario is called like `zzz`\nThere are 2 scenarios.\n'],
     [['test', '--output', 'x'], 'raymond: --output means nothing to test without --record\n'],
+    [['test', '--graph', 'x.png'], 'raymond: the format cannot be told from `x.png`\n'],
     [['test', '--min-coverage', '101'], 'raymond: --min-coverage is a percentage: from 0 to 100\n'],
     [['test', '--min-coverage', 'all'], 'raymond: --min-coverage must be a number from 0, not `all`\n'],
     [['test', '--record', 'last'], 'raymond: no such run: last\n'],

@@ -1,9 +1,10 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Platform } from '../../core/names.ts';
-import { codeOf, EXIT, RaymondError } from '../../errors.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
 import { oneLine } from '../../observers/harmless.ts';
 import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../raymond/graph.ts';
+import { formatFor, writeDrawing } from '../drawing-file.ts';
 import type { Carry, Words } from '../entry.ts';
 import { usage } from '../usage.ts';
 import { choiceOf, textOf } from '../words.ts';
@@ -11,11 +12,12 @@ import { choiceOf, textOf } from '../words.ts';
 /** `raymond graph WORKFLOW`, `raymond graph RUN`: a picture of a workflow, or of a run over it. */
 export const graph: Carry = async ([wanted], words, { cwd, out, err }) => {
   const output = textOf(words, 'output');
-  const { text, warning } = await drawingOf(wanted, formatOf(words, output), words, cwd);
+  const format = choiceOf(words, 'format', GRAPH_FORMATS) ?? (output === undefined ? 'mermaid' : formatFor(output));
+  const { text, warning } = await drawingOf(wanted, format, words, cwd);
   if (warning !== null) err(`warning: ${oneLine(warning)}\n`);
   if (output === undefined) out(text);
   else {
-    write(resolve(cwd, output), extname(output) === '.md' ? `\`\`\`mermaid\n${text}\`\`\`\n` : text);
+    writeDrawing(resolve(cwd, output), text);
     err(`${oneLine(output)} is written.\n`);
   }
   return EXIT.completed;
@@ -49,35 +51,4 @@ async function refuse(error: unknown, wanted: string, path: string): Promise<nev
     (other: unknown) => (other instanceof RaymondError ? other : error),
   );
   throw usage(`there is no workflow and no run \`${oneLine(wanted)}\`${meant}`, hint);
-}
-
-const ENDINGS: Readonly<Record<string, GraphFormat>> = {
-  '.mmd': 'mermaid',
-  '.mermaid': 'mermaid',
-  '.md': 'mermaid',
-  '.svg': 'svg',
-  '.html': 'html',
-  '.htm': 'html',
-};
-
-function formatOf(words: Words, output: string | undefined): GraphFormat {
-  const given = choiceOf(words, 'format', GRAPH_FORMATS);
-  if (given !== undefined || output === undefined) return given ?? 'mermaid';
-  const ending = extname(output).toLowerCase();
-  const format = Object.hasOwn(ENDINGS, ending) ? ENDINGS[ending] : undefined;
-  if (format !== undefined) return format;
-  const known = Object.keys(ENDINGS).join(', ');
-  throw usage(
-    `the format cannot be told from \`${oneLine(output)}\``,
-    `Let it end in one of ${known}, or give --format.`,
-  );
-}
-
-function write(path: string, text: string): void {
-  try {
-    writeFileSync(path, text);
-  } catch (cause) {
-    const hint = 'Choose another place for --output.';
-    throw new RaymondError(`${path} cannot be written: ${codeOf(cause)}`, { exitCode: EXIT.usage, hint, cause });
-  }
 }

@@ -1,11 +1,14 @@
+import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
 import { counted } from '../../observers/words.ts';
+import type { GraphFormat } from '../../raymond/graph.ts';
 import { rehearseAll, type Verdict } from '../../rehearsal/all.ts';
-import { Coverages, everything, percentOf } from '../../rehearsal/coverage.ts';
+import { type Coverage, Coverages, everything, percentOf } from '../../rehearsal/coverage.ts';
 import { documentOf, hasPassed, type Outcome } from '../../rehearsal/document.ts';
 import { findFiles } from '../../rehearsal/find.ts';
 import { type Piece, readRepertoire } from '../../rehearsal/repertoire.ts';
 import { coverageLines, percentTaken } from '../coverage-page.ts';
+import { formatFor, writeDrawing } from '../drawing-file.ts';
 import type { Carry, Words } from '../entry.ts';
 import { type Page, pageOf } from '../page.ts';
 import { patienceOf } from '../patience.ts';
@@ -22,7 +25,10 @@ export const test: Carry = async (paths, words, terminal) => {
   if (least !== undefined && least > 100) throw usage('--min-coverage is a percentage: from 0 to 100');
   const repertoire = await readRepertoire(findFiles(paths.length === 0 ? ['.'] : paths, terminal.cwd), terminal.cwd);
   const pieces = chosen(repertoire.pieces, textOf(words, 'filter'), repertoire.unusable.length > 0);
-  const coverages = words.coverage || least !== undefined ? new Coverages() : undefined;
+  const drawing = textOf(words, 'graph');
+  const format = drawing === undefined ? undefined : formatFor(drawing);
+  const isCounted = words.coverage || least !== undefined || drawing !== undefined;
+  const coverages = isCounted ? new Coverages() : undefined;
 
   const page = pageOf(terminal);
   const say = (...lines: readonly string[]): void => {
@@ -37,11 +43,29 @@ export const test: Carry = async (paths, words, terminal) => {
   if (words.json) terminal.out(`${JSON.stringify(documentOf(outcome), null, 2)}\n`);
   say(...troubleLines(outcome, page), ...totalLines(outcome, page));
   if (covered !== null && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
+  if (drawing !== undefined && format !== undefined) await draw(covered ?? [], drawing, format, terminal);
   const isEnough = covered === null || least === undefined || percentOf(everything(covered)) >= least;
   if (!isEnough) terminal.err(`raymond: ${percentTaken(covered ?? [])} are covered, less than ${least}%\n`);
   if (repertoire.unusable.length > 0) return EXIT.invalid;
   return isEnough && verdicts.every(hasPassed) ? EXIT.completed : EXIT.failed;
 };
+
+/** Draws what was covered over the picture of the workflow; there must be only one. */
+async function draw(
+  [only, second]: readonly Coverage[],
+  file: string,
+  format: GraphFormat,
+  { cwd, err }: Terminal,
+): Promise<void> {
+  if (only === undefined || second !== undefined) {
+    throw usage('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
+  }
+  const { workflow, traffic } = only;
+  const { drawTraffic } = await import('../../raymond/graph.ts');
+  const headline = `${percentTaken([only])} are covered by its scenarios`;
+  writeDrawing(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd));
+  err(`${file} is written.\n`);
+}
 
 /** The scenarios whose name, or whose file's, contains a text, whatever the case of its letters. */
 function chosen(pieces: readonly Piece[], filter: string | undefined, mayBeNone: boolean): readonly Piece[] {
