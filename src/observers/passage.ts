@@ -1,3 +1,4 @@
+import type { Deed } from '../core/activity.ts';
 import { harmless } from './harmless.ts';
 import type { Ink } from './ink.ts';
 
@@ -5,23 +6,7 @@ import type { Ink } from './ink.ts';
 export type Passage =
   /** A line of the prompt. */
   | { readonly kind: 'asked'; readonly text: string }
-  /** `below` marks what a sub-agent did. */
-  | { readonly kind: 'says'; readonly text: string; readonly below: boolean }
-  | {
-      readonly kind: 'uses';
-      readonly id: string;
-      readonly tool: string;
-      readonly detail: string;
-      readonly below: boolean;
-    }
-  | {
-      readonly kind: 'gets';
-      readonly id: string;
-      readonly isError: boolean;
-      readonly text: string;
-      readonly below: boolean;
-    }
-  | { readonly kind: 'retries'; readonly attempt: number | null; readonly error: string | null }
+  | Exclude<Deed, { kind: 'prints' }>
   /** A line of a process, on its stderr if it is an error. */
   | { readonly kind: 'prints'; readonly text: string; readonly isError?: boolean }
   | { readonly kind: 'left_out'; readonly lines: number; readonly file: string };

@@ -34,7 +34,7 @@ describe('paths', () => {
     ['/Users/grace/x', '~/x'],
     ['C:\\Users\\Grace\\x.txt', '~\\x.txt'],
     ['D:\\data\\x.txt', '/elsewhere/x.txt'],
-    ['/tmp/raymond-1/a.txt, /work/x', '/elsewhere/a.txt, /elsewhere/x'],
+    ['/tmp/raymond-1/a.txt, /mnt/x', '/elsewhere/a.txt, /elsewhere/x'],
     ['PATH=/opt/tools/bin:/var/lib/x', 'PATH=/elsewhere/bin:/elsewhere/x'],
     ["open('/etc/passwd')", "open('/elsewhere/passwd')"],
     ['path="/tmp"', 'path="/elsewhere/tmp"'],

@@ -1,30 +1,7 @@
 import { isAbsolute, relative } from 'node:path';
-import type { Doing } from '../../core/activity.ts';
+import type { Deed, Doing } from '../../core/activity.ts';
 import type { Desk } from '../desk.ts';
 import type { ClaudeEvent } from './event.ts';
-
-/** One thing that Claude Code did, as its output tells it. `below` marks what a sub-agent did. */
-export type Deed =
-  | { readonly kind: 'says'; readonly text: string; readonly below: boolean }
-  | {
-      readonly kind: 'uses';
-      readonly id: string;
-      readonly tool: string;
-      readonly detail: string;
-      readonly below: boolean;
-    }
-  | {
-      readonly kind: 'gets';
-      /** Of the tool use that this came of. */
-      readonly id: string;
-      readonly isError: boolean;
-      readonly text: string;
-      readonly below: boolean;
-    }
-  /** The API failed and is asked again. */
-  | { readonly kind: 'retries'; readonly attempt: number | null; readonly error: string | null }
-  /** Something that is no event got into its output. */
-  | { readonly kind: 'prints'; readonly text: string };
 
 /** Reads off the events of one turn, one after the other, what Claude Code does. */
 export function newReader(): (event: ClaudeEvent) => readonly Deed[] {

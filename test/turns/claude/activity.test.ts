@@ -26,7 +26,7 @@ describe('what a tool is used on', () => {
     ['Write', { content: 'x', file_path: '/w/src/app.ts' }, 'src/app.ts'],
     ['Read', { file_path: '/elsewhere/app.ts' }, '/elsewhere/app.ts'],
     ['Read', { file_path: '/w' }, '/w'],
-    ['Read', { file_path: '/work/a' }, '/work/a'],
+    ['Read', { file_path: '/mnt/a' }, '/mnt/a'],
     ['Read', { file_path: '/w/..odd/a' }, '..odd/a'],
     ['Edit', { old_string: 'a', new_string: 'b', file_path: 'b.ts' }, 'b.ts'],
     ['NotebookEdit', { new_source: 'x', notebook_path: '/w/n.ipynb' }, 'n.ipynb'],
