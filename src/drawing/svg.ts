@@ -13,13 +13,17 @@ export async function toSvg(picture: Picture): Promise<string> {
   const { svg = '', plain = '' } = output;
   const titles = titlesOf(picture);
   const middles = middlesIn(plain);
-  return svg
-    .slice(svg.indexOf('<svg'))
-    .replace(/<!--.*?-->\n?/gs, '')
-    .replace(/ font-size="([\d.]+)"/g, (_, size: string) => ` font-size="${(Number(size) / ROOM).toFixed(1)}"`)
-    .replace(GROUP, (_, head: string, key: string, body: string) => {
-      return `${head}<title>${escapeMarkup(titles.get(key) ?? '')}</title>${centred(body, middles.get(key))}`;
-    });
+  return (
+    svg
+      .slice(svg.indexOf('<svg'))
+      .replace(/<!--.*?-->\n?/gs, '')
+      // For whoever cannot see the picture, it begins with its name.
+      .replace(/^<svg[^>]*>\n?/, (head) => `${head.trimEnd()}\n<title>${escapeMarkup(picture.name)}</title>\n`)
+      .replace(/ font-size="([\d.]+)"/g, (_, size: string) => ` font-size="${(Number(size) / ROOM).toFixed(1)}"`)
+      .replace(GROUP, (_, head: string, key: string, body: string) => {
+        return `${head}<title>${escapeMarkup(titles.get(key) ?? '')}</title>${centred(body, middles.get(key))}`;
+      })
+  );
 }
 
 /** A group with its key, whose first child is a title: Graphviz calls things by their keys, people want to read names. */
