@@ -1,3 +1,4 @@
+import { runsOn } from '../core/names.ts';
 import { implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
 import { OWN_ATTRIBUTES } from '../core/tag.ts';
 import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
@@ -143,7 +144,10 @@ class Draw {
     const found = this.names.resolve(name);
     if (found.kind === 'found') return { kind: 'state', file: found.file };
     if (isOpen(name) || (this.page.kind === 'prompt' && isPlaceholder(name))) return { kind: 'any', written: name };
-    return { kind: 'missing', name, meant: this.names.meant(name) };
+    const meant = this.names.meant(name);
+    if (found.kind !== 'ambiguous') return { kind: 'missing', name, meant };
+    const { files, platform } = this.names.scopeOf([name]);
+    return { kind: 'missing', name, meant, others: files.filter((file) => file !== meant && runsOn(file, platform)) };
   }
 
   private matches(entry: PolicyEntry, { name, tag }: PlacedTag): boolean {

@@ -35,7 +35,9 @@ export function flowOf({ nodes, edges, entry }: Graph): Flow {
     return numberOf(target?.kind === 'state' ? target.file : (target?.meant ?? ''));
   };
   const exits: Exit[][] = names.map(() => []);
-  for (const edge of edges) exits[numberOf(edge.from)]?.push(exitOf(edge, toNumber));
+  for (const edge of edges) {
+    for (const each of readingsOf(edge)) exits[numberOf(edge.from)]?.push(exitOf(each, toNumber));
+  }
   for (const [index, { open }] of states.entries()) {
     if (open) exits[index]?.push(...ANYTHING(any));
     const shown = exits[index]?.some(({ edge }) => edge?.origin !== 'guess') ?? false;
@@ -52,6 +54,18 @@ export function flowOf({ nodes, edges, entry }: Graph): Flow {
     numberOf,
   };
 }
+
+/** An edge, and what it would be if its ambiguous names meant their other states. */
+function readingsOf(edge: Edge): readonly Edge[] {
+  const keys = ['to', 'return', 'next'] as const;
+  const others = keys.flatMap((key) =>
+    othersOf(edge[key]).map((file): Edge => ({ ...edge, [key]: { kind: 'state', file } })),
+  );
+  return [edge, ...others];
+}
+
+const othersOf = (target: Target | null): readonly string[] =>
+  target?.kind === 'missing' ? (target.others ?? []) : [];
 
 function exitOf(edge: Edge, toNumber: (target: Target | null) => number): Exit {
   const to = toNumber(edge.to);

@@ -4,7 +4,13 @@ import type { Place } from './sheet.ts';
 /** What a name leads to: a state, nothing (but perhaps one was meant), or whatever the agent will choose. */
 export type Target =
   | { readonly kind: 'state'; readonly file: string }
-  | { readonly kind: 'missing'; readonly name: string; readonly meant: string | null }
+  | {
+      readonly kind: 'missing';
+      readonly name: string;
+      readonly meant: string | null;
+      /** The other states that an ambiguous name may mean. */
+      readonly others?: readonly string[];
+    }
   | { readonly kind: 'any'; readonly written: string };
 
 /** One transition that a state can make. */

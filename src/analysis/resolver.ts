@@ -33,7 +33,9 @@ export function newResolver(scope: Scope): Resolver {
     return resolveState(name, scope);
   };
   const guess = (name: string): string | null => {
-    const [here] = candidates(name).filter((file) => runsOn(file, platform));
+    // Of a path, the file name is what was meant.
+    const base = name.split(/[/\\]/).at(-1) ?? name;
+    const [here] = candidates(base).filter((file) => runsOn(file, platform));
     if (here !== undefined || guesses.size > MOST_SUGGESTIONS) return here ?? null;
     const near = nearest(name, [...states.map(stem), ...states]);
     return near === undefined ? null : (candidates(near).find((file) => runsOn(file, platform)) ?? null);

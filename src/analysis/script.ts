@@ -1,4 +1,5 @@
 import { type Half, type Mention, readMentions, UNKNOWN } from './mentions.ts';
+import { movesOutput, surelyHeard } from './shell/audience.ts';
 import { parseScript } from './shell/parse.ts';
 import type { Said } from './shell/sayings.ts';
 import { speechOf } from './shell/speech.ts';
@@ -27,13 +28,18 @@ const DEEPEST = 5;
 function readShell(text: string, depth = 0): ScriptReading {
   const script = parseScript(text);
   if (script === undefined) return { ...readFlat(withoutComments(text, /^[ \t]*#.*$/gm), false), open: true };
-  const lines = linesOf(script).filter(({ heard }) => heard);
-  const speeches = lines.map(({ words, redirects }) => speechOf(words, redirects));
+  const all = linesOf(script);
+  const sure = surelyHeard(all);
+  const lines = all.filter(({ heard }) => heard);
+  const speeches = lines.map((line) => {
+    const speech = speechOf(line.words, line.redirects);
+    return { ...speech, sure: speech.sure && sure.has(line) };
+  });
   const inner = depth < DEEPEST ? lines.flatMap(({ words }) => words.flatMap((word) => word.inner)) : [];
   const captured = inner.map(([start, end]) => moved(readShell(text.slice(start, end), depth + 1), start));
   const tags = speeches.flatMap((speech) => speech.tags.map((tag) => ({ ...tag, sure: speech.sure })));
   const halves = speeches.flatMap((speech) => speech.halves.map((half) => ({ ...half, sure: speech.sure })));
-  const ways = depth === 0 ? waysThrough(script) : undefined;
+  const ways = depth === 0 && !movesOutput(all) ? waysThrough(script) : undefined;
   const said = [...tags, ...captured.flatMap((each) => each.tags)];
   const foreign = said.length === 0 && halves.length === 0 && speeches.some((speech) => speech.foreign);
   const open = foreign || ways === undefined || ways.some(({ kind }) => kind === 'perhaps');

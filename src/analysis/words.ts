@@ -10,6 +10,12 @@ export function showTag(name: TagName, { body }: Pick<Tag, 'body'>): string {
   return TRANSITIONS[name].body === 'text' ? `\`<${name}>\`` : `\`<${name}>${written}</${name}>\``;
 }
 
+/** A tag as a message quotes it where its attributes matter. */
+export function showWhole(name: TagName, { body, attributes }: Pick<Tag, 'body' | 'attributes'>): string {
+  const given = Object.entries(attributes).map(([key, value]) => ` ${key}="${shortened(value)}"`);
+  return showTag(name, { body }).replace(`<${name}`, () => `<${name}${given.join('')}`);
+}
+
 const ANY = '(any)';
 const MOST_STEPS = 7;
 const SHOWN_STEPS = 3;

@@ -29,7 +29,7 @@ const LINES: Readonly<Record<ArrowKind, string>> = {
   function: '-->',
   return: '-.->',
   fork: '==>',
-  next: '-->',
+  next: '-.->',
   result: '-->',
   back: '-.->',
   guess: '-.->',

@@ -26,7 +26,7 @@ describe('as Mermaid', () => {
   begin --> s2
   s0 -.->|"result"| s0b
   s1 ==>|"fork"| s3
-  s1 -->|"next"| s4
+  s1 -.->|"next"| s4
   s2 -->|"call (implicit)"| s0
   s2 -.->|"return"| s1
   s3 -->|"result"| s3e

@@ -1,11 +1,12 @@
-import { permits } from '../../core/policy.ts';
+import { type PolicyEntry, permits } from '../../core/policy.ts';
+import { literalTag } from '../../core/reminder.ts';
 import type { Tag } from '../../core/tag.ts';
 import { isPlaceholder, waysOn } from '../edges.ts';
 import { isOpen } from '../mentions.ts';
 import type { Page, PlacedTag } from '../page.ts';
 import type { Resolver } from '../resolver.ts';
 import { rulePerPage } from '../rule.ts';
-import { showTag } from '../words.ts';
+import { showWhole } from '../words.ts';
 
 /** A prompt asks for a tag that its policy does not permit. */
 export const forbiddenTag = rulePerPage('forbidden-tag', 'warning', (page, { names }) => {
@@ -13,16 +14,32 @@ export const forbiddenTag = rulePerPage('forbidden-tag', 'warning', (page, { nam
   const seen = new Set<string>();
   let lines: readonly string[] | undefined;
   return page.tags.flatMap((placed) => {
-    const shown = showTag(placed.name, placed.tag);
+    const shown = showWhole(placed.name, placed.tag);
     if (seen.has(shown) || isVague(placed, names) || isPermitted(page, placed, names)) return [];
     lines ??= page.source.text.split('\n');
     const { line, column } = placed.at;
     if (isWarning(lines[line - 1]?.slice(0, column - 1) ?? '')) return [];
     seen.add(shown);
-    const message = `the prompt asks for ${shown}, which its \`allowed_transitions\` do not permit`;
+    const like = resembling(page.source.state.rules.policy, placed, names);
+    const permitted = like === undefined ? '' : `; they permit \`${literalTag(like)}\``;
+    const message = `the prompt asks for ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
     return [{ file: page.file, at: placed.at, message, hint: 'Permit it there, or take it out of the prompt.' }];
   });
 });
+
+/** The entry that comes closest: with the same tag, and the same state if there is one. */
+function resembling(
+  policy: readonly PolicyEntry[],
+  { name, tag }: PlacedTag,
+  names: Resolver,
+): PolicyEntry | undefined {
+  const mine = policy.filter((entry) => entry.tag === name);
+  const fileOf = (state: string): string => {
+    const found = names.resolve(state.trim());
+    return found.kind === 'found' ? found.file : state;
+  };
+  return mine.find(({ target }) => target !== null && fileOf(target) === fileOf(tag.body)) ?? mine[0];
+}
 
 /** What is not exact, or names no state, is nothing to compare. */
 function isVague({ name, tag }: PlacedTag, names: Resolver): boolean {

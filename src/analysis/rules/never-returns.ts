@@ -15,7 +15,7 @@ export const neverReturns: Rule = {
     }),
     ...view.proof.abandoned.flatMap(({ by, path }) => {
       const call = path.at(-1);
-      return call === undefined ? [] : [faultOf(call, path, clearedBy(by, view))];
+      return call === undefined ? [] : [{ ...faultOf(call, path, clearedBy(by, view)), hint: hintFor(by, view) }];
     }),
   ],
 };
@@ -25,6 +25,11 @@ const isCall = ({ kind, level, bounded }: Endless): boolean =>
   kind === 'recursion' ? bounded : level === 'called' && (kind === 'loop' || bounded);
 
 const clearedBy = (by: number, { proof }: View): string => `${proof.flow.names[by]} clears the return stack`;
+
+const hintFor = (by: number, { proof, sheet }: View): string =>
+  sheet.resetStack === 'clear'
+    ? `Write stack="keep" on the <reset> of ${proof.flow.names[by]}: without it, the return stack is cleared here.`
+    : `Remove stack="clear" from the <reset> of ${proof.flow.names[by]}, so that its callers get their result.`;
 
 function faultOf(call: Step, path: readonly Step[], why: string): Fault {
   const message = `the <${call.tag ?? 'call'}> of ${call.to} never returns, because ${why}: ${sayPath(path, call.from)}`;

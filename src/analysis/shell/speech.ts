@@ -1,3 +1,4 @@
+import { TAG_NAMES } from '../../core/transitions/index.ts';
 import { type Half, type Mention, readMentions, UNKNOWN } from '../mentions.ts';
 import type { Redirect } from './command.ts';
 import { type Cut, sourceOf, type Word } from './word.ts';
@@ -79,11 +80,15 @@ const NEVER_TAGS_WITH: Readonly<Record<string, readonly string[]>> = {
 const isSilent = (name: string, first = ''): boolean =>
   NEVER_TAGS.has(name) || (Object.hasOwn(NEVER_TAGS_WITH, name) && (NEVER_TAGS_WITH[name] ?? []).includes(first));
 
+/** The beginning or the end of a tag, the rest of which other commands print. */
+const PIECE = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i');
+
 /** What is printed in one piece. An expansion by itself, or one inside a tag, may be or become anything. */
 function printed(cuts: readonly Cut[]): Speech {
   const { tags, halves, text } = mentionsIn(joined(cuts));
   const bare = text.replaceAll(UNKNOWN, '').trim() === '';
-  const perhaps = tags.length === 0 && text.includes(UNKNOWN) && (bare || text.includes('<'));
+  const unknown = text.includes(UNKNOWN) && (bare || text.includes('<'));
+  const perhaps = tags.length === 0 && (unknown || PIECE.test(text));
   return { tags, halves, sure: true, perhaps, foreign: false };
 }
 

@@ -117,7 +117,7 @@ class Ways {
         if (defined !== undefined) return this.functionCall(defined, from, heard);
         const half = sure && halves.some(({ name }) => name === 'result');
         const said = heard && sure ? after(half ? afterHalfResult(from) : from, tags, this.around) : from;
-        if (isBeyond(command.words, redirects)) this.lost = true;
+        if (isBeyond(command.words, redirects) || this.speaksAtLast(command.words)) this.lost = true;
         return this.simple(command.words, at, heard && perhaps ? uncertain(said) : said);
       }
       case 'if':
@@ -159,6 +159,16 @@ class Ways {
     }
     const sure = ['true', ':', 'echo', 'printf'].includes(name) || (name === '' && words.every(isConstant));
     return { ok: said, failed: sure ? NONE : said };
+  }
+
+  /** Whether it is a `trap` for a function that prints. */
+  private speaksAtLast(words: readonly Word[]): boolean {
+    const { name, args } = nameOf(words);
+    const called = name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
+    return called.some((each) => {
+      const body = this.functions.get(each);
+      return body !== undefined && this.printing.has(body.command);
+    });
   }
 
   private functionCall(body: Part, from: Sayings, heard: boolean): Outcome {

@@ -41,6 +41,11 @@ describe('names:', () =>
     ],
     ['a path', { 'START.md': 'Then answer <goto>states/PLAN.md</goto>.' }, ['path-in-name START.md:1:13']],
     [
+      'a path to a state that stands beside it',
+      { 'START.md': 'Then answer <goto>states/PLAN.md</goto>.', 'PLAN.md': END },
+      ['path-in-name START.md:1:13'],
+    ],
+    [
       'a path in a policy',
       { 'START.md': policy(['tag: goto, target: ..\\PLAN.md', 'tag: result'], END) },
       ['path-in-name START.md:3:26'],
@@ -48,7 +53,18 @@ describe('names:', () =>
     [
       'an ambiguous name',
       { 'START.md': 'Then answer <goto>A</goto>.', 'A.md': END, 'A.sh': SCRIPT },
-      ['unreachable-state A.sh:0:0', 'ambiguous-state START.md:1:13'],
+      ['ambiguous-state START.md:1:13'],
+    ],
+    [
+      'what only one of the states leads to that an ambiguous name may mean',
+      {
+        'START.md': 'Then answer <call return="B">END.md</call>.',
+        'B.md': END,
+        'B.sh': bash('echo "<goto>C.md</goto>"'),
+        'C.md': END,
+        'END.md': END,
+      },
+      ['ambiguous-state START.md:1:13'],
     ],
     [
       'a script for the other system only',
