@@ -104,7 +104,7 @@ describe('raymond graph RUN', () => {
         '  s0 -->|"reset ×1"| s0',
         '  s0 -->|"result ×1"| s0e',
         '  s2 ==>|"fork ×2"| s3',
-        '  s2 -->|"next ×1"| s0',
+        '  s2 -.->|"next ×1"| s0',
         '  s3 -->|"result ×2"| s3e',
       ]),
     );
