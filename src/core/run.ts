@@ -60,15 +60,18 @@ export type Stop =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'interrupted' };
 
-export type RunStatus =
-  | 'running'
-  | 'completed'
-  | 'failed'
-  | 'waiting'
-  | 'paused'
-  | 'budget_exceeded'
-  | 'iteration_limit'
-  | 'interrupted';
+/** How a run can end, for good or until it is resumed. */
+export const ENDINGS = [
+  'completed',
+  'failed',
+  'waiting',
+  'paused',
+  'budget_exceeded',
+  'iteration_limit',
+  'interrupted',
+] as const;
+
+export type RunStatus = 'running' | (typeof ENDINGS)[number];
 
 /** A run as plain data. Saved and loaded at any point, it goes on as if nothing had happened. */
 export interface Run {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunStatus } from '../core/run.ts';
+import { ENDINGS } from '../core/run.ts';
 import { amount, checkNames, count, exitCode, type Issues, text } from './answer-schema.ts';
 
 /*
@@ -30,17 +30,6 @@ const states = z.array(text, { error: 'a list of states' });
 const perState = <T extends z.ZodType>(each: T, what: string) =>
   z.union([each, z.record(z.string(), each, { error: what })], { error: what });
 
-/** How a run can end. */
-const STATUSES = [
-  'completed',
-  'failed',
-  'waiting',
-  'paused',
-  'budget_exceeded',
-  'iteration_limit',
-  'interrupted',
-] as const satisfies readonly RunStatus[];
-
 /** What should come of a scenario. */
 export const EXPECT = {
   path: z
@@ -62,7 +51,7 @@ export const EXPECT = {
   cost: perState(amount, 'a number from 0, or a mapping of states to such numbers').optional(),
   turns: perState(count, 'a whole number from 0, or a mapping of states to such numbers').optional(),
   reminders: perState(count, 'a whole number from 0, or a mapping of states to such numbers').optional(),
-  status: z.enum(STATUSES, { error: 'the status of a run' }).optional(),
+  status: z.enum(ENDINGS, { error: 'the status of a run' }).optional(),
   exit: exitCode.optional(),
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FailureKind, REACTIONS } from '../core/failure.ts';
-import { RUN_VERSION, type Run } from '../core/run.ts';
+import { ENDINGS, RUN_VERSION, type Run } from '../core/run.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 
@@ -115,16 +115,7 @@ const SHAPE = {
   version: z.literal(RUN_VERSION),
   id: z.string(),
   name: z.string(),
-  status: z.enum([
-    'running',
-    'completed',
-    'failed',
-    'waiting',
-    'paused',
-    'budget_exceeded',
-    'iteration_limit',
-    'interrupted',
-  ]),
+  status: z.enum(['running', ...ENDINGS]),
   workflow: z.strictObject({ name: z.string(), path: z.string(), platform: z.enum(['unix', 'windows']) }),
   startedAt: time,
   options,

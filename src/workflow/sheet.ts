@@ -61,7 +61,7 @@ function entryOf(located: Located, scope: Scope): Resolution {
 async function readFile(source: Source, file: string, platform: Platform): Promise<SheetFile> {
   if (!runsOn(file, platform)) return { kind: 'other', file };
   try {
-    return readState(file, await source.read(file), platform);
+    return sheetFileOf(file, await source.read(file), platform);
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const [finding] = error.findings;
@@ -69,7 +69,8 @@ async function readFile(source: Source, file: string, platform: Platform): Promi
   }
 }
 
-function readState(file: string, bytes: Uint8Array, platform: Platform): SheetFile {
+/** What the file of a state of this platform holds, read by itself. */
+export function sheetFileOf(file: string, bytes: Uint8Array, platform: Platform): SheetFile {
   const kind = isPrompt(file) ? 'prompt' : 'script';
   const decoded = decodeText(bytes, kind);
   if (decoded.kind === 'not-text') return { kind: 'unreadable', file, at: decoded.at, message: decoded.message };

@@ -1,12 +1,6 @@
-import type { EntryPlaces, Place, Sheet, SheetFile } from '../../src/analysis/sheet.ts';
-import { isPrompt, type Platform, resolveEntry, runsOn } from '../../src/core/names.ts';
-import { readEntry } from '../../src/workflow/allowed-transitions.ts';
-import { dissectPrompt } from '../../src/workflow/frontmatter.ts';
-import { EMPTY } from '../../src/workflow/keys.ts';
-import { newReport } from '../../src/workflow/report.ts';
-import { stateOf } from '../../src/workflow/state-file.ts';
-import { decodeText } from '../../src/workflow/text.ts';
-import { type Field, readFields, type Value } from '../../src/workflow/value.ts';
+import type { Sheet } from '../../src/analysis/sheet.ts';
+import { resolveEntry, runsOn } from '../../src/core/names.ts';
+import { sheetFileOf } from '../../src/workflow/sheet.ts';
 
 /** The files of a workflow by name. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -22,44 +16,12 @@ export function sheetOf(files: Files, changes: Partial<Sheet> = {}): Sheet {
     entryGiven: false,
     resetStack: 'keep',
     variables: [],
-    files: names.map((file) => fileOf(file, files[file] ?? '', platform)),
+    files: names.map((file) =>
+      runsOn(file, platform) ? sheetFileOf(file, bytesOf(files[file] ?? ''), platform) : { kind: 'other', file },
+    ),
     ...changes,
   };
 }
 
-function fileOf(file: string, content: string | Uint8Array, platform: Platform): SheetFile {
-  if (!runsOn(file, platform)) return { kind: 'other', file };
-  const kind = isPrompt(file) ? 'prompt' : 'script';
-  const decoded = decodeText(typeof content === 'string' ? Buffer.from(content) : content, kind);
-  if (decoded.kind === 'not-text') return { kind: 'unreadable', file, at: decoded.at, message: decoded.message };
-  const { text } = decoded;
-  if (kind === 'script') {
-    return { kind: 'state', file, text, state: stateOf(file, kind, EMPTY, text), findings: [], entries: [], keys: {} };
-  }
-  const { frontmatter, body, findings, yaml } = dissectPrompt(file, text, platform);
-  return {
-    kind: 'state',
-    file,
-    text,
-    state: stateOf(file, kind, frontmatter, body),
-    findings,
-    ...placesIn(yaml, platform),
-  };
-}
-
-/** Where the frontmatter says what. */
-function placesIn(
-  yaml: Value | undefined,
-  platform: Platform,
-): { entries: EntryPlaces[]; keys: Record<string, Place> } {
-  if (yaml?.kind !== 'mapping') return { entries: [], keys: {} };
-  const fields = readFields(yaml, newReport(''));
-  const policy = fields.get('allowed_transitions')?.value;
-  const items = policy?.kind === 'list' ? policy.items() : [];
-  const read = items.map((item) => [item.at, readEntry(item, newReport(''), platform)] as const);
-  const entries = read.flatMap(([at, entry]) => (entry === undefined ? [] : [{ at, keys: placesOf(entry.fields) }]));
-  return { entries, keys: placesOf(fields) };
-}
-
-const placesOf = (fields: ReadonlyMap<string, Field>): Record<string, Place> =>
-  Object.fromEntries([...fields].map(([name, { value }]) => [name, value.at]));
+const bytesOf = (content: string | Uint8Array): Uint8Array =>
+  typeof content === 'string' ? Buffer.from(content) : content;

@@ -1,5 +1,6 @@
 /** What docs/testing.md says about keys is held against the schema; its blocks are carried out by doc-commands.test.ts. */
 import { expect, test } from 'vitest';
+import { ENDINGS } from '../../src/core/run.ts';
 import { keysAt } from '../../src/scenario/schema.ts';
 import { plain } from '../docs/page.ts';
 import { openPage } from '../docs/pages.ts';
@@ -23,14 +24,5 @@ test.each([
 test('every option and every status is named', () => {
   const { text } = page;
   for (const option of keysAt(['options'])) expect(text).toContain(`\`${option}\``);
-  for (const status of [
-    'completed',
-    'failed',
-    'waiting',
-    'paused',
-    'budget_exceeded',
-    'iteration_limit',
-    'interrupted',
-  ])
-    expect(text).toContain(`\`${status}\``);
+  for (const status of ENDINGS) expect(text).toContain(`\`${status}\``);
 });
