@@ -30,7 +30,7 @@ export function badNamesIn(page: Page, names: Resolver): readonly BadName[] {
       return [{ name, at, shown: `\`${key}\``, level: 'error', found }];
     }),
   );
-  return [...entries, ...page.tags.flatMap((tag) => badNamesOf(tag, page, names))];
+  return [...entries, ...page.forms.flatMap((tag) => badNamesOf(tag, page, names))];
 }
 
 function badNamesOf({ name, tag, at, sure }: PlacedTag, page: Page, names: Resolver): readonly BadName[] {

@@ -12,14 +12,17 @@ export function buildGraph(
 ): Graph {
   const edges = pages.flatMap((page) => edgesOf(page, names, sheet.resetStack));
   const unreadable = sheet.files.filter(({ kind }) => kind === 'unreadable');
-  const missing = new Set(edges.flatMap(({ to, return: back, next }) => [to, back, next].flatMap(missingName)));
+  const missing = new Map(edges.flatMap(({ to, return: back, next }) => [to, back, next].flatMap(missingName)));
   return {
     name: sheet.name,
     entry: sheet.entry.kind === 'found' ? sheet.entry.file : null,
     nodes: [
       ...pages.map(nodeOf),
-      ...unreadable.map(({ file }) => ({ ...UNKNOWN_NODE, state: file, kind: kindOf(file), open: true })),
-      ...[...missing].sort().map((state) => ({ ...UNKNOWN_NODE, state, kind: 'missing' as const, open: false })),
+      ...unreadable.map(({ file }) => ({ ...UNKNOWN_NODE, state: file, kind: kindOf(file), open: true, couldBe: [] })),
+      ...[...missing.keys()].sort().map((state) => ({
+        ...{ ...UNKNOWN_NODE, state, kind: 'missing' as const, open: false },
+        couldBe: missing.get(state) ?? [],
+      })),
     ],
     edges,
   };
@@ -33,10 +36,14 @@ const UNKNOWN_NODE = { maxVisits: null, description: null } as const;
 
 const kindOf = (file: string): 'prompt' | 'script' => (file.endsWith('.md') ? 'prompt' : 'script');
 
-const missingName = (target: Target | null): readonly string[] =>
-  target?.kind === 'missing' && target.name !== '' ? [target.name] : [];
+/** A name that leads to no state, and what it may mean if it is ambiguous. */
+function missingName(target: Target | null): readonly (readonly [string, readonly string[]])[] {
+  if (target?.kind !== 'missing' || target.name === '') return [];
+  const { name, meant, others } = target;
+  return [[name, others === undefined || meant === null ? [] : [meant, ...others]]];
+}
 
 function nodeOf({ file, kind, open, source }: Page): Node {
   const { description, rules } = source.state;
-  return { state: file, kind, maxVisits: rules.maxVisits, description, open };
+  return { state: file, kind, maxVisits: rules.maxVisits, description, open, couldBe: [] };
 }

@@ -1,9 +1,8 @@
-import { runsOn } from '../core/names.ts';
 import { implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
 import { OWN_ATTRIBUTES } from '../core/tag.ts';
 import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import type { Edge, Target } from './graph.ts';
-import { isOpen } from './mentions.ts';
+import { isOpen, UNKNOWN } from './mentions.ts';
 import type { Page, PlacedTag } from './page.ts';
 import type { Resolver } from './resolver.ts';
 import { type Place, WHOLE } from './sheet.ts';
@@ -13,7 +12,7 @@ export function edgesOf(page: Page, names: Resolver, resetStack: 'keep' | 'clear
   const { policy } = page.source.state.rules;
   const draw = new Draw(page, names, resetStack);
   if (policy.length > 0) return policy.map((entry, index) => draw.entry(entry, index));
-  const said = unique([...page.tags.flatMap((tag) => draw.said(tag)), ...draw.halves()]);
+  const said = unique([...page.forms.flatMap((tag) => draw.said(tag)), ...draw.halves(), ...draw.quoted()]);
   return said.length > 0 || page.open || page.kind === 'script' ? said : draw.namesInProse();
 }
 
@@ -55,7 +54,7 @@ class Draw {
     this.page = page;
     this.names = names;
     this.resetStack = resetStack;
-    this.ways = waysOn(page.tags);
+    this.ways = waysOn(page.forms);
     const { text } = page.source.state;
     this.speaksOfInput = page.kind === 'prompt' && text.includes('input') && wordsToSay(text).has('input');
   }
@@ -105,8 +104,19 @@ class Draw {
       const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANYWHERE;
       const { required } = TRANSITIONS[name];
       const then = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANYWHERE : null);
-      return [{ ...this.edge(name, at), to, return: then('return'), next: then('next') }];
+      // What else half a fork says is not known.
+      const variables = name === 'fork' ? [UNKNOWN] : [];
+      return [{ ...this.edge(name, at), to, return: then('return'), next: then('next'), variables }];
     });
+  }
+
+  /** What is written in code in the middle of a sentence may well be said; a block of code is an example. */
+  quoted(): readonly Edge[] {
+    const edges = this.page.quoted.filter(({ fenced }) => !fenced).flatMap((tag) => this.said(tag));
+    const whole = edges.filter(({ to, return: back, next }) =>
+      [to, back, next].every((target) => target === null || target.kind === 'state'),
+    );
+    return whole.map((edge) => ({ ...edge, origin: 'guess' }));
   }
 
   /** A prompt without any tag may still name the state that comes next. */
@@ -143,11 +153,12 @@ class Draw {
     const name = written.trim();
     const found = this.names.resolve(name);
     if (found.kind === 'found') return { kind: 'state', file: found.file };
-    if (isOpen(name) || (this.page.kind === 'prompt' && isPlaceholder(name))) return { kind: 'any', written: name };
+    // A variable between single quotes is a mistake, but what it should have been is not known.
+    const vague = this.page.kind === 'prompt' ? isPlaceholder(name) : isOpen(name) || name.includes('$');
+    if (vague) return { kind: 'any', written: name };
     const meant = this.names.meant(name);
     if (found.kind !== 'ambiguous') return { kind: 'missing', name, meant };
-    const { files, platform } = this.names.scopeOf([name]);
-    return { kind: 'missing', name, meant, others: files.filter((file) => file !== meant && runsOn(file, platform)) };
+    return { kind: 'missing', name, meant, others: this.names.couldBe(name).filter((file) => file !== meant) };
   }
 
   private matches(entry: PolicyEntry, { name, tag }: PlacedTag): boolean {
@@ -178,11 +189,11 @@ function variablesIn(name: TagName, given: readonly Readonly<Record<string, stri
   return [...new Set(given.flatMap((each) => Object.keys(each)).filter((key) => !own.includes(key)))];
 }
 
-/** Edges that differ in more than where they are said. */
+/** Edges that differ in more than where and how surely they are said; the first of each counts. */
 function unique(edges: readonly Edge[]): readonly Edge[] {
   const seen = new Set<string>();
   return edges.filter((edge) => {
-    const key = JSON.stringify({ ...edge, at: null });
+    const key = JSON.stringify({ ...edge, at: null, origin: null });
     return !seen.has(key) && seen.add(key);
   });
 }

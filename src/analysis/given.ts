@@ -3,9 +3,14 @@ import type { Proof } from './proof.ts';
 import { leftOut, MOST_STEPS, type Move, movesFrom, type Step, stepOf } from './reach.ts';
 import { type Names, namesGiven } from './variables.ts';
 
-/** The variables that are sure to be set in a state, whatever way led to it. */
+/** The variables that are set in a state, whatever way led to it. */
 export interface Given {
+  /** Whether it is, or may be: where nobody can say what led to a state, some fork must give the name at least. */
   has(state: number, name: string): boolean;
+  /** Whether an agent that has it can get to the state. */
+  bySome(state: number, name: string): boolean;
+  /** Whether some fork is known to give it. */
+  somewhere(name: string): boolean;
   /** A way to the state on which the variable is not set. */
   pathWithout(state: number, name: string): readonly Step[];
 }
@@ -31,15 +36,20 @@ export function findGiven(
 ): Given {
   const births = birthsOf(proof, pages, new Set(launch), used);
   const sure = settle(proof, births);
-  const known = new Map<string, ReadonlyMap<number, Origin | Birth>>();
+  const possible = namesPossible(proof, pages, used);
+  const lacks = ({ has }: Birth, name: string): boolean => has !== 'all' && !has.has(name);
+  const waysWith = remembering((name) => waysFrom(proof, births, (birth) => !lacks(birth, name)));
+  const waysWithout = remembering((name) => waysFrom(proof, births, (birth) => lacks(birth, name)));
   return {
     has(state, name) {
       const names = sure.get(state) ?? 'all';
-      return names === 'all' || names.has(name) || launch.includes(name);
+      return includes(names === 'all' ? possible : names, name) || launch.includes(name);
     },
+    bySome: (state, name) => waysWith(name).has(state),
+    somewhere: (name) => possible !== 'all' && possible.has(name),
     pathWithout(state, name) {
-      const ways = known.get(name) ?? waysWithout(proof, births, name);
-      known.set(name, ways);
+      const ways = waysWithout(name);
+      if (!ways.has(state)) return proof.reach.pathTo(state);
       const steps: Step[] = [];
       for (let at = ways.get(state); at !== undefined; ) {
         if (!('from' in at)) return [...toBirth(proof, at), ...steps.reverse()];
@@ -64,11 +74,12 @@ function birthsOf(
   const workers = parents.flatMap((from) => {
     const page = pages.get(flow.names[from] ?? '');
     const forks = movesFrom(flow, ends, from).filter(({ how, to }) => how === 'worker' && to !== flow.any);
-    return forks.map((move) => ({
-      state: move.to,
-      has: namesGiven(move.exit.edge, page, used),
-      parent: { from, move },
-    }));
+    return forks.map((move) => {
+      const { edge } = move.exit;
+      // What is only possible proves no mistake.
+      const has = edge?.origin === 'guess' ? 'all' : namesGiven(edge, page, used);
+      return { state: move.to, has, parent: { from, move } };
+    });
   });
   return [...first, ...workers];
 }
@@ -92,12 +103,22 @@ function settle(proof: Proof, births: readonly Birth[]): ReadonlyMap<number, Nam
   return sure;
 }
 
-/** From every birth without the variable: each state with what led to it first. */
-function waysWithout(proof: Proof, births: readonly Birth[], name: string): ReadonlyMap<number, Origin | Birth> {
+/** Each name is looked into once, however many states ask for it. */
+function remembering<T>(work: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>();
+  return (name) => {
+    const found = known.get(name) ?? work(name);
+    known.set(name, found);
+    return found;
+  };
+}
+
+type Ways = ReadonlyMap<number, Origin | Birth>;
+
+/** From every birth that is meant: the states of that agent's life with what led to them first. */
+function waysFrom(proof: Proof, births: readonly Birth[], isMeant: (birth: Birth) => boolean): Ways {
   const ways = new Map<number, Origin | Birth>();
-  for (const birth of births) {
-    if (birth.has !== 'all' && !birth.has.has(name) && !ways.has(birth.state)) ways.set(birth.state, birth);
-  }
+  for (const birth of births) if (isMeant(birth) && !ways.has(birth.state)) ways.set(birth.state, birth);
   const queue = [...ways.keys()];
   for (let i = 0; i < queue.length; i++) {
     const from = queue[i] ?? 0;
@@ -108,6 +129,20 @@ function waysWithout(proof: Proof, births: readonly Birth[], name: string): Read
     }
   }
   return ways;
+}
+
+/** Every name that some fork which can be reached may give to its worker, wherever that one begins. */
+function namesPossible({ flow, reach }: Proof, pages: ReadonlyMap<string, Page>, used: ReadonlySet<string>): Names {
+  const names = new Set<string>();
+  for (const [state, exits] of flow.exits.entries()) {
+    const page = pages.get(flow.names[state] ?? '');
+    for (const { kind, edge } of reach.has(state) ? exits : []) {
+      const given = kind === 'fork' ? namesGiven(edge, page, used) : [];
+      if (given === 'all') return 'all';
+      for (const name of given) names.add(name);
+    }
+  }
+  return names;
 }
 
 /** The moves of one and the same agent, as far as something says them: what is only possible proves no mistake. */
@@ -124,5 +159,7 @@ function common(a: Names, b: Names): Names {
   if (a === 'all') return b;
   return b === 'all' ? a : new Set([...a].filter((name) => b.has(name)));
 }
+
+const includes = (names: Names, name: string): boolean => names === 'all' || names.has(name);
 
 const sizeOf = (names: Names): number => (names === 'all' ? Number.POSITIVE_INFINITY : names.size);

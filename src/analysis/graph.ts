@@ -25,7 +25,10 @@ export interface Edge {
   readonly next: Target | null;
   /** Whether it empties the return stack. */
   readonly clears: boolean;
-  /** What says so: the policy, the policy without a word of the agent, the text, or only a name in the text. */
+  /**
+   * What says so: the policy, the policy without a word of the agent, or the text. A guess is a mere name in a text
+   * without tags, or a tag in the code of a text that has others.
+   */
   readonly origin: 'policy' | 'implicit' | 'text' | 'guess';
   readonly at: Place;
   /** Whether it hands `{{result}}` to the state it leads to. */
@@ -42,6 +45,8 @@ export interface Node {
   readonly description: string | null;
   /** Whether it may take ways that the edges do not show. */
   readonly open: boolean;
+  /** What a missing name may mean because it is ambiguous; empty for all others. */
+  readonly couldBe: readonly string[];
 }
 
 /** A workflow as states and transitions. */

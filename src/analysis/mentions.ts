@@ -56,6 +56,12 @@ export function readMentions(text: string): Mentions {
   return { tags: [], halves };
 }
 
+const SIMPLE_TAGS = new RegExp(`<(${TAG_NAMES.join('|')})\\b[^<>]*>[^<]*</\\1\\s*>`, 'gi');
+
+/** What stands beside the tags of a text, and beside those of one kind if they are to be kept. */
+export const withoutTags = (text: string, kept: TagName | null = null): string =>
+  text.replace(SIMPLE_TAGS, (written, name: string) => (name.toLowerCase() === kept ? written : ' '));
+
 const nameIn = (text: string): string => /^\s*([\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)/u.exec(text)?.[1] ?? '';
 
 const marked = (text: string): string =>

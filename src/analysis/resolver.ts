@@ -1,11 +1,12 @@
-import { isStateFile, type Resolution, resolveState, runsOn, type Scope, stem } from '../core/names.ts';
-import { nearest } from '../core/nearest.ts';
+import { isStateFile, nearestState, type Resolution, resolveState, runsOn, type Scope, stem } from '../core/names.ts';
 
 /** Finds states by name as the language does, in constant time however many there are. */
 export interface Resolver {
   resolve(name: string): Resolution;
   /** The state most likely meant by a name that finds none, or null. */
   meant(name: string): string | null;
+  /** The states of this platform that a name could mean: one, unless it is ambiguous or means none. */
+  couldBe(name: string): readonly string[];
   /** A scope that is small and says the same about these names. */
   scopeOf(names: readonly string[]): Scope;
 }
@@ -27,6 +28,7 @@ export function newResolver(scope: Scope): Resolver {
     ...(files.has(name) ? [name] : []),
     ...(byStem.get(name) ?? []),
   ];
+  const couldBe = (name: string): readonly string[] => candidates(name).filter((file) => runsOn(file, platform));
   const find = (name: string): Resolution => {
     const found = resolveState(name, { files: candidates(name), platform });
     if (found.kind !== 'unknown' || ++suggested > MOST_SUGGESTIONS) return found;
@@ -35,14 +37,15 @@ export function newResolver(scope: Scope): Resolver {
   const guess = (name: string): string | null => {
     // Of a path, the file name is what was meant.
     const base = name.split(/[/\\]/).at(-1) ?? name;
-    const [here] = candidates(base).filter((file) => runsOn(file, platform));
+    const [here] = couldBe(base);
     if (here !== undefined || guesses.size > MOST_SUGGESTIONS) return here ?? null;
-    const near = nearest(name, [...states.map(stem), ...states]);
-    return near === undefined ? null : (candidates(near).find((file) => runsOn(file, platform)) ?? null);
+    const near = nearestState(name, states);
+    return near === undefined ? null : (couldBe(near)[0] ?? null);
   };
   return {
     resolve: (name) => remember(known, name, find),
     meant: (name) => remember(guesses, name, guess),
+    couldBe,
     scopeOf: (names) => ({ files: names.flatMap((name) => candidates(name.trim())), platform }),
   };
 }

@@ -1,21 +1,25 @@
 import { type Half, type Mention, readMentions, UNKNOWN } from './mentions.ts';
 import { movesOutput, surelyHeard } from './shell/audience.ts';
+import { Forms } from './shell/forms.ts';
 import { parseScript } from './shell/parse.ts';
-import type { Said } from './shell/sayings.ts';
 import { speechOf } from './shell/speech.ts';
 import { linesOf } from './shell/walk.ts';
-import { waysThrough } from './shell/ways.ts';
+import { type Ways, waysThrough } from './shell/ways.ts';
 
 /** What a script can print, as far as its text shows it. */
 export interface ScriptReading {
   /** The tags that it may print; those that are not `sure` it only knows of. */
-  readonly tags: readonly (Mention & { readonly sure: boolean })[];
+  readonly tags: readonly SureMention[];
+  /** The same with the values of their variables put in, as far as these stand in the script. */
+  readonly forms: readonly SureMention[];
   readonly halves: readonly (Half & { readonly sure: boolean })[];
   /** What it has printed on each of its ways; undefined if they cannot be told. */
-  readonly ways: readonly Said[] | undefined;
+  readonly ways: Ways | undefined;
   /** Whether it may print tags that its text does not show. */
   readonly open: boolean;
 }
+
+export type SureMention = Mention & { readonly sure: boolean };
 
 /** Reads a script of any kind. */
 export function readScript(file: string, text: string): ScriptReading {
@@ -31,19 +35,21 @@ function readShell(text: string, depth = 0): ScriptReading {
   const all = linesOf(script);
   const sure = surelyHeard(all);
   const lines = all.filter(({ heard }) => heard);
+  const allForms = new Forms(script, text);
   const speeches = lines.map((line) => {
     const speech = speechOf(line.words, line.redirects);
-    return { ...speech, sure: speech.sure && sure.has(line) };
+    return { ...speech, forms: allForms.of(speech, line), sure: speech.sure && sure.has(line) };
   });
   const inner = depth < DEEPEST ? lines.flatMap(({ words }) => words.flatMap((word) => word.inner)) : [];
   const captured = inner.map(([start, end]) => moved(readShell(text.slice(start, end), depth + 1), start));
   const tags = speeches.flatMap((speech) => speech.tags.map((tag) => ({ ...tag, sure: speech.sure })));
+  const forms = speeches.flatMap((speech) => speech.forms.map((tag) => ({ ...tag, sure: speech.sure })));
   const halves = speeches.flatMap((speech) => speech.halves.map((half) => ({ ...half, sure: speech.sure })));
   const ways = depth === 0 && !movesOutput(all) ? waysThrough(script) : undefined;
   const said = [...tags, ...captured.flatMap((each) => each.tags)];
   const foreign = said.length === 0 && halves.length === 0 && speeches.some((speech) => speech.foreign);
-  const open = foreign || ways === undefined || ways.some(({ kind }) => kind === 'perhaps');
-  return { tags: said, halves, ways, open };
+  const open = foreign || ways === undefined || ways.said.some(({ kind }) => kind === 'perhaps');
+  return { tags: said, forms: [...forms, ...captured.flatMap((each) => each.tags)], halves, ways, open };
 }
 
 /** What is captured is printed only if someone prints it. */
@@ -66,13 +72,16 @@ function readWindows(file: string, text: string): ScriptReading {
   const offsets = [...code.matchAll(/\^?([\s\S])/g)].map((found) => found.index + found[0].length - 1);
   const reading = readFlat(offsets.map((offset) => code[offset]).join(''), true);
   const back = <T extends { offset: number }>(found: T): T => ({ ...found, offset: offsets[found.offset] ?? 0 });
-  return { ...reading, tags: reading.tags.map(back), halves: reading.halves.map(back) };
+  const tags = reading.tags.map(back);
+  return { ...reading, tags, forms: tags, halves: reading.halves.map(back) };
 }
 
 function readFlat(text: string, sure: boolean): ScriptReading {
   const { tags, halves } = readMentions(text);
+  const all = tags.map((tag) => ({ ...tag, sure }));
   return {
-    tags: tags.map((tag) => ({ ...tag, sure })),
+    tags: all,
+    forms: all,
     halves: halves.map((half) => ({ ...half, sure })),
     ways: undefined,
     open: tags.length === 0,

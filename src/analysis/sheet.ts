@@ -46,6 +46,14 @@ export interface StateSheet {
   readonly entries: readonly EntryPlaces[];
   /** Where the values of the frontmatter's keys stand. */
   readonly keys: Readonly<Record<string, Place>>;
+  /** What bash has against a script, if it was asked. */
+  readonly fault?: ScriptFault | null;
+}
+
+/** Why a script cannot be run, in the words of bash. */
+export interface ScriptFault {
+  readonly at: Place;
+  readonly message: string;
 }
 
 /** Where an entry of `allowed_transitions` stands, and the value of each of its keys. */

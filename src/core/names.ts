@@ -1,4 +1,4 @@
-import { didYouMean } from './nearest.ts';
+import { nearest } from './nearest.ts';
 import { shortened } from './problem.ts';
 
 export type Platform = 'unix' | 'windows';
@@ -57,15 +57,53 @@ export function resolveState(name: string, scope: Scope): Resolution {
 
 /** Finds the state in which a folder or a zip starts. */
 export function resolveEntry(scope: Scope): Resolution {
-  const entries = ENTRIES.map((name) => resolveState(name, scope)).filter(({ kind }) => kind !== 'unknown');
-  const [entry, second] = entries.filter(({ kind }) => kind !== 'foreign');
-  if (second !== undefined) {
-    const files = scope.files.filter((file) => ENTRIES.includes(stem(file)) && runsOn(file, scope.platform)).sort();
-    return { kind: 'ambiguous', message: `it could start in ${files.join(' or in ')}: keep only one of them` };
+  const states = scope.files.filter((file) => runsOn(file, scope.platform));
+  const [entry, ...others] = states.filter((file) => ENTRIES.includes(stem(file))).sort();
+  if (entry !== undefined && others.length === 0) return { kind: 'found', file: entry };
+  if (entry !== undefined) {
+    const message = `it could start in ${[entry, ...others].join(' or in ')}: keep only one of them`;
+    return { kind: 'ambiguous', message };
   }
-  const none = { kind: 'unknown', message: 'there is no state to start in: name one 1_START.md or START.md' } as const;
-  return entry ?? entries[0] ?? none;
+  const foreign = ENTRIES.map((name) => resolveState(name, scope)).find(({ kind }) => kind === 'foreign');
+  const message = `there is no state to start in: name one 1_START.md or START.md${likeEntry(states)}`;
+  return foreign ?? { kind: 'unknown', message };
 }
+
+/** What may have been meant as the state to start in. */
+function likeEntry(states: readonly string[]): string {
+  const same = states.find((file) => ENTRIES.includes(stem(file).toUpperCase()));
+  if (same !== undefined) return `; ${same} is another name, because upper and lower case count`;
+  const near = ENTRIES.flatMap((name) => nearestState(name, states) ?? []);
+  return maybe(states.find((file) => near.includes(stem(file))));
+}
+
+const maybe = (meant: string | undefined): string => (meant === undefined ? '' : ` (did you mean ${meant}?)`);
+
+/** The state most likely meant by a name that finds none, in the form of that name; undefined if none is near. */
+export function nearestState(name: string, states: readonly string[]): string | undefined {
+  const wanted = stem(name);
+  if (wanted.length > LONGEST) return undefined;
+  const others = states.filter((file) => isAlike(wanted, stem(file)));
+  if (wanted === name) return nearest(name, [...others.map(stem), ...others]);
+  // Endings are so much alike that every short name would be near every other.
+  const near = nearest(wanted, others.map(stem));
+  const files = others.filter((file) => stem(file) === near);
+  return files.find((file) => extensionOf(file) === extensionOf(name)) ?? files[0];
+}
+
+/** Whether one name can be a slip for another: STEP_3 is none for STEP_1, and W1 none for A1. */
+function isAlike(a: string, b: string): boolean {
+  const [one = '', other = ''] = [a, b].map((name) => name.toLowerCase());
+  const numbersIn = (name: string): string => (name.match(/\d+/g) ?? []).map(Number).join();
+  const shapeOf = (name: string): string => name.replace(/\d+/g, '0');
+  if (one.length < SHORT) return one === other;
+  return shapeOf(one) !== shapeOf(other) || numbersIn(one) === numbersIn(other);
+}
+
+/** A name that is shorter than this has no letter to spare. */
+const SHORT = 3;
+/** No file system takes a longer one. */
+const LONGEST = 255;
 
 /** Why a name cannot be a state's, whatever the workflow holds. */
 function unsafeName(name: string): string | undefined {
@@ -82,10 +120,9 @@ function extensionOf(file: string): string {
 }
 
 function unknownState(name: string, scope: Scope): string {
-  const states = scope.files.filter(isStateFile);
-  const names = extensionOf(name) === '' ? [...states.map(stem), ...states] : states;
+  const meant = nearestState(name, scope.files.filter(isStateFile));
   const beside = scope.files.includes(name) ? `; a state's file ends in ${EXTENSIONS.join(', ')}` : '';
-  return `there is no state \`${shortened(name)}\` in this workflow${didYouMean(name, names)}${beside}`;
+  return `there is no state \`${shortened(name)}\` in this workflow${maybe(meant)}${beside}`;
 }
 
 function foreignState(name: string, files: readonly string[], platform: Platform): string {

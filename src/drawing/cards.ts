@@ -48,7 +48,7 @@ export function cardsOf(picture: Picture, sheet: Sheet | null, findings: readonl
       key: shape.key,
       name: visible(shape.state),
       kind: shape.kind,
-      description: visible(shape.description ?? ''),
+      description: visible(shape.kind === 'ambiguous' ? meaningsOf(shape) : (shape.description ?? '')),
       done: figuresOf(shape) ?? '',
       here: partedOf(shape.agents).here.length,
       failed: partedOf(shape.agents).failed.length,
@@ -71,6 +71,8 @@ export function routesOf({ shapes, arrows }: Picture): readonly Route[] {
     return { from: arrow.from, to: arrow.to, kind: arrow.kind, label: labelOf(arrow), mark };
   });
 }
+
+const meaningsOf = ({ couldBe }: StateShape): string => `It could mean ${couldBe.join(' or ')}: write the extension.`;
 
 const MOST_AGENTS = 50;
 

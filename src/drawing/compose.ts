@@ -35,14 +35,16 @@ export function compose(graph: Graph, travels: Travels | null = null): Picture {
 }
 
 function drawEdge(canvas: Canvas, edge: Edge, ends: { readonly back: boolean; readonly end: boolean }): void {
-  const { from, tag, to, origin } = edge;
+  const { from, tag, to, origin, at } = edge;
   const said = [tag, ...(origin === 'implicit' ? ['implicit'] : []), ...(edge.clears ? ['clears the stack'] : [])];
   const label = said.length === 1 ? tag : `${tag} (${said.slice(1).join(', ')})`;
   if (tag === 'result') {
     if (ends.back) canvas.draw(from, 'back', null, label);
     if (ends.end) canvas.draw(from, 'result', null, label);
   } else if (to !== null) {
-    canvas.draw(from, origin === 'guess' ? 'guess' : tag, to, origin === 'guess' ? 'named' : label);
+    // A mere name has no tag, and no place either.
+    const guess = at.line === 0 ? 'named' : `${tag} (in code)`;
+    canvas.draw(from, origin === 'guess' ? 'guess' : tag, to, origin === 'guess' ? guess : label);
   }
 }
 
@@ -84,9 +86,9 @@ class Canvas {
       const key = `s${this.states.size}`;
       this.states.set(state, { ...node, key, done: done.get(state) ?? null, agents: present.get(state) ?? [] });
     };
-    for (const node of graph.nodes) add(node);
+    for (const node of graph.nodes) add(node.couldBe.length > 0 ? { ...node, kind: 'ambiguous' } : node);
     for (const state of [...done.keys(), ...present.keys()]) {
-      add({ state, kind: 'gone', maxVisits: null, description: null, open: false });
+      add({ state, kind: 'gone', maxVisits: null, description: null, open: false, couldBe: [] });
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Attributes } from '@viz-js/viz';
 import { shorten } from '../observers/fit.ts';
 import { escapeMarkup, visible } from './escape.ts';
-import { figuresOf, labelOf, partedOf, presenceLines } from './figures.ts';
+import { figuresOf, labelOf, partedOf, presenceLines, remarkOf } from './figures.ts';
 import { ARROWS, FAINT, GREEN, PALE, RED, SHAPES } from './looks.ts';
 import { type Arrow, isState, type Mark, type Shape, type StateShape } from './picture.ts';
 
@@ -22,7 +22,7 @@ export function dressShape(shape: Shape, travelled: boolean): Attributes {
     return { ...look, ...faded, ...word, id: shape.key, class: shape.passed ? shape.kind : `${shape.kind} untaken` };
   }
   const { here, failed } = partedOf(shape.agents);
-  const isUntaken = travelled && shape.done === null && shape.agents.length === 0 && shape.kind !== 'missing';
+  const isUntaken = travelled && shape.done === null && shape.agents.length === 0 && remarkOf(shape) === null;
   const classes = [
     [shape.kind, true],
     ['state', true],
@@ -54,13 +54,18 @@ const MARK_WORDS: Readonly<Record<Mark['kind'], string>> = {
 /** The name of a state, and below it in small letters what else there is to know at first sight. */
 function linesOf(shape: StateShape, travelled: boolean): readonly string[] {
   const { state, kind, maxVisits, agents } = shape;
-  const remark = kind === 'missing' ? 'missing' : kind === 'gone' ? 'no longer there' : '';
+  const isWrong = kind === 'missing' || kind === 'ambiguous';
   // What a run did is enough for one box.
   const description = travelled ? '' : (shape.description ?? '');
-  const notes = [description, remark, maxVisits === null ? '' : `at most ${maxVisits}×`, figuresOf(shape) ?? ''];
+  const notes = [
+    description,
+    remarkOf(shape) ?? '',
+    maxVisits === null ? '' : `at most ${maxVisits}×`,
+    figuresOf(shape) ?? '',
+  ];
   return [
     `<B>${markup(inLine(state, LONGEST_NAME))}</B>`,
-    ...notes.filter((note) => note !== '').map((note) => small(note, kind === 'missing' ? RED : FAINT)),
+    ...notes.filter((note) => note !== '').map((note) => small(note, isWrong ? RED : FAINT)),
     ...presenceLines(agents).map((line) => small(line, line.startsWith('▶') ? GREEN : RED)),
   ];
 }

@@ -8,6 +8,12 @@ export function figuresOf({ done }: StateShape): string | null {
   return [counted(done.visits, 'visit'), took(done.ms), ...cost].join(', ');
 }
 
+/** Why a shape is no state that could be entered; null if it is one. */
+export function remarkOf({ kind, couldBe }: StateShape): string | null {
+  if (kind === 'ambiguous') return `ambiguous: ${couldBe.join(' or ')}`;
+  return kind === 'missing' ? 'missing' : kind === 'gone' ? 'no longer there' : null;
+}
+
 const MOST_NAMED = 3;
 
 /** Who is in a state, in a line; null if nobody is. */

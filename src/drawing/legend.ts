@@ -1,13 +1,14 @@
-import type { ArrowKind, Picture, Shape } from './picture.ts';
+import { type ArrowKind, isState, type Picture, type Shape } from './picture.ts';
 
 const SHAPE_WORDS: Readonly<Partial<Record<Shape['kind'], string>>> = {
   prompt: 'prompt for Claude Code',
   script: 'script',
   missing: 'state that does not exist',
+  ambiguous: 'name that could mean several states',
   gone: 'state that exists no longer',
   end: 'the agent ends with its result',
   back: 'the result goes back to the caller',
-  any: 'a state that the agent chooses',
+  any: 'any state: its name is known only when it is said',
   unsaid: 'not said where to',
 };
 
@@ -20,8 +21,10 @@ const ARROW_WORDS: Readonly<Partial<Record<ArrowKind, string>>> = {
   fork: 'fork: a worker starts',
   next: 'next: where its parent goes on',
   result: 'result',
-  guess: 'only named in the prompt',
+  guess: 'only named in the prompt, or shown in code',
 };
+
+const OPEN = 'dashed: may take ways that are not drawn';
 
 /** What a run leaves behind in a picture. */
 const TRACES: Readonly<Record<string, string>> = {
@@ -32,6 +35,7 @@ const TRACES: Readonly<Record<string, string>> = {
 
 /** What the shapes and arrows of a picture stand for; only those that are in it. */
 export function legendOf({ shapes, arrows, travelled }: Picture): string {
+  const open = shapes.some((shape) => isState(shape) && shape.open);
   const kinds = (all: readonly { readonly kind: string }[]): ReadonlySet<string> =>
     new Set(all.map(({ kind }) => kind));
   const rows = (
@@ -44,6 +48,7 @@ export function legendOf({ shapes, arrows, travelled }: Picture): string {
       .map(([kind, text]) => `<li>${sample(kind)}<span>${text}</span></li>`);
   return [
     ...rows(SHAPE_WORDS, kinds(shapes), (kind) => sampleOf(`node ${kind}`, SHAPE_SAMPLES[kind] ?? BOX)),
+    ...(open ? [`<li>${sampleOf('node prompt open', ROUND)}<span>${OPEN}</span></li>`] : []),
     ...(travelled ? rows(TRACES, new Set(Object.keys(TRACES)), (kind) => sampleOf(`node ${kind}`, ROUND)) : []),
     ...rows(ARROW_WORDS, kinds(arrows), (kind) => sampleOf(`edge ${kind}`, ARROW)),
   ].join('\n');

@@ -13,6 +13,7 @@ export const SHAPES: Readonly<Record<Shape['kind'], Look>> = {
   prompt: { shape: 'box', style: 'rounded,filled', fillcolor: '#eef4ff', color: '#3b6fd4' },
   script: { shape: 'box', style: 'filled', fillcolor: '#f3f0e6', color: '#8a7433' },
   missing: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
+  ambiguous: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
   gone: { shape: 'box', style: 'dashed,filled', fillcolor: '#f2f3f5', color: FAINT, fontcolor: FAINT },
   begin: { shape: 'circle', style: 'filled', fillcolor: INK, color: INK, width: 0.16, height: 0.16, fixedsize: 'true' },
   end: {

@@ -1,4 +1,4 @@
-import { figuresOf, labelOf, partedOf, presenceLines } from './figures.ts';
+import { figuresOf, labelOf, partedOf, presenceLines, remarkOf } from './figures.ts';
 import {
   type Arrow,
   type ArrowKind,
@@ -44,7 +44,7 @@ const MARKS: Readonly<Record<Mark['kind'], string>> = {
   begin: '((" "))',
   end: '((("end")))',
   back: '(["back to the caller"])',
-  any: '{{"any state"}}',
+  any: '(["any state"])',
   unsaid: '["not said"]',
 };
 
@@ -55,10 +55,9 @@ function shapeOf(shape: Shape): string {
 }
 
 function linesOf(shape: StateShape): readonly string[] {
-  const { state, kind, maxVisits, agents } = shape;
-  const remark = kind === 'missing' ? 'missing' : kind === 'gone' ? 'no longer there' : null;
+  const { state, maxVisits, agents } = shape;
   const limit = maxVisits === null ? null : `max_visits ${maxVisits}`;
-  const lines = [state, remark, limit, figuresOf(shape), ...presenceLines(agents)];
+  const lines = [state, remarkOf(shape), limit, figuresOf(shape), ...presenceLines(agents)];
   return lines.filter((line) => line !== null);
 }
 
@@ -72,7 +71,7 @@ const CLASSES = [
 
 function classOf(shape: Shape, travelled: boolean): (typeof CLASSES)[number][0] | null {
   if (!isState(shape)) return shape.kind === 'unsaid' ? 'missing' : shape.kind === 'any' ? 'open' : null;
-  if (shape.kind === 'missing' || shape.kind === 'gone') return 'missing';
+  if (remarkOf(shape) !== null) return 'missing';
   const { here, failed } = partedOf(shape.agents);
   if (here.length > 0) return 'here';
   if (failed.length > 0) return 'failed';

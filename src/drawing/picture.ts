@@ -33,20 +33,22 @@ export type Shape = StateShape | Mark;
 
 export interface StateShape {
   readonly key: string;
-  /** `missing` is named but does not exist; `gone` was visited and exists no longer. */
-  readonly kind: 'prompt' | 'script' | 'missing' | 'gone';
+  /** `missing` is named but does not exist, `ambiguous` could be several; `gone` was visited and exists no longer. */
+  readonly kind: 'prompt' | 'script' | 'missing' | 'ambiguous' | 'gone';
   readonly state: string;
   readonly description: string | null;
   readonly maxVisits: number | null;
   /** Whether it may take ways that the arrows do not show. */
   readonly open: boolean;
+  /** The states that an ambiguous name could mean. */
+  readonly couldBe: readonly string[];
   /** What a run did here; null where none is drawn, or it was never here. */
   readonly done: StateTally | null;
   /** The agents that are here now. */
   readonly agents: readonly Present[];
 }
 
-/** `begin`: where the first agent enters. `end` and `back`: where a result goes. `any`: a state that the agent chooses. */
+/** `begin`: where the first agent enters. `end` and `back`: where a result goes. `any`: a state whose name is known only when it is said. */
 export interface Mark {
   readonly key: string;
   readonly kind: 'begin' | 'end' | 'back' | 'any' | 'unsaid';

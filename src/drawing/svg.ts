@@ -1,6 +1,6 @@
 import { ROOM } from './dress.ts';
 import { escapeMarkup } from './escape.ts';
-import { figuresOf, labelOf, presenceLines } from './figures.ts';
+import { figuresOf, labelOf, presenceLines, remarkOf } from './figures.ts';
 import { toGraphviz } from './layout.ts';
 import { type Arrow, isState, type Mark, type Picture, type Shape } from './picture.ts';
 
@@ -55,7 +55,7 @@ const MARK_TITLES: Readonly<Record<Mark['kind'], string>> = {
   begin: 'the start',
   end: 'the end of the agent',
   back: 'back to the caller',
-  any: 'any state: the agent chooses',
+  any: 'any state: its name is known only when it is said',
   unsaid: 'it is not said where to',
 };
 
@@ -65,7 +65,7 @@ export const titleOf = (shape: Shape | undefined): string =>
 
 function aboutShape(shape: Shape): string {
   if (!isState(shape)) return titleOf(shape);
-  const lines = [shape.state, shape.description, figuresOf(shape), ...presenceLines(shape.agents)];
+  const lines = [shape.state, remarkOf(shape), shape.description, figuresOf(shape), ...presenceLines(shape.agents)];
   return lines.filter((line) => line !== null).join('\n');
 }
 

@@ -7,6 +7,7 @@ import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { InvalidWorkflow } from '../workflow/invalid.ts';
 import { type Circumstances, readSheet } from '../workflow/sheet.ts';
+import { withScriptFaults } from './bash-check.ts';
 import { thisPlatform } from './platform.ts';
 
 /** For whom a workflow is looked at. */
@@ -35,7 +36,7 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
     const files = new Set(sheet.files.map(({ file }) => file));
     // What concerns the workflow as a whole is said of its name.
     const place = (file: string): string => shown(files.has(file) ? join(root, file) : whole);
-    const findings = lint(sheet).map((finding) => ({ ...finding, file: place(finding.file) }));
+    const findings = lint(await withScriptFaults(sheet)).map((finding) => ({ ...finding, file: place(finding.file) }));
     return { name: sheet.name, path: shown(whole), findings };
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;

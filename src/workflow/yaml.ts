@@ -1,17 +1,10 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Place, Report } from './report.ts';
 import type { Value } from './value.ts';
+import { wrongIn } from './yaml-errors.ts';
 
 /** More of them than any author needs, few enough that unfolding each of them costs nothing. */
 const MOST_ALIASES = 100;
-
-/** Said instead of the parser's words, which speak to programmers or do not say what to do. */
-const ADVICE: Readonly<Record<string, string>> = {
-  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes',
-  MULTIPLE_DOCS: 'this is a second YAML document: keep all keys in one, without `...` or `---` between them',
-  RESOURCE_EXHAUSTION: 'this is nested too deeply',
-  TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
-};
 
 /** Reads a block of YAML that begins on line 2 of its file. Undefined if it is not YAML; the report then says why. */
 export function readYaml(block: string, report: Report): Value | undefined {
@@ -29,15 +22,12 @@ export function readYaml(block: string, report: Report): Value | undefined {
     // 'silent' would also keep quiet about a second document.
     logLevel: 'error',
   });
-  for (const error of document.errors) report.error(place(error.pos[0]), `this is not valid YAML: ${explain(error)}`);
+  for (const { offset, message } of wrongIn(document))
+    report.error(place(offset), `this is not valid YAML: ${message}`);
   for (const warning of document.warnings) report.warning(place(warning.pos[0]), `YAML: ${warning.message}`);
   if (document.errors.length > 0) return undefined;
   const targets = aliasTargets(document.contents, report, place);
   return targets && toValue(document.contents, { line: 2, column: 1 }, place, targets);
-}
-
-function explain(error: YAMLError): string {
-  return ADVICE[error.code] ?? error.message.charAt(0).toLowerCase() + error.message.slice(1);
 }
 
 type Targets = ReadonlyMap<Node, Node>;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { lint } from '../../src/analysis/lint.ts';
 import { RULES } from '../../src/analysis/rules/index.ts';
+import { withScriptFaults } from '../../src/raymond/bash-check.ts';
 import { readLessons } from './docs.ts';
 import { type Files, sheetOf } from './sheet-of.ts';
 
@@ -9,9 +10,11 @@ const LESSONS = readLessons();
 /** A return that cannot happen is always somebody's fault, and that is found too. */
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = { 'impossible-return': ['never-returns'] };
 
+const findIn = async (files: Files) => lint(await withScriptFaults(sheetOf(files)));
+
 /** Findings as the page shows them. */
-const say = (files: Files): string =>
-  lint(sheetOf(files))
+const say = async (files: Files): Promise<string> =>
+  (await findIn(files))
     .map(({ file, line, column, level, rule, message, hint }) => {
       return `${line === 0 ? file : `${file}:${line}:${column}`}: ${level}: ${message} (${rule})\n  ${hint}`;
     })
@@ -23,16 +26,16 @@ test('docs/lint.md explains every rule once, with its level', () => {
 });
 
 describe.each(LESSONS)('docs/lint.md, $rule', ({ rule, bad, findings, good }) => {
-  test('exactly this rule finds the mistake', () => {
-    const rules = new Set(lint(sheetOf(bad)).map((finding) => finding.rule));
+  test('exactly this rule finds the mistake', async () => {
+    const rules = new Set((await findIn(bad)).map((finding) => finding.rule));
     expect([...rules].sort()).toStrictEqual([rule, ...(COMPANIONS[rule] ?? [])].sort());
   });
 
-  test('the findings are those that are shown', () => {
-    expect(say(bad)).toBe(findings);
+  test('the findings are those that are shown', async () => {
+    expect(await say(bad)).toBe(findings);
   });
 
-  test('nothing is wrong with what is better', () => {
-    expect(say(good)).toBe('');
+  test('nothing is wrong with what is better', async () => {
+    expect(await say(good)).toBe('');
   });
 });

@@ -34,6 +34,7 @@ function filesOf(blocks: readonly Block[]): Files {
       if (!above.startsWith(`\`${file}\``)) throw new Error(`${name} is not named above`);
       const content = `${text}\n`;
       if (how.join(' ') === '(with CR LF)') return [file, content.replaceAll('\n', '\r\n')];
+      if (how.join(' ') === '(with a byte order mark)') return [file, `\uFEFF${content}`];
       return [file, how.join(' ') === '(in Latin-1)' ? Buffer.from(content, 'latin1') : content];
     }),
   );

@@ -45,6 +45,15 @@ describe('the transitions of a state', () => {
     ]);
   });
 
+  test('are guessed if they stand in the code of a sentence beside others, and no more than examples in a block', () => {
+    const text =
+      'Say `<goto>A.md</goto>`, `<goto>B.md</goto>`, `<goto>GHOST</goto>` or <goto>B.md</goto>.\n```\n<goto>C.md</goto>\n```\n';
+    expect(edges({ 'START.md': text, 'A.md': END, 'B.md': END, 'C.md': END }).slice(3)).toStrictEqual([
+      'START.md:1:71 text goto B.md',
+      'START.md:1:6 guess goto A.md',
+    ]);
+  });
+
   test('are those that a script prints, forks with the goto beside them', () => {
     const script = bash('for x in *; do', '  echo "<fork x=\'$x\'>W</fork>"', 'done', 'echo "<goto>$next</goto>"');
     expect(edges({ 'START.sh': script, 'W.md': END })).toStrictEqual([
@@ -66,6 +75,14 @@ describe('the transitions of a state', () => {
       'C.md:1:31 text result end',
       'START.bat:3:7 text goto B.ps1',
     ]);
+  });
+});
+
+test('a name that could mean several states is a node of its own, with what it could mean', () => {
+  const files = { 'START.md': 'Then <goto>A</goto>.', 'A.md': END, 'A.sh': bash('echo "<result>x</result>"') };
+  expect(graphOf(files).nodes.at(-1)).toStrictEqual({
+    ...{ state: 'A', kind: 'missing', maxVisits: null, description: null, open: false },
+    couldBe: ['A.md', 'A.sh'],
   });
 });
 

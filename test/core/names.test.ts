@@ -81,6 +81,22 @@ describe('a name of a state', () => {
       'the state `A.bat` exists only for Windows (A.bat); add A.sh to run it here',
     ],
     ['an unknown one', 'X', 'REVIEW.md', 'there is no state `X` in this workflow'],
+    ['another letter', 'X.md', 'A.md B.md', 'there is no state `X.md` in this workflow'],
+    ['two other letters', 'GO.md', 'DO.md AB.md', 'there is no state `GO.md` in this workflow'],
+    ['another short word', 'FIX.md', 'ASK.md RUN.md', 'there is no state `FIX.md` in this workflow'],
+    ['the next number', 'STEP_3', 'STEP_1.md STEP_2.md', 'there is no state `STEP_3` in this workflow'],
+    [
+      'a number that is written otherwise',
+      'STEP_3.md',
+      'STEP_03.md STEP_2.md',
+      'there is no state `STEP_3.md` in this workflow (did you mean STEP_03.md?)',
+    ],
+    [
+      'a slip with another extension',
+      'REVEIW.md',
+      'REVIEW.sh',
+      'there is no state `REVEIW.md` in this workflow (did you mean REVIEW.sh?)',
+    ],
     ['a slip', 'REVEIW', 'REVIEW.md', 'there is no state `REVEIW` in this workflow (did you mean REVIEW?)'],
     [
       'a slip with its extension',
@@ -148,7 +164,21 @@ describe('a folder', () => {
 
   test.each([
     ['there is no entry', 'A.md', 'unknown', NONE],
-    ['its case is another', 'start.md', 'unknown', NONE],
+    [
+      'its case is another',
+      'A.md Start.md',
+      'unknown',
+      `${NONE}; Start.md is another name, because upper and lower case count`,
+    ],
+    [
+      'its case is another, with the number',
+      '1_Start.sh',
+      'unknown',
+      `${NONE}; 1_Start.sh is another name, because upper and lower case count`,
+    ],
+    ['it is misspelt', 'A.md STRAT.sh', 'unknown', `${NONE} (did you mean STRAT.sh?)`],
+    ['it is misspelt with its number', '1-START.md A.md', 'unknown', `${NONE} (did you mean 1-START.md?)`],
+    ['it has another number', '2_START.md', 'unknown', NONE],
     ['there are no files', '', 'unknown', NONE],
     [
       'there are both',
@@ -178,7 +208,7 @@ describe('a folder', () => {
       'there is one, but twice',
       'START.md START.sh',
       'ambiguous',
-      'the state `START` is ambiguous: START.md and START.sh both exist; write the extension',
+      'it could start in START.md or in START.sh: keep only one of them',
     ],
     [
       'it starts only elsewhere',

@@ -74,6 +74,20 @@ describe('the picture of a workflow', () => {
     expect(arrowsIn(pictureOf(files))).toContain('START.md –guess→ B.md "named"');
   });
 
+  test('shows a tag in the code of a sentence as a guess', () => {
+    const files = { 'START.md': 'Say `<goto>B.md</goto>`, or when done <result>x</result>.', 'B.md': END };
+    expect(arrowsIn(pictureOf(files))).toContain('START.md –guess→ B.md "goto (in code)"');
+  });
+
+  test('shows a name that could mean several states as what it is', () => {
+    const files = { 'START.md': 'Then <goto>A</goto>', 'A.md': END, 'A.sh': '#!/bin/bash\necho "<result>x</result>"' };
+    expect(pictureOf(files).shapes.filter(isState).at(-1)).toMatchObject({
+      state: 'A',
+      kind: 'ambiguous',
+      couldBe: ['A.md', 'A.sh'],
+    });
+  });
+
   test('has no beginning if the workflow has none', () => {
     expect(arrowsIn(pictureOf({ 'A.md': END }))).toStrictEqual(['A.md –result→ (end)']);
   });

@@ -11,6 +11,7 @@ const shape = (index: number): StateShape => ({
   description: null,
   maxVisits: null,
   open: false,
+  couldBe: [],
   done: null,
   agents: [],
 });

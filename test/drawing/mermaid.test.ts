@@ -34,6 +34,19 @@ describe('as Mermaid', () => {
 `);
   });
 
+  test('what is ambiguous, computed, or left to another program is told apart', () => {
+    const files = {
+      'START.md': 'If so <goto>A</goto>, else <goto>B</goto>.',
+      'A.md': 'Stop. <result>x</result>',
+      'A.sh': '#!/bin/bash\necho "<goto>$(cat next)</goto>"\n',
+      'B.sh': '#!/bin/bash\nexec ./decide\n',
+    };
+    const text = toMermaid(pictureOf(files));
+    expect(text).toContain('s4["A<br/>ambiguous#58; A.md or A.sh"]:::missing\n');
+    expect(text).toContain('s1a(["any state"]):::open\n');
+    expect(text).toContain('s2{{"B.sh"}}:::open\n');
+  });
+
   test('a run is told by numbers, and by who is where', () => {
     const stage = new Stage({ files: ['START.md', 'A.md', 'B.sh', 'W.md'] });
     stage.plays({ text: '<call return="B">A</call>', cost: { kind: 'reported', micros: 310_000 } }).begin('main');

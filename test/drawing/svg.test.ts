@@ -33,7 +33,7 @@ describe('as SVG', () => {
     });
     expect(groups.get('s2')).toStrictEqual({
       classes: 'node missing state',
-      title: 'GHOST',
+      title: 'GHOST\nmissing',
       texts: ['GHOST', 'missing'],
     });
     const arrows = [...groups]
@@ -45,6 +45,25 @@ describe('as SVG', () => {
       'edge goto: B.sh → START.md: goto',
       'edge goto: START.md → B.sh: goto (implicit)',
     ]);
+  });
+
+  test('a name that could mean several states is told with them, and a computed one as any state', async () => {
+    const files = {
+      'START.md': 'If so <goto>A</goto>, else <result>x</result>.',
+      'A.md': 'Stop. <result>x</result>',
+      'A.sh': '#!/bin/bash\necho "<goto>$(cat next)</goto>"\n',
+    };
+    const groups = groupsIn(await toSvg(pictureOf(files)));
+    expect(groups.get('s3')).toStrictEqual({
+      classes: 'node ambiguous state',
+      title: 'A\nambiguous: A.md or A.sh',
+      texts: ['A', 'ambiguous: A.md or A.sh'],
+    });
+    expect(groups.get('s1a')).toStrictEqual({
+      classes: 'node any',
+      title: 'any state: its name is known only when it is said',
+      texts: ['any state'],
+    });
   });
 
   test('a run shows where agents were, are and never were', async () => {

@@ -204,7 +204,30 @@ describe('YAML itself', () => {
       '3:1 this is not valid YAML: use blanks here, not a tab: YAML does not take tabs for indentation',
     ],
     ['model: @x', '2:8 this is not valid YAML: plain value cannot start with reserved character @'],
-    ['model: "x', '3:1 this is not valid YAML: missing closing "quote'],
+    ['model: "x', '2:8 this is not valid YAML: this `"` is never closed: write its `"`'],
+    [
+      "effort: low\nmodel: 'opus\ntimeout: 5\ndescription: x",
+      "3:8 this is not valid YAML: this `'` is never closed: write its `'`",
+    ],
+    [
+      'allowed_transitions:\n  - { tag: goto, target: A.md\n  - { tag: result }\nmodel: opus',
+      '3:5 this is not valid YAML: this `{` is never closed: write its `}`, and if that stands on a later line, indent the line',
+    ],
+    [
+      'model: opus\nallowed_tools: [Read,\nWrite]\neffort: low',
+      '3:16 this is not valid YAML: this `[` is never closed: write its `]`, and if that stands on a later line, indent the line',
+    ],
+    [
+      'allowed_transitions: [{ tag: result ]\nmodel: opus',
+      '2:23 this is not valid YAML: this `{` is never closed: write its `}`, and if that stands on a later line, indent the line',
+    ],
+    [
+      "description: 'it's fine'",
+      '2:18 this is not valid YAML: this stands behind the end of a value: put quotes around the whole value',
+    ],
+    ['model: opus\neffort low', '3:1 this is not valid YAML: there is no colon behind this key'],
+    ['allowed_tools: [Read]]', '2:22 this is not valid YAML: nothing before this bracket opens it'],
+    ['model: {x: "y}\neffort: low', '2:12 this is not valid YAML: this `"` is never closed: write its `"`'],
     [
       'model: opus\n...\neffort: low',
       '4:1 this is not valid YAML: this is a second YAML document: keep all keys in one, without `...` or `---` between them',

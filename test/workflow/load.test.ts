@@ -125,7 +125,7 @@ describe('a workflow that is invalid', () => {
       'wf: there is no state to start in: name one 1_START.md or START.md',
       'A.md:2:10: `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the text `soon`',
       'A.md:5:26: `target`: there is no state `NXET` in this workflow (did you mean NEXT?)',
-      'B.md:3:1: this is not valid YAML: missing closing "quote',
+      'B.md:2:8: this is not valid YAML: this `"` is never closed: write its `"`',
       'C.sh:1:6: this is not UTF-8 text: it has the byte 0xE9 at offset 5; save the file as UTF-8',
       'D.md:1:1: the frontmatter that this `---` opens is never closed: put a line `---` after its last key; if it was meant as a rule across the page, put an empty line before it',
       'E.md:4:13: `target`: the state `RUN` exists only for Windows (RUN.bat); add RUN.sh to run it here',
@@ -143,7 +143,7 @@ describe('a workflow that is invalid', () => {
     [
       'an ambiguous entry',
       { 'START.sh': '', 'START.md': '' },
-      'the state `START` is ambiguous: START.md and START.sh both exist; write the extension',
+      'it could start in START.md or in START.sh: keep only one of them',
     ],
     [
       'an entry for elsewhere',

@@ -4,5 +4,5 @@ import { ruleAboutNames } from '../rule-about-names.ts';
 export const ambiguousState = ruleAboutNames(
   'ambiguous-state',
   'ambiguous',
-  (name) => `Write ${name} with its extension.`,
+  (name, { names }) => `Write ${names.couldBe(name).join(' or ')}.`,
 );

@@ -7,7 +7,7 @@ export const endsOnlyByLimit: Rule = {
   level: 'info',
   check: (view) =>
     endlessFaults(view, ({ kind, level, bounded }) => kind !== 'recursion' && level === 'bottom' && bounded, {
-      what: 'only `max_visits` ends this loop, and the run with it: it never completes',
+      what: 'only `max_visits` ends this loop, so that the run never completes',
       hint: 'Let one of these states say a <result> when its work is done.',
       level: () => 'info',
     }),

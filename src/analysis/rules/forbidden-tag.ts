@@ -23,7 +23,14 @@ export const forbiddenTag = rulePerPage('forbidden-tag', 'warning', (page, { nam
     const like = resembling(page.source.state.rules.policy, placed, names);
     const permitted = like === undefined ? '' : `; they permit \`${literalTag(like)}\``;
     const message = `the prompt asks for ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
-    return [{ file: page.file, at: placed.at, message, hint: 'Permit it there, or take it out of the prompt.' }];
+    return [
+      {
+        file: page.file,
+        at: placed.at,
+        message,
+        hint: 'Add it to the `allowed_transitions`, or take it out of the prompt.',
+      },
+    ];
   });
 });
 

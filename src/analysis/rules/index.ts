@@ -2,7 +2,10 @@ import type { Rule } from '../rule.ts';
 import { ambiguousEntry } from './ambiguous-entry.ts';
 import { ambiguousState } from './ambiguous-state.ts';
 import { badAttribute } from './bad-attribute.ts';
+import { bashSyntax } from './bash-syntax.ts';
+import { byteOrderMark } from './byte-order-mark.ts';
 import { crlfScript } from './crlf-script.ts';
+import { emptyLoop } from './empty-loop.ts';
 import { emptyPrompt } from './empty-prompt.ts';
 import { endlessLoop } from './endless-loop.ts';
 import { endlessRecursion } from './endless-recursion.ts';
@@ -37,6 +40,7 @@ import { unknownTag } from './unknown-tag.ts';
 import { unmentionedEntry } from './unmentioned-entry.ts';
 import { unquotedTag } from './unquoted-tag.ts';
 import { unreachableState } from './unreachable-state.ts';
+import { wastedTag } from './wasted-tag.ts';
 
 /** Everything that lint looks for. A new rule is a file beside this one, a row here and a section of docs/lint.md. */
 export const RULES: readonly Rule[] = [
@@ -73,9 +77,13 @@ export const RULES: readonly Rule[] = [
   emptyPrompt,
   noStoppingPoint,
   silentPath,
+  emptyLoop,
   severalTags,
+  wastedTag,
   unquotedTag,
+  bashSyntax,
   noShebang,
   otherShebang,
   crlfScript,
+  byteOrderMark,
 ];

@@ -13,7 +13,7 @@ export const misplacedAttribute = rulePerPage('misplaced-attribute', 'error', (p
     return misplaced.map((key) => {
       const takers = TAG_NAMES.filter((each) => (TRANSITIONS[each].attributes as readonly string[]).includes(key));
       const message = `${showTag(name, tag)}: \`${key}\` has no meaning on <${name}>`;
-      const hint = `Remove it; only ${takers.map((each) => `<${each}>`).join(' and ')} ${takers.length === 1 ? 'takes' : 'take'} it.`;
+      const hint = `Remove it, or use a tag that takes it: ${takers.map((each) => `<${each}>`).join(' or ')}.`;
       return { file: page.file, at, message, hint, level: levelOf(page) };
     });
   }),

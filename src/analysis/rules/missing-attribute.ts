@@ -13,8 +13,8 @@ export const missingAttribute = rulePerPage('missing-attribute', 'error', (page)
       if (!sure || (key === 'next' && goesOn)) return [];
       const hint =
         key === 'return'
-          ? `Add \`return="STATE"\`: the state that gets the result.`
-          : `Add \`next="STATE"\`, or one <goto> beside the forks: where the parent goes on.`;
+          ? `Add \`return="STATE"\` with the state that is to get the result.`
+          : `Add \`next="STATE"\` with the state in which the parent goes on, or put one <goto> beside the forks.`;
       const message = `${showTag(name, tag)}: \`${key}="STATE"\` is missing`;
       return [{ file: page.file, at, message, hint, level: levelOf(page) }];
     });

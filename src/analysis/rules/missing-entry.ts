@@ -8,6 +8,13 @@ export const missingEntry: Rule = {
   check({ sheet }) {
     const { entry, name } = sheet;
     if (entry.kind === 'found' || entry.kind === 'ambiguous') return [];
-    return [{ file: name, at: WHOLE, message: entry.message, hint: 'A folder or zip starts in 1_START or START.' }];
+    return [
+      {
+        file: name,
+        at: WHOLE,
+        message: entry.message,
+        hint: 'A folder or a zip starts in the state 1_START or START: rename the one that comes first.',
+      },
+    ];
   },
 };

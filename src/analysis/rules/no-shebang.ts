@@ -3,7 +3,7 @@ import { rulePerPage } from '../rule.ts';
 /** A shell script does not say what it is written for. */
 export const noShebang = rulePerPage('no-shebang', 'info', (page) => {
   const { text } = page.source.state;
-  if (!page.file.endsWith('.sh') || text.startsWith('#!')) return [];
+  if (!page.file.endsWith('.sh') || /^\uFEFF?#!/.test(text)) return [];
   const message = 'the script has no `#!` line; Raymond runs it with /bin/bash';
   return [{ file: page.file, at: { line: 1, column: 1 }, message, hint: 'Begin it with `#!/bin/bash`.' }];
 });

@@ -19,6 +19,6 @@ function faultOf({ file, kind, place }: Page): Fault {
     const hint = 'Print one tag on every way through, such as <result>done</result>.';
     return { file, at, message: `there is no way out of ${file}: the script prints no tag`, hint, level: 'error' };
   }
-  const message = `there is no way out of ${file}: the prompt names no tag to answer with, and it has no policy`;
+  const message = `there is no way out of ${file}: the prompt names no tag to answer with, and it has no \`allowed_transitions\``;
   return { file, at, message, hint: 'Say in the prompt which tag to answer with, or give it `allowed_transitions`.' };
 }

@@ -8,6 +8,13 @@ export const notText: Rule = {
     sheet.files.flatMap((file) => {
       if (file.kind !== 'unreadable') return [];
       const { file: name, at, message } = file;
-      return [{ file: name, at, message, hint: 'A state is a text file in UTF-8 that Raymond may read.' }];
+      return [
+        {
+          file: name,
+          at,
+          message,
+          hint: 'Save it as UTF-8 text that Raymond may read, or move it out of the workflow if it is no state.',
+        },
+      ];
     }),
 };

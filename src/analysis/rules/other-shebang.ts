@@ -4,7 +4,7 @@ const SHELL = /^#!\s*(?:\S*\/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*\/)?(?:bash|sh|dash|
 
 /** A shell script is written for something that will not run it. */
 export const otherShebang = rulePerPage('other-shebang', 'error', (page) => {
-  const [line = ''] = page.source.state.text.split('\n', 1);
+  const [line = ''] = page.source.state.text.replace(/^\uFEFF/, '').split('\n', 1);
   if (!page.file.endsWith('.sh') || !line.startsWith('#!') || SHELL.test(line)) return [];
   const message = `\`${line.trim()}\` has no effect: a .sh is run with /bin/bash`;
   const hint = 'Write it for bash, or let a short script call the other program.';

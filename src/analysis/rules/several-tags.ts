@@ -1,19 +1,31 @@
 import { rulePerPage } from '../rule.ts';
+import type { Clash } from '../shell/sayings.ts';
 
 /** A script can print two tags that exclude each other. */
 export const severalTags = rulePerPage('several-tags', 'warning', (page) =>
-  (page.ways ?? []).flatMap((said) => {
+  (page.ways?.said ?? []).flatMap((said) => {
     if (said.kind !== 'clash') return [];
-    const first = page.place(said.first);
-    const where = said.first === said.second ? 'beside forks' : `after the one on line ${first.line}`;
-    const message = `the script can print this tag ${where}: an answer with two transitions is an error`;
-    return [
-      {
-        file: page.file,
-        at: page.place(said.second),
-        message,
-        hint: 'Put an `exit` after the first one, or an `else` between them.',
-      },
-    ];
+    const first = page.place(said.first).line;
+    return [{ file: page.file, at: page.place(said.second), ...TEXTS[said.why](first) }];
   }),
 );
+
+/** What there is to say about two tags, the first of which stands on this line. */
+const TEXTS: Readonly<Record<Clash['why'], (line: number) => { message: string; hint: string }>> = {
+  two: (line) => ({
+    message: `the script can print this tag after the one on line ${line}: an answer with two transitions is an error`,
+    hint: 'Put an `exit` after the first one, or an `else` between them.',
+  }),
+  forks: (line) => ({
+    message: `the script can print this tag together with the one on line ${line}: beside forks there can only be a <goto>`,
+    hint: 'Let the parent go on in a state that does this, or put an `exit` after the first one.',
+  }),
+  next: (line) => ({
+    message: `this tag lets the parent go on in another state than the one on line ${line}: forks have to agree on that`,
+    hint: 'Give all of them the same `next`, and a <goto> beside them the same state.',
+  }),
+  again: () => ({
+    message: 'the loop prints this tag in each of its rounds, every time another one: only one of them is permitted',
+    hint: 'Leave the loop after it with `break` or `exit`, or print it after the loop.',
+  }),
+};

@@ -3,7 +3,7 @@ import { rulePerPage } from '../rule.ts';
 /** A script can come to its end without having printed a tag. */
 export const silentPath = rulePerPage('silent-path', 'warning', (page) => {
   if (page.tags.length === 0 && page.halves.length === 0) return [];
-  return (page.ways ?? []).flatMap((said) => {
+  return (page.ways?.said ?? []).flatMap((said) => {
     if (said.kind !== 'nothing') return [];
     const end = page.source.state.text.trimEnd().length;
     const message = 'the script can end without printing a tag: here is a way through on which nothing is printed';

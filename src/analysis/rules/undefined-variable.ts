@@ -1,7 +1,10 @@
 import { nearest } from '../../core/nearest.ts';
-import { findGiven } from '../given.ts';
-import type { Fault, Rule } from '../rule.ts';
-import { type Use, usesIn } from '../variables.ts';
+import { findGiven, type Given } from '../given.ts';
+import { UNKNOWN } from '../mentions.ts';
+import type { Page } from '../page.ts';
+import type { Step } from '../reach.ts';
+import type { Fault, Rule, View } from '../rule.ts';
+import { namesGiven, type Use, usesIn } from '../variables.ts';
 import { sayPath, withoutAny } from '../words.ts';
 
 /** Variables that every state has, or that another rule looks at. */
@@ -21,34 +24,70 @@ export const undefinedVariable: Rule = {
     const unsettled = uses.filter(({ use }) => !OWN.includes(use.name));
     if (unsettled.length === 0) return [];
     const given = findGiven(proof, pageOf, sheet.variables, new Set(unsettled.map(({ use }) => use.name)));
-    const set = new Set(graph.edges.flatMap(({ variables }) => variables));
+    const set = new Set(graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)));
+    const forks = graph.edges.some(({ tag }) => tag === 'fork');
     return unsettled.flatMap(({ page, use }): Fault[] => {
-      const state = proof.flow.numberOf(page.file);
-      if (given.has(state, use.name)) return [];
-      const base = { file: page.file, at: page.place(use.offset) };
-      if (!set.has(use.name)) return [{ ...base, ...unset(use, [...set, ...OWN]) }];
-      const path = withoutAny(given.pathWithout(state, use.name));
-      const message = `{{${use.name}}} is not set on every way to ${page.file}, not on this one: ${sayPath(path, page.file)}`;
-      return [
-        {
-          ...base,
-          message,
-          hint: `Add ${use.name}="…" to each <fork> that leads here, or use a state of its own for the others.`,
-          path,
-        },
-      ];
+      if (given.has(proof.flow.numberOf(page.file), use.name)) return [];
+      const known = set.has(use.name) || given.somewhere(use.name);
+      const fault = known ? unsetHere(use, page, view, given) : unsetAnywhere(use, [...set, ...OWN], forks);
+      return [{ file: page.file, at: page.place(use.offset), ...fault }];
     });
   },
 };
+
+type Words = Pick<Fault, 'message' | 'hint' | 'path'>;
 
 function firstOfEach(uses: readonly Use[]): readonly Use[] {
   const seen = new Set<string>();
   return uses.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-function unset({ name }: Use, known: readonly string[]): Pick<Fault, 'message' | 'hint'> {
+function unsetAnywhere({ name }: Use, known: readonly string[], forks: boolean): Words {
   const meant = nearest(name, known);
   const suggestion = meant === undefined ? '' : ` (did you mean {{${meant}}}?)`;
-  const hint = `Add ${name}="…" to the <fork>, start the run with --var ${name}=…, or write \\{{${name}}} if it is meant as it stands.`;
-  return { message: `no <fork> of this workflow sets {{${name}}}${suggestion}`, hint };
+  const asItStands = `write \\{{${name}}} if it is meant as it stands.`;
+  const hint = forks
+    ? `Add ${name}="…" to the <fork> whose worker comes here, or give --var ${name}=… to run and lint; ${asItStands}`
+    : `Only a <fork> or --var ${name}=… sets a variable, and lint wants to be told of the latter; ${asItStands}`;
+  return { message: `nothing sets {{${name}}}: no <fork> of this workflow gives it${suggestion}`, hint };
+}
+
+/** Somebody has the variable, but not whoever comes along this way. */
+function unsetHere({ name }: Use, { file }: Page, view: View, given: Given): Words {
+  const state = view.proof.flow.numberOf(file);
+  const path = withoutAny(given.pathWithout(state, name));
+  const message =
+    path.length === 0
+      ? `{{${name}}} is not set in ${file}, where the run begins`
+      : `{{${name}}} is not set on this way to ${file}: ${sayPath(path, file)}`;
+  const birth = path.findLastIndex(({ how }) => how === 'worker');
+  const parted = path.slice(birth + 1).find((step) => isFork(step, name, view));
+  if (parted !== undefined)
+    return { message, hint: hintForParent(name, file, parted, given.bySome(state, name)), path };
+  const worker = path[birth];
+  if (worker !== undefined) return { message, hint: hintForWorker(name, worker), path };
+  const hint = `Only the worker of a <fork> with ${name}="…" has it: let the others go to another state, or start the run with --var ${name}=….`;
+  return { message, hint, path };
+}
+
+/** Whether a step leads the parent on from a fork that gives the variable to its worker. */
+function isFork({ how, from, after }: Step, name: string, { graph, pageOf }: View): boolean {
+  if (how !== 'next') return false;
+  return graph.edges.some((edge) => {
+    if (edge.from !== from || edge.tag !== 'fork' || edge.to?.kind !== 'state' || edge.to.file !== after) return false;
+    const names = namesGiven(edge, pageOf.get(from), new Set([name]));
+    return names === 'all' || names.has(name);
+  });
+}
+
+function hintForParent(name: string, file: string, { from, after }: Step, shared: boolean): string {
+  const why = `What a <fork> sets belongs to its worker (${after}), not to the parent, which goes on here`;
+  return shared
+    ? `${why}: let the parent go on in another state than ${file}.`
+    : `${why}: take {{${name}}} out of ${file}, or let ${from} write it into a file that ${file} reads.`;
+}
+
+function hintForWorker(name: string, { from, to, at }: Step): string {
+  const line = at === null || at.line === 0 ? '' : `, line ${at.line}`;
+  return `Add ${name}="…" to the <fork> of ${to} in ${from}${line}: a worker has only what its own <fork> sets.`;
 }

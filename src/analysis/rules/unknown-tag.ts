@@ -13,7 +13,15 @@ export const unknownTag = rulePerPage('unknown-tag', 'error', (page, { names }) 
       const meant = isTagName(name.toLowerCase()) ? undefined : nearest(name, TAG_NAMES);
       if (meant === undefined || names.resolve(body.trim()).kind !== 'found') return [];
       const message = `\`<${name}>${body.trim()}</${name}>\` is no tag of the language (did you mean <${meant}>?)`;
-      return [{ file: page.file, at: page.place(index), message, hint: `Write <${meant}>.`, level: levelOf(page) }];
+      return [
+        {
+          file: page.file,
+          at: page.place(index),
+          message,
+          hint: `Write <${meant}>${body.trim()}</${meant}>.`,
+          level: levelOf(page),
+        },
+      ];
     },
   );
 });

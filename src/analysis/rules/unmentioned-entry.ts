@@ -1,6 +1,9 @@
-import { stem } from '../../core/names.ts';
 import { implicitTag, type PolicyEntry, statesNamed } from '../../core/policy.ts';
 import { literalTag } from '../../core/reminder.ts';
+import type { TagName } from '../../core/transitions/index.ts';
+import { withoutTags } from '../mentions.ts';
+import { namingIn } from '../naming.ts';
+import type { Resolver } from '../resolver.ts';
 import { rulePerPage } from '../rule.ts';
 import { WHOLE } from '../sheet.ts';
 
@@ -8,30 +11,34 @@ import { WHOLE } from '../sheet.ts';
 export const unmentionedEntry = rulePerPage('unmentioned-entry', 'warning', (page, { names }) => {
   const { rules, text, appendSystemPrompt } = page.source.state;
   if (page.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
-  const words = `${text}\n${appendSystemPrompt ?? ''}`;
+  const isMentioned = mentionsIn(`${text}\n${appendSystemPrompt ?? ''}`);
   return rules.policy.flatMap((entry, index) => {
-    const known = statesNamed(entry).every(([, name]) => names.resolve(name).kind === 'found');
-    if (!known || isMentioned(entry, words)) return [];
+    const files = filesNamed(entry, names);
+    if (files === undefined || isMentioned(entry.tag, files)) return [];
     const message = `the prompt never mentions \`${literalTag(entry)}\`, which its \`allowed_transitions\` permit`;
-    const hint = 'Say in the prompt when to answer with it, or take it out of the policy.';
+    const hint = 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.';
     return [{ file: page.file, at: page.source.entries[index]?.at ?? WHOLE, message, hint }];
   });
 });
 
-/** Its states are named, and its tag if they are named without extension. */
-function isMentioned(entry: PolicyEntry, words: string): boolean {
-  const tagged = words.toLowerCase().includes(`<${entry.tag}`);
-  const states = statesNamed(entry).map(([, name]) => name);
-  if (states.length === 0) return tagged;
-  return states.every(
-    (name) => hasWord(words, name.includes('.') ? name : `${name}.md`) || (tagged && hasWord(words, stem(name))),
-  );
+/** The states that an entry names; undefined if there is one that does not exist. */
+function filesNamed(entry: PolicyEntry, names: Resolver): readonly string[] | undefined {
+  const found = statesNamed(entry).map(([, name]) => names.resolve(name));
+  const files = found.flatMap((each) => (each.kind === 'found' ? each.file : []));
+  return files.length === found.length ? files : undefined;
 }
 
-function hasWord(text: string, word: string): boolean {
-  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
-    const around = `${text[at - 1] ?? ' '}${text[at + word.length] ?? ' '}`;
-    if (!/[\p{L}\p{N}_]/u.test(around)) return true;
-  }
-  return false;
+/** An entry is mentioned if its states are named, and not only by another tag; where it names none, if its tag is. */
+function mentionsIn(words: string): (tag: TagName, files: readonly string[]) => boolean {
+  const namings = new Map<TagName, (file: string) => boolean>();
+  return (tag, files) => {
+    if (files.length === 0) return new RegExp(`<${tag}|\`${tag}\`|\\b${tag} tag\\b`, 'i').test(words);
+    const naming = namings.get(tag) ?? namingIn(wordsFor(tag, words));
+    namings.set(tag, naming);
+    return files.every(naming);
+  };
 }
+
+/** Where the prompt speaks of the tag by name, a state may stand in any tag. */
+const wordsFor = (tag: TagName, words: string): string =>
+  new RegExp(`\\b${tag}\\b`, 'i').test(withoutTags(words)) ? words : withoutTags(words, tag);

@@ -1,4 +1,5 @@
-import type { Cut, Word } from './word.ts';
+import type { Cut } from './cut.ts';
+import type { Word } from './word.ts';
 
 /** Where the output of a command goes, as far as anyone hears it. */
 export interface Redirect {
@@ -13,9 +14,21 @@ export type Command =
   | { readonly kind: 'simple'; readonly words: readonly Word[] }
   | { readonly kind: 'if'; readonly arms: readonly Arm[]; readonly otherwise: List | null }
   | { readonly kind: 'case'; readonly word: Word | null; readonly arms: readonly List[]; readonly total: boolean }
-  | { readonly kind: 'loop'; readonly word: 'for' | 'while' | 'until'; readonly test: List; readonly body: List }
+  | {
+      readonly kind: 'loop';
+      readonly word: 'for' | 'while' | 'until';
+      readonly over: Over | null;
+      readonly test: List;
+      readonly body: List;
+    }
   | { readonly kind: 'group'; readonly body: List; readonly subshell: boolean }
   | { readonly kind: 'function'; readonly name: string; readonly body: Part };
+
+/** What a `for` goes through; null for the arguments of the script. */
+export interface Over {
+  readonly variable: string;
+  readonly items: readonly Word[] | null;
+}
 
 export interface Arm {
   readonly test: List;

@@ -1,4 +1,5 @@
-import { type Cut, Cutter, type Word, WordReader } from './word.ts';
+import { type Cut, Cutter } from './cut.ts';
+import { type Word, WordReader } from './word.ts';
 
 /** An operator; a `<<` carries the document that follows, and a redirection the number before it. */
 export interface Operator {
@@ -34,7 +35,7 @@ export function tokenize(script: string): readonly Token[] | undefined {
       at += fd.length + op.length;
       if (op === '\n' && awaited.length > 0) at = readDocuments(script, at, reader, tokens, awaited.splice(0));
     } else if (script.startsWith('((', at)) {
-      tokens.push({ kind: 'word', text: '((', pieces: [], at, plain: true, inner: [], asks: [] });
+      tokens.push({ kind: 'word', text: '((', pieces: [], holes: [], at, plain: true, inner: [], asks: [] });
       at = reader.closing(at, '(', ')');
     } else {
       const before = tokens.at(-1);
@@ -79,7 +80,7 @@ function readDocuments(
     const cutter = new Cutter();
     if (!delimiter.plain) cutter.add(script.slice(at, last), at);
     else if (reader.text(at, '', last, cutter) === undefined) return undefined;
-    tokens[index] = { ...opener, document: { text: cutter.text, pieces: cutter.pieces } };
+    tokens[index] = { ...opener, document: cutter };
     at = lineEnd(script, last) + 1;
   }
   return at;

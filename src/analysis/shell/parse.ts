@@ -1,4 +1,4 @@
-import type { Arm, Chain, Command, List, Part, Pipeline, Redirect } from './command.ts';
+import type { Arm, Chain, Command, List, Over, Part, Pipeline, Redirect } from './command.ts';
 import { type Token, tokenize } from './lexer.ts';
 import type { Word } from './word.ts';
 
@@ -12,6 +12,9 @@ export function parseScript(script: string): List | undefined {
 }
 
 const DEEPEST = 100;
+/** No command begins with these. */
+const OUT_OF_PLACE = ['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}'];
+
 const SEPARATORS = [';', '\n', '&'];
 
 class Parser {
@@ -79,8 +82,8 @@ class Parser {
   private command(redirects: Redirect[]): Command {
     if (this.takeReserved('if')) return this.conditional();
     if (this.takeReserved('case')) return this.choice();
-    if (this.takeReserved('while')) return this.loop('while', this.list(['do']));
-    if (this.takeReserved('until')) return this.loop('until', this.list(['do']));
+    if (this.takeReserved('while')) return this.loop('while', null, this.list(['do']));
+    if (this.takeReserved('until')) return this.loop('until', null, this.list(['do']));
     if (this.takeReserved('for') || this.takeReserved('select')) return this.forLoop();
     if (this.takeReserved('function')) return this.definition();
     if (this.takeReserved('{')) return this.group('}', false);
@@ -95,6 +98,7 @@ class Parser {
 
   private simple(redirects: Redirect[]): Command {
     const words: Word[] = [];
+    if (OUT_OF_PLACE.some((word) => this.isReserved(word))) this.fail();
     const isTest = this.isReserved('[[');
     for (;;) {
       const token = this.tokens[this.next];
@@ -155,16 +159,27 @@ class Parser {
     return { kind: 'case', word: word?.kind === 'word' ? word : null, arms, total };
   }
 
+  /** Over items, over the arguments of the script, or one that counts. */
   private forLoop(): Command {
-    while (!this.atEnd && !this.isReserved('do')) this.next += 1;
-    return this.loop('for', []);
+    const [variable, ...items] = this.wordsBefore('do');
+    if (variable === undefined || variable.text === '((') return this.loop('for', null, []);
+    return this.loop('for', { variable: variable.text, items: items.length > 0 ? items.slice(1) : null }, []);
   }
 
-  private loop(word: 'for' | 'while' | 'until', test: List): Command {
+  private wordsBefore(end: string): readonly Word[] {
+    const words: Word[] = [];
+    for (; !this.atEnd && !this.isReserved(end); this.next++) {
+      const token = this.tokens[this.next];
+      if (token?.kind === 'word') words.push(token);
+    }
+    return words;
+  }
+
+  private loop(word: 'for' | 'while' | 'until', over: Over | null, test: List): Command {
     this.expect('do');
     const body = this.list(['done']);
     this.expect('done');
-    return { kind: 'loop', word, test, body };
+    return { kind: 'loop', word, over, test, body };
   }
 
   private group(end: string, subshell: boolean): Command {

@@ -1,4 +1,4 @@
-import type { Mention } from '../mentions.ts';
+import { isOpen, type Mention } from '../mentions.ts';
 
 /** What a script has printed on one of its ways. `at` and the like are offsets of the script. */
 export type Said =
@@ -6,17 +6,40 @@ export type Said =
   | { readonly kind: 'nothing'; readonly since: number | null; readonly about: Conditions }
   /** Some of the tags that stand in the script, or none. */
   | { readonly kind: 'some' }
+  /** Nothing, if the loop here has nothing to go through. */
+  | { readonly kind: 'skipped'; readonly loop: number }
   /** Perhaps a tag that does not stand in the script. */
   | { readonly kind: 'perhaps' }
-  | { readonly kind: 'forks'; readonly about: Conditions }
-  | {
-      readonly kind: 'one';
-      readonly name: string;
-      readonly key: string;
-      readonly at: number;
-      readonly about: Conditions;
-    }
-  | { readonly kind: 'clash'; readonly first: number; readonly second: number };
+  | Forks
+  | One
+  | Clash;
+
+/** One tag that is no fork; or a goto, with or without forks. */
+export interface One {
+  readonly kind: 'one';
+  readonly name: string;
+  readonly key: string;
+  readonly at: number;
+  readonly about: Conditions;
+  /** Where a goto leads, if it says so. */
+  readonly next: string | null;
+}
+
+/** Forks, and where they let their parent go on, if they say so. */
+export interface Forks {
+  readonly kind: 'forks';
+  readonly at: number;
+  readonly about: Conditions;
+  readonly next: string | null;
+}
+
+/** Two tags that exclude each other: there can be only one of them, or forks differ in where their parent goes on. */
+export interface Clash {
+  readonly kind: 'clash';
+  readonly first: number;
+  readonly second: number;
+  readonly why: 'two' | 'forks' | 'next' | 'again';
+}
 
 /** What a condition is about: the variables, files and other things that it names. */
 export type Condition = ReadonlySet<string>;
@@ -62,11 +85,18 @@ export const since = (sayings: Sayings, at: number, condition?: Condition): Sayi
 
 /** A program has run that may have printed a tag or not. */
 export const uncertain = (sayings: Sayings): Sayings =>
-  changed(sayings, (said) => (said.kind === 'nothing' || said.kind === 'some' ? { kind: 'perhaps' } : said));
+  changed(sayings, (said) => (isVague(said) || said.kind === 'nothing' ? { kind: 'perhaps' } : said));
 
-/** A loop is over that printed tags as often as it went round. */
-export const someOf = (sayings: Sayings): Sayings =>
-  changed(sayings, (said) => (said.kind === 'perhaps' || said.kind === 'clash' ? said : { kind: 'some' }));
+/** A loop that prints tags was not gone through, or not to where it prints them. */
+export const skipping = (sayings: Sayings, loop: number | null, condition: Condition): Sayings =>
+  changed(sayings, (said) => {
+    if (said.kind !== 'nothing') return said;
+    return loop === null || excludes(said.about, [condition]) ? { kind: 'some' } : { kind: 'skipped', loop };
+  });
+
+/** A loop prints this tag in each of its rounds, and it is never twice the same. */
+export const printedAgain = (sayings: Sayings, at: number): Sayings =>
+  changed(sayings, (said) => (said.kind === 'one' ? { kind: 'clash', first: at, second: at, why: 'again' } : said));
 
 /** These tags are printed as well, under these conditions. */
 export const after = (sayings: Sayings, tags: readonly Mention[], around: Conditions): Sayings =>
@@ -75,30 +105,52 @@ export const after = (sayings: Sayings, tags: readonly Mention[], around: Condit
 /** A result is begun whose end is printed by another command. */
 export const afterHalfResult = (sayings: Sayings): Sayings =>
   changed(sayings, (said) => {
-    return said.kind === 'one' ? said : { kind: 'one', name: 'result', key: 'result', at: 0, about: [] };
+    return said.kind === 'one' ? said : { kind: 'one', name: 'result', key: 'result', at: 0, about: [], next: null };
+  });
+
+/** The tags that have surely been printed where these conditions hold. */
+export const spokenUnder = (sayings: Sayings, around: Conditions): readonly (One | Forks)[] =>
+  [...sayings.values()].flatMap((said) => {
+    const spoke = said.kind === 'one' || said.kind === 'forks';
+    return spoke && around.every((condition) => said.about.includes(condition)) ? said : [];
   });
 
 function changed(sayings: Sayings, change: (said: Said) => Said): Sayings {
   return [...sayings.values()].reduce<Sayings>((all, said) => {
     const now = change(said);
-    return joined(all, new Map([[now.kind === 'one' ? now.key : now.kind, now]]));
+    return joined(all, new Map([[keyOf(now), now]]));
   }, NONE);
+}
+
+function keyOf(said: Said): string {
+  if (said.kind === 'one') return said.key;
+  return said.kind === 'forks' ? `forks ${said.next}` : said.kind;
 }
 
 /** One more tag: forks go together and with one goto, every other tag stands alone. */
 function saying(said: Said, { name, tag, offset: at }: Mention, around: Conditions): Said {
   if (said.kind === 'clash') return said;
   const about = 'about' in said ? both(said.about, around) : around;
-  const one: Said = { kind: 'one', name, key: JSON.stringify([name, tag.body, tag.attributes]), at, about };
-  const clash = (first: number): Said =>
-    'about' in said && excludes(said.about, around) ? { kind: 'some' } : { kind: 'clash', first, second: at };
-  if (name === 'fork') {
-    if (said.kind !== 'one') return { kind: 'forks', about };
-    return said.name === 'goto' ? said : clash(said.at);
-  }
-  if (said.kind === 'forks') return name === 'goto' ? one : clash(at);
-  return said.kind !== 'one' || said.key === one.key ? one : clash(said.at);
+  const next = wayOn(name === 'fork' ? tag.attributes.next : name === 'goto' ? tag.body : undefined);
+  const key = JSON.stringify([name, tag.body, tag.attributes]);
+  const one: Said = { kind: 'one', name, key, at, about, next };
+  if (said.kind !== 'one' && said.kind !== 'forks') return name === 'fork' ? { kind: 'forks', at, about, next } : one;
+  if (said.kind === 'one' && said.key === key) return one;
+  const clash = (why: Clash['why']): Said =>
+    excludes(said.about, around) ? { kind: 'some' } : { kind: 'clash', first: said.at, second: at, why };
+  const forks = [said.kind === 'forks', name === 'fork'];
+  if (!forks.includes(true)) return clash('two');
+  if ((said.kind === 'one' && said.name !== 'goto') || (name !== 'fork' && name !== 'goto')) return clash('forks');
+  if (said.next !== null && next !== null && said.next !== next) return clash('next');
+  return said.kind === 'forks' && name === 'goto' ? one : { ...said, next: said.next ?? next };
 }
+
+/** A state's name without its extension, if it is known: with and without it, the same state is meant. */
+function wayOn(name: string | undefined): string | null {
+  return name === undefined || isOpen(name) ? null : name.trim().replace(/\.(?:md|sh)$/, '');
+}
+
+const isVague = ({ kind }: Said): boolean => kind === 'some' || kind === 'skipped';
 
 function merge(a: Said, b: Said): Said {
   if (!('about' in a && 'about' in b)) return a;

@@ -1,12 +1,16 @@
 import { TAG_NAMES } from '../../core/transitions/index.ts';
-import { type Half, type Mention, readMentions, UNKNOWN } from '../mentions.ts';
+import { type Half, type Mention, type Mentions, readMentions, UNKNOWN } from '../mentions.ts';
 import type { Redirect } from './command.ts';
-import { type Cut, sourceOf, type Word } from './word.ts';
+import { type Cut, Cutter, sourceOf } from './cut.ts';
+import { formatted } from './format.ts';
+import type { Word } from './word.ts';
 
 /** What one command writes to its standard output, as far as its words say. Offsets are those of the script. */
 export interface Speech {
   readonly tags: readonly Mention[];
   readonly halves: readonly Half[];
+  /** The texts in which they were found. */
+  readonly texts: readonly Cut[];
   /** Whether the tags are printed for certain; otherwise the command only knows of them. */
   readonly sure: boolean;
   /** Whether it may well print a tag that cannot be seen here. */
@@ -29,14 +33,16 @@ function listen(words: readonly Word[], redirects: readonly Redirect[]): Speech 
   const { name, args } = nameOf(words);
   const documents = redirects.flatMap(({ op, to, document }) => document ?? (op === '<<<' ? to : []));
   if (name === 'echo') return printed(args);
-  if (name === 'printf') return args[0]?.text === '-v' ? SILENT : printed(args.map(withoutDirectives));
+  if (name === 'printf') return printedBy(args);
   if (name === 'cat' && documents.length > 0 && args.every(({ text }) => text === '-')) return printed(documents);
   const foreign = name !== '' && !isSilent(name, args[0]?.text);
   if (name !== '' && !foreign) return SILENT;
-  const known = [...words, ...documents].map(mentionsIn);
+  const texts = [...words, ...documents];
+  const known = texts.map(mentionsIn);
   return {
     tags: known.flatMap(({ tags }) => tags),
     halves: known.flatMap(({ halves }) => halves),
+    texts,
     sure: false,
     perhaps: SPEAKERS.test(name),
     foreign,
@@ -58,7 +64,14 @@ export function goesElsewhere(redirects: readonly Redirect[]): boolean {
   });
 }
 
-const SILENT: Speech = { tags: [], halves: [], sure: false, perhaps: false, foreign: false };
+/** Whether a look at the text is no longer enough: another program takes over, or something is printed at the end. */
+export function leavesTheText(words: readonly Word[], redirects: readonly Redirect[]): boolean {
+  const { name, args } = nameOf(words);
+  if (name === 'trap') return args.some(({ text }) => /[<\uE000]|echo|printf/.test(text));
+  return name === 'exec' && (args.length > 0 || goesElsewhere(redirects));
+}
+
+const SILENT: Speech = { tags: [], halves: [], texts: [], sure: false, perhaps: false, foreign: false };
 
 /** Programs that print what they are given, or whatever the script behind them likes; also any name that is not known. */
 const SPEAKERS = new RegExp(
@@ -85,34 +98,35 @@ const PIECE = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i');
 
 /** What is printed in one piece. An expansion by itself, or one inside a tag, may be or become anything. */
 function printed(cuts: readonly Cut[]): Speech {
-  const { tags, halves, text } = mentionsIn(joined(cuts));
+  const whole = joined(cuts);
+  const { text } = whole;
+  const { tags, halves } = mentionsIn(whole);
   const bare = text.replaceAll(UNKNOWN, '').trim() === '';
   const unknown = text.includes(UNKNOWN) && (bare || text.includes('<'));
   const perhaps = tags.length === 0 && (unknown || PIECE.test(text));
-  return { tags, halves, sure: true, perhaps, foreign: false };
+  return { tags, halves, texts: [whole], sure: true, perhaps, foreign: false };
 }
 
-function mentionsIn(cut: Cut) {
+/** The format of a `printf` may come behind a `--`. */
+function printedBy(args: readonly Word[]): Speech {
+  const [format, ...values] = args[0]?.text === '--' ? args.slice(1) : args;
+  return format === undefined || format.text === '-v' ? SILENT : printed([formatted(format, values)]);
+}
+
+/** The tags in a text of a script. */
+export function mentionsIn(cut: Cut): Mentions {
   const { tags, halves } = readMentions(cut.text);
   const moved = <T extends { offset: number }>(found: T): T => ({ ...found, offset: sourceOf(cut, found.offset) });
-  return { text: cut.text, tags: tags.map(moved), halves: halves.map(moved) };
+  return { tags: tags.map(moved), halves: halves.map(moved) };
 }
 
 function joined(cuts: readonly Cut[]): Cut {
   const [only, second] = cuts;
   if (only !== undefined && second === undefined) return only;
-  const pieces: (readonly [number, number])[] = [];
-  let text = '';
-  for (const cut of cuts) {
-    const begin = text === '' ? 0 : text.length + 1;
-    for (const [at, source] of cut.pieces) pieces.push([begin + at, source]);
-    text = text === '' ? cut.text : `${text} ${cut.text}`;
+  const whole = new Cutter();
+  for (const [index, cut] of cuts.entries()) {
+    if (index > 0) whole.add(' ', sourceOf(cut, 0));
+    whole.append(cut);
   }
-  return { text, pieces };
-}
-
-/** `%s` is as unknown as `$x`, and `\n` is a blank as far as tags go. */
-function withoutDirectives({ text, pieces }: Cut): Cut {
-  const filled = text.replace(/%[-+ #0-9.*]*[a-zA-Z]/g, (directive) => UNKNOWN.repeat(directive.length));
-  return { text: filled.replace(/\\[nrt]/g, '  '), pieces };
+  return whole;
 }

@@ -1,244 +1,31 @@
-import type { Chain, Command, List, Part, Pipeline, Redirect } from './command.ts';
-import { conditionOf, conditionOfParts, conditionOfWord } from './condition.ts';
-import {
-  after,
-  afterHalfResult,
-  type Condition,
-  type Conditions,
-  joined,
-  NONE,
-  type Said,
-  type Sayings,
-  SILENCE,
-  since,
-  someOf,
-  uncertain,
-} from './sayings.ts';
-import { goesElsewhere, nameOf, speechOf } from './speech.ts';
-import { printing } from './walk.ts';
-import type { Word } from './word.ts';
+import type { Chain, List } from './command.ts';
+import type { Wasted } from './exits.ts';
+import { joined, type Said, type Sayings, SILENCE, spokenUnder } from './sayings.ts';
+import { nameOf } from './speech.ts';
+import { Tour } from './tour.ts';
 
-/** What a script has printed when it ends well, for each of its ways; undefined if they cannot be told. */
-export function waysThrough(script: List): readonly Said[] | undefined {
-  const walk = new Ways(printing(script));
-  const { ok, failed } = walk.list(script, SILENCE, true);
-  return walk.lost ? undefined : [...joined(walk.ends, ok, failed).values()];
+/** What comes of a script. */
+export interface Ways {
+  /** What it has printed when it ends well, for each of its ways. */
+  readonly said: readonly Said[];
+  /** Where it prints a tag and then fails, so that nobody listens to it. */
+  readonly wasted: readonly Wasted[];
 }
 
-/** What may have been printed when a command has ended, well or badly. */
-interface Outcome {
-  readonly ok: Sayings;
-  readonly failed: Sayings;
+/** The ways through a script; undefined if they cannot be told. */
+export function waysThrough(script: List): Ways | undefined {
+  const tour = new Tour(script);
+  const { ok, failed } = tour.list(script, SILENCE, true);
+  if (tour.lost) return undefined;
+  const said = [...joined(tour.exits.ends, ok, failed).values()];
+  return { said, wasted: [...tour.exits.wasted, ...wastedByLast(script.at(-1), failed)] };
 }
 
-const NOWHERE: Outcome = { ok: NONE, failed: NONE };
-const MOST_SAYINGS = 200;
-
-class Ways {
-  lost = false;
-  ends: Sayings = NONE;
-  private failures: Sayings = NONE;
-  private returns: Sayings = NONE;
-  private leaves: Sayings = NONE;
-  /** The conditions around the present command. */
-  private around: Conditions = [];
-  private readonly functions = new Map<string, Part>();
-  private readonly active = new Set<string>();
-  private readonly printing: ReadonlySet<Command>;
-
-  constructor(printing: ReadonlySet<Command>) {
-    this.printing = printing;
-  }
-
-  list(list: List, from: Sayings, heard: boolean): Outcome {
-    let outcome: Outcome = { ok: from, failed: NONE };
-    for (const chain of list) {
-      outcome = this.chain(chain, settled(outcome), heard);
-      if (outcome.ok.size + outcome.failed.size > MOST_SAYINGS) this.lost = true;
-      if (this.lost) break;
-    }
-    return outcome;
-  }
-
-  private chain({ first, rest }: Chain, from: Sayings, heard: boolean): Outcome {
-    let outcome = this.pipeline(first, from, heard);
-    const before = [...first.parts];
-    for (const { op, pipeline } of rest) {
-      const condition = conditionOfParts(before);
-      const [taken, left] = op === '&&' ? [outcome.ok, outcome.failed] : [outcome.failed, outcome.ok];
-      const next = this.under(condition, () => this.pipeline(pipeline, taken, heard));
-      const speaks = pipeline.parts.some(({ command }) => this.printing.has(command));
-      const passed = speaks ? since(left, before[0]?.at ?? 0, condition) : left;
-      outcome =
-        op === '&&'
-          ? { ok: next.ok, failed: joined(passed, next.failed) }
-          : { ok: joined(passed, next.ok), failed: next.failed };
-      before.push(...pipeline.parts);
-    }
-    return outcome;
-  }
-
-  private pipeline({ negated, parts }: Pipeline, from: Sayings, heard: boolean): Outcome {
-    const [last] = parts.slice(-1);
-    if (last === undefined) return { ok: from, failed: NONE };
-    for (const part of parts.slice(0, -1)) this.apart(() => this.part(part, from, false));
-    const run = (): Outcome => this.part(last, from, heard);
-    const { ok, failed } = parts.length > 1 ? this.apart(run) : run();
-    return negated ? { ok: failed, failed: ok } : { ok, failed };
-  }
-
-  /** Runs something that depends on a condition. */
-  private under<T>(condition: Condition, run: () => T): T {
-    const before = this.around;
-    this.around = [...before, condition];
-    const outcome = run();
-    this.around = before;
-    return outcome;
-  }
-
-  /** What ends a subshell does not end the script. */
-  private apart(work: () => Outcome): Outcome {
-    const { ends, failures } = this;
-    this.ends = NONE;
-    this.failures = NONE;
-    const { ok, failed } = work();
-    const outcome = { ok: joined(ok, this.ends), failed: joined(failed, this.failures) };
-    this.ends = ends;
-    this.failures = failures;
-    return outcome;
-  }
-
-  private part({ at, command, redirects }: Part, from: Sayings, outside: boolean): Outcome {
-    const heard = outside && !goesElsewhere(redirects);
-    switch (command.kind) {
-      case 'simple': {
-        const { tags, halves, sure, perhaps } = speechOf(command.words, redirects);
-        const defined = this.functions.get(nameOf(command.words).name);
-        if (defined !== undefined) return this.functionCall(defined, from, heard);
-        const half = sure && halves.some(({ name }) => name === 'result');
-        const said = heard && sure ? after(half ? afterHalfResult(from) : from, tags, this.around) : from;
-        if (isBeyond(command.words, redirects) || this.speaksAtLast(command.words)) this.lost = true;
-        return this.simple(command.words, at, heard && perhaps ? uncertain(said) : said);
-      }
-      case 'if':
-        return this.conditional(command, at, from, heard);
-      case 'case': {
-        const condition = conditionOfWord(command.word);
-        const outs = command.arms.map((arm) => this.branch(command, arm, at, from, heard, condition));
-        return ended([...outs, ...(command.total ? [] : [this.passed(command, from, at, condition)])]);
-      }
-      case 'loop':
-        return this.loop(command, from, heard);
-      case 'group': {
-        const run = (): Outcome => this.list(command.body, from, heard);
-        return command.subshell ? this.apart(run) : run();
-      }
-      case 'function':
-        this.functions.set(command.name, command.body);
-        return { ok: from, failed: NONE };
-    }
-  }
-
-  private simple(words: readonly Word[], at: number, said: Sayings): Outcome {
-    const { name, args } = nameOf(words);
-    const code = args[0]?.text;
-    switch (name) {
-      case 'exit':
-        if (code === undefined || code === '0') this.ends = joined(this.ends, since(said, at));
-        else this.failures = joined(this.failures, said);
-        return NOWHERE;
-      case 'return':
-        this.returns = joined(this.returns, said);
-        return NOWHERE;
-      case 'break':
-      case 'continue':
-        this.leaves = joined(this.leaves, said);
-        return NOWHERE;
-      case 'false':
-        return { ok: NONE, failed: said };
-    }
-    const sure = ['true', ':', 'echo', 'printf'].includes(name) || (name === '' && words.every(isConstant));
-    return { ok: said, failed: sure ? NONE : said };
-  }
-
-  /** Whether it is a `trap` for a function that prints. */
-  private speaksAtLast(words: readonly Word[]): boolean {
-    const { name, args } = nameOf(words);
-    const called = name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
-    return called.some((each) => {
-      const body = this.functions.get(each);
-      return body !== undefined && this.printing.has(body.command);
-    });
-  }
-
-  private functionCall(body: Part, from: Sayings, heard: boolean): Outcome {
-    const name = String(body.at);
-    if (this.active.has(name)) return { ok: uncertain(from), failed: uncertain(from) };
-    const before = this.returns;
-    this.returns = NONE;
-    this.active.add(name);
-    const { ok, failed } = this.part(body, from, heard);
-    this.active.delete(name);
-    const all = joined(ok, failed, this.returns);
-    this.returns = before;
-    return { ok: all, failed: all };
-  }
-
-  private conditional(command: Extract<Command, { kind: 'if' }>, at: number, from: Sayings, heard: boolean): Outcome {
-    const outs: Sayings[] = [];
-    const condition = conditionOf(command.arms.flatMap(({ test }) => test));
-    let rest = from;
-    for (const { test, body } of command.arms) {
-      const tested = this.list(test, rest, heard);
-      outs.push(this.branch(command, body, at, tested.ok, heard, condition));
-      rest = tested.failed;
-    }
-    if (command.otherwise === null) return ended([...outs, this.passed(command, rest, at, condition)]);
-    return ended([...outs, this.branch(command, command.otherwise, at, rest, heard, condition)]);
-  }
-
-  /** Once round is enough. Whether a loop that prints is gone through at all is not for us to say. */
-  private loop(command: Extract<Command, { kind: 'loop' }>, from: Sayings, heard: boolean): Outcome {
-    const { ok, failed } = this.list(command.test, from, heard);
-    const inside = command.word === 'for' ? from : command.word === 'while' ? ok : failed;
-    const outside = command.word === 'for' ? from : command.word === 'while' ? failed : ok;
-    const before = this.leaves;
-    this.leaves = NONE;
-    const round = settled(this.list(command.body, inside, heard));
-    const left = this.leaves;
-    this.leaves = before;
-    if (outside.size === 0) return { ok: left, failed: NONE };
-    const over = joined(outside, round, left);
-    return { ok: this.printing.has(command) ? someOf(over) : over, failed: NONE };
-  }
-
-  private branch(
-    command: Command,
-    body: List,
-    at: number,
-    from: Sayings,
-    heard: boolean,
-    condition: Condition,
-  ): Sayings {
-    const out = this.under(condition, () => settled(this.list(body, from, heard)));
-    return this.passed(command, out, body[0]?.first.parts[0]?.at ?? at, condition);
-  }
-
-  /** Leaving a branch without a word, where another one may have spoken. */
-  private passed(command: Command, sayings: Sayings, at: number, condition: Condition): Sayings {
-    return this.printing.has(command) ? since(sayings, at, condition) : sayings;
-  }
+/** A test at the very end that guards something, as in `[ -f tmp ] && rm tmp`, makes the script fail if it is not so. */
+function wastedByLast(chain: Chain | undefined, failed: Sayings): readonly Wasted[] {
+  const [guard] = chain?.first.parts ?? [];
+  if (chain === undefined || guard?.command.kind !== 'simple' || chain.rest.length === 0) return [];
+  const { name } = nameOf(guard.command.words);
+  if (!['[', '[[', 'test', '(('].includes(name) || chain.rest.some(({ op }) => op !== '&&')) return [];
+  return spokenUnder(failed, []).map(({ at }) => ({ tag: at, end: guard.at, by: 'test' }));
 }
-
-/** Whether a look at the text is no longer enough: another program takes over, or something is printed at the end. */
-function isBeyond(words: readonly Word[], redirects: readonly Redirect[]): boolean {
-  const { name, args } = nameOf(words);
-  if (name === 'trap') return args.some(({ text }) => /[<\uE000]|echo|printf/.test(text));
-  return name === 'exec' && (args.length > 0 || goesElsewhere(redirects));
-}
-
-const isConstant = ({ inner }: Word): boolean => inner.length === 0;
-
-const settled = ({ ok, failed }: Outcome): Sayings => joined(ok, failed);
-
-const ended = (outs: readonly Sayings[]): Outcome => ({ ok: joined(...outs), failed: NONE });

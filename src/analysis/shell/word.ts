@@ -1,16 +1,5 @@
 import { UNKNOWN } from '../mentions.ts';
-
-/** A text cut out of a script in pieces, and where each of the pieces begins: in the text, in the script. */
-export interface Cut {
-  readonly text: string;
-  readonly pieces: readonly (readonly [at: number, source: number])[];
-}
-
-/** Where a character of a cut stands in the script. */
-export function sourceOf({ pieces }: Cut, index: number): number {
-  const [at, source] = pieces.findLast(([begin]) => begin <= index) ?? [0, 0];
-  return source + index - at;
-}
+import { type Cut, Cutter } from './cut.ts';
 
 /** One word with its quotes removed; expansions have become UNKNOWN. */
 export interface Word extends Cut {
@@ -61,8 +50,8 @@ export class WordReader {
       if (end === undefined) return undefined;
       at = end;
     }
-    const { text, pieces, inner, asks } = cutter;
-    return { word: { kind: 'word', text, pieces, inner, asks, at: start, plain }, end: at };
+    const { text, pieces, holes, inner, asks } = cutter;
+    return { word: { kind: 'word', text, pieces, holes, inner, asks, at: start, plain }, end: at };
   }
 
   /** Adds the text up to the closing quote, which is stepped over; without a quote, up to `limit`. */
@@ -142,10 +131,12 @@ export class WordReader {
     const [name = ''] = /^\{?#?(?:\w+|[@*#?$!-])/.exec(script.slice(at + 1, at + 200)) ?? [];
     if (name !== '') cutter.asks.push(name.replace(/^\{?#?/, ''));
     if (next === '{') {
-      cutter.add(UNKNOWN, at);
-      return this.closing(at + 1, '{', '}');
+      const end = this.closing(at + 1, '{', '}');
+      if (end !== undefined) cutter.expand(script.slice(at + 2, end - 1), at);
+      return end;
     }
-    cutter.add(name === '' ? '$' : UNKNOWN, at);
+    if (name === '') cutter.add('$', at);
+    else cutter.expand(name, at);
     return at + 1 + name.length;
   }
 
@@ -154,27 +145,6 @@ export class WordReader {
     if (end !== undefined && open > at && this.script[open + 1] !== '(') cutter.ask(this.script, open + 1, end - 1);
     cutter.add(UNKNOWN, at);
     return end;
-  }
-}
-
-/** Gathers the characters of a text with their offsets. */
-export class Cutter {
-  text = '';
-  readonly pieces: [number, number][] = [];
-  readonly inner: [number, number][] = [];
-  readonly asks: string[] = [];
-
-  /** A command substitution with these insides. */
-  ask(script: string, start: number, end: number): void {
-    this.inner.push([start, end]);
-    this.asks.push(script.slice(start, end));
-  }
-
-  add(piece: string, at: number): void {
-    if (piece === '') return;
-    const [begin, source] = this.pieces.at(-1) ?? [0, Number.NaN];
-    if (source + this.text.length - begin !== at) this.pieces.push([this.text.length, at]);
-    this.text += piece;
   }
 }
 

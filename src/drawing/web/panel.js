@@ -13,6 +13,7 @@ const KINDS = {
   prompt: 'prompt',
   script: 'script',
   missing: 'does not exist',
+  ambiguous: 'ambiguous',
   gone: 'exists no longer',
 };
 
@@ -27,7 +28,7 @@ export function listOf(cards, select) {
         { type: 'button', onclick: () => select(card.key) },
         make('span', { class: `dot ${card.kind}`, 'aria-hidden': 'true' }),
         make('span', { class: 'name' }, card.name),
-        make('small', {}, card.kind === 'missing' || card.kind === 'gone' ? KINDS[card.kind] : card.done),
+        make('small', {}, card.kind === 'prompt' || card.kind === 'script' ? card.done : KINDS[card.kind]),
         card.here === 0 ? null : make('span', { class: 'here', title: 'agents here now' }, `▶ ${card.here}`),
         card.failed === 0
           ? null

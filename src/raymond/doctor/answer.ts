@@ -3,7 +3,7 @@ import { claudeEnvironment } from '../../turns/claude/environment.ts';
 import { readEvent } from '../../turns/claude/events.ts';
 import { outcomeOf } from '../../turns/claude/outcome.ts';
 import { EMPTY_TRANSCRIPT, hear } from '../../turns/claude/transcript.ts';
-import { askProgram } from './ask-program.ts';
+import { askProgram } from '../ask-program.ts';
 import { type Check, skipped, well, wrong } from './check.ts';
 
 const ANSWER_TIMEOUT_MS = 90_000;

@@ -1,6 +1,6 @@
 import { claudeEnvironment } from '../../turns/claude/environment.ts';
 import { versionText } from '../../turns/claude/version.ts';
-import { askProgram } from './ask-program.ts';
+import { askProgram } from '../ask-program.ts';
 import { type Check, type Finding, skipped, well, wrong } from './check.ts';
 
 /** Whether there is a Claude Code, and one that we know how to run. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isAtLeast, parseVersion, type Version, versionText } from '../../turns/claude/version.ts';
-import { askProgram, firstLine } from './ask-program.ts';
+import { askProgram, firstLine } from '../ask-program.ts';
 import { type Check, odd, well, wrong } from './check.ts';
 
 const OLDEST_NODE: Version = [20, 19, 0];

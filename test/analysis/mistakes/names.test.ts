@@ -80,4 +80,9 @@ describe('names:', () =>
     ['a folder without a start', { 'BEGIN.md': END }, ['missing-entry example:0:0']],
     ['a folder with two', { 'START.md': END, '1_START.md': END }, ['ambiguous-entry example:0:0']],
     ['a start for the other system', { 'START.bat': '' }, ['missing-entry example:0:0']],
+    [
+      'a variable between single quotes',
+      { 'START.sh': bash('next=END', "echo '<goto>$next</goto>'"), 'END.md': END },
+      ['missing-state START.sh:3:7'],
+    ],
   ]));

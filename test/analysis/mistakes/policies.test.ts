@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { check, END, policy } from './check.ts';
+import { check, END, policy, SCRIPT } from './check.ts';
 
 describe('frontmatter and policies:', () =>
   check([
@@ -88,6 +88,53 @@ describe('frontmatter and policies:', () =>
         'START.md': policy(
           ['tag: goto, target: END.md', 'tag: result'],
           'If so go to END.md, else <result>x</result>.',
+        ),
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'an entry whose state is spelt like an ordinary word of the prompt',
+      {
+        'START.md': policy(
+          ['tag: goto, target: B.md', 'tag: goto, target: REVIEW', 'tag: result'],
+          'Follow plan B and review the code. When done <result>x</result>.',
+        ),
+        'B.md': END,
+        'REVIEW.md': END,
+      },
+      ['unmentioned-entry START.md:3:5', 'unmentioned-entry START.md:4:5'],
+    ],
+    [
+      'entries that are mentioned by the names of their states',
+      {
+        'START.md': policy(
+          ['tag: goto, target: B.md', 'tag: goto, target: REVIEW', 'tag: reset, target: CHECK', 'tag: result'],
+          'If the plan holds go to B, if not stop: REVIEW comes next. Else `CHECK`, or when done a result tag.',
+        ),
+        'B.md': END,
+        'REVIEW.md': END,
+        'CHECK.sh': SCRIPT,
+      },
+      [],
+    ],
+    [
+      'an entry whose state is only mentioned with another tag',
+      {
+        'START.md': policy(
+          ['tag: goto, target: END.md', 'tag: reset, target: END.md'],
+          'When done answer with <goto>END.md</goto>.',
+        ),
+        'END.md': END,
+      },
+      ['unmentioned-entry START.md:4:5'],
+    ],
+    [
+      'an entry whose state is mentioned with another tag, and its own tag in words',
+      {
+        'START.md': policy(
+          ['tag: goto, target: END.md', 'tag: reset, target: END.md'],
+          'When done answer with <goto>END.md</goto>, or with a reset if you have read a lot.',
         ),
         'END.md': END,
       },

@@ -96,3 +96,101 @@ describe('scripts:', () =>
       ['unreachable-state A.sh:0:0', 'not-text A.sh:2:1'],
     ],
   ]));
+
+describe('loops that print:', () => {
+  const FILES = { 'W.md': END, 'E.md': END, 'F.md': END };
+  const start = (...lines: string[]) => ({ 'START.sh': bash(...lines), ...FILES });
+  const other = '[ -f a ] && { echo "<goto>F</goto>"; exit; }';
+  const fork = (next: string): string => `echo "<fork next='${next}'>W</fork>"`;
+  check([
+    [
+      'nothing to go through',
+      start(`while read -r x; do ${fork('E')}; done < list`, `# or F.md`),
+      ['unreachable-state F.md:0:0', 'empty-loop START.sh:2:1'],
+    ],
+    ['nothing to go through, but that is seen to', start(other, `while read -r x; do ${fork('E')}; done < list`), []],
+    [
+      'a result beside forks',
+      start(other, `for x in 1 2; do ${fork('E')}; done`, 'echo "<result>forked</result>"'),
+      ['several-tags START.sh:4:7'],
+    ],
+    [
+      'a result if there was nothing to fork',
+      start(
+        other,
+        'n=0',
+        `for x in $(ls); do ${fork('E')}; n=$((n + 1)); done`,
+        'if [ "$n" -eq 0 ]; then echo "<result>nothing</result>"; fi',
+      ),
+      [],
+    ],
+    ['forks that do not agree', start(fork('E'), fork('F')), ['several-tags START.sh:3:7']],
+    ['forks and a goto that agree', start(other, fork('E'), 'echo "<goto>E.md</goto>"'), []],
+    ['forks and a goto that do not', start(fork('E'), 'echo "<goto>F</goto>"'), ['several-tags START.sh:3:7']],
+    [
+      'another goto in each round',
+      start('for x in W E F; do echo "<goto>$x</goto>"; done'),
+      ['several-tags START.sh:2:26'],
+    ],
+    [
+      'the first goto that fits',
+      start('for x in W E F; do if [ -f "$x" ]; then echo "<goto>$x</goto>"; exit; fi; done', 'echo "<goto>W</goto>"'),
+      [],
+    ],
+    [
+      'an exit that only leaves the pipe',
+      start(
+        other,
+        'ls | while read -r x; do',
+        '  if [ -f "$x" ]; then echo "<goto>W</goto>"; exit; fi',
+        'done',
+        'echo "<goto>E</goto>"',
+      ),
+      ['several-tags START.sh:6:7'],
+    ],
+    [
+      'a flag that says whether a tag was printed',
+      start(
+        'for x in *; do if [ -f "$x" ]; then echo "<goto>W</goto>"; found=1; break; fi; done',
+        'if [ -z "$found" ]; then echo "<goto>E</goto>"; fi',
+        ': F.md',
+      ),
+      ['unreachable-state F.md:0:0'],
+    ],
+  ]);
+});
+
+describe('scripts that fail:', () =>
+  check([
+    [
+      'after a tag',
+      {
+        'START.sh': bash(
+          'if [ -f a ]; then',
+          '  echo "<result>a</result>"',
+          '  exit 1',
+          'fi',
+          'echo "<result>b</result>"',
+        ),
+      },
+      ['wasted-tag START.sh:4:3'],
+    ],
+    [
+      'after a tag, if something else fails',
+      { 'START.sh': bash('echo "<result>a</result>"', 'git push || exit 1') },
+      [],
+    ],
+    ['instead of a tag', { 'START.sh': bash('[ -f a ] || exit 1', 'echo "<result>b</result>"') }, []],
+    [
+      'because of a last test',
+      { 'START.sh': bash('echo "<result>a</result>"', '[ -f tmp ] && rm tmp') },
+      ['wasted-tag START.sh:3:1'],
+    ],
+    ['never', { 'START.sh': bash('echo "<result>a</result>"', '[ -f tmp ] && rm tmp', 'exit 0') }, []],
+    [
+      'never, because of the other way',
+      { 'START.sh': bash('echo "<result>a</result>"', '[ -f tmp ] && rm tmp || true') },
+      [],
+    ],
+    ['in a subshell', { 'START.sh': bash('( echo "<result>a</result>"; exit 1 )', 'exit 0') }, []],
+  ]));

@@ -70,6 +70,73 @@ describe('variables:', () =>
       [],
     ],
     [
+      'one that nothing sets where a script computes the next state',
+      {
+        'START.sh': bash('echo "<goto>$(cat next)</goto>"'),
+        'A.md': 'When done with {{who}}: <result>x</result>',
+      },
+      ['undefined-variable A.md:1:16'],
+    ],
+    [
+      'one that every run has, where a script computes the next state',
+      {
+        'START.sh': bash('echo "<goto>$(cat next)</goto>"'),
+        'A.md': 'When done with {{who}}: <result>x</result>',
+      },
+      [],
+      { variables: ['who'] },
+    ],
+    [
+      'one that a fork to a computed state gives',
+      {
+        'START.sh': bash("echo \"<fork next='END' who='me'>$(cat next)</fork>\""),
+        'A.md': 'When done with {{who}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'another one than a fork to a computed state gives',
+      {
+        'START.sh': bash("echo \"<fork next='END' whom='me'>$(cat next)</fork>\""),
+        'A.md': 'When done with {{who}}: <result>x</result>',
+        'END.md': END,
+      },
+      ['undefined-variable A.md:1:16'],
+    ],
+    [
+      'what a fork with computed attributes may give',
+      {
+        'START.sh': bash('echo "<fork next=\'END\' $(cat given)>$(cat next)</fork>"'),
+        'A.md': 'When done with {{who}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'what a script that may print anything may give',
+      { 'START.sh': bash('exec ./decide.py'), 'A.md': 'When done with {{who}}: <result>x</result>' },
+      [],
+    ],
+    [
+      'what a fork that is only talked about may give',
+      {
+        'START.md': 'Then answer with a <fork> for each file, and one <goto>END.md</goto>.',
+        'W.md': 'When done with {{who}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'one that a fork in inline code may forget',
+      {
+        'START.md': 'Then <fork next="END" item="a">W</fork>. The form is `<fork next="END">W</fork>`.',
+        'W.md': 'When done with {{item}}: <result>x</result>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
       'those that are always there',
       { 'START.md': 'You are {{agent_id}} of {{workflow_id}} in {{state}}; when done <result>x</result>' },
       [],

@@ -20,6 +20,39 @@ describe('ways:', () =>
       ['unreachable-state NOTES.md:0:0'],
     ],
     [
+      'tags of a sentence of which some are in code',
+      {
+        'START.md': 'Say `<goto>A.md</goto>` if all is well, or <goto>B.md</goto> when it is not.',
+        'A.md': 'If so <goto>START.md</goto>, `<call return="C.md">B.md</call>` when it is too large.',
+        'B.md': END,
+        'C.md': END,
+      },
+      [],
+    ],
+    [
+      'a loop whose way out is in code',
+      { 'START.md': 'If more is to do <goto>START.md</goto>, else `<result>done</result>`.' },
+      [],
+    ],
+    [
+      'tags of a sentence in code that are only a form to fill in',
+      { 'START.md': 'Tags look like `<goto>GHOST.md</goto>` or `<goto>NAME</goto>`. When done <result>x</result>.' },
+      [],
+    ],
+    [
+      'an example in a code block',
+      {
+        'START.md': 'Never this:\n\n```\n<goto>A.md</goto>\n```\n\nWhen done <result>x</result>.',
+        'A.md': END,
+      },
+      ['unreachable-state A.md:0:0'],
+    ],
+    [
+      'a code block that is all there is',
+      { 'START.md': 'When done say:\n\n```\n<goto>A.md</goto>\n```\n', 'A.md': END },
+      [],
+    ],
+    [
       'two states that only lead to each other',
       { 'START.md': END, 'A.md': 'If so <goto>B.md</goto>.', 'B.md': 'If so <goto>A.md</goto>.' },
       ['unreachable-state A.md:0:0', 'unreachable-state B.md:0:0'],

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UNKNOWN } from '../../../src/analysis/mentions.ts';
+import { sourceOf } from '../../../src/analysis/shell/cut.ts';
 import { tokenize } from '../../../src/analysis/shell/lexer.ts';
 import { parseScript } from '../../../src/analysis/shell/parse.ts';
-import { sourceOf } from '../../../src/analysis/shell/word.ts';
+
 import { anyText } from '../../core/builders.ts';
 import { inBash } from './bash.ts';
 

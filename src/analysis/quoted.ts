@@ -1,0 +1,24 @@
+import { findRegions } from '../core/markup.ts';
+import { type Mention, readMentions } from './mentions.ts';
+
+/** A tag in code that an answer would not count, because others stand outside of code. */
+export interface Quoted extends Mention {
+  /** Whether it stands in a block of its own; what stands in a line of the prose may just be written that way. */
+  readonly fenced: boolean;
+}
+
+/** The tags in the code of a prompt that are passed over. `tags` are those that count. */
+export function readQuoted(text: string, tags: readonly Mention[]): readonly Quoted[] {
+  if (tags.length === 0) return [];
+  const code = findRegions(text).filter(({ kind }) => kind === 'code');
+  const counts = new Set(tags.map(({ offset }) => offset));
+  const found = code.map(({ start, end }) => {
+    const written = text.slice(start, end);
+    const fenced = FENCED.test(written);
+    return readMentions(written).tags.map((tag) => ({ ...tag, offset: start + tag.offset, fenced }));
+  });
+  return found.flat().filter(({ offset }) => !counts.has(offset));
+}
+
+/** Lines between two lines of nothing but marks; a name may follow on the first. */
+const FENCED = /^(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n(?:[\s\S]*\n)?[ \t]*(?:`{3,}|~{3,})[ \t\r]*$/;

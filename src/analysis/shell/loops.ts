@@ -1,0 +1,38 @@
+import { isOpen, type Mention } from '../mentions.ts';
+import type { Command, Part } from './command.ts';
+import { nameOf, speechOf } from './speech.ts';
+import { linesOf } from './walk.ts';
+import type { Word } from './word.ts';
+
+type Loop = Extract<Command, { kind: 'loop' }>;
+
+/** Whether a loop goes round at least once: over items that are written down. */
+export const surelyGoesRound = ({ over }: Loop): boolean => over?.items?.some(isPlain) ?? false;
+
+/** An item that is no other when the script is run. */
+const isPlain = ({ text }: Word): boolean => !isOpen(text) && !/[*?[{]/.test(text);
+
+/** Whether a loop goes through what a file or a command has to offer, which may be nothing. */
+export function isEmptyAtTimes({ word, over, test }: Loop): boolean {
+  if (word === 'while') return linesOf(test).some(({ words }) => nameOf(words).name === 'read');
+  return over?.items?.every(isAsked) ?? false;
+}
+
+/** An answer of a command by itself. */
+const isAsked = ({ text, inner }: Word): boolean => inner.length > 0 && text.length === 1;
+
+/** The offset of a tag that every round of a loop prints with another value, though there can be only one. */
+export function tagOfEachRound({ over, body }: Loop): number | undefined {
+  const leaves = linesOf(body).some(({ words }) => LEAVING.has(nameOf(words).name));
+  if (leaves || (over?.items?.length === 1 && over.items.every(isPlain))) return undefined;
+  const parts = body.flatMap(({ first }) => (first.parts.length === 1 ? first.parts : []));
+  return parts.flatMap(tagsOf).find(({ name, tag }) => name !== 'fork' && isOpen(tag.body))?.offset;
+}
+
+const LEAVING = new Set(['exit', 'return', 'break', 'continue']);
+
+function tagsOf({ command, redirects }: Part): readonly Mention[] {
+  if (command.kind !== 'simple') return [];
+  const { tags, sure } = speechOf(command.words, redirects);
+  return sure ? tags : [];
+}

@@ -1,0 +1,58 @@
+import { type Document, isMap, isNode, isScalar, isSeq, type Node, visit, type YAMLError } from 'yaml';
+
+/** Said instead of the parser's words, which speak to programmers or do not say what to do. */
+const ADVICE: Readonly<Record<string, string>> = {
+  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes',
+  MULTIPLE_DOCS: 'this is a second YAML document: keep all keys in one, without `...` or `---` between them',
+  RESOURCE_EXHAUSTION: 'this is nested too deeply',
+  TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
+};
+
+/** The same for errors that share their code with others. */
+const BY_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^Implicit map keys need to be followed/, 'there is no colon behind this key'],
+  [/^Unexpected scalar at node end/, 'this stands behind the end of a value: put quotes around the whole value'],
+  [/^Unexpected flow-(?:map|seq)-end/, 'nothing before this bracket opens it'],
+];
+
+/** What is wrong with a block of YAML, and where. */
+interface Wrong {
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** What the parser complains about; where something is never closed, nothing that only follows from it. */
+export function wrongIn(document: Document.Parsed): readonly Wrong[] {
+  const all = document.errors.map(explained);
+  const unclosed = firstUnclosed(document);
+  return unclosed === undefined ? all : [...all.filter(({ offset }) => offset < unclosed.offset), unclosed];
+}
+
+function explained({ code, message, pos }: YAMLError): Wrong {
+  const own = ADVICE[code] ?? BY_WORDS.find(([words]) => words.test(message))?.[1];
+  return { offset: pos[0], message: own ?? message.charAt(0).toLowerCase() + message.slice(1) };
+}
+
+/** A bracket or a quote that is never closed, where it opens: the parser says where it gives up, maybe far below. */
+function firstUnclosed({ errors, contents }: Document.Parsed): Wrong | undefined {
+  const error = errors.find(({ message }) => UNCLOSED.test(message));
+  const closer = UNCLOSED.exec(error?.message ?? '')?.[1];
+  if (error === undefined || closer === undefined || errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) return;
+  let opened: number | undefined;
+  visit(contents, (_, node) => {
+    if (isNode(node) && node.range?.[1] === error.pos[0] && closerOf(node) === closer) opened = node.range[0];
+  });
+  if (opened === undefined) return;
+  const opener = OPENERS[closer] ?? closer;
+  const lines = opener === closer ? '' : ', and if that stands on a later line, indent the line';
+  return { offset: opened, message: `this \`${opener}\` is never closed: write its \`${closer}\`${lines}` };
+}
+
+const UNCLOSED = /(?:end with a|Missing closing) ([\]}"'])/;
+const OPENERS: Readonly<Record<string, string>> = { ']': '[', '}': '{' };
+
+function closerOf(node: Node): string | undefined {
+  if (isSeq(node)) return ']';
+  if (isMap(node)) return '}';
+  return isScalar(node) && node.type === 'QUOTE_SINGLE' ? "'" : '"';
+}

@@ -1,0 +1,90 @@
+import { describe } from 'vitest';
+import { bash, check, END } from './check.ts';
+
+/** A START.sh of these lines, which leads to A.md and B.md if one looks away from its mistakes. */
+const start = (...lines: string[]) => ({
+  'START.sh': bash(
+    'if [ -f a ]; then echo "<goto>A</goto>"; exit; fi',
+    'if [ -f b ]; then echo "<goto>B</goto>"; exit; fi',
+    ...lines,
+  ),
+  'A.md': END,
+  'B.md': END,
+});
+
+describe('a slip in the value of a variable that is a target:', () =>
+  check([
+    ['by itself', start('NEXT=AA.md', 'echo "<goto>$NEXT</goto>"'), ['missing-state START.sh:4:6']],
+    [
+      'one of two',
+      start('if [ -f x ]; then n=A.md', 'else n=BB.md; fi', 'echo "<goto>$n</goto>"'),
+      ['missing-state START.sh:5:8'],
+    ],
+    [
+      'in a case',
+      start('case "$x" in', 'a) T=A.md ;;', 'b) T=BB ;;', '*) T=B ;;', 'esac', 'printf "<goto>%s</goto>" "$T"'),
+      ['missing-state START.sh:6:6'],
+    ],
+    ['declared', start('declare NEXT="BB.md"', 'echo "<goto>${NEXT}</goto>"'), ['missing-state START.sh:4:15']],
+    [
+      'given to a function',
+      start('go() { echo "<goto>$1</goto>"; exit; }', '[ -f x ] && go BB.md', 'go A.md'),
+      ['missing-state START.sh:5:16'],
+    ],
+    [
+      'given to a function that has a name for it',
+      start('go() {', '  local target="$1"', '  echo "<goto>$target</goto>"', '}', 'go BB.md'),
+      ['missing-state START.sh:8:4'],
+    ],
+    ['given to printf', start("printf '<goto>%s</goto>\\n' BB.md"), ['missing-state START.sh:4:9']],
+    ['in a here document', start('n=BB.md', 'cat <<E', '<goto>$n</goto>', 'E'), ['missing-state START.sh:4:3']],
+    ['for want of another', start('echo "<goto>${NEXT:-BB.md}</goto>"'), ['missing-state START.sh:4:13']],
+    [
+      'an item of a loop',
+      start('for w in A BB; do echo "<fork next=\\"B\\">$w</fork>"; done'),
+      ['missing-state START.sh:4:12'],
+    ],
+    ['where the parent goes on', start('j=BB', 'echo "<fork next=\\"$j\\">A</fork>"'), ['missing-state START.sh:4:3']],
+    ['half a name', start('stage=two', 'echo "<goto>A-$stage</goto>"'), ['missing-state START.sh:4:7']],
+    [
+      'in a whole tag',
+      start('tag="<goto>BB.md</goto>"', '[ -f x ] && tag="<goto>B.md</goto>"', 'echo "$tag"'),
+      ['missing-state START.sh:4:6'],
+    ],
+    [
+      'set before, and then again in a loop',
+      start(
+        'n=A',
+        'for i in 1 2; do',
+        '  if [ -f "$i" ]; then echo "<goto>$n</goto>"; exit; fi',
+        '  n=BB',
+        'done',
+        'echo "<goto>B</goto>"',
+      ),
+      ['missing-state START.sh:7:5'],
+    ],
+  ]));
+
+describe('no slip:', () =>
+  check([
+    ['a value that is set anew', start('n=AA', 'n=A', 'echo "<goto>$n</goto>"'), []],
+    ['another use of the name before', start('for f in x y; do touch "$f"; done', 'f=A', 'echo "<goto>$f</goto>"'), []],
+    [
+      'another use of the name in a function',
+      start('log() { local n=x; echo "$n" >&2; }', 'n=A', 'log', 'echo "<goto>$n</goto>"'),
+      [],
+    ],
+    ['a value that is read', start('n=none', 'read -r n < next.txt', 'echo "<goto>$n</goto>"'), []],
+    ['a value that is asked for', start('n=none', 'n=$(cat next.txt)', 'echo "<goto>$n</goto>"'), []],
+    ['a value that may be asked for', start('n=none', '[ -f x ] && n=$(cat x)', 'echo "<goto>$n</goto>"'), []],
+    ['counting', start('n=0', 'while [ -f "$n" ]; do n=$((n + 1)); done', 'echo "<goto>STEP$n</goto>"'), []],
+    ['counting in brackets', start('n=0', '((n++))', 'echo "<goto>STEP$n</goto>"'), []],
+    ['a name that grows', start('n=A', 'n+=.md', 'echo "<goto>$n</goto>"'), []],
+    ['a value from elsewhere', start('n=none', 'source ./settings', 'echo "<goto>$n</goto>"'), []],
+    ['a function that sets what it is told', start('n=none', 'pick n', 'echo "<goto>$n</goto>"'), []],
+    ['arguments that move', start('go() { shift; echo "<goto>$1</goto>"; }', 'go none A'), []],
+    ['a pattern', start('for f in *.md; do n=$f; done', 'echo "<goto>$n</goto>"'), []],
+    ['nothing at first', start('n=""', 'if [ -f x ]; then n=A; else n=B; fi', 'echo "<goto>$n</goto>"'), []],
+    ['a result', start('sum=none', 'echo "<result>$sum</result>"'), []],
+    ['a name put together', start('n=A', 'e=md', 'echo "<goto>$n.$e</goto>"'), []],
+  ]));

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { cardsOf, routesOf } from '../../src/drawing/cards.ts';
+import { legendOf } from '../../src/drawing/legend.ts';
+import { pictureOf } from './told.ts';
+
+const FILES = {
+  'START.md': 'If so <goto>A</goto>, else <goto>B</goto>, or `<goto>START</goto>`.',
+  'A.md': 'Stop. <result>x</result>',
+  'A.sh': '#!/bin/bash\necho "<goto>$(cat next)</goto>"\n',
+  'B.sh': '#!/bin/bash\nexec ./decide\n',
+};
+
+test('the page says what an ambiguous name could mean', () => {
+  expect(cardsOf(pictureOf(FILES), null, []).at(-1)).toMatchObject({
+    name: 'A',
+    kind: 'ambiguous',
+    description: 'It could mean A.md or A.sh: write the extension.',
+  });
+});
+
+test('the page says where a computed name leads', () => {
+  const routes = routesOf(pictureOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
+  expect(routes).toStrictEqual([
+    { from: 's1', to: 's1a', kind: 'goto', label: 'goto', mark: 'any state: its name is known only when it is said' },
+  ]);
+});
+
+test.each([
+  'name that could mean several states',
+  'any state: its name is known only when it is said',
+  'dashed: may take ways that are not drawn',
+  'only named in the prompt, or shown in code',
+])('the legend explains: %s', (words) => {
+  expect(legendOf(pictureOf(FILES))).toContain(`<span>${words}</span>`);
+  expect(legendOf(pictureOf({ 'START.md': 'Stop. <result>x</result>' }))).not.toContain(words);
+});
