@@ -1,18 +1,23 @@
-import { implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
+import { implicitTag, leavesOpen, type PolicyEntry, permits } from '../core/policy.ts';
 import { OWN_ATTRIBUTES } from '../core/tag.ts';
 import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { isFarFetched } from './far-fetched.ts';
 import type { Edge, Target } from './graph.ts';
 import { isOpen, UNKNOWN } from './mentions.ts';
 import type { Page, PlacedTag } from './page.ts';
+import { type Sayable, sayablesOf, statesLike } from './partial.ts';
+import { showPattern } from './pattern.ts';
 import type { Resolver } from './resolver.ts';
 import { type Place, WHOLE } from './sheet.ts';
+import { isVague } from './vague.ts';
 
 /** The transitions of one state: those of its policy, else those that its text mentions. */
 export function edgesOf(page: Page, names: Resolver, resetStack: 'keep' | 'clear'): readonly Edge[] {
   const { policy } = page.source.state.rules;
   const draw = new Draw(page, names, resetStack);
-  if (policy.length > 0) return policy.map((entry, index) => draw.entry(entry, index));
-  const said = unique([...page.forms.flatMap((tag) => draw.said(tag)), ...draw.halves(), ...draw.quoted()]);
+  if (policy.length > 0)
+    return policy.flatMap((entry, index) => [draw.entry(entry, index), ...unique(draw.filledIn(entry))]);
+  const said = unique([...draw.forms.flatMap((tag) => draw.form(tag)), ...draw.halves(), ...draw.quoted()]);
   return said.length > 0 || page.open || page.kind === 'script' ? said : draw.namesInProse();
 }
 
@@ -21,14 +26,6 @@ export function waysOn(tags: readonly PlacedTag[]): readonly string[] {
   const ways = tags.flatMap(({ name, tag }) => (name === 'goto' ? tag.body : (tag.attributes.next ?? [])));
   return [...new Set(ways.map((way) => way.trim()))];
 }
-
-/** Whether a name in a prompt only stands for the name that the agent is to choose. */
-export const isPlaceholder = (name: string): boolean =>
-  isOpen(name) ||
-  name.trim() === '' ||
-  /[\s{}$[\]…*?]|\.\.\.|^(?:(?:the|your|next|target)[-_]?)?(?:state|name|file|filename|target)(?:[-_]?name)?(?:\.md)?$/i.test(
-    name,
-  );
 
 /** The words that a prompt tells its agent to write as they are: what looks like `word=…` or stands in quotes. */
 export function wordsToSay(prompt: string): ReadonlySet<string> {
@@ -44,6 +41,8 @@ const MOST_WAYS_ON = 8;
 const NOTHING: Target = { kind: 'missing', name: '', meant: null };
 
 class Draw {
+  /** The tags of the text as they may be said. */
+  readonly forms: readonly Sayable[];
   private readonly page: Page;
   private readonly names: Resolver;
   private readonly resetStack: 'keep' | 'clear';
@@ -54,7 +53,8 @@ class Draw {
     this.page = page;
     this.names = names;
     this.resetStack = resetStack;
-    this.ways = waysOn(page.forms);
+    this.forms = page.forms.flatMap((tag) => sayablesOf(tag, page, names));
+    this.ways = waysOn(this.forms);
     const { text } = page.source.state;
     this.speaksOfInput = page.kind === 'prompt' && text.includes('input') && wordsToSay(text).has('input');
   }
@@ -78,22 +78,36 @@ class Draw {
     };
   }
 
+  /** The transitions that a tag with all its values stands for, if these can be meant. */
+  form(placed: Sayable): readonly Edge[] {
+    const { name, tag } = placed;
+    const isMeant = TRANSITIONS[name].body !== 'state' || !isFarFetched(tag.body.trim(), placed, this.names);
+    return isMeant ? this.said(placed) : [];
+  }
+
+  /** Where an entry leaves the state to the agent, the tags of the text that say it. */
+  filledIn(entry: PolicyEntry): readonly Edge[] {
+    if (!leavesOpen(entry)) return [];
+    const asked = this.forms.filter((placed) => placed.sure && this.matches(entry, placed));
+    return asked.flatMap((placed) => this.said(placed)).filter(isWhole);
+  }
+
   /** The transitions that a tag in the text stands for: one, unless others say where its parent goes on. */
-  said({ name, tag, at }: PlacedTag): readonly Edge[] {
+  said({ name, tag, at, part }: Sayable): readonly Edge[] {
     const { attributes } = tag;
     const unclear = Object.keys(attributes).some(isOpen);
     const base = {
       ...this.edge(name, at),
       ...this.targets(name, tag.body, attributes),
       clears: this.clears(name, attributes.stack),
+      origin: part ? 'part' : 'text',
       input: attributes.input !== undefined ? 'always' : this.speaksOfInput || unclear ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes]),
     } as const;
     if (name !== 'fork' || attributes.next !== undefined) return [base];
-    if (this.ways.length === 0 || this.ways.length > MOST_WAYS_ON) {
-      return [{ ...base, next: this.ways.length === 0 ? NOTHING : ANYWHERE }];
-    }
-    return this.ways.map((way) => ({ ...base, next: this.target(way) }));
+    if (this.ways.length === 0) return [{ ...base, next: NOTHING }];
+    if (this.ways.length > MOST_WAYS_ON) return [{ ...base, next: ANYWHERE, borrowsNext: true }];
+    return this.ways.map((way) => ({ ...base, next: this.target(way), borrowsNext: true }));
   }
 
   /** Talk about a tag: that there is a result is all one has to know of it, other tags lead somewhere. */
@@ -112,11 +126,8 @@ class Draw {
 
   /** What is written in code in the middle of a sentence may well be said; a block of code is an example. */
   quoted(): readonly Edge[] {
-    const edges = this.page.quoted.filter(({ fenced }) => !fenced).flatMap((tag) => this.said(tag));
-    const whole = edges.filter(({ to, return: back, next }) =>
-      [to, back, next].every((target) => target === null || target.kind === 'state'),
-    );
-    return whole.map((edge) => ({ ...edge, origin: 'guess' }));
+    const edges = this.page.quoted.filter(({ fenced }) => !fenced).flatMap((tag) => this.said({ ...tag, part: false }));
+    return edges.filter(isWhole).map((edge) => ({ ...edge, origin: 'guess' }));
   }
 
   /** A prompt without any tag may still name the state that comes next. */
@@ -133,7 +144,7 @@ class Draw {
 
   private edge(tag: TagName, at: Place): Edge {
     const { file: from } = this.page;
-    const ends = { to: null, return: null, next: null, clears: false } as const;
+    const ends = { to: null, return: null, next: null, borrowsNext: false, clears: false } as const;
     return { from, tag, ...ends, origin: 'text', at, input: 'never', variables: [] };
   }
 
@@ -153,9 +164,12 @@ class Draw {
     const name = written.trim();
     const found = this.names.resolve(name);
     if (found.kind === 'found') return { kind: 'state', file: found.file };
+    if (statesLike(name, this.page, this.names)?.length === 0) {
+      return { kind: 'missing', name: showPattern(name), meant: null };
+    }
     // A variable between single quotes is a mistake, but what it should have been is not known.
-    const vague = this.page.kind === 'prompt' ? isPlaceholder(name) : isOpen(name) || name.includes('$');
-    if (vague) return { kind: 'any', written: name };
+    const quoted = this.page.kind === 'script' && (name === '' || isOpen(name) || name.includes('$'));
+    if (quoted || isVague(name, this.page, this.names)) return { kind: 'any', written: name };
     const meant = this.names.meant(name);
     if (found.kind !== 'ambiguous') return { kind: 'missing', name, meant };
     return { kind: 'missing', name, meant, others: this.names.couldBe(name).filter((file) => file !== meant) };
@@ -173,6 +187,10 @@ class Draw {
     return name === 'reset' && (stack ?? this.resetStack) === 'clear';
   }
 }
+
+/** Whether all that an edge leads to are states. */
+const isWhole = ({ to, return: back, next }: Edge): boolean =>
+  [to, back, next].every((target) => target === null || target.kind === 'state');
 
 const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
 

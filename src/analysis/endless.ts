@@ -2,6 +2,7 @@ import { componentsOf, hasCycle } from './components.ts';
 import { type Ends, findEnds } from './ends.ts';
 import type { Flow } from './flow.ts';
 import { type Level, type Move, movesFrom, type Reach, type Step, stepOf } from './reach.ts';
+import { type Moves, shortestRound, widestRound } from './rounds.ts';
 
 /** A ring that an agent, or a family of agents, can get into and never out of again. */
 export interface Endless {
@@ -35,7 +36,7 @@ export function findEndless(flow: Flow, ends: Ends, reach: Reach): readonly Endl
   });
 
   function shown(states: readonly number[], inside: Moves, how: Move['how'] | undefined, level: Level | undefined) {
-    const round = shortestRound(flow, states, inside, reach, how, level);
+    const round = roundIn(flow, states, inside, reach, how, level);
     return { round, path: reach.pathTo(flow.numberOf(round[0]?.from ?? ''), level) };
   }
 }
@@ -51,7 +52,7 @@ export function findGenerations(flow: Flow, ends: Ends, reach: Reach): readonly 
   return sinks(suspects, moves).flatMap(({ states, inside }) => {
     const forks = states.some((state) => inside(state).some(({ how }) => how === 'worker'));
     if (!forks) return [];
-    const round = shortestRound(flow, states, inside, reach, 'worker', undefined);
+    const round = roundIn(flow, states, inside, reach, 'worker', undefined);
     const path = reach.pathTo(flow.numberOf(round[0]?.from ?? ''));
     return [{ kind: 'generations', states, bounded: false, level: 'bottom', path, round }];
   });
@@ -97,8 +98,6 @@ function clearsFirst(flow: Flow, ends: Ends, callee: number, seen: Set<number>):
   return undefined;
 }
 
-type Moves = (state: number) => readonly Move[];
-
 const targets = (moves: Moves) => (state: number) => moves(state).map(({ to }) => to);
 
 /** The components that are rings and lead nowhere else. */
@@ -111,8 +110,8 @@ function sinks(states: readonly number[], moves: Moves) {
   });
 }
 
-/** A shortest round through the nearest state that can begin it with such a move. */
-function shortestRound(
+/** A round through the nearest state that can begin it with such a move; where any move will do, a wide one. */
+function roundIn(
   flow: Flow,
   states: readonly number[],
   inside: Moves,
@@ -124,23 +123,5 @@ function shortestRound(
   const firsts = states.filter((state) => state !== flow.any && inside(state).some(begins));
   firsts.sort((a, b) => reach.distance(a, level) - reach.distance(b, level) || a - b);
   const [start = 0] = firsts;
-  const origins = new Map<number, { readonly from: number; readonly move: Move }>();
-  const queue = [start];
-  for (let i = 0; i < queue.length && !origins.has(start); i++) {
-    const from = queue[i] ?? 0;
-    for (const move of inside(from)) {
-      if (origins.has(move.to) || (from === start && !begins(move))) continue;
-      origins.set(move.to, { from, move });
-      queue.push(move.to);
-    }
-  }
-  const steps: Step[] = [];
-  for (let at = start; steps.length <= queue.length; ) {
-    const origin = origins.get(at);
-    if (origin === undefined) break;
-    steps.push(stepOf(flow, origin.from, origin.move));
-    at = origin.from;
-    if (at === start) break;
-  }
-  return steps.reverse();
+  return how === undefined ? widestRound(flow, inside, start) : shortestRound(flow, inside, start, begins);
 }

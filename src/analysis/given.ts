@@ -1,3 +1,4 @@
+import type { Edge } from './graph.ts';
 import type { Page } from './page.ts';
 import type { Proof } from './proof.ts';
 import { leftOut, MOST_STEPS, type Move, movesFrom, type Step, stepOf } from './reach.ts';
@@ -77,7 +78,7 @@ function birthsOf(
     return forks.map((move) => {
       const { edge } = move.exit;
       // What is only possible proves no mistake.
-      const has = edge?.origin === 'guess' ? 'all' : namesGiven(edge, page, used);
+      const has = edge !== null && isUncertain(edge) ? 'all' : namesGiven(edge, page, used);
       return { state: move.to, has, parent: { from, move } };
     });
   });
@@ -148,8 +149,10 @@ function namesPossible({ flow, reach }: Proof, pages: ReadonlyMap<string, Page>,
 /** The moves of one and the same agent, as far as something says them: what is only possible proves no mistake. */
 const movesWithin = ({ flow, ends }: Proof, state: number): readonly Move[] =>
   movesFrom(flow, ends, state).filter(({ how, to, exit }) => {
-    return how !== 'worker' && to !== flow.any && exit.edge !== null && exit.edge.origin !== 'guess';
+    return how !== 'worker' && to !== flow.any && exit.edge !== null && !isUncertain(exit.edge);
   });
+
+const isUncertain = ({ origin }: Edge): boolean => origin === 'guess' || origin === 'part';
 
 function toBirth({ flow, reach }: Proof, { parent }: Birth): readonly Step[] {
   return parent === null ? [] : [...reach.pathTo(parent.from), stepOf(flow, parent.from, parent.move)];

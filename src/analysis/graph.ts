@@ -23,13 +23,16 @@ export interface Edge {
   readonly return: Target | null;
   /** Where the parent of a worker goes on. */
   readonly next: Target | null;
+  /** Whether another tag of the same answer says that, such as a goto. */
+  readonly borrowsNext: boolean;
   /** Whether it empties the return stack. */
   readonly clears: boolean;
   /**
-   * What says so: the policy, the policy without a word of the agent, or the text. A guess is a mere name in a text
-   * without tags, or a tag in the code of a text that has others.
+   * What says so: the policy, the policy without a word of the agent, or the text. With a part, it is one of several
+   * that a name may lead to of which the text has a part. A guess is a mere name in a text without tags, or a tag in
+   * the code of a text that has others.
    */
-  readonly origin: 'policy' | 'implicit' | 'text' | 'guess';
+  readonly origin: 'policy' | 'implicit' | 'text' | 'part' | 'guess';
   readonly at: Place;
   /** Whether it hands `{{result}}` to the state it leads to. */
   readonly input: 'always' | 'perhaps' | 'never';

@@ -1,10 +1,11 @@
+import { allowancesIn } from './allowances.ts';
 import { badNamesIn } from './bad-names.ts';
 import { buildGraph, resolverOf } from './build.ts';
 import type { Target } from './graph.ts';
 import { readPages } from './page.ts';
 import { prove } from './proof.ts';
 import type { Step } from './reach.ts';
-import type { Level, View } from './rule.ts';
+import type { Level, Told, View } from './rule.ts';
 import { RULES } from './rules/index.ts';
 import type { Place, Sheet } from './sheet.ts';
 
@@ -24,17 +25,26 @@ export interface LintFinding extends Place {
 /** Looks for mistakes in a workflow. The findings are in the order of files, lines and columns. */
 export function lint(sheet: Sheet): readonly LintFinding[] {
   const view = viewOf(sheet);
-  const findings = RULES.flatMap(({ id: rule, level: usual, check }) =>
-    check(view).map(({ file, at, message, hint, level = usual, path = [] }) => {
-      return { rule, level, file, ...at, message, hint, path };
-    }),
-  );
+  const told = new Map<string, Told[]>();
+  for (const { id: rule, level, check } of RULES) {
+    for (const fault of check({ ...view, told })) {
+      const before = told.get(fault.file);
+      const here = { level, ...fault, rule };
+      if (before === undefined) told.set(fault.file, [here]);
+      else before.push(here);
+    }
+  }
+  const allowed = new Set(view.pages.flatMap((page) => allowancesIn(page).map(({ rule }) => `${rule} ${page.file}`)));
+  const meant = [...told.values()].flat().filter(({ rule, file }) => !allowed.has(`${rule} ${file}`));
+  const findings = meant.map(({ rule, level, file, at, message, hint, path = [] }) => {
+    return { rule, level, file, ...at, message, hint, path };
+  });
   return findings.sort(
     (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.rule, b.rule),
   );
 }
 
-function viewOf(sheet: Sheet): View {
+function viewOf(sheet: Sheet): Omit<View, 'told'> {
   const pages = readPages(sheet);
   const names = resolverOf(sheet);
   const graph = buildGraph(sheet, pages, names);
@@ -49,6 +59,7 @@ function viewOf(sheet: Sheet): View {
     badNames: new Map(pages.map((page) => [page.file, badNamesIn(page, names)])),
     graph,
     proof,
+    rules: RULES.map(({ id }) => id),
     isMeant: ({ file, kind, source }) =>
       kind === 'script' || source.state.rules.policy.length > 0 || file === graph.entry || named.has(file),
     isReached: (state) => reach.has(flow.numberOf(state)),

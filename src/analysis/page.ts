@@ -1,8 +1,9 @@
+import { stem } from '../core/names.ts';
 import type { Tag } from '../core/tag.ts';
 import type { TagName } from '../core/transitions/index.ts';
-import { readMentions } from './mentions.ts';
 import { placesIn } from './place.ts';
-import { readQuoted } from './quoted.ts';
+import { wordsExplained } from './placeholders.ts';
+import { type PromptReading, readPromptTags } from './prompt.ts';
 import { readScript, type ScriptReading, type SureMention } from './script.ts';
 import type { Place, Sheet, StateSheet } from './sheet.ts';
 
@@ -11,8 +12,10 @@ export interface PlacedTag {
   readonly name: TagName;
   readonly tag: Tag;
   readonly at: Place;
-  /** Whether it is there to be said; a script may also only know of a tag. */
+  /** Whether it is there to be said; a script may also only know of a tag, and a prompt only speak of it. */
   readonly sure: boolean;
+  /** Whether a script makes it out of the values of its variables. */
+  readonly filled?: boolean;
 }
 
 /** A tag in a state's file that is opened and never closed. */
@@ -34,10 +37,12 @@ export interface Page {
   readonly kind: 'prompt' | 'script';
   readonly source: StateSheet;
   readonly tags: readonly PlacedTag[];
-  /** The same tags as they will be said, where the values of a script's variables stand in the script. */
+  /** The same tags as they will be said: with the values of variables that stand in a script, one for each alternative. */
   readonly forms: readonly PlacedTag[];
   readonly halves: readonly PlacedHalf[];
   readonly quoted: readonly PlacedQuote[];
+  /** The words that stand for names of states in a prompt, as it explains. */
+  readonly explained: ReadonlySet<string>;
   /** The ways through a shell script, if they can be told. */
   readonly ways: ScriptReading['ways'];
   /** Whether it may take ways that its file does not show. */
@@ -50,17 +55,21 @@ export interface Page {
 
 /** Reads the states of a workflow, each by itself. */
 export function readPages(sheet: Sheet): readonly Page[] {
-  return sheet.files.flatMap((file) => (file.kind === 'state' ? readPage(file) : []));
+  const names = new Set(sheet.files.flatMap(({ file }) => [file, stem(file)].map((name) => name.toLowerCase())));
+  const isState = (name: string): boolean => names.has(name.trim().toLowerCase());
+  return sheet.files.flatMap((file) => (file.kind === 'state' ? readPage(file, isState) : []));
 }
 
-function readPage(source: StateSheet): Page {
+function readPage(source: StateSheet, isState: (name: string) => boolean): Page {
   const { file, state, text, findings } = source;
   const places = placesIn(text);
   const place = (offset: number): Place => places(text.length - state.text.length + offset);
-  const placed = ({ offset, ...rest }: SureMention): PlacedTag => ({ ...rest, at: place(offset) });
+  const placed = <T extends SureMention>({ offset, ...rest }: T) => ({ ...rest, at: place(offset) });
   const broken = findings.some(({ severity }) => severity === 'error');
-  const reading = state.kind === 'script' ? readScript(file, state.text) : promptReading(state.text);
-  const quoted = state.kind === 'script' ? [] : readQuoted(state.text, reading.tags);
+  const isScript = state.kind === 'script';
+  const reading = isScript
+    ? ofScript(readScript(file, state.text))
+    : ofPrompt(readPromptTags(state.text, state.rules.policy, isState));
   return {
     file,
     kind: state.kind,
@@ -68,7 +77,8 @@ function readPage(source: StateSheet): Page {
     tags: reading.tags.map(placed),
     forms: reading.forms.map(placed),
     halves: reading.halves.map(({ name, after, offset, sure }) => ({ name, after, sure, at: place(offset) })),
-    quoted: quoted.map(({ name, tag, offset, fenced }) => ({ name, tag, fenced, sure: false, at: place(offset) })),
+    quoted: reading.quoted.map((tag) => placed({ ...tag, sure: false })),
+    explained: isScript ? new Set() : wordsExplained(state.text),
     ways: reading.ways,
     open: reading.open || broken,
     broken,
@@ -76,14 +86,5 @@ function readPage(source: StateSheet): Page {
   };
 }
 
-function promptReading(text: string): ScriptReading {
-  const { tags, halves } = readMentions(text);
-  const all = tags.map((tag) => ({ ...tag, sure: true }));
-  return {
-    tags: all,
-    forms: all,
-    halves: halves.map((half) => ({ ...half, sure: true })),
-    ways: undefined,
-    open: false,
-  };
-}
+const ofScript = (reading: ScriptReading) => ({ ...reading, quoted: [] });
+const ofPrompt = (reading: PromptReading) => ({ ...reading, ways: undefined, open: false });

@@ -26,3 +26,9 @@ export function preferencesOf({ source, tags }: Page, key: 'model' | 'effort'): 
   const seen = new Set<string>();
   return asked.filter(({ value }) => !isOpen(value) && !seen.has(value) && seen.add(value));
 }
+
+/** The efforts that Claude Code knows. */
+export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+/** The names that Claude Code has for models, whatever their version. */
+export const ALIASES = ['opus', 'sonnet', 'haiku', 'opusplan', 'default', 'best'];

@@ -1,4 +1,4 @@
-import { findRegions } from '../core/markup.ts';
+import { findRegions, type Region } from '../core/markup.ts';
 import { type Mention, readMentions } from './mentions.ts';
 
 /** A tag in code that an answer would not count, because others stand outside of code. */
@@ -19,6 +19,10 @@ export function readQuoted(text: string, tags: readonly Mention[]): readonly Quo
   });
   return found.flat().filter(({ offset }) => !counts.has(offset));
 }
+
+/** The blocks of code in a text. */
+export const fencesIn = (text: string): readonly Region[] =>
+  findRegions(text).filter(({ kind, start, end }) => kind === 'code' && FENCED.test(text.slice(start, end)));
 
 /** Lines between two lines of nothing but marks; a name may follow on the first. */
 const FENCED = /^(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n(?:[\s\S]*\n)?[ \t]*(?:`{3,}|~{3,})[ \t\r]*$/;

@@ -23,6 +23,8 @@ export interface Step {
   /** For a `back`, the state that was called and has returned; for a `next`, the worker that was forked. */
   readonly after: string | null;
   readonly at: Place | null;
+  /** Whether the state is one of all there are, because its name is only known when the tag is said. */
+  readonly computed?: true;
 }
 
 /** The states that can follow on this one. What a call comes back to follows only if the callee can return. */

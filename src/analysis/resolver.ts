@@ -1,4 +1,5 @@
 import { isStateFile, nearestState, type Resolution, resolveState, runsOn, type Scope, stem } from '../core/names.ts';
+import { patternOf } from './pattern.ts';
 
 /** Finds states by name as the language does, in constant time however many there are. */
 export interface Resolver {
@@ -7,12 +8,17 @@ export interface Resolver {
   meant(name: string): string | null;
   /** The states of this platform that a name could mean: one, unless it is ambiguous or means none. */
   couldBe(name: string): readonly string[];
+  /** The states that fit a name of which a part is known; undefined if that is next to nothing, or too many fit. */
+  like(name: string): readonly string[] | undefined;
   /** A scope that is small and says the same about these names. */
   scopeOf(names: readonly string[]): Scope;
 }
 
 /** Looking for what was meant takes a look at every state, so that only so many names get it. */
 const MOST_SUGGESTIONS = 50;
+/** The same is true of names of which a part is known; and those that too many states fit say nothing. */
+const MOST_PATTERNS = 50;
+const MOST_FITTING = 30;
 
 /** Made once for each workflow. */
 export function newResolver(scope: Scope): Resolver {
@@ -22,6 +28,7 @@ export function newResolver(scope: Scope): Resolver {
   const states = scope.files.filter((file) => runsOn(file, platform));
   const known = new Map<string, Resolution>();
   const guesses = new Map<string, string | null>();
+  const fitting = new Map<string, readonly string[] | null>();
   let suggested = 0;
 
   const candidates = (name: string): readonly string[] => [
@@ -42,10 +49,17 @@ export function newResolver(scope: Scope): Resolver {
     const near = nearestState(name, states);
     return near === undefined ? null : (couldBe(near)[0] ?? null);
   };
+  const fit = (name: string): readonly string[] | null => {
+    const pattern = fitting.size > MOST_PATTERNS ? undefined : patternOf(name);
+    if (pattern === undefined) return null;
+    const found = states.filter((file) => pattern.test(file));
+    return found.length > MOST_FITTING ? null : found;
+  };
   return {
     resolve: (name) => remember(known, name, find),
     meant: (name) => remember(guesses, name, guess),
     couldBe,
+    like: (name) => remember(fitting, name, fit) ?? undefined,
     scopeOf: (names) => ({ files: names.flatMap((name) => candidates(name.trim())), platform }),
   };
 }

@@ -9,10 +9,10 @@ export function ruleAboutNames(
 ): Rule {
   return rulePerPage(id, 'error', (page, view) => {
     const seen = new Set<string>();
-    return (view.badNames.get(page.file) ?? []).flatMap(({ name, at, shown, level, found }): Fault[] => {
+    return (view.badNames.get(page.file) ?? []).flatMap(({ name, at, shown, level, found, hint: own }): Fault[] => {
       if (found.kind !== kind || seen.has(name)) return [];
       seen.add(name);
-      return [{ file: page.file, at, message: `${shown}: ${found.message}`, hint: hint(name, view), level }];
+      return [{ file: page.file, at, message: `${shown}: ${found.message}`, hint: own ?? hint(name, view), level }];
     });
   });
 }

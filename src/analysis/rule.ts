@@ -19,6 +19,10 @@ export interface View {
   readonly badNames: ReadonlyMap<string, readonly BadName[]>;
   readonly graph: Graph;
   readonly proof: Proof;
+  /** The names of all rules. */
+  readonly rules: readonly string[];
+  /** By file, what the rules before this one have found: what only follows from it need not be told as well. */
+  readonly told: ReadonlyMap<string, readonly Told[]>;
   /** Whether a file is surely meant as a state: a stray note in the folder is only told to be unreachable. */
   isMeant(page: Page): boolean;
   /** Whether an agent can get to this state. */
@@ -39,6 +43,12 @@ export interface Fault {
   readonly path?: readonly Step[];
 }
 
+/** What was found by which rule. */
+export interface Told extends Fault {
+  readonly rule: string;
+  readonly level: Level;
+}
+
 /** One thing that lint looks for. */
 export interface Rule {
   readonly id: string;
@@ -54,3 +64,7 @@ export function rulePerPage(id: string, level: Level, check: (page: Page, view: 
     check: (view) => view.pages.flatMap((page) => (view.isMeant(page) ? check(page, view) : [])),
   };
 }
+
+/** Whether one of these rules has found something in a file already. */
+export const isTold = ({ told }: View, file: string, ...rules: readonly string[]): boolean =>
+  (told.get(file) ?? []).some(({ rule }) => rules.includes(rule));

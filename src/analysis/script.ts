@@ -1,8 +1,9 @@
 import { type Half, type Mention, readMentions, UNKNOWN } from './mentions.ts';
 import { movesOutput, surelyHeard } from './shell/audience.ts';
-import { Forms } from './shell/forms.ts';
+import { formsOf } from './shell/forms.ts';
 import { parseScript } from './shell/parse.ts';
 import { speechOf } from './shell/speech.ts';
+import { Values } from './shell/values.ts';
 import { linesOf } from './shell/walk.ts';
 import { type Ways, waysThrough } from './shell/ways.ts';
 
@@ -19,7 +20,7 @@ export interface ScriptReading {
   readonly open: boolean;
 }
 
-export type SureMention = Mention & { readonly sure: boolean };
+export type SureMention = Mention & { readonly sure: boolean; readonly filled?: boolean };
 
 /** Reads a script of any kind. */
 export function readScript(file: string, text: string): ScriptReading {
@@ -35,17 +36,17 @@ function readShell(text: string, depth = 0): ScriptReading {
   const all = linesOf(script);
   const sure = surelyHeard(all);
   const lines = all.filter(({ heard }) => heard);
-  const allForms = new Forms(script, text);
+  const values = new Values(script, text);
   const speeches = lines.map((line) => {
     const speech = speechOf(line.words, line.redirects);
-    return { ...speech, forms: allForms.of(speech, line), sure: speech.sure && sure.has(line) };
+    return { ...speech, forms: formsOf(speech, line, values), sure: speech.sure && sure.has(line) };
   });
   const inner = depth < DEEPEST ? lines.flatMap(({ words }) => words.flatMap((word) => word.inner)) : [];
   const captured = inner.map(([start, end]) => moved(readShell(text.slice(start, end), depth + 1), start));
   const tags = speeches.flatMap((speech) => speech.tags.map((tag) => ({ ...tag, sure: speech.sure })));
   const forms = speeches.flatMap((speech) => speech.forms.map((tag) => ({ ...tag, sure: speech.sure })));
   const halves = speeches.flatMap((speech) => speech.halves.map((half) => ({ ...half, sure: speech.sure })));
-  const ways = depth === 0 && !movesOutput(all) ? waysThrough(script) : undefined;
+  const ways = depth === 0 && !movesOutput(all) ? waysThrough(script, values) : undefined;
   const said = [...tags, ...captured.flatMap((each) => each.tags)];
   const foreign = said.length === 0 && halves.length === 0 && speeches.some((speech) => speech.foreign);
   const open = foreign || ways === undefined || ways.said.some(({ kind }) => kind === 'perhaps');

@@ -17,6 +17,8 @@ export interface Sheet {
   readonly entry: Resolution;
   /** Whether the user named the entry: then its folder may hold states of other workflows as well. */
   readonly entryGiven: boolean;
+  /** States to start in that stand in folders below, if there is none here. */
+  readonly below?: readonly string[];
   /** What `<reset>` does with the return stack when it does not say. */
   readonly resetStack: 'keep' | 'clear';
   /** Variables that every run is known to have: `[vars]` of the config, `--var`. */

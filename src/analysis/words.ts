@@ -37,15 +37,15 @@ export function withoutAny(steps: readonly Step[]): readonly Step[] {
   const whole: Step[] = [];
   for (const step of steps) {
     const before = whole.at(-1);
-    if (step.from === ANY && before !== undefined) whole.splice(-1, 1, { ...before, to: step.to });
+    if (step.from === ANY && before !== undefined) whole.splice(-1, 1, { ...before, to: step.to, computed: true });
     else whole.push(step);
   }
   return whole;
 }
 
-function sayStep({ to, tag, how, after }: Step): string {
+function sayStep({ to, tag, how, after, computed }: Step): string {
   if (how === 'more') return ` – … → ${to}`;
   const said = tag ?? 'perhaps';
   const label = how === 'back' ? `back from ${after}` : how === 'next' ? `fork ${after}, next` : said;
-  return ` –${label}→ ${to}`;
+  return ` –${label}${computed && tag !== null ? ' (computed)' : ''}→ ${to}`;
 }

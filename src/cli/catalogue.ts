@@ -133,7 +133,8 @@ export const CATALOGUE: readonly Entry[] = [
   {
     name: 'lint',
     args: '[PATH...]',
-    summary: 'look for mistakes in workflows before they cost money: folders, zips or state files',
+    summary:
+      'look for mistakes in workflows before they cost money: folders, zips or state files, by default this folder',
     flags: [
       JSON_OUT,
       ['--format <format>', 'text, or github for annotations in GitHub Actions (default text)'],
@@ -147,7 +148,8 @@ export const CATALOGUE: readonly Entry[] = [
   {
     name: 'graph',
     args: '[WORKFLOW]',
-    summary: 'draw a workflow, or a run over its workflow: as Mermaid, SVG or a page for the browser',
+    summary:
+      'draw a workflow, by default that of this folder, or a run over its workflow: as Mermaid, SVG or a page for the browser',
     flags: [
       ['--format <format>', 'mermaid, svg or html (default: as the file ends, else mermaid)'],
       ['--output <file>', 'write it there instead of to stdout'],
@@ -160,7 +162,8 @@ export const CATALOGUE: readonly Entry[] = [
   {
     name: 'test',
     args: '[PATH...]',
-    summary: 'play the scenarios of workflows without Claude Code, and say what does not come as expected',
+    summary:
+      'play the scenarios of workflows, by default those in this folder, without Claude Code, and say what does not come as expected',
     flags: [
       ['--filter <text>', 'only scenarios whose name or file contains this'],
       ['--coverage', 'also show which states, transitions and policy entries they took'],
@@ -171,7 +174,7 @@ export const CATALOGUE: readonly Entry[] = [
       JSON_OUT,
       ['--record <run>', 'make a scenario of this run instead'],
       ['--output <file>', 'with --record: write it there, or to stdout for - (default: beside the workflow)'],
-      ['--real-scripts', 'with --record: leave scripts to be run, instead of recording what they said'],
+      ['--real-scripts', 'run scripts that have answers, too; with --record: leave them out of the recording'],
     ],
     examples: [
       'raymond test workflows/coding',

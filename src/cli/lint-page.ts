@@ -13,9 +13,16 @@ import type { Page } from './page.ts';
 export function lintPage({ path, findings }: LintReport, levels: readonly Level[], page: Page): readonly string[] {
   const { dye, columns } = page;
   const shown = findings.filter(({ level }) => levels.includes(level));
-  const verdict = shown.length === 0 ? dye('green', 'nothing found') : sayCounts(countLevels(shown));
+  const hidden = countLevels(findings.filter(({ level }) => !levels.includes(level)));
+  const verdict = shown.length === 0 ? dye('green', sayNothing(levels, hidden)) : sayCounts(countLevels(shown));
   const head = wrapped(`${dye('bold', oneLine(path))}: ${verdict}`, columns);
   return [...head, ...shown.flatMap((finding) => linesOf(finding, page))];
+}
+
+/** That nothing is shown does not say that there is nothing. */
+function sayNothing(levels: readonly Level[], hidden: Readonly<Record<Level, number>>): string {
+  const others = sayCounts(hidden);
+  return others === NOTHING ? NOTHING : `no ${levels.map((level) => `${level}s`).join(' or ')} (${others} not shown)`;
 }
 
 /** The end of the page: all workflows together, and what was not shown. */
@@ -28,6 +35,8 @@ export function lintTotal(reports: readonly LintReport[], levels: readonly Level
 }
 
 const INKS: Readonly<Record<Level, Ink>> = { error: 'red', warning: 'yellow', info: 'cyan' };
+
+const NOTHING = 'nothing found';
 
 const INDENT = '  ';
 
@@ -44,7 +53,7 @@ function linesOf(finding: LintFinding, { columns, dye }: Page): readonly string[
 }
 
 /** Where a finding is. */
-function placeOf({ file, line, column }: LintFinding): string {
+export function placeOf({ file, line, column }: LintFinding): string {
   return line === 0 ? oneLine(file) : `${oneLine(file)}:${line}:${column}`;
 }
 
@@ -71,5 +80,5 @@ function sayCounts(counts: Readonly<Record<Level, number>>): string {
   const said = (['error', 'warning', 'info'] as const).flatMap((level) =>
     counts[level] === 0 ? [] : [counted(counts[level], level)],
   );
-  return said.length === 0 ? 'nothing found' : said.join(', ');
+  return said.length === 0 ? NOTHING : said.join(', ');
 }

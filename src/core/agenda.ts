@@ -55,7 +55,7 @@ export class Agenda {
   /** What should be under way now and is not. */
   due(): readonly Turn[] {
     const { recorded, sleep, script, prompt, atClaude } = this.lists;
-    const those = (ids: ReadonlySet<string>): Iterable<Agent> => agentsOf(this.run, ids);
+    const those = (ids: ReadonlySet<string>): Iterable<Agent> => (ids.size === 0 ? [] : agentsOf(this.run, ids));
     return turnsFor(this.run, {
       recorded: those(recorded),
       sleep: those(sleep),

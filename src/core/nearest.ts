@@ -1,7 +1,7 @@
 /** The candidate most likely meant by a mistyped word, or undefined if none is near. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function nearest<T extends string>(word: string, candidates: Iterable<T>): T | undefined {
   const wanted = word.toLowerCase();
-  let best: string | undefined;
+  let best: T | undefined;
   // One slip, or one for every three letters; but a word of which no letter is left is another word.
   let least = Math.min(Math.max(1, Math.floor(wanted.length / 3)), wanted.length - 1) + 1;
   for (const candidate of candidates) {

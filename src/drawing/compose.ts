@@ -2,6 +2,7 @@ import type { Edge, Graph, Node, Target } from '../analysis/graph.ts';
 import { prove } from '../analysis/proof.ts';
 import type { Run } from '../core/run.ts';
 import type { Journey } from './journey.ts';
+import { inOrder } from './order.ts';
 import type { Arrow, ArrowKind, Mark, Picture, Present, Shape, StateShape } from './picture.ts';
 
 /** Which ways were taken how often, and what was done in each state. */
@@ -14,39 +15,55 @@ export interface Travels {
 }
 
 /** Composes the picture of a workflow, with a run over it if there is one. */
-export function compose(graph: Graph, travels: Travels | null = null): Picture {
+export function compose(workflow: Graph, travels: Travels | null = null): Picture {
+  const graph = inOrder(workflow);
   const canvas = new Canvas(graph, travels);
   if (graph.entry !== null) canvas.draw(null, 'begin', graph.entry, '');
   const { flow, reach } = prove(graph);
   const callsOf = groupedCalls(graph.edges);
+  const ways = new Set(graph.edges.filter(({ borrowsNext }) => borrowsNext).map(({ from, next }) => wayOf(from, next)));
+  const gotos = new Set(graph.edges.filter(({ tag }) => tag === 'goto').map(({ from, to }) => wayOf(from, to)));
   for (const edge of graph.edges) {
     const state = flow.numberOf(edge.from);
     // A state that nothing leads to ends, as far as one can tell, at the bottom.
     const ends = { back: reach.has(state, 'called'), end: reach.has(state, 'bottom') || !reach.has(state) };
-    drawEdge(canvas, edge, ends);
+    if (edge.tag === 'goto' && ways.has(wayOf(edge.from, edge.to))) canvas.join(edge.from, edge.to);
+    else drawEdge(canvas, edge, ends);
     if (edge.return !== null) {
       const label = (callsOf.get(edge.from)?.size ?? 0) > 1 ? `return from ${nameOf(edge.to)}` : 'return';
       canvas.draw(edge.from, 'return', edge.return, label);
     }
-    if (edge.next !== null) canvas.draw(edge.from, 'next', edge.next, 'next');
+    if (edge.next !== null) {
+      const isGoto = edge.borrowsNext && gotos.has(wayOf(edge.from, edge.next));
+      canvas.draw(edge.from, 'next', edge.next, isGoto ? 'goto (next)' : 'next');
+    }
   }
   for (const { from, kind, to, times } of travels?.journey.ways ?? []) canvas.travel(from, kind, to, times);
   return canvas.picture();
 }
 
+/** A goto beside forks says where their parent goes on: both are one arrow. */
+const wayOf = (from: string, to: Target | null): string => JSON.stringify([from, to?.kind, nameOf(to)]);
+
 function drawEdge(canvas: Canvas, edge: Edge, ends: { readonly back: boolean; readonly end: boolean }): void {
   const { from, tag, to, origin, at } = edge;
-  const said = [tag, ...(origin === 'implicit' ? ['implicit'] : []), ...(edge.clears ? ['clears the stack'] : [])];
-  const label = said.length === 1 ? tag : `${tag} (${said.slice(1).join(', ')})`;
+  const said = [...(REMARKS[origin] ?? []), ...(edge.clears ? ['clears the stack'] : [])];
+  const label = said.length === 0 ? tag : `${tag} (${said.join(', ')})`;
   if (tag === 'result') {
     if (ends.back) canvas.draw(from, 'back', null, label);
     if (ends.end) canvas.draw(from, 'result', null, label);
   } else if (to !== null) {
     // A mere name has no tag, and no place either.
     const guess = at.line === 0 ? 'named' : `${tag} (in code)`;
-    canvas.draw(from, origin === 'guess' ? 'guess' : tag, to, origin === 'guess' ? guess : label);
+    if (origin === 'guess') canvas.draw(from, 'guess', to, guess);
+    else canvas.draw(from, tag, to, label, origin === 'part');
   }
 }
+
+const REMARKS: Readonly<Partial<Record<Edge['origin'], readonly string[]>>> = {
+  implicit: ['implicit'],
+  part: ['computed'],
+};
 
 /** What each state calls: where that is several things, it must be said from which of them one returns. */
 function groupedCalls(edges: readonly Edge[]): ReadonlyMap<string, ReadonlySet<string>> {
@@ -73,6 +90,8 @@ class Canvas {
   private readonly states = new Map<string, StateShape>();
   private readonly marks = new Map<string, Mark['kind']>();
   private readonly arrows = new Map<string, Drawn>();
+  /** The gotos that have no arrow of their own. */
+  private readonly joined = new Set<string>();
 
   constructor(graph: Graph, travels: Travels | null) {
     this.graph = graph;
@@ -93,16 +112,32 @@ class Canvas {
   }
 
   /** Draws one of the ways that the workflow shows. */
-  draw(from: string | null, kind: ArrowKind, to: Target | string | null, label: string): void {
-    const arrow = this.arrow(from, kind, this.target(to, from, kind), false);
+  draw(from: string | null, kind: ArrowKind, to: Target | string | null, label: string, computed = false): void {
+    const arrow = this.arrow(from, kind, this.target(to, from, kind), { unforeseen: false, computed });
     if (label !== '') arrow.labels.add(label);
+    // What is said somewhere in full is no longer one of several.
+    if (arrow.computed && !computed) this.arrows.set(keyOf(arrow), { ...arrow, computed });
   }
 
-  /** Enters how often a way was taken; one that the workflow does not show is drawn as well. */
+  /** Lets a goto be the arrow of where the parent of workers goes on. */
+  join(from: string, to: Target | null): void {
+    this.joined.add(keyOf({ from: this.keyOfState(from), kind: 'goto', to: this.target(to, from, 'next') }));
+  }
+
+  /**
+   * Enters how often a way was taken; one that the workflow does not show is drawn as well. If it leaves open where to,
+   * that is counted, too.
+   */
   travel(from: string | null, kind: ArrowKind, to: string | null, times: number): void {
     if (from === null && kind !== 'begin') return;
     const target = this.target(to, from, kind);
-    const arrow = this.arrow(from, kind, target, true);
+    const own = this.keyOfState(from);
+    const drawnAs = this.joined.has(keyOf({ from: own, kind, to: target })) ? 'next' : kind;
+    const isShown = this.arrows.has(keyOf({ from: own, kind: drawnAs, to: target }));
+    const open = isShown ? undefined : this.arrows.get(keyOf({ from: own, kind, to: `${own}a` }));
+    if (open !== undefined) this.arrows.set(keyOf(open), { ...open, times: (open.times ?? 0) + times });
+    const how = { unforeseen: open === undefined, computed: open !== undefined };
+    const arrow = this.arrow(from, drawnAs, target, how);
     if (arrow.labels.size === 0 && kind !== 'begin') arrow.labels.add(kind === 'back' ? 'result' : kind);
     this.arrows.set(keyOf(arrow), { ...arrow, times: (arrow.times ?? 0) + times });
   }
@@ -115,9 +150,9 @@ class Canvas {
     return { name: this.graph.name, shapes, arrows, travelled: this.travels !== null };
   }
 
-  private arrow(from: string | null, kind: ArrowKind, to: string, unforeseen: boolean): Drawn {
+  private arrow(from: string | null, kind: ArrowKind, to: string, how: Pick<Arrow, 'unforeseen' | 'computed'>): Drawn {
     const tail = from === null ? this.mark('begin', 'begin') : (this.states.get(from)?.key ?? this.mark('any', 'any'));
-    const arrow = { from: tail, kind, to, unforeseen, labels: new Set<string>(), times: this.travels && 0 };
+    const arrow = { from: tail, kind, to, ...how, labels: new Set<string>(), times: this.travels && 0 };
     const before = this.arrows.get(keyOf(arrow));
     if (before !== undefined) return before;
     this.arrows.set(keyOf(arrow), arrow);
@@ -126,11 +161,15 @@ class Canvas {
 
   /** Each state has marks of its own for its results: arrows to one end for all would cross the whole picture. */
   private target(to: Target | string | null, from: string | null, kind: ArrowKind): string {
-    const own = this.states.get(from ?? '')?.key ?? '';
+    const own = this.keyOfState(from);
     if (to === null) return kind === 'back' ? this.mark('back', `${own}b`) : this.mark('end', `${own}e`);
     if (typeof to !== 'string' && to.kind === 'any') return this.mark('any', `${own}a`);
     const name = typeof to === 'string' ? to : to.kind === 'state' ? to.file : to.name;
     return this.states.get(name)?.key ?? this.mark('unsaid', `${own}u`);
+  }
+
+  private keyOfState(state: string | null): string {
+    return this.states.get(state ?? '')?.key ?? '';
   }
 
   private mark(kind: Mark['kind'], key: string): string {

@@ -73,26 +73,19 @@ function linesOf(shape: StateShape, travelled: boolean): readonly string[] {
 const small = (text: string, colour: string): string =>
   `<FONT FACE="${FONT}" POINT-SIZE="${10 * ROOM}" COLOR="${colour}">${markup(inLine(text, LONGEST_NOTE))}</FONT>`;
 
-/** Where an arrow goes, and whether there is room for labels. */
-interface Way {
-  /** Whether both ends are in one layer. Graphviz has trouble with labels there, unless they are put on later. */
-  readonly flat: boolean;
-  readonly labelled: boolean;
-}
-
 /** What an arrow looks like: the more often it was taken, the thicker; what was never taken fades. */
-export function dressArrow(arrow: Arrow, { flat, labelled }: Way): Attributes {
-  const { kind, times, unforeseen } = arrow;
+export function dressArrow(arrow: Arrow, labelled: boolean): Attributes {
+  const { kind, times, unforeseen, computed } = arrow;
   const look = ARROWS[kind];
   const label = labelled ? labelOf(arrow) : '';
   const width = Number(look.penwidth ?? 1);
   return {
     ...look,
     ...(unforeseen && { style: 'dashed' }),
+    ...(computed && { style: 'dotted' }),
     ...(times === 0 && { color: PALE, fontcolor: '#9aa5b1', penwidth: 1 }),
     ...(times !== null && times > 0 && { penwidth: width + 0.4 + Math.min(3, Math.log2(times)) }),
-    ...(flat && { constraint: 'false' }),
-    ...(label !== '' && { [flat ? 'xlabel' : 'label']: ` ${plain(inLine(label, LONGEST_NAME))} ` }),
+    ...(label !== '' && { label: ` ${plain(inLine(label, LONGEST_NAME))} ` }),
     class: [kind, ...(unforeseen ? ['unforeseen'] : []), ...(times === 0 ? ['untaken'] : [])].join(' '),
   };
 }

@@ -9,10 +9,13 @@ const MOST_LABELS = 300;
 
 /**
  * A picture in the words of Graphviz. All arrows are made to point down, those that lead back up from their end to their
- * beginning: what has no rings is laid out a hundred times faster, and the beginning is at the top.
+ * beginning: what has no rings is laid out a hundred times faster, and the beginning is at the top. Of two shapes in one
+ * layer, what was come upon first is above the other, if there is an arrow between them: beside each other, they would have
+ * no room for its label.
  */
 export function toGraphviz(picture: Picture): Graph {
   const layers = layersOf(picture);
+  const order = new Map([...layers.keys()].map((key, index) => [key, index]));
   const shapes = new Map(picture.shapes.map((shape) => [shape.key, shape]));
   const labelled = picture.arrows.length <= MOST_LABELS;
   return {
@@ -25,8 +28,8 @@ export function toGraphviz(picture: Picture): Graph {
       return shape === undefined ? [] : [{ name: key, attributes: dressShape(shape, picture.travelled) }];
     }),
     edges: picture.arrows.map((arrow, index) => {
-      const down = (layers.get(arrow.to) ?? 0) - (layers.get(arrow.from) ?? 0);
-      const attributes: Attributes = { ...dressArrow(arrow, { flat: down === 0, labelled }), id: `a${index}` };
+      const down = (order.get(arrow.to) ?? 0) - (order.get(arrow.from) ?? 0);
+      const attributes: Attributes = { ...dressArrow(arrow, labelled), id: `a${index}` };
       if (down >= 0) return { tail: arrow.from, head: arrow.to, attributes };
       const { arrowhead = 'normal' } = attributes;
       return { tail: arrow.to, head: arrow.from, attributes: { ...attributes, dir: 'back', arrowtail: arrowhead } };

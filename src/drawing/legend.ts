@@ -24,6 +24,7 @@ const ARROW_WORDS: Readonly<Partial<Record<ArrowKind, string>>> = {
   guess: 'only named in the prompt, or shown in code',
 };
 
+const COMPUTED = 'dotted: one of the states that fit a name known in part';
 const OPEN = 'dashed: may take ways that are not drawn';
 
 /** What a run leaves behind in a picture. */
@@ -35,6 +36,7 @@ const TRACES: Readonly<Record<string, string>> = {
 
 /** What the shapes and arrows of a picture stand for; only those that are in it. */
 export function legendOf({ shapes, arrows, travelled }: Picture): string {
+  const computed = arrows.some((arrow) => arrow.computed);
   const open = shapes.some((shape) => isState(shape) && shape.open);
   const kinds = (all: readonly { readonly kind: string }[]): ReadonlySet<string> =>
     new Set(all.map(({ kind }) => kind));
@@ -51,6 +53,7 @@ export function legendOf({ shapes, arrows, travelled }: Picture): string {
     ...(open ? [`<li>${sampleOf('node prompt open', ROUND)}<span>${OPEN}</span></li>`] : []),
     ...(travelled ? rows(TRACES, new Set(Object.keys(TRACES)), (kind) => sampleOf(`node ${kind}`, ROUND)) : []),
     ...rows(ARROW_WORDS, kinds(arrows), (kind) => sampleOf(`edge ${kind}`, ARROW)),
+    ...(computed ? [`<li>${sampleOf('edge goto computed', ARROW)}<span>${COMPUTED}</span></li>`] : []),
   ].join('\n');
 }
 

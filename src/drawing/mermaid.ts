@@ -37,7 +37,8 @@ const LINES: Readonly<Record<ArrowKind, string>> = {
 
 function lineOf(arrow: Arrow): string {
   const label = labelOf(arrow);
-  return label === '' ? LINES[arrow.kind] : `${LINES[arrow.kind]}|"${escaped(label)}"|`;
+  const line = arrow.computed ? LINES.guess : LINES[arrow.kind];
+  return label === '' ? line : `${line}|"${escaped(label)}"|`;
 }
 
 const MARKS: Readonly<Record<Mark['kind'], string>> = {

@@ -26,6 +26,8 @@ export interface Arrow {
   readonly times: number | null;
   /** Whether the workflow, as it is now, does not show this way although it was taken. */
   readonly unforeseen: boolean;
+  /** Whether it is one of several that a name leads to of which only a part is known. */
+  readonly computed: boolean;
 }
 
 /** A state, or one of the marks that stand beside states. */

@@ -1,11 +1,18 @@
 import type { Event } from '../core/event.ts';
 
-/** The states that each agent has come to, in order; agents in the order of their birth. */
+/**
+ * The states that each agent has entered, in order; agents in the order of their birth. Who was sent to a state and kept out of
+ * it, by `max_visits` or because the run was to end, has not been there. Who could not read it was.
+ */
 export function pathsOf(events: readonly Event[]): ReadonlyMap<string, readonly string[]> {
   const paths = new Map<string, string[]>();
+  const inside = new Set<string>();
   for (const event of events) {
-    if (event.kind === 'agent_started') paths.set(event.agent, [event.state]);
-    if (event.kind === 'transition' && event.to !== null) paths.get(event.agent)?.push(event.to);
+    if (event.kind === 'agent_started') paths.set(event.agent, []);
+    if (event.kind === 'transition') inside.delete(event.agent);
+    if ((event.kind !== 'turn_started' && event.kind !== 'agent_paused') || inside.has(event.agent)) continue;
+    inside.add(event.agent);
+    paths.get(event.agent)?.push(event.state);
   }
   return paths;
 }

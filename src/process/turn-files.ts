@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { link, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { sep } from 'node:path';
 import { codeOf } from '../errors.ts';
 
 /** Where a turn's process leaves its traces. */
@@ -20,12 +20,8 @@ export interface TurnFiles {
 
 /** The files in a turn's folder. */
 export function turnFiles(dir: string): TurnFiles {
-  return {
-    stdin: join(dir, 'stdin'),
-    stdout: join(dir, 'stdout'),
-    stderr: join(dir, 'stderr'),
-    started: join(dir, 'started'),
-  };
+  const inside = dir + sep;
+  return { stdin: `${inside}stdin`, stdout: `${inside}stdout`, stderr: `${inside}stderr`, started: `${inside}started` };
 }
 
 /** The wrapper as it wrote itself down. */

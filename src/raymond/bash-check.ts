@@ -24,13 +24,13 @@ const isDoubtful = (file: SheetFile): file is StateSheet =>
 
 async function faultIn(script: string): Promise<ScriptFault | null> {
   const env = { LC_ALL: 'C' };
-  const { stderr, code } = await askProgram('/bin/bash', ['-n'], {
+  const { stderr, code } = await askProgram('/bin/bash', ['-O', 'extglob', '-n'], {
     cwd: '/',
     env,
     timeoutMs: TIMEOUT_MS,
     stdin: script,
   });
-  const [, line, message] = /line (\d+): (.*)/.exec(stderr) ?? [];
+  const [, line, message] = /line (\d+): (?!warning)(.*)/.exec(stderr) ?? [];
   if (code === 0 || line === undefined || message === undefined) return null;
   return { at: { line: Number(line), column: 1 }, message };
 }

@@ -23,6 +23,8 @@ export interface LintRequest {
 export interface LintReport {
   readonly name: string;
   readonly path: string;
+  /** Whether its files are inside of a zip, so that their paths lead to no file. */
+  readonly isZip: boolean;
   readonly findings: readonly LintFinding[];
 }
 
@@ -32,16 +34,16 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
   const whole = resolve(cwd, path);
   const shown = (file: string): string => relative(cwd, file) || '.';
   try {
-    const { sheet, root } = await readSheet(whole, circumstancesIn(cwd, request));
+    const { sheet, root, isZip } = await readSheet(whole, circumstancesIn(cwd, request));
     const files = new Set(sheet.files.map(({ file }) => file));
     // What concerns the workflow as a whole is said of its name.
     const place = (file: string): string => shown(files.has(file) ? join(root, file) : whole);
     const findings = lint(await withScriptFaults(sheet)).map((finding) => ({ ...finding, file: place(finding.file) }));
-    return { name: sheet.name, path: shown(whole), findings };
+    return { name: sheet.name, path: shown(whole), isZip, findings };
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const findings = error.findings.map(({ message }) => ({ ...UNREADABLE, file: shown(whole), message }));
-    return { name: shown(whole), path: shown(whole), findings };
+    return { name: shown(whole), path: shown(whole), isZip: true, findings };
   }
 }
 

@@ -1,17 +1,18 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import type { Event } from '../core/event.ts';
 import { usdOf } from '../core/ledger.ts';
 import { isPrompt } from '../core/names.ts';
 import { DEFAULT_OPTIONS, type Options, type Run } from '../core/run.ts';
 import { isLive } from '../core/standing.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { exitCodeOf } from '../observers/document.ts';
-import { pathsOf } from '../observers/paths.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { findRun } from '../store/runs.ts';
 import { lookAt } from '../store/standing.ts';
+import { openWorkflow } from '../workflow/load.ts';
+import { thisPlatform } from './platform.ts';
 import { answerOf, type GivenAnswer, isOnRecord, type Recorder } from './record/answers.ts';
+import { expectationsOf } from './record/expectations.ts';
+import { fingerprintOf } from './record/fingerprint.ts';
 import { isSecretName, MASK, newScrubber } from './record/scrub.ts';
 import { type KeptTurn, type RecordedVisit, visitsOf } from './record/visits.ts';
 import { recordedEvents } from './records.ts';
@@ -53,8 +54,9 @@ export async function recordRun(wanted: string, request: RecordRequest): Promise
     files: new Map(),
     note: (message) => notes.push(message),
   };
-  const visits = visitsOf(events).filter(({ state }) => isPrompt(state) || !realScripts);
-  const answers = answersOf(visits, recorder, run);
+  const visits = visitsOf(events);
+  const played = visits.filter(({ state }) => isPrompt(state) || !realScripts);
+  const answers = answersOf(played, recorder, run);
   const input = events.find((event) => event.kind === 'agent_started' && event.parent === null);
   const scenario = {
     name: run.name,
@@ -62,10 +64,28 @@ export async function recordRun(wanted: string, request: RecordRequest): Promise
     ...variablesOf(run.options, scrub),
     ...optionsOf(run.options),
     scripts: realScripts ? 'real' : 'played',
+    ...(await scriptsOf(run, Object.keys(answers.byState))),
     answers: answers.byState,
-    expect: expectationsOf(run, events, scrub),
+    expect: expectationsOf(run, events, visits, scrub),
   };
   return { run, scenario, answers: answers.count, notes };
+}
+
+/** What the scripts are like that are played, so that a change can be noticed. Where they cannot be read, it cannot. */
+async function scriptsOf(
+  { workflow: { path } }: Run,
+  states: readonly string[],
+): Promise<{ readonly recorded_scripts?: Readonly<Record<string, string>> }> {
+  const scripts = states.filter((state) => !isPrompt(state));
+  if (scripts.length === 0) return {};
+  try {
+    const workflow = await openWorkflow(path, thisPlatform());
+    const read = async (script: string) => [script, fingerprintOf((await workflow.state(script)).text)] as const;
+    return { recorded_scripts: Object.fromEntries(await Promise.all(scripts.map(read))) };
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    return {};
+  }
 }
 
 type Scrub = Recorder['scrub'];
@@ -114,20 +134,6 @@ function answersOf(
 function visitOf(turns: readonly GivenAnswer[]): unknown {
   const short = turns.map((turn) => (Object.keys(turn).join() === 'text' ? turn.text : turn));
   return short.length === 1 ? short[0] : { turns: short };
-}
-
-function expectationsOf(run: Run, events: readonly Event[], scrub: Scrub): object {
-  const paths = pathsOf(events);
-  const results = run.agents.flatMap(({ id, phase }) =>
-    phase.kind === 'ended' ? [[id, scrub(id, phase.result)] as const] : [],
-  );
-  return {
-    path: paths.size === 1 ? [...paths.values()][0] : Object.fromEntries(paths),
-    ...(results.length > 0 && { results: Object.fromEntries(results) }),
-    cost: usdOf(run.ledger.spentMicros),
-    status: run.status,
-    exit: exitCodeOf(run),
-  };
 }
 
 function variablesOf({ variables }: Options, scrub: Scrub): { readonly vars?: Readonly<Record<string, string>> } {

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { runsOn } from '../core/names.ts';
 import { RaymondError } from '../errors.ts';
-import { compare } from './compare.ts';
 import type { Coverages } from './coverage.ts';
-import type { Difference } from './difference.ts';
+import type { Difference, Review } from './difference.ts';
+import { furnish } from './furnish.ts';
 import { rehearse } from './rehearse.ts';
 import type { Piece } from './repertoire.ts';
+import { review } from './review.ts';
 import { openSandboxes, type Sandboxes } from './sandbox.ts';
 
 /** How scenarios are to be played. */
@@ -22,9 +23,8 @@ export interface RehearsalRequest {
 }
 
 /** What is to be said of a scenario. */
-export interface Verdict {
+export interface Verdict extends Review {
   readonly piece: Piece;
-  readonly differences: readonly Difference[];
   readonly tookMs: number;
   /** Its folder, if it is kept. */
   readonly folder: string | null;
@@ -53,7 +53,7 @@ export async function* rehearseAll(pieces: readonly Piece[], request: RehearsalR
     }
   } finally {
     await Promise.allSettled(verdicts);
-    sandboxes.close();
+    await sandboxes.close();
   }
 }
 
@@ -61,17 +61,19 @@ async function rehearseOne(piece: Piece, request: RehearsalRequest, sandboxes: S
   const { rehearsal, workflow } = piece;
   const { env, timeoutMs, enough, keep, coverages } = request;
   const startedAt = performance.now();
-  const folder = sandboxes.make(rehearsal.files, await runsScripts(piece));
-  const verdict = (differences: readonly Difference[]): Verdict => {
-    return { piece, differences, tookMs: performance.now() - startedAt, folder: keep ? folder : null };
+  const folder = sandboxes.make(rehearsal.fixtures !== null || (await runsScripts(piece)));
+  const verdict = (found: Review): Verdict => {
+    return { piece, ...found, tookMs: performance.now() - startedAt, folder: keep ? folder : null };
   };
   try {
+    furnish(folder, rehearsal);
     const played = await rehearse(rehearsal, workflow, { folder, env, timeoutMs, enough });
     coverages?.add(workflow, played);
-    return verdict(compare(rehearsal, played));
+    return verdict(await review(piece, played));
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
-    return verdict([{ ...rehearsal.at, what: 'it', detail: { kind: 'trouble', message: error.message } }]);
+    const trouble: Difference = { ...rehearsal.at, what: 'it', detail: { kind: 'trouble', message: error.message } };
+    return verdict({ differences: [trouble], warnings: [] });
   } finally {
     sandboxes.drop(folder);
   }

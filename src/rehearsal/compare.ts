@@ -1,25 +1,31 @@
+import { EXIT } from '../errors.ts';
+import type { Place } from '../scenario/document.ts';
 import type { Expectation, Rehearsal, Wish } from '../scenario/rehearsal.ts';
-import type { Detail, Difference } from './difference.ts';
-import { LOOKS, type Look, trouble } from './looks.ts';
+import type { Difference } from './difference.ts';
+import { LOOKS, type Look, REASON, trouble } from './looks.ts';
 import { Records } from './records.ts';
 import type { Performance } from './rehearse.ts';
+import { whereaboutsOf } from './whereabouts.ts';
 
 /**
  * What of a scenario did not come as expected: first how it ended, then which way it went, which explain most of the
- * rest. If it went wrong altogether, nothing else can be as expected, and only these two are told.
+ * rest. If it went wrong altogether, hardly anything else can be as expected: then only its results are told besides.
  */
 export function compare(rehearsal: Rehearsal, performance: Performance): readonly Difference[] {
-  const { at, expectations } = rehearsal;
+  const { expectations } = rehearsal;
   const records = new Records(performance);
-  const troubles = troublesOf(performance, expectations, records);
-  const compared = troubles.length === 0 ? expectations : expectations.filter(({ kind }) => kind === 'path');
+  const unplayable = unplayableOf(rehearsal, performance);
+  const isFailure = unplayable.length === 0 && hasFailed(expectations, records);
+  const kinds = unplayable.length > 0 ? ['path'] : ['status', 'exit', 'path', 'result'];
+  const isAll = unplayable.length === 0 && !isFailure;
+  const compared = expectations.filter(({ kind }) => isAll || kinds.includes(kind));
   const ranked = compared.toSorted((a, b) => rankOf(a) - rankOf(b) || a.line - b.line || a.column - b.column);
   const found = ranked.flatMap((wish): readonly Difference[] => {
     const look = LOOKS[wish.kind] as Look<Wish>;
     const { line, column } = wish;
     return look(wish, records).map(([what, detail]) => ({ line, column, what, detail }));
   });
-  return withoutEchoes([...troubles.map((detail) => ({ ...at, what: 'it', detail })), ...found]);
+  return withoutEchoes([...unplayable, ...(isFailure ? failureOf(rehearsal, records) : []), ...found]);
 }
 
 const rankOf = ({ kind }: Expectation): number => (kind === 'status' || kind === 'exit' ? 0 : kind === 'path' ? 1 : 2);
@@ -35,16 +41,39 @@ function withoutEchoes(differences: readonly Difference[]): readonly Difference[
   });
 }
 
-/** What is wrong whatever is expected: the scenario cannot be played, or it ends badly and nobody said that it would. */
-function troublesOf(
-  performance: Performance,
-  expectations: readonly Expectation[],
-  { reasons }: Records,
-): readonly Detail[] {
-  const { lacks, isLate, run } = performance;
-  if (lacks.length > 0) return lacks.map((message) => trouble(`${message}.`));
-  if (isLate) return [trouble('it took too long and was ended; --timeout gives it more time')];
-  const isForeseen = expectations.some(({ kind }) => kind === 'status' || kind === 'exit');
-  if (isForeseen || run.status === 'completed') return [];
-  return [trouble(`the run should complete, but it ends as ${run.status}`), ...reasons.map(trouble)];
+/** Why the scenario cannot be played. What it lacks is missed only if somebody had to stop for it. */
+function unplayableOf({ at, scenario }: Rehearsal, { lacks, isLate, run, events }: Performance): readonly Difference[] {
+  const isLacking = lacks.length > 0 && run.agents.some(({ phase }) => phase.kind === 'paused');
+  if (isLacking) return lacks.map((message) => lackOf(message, scenario.file, at));
+  if (!isLate) return [];
+  const message = 'it took too long and was ended; --timeout gives it more time';
+  return [{ ...at, what: 'it', detail: trouble([message, ...whereaboutsOf(events)].join('\n')) }];
+}
+
+/** What it lacks is said with its place, if it has one that is nearer than the scenario as a whole. */
+function lackOf(message: string, own: string, at: Place): Difference {
+  const [, file, line, rest] = /^(.+?):(\d+): ([\s\S]*)$/.exec(message) ?? [];
+  if (file === undefined || rest === undefined) {
+    const short = message.startsWith(`${own} `) ? `this scenario${message.slice(own.length)}` : message;
+    return { ...at, what: 'it', detail: trouble(`${short}.`) };
+  }
+  return { file, line: Number(line), column: 1, what: 'it', detail: trouble(`${rest}.`) };
+}
+
+/** Whether it did not complete though it should have: anything else would have to be expected. */
+function hasFailed(expectations: readonly Expectation[], { run }: Records): boolean {
+  const isForeseen = expectations.some(
+    (wish) =>
+      (wish.kind === 'status' && wish.status !== 'completed') || (wish.kind === 'exit' && wish.code !== EXIT.completed),
+  );
+  return run.status !== 'completed' && !isForeseen;
+}
+
+/** That it has failed, unless a wish of its own says so. */
+function failureOf({ at, expectations }: Rehearsal, { run, reasons }: Records): readonly Difference[] {
+  if (expectations.some(({ kind }) => kind === 'status' || kind === 'exit')) return [];
+  return [
+    { ...at, what: 'it', detail: trouble(`the run should complete, but it ends as ${run.status}`) },
+    ...reasons.map((reason) => ({ ...at, what: REASON, detail: trouble(reason) })),
+  ];
 }

@@ -8,6 +8,7 @@ import type { StateTally } from '../observers/tally.ts';
 import type { Workflow } from '../workflow/load.ts';
 import { readSheet } from '../workflow/sheet.ts';
 import type { Performance } from './rehearse.ts';
+import { canBeTaken, fits, nameOf } from './takings.ts';
 import type { Deed } from './witness.ts';
 
 /** Something that a workflow has, and how often the scenarios made use of it. */
@@ -108,15 +109,11 @@ function itemsOf(
   };
 }
 
-/** What only guessing or a mistake has put on the map is not asked for. */
-const canBeTaken = ({ origin, to, return: back, next }: Edge): boolean =>
-  origin !== 'guess' && [to, back, next].every((target) => target?.kind !== 'missing');
-
 /** A state's text may say the same more than once. */
 function distinct(edges: readonly Edge[]): readonly Edge[] {
   const seen = new Map<string, Edge>();
   for (const edge of edges) {
-    const key = JSON.stringify([edge.from, edge.tag, ...[edge.to, edge.return, edge.next].map(nameOf)]);
+    const key = JSON.stringify([edge.from, edge.tag, ...[edge.to, edge.return, edge.next].map(name)]);
     if (!seen.has(key)) seen.set(key, edge);
   }
   return [...seen.values()];
@@ -133,13 +130,6 @@ function timesTaken(edges: readonly Edge[], deeds: readonly Deed[]): readonly nu
   return times;
 }
 
-function fits(edge: Edge, deed: Deed): boolean {
-  const same = (target: Target | null, state: string | null): boolean =>
-    target?.kind !== 'state' || target.file === state;
-  const names = same(edge.to, deed.to) && same(edge.return, deed.return) && same(edge.next, deed.next);
-  return edge.from === deed.from && edge.tag === deed.tag && names;
-}
-
 const isOpen = ({ to, return: back, next }: Edge): boolean => [to, back, next].some((each) => each?.kind === 'any');
 
 /** The states that can be come to from the entry. */
@@ -153,14 +143,11 @@ function statesFrom({ entry, edges }: Graph): ReadonlySet<string> {
   return reached;
 }
 
-function nameOf(target: Target | null): string | null {
-  if (target === null) return null;
-  return target.kind === 'state' ? target.file : target.kind === 'missing' ? target.name : 'any state';
-}
+const name = (target: Target | null): string | null => nameOf(target, 'any state');
 
 function labelOf({ tag, to, return: back, next }: Edge): string {
-  const more = [back === null ? '' : `return ${nameOf(back)}`, next === null ? '' : `next ${nameOf(next)}`];
-  return [tag, nameOf(to), ...more].filter(Boolean).join(' ');
+  const more = [back === null ? '' : `return ${name(back)}`, next === null ? '' : `next ${name(next)}`];
+  return [tag, name(to), ...more].filter(Boolean).join(' ');
 }
 
 function entryLabel({ tag, target, attributes }: PolicyEntry): string {

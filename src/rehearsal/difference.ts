@@ -4,7 +4,16 @@ import type { Place } from '../scenario/document.ts';
 export interface Difference extends Place {
   /** What differs, as the beginning of a sentence: `the path of main`. */
   readonly what: string;
+  /** The file in which that is written; the scenario's own if it is left out. */
+  readonly file?: string;
   readonly detail: Detail;
+}
+
+/** What is found when a scenario has been played. */
+export interface Review {
+  readonly differences: readonly Difference[];
+  /** What its author should know, also if all is as expected. */
+  readonly warnings: readonly string[];
 }
 
 type Value = string | number;

@@ -7,6 +7,8 @@ import type { Unusable } from './repertoire.ts';
 export interface Outcome {
   readonly verdicts: readonly Verdict[];
   readonly unusable: readonly Unusable[];
+  /** Paths that were named and have no scenarios. */
+  readonly untested: readonly string[];
   readonly tookMs: number;
   /** Null if nobody asked for it. */
   readonly coverages: readonly Coverage[] | null;
@@ -15,7 +17,7 @@ export interface Outcome {
 export const hasPassed = ({ differences }: Verdict): boolean => differences.length === 0;
 
 /** A whole test as one document. */
-export function documentOf({ verdicts, unusable, tookMs, coverages }: Outcome): unknown {
+export function documentOf({ verdicts, unusable, untested, tookMs, coverages }: Outcome): unknown {
   const passed = verdicts.filter(hasPassed).length;
   return {
     passed,
@@ -23,17 +25,21 @@ export function documentOf({ verdicts, unusable, tookMs, coverages }: Outcome): 
     duration_ms: Math.round(tookMs),
     scenarios: verdicts.map(scenarioOf),
     unusable: unusable.map(({ file, error }) => ({ file, error: error.message })),
+    without_scenarios: untested,
     ...(coverages !== null && { coverage: coverageOf(coverages) }),
   };
 }
 
 function scenarioOf(verdict: Verdict): unknown {
-  const { piece, differences, tookMs, folder } = verdict;
+  const { piece, differences, warnings, tookMs, folder } = verdict;
   const { file, rehearsal, workflow } = piece;
   return {
     ...{ name: rehearsal.name, file, line: rehearsal.at.line, workflow: workflow.path, passed: hasPassed(verdict) },
     duration_ms: Math.round(tookMs),
-    differences: differences.map(({ what, line, column, detail }) => ({ what, line, column, ...detailOf(detail) })),
+    differences: differences.map(({ what, file: elsewhere = file, line, column, detail }) => {
+      return { what, file: elsewhere, line, column, ...detailOf(detail) };
+    }),
+    warnings,
     ...(folder !== null && { folder }),
   };
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Turn } from '../core/due.ts';
+import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { Answerer } from '../raymond/answerer.ts';
 import type { Staging } from '../raymond/staging.ts';
@@ -27,6 +28,9 @@ export interface Life {
   readonly time: VirtualTime;
 }
 
+/** Played turns leave no room for anything else to happen, such as an end of the user's patience, unless they make it. */
+const TURNS_IN_A_ROW = 200;
+
 /** Begins the life of that number, `aheadMs` ahead of the time of day. */
 export function newLife({ workflow, scenario, witness, lacks }: Play, number: number, aheadMs: number): Life {
   const time = new VirtualTime(aheadMs);
@@ -43,12 +47,18 @@ export function newLife({ workflow, scenario, witness, lacks }: Play, number: nu
     find: async () => {},
     backend: (desk, kill) => new ReplayBackend({ desk, scenario, fast: false, kill, clock: time, crash, lacks }),
   };
-  const isReal = ({ kind, ...turn }: Turn): boolean =>
-    kind === 'script' && scenario.scripts === 'real' && 'state' in turn && !scenario.parts.has(turn.state);
+  const isReal = (turn: Turn): boolean =>
+    turn.kind === 'script' && scenario.scripts === 'real' && !scenario.parts.has(turn.state);
+  let played = 0;
+  const play = async (turn: Turn, world: World): Promise<Signal | null> => {
+    played += 1;
+    if (played % TURNS_IN_A_ROW === 0) await new Promise(setImmediate);
+    return world.take(turn);
+  };
   const around = (world: World): World => ({
     prepare: (turn) => time.during(() => world.prepare(turn)),
     take: async (turn) => {
-      const signal = await (isReal(turn) ? world.take(turn) : time.during(() => world.take(turn)));
+      const signal = await (isReal(turn) ? world.take(turn) : time.during(() => play(turn, world)));
       if (signal?.kind === 'answered' && turn.kind !== 'sleep') witness.hear(turn, signal);
       return signal;
     },

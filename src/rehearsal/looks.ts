@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { usdOf } from '../core/ledger.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { exitCodeOf } from '../observers/document.ts';
-import type { Wish } from '../scenario/rehearsal.ts';
+import type { TextWish, Wish } from '../scenario/rehearsal.ts';
 import type { Detail } from './difference.ts';
 import type { Records } from './records.ts';
 import { faultsOfText } from './texts.ts';
@@ -32,19 +32,21 @@ export const LOOKS: Looks = {
   result: ({ agent, text }, records) => {
     const result = records.resultOf(agent);
     if (result === undefined) return nobody(agent, records);
-    if (result === null) return [[`the result of ${agent}`, trouble(`${agent} has come to no result`)]];
+    if (result === null) return [[`the result of ${agent}`, trouble(`${agent} has come to no result${instead(text)}`)]];
     return faultsOfText(result, text, false).map((detail) => [`the result of ${agent}`, detail]);
   },
-  prompts: ({ state, every, visits }, records) => {
-    const prompts = records.promptsOf(state);
+  prompts: ({ agent, state, every, visits }, records) => {
+    if (agent !== null && records.pathOf(agent) === undefined) return nobody(agent, records);
+    const prompts = records.promptsOf(state, agent);
     const [first] = visits;
-    if (every && prompts.length === 0) return [[`the prompt of ${state}`, trouble(`${state} is never entered`)]];
+    const by = agent === null ? '' : ` by ${agent}`;
+    if (every && prompts.length === 0) return [[`the prompt of ${state}`, trouble(`${state} is never entered${by}`)]];
     if (!every && prompts.length !== visits.length)
-      return values(`the number of visits to ${state}`, visits.length, prompts.length);
+      return values(`the number of visits to ${state}${by}`, visits.length, prompts.length);
     return prompts.flatMap((text, at) => {
       const wish = every ? first : visits[at];
       const faults = wish === undefined ? [] : faultsOfText(text, wish, false);
-      return faults.map((detail) => [`the prompt of ${state}, visit ${at + 1},`, detail] as const);
+      return faults.map((detail) => [`the prompt of ${state}, visit ${at + 1}${by},`, detail] as const);
     });
   },
   file: ({ name, text }, { folder }) => {
@@ -63,12 +65,23 @@ export const LOOKS: Looks = {
     values(`the number of turns${inState(state)}`, count, records.countOf('turn_ended', state)),
   reminders: ({ state, count }, records) =>
     values(`the number of reminders${inState(state)}`, count, records.countOf('reminded', state)),
+  warnings: ({ state, count }, records) =>
+    values(`the number of warnings${inState(state)}`, count, records.countOf('warning', state)),
 };
 
 /** Half of what money is counted in. */
 const SAME_USD = 0.5e-6;
 
 const inState = (state: string | null): string => (state === null ? '' : ` of ${state}`);
+
+const instead = ({ equals }: TextWish): string => (equals === null ? '' : `; \`${beginning(equals)}\` is expected`);
+
+const LONGEST_QUOTE = 60;
+
+function beginning(text: string): string {
+  const line = text.trim().replace(/\s+/g, ' ');
+  return line.length <= LONGEST_QUOTE ? line : `${line.slice(0, LONGEST_QUOTE)}…`;
+}
 
 const values = <T extends string | number>(what: string, expected: T, actual: T): Found =>
   expected === actual ? [] : [[what, { kind: 'values', expected, actual }]];
@@ -92,6 +105,9 @@ const whoElse = (agent: string, ids: readonly string[]): string =>
 
 const MOST_NAMED = 10;
 
+/** What a difference is about that only says why there is the one before it. */
+export const REASON = 'the reason';
+
 export const trouble = (message: string): Detail => ({ kind: 'trouble', message });
 
-const asIs = (message: string): Found[number] => ['it', trouble(message)];
+const asIs = (message: string): Found[number] => [REASON, trouble(message)];

@@ -39,7 +39,7 @@ export async function record(wanted: string, request: RecordingRequest): Promise
   const text = scenarioText({ name: scenario.name, ...workflowKey(path, folder), ...scenario }, COMMENT);
   const name = target === null ? 'the recording' : relative(cwd, target);
   if (target !== null) writeNew(target, name, text);
-  const pieces = await piecesIn(readFile(name, text, folder));
+  const pieces = await piecesIn(readFile(name, text, folder), cwd);
   let verdict: Verdict | undefined;
   for await (const each of rehearseAll(pieces, { env, timeoutMs, keep: false, enough })) verdict = each;
   return { ...recording, file: target === null ? null : name, text, verdict };

@@ -36,15 +36,15 @@ export class Records {
     return agent.phase.kind === 'ended' ? agent.phase.result : null;
   }
 
-  /** What a state was sent when it was entered, visit by visit, whoever entered it. */
-  promptsOf(state: string): readonly string[] {
+  /** What a state was sent when it was entered, visit by visit, by an agent; by whomever if that is null. */
+  promptsOf(state: string, visitor: string | null): readonly string[] {
     const layout = layoutOf(join(this.folder, '.raymond'));
     const arrived = new Set<string>();
     return this.events.flatMap((event) => {
       if (event.kind === 'transition') arrived.delete(event.agent);
       if (event.kind !== 'turn_started' || arrived.has(event.agent)) return [];
       arrived.add(event.agent);
-      if (event.state !== state) return [];
+      if (event.state !== state || (visitor !== null && event.agent !== visitor)) return [];
       const turn = { agent: event.agent, number: event.turn, state };
       return [readFileSync(join(layout.turn(this.run.id, turn), 'stdin'), 'utf8')];
     });
@@ -58,7 +58,7 @@ export class Records {
   }
 
   /** How often something happened, in one state or in all. */
-  countOf(kind: 'turn_ended' | 'reminded', state: string | null): number {
+  countOf(kind: 'turn_ended' | 'reminded' | 'warning', state: string | null): number {
     return this.events.filter((event) => event.kind === kind && (state === null || event.state === state)).length;
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import { recordedEvents } from '../raymond/records.ts';
@@ -76,18 +76,19 @@ class Patience {
   isLate = false;
   private running: Running | undefined;
   private isOver = false;
-  private readonly done = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private readonly enough: AbortSignal;
 
   constructor({ timeoutMs, enough }: Venue) {
-    const { signal } = this.done;
-    delay(Math.min(timeoutMs, LONGEST_MS), undefined, { signal, ref: false }).then(
-      () => {
-        this.isLate = true;
-        this.giveUp();
-      },
-      () => {},
-    );
-    enough.addEventListener('abort', () => this.giveUp(), { signal });
+    const late = (): void => {
+      this.isLate = true;
+      this.giveUp();
+    };
+    this.timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS)).unref();
+    this.enough = enough;
+    // Every scenario under way listens, and there may be many: that is no leak to be warned of.
+    setMaxListeners(0, enough);
+    enough.addEventListener('abort', this.giveUp);
     if (enough.aborted) this.giveUp();
   }
 
@@ -97,11 +98,12 @@ class Patience {
   }
 
   end(): void {
-    this.done.abort();
+    clearTimeout(this.timer);
+    this.enough.removeEventListener('abort', this.giveUp);
   }
 
-  private giveUp(): void {
+  private readonly giveUp = (): void => {
     this.isOver = true;
     this.running?.kill();
-  }
+  };
 }

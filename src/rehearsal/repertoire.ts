@@ -1,9 +1,11 @@
-import { resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { isPrompt, isStateFile } from '../core/names.ts';
 import { RaymondError } from '../errors.ts';
 import { thisPlatform } from '../raymond/platform.ts';
-import { openFile, type ScenarioFile, workflowOf } from '../scenario/file.ts';
+import { openFile, refused, type ScenarioFile, workflowsOf } from '../scenario/file.ts';
 import type { Rehearsal } from '../scenario/rehearsal.ts';
 import { rehearsalsIn } from '../scenario/rehearsals.ts';
+import { InvalidWorkflow } from '../workflow/invalid.ts';
 import { openWorkflow, type Workflow } from '../workflow/load.ts';
 
 /** A scenario with its workflow. */
@@ -11,6 +13,10 @@ export interface Piece {
   /** As messages name it. */
   readonly file: string;
   readonly workflow: Workflow;
+  /** The files of its states. */
+  readonly states: readonly string[];
+  /** Such a file as one would write it where the user stands. */
+  readonly shown: (state: string) => string;
   readonly rehearsal: Rehearsal;
 }
 
@@ -38,7 +44,7 @@ export async function readRepertoire(files: readonly string[], cwd: string): Pro
   const unusable: Unusable[] = [];
   for (const file of files) {
     try {
-      pieces.push(...(await piecesIn(openFile(resolve(cwd, file), file), workflowAt)));
+      pieces.push(...(await piecesIn(openFile(resolve(cwd, file), file), cwd, workflowAt)));
     } catch (error) {
       if (!(error instanceof RaymondError)) throw error;
       unusable.push({ file, error });
@@ -47,10 +53,49 @@ export async function readRepertoire(files: readonly string[], cwd: string): Pro
   return { pieces, unusable };
 }
 
-/** The scenarios of a file with its workflow. */
-export async function piecesIn(file: ScenarioFile, workflowAt = workflowToPlay): Promise<readonly Piece[]> {
-  const workflow = await workflowAt(workflowOf(file));
-  return rehearsalsIn(file, await workflow.scope()).map((rehearsal) => ({ file: file.name, workflow, rehearsal }));
+/** The scenarios of a file, each with its workflow. */
+export async function piecesIn(
+  file: ScenarioFile,
+  cwd: string,
+  workflowAt = workflowToPlay,
+): Promise<readonly Piece[]> {
+  const open = async (path: string): Promise<Workflow> => {
+    try {
+      return await workflowAt(path);
+    } catch (error) {
+      // What is wrong with the file may be why this is taken for its workflow.
+      if (file.faults.length > 0) throw refused(file.name, file.faults);
+      throw error instanceof InvalidWorkflow ? seenFrom(cwd, path, error) : error;
+    }
+  };
+  const workflows = await Promise.all(workflowsOf(file).map(open));
+  const scopes = await Promise.all(workflows.map((workflow) => workflow.scope()));
+  const rehearsals = rehearsalsIn(file, scopes);
+  return workflows.flatMap((workflow, at): readonly Piece[] => {
+    const [rehearsal, states = []] = [rehearsals[at], scopes[at]?.files];
+    const shown = (state: string): string => relative(cwd, workflow.pathOf(state) ?? join(workflow.path, state));
+    return rehearsal === undefined ? [] : [{ file: file.name, workflow, states, shown, rehearsal }];
+  });
+}
+
+/** What is wrong with a workflow, its files named as one would write them there: an editor can open them. */
+function seenFrom(cwd: string, path: string, { findings }: InvalidWorkflow): InvalidWorkflow {
+  const name = relative(cwd, path) || basename(path);
+  const folder = isStateFile(path) ? dirname(path) : path;
+  const shown = (file: string): string => (file === basename(path) ? name : relative(cwd, join(folder, file)));
+  return new InvalidWorkflow(
+    name,
+    findings.map((finding) => ({ ...finding, file: shown(finding.file) })),
+  );
+}
+
+/** A scenario in which every script is run, also those that have an answer; itself, if it is one. */
+export function withRealScripts(piece: Piece): Piece {
+  const { rehearsal } = piece;
+  const { scenario } = rehearsal;
+  const parts = new Map([...scenario.parts].filter(([state]) => isPrompt(state)));
+  if (parts.size === scenario.parts.size && scenario.scripts === 'real') return piece;
+  return { ...piece, rehearsal: { ...rehearsal, scenario: { ...scenario, parts, scripts: 'real' } } };
 }
 
 const workflowToPlay = async (path: string): Promise<Workflow> =>

@@ -1,15 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { codeOf, EXIT, RaymondError } from '../errors.ts';
+import { AT_A_TIME, type Remover, startRemover } from './remover.ts';
 
 /** Folders to play scenarios in, each with a `.raymond` of its own: nothing of what happens there is seen elsewhere. */
 export interface Sandboxes {
-  /** Makes one that holds these files; one in which nothing is run may be in memory only. */
-  make(files: Readonly<Record<string, string>>, isRunIn: boolean): string;
+  /** Makes one, empty as yet; one in which nothing is run may be in memory only. */
+  make(isRunIn: boolean): string;
+  /** Says that one is no longer needed: unless it is to be kept, it is removed with others. */
   drop(folder: string): void;
   /** Removes what is left, unless it is to be kept. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** A folder in memory, where files are made many times as fast; not every machine has one. */
@@ -22,29 +24,27 @@ export function openSandboxes(keep: boolean): Sandboxes {
     roots.set(place, root);
     return root;
   };
+  const dropped: string[] = [];
+  let remover: Remover | undefined;
   let count = 0;
-  const makeIn = (place: string, files: Readonly<Record<string, string>>): string => {
+  const makeIn = (place: string): string => {
     count += 1;
     const folder = join(rootIn(place), String(count));
-    mkdirSync(join(folder, '.raymond'), { recursive: true, mode: 0o700 });
-    for (const [name, content] of Object.entries(files)) {
-      if (/[/\\]/.test(name)) mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), content);
-    }
+    for (const each of [folder, join(folder, '.raymond')]) mkdirSync(each, { mode: 0o700 });
     return folder;
   };
   let hasMemory = process.platform === 'linux' && !keep;
   return {
-    make(files, isRunIn) {
+    make(isRunIn) {
       if (hasMemory && !isRunIn) {
         try {
-          return makeIn(MEMORY, files);
+          return makeIn(MEMORY);
         } catch {
           hasMemory = false;
         }
       }
       try {
-        return makeIn(tmpdir(), files);
+        return makeIn(tmpdir());
       } catch (cause) {
         throw new RaymondError(`a folder for a scenario cannot be made in ${tmpdir()} (${codeOf(cause)})`, {
           exitCode: EXIT.usage,
@@ -53,8 +53,13 @@ export function openSandboxes(keep: boolean): Sandboxes {
         });
       }
     },
-    drop: (folder) => (keep ? undefined : remove(folder)),
-    close() {
+    drop(folder) {
+      if (keep || dropped.push(folder) < AT_A_TIME) return;
+      remover ??= startRemover();
+      remover.remove(dropped.splice(0));
+    },
+    async close() {
+      await remover?.end();
       if (!keep) for (const root of roots.values()) remove(root);
     },
   };

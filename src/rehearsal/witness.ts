@@ -26,28 +26,33 @@ interface Heard {
 
 /** Takes down which tags a run follows: its events tell where it went, but not by which words. */
 export class Witness {
-  readonly deeds: Deed[] = [];
   private readonly heard = new Map<string, Heard>();
+  private readonly moves: (readonly [Transitioned, Heard])[] = [];
 
   hear({ agent, policy }: ClaudeTurn | ScriptTurn, { text, scope }: Answered): void {
     this.heard.set(agent, { text, policy, scope });
   }
 
   see(events: readonly Event[]): void {
-    for (const event of events) if (event.kind === 'transition') this.moved(event);
-  }
-
-  private moved({ agent, state, implicit, to }: Transitioned): void {
-    const heard = this.heard.get(agent);
-    if (heard === undefined) return;
-    const only = implicit ? implicitTag(heard.policy) : undefined;
-    for (const tag of only === undefined ? tagsIn(heard.text) : [only]) {
-      const next = tag.name === 'fork' ? (tag.attributes.next ?? to) : null;
-      const whole = next === null ? tag : { ...tag, attributes: { ...tag.attributes, next } };
-      const deed = deedOf(state, whole, heard);
-      if (deed !== null) this.deeds.push(deed);
+    for (const event of events) {
+      const heard = event.kind === 'transition' ? this.heard.get(event.agent) : undefined;
+      if (event.kind === 'transition' && heard !== undefined) this.moves.push([event, heard]);
     }
   }
+
+  /** Found out when somebody asks: for most scenarios nobody does. */
+  get deeds(): readonly Deed[] {
+    return this.moves.flatMap(([moved, heard]) => deedsOf(moved, heard));
+  }
+}
+
+function deedsOf({ state, implicit, to }: Transitioned, heard: Heard): readonly Deed[] {
+  const only = implicit ? implicitTag(heard.policy) : undefined;
+  return (only === undefined ? tagsIn(heard.text) : [only]).flatMap((tag) => {
+    const next = tag.name === 'fork' ? (tag.attributes.next ?? to) : null;
+    const whole = next === null ? tag : { ...tag, attributes: { ...tag.attributes, next } };
+    return deedOf(state, whole, heard) ?? [];
+  });
 }
 
 function tagsIn(text: string): readonly Tag[] {

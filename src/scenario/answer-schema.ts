@@ -6,7 +6,10 @@ import { type Answer, type Case, FAILURES, type Visit } from './scenario.ts';
  * of one value is a custom issue with a whole sentence; `key: true` puts it where the key stands.
  */
 
-export const text = z.string({ error: 'a text' });
+/** What is said where a text is wanted. */
+export const WANTS_TEXT = 'a text';
+
+export const text = z.string({ error: WANTS_TEXT });
 export const amount = z.number({ error: 'a number from 0' }).min(0, { error: 'a number from 0' });
 export const count = z.int({ error: 'a whole number from 0' }).min(0, { error: 'a whole number from 0' });
 const texts = z.array(text, { error: 'a list of texts' });
@@ -14,14 +17,16 @@ export const exitCode = z
   .int({ error: 'a whole number from 0 to 255' })
   .min(0, { error: 'a whole number from 0 to 255' })
   .max(255, { error: 'a whole number from 0 to 255' });
-export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text' }).transform(String);
 
 const yesOrNo = z.boolean({ error: 'true or false' });
 
-/** Files that are written, with their contents. */
+/** Files that are written, with their contents, and folders that are made, which have none. */
 export const files = z
-  .record(z.string(), text, { error: 'a mapping of files to their contents' })
-  .superRefine(checkNames);
+  .record(z.string(), z.union([text, z.null()], { error: WANTS_TEXT }), {
+    error: 'a mapping of files to their contents',
+  })
+  .superRefine(checkFiles)
+  .transform((given) => Object.fromEntries(Object.entries(given).map(([name, content]) => [name, content ?? ''])));
 
 const TURN = {
   text: text.optional(),
@@ -47,7 +52,7 @@ const listOf = <T extends z.ZodType>(each: T) =>
   z.array(each, { error: `a list, each entry ${ONE}` }).min(1, { error: 'a list of at least one' });
 
 const turn = z
-  .union([z.string(), z.strictObject(TURN).superRefine(checkTurn)], { error: ONE })
+  .union([text, z.strictObject(TURN).superRefine(checkTurn)], { error: ONE })
   .transform((given) => answerOf(typeof given === 'string' ? { text: given } : given));
 
 const VISIT = { ...TURN, turns: listOf(turn).optional() };
@@ -55,19 +60,19 @@ const VISIT = { ...TURN, turns: listOf(turn).optional() };
 type GivenVisit = z.infer<z.ZodObject<typeof VISIT>>;
 
 const visit = z
-  .union([z.string(), z.strictObject(VISIT).superRefine(checkVisit)], { error: ONE })
+  .union([text, z.strictObject(VISIT).superRefine(checkVisit)], { error: ONE })
   .transform((given) => visitOf(typeof given === 'string' ? { text: given } : given));
 
 const ENTRY = {
   ...VISIT,
-  when: z.record(z.string(), scalar, { error: 'a mapping of variables to values' }).optional(),
+  when: z.record(z.string(), text, { error: 'a mapping of variables to values' }).optional(),
   visits: listOf(visit).optional(),
 };
 
 type GivenEntry = z.infer<z.ZodObject<typeof ENTRY>>;
 
 const entry = z
-  .union([z.string(), z.strictObject(ENTRY).superRefine(checkEntry)], { error: ONE })
+  .union([text, z.strictObject(ENTRY).superRefine(checkEntry)], { error: ONE })
   .transform((given): Case => {
     const { when = {}, visits, ...only } = typeof given === 'string' ? { text: given } : given;
     return { when, everyVisit: visits === undefined, visits: visits ?? [visitOf(only)] };
@@ -85,13 +90,23 @@ export const ANSWER_KEYS = Object.keys(ENTRY);
 export const answerKeysAt = (path: readonly PropertyKey[]): readonly string[] =>
   path.includes('turns') ? Object.keys(TURN) : path.includes('visits') ? Object.keys(VISIT) : ANSWER_KEYS;
 
-/** Why no file of this name may be written, or undefined. */
-export function faultOfPath(name: string): string | undefined {
-  const parts = name.split(/[/\\]/);
-  const outside = parts.includes('..') || parts[0] === '' || /^[A-Za-z]:/.test(name);
-  if (name === '' || name.includes('\0') || ['', '.'].includes(parts.at(-1) ?? ''))
+/** Why no file may be written there, or undefined; `name` is what to call it. */
+export function faultOfPath(path: string, name = path): string | undefined {
+  const parts = path.split(/[/\\]/);
+  const outside = parts.includes('..') || parts[0] === '' || /^[A-Za-z]:/.test(path);
+  if (path === '' || path.includes('\0') || ['', '.'].includes(parts.at(-1) ?? ''))
     return `\`${name}\` cannot be the name of a file`;
   return outside ? `\`${name}\` leaves the working directory: name a file inside it, without \`..\`` : undefined;
+}
+
+/** What ends so is the name of a folder. */
+export const isFolderName = (name: string): boolean => name.endsWith('/');
+
+/** Why this cannot be made: a file with its content, or a folder, which holds nothing yet. */
+export function faultOfFile(name: string, content: string): string | undefined {
+  if (!isFolderName(name)) return faultOfPath(name);
+  const fault = content === '' ? undefined : `\`${name}\` is a folder and holds no text: name a file in it`;
+  return faultOfPath(name.slice(0, -1), name) ?? fault;
 }
 
 export type Issues = { addIssue(issue: { code: 'custom'; path?: string[]; message: string; params?: object }): void };
@@ -101,6 +116,15 @@ export function checkNames(named: object, at: Issues): void {
   for (const name of Object.keys(named)) {
     const fault = faultOfPath(name);
     if (fault !== undefined) at.addIssue({ code: 'custom', path: [name], message: fault, params: { key: true } });
+  }
+}
+
+function checkFiles(given: Readonly<Record<string, string | null>>, at: Issues): void {
+  for (const [name, content] of Object.entries(given)) {
+    const fault = faultOfFile(name, content ?? '');
+    if (fault !== undefined) wrongKey(name, fault, at);
+    else if (content === null && !isFolderName(name))
+      at.addIssue({ code: 'custom', path: [name], message: `\`${name}\` must be ${WANTS_TEXT}, not nothing` });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean } from '../core/nearest.ts';
-import type { Document, Fault } from './document.ts';
+import { type Document, type Fault, valueAt } from './document.ts';
 import { keysAt } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -47,10 +47,10 @@ function complaintOf(issue: Issue, document: Document, above: readonly PropertyK
       return [{ ...place, message: issue.message }];
     }
   }
-  const advice = issue.message === 'a text' && isPlain(value) ? '; put it in quotes if it is meant' : '';
-  return [
-    { ...document.placeOf(path), message: `${named(path)} must be ${issue.message}, not ${describe(value)}${advice}` },
-  ];
+  if (path.length === 0 && (value === null || value === undefined)) {
+    return [{ ...document.placeOf(path), message: `this file is empty: it must be ${issue.message}` }];
+  }
+  return [{ ...document.placeOf(path), message: `${named(path)} must be ${issue.message}, not ${describe(value)}` }];
 }
 
 /** A branch of a union that was never meant: the value is of another kind altogether. */
@@ -58,8 +58,6 @@ function isAnotherKind({ code, path, ...issue }: Issue): boolean {
   if (path.length > 0) return false;
   return code === 'invalid_type' || ('errors' in issue && issue.errors.every((branch) => branch.some(isAnotherKind)));
 }
-
-const isPlain = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';
 
 function named(path: readonly PropertyKey[]): string {
   const last = path.at(-1);
@@ -77,13 +75,4 @@ function describe(value: unknown): string {
   const written = String(value).replace(/\s+/g, ' ');
   const short = written.length > LONGEST_QUOTE ? `${written.slice(0, LONGEST_QUOTE)}…` : written;
   return typeof value === 'string' ? `the text \`${short}\`` : `\`${short}\``;
-}
-
-function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
-  let value = root;
-  for (const step of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<PropertyKey, unknown>)[step];
-  }
-  return value;
 }

@@ -20,6 +20,25 @@ export interface Document {
   placeOf(path: Path): Place;
   /** Where the last key of a path stands. */
   placeOfKey(path: Path): Place;
+  /** A single value as it is written: `1.50`, where the value is 1.5; undefined for anything else. */
+  writtenAt(path: Path): string | undefined;
+}
+
+/** A value that should be a list; nothing is in one that is not. */
+export const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** A value that should be a mapping; nothing is in one that is not. */
+export const mapping = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+/** What stands at a place; undefined if there is no such place. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[step];
+  }
+  return value;
 }
 
 /** More than any author needs, few enough that unfolding them costs nothing. */
@@ -28,10 +47,16 @@ const MOST_ALIASES = 1000;
 /** Said instead of the parser's words, which do not say what to do. */
 const ADVICE: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes, or under `|`',
-  DUPLICATE_KEY: 'this key is given twice: keep one of them',
   MULTIPLE_DOCS: 'this is a second YAML document: keep all in one, without `---` between them',
   TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
 };
+
+function adviceFor(code: string, message: string, rest: string): string {
+  if (code === 'DUPLICATE_KEY') return `the key \`${/^[^\n:]*/.exec(rest)?.[0]}\` is given twice: keep one of them`;
+  const [, end] = /^Flow (?:sequence|map) .*end with a ([\]}])/.exec(message) ?? [];
+  if (end === undefined) return ADVICE[code] ?? lowered(message);
+  return `the \`${end}\` is missing that ends what began before this, or this line has to be indented`;
+}
 
 /** Reads YAML; the faults say why it is none. */
 export function readDocument(text: string): Document | readonly Fault[] {
@@ -42,8 +67,8 @@ export function readDocument(text: string): Document | readonly Fault[] {
   };
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   if (document.errors.length > 0) {
-    return document.errors.map(({ code, pos, message }) => {
-      return { ...place(pos[0]), message: `this is not valid YAML: ${ADVICE[code] ?? lowered(message)}` };
+    return document.errors.map(({ code, pos: [at], message }) => {
+      return { ...place(at), message: `this is not valid YAML: ${adviceFor(code, message, text.slice(at))}` };
     });
   }
   const loose = looseAliases(document).map(([offset, message]) => ({ ...place(offset), message }));
@@ -53,6 +78,10 @@ export function readDocument(text: string): Document | readonly Fault[] {
       value: document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown,
       placeOf: (path) => place(offsetOf(document, path, false)),
       placeOfKey: (path) => place(offsetOf(document, path, true)),
+      writtenAt: (path) => {
+        const node = followed(document, nodeAt(document, path));
+        return isScalar(node) ? node.source : undefined;
+      },
     };
   } catch {
     return [{ ...place(0), message: 'the aliases (`*name`) unfold to too much: write the values out' }];
@@ -73,14 +102,27 @@ function looseAliases(document: Parsed): readonly (readonly [offset: number, mes
   return loose;
 }
 
+/** What an alias stands for, else the thing itself. */
+const followed = (document: Parsed, node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+
+const nodeAt = (document: Parsed, path: Path): unknown =>
+  path.reduce<unknown>((node, step) => within(followed(document, node), step).node, document.contents);
+
+/** What stands in a mapping or a list under a key or an index. */
+function within(node: unknown, step: PropertyKey): { readonly pair?: Pair<unknown, unknown>; readonly node: unknown } {
+  if (isSeq(node)) return { node: node.items[Number(step)] };
+  const pair = isMap(node) ? node.items.find((each) => nameOf(each) === String(step)) : undefined;
+  return { ...(pair !== undefined && { pair }), node: pair?.value };
+}
+
 /** Where a value stands, or its key. What has no place of its own is where the thing around it is. */
 function offsetOf(document: Parsed, path: Path, key: boolean): number {
   let node: unknown = document.contents;
   let at = startOf(node) ?? 0;
   for (const [index, step] of path.entries()) {
-    const target: unknown = isAlias(node) ? node.resolve(document) : node;
-    const pair = isMap(target) ? target.items.find((each) => nameOf(each) === String(step)) : undefined;
-    node = isSeq(target) ? target.items[Number(step)] : pair?.value;
+    const inner = within(followed(document, node), step);
+    const { pair } = inner;
+    node = inner.node;
     const keyAt = startOf(pair?.key) ?? at;
     const valueAt = pair !== undefined && isUnwritten(node) ? undefined : startOf(node);
     at = key && index === path.length - 1 ? keyAt : (valueAt ?? keyAt);

@@ -22,8 +22,8 @@ const TEXT = {
 const FILE = { ...TEXT, absent: z.literal(true, { error: '`true`' }).optional() };
 
 const ONE = 'a text or a mapping';
-const wish = z.union([z.string(), z.strictObject(TEXT).superRefine(checkWish)], { error: ONE });
-const fileWish = z.union([z.string(), z.strictObject(FILE).superRefine(checkWish)], { error: ONE });
+const wish = z.union([text, z.strictObject(TEXT).superRefine(checkWish)], { error: ONE });
+const fileWish = z.union([text, z.strictObject(FILE).superRefine(checkWish)], { error: ONE });
 const wishes = z.array(wish, { error: 'a list of texts or mappings' }).min(1, { error: 'a list of at least one' });
 
 const states = z.array(text, { error: 'a list of states' });
@@ -51,6 +51,7 @@ export const EXPECT = {
   cost: perState(amount, 'a number from 0, or a mapping of states to such numbers').optional(),
   turns: perState(count, 'a whole number from 0, or a mapping of states to such numbers').optional(),
   reminders: perState(count, 'a whole number from 0, or a mapping of states to such numbers').optional(),
+  warnings: perState(count, 'a whole number from 0, or a mapping of states to such numbers').optional(),
   status: z.enum(ENDINGS, { error: 'the status of a run' }).optional(),
   exit: exitCode.optional(),
 };

@@ -1,17 +1,23 @@
-import { isPrompt } from '../core/names.ts';
+import { isPrompt, type Scope } from '../core/names.ts';
 import type { Expected } from './expect-schema.ts';
 import type { CheckedFile } from './file.ts';
 import type { Expectation, TextWish, Wish } from './rehearsal.ts';
+import { stateIn, visitorAndState } from './states.ts';
 
 type Path = readonly (string | number)[];
 
 /** What a scenario expects, one thing after the other, each with its place. */
-export function expectationsIn({ document, stateOf }: CheckedFile, expected: Expected, path: Path): Expectation[] {
+export function expectationsIn(
+  { document }: CheckedFile,
+  scope: Scope,
+  expected: Expected,
+  path: Path,
+): readonly Expectation[] {
   const at = (keys: Path, wish: Wish): Expectation => ({ ...wish, ...document.placeOfKey([...path, ...keys]) });
-  const state = (name: string): string => stateOf(name) ?? name;
+  const state = (name: string): string => stateIn(scope, name) ?? name;
   const { path: way, result, results = {}, prompts = {}, files = {}, status, exit } = expected;
   const ways = Array.isArray(way) ? { main: way } : (way ?? {});
-  const amounts = (['cost', 'turns', 'reminders'] as const).flatMap((kind) => {
+  const amounts = (['cost', 'turns', 'reminders', 'warnings'] as const).flatMap((kind) => {
     const given = expected[kind] ?? {};
     const wish = (name: string | null, amount: number): Wish =>
       kind === 'cost' ? { kind, state: name, usd: amount } : { kind, state: name, count: amount };
@@ -28,12 +34,12 @@ export function expectationsIn({ document, stateOf }: CheckedFile, expected: Exp
     ...Object.entries(results).map(([agent, wish]) =>
       at(['results', agent], { kind: 'result', agent, text: textWish(wish) }),
     ),
-    ...Object.entries(prompts)
-      .filter(([name]) => isPrompt(state(name)))
-      .map(([name, wish]) => {
-        const visits = [wish].flat().map(textWish);
-        return at(['prompts', name], { kind: 'prompts', state: state(name), every: !Array.isArray(wish), visits });
-      }),
+    ...Object.entries(prompts).flatMap(([key, wish]) => {
+      const { agent, name } = visitorAndState(key);
+      if (!isPrompt(state(name))) return [];
+      const [every, visits] = [!Array.isArray(wish), [wish].flat().map(textWish)];
+      return [at(['prompts', key], { kind: 'prompts', agent, state: state(name), every, visits })];
+    }),
     ...Object.entries(files).map(([name, wish]) => {
       const absent = typeof wish === 'object' && wish.absent === true;
       return at(['files', name], { kind: 'file', name, text: absent ? null : textWish(wish) });

@@ -1,26 +1,23 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import type { Scope } from '../core/names.ts';
 import { codeOf, EXIT, RaymondError } from '../errors.ts';
-import { complaintsOf } from './complaint.ts';
-import { type Document, type Fault, readDocument } from './document.ts';
-import { type GivenFile, SCENARIO } from './schema.ts';
-import { type Meaning, meaningOf } from './states.ts';
+import { type Fault, listed, mapping, readDocument } from './document.ts';
+import type { GivenFile } from './schema.ts';
+import { type Shape, shapeOf } from './shape.ts';
+import { faultsOfNames, type Scopes } from './states.ts';
 
-/** A scenario file that is YAML; whether it makes sense depends on its workflow. */
-export interface ScenarioFile {
+/** A scenario file that is YAML; whether it makes sense depends on its workflow, too. */
+export interface ScenarioFile extends Shape {
   /** What messages call it. */
   readonly name: string;
   /** Where it lies; relative names in it are seen from there. */
   readonly folder: string;
-  readonly document: Document;
 }
 
 /** A scenario file that makes sense for its workflow. */
 export interface CheckedFile extends ScenarioFile {
   readonly given: GivenFile;
-  readonly stateOf: Meaning['stateOf'];
 }
 
 /** Reads a scenario file; throws an error that says why it cannot be read. */
@@ -44,28 +41,33 @@ export function openFile(path: string, name = path): ScenarioFile {
 export function readFile(name: string, text: string, folder: string): ScenarioFile {
   const document = readDocument(text);
   if (!('value' in document)) throw refused(name, document);
-  return { name, folder, document };
+  return { name, folder, ...shapeOf(document) };
 }
 
-/** The workflow that a file is for: what it names, else the folder it lies in; in a folder `tests`, the one above. */
-export function workflowOf({ folder, document }: ScenarioFile): string {
-  const { value } = document;
-  const named = typeof value === 'object' && value !== null && 'workflow' in value ? value.workflow : undefined;
-  if (typeof named === 'string' && named !== '') return resolve(folder, named);
-  return basename(resolve(folder)) === 'tests' ? resolve(folder, '..') : resolve(folder);
+/**
+ * The workflow of each scenario in a file: what it names, else what the file names, else the folder that the file lies in;
+ * in a folder `tests`, the one above.
+ */
+export function workflowsOf({ folder, document }: ScenarioFile): readonly string[] {
+  const whole = mapping(document.value);
+  const scenarios = listed(whole.scenarios).map(mapping);
+  return (scenarios.length === 0 ? [whole] : scenarios).map((own) => {
+    const named = [own.workflow, whole.workflow].find((name) => typeof name === 'string' && name !== '');
+    if (typeof named === 'string') return resolve(folder, named);
+    return basename(resolve(folder)) === 'tests' ? resolve(folder, '..') : resolve(folder);
+  });
 }
 
-/** Checks a file, against itself and against the states of a workflow; throws one error that names everything wrong. */
-export function checkFile(file: ScenarioFile, scope: Scope): CheckedFile {
-  const { name, document } = file;
-  const parsed = SCENARIO.safeParse(document.value);
-  const { stateOf, faults } = meaningOf(document, scope);
-  const wrong = [...complaintsOf(parsed.error?.issues ?? [], document), ...faults];
-  if (wrong.length > 0 || !parsed.success) throw refused(name, wrong);
-  return { ...file, given: parsed.data, stateOf };
+/** Checks a file, against itself and against the states of its workflows; throws one error that names everything wrong. */
+export function checkFile(file: ScenarioFile, scopes: Scopes): CheckedFile {
+  const { name, document, given } = file;
+  const faults = [...file.faults, ...faultsOfNames(document, scopes)];
+  if (faults.length > 0 || given === null) throw refused(name, faults);
+  return { ...file, given };
 }
 
-function refused(name: string, faults: readonly Fault[]): RaymondError {
+/** An error that names everything wrong with a file. */
+export function refused(name: string, faults: readonly Fault[]): RaymondError {
   const count = faults.length === 1 ? '1 error' : `${faults.length} errors`;
   const lines = faults
     .toSorted((a, b) => a.line - b.line || a.column - b.column)

@@ -28,16 +28,32 @@ export const ref = (name: string): Node => ({ $ref: `#/definitions/${name}` });
 const none = (pattern: string): Node => ({ not: { pattern } });
 const oneOf = (keys: readonly string[]): readonly Node[] => keys.map((key) => ({ required: [key] }));
 
-const UNSAFE = '^$|[/\\\\\\u0000]';
-const STATE_NAME = none(UNSAFE);
-const PROMPT_NAME = none(`${UNSAFE}|.\\.(sh|ps1|bat)$`);
-/** What `faultOfPath` lets pass: neither absolute nor through `..`, and not a folder. */
-const FILE_NAME = none('^[/\\\\]|^[A-Za-z]:|(^|[/\\\\])(\\.\\.([/\\\\]|$)|\\.?$)|\\u0000');
+/** Where a text is wanted: YAML takes some for something else. */
+export const TEXT_TYPES: readonly string[] = ['string', 'number', 'boolean'];
 
-const FILES: Node = { propertyNames: FILE_NAME };
+const SAFE = '[^/\\\\\\u0000]+';
+const STATE_NAME: Node = { pattern: `^${SAFE}$` };
+const SCRIPT_NAME: Node = { pattern: `^${SAFE}\\.(sh|ps1|bat)$` };
+/** The name of a prompt, which may stand behind the agent that enters it. */
+const PROMPT_NAME: Node = {
+  pattern: `^(${SAFE}/)?${SAFE}$`,
+  ...none('[^/]\\.(sh|ps1|bat)$'),
+};
+/** What `faultOfPath` lets pass: neither absolute nor through `..`, and not a folder. */
+const OUTSIDE = '^[/\\\\]|^[A-Za-z]:|(^|[/\\\\])\\.\\.([/\\\\]|$)|\\u0000';
+const FILE_NAME = none(`${OUTSIDE}|(^|[/\\\\])\\.?$`);
+/** Likewise `faultOfFile`, to which what ends in `/` is a folder. */
+const ENTRY_NAME = none(`${OUTSIDE}|^$|\\\\$|(^|[/\\\\])(\\.|\\.?/)$`);
+
+const FILES: Node = {
+  propertyNames: ENTRY_NAME,
+  additionalProperties: { type: TEXT_TYPES },
+  patternProperties: { '/$': { enum: ['', null] } },
+};
+const EXPECTED_FILES: Node = { propertyNames: FILE_NAME };
 const BY_STATE: Node = { propertyNames: STATE_NAME };
-const WAY: Node = { type: 'array', items: { type: 'string', ...STATE_NAME } };
-const PATTERN: Node = { type: 'string', format: 'regex' };
+const WAY: Node = { type: 'array', items: { type: TEXT_TYPES, ...STATE_NAME } };
+const PATTERN: Node = { type: TEXT_TYPES, format: 'regex' };
 
 /** Where the name of a state tells what it is, so does its answer. */
 const ANSWERS: Node = {
@@ -54,7 +70,7 @@ const LISTED_VISITS: Node = { required: ['when'], propertyNames: { enum: ['visit
 
 const TURN = {
   text: 'What is said last; its tag is followed.',
-  write: 'Files to write into the working directory, with their contents.',
+  write: 'Files to write into the working directory, with their contents; what ends in `/` is an empty folder.',
   uses: 'Tools to be seen in use, such as `Bash npm test`; they do nothing.',
   deny: 'Tools that were not permitted, such as `Bash npm install`.',
   cost: 'What the turn costs, in dollars.',
@@ -79,12 +95,20 @@ const SHARED = {
   input: 'The value of {{result}} in the first state.',
   vars: 'Variables for every prompt and script.',
   options: 'Options of the run, as in config.toml.',
-  files: 'Files that are there at first, with their contents.',
+  files: 'Files that are there at first, with their contents; what ends in `/` is an empty folder.',
+  files_from: 'A folder whose files are there at first, as copies, where `files` has none of their names.',
   scripts: 'Whether scripts that have no answer are run (`real`), or must have one (`played`).',
+  recorded_scripts:
+    'Fingerprints of the scripts at the time of a recording: whoever changes one is told that the old one was played.',
   answers: 'What is answered in each state.',
 };
 
-const SCENARIO = { name: 'What the scenario is called.', ...SHARED, expect: 'What should come of it.' };
+const SCENARIO = {
+  name: 'What the scenario is called.',
+  workflow: 'The workflow that it is for, if it is not the folder that the file lies in.',
+  ...SHARED,
+  expect: 'What should come of it.',
+};
 
 const TEXT = {
   equals: 'The whole text.',
@@ -93,20 +117,19 @@ const TEXT = {
   matches: 'Regular expressions that must match.',
 };
 
-const BLOCK_VALUES = { vars: { propertyNames: VARIABLE_NAMES }, files: FILES, answers: ANSWERS };
+const BLOCK_VALUES = {
+  vars: { propertyNames: VARIABLE_NAMES },
+  files: FILES,
+  recorded_scripts: { propertyNames: SCRIPT_NAME },
+  answers: ANSWERS,
+};
 const TEXT_VALUES = { matches: { ...PATTERN, items: PATTERN } };
 
 /** Every kind by its name. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   file: {
     marks: ['scenarios'],
-    purposes: {
-      name: SCENARIO.name,
-      workflow: 'The workflow that it is for, if it is not the folder that the file lies in.',
-      ...SHARED,
-      expect: SCENARIO.expect,
-      scenarios: 'Several scenarios; what stands beside them they have in common.',
-    },
+    purposes: { ...SCENARIO, scenarios: 'Several scenarios; what stands beside them they have in common.' },
     rules: { dependencies: { scenarios: { properties: { name: false, expect: false } } } },
     values: BLOCK_VALUES,
   },
@@ -141,21 +164,23 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       path: 'The states that the first agent comes to, in order; or by agent.',
       result: 'What the first agent ends with.',
       results: 'What each agent ends with.',
-      prompts: 'What each state is sent: on every visit, or a list with one for each.',
+      prompts: 'What each state is sent, or AGENT/STATE: on every visit, or a list with one for each.',
       files: 'What each file holds at the end.',
       cost: 'Dollars, of all states or by state.',
       turns: 'How many turns there are, in all states or by state.',
       reminders: 'How many reminders there are, in all states or by state.',
+      warnings: 'How many warnings there are, in all states or by state.',
       status: 'How the run ends.',
       exit: 'The exit code of Raymond.',
     },
     values: {
       path: { ...WAY, additionalProperties: WAY },
       prompts: { propertyNames: PROMPT_NAME },
-      files: FILES,
+      files: EXPECTED_FILES,
       cost: BY_STATE,
       turns: BY_STATE,
       reminders: BY_STATE,
+      warnings: BY_STATE,
     },
   },
   fileText: {
@@ -177,5 +202,5 @@ export const NARROWED: Readonly<Record<string, Node>> = {
 function without(keys: readonly string[], name: string): Node {
   const list = { type: 'array', items: ref(name) };
   const refused = Object.fromEntries(keys.map((key) => [key, false]));
-  return { ...list, type: ['string', 'object', 'array'], properties: { ...refused, turns: list, visits: list } };
+  return { ...list, type: [...TEXT_TYPES, 'object', 'array'], properties: { ...refused, turns: list, visits: list } };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { KINDS, type Kind, NARROWED, type Node, ref } from './json-rules.ts';
+import { text } from './answer-schema.ts';
+import { KINDS, type Kind, NARROWED, type Node, ref, TEXT_TYPES } from './json-rules.ts';
 import { SCENARIO } from './schema.ts';
 
 type Definitions = Map<string, Node>;
@@ -7,9 +8,14 @@ type Definitions = Map<string, Node>;
 /** A scenario file as JSON Schema, for editors: what is taken if the workflow has these states. */
 export function scenarioSchema(): object {
   const definitions: Definitions = new Map();
-  define(z.toJSONSchema(SCENARIO, { io: 'input', target: 'draft-7' }), definitions);
+  define(z.toJSONSchema(SCENARIO, { io: 'input', target: 'draft-7', override: asTaken }), definitions);
   const { file, ...others } = Object.fromEntries(definitions);
   return { title: 'Raymond: a scenario, or canned answers', ...file, definitions: { ...others, ...NARROWED } };
+}
+
+/** What is plainly a text, though YAML takes it for a number, is taken for one: see shape.ts. */
+function asTaken({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: object }): void {
+  if (zodSchema === text) Object.assign(jsonSchema, { type: TEXT_TYPES });
 }
 
 /** The schema with each kind of mapping taken out of it, completed, and defined once. */
@@ -45,8 +51,8 @@ function completed(node: Node, { purposes, rules, values }: Kind): Node {
  */
 function either(several: readonly Node[], definitions: Definitions): Node {
   const [first = {}, second = {}] = several;
-  if (first.type === 'string' && typeof second.$ref === 'string') {
-    definitions.set(nameOf(second), { ...definitions.get(nameOf(second)), type: ['string', 'object'] });
+  if (Array.isArray(first.type) && typeof second.$ref === 'string') {
+    definitions.set(nameOf(second), { ...definitions.get(nameOf(second)), type: [...first.type, 'object'] });
     return second;
   }
   const kinds = several.map((kind) => (typeof kind.$ref === 'string' ? (definitions.get(nameOf(kind)) ?? {}) : kind));

@@ -1,5 +1,6 @@
 import type { Options, RunStatus } from '../core/run.ts';
 import type { Place } from './document.ts';
+import type { Fixtures } from './fixtures.ts';
 import type { Scenario } from './scenario.ts';
 
 /** What a text should be like: all of it must hold. The patterns are regular expressions. */
@@ -10,18 +11,26 @@ export interface TextWish {
   readonly matches: readonly string[];
 }
 
+/** What a state is sent: on every visit of an agent, or of all if it is null; or on one visit after the other. */
+interface PromptsWish {
+  readonly kind: 'prompts';
+  readonly agent: string | null;
+  readonly state: string;
+  readonly every: boolean;
+  readonly visits: readonly TextWish[];
+}
+
 /** One thing that should come of a scenario. */
 export type Wish =
   /** The states that an agent comes to, in order. */
   | { readonly kind: 'path'; readonly agent: string; readonly states: readonly string[] }
   | { readonly kind: 'result'; readonly agent: string; readonly text: TextWish }
-  /** What a state is sent: on every visit, or on one visit after the other. */
-  | { readonly kind: 'prompts'; readonly state: string; readonly every: boolean; readonly visits: readonly TextWish[] }
+  | PromptsWish
   /** What a file holds; null if there should be none. */
   | { readonly kind: 'file'; readonly name: string; readonly text: TextWish | null }
   /** Dollars, of one state or of all. */
   | { readonly kind: 'cost'; readonly state: string | null; readonly usd: number }
-  | { readonly kind: 'turns' | 'reminders'; readonly state: string | null; readonly count: number }
+  | { readonly kind: 'turns' | 'reminders' | 'warnings'; readonly state: string | null; readonly count: number }
   | { readonly kind: 'status'; readonly status: RunStatus }
   | { readonly kind: 'exit'; readonly code: number };
 
@@ -37,7 +46,9 @@ export interface Rehearsal {
   readonly input: string | null;
   /** Those that are not as usual. */
   readonly options: Partial<Options>;
-  /** What the folder holds at first. */
+  /** What the folder holds at first; what ends in `/` is a folder in it. */
   readonly files: Readonly<Record<string, string>>;
+  /** What else it holds, as far as it is not among these files. */
+  readonly fixtures: Fixtures | null;
   readonly expectations: readonly Expectation[];
 }

@@ -1,19 +1,26 @@
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { SETTINGS } from '../config/settings.ts';
 import type { Scope } from '../core/names.ts';
 import type { Options } from '../core/run.ts';
 import { expectationsIn } from './expectations.ts';
-import { type CheckedFile, checkFile, type ScenarioFile } from './file.ts';
-import { joined, partsFrom, partsOf } from './read.ts';
+import { type CheckedFile, checkFile, refused, type ScenarioFile } from './file.ts';
+import { fixturesIn } from './fixtures.ts';
+import { joined, partsFrom, partsOf, recordedIn } from './read.ts';
 import type { Rehearsal } from './rehearsal.ts';
 import type { GivenFile, GivenScenario } from './schema.ts';
 
-/** The scenarios of a file, for a workflow of these states; throws one error that names everything wrong with it. */
-export function rehearsalsIn(file: ScenarioFile, scope: Scope): readonly Rehearsal[] {
-  const checked = checkFile(file, scope);
-  const { scenarios, ...only } = checked.given;
-  if (scenarios === undefined) return [rehearsalOf(checked, scope, only, [], {})];
-  return scenarios.map((given, index) => rehearsalOf(checked, scope, given, ['scenarios', index], only));
+/**
+ * The scenarios of a file, for workflows of these states, one for each of them; throws one error that names everything
+ * wrong with it.
+ */
+export function rehearsalsIn(file: ScenarioFile, scopes: readonly Scope[]): readonly Rehearsal[] {
+  const checked = checkFile(file, scopes);
+  const { scenarios, ...shared } = checked.given;
+  return scopes.map((scope, at) => {
+    const own = scenarios?.[at];
+    if (own === undefined) return rehearsalOf(checked, scope, shared, [], {});
+    return rehearsalOf(checked, scope, own, ['scenarios', at], shared);
+  });
 }
 
 function rehearsalOf(
@@ -31,14 +38,29 @@ function rehearsalOf(
     at: file.document.placeOf(path),
     scenario: {
       file: file.name,
-      parts: joined(base, partsOf(file, shared), partsOf(file, own, path)),
+      parts: joined(base, partsOf(file, scope, shared), partsOf(file, scope, own, path)),
       scripts: scripts ?? 'real',
+      recorded: new Map([...recordedIn(scope, shared), ...recordedIn(scope, own)]),
     },
     input: input ?? null,
     options: { ...optionsOf({ ...shared.options, ...own.options }), variables },
     files: { ...shared.files, ...own.files },
-    expectations: expectationsIn(file, own.expect ?? {}, [...path, 'expect']),
+    fixtures: own.files_from === undefined ? fixturesOf(file, shared, []) : fixturesOf(file, own, path),
+    expectations: expectationsIn(file, scope, own.expect ?? {}, [...path, 'expect']),
   };
+}
+
+/** The folder of fixtures that a block names; an error if it cannot be used. */
+function fixturesOf(
+  { name, folder, document }: CheckedFile,
+  { files_from: from }: GivenScenario,
+  path: readonly (string | number)[],
+): Rehearsal['fixtures'] {
+  if (from === undefined) return null;
+  const found = fixturesIn(resolve(folder, from));
+  if (typeof found !== 'string') return found;
+  const message = `\`${from}\` cannot be copied: ${found}`;
+  throw refused(name, [{ ...document.placeOf([...path, 'files_from']), message }]);
 }
 
 function optionsOf(given: NonNullable<GivenScenario['options']>): Partial<Options> {

@@ -1,3 +1,5 @@
+import type { Place } from './document.ts';
+
 /** Ways in which a canned turn can fail, in the words of whoever writes the file. */
 export const FAILURES = [
   'overloaded',
@@ -57,6 +59,13 @@ export interface Part {
   readonly line: number;
   /** The first that is meant for an agent counts. */
   readonly cases: readonly Case[];
+  /** Of a script: all that it is made to print, as it is written. */
+  readonly prints: readonly Print[];
+}
+
+/** What a script is made to print, and where that is written. */
+export interface Print extends Place {
+  readonly text: string;
 }
 
 /** Canned answers as plain data. */
@@ -67,4 +76,6 @@ export interface Scenario {
   readonly parts: ReadonlyMap<string, Part>;
   /** Whether scripts that have no part are run; otherwise they need one. */
   readonly scripts: 'real' | 'played';
+  /** What the scripts were like when they were recorded: a fingerprint of each, by its file. */
+  readonly recorded: ReadonlyMap<string, string>;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { alone, amount, answerKeysAt, count, files, type Issues, part, scalar, text } from './answer-schema.ts';
+import { alone, amount, answerKeysAt, count, files, type Issues, part, text } from './answer-schema.ts';
 import { EXPECT, expect, expectKeysAt } from './expect-schema.ts';
 
 /*
@@ -23,17 +23,24 @@ const OPTIONS = {
   timeout: someAmount.optional(),
 };
 
+/** As `fingerprintOf` makes them. */
+const fingerprint = z
+  .string({ error: 'twelve hexadecimal digits' })
+  .regex(/^[0-9a-f]{12}$/, { error: 'twelve hexadecimal digits' });
+
 const SHARED = {
   answers_from: text.optional(),
   input: text.optional(),
-  vars: z.record(z.string(), scalar, { error: 'a mapping of variables to values' }).optional(),
+  vars: z.record(z.string(), text, { error: 'a mapping of variables to values' }).optional(),
   options: z.strictObject(OPTIONS, { error: 'a mapping of options to values' }).optional(),
   files: files.optional(),
+  files_from: text.optional(),
   scripts: z.enum(['real', 'played'], { error: '`real` or `played`' }).optional(),
+  recorded_scripts: z.record(z.string(), fingerprint, { error: 'a mapping of scripts to fingerprints' }).optional(),
   answers: z.record(z.string(), part, { error: 'a mapping of states to answers' }).optional(),
 };
 
-const LISTED = { name: text, ...SHARED, expect: expect.optional() };
+const LISTED = { name: text, workflow: text.optional(), ...SHARED, expect: expect.optional() };
 
 const listed = z.strictObject(LISTED, { error: 'a mapping with the key `name`' });
 
@@ -54,7 +61,7 @@ export const SCENARIO = z
 
 /** What a file holds, and what one of its scenarios does. */
 export type GivenFile = z.infer<typeof SCENARIO>;
-export type GivenScenario = Omit<GivenFile, 'workflow' | 'scenarios'>;
+export type GivenScenario = Omit<GivenFile, 'scenarios'>;
 
 /** The keys that are known at a place of the file. */
 export function keysAt([first, second, ...rest]: readonly PropertyKey[]): readonly string[] {

@@ -1,27 +1,44 @@
 import { isPrompt, resolveState, type Scope } from '../core/names.ts';
 import { variableProblem } from '../core/variables.ts';
-import type { Document, Fault } from './document.ts';
+import { type Document, type Fault, listed, mapping } from './document.ts';
 
 export const OF_SCRIPTS = ['exit', 'stderr'];
 export const OF_PROMPTS = ['uses', 'deny', 'cost', 'fail', 'resets_in'];
 
 type Path = readonly (string | number)[];
 
-/** The states that a file's names mean, and what is wrong with them: each must be one of the workflow. */
-export interface Meaning {
-  /** The file of the state; undefined if it is one of another platform. */
-  readonly stateOf: (name: string) => string | undefined;
-  readonly faults: readonly Fault[];
+/** The file of the state that a name means; undefined if it means none, or one of another platform. */
+export function stateIn(scope: Scope, name: string): string | undefined {
+  const found = resolveState(name, scope);
+  return found.kind === 'found' ? found.file : undefined;
 }
 
-/** Looks for what only the workflow can tell about a scenario file. */
-export function meaningOf(document: Document, scope: Scope): Meaning {
-  const reader = new Reader(document, scope);
-  reader.readBlock([], document.value);
-  const { scenarios } = mapping(document.value);
-  for (const [at, block] of listed(scenarios).entries()) reader.readBlock(['scenarios', at], block);
-  return { stateOf: reader.stateOf, faults: reader.faults };
+/** `START` is a state, whoever enters it; `main_worker1/START` is the same, entered by that agent. */
+export function visitorAndState(key: string): { readonly agent: string | null; readonly name: string } {
+  const [, agent = null, name = key] = /^([^/\\\0]+)\/([\s\S]+)$/.exec(key) ?? [];
+  return { agent, name };
 }
+
+/** The states of the workflow that each scenario of a file is for; null for a scenario that is not to be played. */
+export type Scopes = readonly (Scope | null)[];
+
+/** Looks for what only its workflows can tell about a scenario file: each name must be that of a state. */
+export function faultsOfNames(document: Document, scopes: Scopes): readonly Fault[] {
+  const faultsAt = (path: Path, block: unknown, scope: Scope | null): readonly Fault[] => {
+    if (scope === null) return [];
+    const reader = new Reader(document, scope);
+    reader.readBlock(path, block);
+    return reader.faults;
+  };
+  const scenarios = listed(mapping(document.value).scenarios);
+  const [first = [], ...others] = [...new Set(scopes)].map((scope) => faultsAt([], document.value, scope));
+  // What stands beside scenarios for several workflows is meant for any of them.
+  const shared = first.filter((fault) => others.every((faults) => faults.some((other) => isAt(fault, other))));
+  const own = scenarios.flatMap((block, at) => faultsAt(['scenarios', at], block, scopes[at] ?? null));
+  return [...shared, ...own];
+}
+
+const isAt = (a: Fault, b: Fault): boolean => a.line === b.line && a.column === b.column;
 
 class Reader {
   readonly faults: Fault[] = [];
@@ -33,27 +50,26 @@ class Reader {
     this.scope = scope;
   }
 
-  readonly stateOf = (name: string): string | undefined => {
-    const found = resolveState(name, this.scope);
-    return found.kind === 'found' ? found.file : undefined;
-  };
-
   /** One scenario, or what several have in common. */
   readBlock(path: Path, block: unknown): void {
-    const { answers, vars, expect } = mapping(block);
+    const { answers, vars, recorded_scripts: recorded, expect } = mapping(block);
     this.readNames([...path, 'answers'], answers, (at, value, file) => this.misplaced(at, value, file));
     for (const name of Object.keys(mapping(vars))) {
       const problem = variableProblem(name, this.scope.platform);
       if (problem !== undefined) this.wrong([...path, 'vars', name], problem);
     }
-    const { path: way, prompts, cost, turns, reminders } = mapping(expect);
+    this.readNames([...path, 'recorded_scripts'], recorded, (at, _, file) => {
+      if (isPrompt(file)) this.wrong(at, `\`${file}\` is no script: it does not belong here`);
+    });
+    const { path: way, prompts, cost, turns, reminders, warnings } = mapping(expect);
     const within = (key: string): Path => [...path, 'expect', key];
     if (Array.isArray(way)) this.readWay(within('path'), way);
     else for (const [agent, each] of Object.entries(mapping(way))) this.readWay([...within('path'), agent], each);
-    this.readNames(within('prompts'), prompts, (at, _, file) => {
+    const noScript = (at: Path, _: unknown, file: string): void => {
       if (!isPrompt(file)) this.wrong(at, `a script is sent no prompt: \`${file}\` does not belong here`);
-    });
-    for (const [key, value] of Object.entries({ cost, turns, reminders })) this.readNames(within(key), value);
+    };
+    this.readNames(within('prompts'), prompts, noScript, visitorAndState);
+    for (const [key, value] of Object.entries({ cost, turns, reminders, warnings })) this.readNames(within(key), value);
   }
 
   /** A mapping by state. */
@@ -61,14 +77,17 @@ class Reader {
     path: Path,
     given: unknown,
     look: (at: Path, value: unknown, file: string) => void = () => {},
+    read: typeof visitorAndState = (key) => ({ agent: null, name: key }),
   ): void {
     const seen = new Set<string>();
-    for (const [name, value] of Object.entries(mapping(given))) {
-      const at = [...path, name];
+    for (const [key, value] of Object.entries(mapping(given))) {
+      const at = [...path, key];
+      const { agent, name } = read(key);
       const file = this.meant(name, (message) => this.wrong(at, message));
       if (file === undefined) continue;
-      if (seen.has(file)) this.wrong(at, `\`${name}\` is ${file} again: keep one of them`);
-      seen.add(file);
+      const exact = agent === null ? file : `${agent}/${file}`;
+      if (seen.has(exact)) this.wrong(at, `\`${key}\` is ${exact} again: keep one of them`);
+      seen.add(exact);
       look(at, value, file);
     }
   }
@@ -103,8 +122,3 @@ class Reader {
     this.faults.push({ ...this.document.placeOfKey(path), message });
   }
 }
-
-const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-const mapping = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

@@ -26,12 +26,12 @@ export interface Change {
 
 /** What a step made of a run. What is the same object as before has not changed: the interpreter copies what it alters. */
 export function changeOf(before: Run, { run, events }: Step): Change {
-  const { seq: _was, agents: _those, ledger: _then, ...head } = before;
-  const { seq, agents, ledger, ...newHead } = run;
+  const { seq, agents, ledger } = run;
+  const { seq: _is, agents: _those, ledger: _now, ...head } = altered<Run>(before, run);
   return {
     seq,
     head: {
-      ...altered(head, newHead),
+      ...head,
       ...(ledger !== before.ledger && {
         ledger: { ...ledger, states: altered(before.ledger.states, ledger.states) as Ledger['states'] },
       }),
@@ -52,15 +52,16 @@ function agentChanges(before: readonly Agent[], after: readonly Agent[]): readon
 }
 
 function agentChange(at: number, before: Agent | undefined, agent: Agent): AgentChange {
-  const { visits: seen = {}, ...old } = before ?? {};
-  const { visits, ...now } = agent;
-  const set: Partial<typeof now> = altered<typeof now>(old, now);
-  return { at, id: agent.id, set, visits: altered(seen, visits) as Agent['visits'] };
+  const { visits: _counts, ...set } = altered<Agent>(before ?? {}, agent);
+  return { at, id: agent.id, set, visits: altered(before?.visits ?? {}, agent.visits) as Agent['visits'] };
 }
 
 /** The entries that are not the same as before. */
-const altered = <T extends object>(before: Partial<T>, after: T): Partial<T> =>
-  Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key as keyof T] !== value)) as Partial<T>;
+function altered<T extends object>(before: Partial<T>, after: T): Partial<T> {
+  const entries: Partial<T> = {};
+  for (const key in after) if (after[key] !== before[key]) entries[key] = after[key];
+  return entries;
+}
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 

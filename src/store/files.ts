@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
@@ -10,8 +10,8 @@ export const PRIVATE_FOLDER = 0o700;
 export const PRIVATE_FILE = 0o600;
 
 /*
- * What is not `durable` need not survive a power cut, such as a rehearsal. It is never synced, and every call is made at
- * once: the way to the thread pool and back would take longer.
+ * What is not `durable` need not survive the end of this process, such as a rehearsal. It is never synced, and every
+ * call is made at once: the way to the thread pool and back would take longer, and nobody else looks in between.
  */
 
 /** Makes a folder and those above it, so that they outlast a power cut. One that is there is left as it is. */
@@ -39,7 +39,7 @@ async function explainMkdir(folder: string, cause: unknown): Promise<never> {
 
 /** Replaces a file as a whole: whoever reads it, and whatever happens, finds the old text or the new one. */
 export async function replaceFile(file: string, text: string, durable = true): Promise<void> {
-  if (!durable) return replaceAtOnce(file, text);
+  if (!durable) return writeFileSync(file, text, { mode: PRIVATE_FILE, encoding: 'utf8' });
   const temporary = join(dirname(file), `.${basename(file)}.tmp`);
   try {
     await writeWhole(temporary, text);
@@ -68,15 +68,9 @@ export async function createFile(file: string, text: string, durable = true): Pr
   return true;
 }
 
-function replaceAtOnce(file: string, text: string): void {
-  const temporary = `${file}.tmp`;
-  writeFileSync(temporary, text, { mode: PRIVATE_FILE });
-  renameSync(temporary, file);
-}
-
 function createAtOnce(file: string, text: string): boolean {
   try {
-    writeFileSync(file, text, { mode: PRIVATE_FILE, flag: 'wx' });
+    writeFileSync(file, text, { mode: PRIVATE_FILE, encoding: 'utf8', flag: 'wx' });
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;

@@ -11,6 +11,6 @@ const TEXT = `# Runs hold prompts and answers: they are nobody else's. The confi
 /** Keeps runs out of a repository whose users commit everything. A file that is there is the user's, and none is no harm. */
 export function keepOutOfGit(root: string): void {
   try {
-    writeFileSync(join(root, '.gitignore'), TEXT, { flag: 'wx', mode: PRIVATE_FILE });
+    writeFileSync(join(root, '.gitignore'), TEXT, { flag: 'wx', mode: PRIVATE_FILE, encoding: 'utf8' });
   } catch {}
 }

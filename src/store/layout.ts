@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Stats, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import type { TurnName } from '../core/due.ts';
 import { stem } from '../core/names.ts';
 
@@ -20,8 +20,10 @@ export interface Layout {
 
 /** The layout of a `.raymond` folder. */
 export function layoutOf(root: string): Layout {
-  const run = (id: string): string => join(root, 'runs', id);
-  const turns = (id: string): string => join(run(id), 'turns');
+  // Names are put together as they are: `join` looks at every letter, and a turn asks for its folder again and again.
+  const runs = join(root, 'runs');
+  const run = (id: string): string => `${runs}${sep}${id}`;
+  const turns = (id: string): string => `${run(id)}${sep}turns`;
   return {
     root,
     config: join(root, 'config.toml'),
@@ -29,9 +31,9 @@ export function layoutOf(root: string): Layout {
     debugs: join(root, 'debug'),
     state: (id) => join(root, 'state', `${id}.json`),
     run,
-    journal: (id) => join(run(id), 'journal.jsonl'),
+    journal: (id) => `${run(id)}${sep}journal.jsonl`,
     turns,
-    turn: (id, turn) => join(turns(id), turnFolderName(turn)),
+    turn: (id, turn) => `${turns(id)}${sep}${turnFolderName(turn)}`,
     debug: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
   };
 }
@@ -67,9 +69,12 @@ const turnFolderName = ({ number, agent, state }: TurnName): string =>
   `${String(number).padStart(4, '0')}-${safe(agent)}-${safe(stem(state))}`;
 
 const LONGEST = 60;
+/** What nearly every name is like. */
+const PLAIN = /^[\w.-]{1,60}$/;
 
 /** A name as part of a file name. What is too long is told apart by its hash: two agents never share a folder. */
 function safe(name: string): string {
+  if (PLAIN.test(name)) return name;
   const plain = name.replace(/[^\p{L}\p{N}._-]/gu, '-');
   if (Buffer.byteLength(plain) <= LONGEST) return plain;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 12);

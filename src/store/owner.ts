@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdirSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -56,11 +56,12 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}):
     if (owner !== undefined && !mayTake(owner, options)) throw refusal(folder, owner);
     const number = (owner?.number ?? 0) + 1;
     const file = ownerFile(folder, number);
-    const life = randomBytes(8).toString('hex');
+    const life = randomUUID().replaceAll('-', '');
     if (!(await createOwner(file, { ...facts, life }, options.durable))) continue;
     const ownership = ownershipOf(folder, number, life);
-    if (await ownership.stillOwner()) {
-      await forgetStops(folder, (each) => each !== life);
+    const names = namesIn(folder);
+    if (highest(names) === number) {
+      await forgetStops(folder, (each) => each !== life, names);
       return ownership;
     }
     await ownership.release();
@@ -70,19 +71,19 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}):
 function ownershipOf(folder: string, number: number, life: string): Ownership {
   return {
     number,
-    stillOwner: async () => (await highest(folder)) === number,
+    stillOwner: async () => highest(namesIn(folder)) === number,
     stopAsked: () => stopAsked(folder, life),
     async release() {
       // If it cannot be removed, our end will be the proof that we are gone.
       removeAtOnce(ownerFile(folder, number));
-      await forgetStops(folder, (each) => each === life);
+      if (stopAsked(folder, life) !== null) await forgetStops(folder, (each) => each === life);
     },
   };
 }
 
 /** Who owns the run whose folder this is, or undefined if nobody does. */
 export async function ownerOf(folder: string, here?: ProcessFacts): Promise<Owner | undefined> {
-  const number = await highest(folder);
+  const number = highest(namesIn(folder));
   if (number === undefined) return undefined;
   const text = await readFile(ownerFile(folder, number), 'utf8').catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -119,10 +120,8 @@ async function createOwner(file: string, record: OwnerRecord, durable?: boolean)
 }
 
 /** The highest number there is; undefined if nobody ever owned the run, or all have given it free. */
-async function highest(folder: string): Promise<number | undefined> {
-  const numbers = namesIn(folder)
-    .flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? [])
-    .map(Number);
+function highest(names: readonly string[]): number | undefined {
+  const numbers = names.flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? []).map(Number);
   return numbers.length === 0 ? undefined : Math.max(...numbers);
 }
 

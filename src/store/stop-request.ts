@@ -36,8 +36,12 @@ export function stopAsked(folder: string, life: string): StopStage | null {
 }
 
 /** Clears away what was asked for in past lives. What cannot be removed does no harm. */
-export async function forgetStops(folder: string, isPast: (life: string) => boolean): Promise<void> {
-  for (const name of namesIn(folder)) {
+export async function forgetStops(
+  folder: string,
+  isPast: (life: string) => boolean,
+  names = namesIn(folder),
+): Promise<void> {
+  for (const name of names) {
     const life = REQUEST.exec(name)?.[1];
     if (life !== undefined && isPast(life)) await rm(join(folder, name), { force: true }).catch(() => {});
   }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { TurnName } from '../core/due.ts';
 import { codeOf } from '../errors.ts';
 import { diskProblem } from './disk-problem.ts';
@@ -27,7 +27,7 @@ export async function prepareTurn(
   if (!madeAtOnce(folder)) await makeAnew(layout.turns(run), folder, durable);
   try {
     for (const [name, content] of Object.entries(files)) {
-      writeFileSync(join(folder, name), content, { mode: PRIVATE_FILE });
+      writeFileSync(`${folder}${sep}${name}`, content, { mode: PRIVATE_FILE, encoding: 'utf8' });
     }
     return folder;
   } catch (cause) {
@@ -50,7 +50,7 @@ async function makeAnew(turns: string, folder: string, durable: boolean): Promis
   if (existsSync(join(folder, 'started'))) throw new Error(`${folder} belongs to a turn that has started`);
   await makeFolder(turns, durable);
   try {
-    rmSync(folder, { recursive: true, force: true });
+    if (existsSync(folder)) rmSync(folder, { recursive: true });
     mkdirSync(folder, { mode: PRIVATE_FOLDER });
   } catch (cause) {
     throw unfilled(folder, cause);

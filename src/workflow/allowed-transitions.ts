@@ -1,5 +1,5 @@
 import type { Platform } from '../core/names.ts';
-import { didYouMean } from '../core/nearest.ts';
+import { didYouMean, nearest } from '../core/nearest.ts';
 import { type Policy, type PolicyEntry, statesNamed } from '../core/policy.ts';
 import { OWN_ATTRIBUTES, type OwnAttribute } from '../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
@@ -55,13 +55,14 @@ export function readEntry(item: Value, report: Report, platform: Platform): Read
   }
   const all = readFields(item, report, fold);
   const fields = new Map(all);
-  const tag = readTag(fields.get('tag'), item.at, report);
+  const tag = readTag(fields.get('tag'), item.at, report, [...fields.keys()]);
   if (tag === undefined) return undefined;
   const target = readTarget(tag, fields.get('target'), report);
   fields.delete('tag');
   const attributes = new Map<string, string>();
+  const missing = TRANSITIONS[tag].required.filter((key) => !fields.has(key));
   for (const field of fields.values()) {
-    if (field.name === 'target' || !belongs(tag, field, report, platform)) continue;
+    if (field.name === 'target' || !belongs(tag, field, report, platform, missing)) continue;
     const value = scalar(field, report);
     if (value !== undefined && fits(field, value, report)) attributes.set(field.name, value);
   }
@@ -79,12 +80,12 @@ function fold(name: string): string {
   return lower === 'tag' || lower === 'target' || isOwn(lower) ? lower : name;
 }
 
-function readTag(field: Field | undefined, at: Place, report: Report): TagName | undefined {
+function readTag(field: Field | undefined, at: Place, report: Report, keys: readonly string[]): TagName | undefined {
   if (field === undefined || field.value.kind === 'nothing') {
-    report.error(
-      field?.at ?? at,
-      `this entry has no \`tag\`: say which transition it permits (${TAG_NAMES.join(', ')})`,
-    );
+    // Within braces, YAML takes `tag:goto` for one word.
+    const glued = keys.find((key) => /^tag:\S/i.test(key));
+    const advice = glued === undefined ? `say which transition it permits (${TAG_NAMES.join(', ')})` : BLANK;
+    report.error(field?.at ?? at, `this entry has no \`tag\`: ${advice}`);
     return undefined;
   }
   const given = scalar(field, report)?.trim();
@@ -95,6 +96,8 @@ function readTag(field: Field | undefined, at: Place, report: Report): TagName |
   report.error(field.value.at, `there is no tag ${quote(given)}${meant}; the tags are ${TAG_NAMES.join(', ')}`);
   return undefined;
 }
+
+const BLANK = 'write a blank after the colon, as in `tag: goto`';
 
 function readTarget(tag: TagName, field: Field | undefined, report: Report): string | null {
   if (field === undefined || field.value.kind === 'nothing') return null;
@@ -107,7 +110,13 @@ function readTarget(tag: TagName, field: Field | undefined, report: Report): str
 }
 
 /** Whether a tag takes this attribute; what it does not take is an error if the language knows it, else a warning. */
-function belongs(tag: TagName, { name, at }: Field, report: Report, platform: Platform): boolean {
+function belongs(
+  tag: TagName,
+  { name, at }: Field,
+  report: Report,
+  platform: Platform,
+  missing: readonly string[],
+): boolean {
   const { attributes, variables } = TRANSITIONS[tag];
   const taken: readonly string[] = attributes;
   if (taken.includes(name)) return true;
@@ -123,6 +132,8 @@ function belongs(tag: TagName, { name, at }: Field, report: Report, platform: Pl
   }
   const refused = variableProblem(name, platform);
   if (refused !== undefined) report.error(at, refused);
+  else if (nearest(name, missing) !== undefined)
+    report.warning(at, `${quote(name)} is taken for a variable of the worker${didYouMean(name, missing)}`);
   return refused === undefined;
 }
 

@@ -48,7 +48,8 @@ function decode(value: Value, report: Report, platform: Platform): Frontmatter {
   for (const field of readFields(value, report).values()) {
     const key = Object.hasOwn(KEYS, field.name) ? KEYS[field.name] : undefined;
     if (key === undefined) {
-      const meant = didYouMean(field.name, Object.keys(KEYS));
+      const other = OTHER_WORDS.get(field.name.toLowerCase());
+      const meant = other === undefined ? didYouMean(field.name, Object.keys(KEYS)) : ` (did you mean ${other}?)`;
       report.warning(field.at, `the key ${quote(field.name)} is unknown and has no effect${meant}`);
     } else if (field.value.kind !== 'nothing') {
       frontmatter = { ...frontmatter, ...key.read(field, report, platform) };
@@ -56,3 +57,12 @@ function decode(value: Value, report: Report, platform: Platform): Frontmatter {
   }
   return frontmatter;
 }
+
+/** What the same things are called elsewhere. */
+const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+  ['tools', 'allowed_tools'],
+  ['transitions', 'allowed_transitions'],
+  ['permissions', 'permission_mode'],
+  ['permissionmode', 'permission_mode'],
+  ['system_prompt', 'append_system_prompt'],
+]);

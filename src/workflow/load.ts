@@ -35,7 +35,7 @@ const MOST_READS = 32;
 export async function openWorkflow(path: string, platform: Platform): Promise<Workflow> {
   const located = await locate(path);
   const source = sourceOf(located);
-  const scope = async (): Promise<Scope> => ({ files: (await source.list()).filter(isNoReadme), platform });
+  const scope = async (): Promise<Scope> => ({ files: (await source.list()).filter(isNoNote), platform });
   const atFirst = await scope();
   const entry = entryOf(located, atFirst);
   const findings = [...entryFindings(source.name, entry), ...(await checkAll(source, atFirst))];
@@ -52,8 +52,10 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
   };
 }
 
-/** Who reads a folder wants to be told about it; that is written to people, not to Claude. */
-export const isNoReadme = (file: string): boolean => file.toLowerCase() !== 'readme.md';
+/** Whether a file may be a state: who reads or changes a folder wants to be told about it, and these do. */
+export const isNoNote = (file: string): boolean => !NOTES.includes(file.toLowerCase());
+
+const NOTES = ['readme.md', 'claude.md', 'agents.md'];
 
 /** The files of what the user named. */
 export function sourceOf(located: Located): Source {

@@ -9,11 +9,12 @@ import {
   type Scope,
 } from '../core/names.ts';
 import { readEntry } from './allowed-transitions.ts';
+import { entriesBelow } from './below.ts';
 import { mapConcurrently } from './concurrent.ts';
 import { dissectPrompt } from './frontmatter.ts';
 import { InvalidWorkflow } from './invalid.ts';
 import { EMPTY } from './keys.ts';
-import { isNoReadme, nameOf, sourceOf } from './load.ts';
+import { isNoNote, nameOf, sourceOf } from './load.ts';
 import { type Located, locate, wrongPath } from './locate.ts';
 import { newReport, WHOLE } from './report.ts';
 import type { Source } from './source.ts';
@@ -28,6 +29,7 @@ export type Circumstances = Pick<Sheet, 'platform' | 'resetStack' | 'variables'>
 export interface Opened {
   readonly sheet: Sheet;
   readonly root: string;
+  readonly isZip: boolean;
 }
 
 const MOST_READS = 32;
@@ -39,23 +41,27 @@ const MOST_READS = 32;
 export async function readSheet(path: string, { platform, resetStack, variables }: Circumstances): Promise<Opened> {
   const located = await locate(path);
   const source = sourceOf(located);
-  const scope = { files: (await source.list()).filter(isNoReadme), platform };
+  const scope = { files: (await source.list()).filter(isNoNote), platform };
+  const entry = entryOf(located, scope);
   const sheet = {
     name: nameOf(located),
     platform,
-    entry: entryOf(located, scope),
+    entry,
     entryGiven: located.kind === 'state',
+    ...(entry.kind === 'unknown' && located.kind === 'folder' && { below: entriesBelow(located.path, platform) }),
     resetStack,
     variables,
     files: await mapConcurrently(scope.files, MOST_READS, (file) => readFile(source, file, platform)),
   };
-  return { sheet, root: located.kind === 'state' ? located.folder : located.path };
+  return { sheet, root: located.kind === 'state' ? located.folder : located.path, isZip: located.kind === 'zip' };
 }
 
 function entryOf(located: Located, scope: Scope): Resolution {
   if (located.kind !== 'state') return resolveEntry(scope);
   if (scope.files.includes(located.file)) return resolveState(located.file, scope);
-  throw wrongPath(`${located.path} is no state: README.md and files whose name begins with a dot are not`);
+  throw wrongPath(
+    `${located.path} is no state: README.md, CLAUDE.md, AGENTS.md and files whose name begins with a dot are not`,
+  );
 }
 
 async function readFile(source: Source, file: string, platform: Platform): Promise<SheetFile> {

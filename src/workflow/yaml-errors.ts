@@ -13,6 +13,10 @@ const BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Implicit map keys need to be followed/, 'there is no colon behind this key'],
   [/^Unexpected scalar at node end/, 'this stands behind the end of a value: put quotes around the whole value'],
   [/^Unexpected flow-(?:map|seq)-end/, 'nothing before this bracket opens it'],
+  [
+    /without - indicator/,
+    'this belongs to no entry of the list: indent it as far as the first key of its entry, or begin it with `- `',
+  ],
 ];
 
 /** What is wrong with a block of YAML, and where. */

@@ -7,8 +7,11 @@ import { type Files, sheetOf } from './sheet-of.ts';
 
 const LESSONS = readLessons();
 
-/** A return that cannot happen is always somebody's fault, and that is found too. */
-const COMPANIONS: Readonly<Record<string, readonly string[]>> = { 'impossible-return': ['never-returns'] };
+/** A return that cannot happen is always somebody's fault, and that is found too; so is what a slip does not allow. */
+const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
+  'impossible-return': ['never-returns'],
+  'unknown-rule': ['endless-loop'],
+};
 
 const findIn = async (files: Files) => lint(await withScriptFaults(sheetOf(files)));
 

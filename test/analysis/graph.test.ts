@@ -78,6 +78,66 @@ describe('the transitions of a state', () => {
   });
 });
 
+describe('a name of which a part is known', () => {
+  const STYLES = { 'STYLE_go.md': END, 'STYLE_rust.sh': bash('echo "<result>x</result>"'), 'OTHER.md': END };
+  const first = (files: Files, count: number) =>
+    edges(files)
+      .filter((edge) => edge.startsWith('START'))
+      .slice(0, count);
+
+  test('leads to the states that fit it, in a script', () => {
+    expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>STYLE_${1}</goto>"') }, 3)).toStrictEqual([
+      'START.sh:2:7 part goto STYLE_go.md',
+      'START.sh:2:7 part goto STYLE_rust.sh',
+    ]);
+    expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>STYLE_$1.md</goto>"') }, 3)).toStrictEqual([
+      'START.sh:2:7 part goto STYLE_go.md',
+    ]);
+    expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>${1}_go</goto>"') }, 3)).toStrictEqual([
+      'START.sh:2:7 part goto STYLE_go.md',
+    ]);
+  });
+
+  test('leads to the states that fit it, in a prompt', () => {
+    const text = 'When done <call return="OTHER_{{x}}">STYLE_{{ lang }}.md</call>.';
+    expect(first({ ...STYLES, 'OTHER_1.md': END, 'OTHER_2.md': END, 'START.md': text }, 3)).toStrictEqual([
+      'START.md:1:11 part call STYLE_go.md, OTHER_1.md',
+      'START.md:1:11 part call STYLE_go.md, OTHER_2.md',
+    ]);
+  });
+
+  test('lets the parent of a worker go on in one of them', () => {
+    const script = bash('echo "<fork>OTHER</fork>"', 'echo "<goto>STYLE_$1</goto>"');
+    expect(first({ ...STYLES, 'START.sh': script }, 2)).toStrictEqual([
+      'START.sh:2:7 text fork OTHER.md, STYLE_go.md',
+      'START.sh:2:7 text fork OTHER.md, STYLE_rust.sh',
+    ]);
+  });
+
+  test('leads anywhere if only its ending is known', () => {
+    expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>$1.md</goto>"') }, 3)).toStrictEqual([
+      'START.sh:2:7 text goto any',
+    ]);
+  });
+
+  test('leads nowhere if no state fits it', () => {
+    expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>FORMAT_$1.md</goto>"') }, 3)).toStrictEqual([
+      'START.sh:2:7 text goto no FORMAT_….md',
+    ]);
+  });
+});
+
+test('a policy that leaves the state open has the full tags of its prompt as well', () => {
+  const text = 'Go on with <goto>A.md</goto> or <goto>B</goto>, or say <goto>STATE</goto>, but not <goto>C.md</goto>.';
+  const files = { 'START.md': policy(['tag: goto', 'tag: result'], text), 'A.md': END, 'B.md': END, 'C.md': END };
+  expect(edges(files).slice(3)).toStrictEqual([
+    'START.md:3:5 policy goto any',
+    'START.md:6:12 text goto A.md',
+    'START.md:6:33 text goto B.md',
+    'START.md:4:5 policy result end',
+  ]);
+});
+
 test('a name that could mean several states is a node of its own, with what it could mean', () => {
   const files = { 'START.md': 'Then <goto>A</goto>.', 'A.md': END, 'A.sh': bash('echo "<result>x</result>"') };
   expect(graphOf(files).nodes.at(-1)).toStrictEqual({

@@ -69,6 +69,16 @@ test.each([
   expect(say('unclosed-tag', { 'START.md': text })).toHaveLength(count);
 });
 
+test.each([
+  ['reply with the bare grade in a `result` tag', 0],
+  ['put the grade between result tags', 0],
+  ['answer with an XML element named result', 0],
+  ['answer with a tag called "result"', 0],
+  ['write down the result of your work', 1],
+])('a result may be asked for in words: %s', (words, count) => {
+  expect(say('unmentioned-entry', { 'START.md': policy(['tag: result'], `When done, ${words}.`) })).toHaveLength(count);
+});
+
 describe('a variable that is not set', () => {
   const WORKER = 'Do {{item}}. When done <result>x</result>.';
 
@@ -149,6 +159,55 @@ describe('a variable that is not set', () => {
   });
 });
 
+test.each([
+  ['only there', 'Like this:\n```\n{{title}}\n```\nWhen done <result>x</result>.', 'info'],
+  ['elsewhere, too', 'For {{title}}:\n```\n{{title}}\n```\nWhen done <result>x</result>.', 'warning'],
+  ['by a slip', 'Like this:\n```\n{{reslut}}\n```\nWhen done <result>x</result>.', 'warning'],
+])('a variable that a prompt has in a code block, %s, may be part of an example', (_, text, level) => {
+  const found = lint(sheetOf({ 'START.md': text })).filter(({ rule }) => rule === 'undefined-variable');
+  expect(found.map((finding) => finding.level)).toStrictEqual([level]);
+});
+
+test('a variable that is only shown is told how to be written as it stands', () => {
+  const files = { 'START.md': 'Like this:\n```\n{{title}}\n```\nWhen done <result>x</result>.' };
+  expect(say('undefined-variable', files)).toStrictEqual([
+    [
+      'nothing sets {{title}}, which stands in a code block',
+      'Write \\{{title}} if it is meant as it stands: then no run warns of it.',
+    ],
+  ]);
+});
+
+test('a fork that need not be said is told to start one worker', () => {
+  const files = { 'START.md': policy(['tag: fork, target: END.md, next: END.md'], 'Stop after this.'), 'END.md': END };
+  expect(say('implicit-transition', files).map(([, hint]) => hint)).toStrictEqual([
+    'The prompt need not ask for a tag; it only has to say when to stop. Then one worker starts, with no other variables ' +
+      'than the `allowed_transitions` give; for more, the prompt has to ask for the tags.',
+  ]);
+});
+
+test.each([
+  ['CHANGELOG.md', 'Changes.', 'info'],
+  ['TODO.md', 'Mend it.', 'info'],
+  ['TODO.md', policy(['tag: result'], END), 'warning'],
+  ['MORE.md', 'Mend it.', 'warning'],
+])('%s, to which nothing leads, may be no state at all', (file, text, level) => {
+  const found = lint(sheetOf({ 'START.md': END, [file]: text }));
+  expect(found.map((finding) => [finding.rule, finding.level])).toStrictEqual([['unreachable-state', level]]);
+});
+
+test.each([
+  ['START.sh', '…', bash('echo "<goto>STYLE_${1}.md</goto>"')],
+  ['START.md', '{{result}}', 'When done <goto>STYLE_{{result}}.md</goto>.'],
+])('a name that no state can have is told with what is known of it: %s', (file, hole, text) => {
+  expect(say('missing-state', { [file]: text })).toStrictEqual([
+    [
+      `\`<goto>STYLE_${hole}.md</goto>\`: no state of this workflow is named like \`STYLE_….md\``,
+      'Add such a state, or correct what is known of the name.',
+    ],
+  ]);
+});
+
 test('a state that only a code block names is said to be so', () => {
   const files = {
     'START.md': 'Never this:\n```\n<goto>A.md</goto>\n```\nWhen done <result>x</result>.',
@@ -160,4 +219,111 @@ test('a state that only a code block names is said to be so', () => {
       'If START.md is to lead there, write the tag outside of the code block; if not, remove the file.',
     ],
   ]);
+});
+
+test('of states that nothing leads to, those that lie behind another are counted', () => {
+  const files = {
+    'START.md': END,
+    'A.md': 'When done <goto>B.md</goto>.',
+    'B.md': 'When done <goto>C.md</goto>.',
+    'C.md': END,
+    'D.md': 'When done <goto>E.md</goto>.',
+    'E.md': END,
+  };
+  expect(say('unreachable-state', files).map(([message]) => message)).toStrictEqual([
+    'nothing leads to A.md from START.md, nor to the 2 states behind it',
+    'nothing leads to D.md from START.md, nor to E.md behind it',
+  ]);
+});
+
+describe('a loop without a way out', () => {
+  test('is shown as wide as it is, and what the round leaves out is named', () => {
+    const files = {
+      'START.sh': bash(
+        'case $1 in',
+        'a) echo "<goto>A</goto>";;',
+        'b) echo "<goto>B</goto>";;',
+        '*) echo "<goto>START</goto>";;',
+        'esac',
+      ),
+      'A.md': 'When done <goto>START</goto>.',
+      'B.md': 'When done <goto>START</goto>.',
+    };
+    expect(say('endless-loop', files).map(([message]) => message)).toStrictEqual([
+      'this loop has no way out: START.sh –goto→ B.md –goto→ START.sh, and A.md, where it leads too, comes to no <result> either',
+    ]);
+  });
+
+  test('says of a way that a computed name takes it', () => {
+    const files = {
+      'START.sh': bash('echo "<goto>$(cat next)</goto>"'),
+      'A.md': 'When done <goto>START</goto>.',
+    };
+    expect(say('endless-loop', files).map(([message]) => message)).toStrictEqual([
+      'this loop has no way out: START.sh –goto (computed)→ A.md –goto→ START.sh',
+    ]);
+  });
+});
+
+test.each([
+  ['CHECK.bash', 'Rename it CHECK.sh, and write that name here.'],
+  ['CHEKC.md', 'Write CHECK.md.'],
+  ['GHOST.md', 'Add a state GHOST.md to the workflow, or name one that exists.'],
+])('a state that does not exist, %s, is told with one way to mend it', (name, hint) => {
+  const files = {
+    'START.md': `When done <goto>${name}</goto> or <goto>CHECK.md</goto>.`,
+    'CHECK.md': END,
+    'CHECK.bash': '',
+  };
+  expect(say('missing-state', files).map(([, said]) => said)).toStrictEqual([hint]);
+});
+
+test.each([
+  ['---\nallowed_transitions: []\n---\nStop then.', 'its `allowed_transitions` are empty'],
+  ['Stop then.', 'it has no `allowed_transitions`'],
+])('a prompt without a way out is told what is with its policy: %j', (text, why) => {
+  expect(say('no-way-out', { 'START.md': text }).map(([message]) => message)).toStrictEqual([
+    `there is no way out of START.md: the prompt names no tag to answer with, and ${why}`,
+  ]);
+});
+
+test.each([
+  ['<call retrun="END">A</call>', 'missing-attribute', 'Write `return` instead of `retrun`.'],
+  ['<call next="END">A</call>', 'misplaced-attribute', 'Write `return="END"` instead.'],
+  ['<fork return="END">A</fork>', 'misplaced-attribute', 'Write `next="END"` instead.'],
+  ['<goto target="A.md"/>', 'missing-state', 'Write <goto>A.md</goto>.'],
+  ['<resutl>x</resutl>', 'unknown-tag', 'Write <result>…</result>.'],
+  [
+    '<next>A.md</next>',
+    'unknown-tag',
+    'Write <goto>A.md</goto>, or another one: the tags are goto, reset, call, function, fork and result.',
+  ],
+])('what to write in place of %s is said once', (tag, rule, hint) => {
+  const files = {
+    'START.md': `If so ${tag}, else <goto>END</goto>.`,
+    'A.md': END,
+    'END.md': 'If so <reset>A</reset>.',
+  };
+  expect(lint(sheetOf(files)).map((found) => [found.rule, found.hint])).toStrictEqual([[rule, hint]]);
+});
+
+test('a quote that is not closed is told, and not that the tag has no end', () => {
+  const files = {
+    'START.md': 'When done <fork next="END item="a">A</fork> or <result>x</result>.',
+    'A.md': END,
+    'END.md': END,
+  };
+  expect(say('unclosed-tag', files)).toStrictEqual([
+    ['a quote in the attributes of this `<fork>` is never closed', 'Close it behind the value.'],
+  ]);
+});
+
+test.each([
+  ['Read last-tag and the log of it. <goto>END.md</goto>', 1],
+  ['Move the files of it into done/. <goto>END.md</goto>', 1],
+  ['Refactor src/util.js. <goto>END.md</goto>', 1],
+  ['Refactor src/util.js, then stop. <goto>END.md</goto>', 0],
+  ['Lies src/util.js. <goto>END.md</goto>', 0],
+])('the names of files say nothing about when to stop: %s', (text, count) => {
+  expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);
 });

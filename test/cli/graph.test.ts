@@ -67,13 +67,19 @@ describe('raymond graph WORKFLOW', () => {
     expect((await room.raymond('graph', 'wf', '--format', 'html')).out).toMatch(/^<!doctype html>/);
   });
 
+  test('draws the folder that the user is in if nothing is named', async () => {
+    const { code, out, err } = await roomWith({ 'START.sh': script('<result>r</result>') }).raymond('graph');
+    expect([code, err]).toStrictEqual([0, '']);
+    expect(out).toContain('{{"START.sh"}}');
+  });
+
   test('puts what lint has found on the page', async () => {
     const { out } = await roomWith(FLOW).raymond('graph', 'wf', '--format', 'html');
     expect(out).toContain('"rule":"missing-state"');
   });
 
   test.each([
-    [[], 'there is nothing to draw', 'Name a folder'],
+    [[], 'there is no workflow in this folder', 'Name a folder, a .zip, a state file or a run.'],
     [['nowhere'], 'there is no workflow and no run `nowhere`', 'Give a folder'],
     [['wx'], 'there is no workflow and no run `wx`', 'Did you mean wf?'],
     [['wf', '--output', 'a.png'], 'the format cannot be told from `a.png`', 'give --format'],
@@ -97,15 +103,15 @@ describe('raymond graph RUN', () => {
     const lines = out.replaceAll(/\d+\.\ds/g, 'TIME').split('\n');
     expect(lines).toStrictEqual(
       expect.arrayContaining([
-        '  s0{{"B.sh<br/>2 visits, TIME"}}',
-        '  s1{{"SPARE.sh"}}:::unvisited',
-        '  s2{{"START.sh<br/>1 visit, TIME"}}',
-        '  s3{{"W.sh<br/>2 visits, TIME"}}',
-        '  s0 -->|"reset ×1"| s0',
-        '  s0 -->|"result ×1"| s0e',
-        '  s2 ==>|"fork ×2"| s3',
-        '  s2 -.->|"next ×1"| s0',
-        '  s3 -->|"result ×2"| s3e',
+        '  s0{{"START.sh<br/>1 visit, TIME"}}',
+        '  s1{{"W.sh<br/>2 visits, TIME"}}',
+        '  s2{{"B.sh<br/>2 visits, TIME"}}',
+        '  s3{{"SPARE.sh"}}:::unvisited',
+        '  s0 ==>|"fork ×2"| s1',
+        '  s0 -.->|"next ×1"| s2',
+        '  s1 -->|"result ×2"| s1e',
+        '  s2 -->|"result ×1"| s2e',
+        '  s2 -->|"reset ×1"| s2',
       ]),
     );
     expect(await room.raymond('graph', 'r')).toStrictEqual({ code, out, err });

@@ -46,6 +46,16 @@ describe('raymond lint', () => {
     ]);
   });
 
+  test('looks at the workflow of the folder that the user is in if none is named', async () => {
+    const room = roomWith({ 'START.md': FINE, 'notes.txt': '' });
+    expect(await room.raymond('lint')).toStrictEqual({
+      ...{ code: 0, err: '' },
+      out: '.: nothing found\n\n1 workflow: nothing found.\n',
+    });
+    const two = roomWith({ 'START.md': FINE, '1_START.md': FINE });
+    expect((await two.raymond('lint')).out).toContain('it could start in 1_START.md or in START.md');
+  });
+
   test('looks at several workflows of every kind, and exits with 0 if none has errors', async () => {
     const room = roomWith({
       'a/START.md': FINE,
@@ -107,6 +117,37 @@ describe('raymond lint', () => {
     expect(out).toMatch(/^1 workflow: 1 error, 1 warning \(1 of them not shown\)\.$/m);
   });
 
+  test('says of a workflow of which nothing is shown that there is more', async () => {
+    const room = roomWith({ 'a/START.md': `---\nmodle: x\n---\n${FINE}`, 'b/START.md': FINE });
+    const { code, out } = await room.raymond('lint', 'a', 'b', '--level', 'error');
+    expect([code, out]).toStrictEqual([
+      0,
+      'a: no errors (1 warning not shown)\n\nb: nothing found\n\n2 workflows: 1 warning (1 of them not shown).\n',
+    ]);
+  });
+
+  test('looks at the others if a path leads nowhere, and exits with 64 all the same', async () => {
+    const room = roomWith({ 'a/START.md': FINE, 'b/START.md': FINE });
+    const one = await room.raymond('lint', 'a', 'nowhere', 'b');
+    expect(one.code).toBe(64);
+    expect(one.out).toBe('a: nothing found\n\nb: nothing found\n\n2 workflows: nothing found.\n');
+    expect(one.err).toMatch(/^raymond: there is no \S*nowhere\n/);
+    const two = await room.raymond('lint', 'nowhere', 'a', 'nothing', '--json');
+    expect([two.code, JSON.parse(two.out).workflows]).toStrictEqual([64, [{ name: 'a', path: 'a', findings: [] }]]);
+    expect(two.err).toMatch(/nowhere\n.*nothing\n/);
+  });
+
+  test('says of an empty folder that there are no states in it', async () => {
+    const { code, out } = await roomWith({ 'wf/data.json': '{}' }).raymond('lint', 'wf');
+    expect(code).toBe(65);
+    expect(out).toMatch(/^wf: error: there are no states here \(missing-entry\)$/m);
+  });
+
+  test('takes --var with a name alone: it does not look at values', async () => {
+    const room = roomWith({ 'wf/START.md': 'Greet {{who}}, then stop. <result>x</result>' });
+    expect((await room.raymond('lint', 'wf', '--var', 'who')).out).toContain('wf: nothing found');
+  });
+
   test('looks with the eyes of another platform', async () => {
     const room = roomWith({ 'wf/START.bat': '@echo off\r\necho ^<result^>x^</result^>\r\n' });
     expect((await room.raymond('lint', 'wf', '--platform', 'unix')).code).toBe(65);
@@ -164,7 +205,8 @@ describe('raymond lint', () => {
   });
 
   test.each([
-    [[], 'there is no workflow to look at'],
+    [[], 'there is no workflow in this folder\nName a folder, a .zip or a state file.\n'],
+    [['README.md', 'a/README.md'], 'there is no workflow to look at'],
     [['nowhere'], 'there is no '],
     [['.', '--level', 'warn'], '--level is error, warning or info, not `warn`'],
     [['.', '--format', 'xml'], '--format is text or github, not `xml`'],
@@ -188,6 +230,19 @@ describe('annotations for GitHub', () => {
       ),
       '1 workflow: 1 error, 1 warning.',
       '',
+    ]);
+  });
+
+  test('of what is in a zip stand at the zip, and name the file', async () => {
+    const zip = buildZip([{ name: 'START.md', data: '---\nmodle: x\n---\nStop. <result>x</result>' }]);
+    const { out } = await roomWith({ 'flow.zip': zip, 'bad.zip': 'PK' }).raymond(
+      ...['lint', 'flow.zip', 'bad.zip', '--format', 'github'],
+    );
+    expect(out.split('\n').slice(0, 2)).toStrictEqual([
+      expect.stringMatching(
+        /^::warning file=flow\.zip,title=key-without-effect::flow\.zip\/START\.md:2:1: the key `modle` is unknown/,
+      ),
+      expect.stringMatching(/^::error file=bad\.zip,title=unreadable-workflow::(?!bad)/),
     ]);
   });
 

@@ -61,6 +61,97 @@ describe('raymond test', () => {
 `);
   });
 
+  test('gives everything a place, and the reason below it', async () => {
+    const scenarios = `answers: { START: { fail: refusal } }
+scenarios:
+  - name: fails
+    expect: { result: done }
+  - name: should complete
+    expect: { status: completed }
+  - name: lacks something
+    answers: { START: [<goto>START</goto>] }
+    expect: { path: [START, START] }
+`;
+    const { out } = await roomWith({ 'w/START.md': LOOP, 'w/a.test.yaml': scenarios }).raymond('test', 'w');
+    const because =
+      '    [main] failed: START.md: Claude declined to answer: Claude is unable to respond to this request. Rephrase the prompt or choose another `model`.';
+    const file = join('w', 'a.test.yaml');
+    expect(timeless(out)).toContain(`
+✗ fails  ${file}:3
+  ${file}:3:5: the run should complete, but it ends as failed
+${because}
+  ${file}:4:15: main has come to no result; \`done\` is expected
+
+✗ should complete  ${file}:5
+  ${file}:6:15: the status of the run should be completed, but is failed
+${because}
+
+✗ lacks something  ${file}:7
+  ${file}:8:1: START.md has one answer, and this is visit 2 of main. Add one to the list.
+
+`);
+  });
+
+  const WARNING = `answers: { START: [<goto>START</goto>, <result>r</result>] }
+scenarios:
+  - { name: one }
+  - { name: two }
+  - { name: three, expect: { warnings: 0 } }
+  - { name: four, vars: { hint: x } }
+`;
+  const hinting = { 'w/START.md': LOOP.replace('Is it', '{{hint}} Is it'), 'w/a.test.yaml': WARNING };
+
+  test('shows below each scenario what it warns of, but in full only once', async () => {
+    const { code, out } = await roomWith(hinting).raymond('test', 'w');
+    expect(code).toBe(1);
+    const warning = `warning: ${join('w', 'START.md')}: {{hint}} is not set`;
+    expect(timeless(out)).toBe(`${join('w', 'a.test.yaml')}
+  ✓ one  a while
+    ${warning}
+  ✓ two  a while
+    1 warning as above
+  ✗ three  a while
+  ✓ four  a while
+
+✗ three  ${join('w', 'a.test.yaml')}:5
+  ${join('w', 'a.test.yaml')}:5:30: the number of warnings should be 0, but is 1
+  ${warning}
+
+4 scenarios: 3 passed, 1 failed; 1 warning (a while)
+`);
+  });
+
+  test('has all warnings in its document', async () => {
+    const { out } = await roomWith(hinting).raymond('test', 'w', '--json');
+    const warned = [`${join('w', 'START.md')}: {{hint}} is not set`];
+    expect(JSON.parse(out)).toMatchObject({
+      scenarios: [{ warnings: warned }, { warnings: warned }, { warnings: warned }, { warnings: [] }],
+    });
+  });
+
+  test('does not show more warnings of a scenario than one can read', async () => {
+    const states = { 'w/START.md': `---\na: 1\nb: 2\nc: 3\nd: 4\ne: 5\n${LOOP.slice(4)}` };
+    const scenarios = WARNING.replace(/ {2}- \{ name: three[\s\S]*/, '');
+    const { out } = await roomWith({ ...states, 'w/a.test.yaml': scenarios }).raymond('test', 'w');
+    expect(out.match(/the key `\w` is unknown/g)).toHaveLength(5);
+    expect(out).toContain('    … 2 more warnings: --json shows all\n');
+    expect(out).toContain('    3 warnings as above\n');
+  });
+
+  test('keeps to the width of the terminal', async () => {
+    const room = roomWith(hinting);
+    const mine = room.terminal();
+    const nothing = () => () => {};
+    const screen = {
+      ...{ write: () => {}, colour: false, onResize: nothing, onLeave: nothing },
+      size: () => ({ columns: 40, rows: 24 }),
+    };
+    await obey(['test', 'w'], { ...mine, outIsScreen: true, screen });
+    const { out } = mine.said();
+    expect(out).toContain('\n  w');
+    expect(out.split('\n').filter((line) => line.length > 40)).toStrictEqual([]);
+  });
+
   test('is content when all is as expected', async () => {
     const room = roomWith({ 'a.test.yaml': TWO });
     const { code, out } = await room.raymond('test', 'a.test.yaml', '--filter', 'ROUND');
@@ -103,6 +194,10 @@ Never taken:
   START.md:3: goto START.md
 `);
     expect(await room.raymond('test', '--min-coverage', '60')).toMatchObject({ code: 0 });
+    expect(await room.raymond('test', '--min-coverage', '61')).toMatchObject({
+      code: 1,
+      err: 'raymond: 60% are covered, less than 61%\n--coverage shows what is not.\n',
+    });
     expect(await room.raymond('test', '--graph', 'covered.mmd')).toMatchObject({
       code: 0,
       err: 'covered.mmd is written.\n',
@@ -111,7 +206,11 @@ Never taken:
   });
 
   test('plays what can be played when a file cannot be used', async () => {
-    const room = roomWith({ 'a.test.yaml': 'expect: { reslut: a }', 'b.test.yaml': TWO, 'c/c.test.yaml': '{}' });
+    const room = roomWith({
+      ...{ 'a.test.yaml': 'expect: { reslut: a }', 'b.test.yaml': TWO, 'c/c.test.yaml': '{}', 'c/d.test.yaml': '{}' },
+      'e.test.yaml': 'workflow: d/START.md',
+      ...{ 'd/d.test.yaml': '{}', 'd/START.md': LOOP.replace('target: START.md', 'target: NOWHERE.md') },
+    });
     const { code, out } = await room.raymond('test', '--filter', 'round');
     expect(code).toBe(65);
     expect(timeless(out)).toBe(`b.test.yaml
@@ -120,23 +219,33 @@ Never taken:
 a.test.yaml cannot be used: 1 error
 a.test.yaml:1:11: the key \`reslut\` is unknown (did you mean result?)
 
-c/c.test.yaml: c cannot be run: 1 error
+e.test.yaml: d/START.md cannot be run: 1 error
+d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
+
+c/c.test.yaml, c/d.test.yaml: c cannot be run: 1 error
 c: there is no state to start in: name one 1_START.md or START.md
 
-1 scenario: all passed; 2 files cannot be used (a while)
+d/d.test.yaml: d cannot be run: 1 error
+d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
+
+1 scenario: all passed; 5 files cannot be used (a while)
 `);
   });
 
   test.each([
     [['test', 'nowhere'], 'raymond: there is no nowhere\n'],
-    [['test', 'START.md'], 'raymond: START.md is no scenario file\n'],
-    [['test', '--filter', 'zzz'], 'raymond: no scenario is called like `zzz`\nThere are 2 scenarios.\n'],
+    [['test', 'START.md'], 'raymond: there are no scenarios for START.md\n'],
+    [
+      ['test', '--filter', 'zzz'],
+      'raymond: no scenario is called like `zzz`\nThere are these: goes round once, is wrong.\n',
+    ],
     [['test', '--output', 'x'], 'raymond: --output means nothing to test without --record\n'],
     [['test', '--graph', 'x.png'], 'raymond: the format cannot be told from `x.png`\n'],
     [['test', '--min-coverage', '101'], 'raymond: --min-coverage is a percentage: from 0 to 100\n'],
     [['test', '--min-coverage', 'all'], 'raymond: --min-coverage must be a number from 0, not `all`\n'],
     [['test', '--record', 'last'], 'raymond: no such run: last\n'],
     [['test', 'x', '--record', 'last'], 'raymond: `x` means nothing beside --record\n'],
+    [['test', '--record', 'last', '--graph', 'x.svg'], 'raymond: --graph means nothing to test --record\n'],
     [['test', '--record', 'last', '--json'], 'raymond: --json means nothing to test --record\n'],
   ])('%j is refused', async (argv, message) => {
     const { code, err } = await roomWith({ 'a.test.yaml': TWO }).raymond(...argv);
@@ -194,6 +303,16 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     });
     expect(readFileSync(join(room.cwd, 'demo/workflow/it.test.yaml'), 'utf8')).not.toContain(room.cwd);
     expect(await inDemo('test', 'workflow/it.test.yaml')).toMatchObject({ code: 0 });
+
+    const script = join(room.cwd, 'demo/workflow/TEST.sh');
+    writeFileSync(script, `${readFileSync(script, 'utf8')}# changed\n`);
+    const changed = await inDemo('test', 'workflow/it.test.yaml');
+    expect(changed.code).toBe(0);
+    expect(changed.out).toContain(
+      '\n    warning: workflow/TEST.sh has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again\n',
+    );
+    const real = await inDemo('test', 'workflow/it.test.yaml', '--real-scripts');
+    expect(timeless(real.out)).toContain('\n\n1 scenario: all passed (a while)\n');
 
     const prompt = join(room.cwd, 'demo/workflow/IMPLEMENT.md');
     writeFileSync(prompt, readFileSync(prompt, 'utf8').replace('target: TEST.sh', 'target: FIX.md'));

@@ -247,7 +247,7 @@ describe('a protocol error', () => {
       'an unknown state',
       '<goto>X.md</goto>',
       'bad_state',
-      '`<goto>X.md</goto>` (line 1): there is no state `X.md` in this workflow (did you mean A.md?)',
+      '`<goto>X.md</goto>` (line 1): there is no state `X.md` in this workflow',
     ],
     [
       'a state in another case',

@@ -255,6 +255,12 @@ describe('what only a person can mend', () => {
     expect(stage.run).toMatchObject({ status: 'paused', iterations: 0 });
     expect(stage.resume().plays('<result>x</result>').run.status).toBe('completed');
   });
+
+  test('a file that cannot be read does not matter to a run that may enter no state any more', () => {
+    const stage = new Stage({ files }, { maxIterations: 1 }).plays('<goto>START</goto>');
+    stage.say({ kind: 'unreadable', at: 2000, agent: 'main', message: 'START.md:2:1: bad' });
+    expect(stage.run).toMatchObject({ status: 'iteration_limit', iterations: 1 });
+  });
 });
 
 describe('failed agents', () => {

@@ -11,7 +11,7 @@ const FILES = {
 };
 
 test('the page says what an ambiguous name could mean', () => {
-  expect(cardsOf(pictureOf(FILES), null, []).at(-1)).toMatchObject({
+  expect(cardsOf(pictureOf(FILES), null, [])[1]).toMatchObject({
     name: 'A',
     kind: 'ambiguous',
     description: 'It could mean A.md or A.sh: write the extension.',
@@ -21,8 +21,13 @@ test('the page says what an ambiguous name could mean', () => {
 test('the page says where a computed name leads', () => {
   const routes = routesOf(pictureOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
   expect(routes).toStrictEqual([
-    { from: 's1', to: 's1a', kind: 'goto', label: 'goto', mark: 'any state: its name is known only when it is said' },
+    { from: 's3', to: 's3a', kind: 'goto', label: 'goto', mark: 'any state: its name is known only when it is said' },
   ]);
+});
+
+test('the legend explains an arrow to one of several states that a name may mean', () => {
+  const files = { 'START.sh': '#!/bin/bash\necho "<goto>A_$1</goto>"\n', 'A_1.md': 'Stop. <result>x</result>' };
+  expect(legendOf(pictureOf(files))).toContain('<span>dotted: one of the states that fit a name known in part</span>');
 });
 
 test.each([

@@ -21,13 +21,13 @@ describe('the picture of a workflow', () => {
     };
     expect(arrowsIn(pictureOf(files))).toStrictEqual([
       '(begin) –begin→ START.md',
-      'A.md –back→ (back) "result"',
-      'B.md –goto→ START.md "goto (implicit)"',
       'START.md –call→ A.md',
       'START.md –return→ B.md',
       'START.md –fork→ W.md',
       'START.md –next→ B.md',
       'START.md –reset→ START.md',
+      'A.md –back→ (back) "result"',
+      'B.md –goto→ START.md "goto (implicit)"',
       'W.md –result→ (end)',
     ]);
   });
@@ -81,11 +81,39 @@ describe('the picture of a workflow', () => {
 
   test('shows a name that could mean several states as what it is', () => {
     const files = { 'START.md': 'Then <goto>A</goto>', 'A.md': END, 'A.sh': '#!/bin/bash\necho "<result>x</result>"' };
-    expect(pictureOf(files).shapes.filter(isState).at(-1)).toMatchObject({
+    expect(pictureOf(files).shapes.filter(isState)[1]).toMatchObject({
       state: 'A',
       kind: 'ambiguous',
       couldBe: ['A.md', 'A.sh'],
     });
+  });
+
+  test('shows the states that fit a name of which a part is known', () => {
+    const files = { 'START.sh': '#!/bin/bash\necho "<goto>B_$1</goto>"', 'B_1.md': END, 'B_2.md': END };
+    expect(arrowsIn(pictureOf(files))).toStrictEqual([
+      '(begin) –begin→ START.sh',
+      'START.sh –goto→ B_1.md "goto (computed)"',
+      'START.sh –goto→ B_2.md "goto (computed)"',
+      'B_1.md –result→ (end)',
+      'B_2.md –result→ (end)',
+    ]);
+  });
+
+  test('has one arrow for a goto that says where the parent of workers goes on', () => {
+    const files = {
+      'START.md': 'Say <fork x="1">W.md</fork> for each, and <goto>NEXT.md</goto>, or <goto>W.md</goto>.',
+      'NEXT.md': END,
+      'W.md': 'If so <fork next="NEXT">NEXT</fork>, else <goto>NEXT</goto>.',
+    };
+    expect(arrowsIn(pictureOf(files)).filter((arrow) => !arrow.includes('result'))).toStrictEqual([
+      '(begin) –begin→ START.md',
+      'START.md –fork→ W.md',
+      'START.md –next→ NEXT.md "goto (next)"',
+      'START.md –next→ W.md "goto (next)"',
+      'W.md –fork→ NEXT.md',
+      'W.md –next→ NEXT.md',
+      'W.md –goto→ NEXT.md',
+    ]);
   });
 
   test('has no beginning if the workflow has none', () => {
@@ -103,6 +131,28 @@ describe('a run over its workflow', () => {
   };
   const book = { files: ['START.md', 'A.md', 'B.md', 'W.md', 'OLD.md'] };
 
+  test('counts a way to a state whose name was left open, and shows which state it was', () => {
+    const open = {
+      'START.md': policy('tag: goto', 'tag: goto, target: B'),
+      'A.md': 'x <goto>START</goto>',
+      'B.md': END,
+    };
+    const stage = new Stage({ files: Object.keys(open) }).plays(
+      '<goto>A</goto>',
+      '<goto>START</goto>',
+      '<goto>A</goto>',
+      '<goto>START</goto>',
+      '<goto>B</goto>',
+    );
+    const picture = pictureOf(open, travelsOf(stage));
+    expect(arrowsIn(picture).filter((arrow) => arrow.startsWith('START.md'))).toStrictEqual([
+      'START.md –goto→ (any) ×2',
+      'START.md –goto→ B.md ×1',
+      'START.md –goto→ A.md ×2',
+    ]);
+    expect(picture.shapes).toContainEqual(expect.objectContaining({ kind: 'any', passed: true }));
+  });
+
   test('says how often each arrow was taken, and what agents did in each state', () => {
     const stage = new Stage(book).plays(
       '<call return="B">A</call>',
@@ -114,27 +164,44 @@ describe('a run over its workflow', () => {
     const picture = pictureOf(files, travelsOf(stage));
     expect(arrowsIn(picture)).toStrictEqual([
       '(begin) –begin→ START.md ×1',
-      'A.md –back→ (back) "result" ×1',
-      'B.md –goto→ START.md ×1',
-      'B.md –result→ (end) ×1',
-      'NEVER.md –result→ (end) ×0',
       'START.md –call→ A.md ×1',
       'START.md –return→ B.md ×1',
       'START.md –fork→ W.md ×2',
       'START.md –next→ B.md ×1',
+      'A.md –back→ (back) "result" ×1',
+      'B.md –goto→ START.md ×1',
+      'B.md –result→ (end) ×1',
       'W.md –result→ (end) ×1',
+      'NEVER.md –result→ (end) ×0',
     ]);
     const states = picture.shapes.filter(isState);
     expect(states.map(({ state, done }) => `${state} ${done?.visits ?? '-'}`)).toStrictEqual([
+      'START.md 2',
       'A.md 1',
       'B.md 2',
-      'NEVER.md -',
-      'START.md 2',
       'W.md 1',
+      'NEVER.md -',
     ]);
     expect(
       states.flatMap(({ state, agents }) => agents.map(({ id, doing }) => `${id} ${doing} ${state}`)),
     ).toStrictEqual(['main_w2 ready W.md']);
+  });
+
+  test('counts a goto where it is drawn, with workers and without', () => {
+    const forks = {
+      'START.md': '<fork>W.md</fork> and <goto>B.md</goto>',
+      'B.md': '<goto>START.md</goto>',
+      'W.md': END,
+    };
+    const stage = new Stage({ files: Object.keys(forks) }).plays(
+      '<fork>W</fork><goto>B</goto>',
+      '<goto>START</goto>',
+      '<goto>B</goto>',
+    );
+    expect(arrowsIn(pictureOf(forks, travelsOf(stage))).filter((arrow) => arrow.startsWith('START'))).toStrictEqual([
+      'START.md –fork→ W.md ×1',
+      'START.md –next→ B.md "goto (next)" ×2',
+    ]);
   });
 
   test('shows states that exist no longer, and ways that the workflow does not show', () => {

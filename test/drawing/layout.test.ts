@@ -23,6 +23,7 @@ const arrow = ([from, to]: readonly [number, number]): Arrow => ({
   labels: ['goto'],
   times: null,
   unforeseen: false,
+  computed: false,
 });
 
 const SIZE = 12;
@@ -38,17 +39,18 @@ const picture: fc.Arbitrary<Picture> = fc
     travelled: false,
   }));
 
-test('whatever leads where, the layout has no rings, and every arrow still points to where it leads', () => {
+test('whatever leads where, the layout has no rings, and every arrow still points to where it leads, with its label', () => {
   fc.assert(
     fc.property(picture, (drawn) => {
-      const layers = layersOf(drawn);
+      const order = [...layersOf(drawn).keys()];
       const { nodes = [], edges = [] } = toGraphviz(drawn);
       expect(nodes).toHaveLength(drawn.shapes.length);
       expect(edges).toHaveLength(drawn.arrows.length);
       for (const [index, { tail, head, attributes = {} }] of edges.entries()) {
         const { from, to } = drawn.arrows[index] as Arrow;
         expect(attributes.dir === 'back' ? [head, tail] : [tail, head]).toStrictEqual([from, to]);
-        if (attributes.constraint !== 'false') expect(layers.get(tail)).toBeLessThan(layers.get(head) ?? 0);
+        if (tail !== head) expect(order.indexOf(tail)).toBeLessThan(order.indexOf(head));
+        expect(attributes.label).toBe(' goto ');
       }
     }),
   );

@@ -15,20 +15,20 @@ const FILES = {
 describe('as Mermaid', () => {
   test('a workflow is a flow chart', () => {
     expect(toMermaid(pictureOf(FILES))).toBe(`flowchart TD
-  s0["A.md"]
-  s1{{"B.sh"}}
-  s2["START.md<br/>max_visits 3"]
+  s0["START.md<br/>max_visits 3"]
+  s1["A.md"]
+  s2{{"B.sh"}}
   s3["W.md"]
   s4["GHOST<br/>missing"]:::missing
   begin((" "))
-  s0b(["back to the caller"])
+  s1b(["back to the caller"])
   s3e((("end")))
-  begin --> s2
-  s0 -.->|"result"| s0b
-  s1 ==>|"fork"| s3
-  s1 -.->|"next"| s4
-  s2 -->|"call (implicit)"| s0
-  s2 -.->|"return"| s1
+  begin --> s0
+  s0 -->|"call (implicit)"| s1
+  s0 -.->|"return"| s2
+  s1 -.->|"result"| s1b
+  s2 ==>|"fork"| s3
+  s2 -.->|"next"| s4
   s3 -->|"result"| s3e
   classDef missing stroke:#c00,color:#c00,stroke-dasharray:5 3
 `);
@@ -42,26 +42,26 @@ describe('as Mermaid', () => {
       'B.sh': '#!/bin/bash\nexec ./decide\n',
     };
     const text = toMermaid(pictureOf(files));
-    expect(text).toContain('s4["A<br/>ambiguous#58; A.md or A.sh"]:::missing\n');
-    expect(text).toContain('s1a(["any state"]):::open\n');
-    expect(text).toContain('s2{{"B.sh"}}:::open\n');
+    expect(text).toContain('s1["A<br/>ambiguous#58; A.md or A.sh"]:::missing\n');
+    expect(text).toContain('s3a(["any state"]):::open\n');
+    expect(text).toContain('s4{{"B.sh"}}:::open\n');
   });
 
   test('a run is told by numbers, and by who is where', () => {
     const stage = new Stage({ files: ['START.md', 'A.md', 'B.sh', 'W.md'] });
     stage.plays({ text: '<call return="B">A</call>', cost: { kind: 'reported', micros: 310_000 } }).begin('main');
     const text = toMermaid(pictureOf(FILES, travelsOf(stage)));
-    expect(text).toContain('s0["A.md<br/>1 visit, 0.0s<br/>▶ main"]:::here');
-    expect(text).toContain('s2["START.md<br/>max_visits 3<br/>1 visit, 0.0s, $0.31"]\n');
+    expect(text).toContain('s1["A.md<br/>1 visit, 0.0s<br/>▶ main"]:::here');
+    expect(text).toContain('s0["START.md<br/>max_visits 3<br/>1 visit, 0.0s, $0.31"]\n');
     expect(text).toContain('s3["W.md"]:::unvisited');
-    expect(text).toContain('s2 -->|"call (implicit) ×1"| s0');
+    expect(text).toContain('s0 -->|"call (implicit) ×1"| s1');
     expect(text).toContain('s3 -->|"result"| s3e');
   });
 
   test('who failed is told apart', () => {
     const stage = new Stage({ files: ['B.sh'] }).plays('nothing');
     expect(toMermaid(pictureOf(FILES, travelsOf(stage)))).toContain(
-      's1{{"B.sh<br/>1 visit, 0.0s<br/>✗ main"}}:::failed',
+      's2{{"B.sh<br/>1 visit, 0.0s<br/>✗ main"}}:::failed',
     );
   });
 });

@@ -25,8 +25,8 @@ describe('as SVG', () => {
   test('every state and arrow has its name, its kind and its words', async () => {
     const groups = groupsIn(await toSvg(pictureOf(FILES)));
     expect(groups.get('graph0')?.title).toBe('example');
-    expect(groups.get('s0')).toStrictEqual({ classes: 'node script state', title: 'B.sh', texts: ['B.sh'] });
-    expect(groups.get('s1')).toStrictEqual({
+    expect(groups.get('s1')).toStrictEqual({ classes: 'node script state', title: 'B.sh', texts: ['B.sh'] });
+    expect(groups.get('s0')).toStrictEqual({
       classes: 'node prompt state',
       title: 'START.md\nThe first of all states that there are',
       texts: ['START.md', 'The first of all states that there…'],
@@ -54,30 +54,42 @@ describe('as SVG', () => {
       'A.sh': '#!/bin/bash\necho "<goto>$(cat next)</goto>"\n',
     };
     const groups = groupsIn(await toSvg(pictureOf(files)));
-    expect(groups.get('s3')).toStrictEqual({
+    expect(groups.get('s1')).toStrictEqual({
       classes: 'node ambiguous state',
       title: 'A\nambiguous: A.md or A.sh',
       texts: ['A', 'ambiguous: A.md or A.sh'],
     });
-    expect(groups.get('s1a')).toStrictEqual({
+    expect(groups.get('s3a')).toStrictEqual({
       classes: 'node any',
       title: 'any state: its name is known only when it is said',
       texts: ['any state'],
     });
   });
 
+  test('the label of an arrow from a state to itself stands beside the state', async () => {
+    const files = { 'WAIT_FOR_ALL_OF_THEM.sh': '#!/bin/bash\necho "<goto>WAIT_FOR_ALL_OF_THEM.sh</goto>"' };
+    const svg = await toSvg(pictureOf(files));
+    const [, points = ''] =
+      /<polygon [^>]*points="([^"]*)"\/>\s*<text[^>]*>WAIT/.exec(svg.replace(/<title>[^<]*<\/title>/g, '')) ?? [];
+    const right = Math.max(...points.split(' ').map((point) => Number(point.split(',')[0])));
+    const [, middle = ''] = /<text [^>]*x="([^"]*)"[^>]*>[^<]*goto/.exec(svg) ?? [];
+    expect(right).toBeGreaterThan(100);
+    // The word is about 30 wide.
+    expect(Number(middle)).toBeGreaterThan(right + 20);
+  });
+
   test('a run shows where agents were, are and never were', async () => {
     const stage = new Stage({ files: ['START.md', 'B.sh'] }).plays('<goto>B</goto>');
     stage.begin('main');
     const groups = groupsIn(await toSvg(pictureOf({ ...FILES, 'C.md': '<goto>B</goto>' }, travelsOf(stage))));
-    expect(groups.get('s0')).toMatchObject({
+    expect(groups.get('s1')).toMatchObject({
       classes: 'node script state here',
       texts: ['B.sh', '1 visit, 0.0s', '▶ main'],
     });
-    expect(groups.get('s1')).toMatchObject({ classes: 'node prompt state untaken', texts: ['C.md'] });
-    expect(groups.get('s2')).toMatchObject({ classes: 'node prompt state', texts: ['START.md', '1 visit, 0.0s'] });
+    expect(groups.get('s3')).toMatchObject({ classes: 'node prompt state untaken', texts: ['C.md'] });
+    expect(groups.get('s0')).toMatchObject({ classes: 'node prompt state', texts: ['START.md', '1 visit, 0.0s'] });
     // What is missing is seen, whether or not somebody went there.
-    expect(groups.get('s3')).toMatchObject({ classes: 'node missing state' });
+    expect(groups.get('s2')).toMatchObject({ classes: 'node missing state' });
   });
 
   test('no name gets out of its element', async () => {

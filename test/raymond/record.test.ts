@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { fingerprintOf } from '../../src/raymond/record/fingerprint.ts';
 import type { RunRequest } from '../../src/raymond/start.ts';
 import { type RecordingRequest, record } from '../../src/rehearsal/record.ts';
 import { openTheatre, type Theatre } from '../scenario/rig.ts';
@@ -72,6 +73,7 @@ describe('a recorded run', () => {
       },
       expect: {
         ...{ path: ['START.md', 'START.md'], results: { main: 'done' }, cost: 0.015 },
+        ...{ turns: { 'START.md': 4 }, reminders: { 'START.md': 1 }, warnings: 0 },
         ...{ status: 'completed', exit: 0 },
       },
     });
@@ -106,7 +108,10 @@ describe('a recorded run', () => {
       { when: { agent_id: 'main_w1' }, visits: [{ text: '<result>1</result>', cost: 0.01 }] },
       { when: { agent_id: 'main_w2' }, visits: [{ text: '<result>2</result>', cost: 0.01 }] },
     ]);
-    expect(data.expect.path).toStrictEqual({ main: ['START.md', 'END.md'], main_w1: ['W.md'], main_w2: ['W.md'] });
+    expect(data.expect).toMatchObject({
+      path: { main: ['START.md', 'END.md'], main_w1: ['W.md'], main_w2: ['W.md'] },
+      ...{ turns: 4, reminders: 0, warnings: 0 },
+    });
     expect(verdict?.differences).toStrictEqual([]);
   });
 
@@ -123,9 +128,42 @@ describe('a recorded run', () => {
     });
     expect(played.data.expect).toMatchObject({ status: 'failed', exit: 1, path: ['START.sh', 'END.sh'] });
     expect(played.verdict?.differences).toStrictEqual([]);
+    expect(played.data.recorded_scripts).toStrictEqual({
+      'START.sh': fingerprintOf(states['START.sh']),
+      'END.sh': fingerprintOf(states['END.sh']),
+    });
+    expect(played.verdict?.warnings.join()).not.toContain('has changed');
     const real = await recorded(theatre, { realScripts: true, output: 'wf/real.test.yaml' });
     expect(real.data).toMatchObject({ scripts: 'real', answers: {} });
+    expect(real.data).not.toHaveProperty('recorded_scripts');
     expect(real.verdict?.differences).toStrictEqual([]);
+  });
+
+  test('fails when an answer that had to be asked for again is taken at once', async () => {
+    const start = (...tags: readonly string[]) =>
+      `---\nallowed_transitions: [${tags.join()}]\n---\nSay <goto>END.md</goto>, or <result>no</result>.`;
+    const onwards = '{ tag: goto, target: END.md }';
+    const theatre = await ran(
+      { 'START.md': start(onwards, '{ tag: result }'), 'END.md': 'Say <result>r</result>.' },
+      'answers: { START: { turns: [Hm., <goto>END</goto>] }, END: <result>r</result> }',
+    );
+    const { data, verdict } = await recorded(theatre, { output: 'wf/a.test.yaml' });
+    expect(data.expect).toMatchObject({ turns: { 'START.md': 2 }, reminders: { 'START.md': 1 } });
+    expect(verdict?.differences).toStrictEqual([]);
+    // With one way left, nothing has to be said.
+    theatre.write({ 'wf/START.md': start(onwards) });
+    const again = await recorded(theatre, { output: 'wf/b.test.yaml' });
+    expect(again.verdict?.differences.map(({ what }) => what)).toStrictEqual([
+      'the number of turns of START.md',
+      'the number of reminders of START.md',
+    ]);
+  });
+
+  test('does not expect that nobody is warned if somebody was', async () => {
+    const theatre = await ran({ 'START.md': LOOP }, 'answers: { START: <result>r</result> }');
+    const { data, verdict } = await recorded(theatre);
+    expect(data.expect).not.toHaveProperty('warnings');
+    expect(verdict).toMatchObject({ differences: [], warnings: [`${join('wf', 'START.md')}: {{hint}} is not set`] });
   });
 
   test('that failed, and was resumed after that, goes through at once at the same cost', async () => {

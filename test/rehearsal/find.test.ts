@@ -28,23 +28,56 @@ describe('scenario files', () => {
     [['a/answers.yaml'], ['a/answers.yaml']],
     [['.hidden'], ['.hidden/z.test.yaml']],
   ])('%j are %j', (paths, found) => {
-    expect(findFiles(paths, folderWith(files))).toStrictEqual(found);
+    expect(findFiles(paths, folderWith(files))).toStrictEqual({ files: found, bare: [] });
   });
 
   test('are not looked for behind links, which may lead round in a circle', () => {
     const folder = folderWith(files);
     symlinkSync(folder, join(folder, 'a', 'again'));
-    expect(findFiles(['.'], folder)).toHaveLength(3);
+    expect(findFiles(['.'], folder).files).toHaveLength(3);
   });
 
   test.each([
     ['nowhere', 'there is no nowhere'],
     ['.', 'there are no scenarios in this folder'],
     ['sub', 'there are no scenarios in sub'],
-    ['START.md', 'START.md is no scenario file'],
+    ['START.md', 'there are no scenarios for START.md'],
+    ['sub/x.txt', 'sub/x.txt is no scenario file'],
   ])('%s is refused: %s', (path, message) => {
     const folder = folderWith({ 'START.md': 'x', 'sub/x.txt': '' });
     expect(() => findFiles([path], folder)).toThrow(expect.objectContaining({ message, exitCode: 64 }));
+  });
+});
+
+describe('what a shell makes of workflows/* does not keep the others from being played:', () => {
+  const files = {
+    ...{ 'w/a/START.md': 'Go.', 'w/a/a.test.yaml': SAYS, 'w/b/START.md': 'Go.', 'w/b/tests/b.test.yaml': SAYS },
+    ...{ 'w/README.md': '# Workflows', 'w/notes.txt': '', 'w/run.sh': '', 'w/c/START.md': 'Go.', 'w/d.zip': '' },
+  };
+
+  test('what has no scenarios is passed over, and workflows among it are told', () => {
+    const paths = ['README.md', 'a', 'b', 'c', 'd.zip', 'notes.txt', 'run.sh'].map((name) => join('w', name));
+    expect(findFiles(paths, folderWith(files))).toStrictEqual({
+      files: [join('w/a', 'a.test.yaml'), join('w/b/tests', 'b.test.yaml')],
+      bare: [join('w', 'c'), join('w', 'd.zip')],
+    });
+  });
+
+  test('the scenarios of a zip or a state file lie beside it, and say so', () => {
+    const beside = {
+      ...{ 'w/d.test.yaml': 'workflow: d.zip', 'w/tests/s.test.yaml': 'workflow: ../run.sh' },
+      ...{ 'w/list.test.yaml': 'scenarios: [{ name: x, workflow: d.zip }]', 'w/broken.test.yaml': '[' },
+    };
+    const folder = folderWith({ ...files, ...beside });
+    const found = ['d.test.yaml', 'list.test.yaml'].map((name) => join('w', name));
+    expect(findFiles([join('w', 'd.zip')], folder)).toStrictEqual({ files: found, bare: [] });
+    expect(findFiles([join('w', 'run.sh')], folder).files).toStrictEqual([join('w/tests', 's.test.yaml')]);
+  });
+
+  test('a path that does not exist is an error, and so is it if there are no scenarios at all', () => {
+    const folder = folderWith(files);
+    expect(() => findFiles(['w/a', 'w/nowhere'], folder)).toThrow('there is no w/nowhere');
+    expect(() => findFiles(['w/c', 'w/README.md'], folder)).toThrow('there are no scenarios in any of these paths');
   });
 });
 
@@ -67,7 +100,7 @@ test('a file that cannot be used does not keep the others from being played', as
     'b.test.yaml': SAYS,
     'c/c.test.yaml': SAYS,
   });
-  const { pieces, unusable } = await readRepertoire(findFiles(['.'], folder), folder);
+  const { pieces, unusable } = await readRepertoire(findFiles(['.'], folder).files, folder);
   expect(pieces.map(({ file }) => file)).toStrictEqual(['b.test.yaml']);
   expect(unusable.map(({ file, error }) => [file, error.exitCode, error.message])).toStrictEqual([
     [
@@ -82,4 +115,31 @@ test('a file that cannot be used does not keep the others from being played', as
     ],
   ]);
   for (const { error } of unusable) expect(error).toBeInstanceOf(RaymondError);
+});
+
+test('a scenario may have a workflow of its own', async () => {
+  const files = {
+    ...{
+      'one/START.md': 'Go. Say <result>r</result>.',
+      'two/START.md': 'Go. Say <result>r</result>.',
+      'two/END.md': 'Go. Say <result>r</result>.',
+    },
+    'a.test.yaml': `
+answers: { START: <result>1</result> }
+scenarios:
+  - { name: one, workflow: one, expect: { result: 1 } }
+  - { name: two, workflow: two, answers: { START: <goto>END</goto>, END: <result>2</result> }, expect: { result: 2 } }`,
+  };
+  const verdicts = await verdictsIn(folderWith(files));
+  expect(verdicts.map(({ differences }) => differences)).toStrictEqual([[], []]);
+});
+
+test('what is wrong with a file is told before what is wrong with the folder that it lies in', async () => {
+  const folder = folderWith({
+    'w/START.md': 'Go. Say <result>r</result>.',
+    'a.test.yaml': 'scenarios: [{ name: a, worfklow: w }]',
+  });
+  await expect(verdictsIn(folder)).rejects.toThrow(
+    'a.test.yaml:1:24: the key `worfklow` is unknown (did you mean workflow?)',
+  );
 });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { resumeRun } from '../../src/raymond/resume.ts';
-import { folderWith, REQUEST, verdictsIn, wrongWith } from './rig.ts';
+import { folderWith, REQUEST, verdictsIn, warnedBy, wrongWith } from './rig.ts';
 
 const LOOP = `---
 allowed_transitions:
@@ -84,26 +84,42 @@ expect: { result: a, results: { x: y }, path: { main: [START, START], x: [START]
     const refused = '[main] failed: START.md: Claude declined to answer: ';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual([
       '2:85 the exit code: 0, not 1',
-      expect.stringContaining(`2:85 it: ${refused}`),
+      expect.stringContaining(`2:85 the reason: ${refused}`),
       '2:103 the status of the run: "completed", not "failed"',
       '2:49 the path of main: ["START.md","START.md"], not ["START.md"]',
       '2:71 x: there is no agent x: there is only main',
-      '2:11 the result of main: main has come to no result',
-      '2:94 the cost: 1, not 0',
+      '2:11 the result of main: main has come to no result; `a` is expected',
     ]);
+  });
+
+  test('that ends badly tells of nothing that could not be as expected, but of its results', async () => {
+    const long = 'It is done, and it was a great pleasure to do it; there is nothing left that anybody could wish for.';
+    const scenario = `answers: { START: { fail: refusal } }
+expect: { cost: 1, turns: 7, path: [START, START], files: { a: b }, result: "${long}", prompts: { OTHER: a } }`;
+    expect(await wrongWith({ 'START.md': LOOP, 'OTHER.md': 'Nobody comes here.' }, scenario)).toStrictEqual([
+      '1:1 it: the run should complete, but it ends as failed',
+      expect.stringContaining('1:1 the reason: [main] failed: START.md: Claude declined to answer: '),
+      '2:30 the path of main: ["START.md","START.md"], not ["START.md"]',
+      '2:69 the result of main: main has come to no result; `It is done, and it was a great pleasure to do it; there is n…` is expected',
+    ]);
+  });
+
+  test('that is expected to end badly is looked at as a whole', async () => {
+    const scenario = 'answers: { START: { fail: refusal } }\nexpect: { status: failed, turns: 7 }';
+    expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual(['2:27 the number of turns: 7, not 1']);
   });
 
   test('that nobody expects to end badly must complete', async () => {
     expect(await wrongWith({ 'START.md': LOOP }, 'answers: { START: { fail: billing } }')).toStrictEqual([
       '1:1 it: the run should complete, but it ends as paused',
-      expect.stringContaining('1:1 it: [main] paused: '),
+      expect.stringContaining('1:1 the reason: [main] paused: '),
     ]);
   });
 
   test('that lacks an answer fails, whatever it expects, and says which', async () => {
     const scenario = 'answers: { START: [<goto>START</goto>] }\nexpect: { status: paused, path: [START] }';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual([
-      '1:1 it: a.test.yaml:1: START.md has one answer, and this is visit 2 of main. Add one to the list.',
+      '1:1 it: START.md has one answer, and this is visit 2 of main. Add one to the list.',
       '2:27 the path of main: ["START.md"], not ["START.md","START.md"]',
     ]);
   });
@@ -111,6 +127,23 @@ expect: { result: a, results: { x: y }, path: { main: [START, START], x: [START]
   test('that would go on for ever ends after a thousand states', async () => {
     const scenario = 'answers: { START: <goto>START</goto> }\nexpect: { status: iteration_limit, turns: 1000 }';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual([]);
+  });
+
+  test('has not been in a state that it was kept out of', async () => {
+    const bounded = LOOP.replace('---\n', '---\nmax_visits: 2\n');
+    const scenario = `answers: { START: <goto>START</goto> }
+scenarios:
+  - { name: by the state, expect: { status: iteration_limit, path: [START, START], turns: 2 } }
+  - { name: by the run, options: { max_iterations: 1 }, expect: { status: iteration_limit, path: [START] } }
+  - name: and needs no answer there
+    answers: { START: [<goto>START</goto>, <goto>START</goto>] }
+    expect: { status: iteration_limit, path: [START, START] }
+  - name: nor at the end of the run
+    options: { max_iterations: 1 }
+    answers: { START: [<goto>START</goto>] }
+    expect: { status: iteration_limit, path: [START] }`;
+    const verdicts = await verdictsIn(folderWith({ 'START.md': bounded, 'a.test.yaml': scenario }));
+    expect(verdicts.map(({ differences }) => differences)).toStrictEqual([[], [], [], []]);
   });
 
   test('may bound that itself', async () => {
@@ -139,6 +172,36 @@ expect: { results: { main_w1: late, main_w2: early }, files: { last.txt: late },
   });
 });
 
+describe('what a run warns of', () => {
+  const states = { 'START.md': `---\nmax_visist: 3\n${LOOP.slice(4)}` };
+  const answers = 'answers: { START: [<goto>START</goto>, "<result>{{no}}</result>"] }';
+  const typo = 'START.md:2:1: the key `max_visist` is unknown and has no effect (did you mean max_visits?)';
+
+  test('is told with the scenario, each once, with the path of the state from where the user is', async () => {
+    const warnings = [typo, 'START.md: {{hint}} is not set', 'a.test.yaml: the answer for START.md: {{no}} is not set'];
+    expect(await warnedBy(states, answers)).toStrictEqual(warnings);
+    const elsewhere = folderWith({ 'w/START.md': states['START.md'], 'w/tests/a.test.yaml': answers });
+    const [verdict] = await verdictsIn(elsewhere);
+    expect(verdict?.warnings).toStrictEqual([
+      join('w', typo),
+      join('w', 'START.md: {{hint}} is not set'),
+      `${join('w', 'tests', 'a.test.yaml')}: the answer for START.md: {{no}} is not set`,
+    ]);
+  });
+
+  test('is told after a crash, too', async () => {
+    const scenario = 'answers: { START: { text: <result>r</result>, crash: true } }';
+    expect(await warnedBy({ 'START.md': LOOP }, scenario)).toStrictEqual(['START.md: {{hint}} is not set']);
+  });
+
+  test('can be expected, in all or by state', async () => {
+    const expecting = (warnings: string) => wrongWith(states, `${answers}\nexpect: { warnings: ${warnings} }`);
+    expect(await expecting('3')).toStrictEqual([]);
+    expect(await expecting('{ START: 3 }')).toStrictEqual([]);
+    expect(await expecting('0')).toStrictEqual(['2:11 the number of warnings: 0, not 3']);
+  });
+});
+
 describe('scripts', () => {
   const states = { 'START.sh': 'echo real > made.txt; echo "<result>$hint $RAYMOND_RESULT</result>"' };
 
@@ -155,13 +218,21 @@ describe('scripts', () => {
 
   test('may be forbidden', async () => {
     expect(await wrongWith(states, 'scripts: played\nexpect: {}')).toStrictEqual([
-      expect.stringMatching(/^1:1 it: a\.test\.yaml has no answer for START\.(sh|ps1)\. Add `START/),
+      expect.stringMatching(/^1:1 it: this scenario has no answer for START\.(sh|ps1)\. Add `START/),
     ]);
   });
 
-  test.skipIf(windows)('that take too long are ended (not on Windows)', async () => {
-    const wrong = await wrongWith({ 'START.sh': 'sleep 600' }, 'expect: {}', { timeoutMs: 300 });
-    expect(wrong).toStrictEqual(['1:1 it: it took too long and was ended; --timeout gives it more time']);
+  test.skipIf(windows)('that take too long are ended, and it is said where they were (not on Windows)', async () => {
+    const [wrong] = await wrongWith({ 'START.sh': 'sleep 600' }, 'expect: {}', { timeoutMs: 300 });
+    expect(wrong).toMatch(
+      /^1:1 it: it took too long and was ended; --timeout gives it more time\nmain in START\.sh(, turn 1: its script was running|: it waited for its turn)$/,
+    );
+  });
+
+  test('that would go on for ever are ended in the same way', async () => {
+    const scenario = 'options: { max_iterations: 0 }\nanswers: { START: <goto>START</goto> }';
+    const [wrong] = await wrongWith({ 'START.md': LOOP }, scenario, { timeoutMs: 300 });
+    expect(wrong).toMatch(/\nmain in START\.md(, turn \d+: its answer was played|: it waited for its turn)$/);
   });
 });
 
@@ -219,7 +290,7 @@ expect: { results: { main: s, main_w1: w }, files: { started.txt: "x\\n" }, turn
 
   test('played scripts may be what it crashes over', async () => {
     const scenario = 'answers: { START: { text: <result>r</result>, crash: true } }\nexpect: { result: r, turns: 1 }';
-    expect(await wrongWith({ 'START.sh': 'exit 1' }, scenario)).toStrictEqual([]);
+    expect(await wrongWith({ 'START.sh': 'echo "<result>real</result>"' }, scenario)).toStrictEqual([]);
   });
 });
 

@@ -28,7 +28,7 @@ export const REQUEST: RehearsalRequest = {
 
 /** Plays all scenarios of a folder. What cannot be used is thrown. */
 export async function verdictsIn(folder: string, request: Partial<RehearsalRequest> = {}): Promise<readonly Verdict[]> {
-  const { pieces, unusable } = await readRepertoire(findFiles(['.'], folder), folder);
+  const { pieces, unusable } = await readRepertoire(findFiles(['.'], folder).files, folder);
   for (const { error } of unusable) throw error;
   const verdicts: Verdict[] = [];
   for await (const verdict of rehearseAll(pieces, { ...REQUEST, ...request })) {
@@ -47,8 +47,22 @@ export async function wrongWith(
 ): Promise<readonly string[]> {
   const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
   return (
-    verdict?.differences.map(({ line, column, what, detail }) => `${line}:${column} ${what}: ${inWords(detail)}`) ?? []
+    verdict?.differences.map(({ file, line, column, what, detail }) => {
+      const place = file === undefined || file === 'a.test.yaml' ? '' : `${file}:`;
+      return `${place}${line}:${column} ${what}: ${inWords(detail)}`;
+    }) ?? []
   );
+}
+
+/** What the only scenario of a workflow warns of. It must go as expected. */
+export async function warnedBy(
+  states: Readonly<Record<string, string>>,
+  scenario: string,
+  request: Partial<RehearsalRequest> = {},
+): Promise<readonly string[]> {
+  const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
+  if (verdict === undefined || verdict.differences.length > 0) throw new Error('it did not go as expected');
+  return verdict.warnings;
 }
 
 function inWords(detail: Detail): string {

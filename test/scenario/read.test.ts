@@ -99,7 +99,7 @@ describe('a mistake is told with its place and what to do', () => {
       'answers: { START.md: { turns: [{ wen: { a: b }, text: a }] } }',
       ['1:34: the key `wen` is unknown'],
     ],
-    ['an empty file', '', ['1:1: this file must be a mapping with the key `answers`, not nothing']],
+    ['an empty file', '', ['1:1: this file is empty: it must be a mapping with the key `answers`']],
     ['a list', '- a', ['1:1: this file must be a mapping with the key `answers`, not a list']],
     ['no state', 'answers: a', ['1:10: `answers` must be a mapping of states to answers, not the text `a`']],
     [
@@ -108,16 +108,16 @@ describe('a mistake is told with its place and what to do', () => {
       ['2:3: `START.md` must be a text, a mapping or a list of them, not nothing'],
     ],
     ['no answers', 'answers: { START.md: [] }', ['1:22: `START.md` must be a list of at least one, not an empty list']],
-    ['a number', 'answers: { START.md: [5] }', ['1:23: entry 1 of `START.md` must be a text or a mapping, not `5`']],
     [
       'nothing in a list',
       'answers:\n  START.md:\n    - a\n    -\n',
       ['4:6: entry 2 of `START.md` must be a text or a mapping, not nothing'],
     ],
+    ['a text that is nothing', 'answers: { START.md: { text: } }', ['1:24: `text` must be a text, not nothing']],
     [
-      'a text that is a number',
-      'answers: { START.md: { text: 5 } }',
-      ['1:30: `text` must be a text, not `5`; put it in quotes if it is meant'],
+      'a file that holds nothing',
+      'answers: { START.md: { write: { a: } } }',
+      ['1:33: `a` must be a text, not nothing'],
     ],
     [
       'a negative cost',
@@ -189,7 +189,17 @@ describe('a mistake is told with its place and what to do', () => {
       'answers: { START.md: { write: { "C:\\\\b": c } } }',
       ['1:33: `C:\\b` leaves the working directory: name a file inside it, without `..`'],
     ],
-    ['a folder', 'answers: { START.md: { write: { b/: c } } }', ['1:33: `b/` cannot be the name of a file']],
+    [
+      'a folder that holds something',
+      'answers: { START.md: { write: { b/: c } } }',
+      ['1:33: `b/` is a folder and holds no text: name a file in it'],
+    ],
+    [
+      'a folder elsewhere',
+      'answers: { START.md: { write: { ../: } } }',
+      ['1:33: `../` leaves the working directory: name a file inside it, without `..`'],
+    ],
+    ['no folder', 'answers: { START.md: { write: { a//: } } }', ['1:33: `a//` cannot be the name of a file']],
     [
       'an exit code of a prompt',
       'answers: { START.md: [{ exit: 1 }] }',
@@ -219,7 +229,14 @@ describe('a mistake is told with its place and what to do', () => {
     [
       'a key twice',
       'answers:\n  START.md: a\n  START.md: b',
-      ['3:3: this is not valid YAML: this key is given twice: keep one of them'],
+      ['3:3: this is not valid YAML: the key `START.md` is given twice: keep one of them'],
+    ],
+    [
+      'a list without its end',
+      'answers:\n  START.md: [a, b\n  CHECK.sh: a',
+      [
+        '3:3: this is not valid YAML: the `]` is missing that ends what began before this, or this line has to be indented',
+      ],
     ],
     [
       'a tab',
@@ -252,7 +269,7 @@ describe('a mistake is told with its place and what to do', () => {
 
   test('all of them at once, in the order of the file', () => {
     expect(
-      wrongWith('answers:\n  NO.md: a\n  START.md:\n    - { txt: a }\n    - { text: 1 }\n').map((line) =>
+      wrongWith('answers:\n  NO.md: a\n  START.md:\n    - { txt: a }\n    - { text: {} }\n').map((line) =>
         line.slice(0, 4),
       ),
     ).toStrictEqual(['2:3:', '4:9:', '5:15']);

@@ -3,14 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
-import { openFile, readFile } from '../../src/scenario/file.ts';
+import { openFile, readFile, type ScenarioFile, workflowsOf } from '../../src/scenario/file.ts';
 import { openScenario } from '../../src/scenario/read.ts';
 import type { Rehearsal } from '../../src/scenario/rehearsal.ts';
 import { rehearsalsIn } from '../../src/scenario/rehearsals.ts';
 
 const SCOPE = { files: ['START.md', 'NAME.md', 'CHECK.sh', 'CHECK.ps1'], platform: 'unix' } as const;
 
-const read = (text: string): readonly Rehearsal[] => rehearsalsIn(readFile('dir/a.test.yaml', text, 'dir'), SCOPE);
+/** The scenarios of a file, all of which are for the same workflow. */
+const scenariosOf = (file: ScenarioFile): readonly Rehearsal[] =>
+  rehearsalsIn(
+    file,
+    workflowsOf(file).map(() => SCOPE),
+  );
+
+const read = (text: string): readonly Rehearsal[] => scenariosOf(readFile('dir/a.test.yaml', text, 'dir'));
 
 /** What a state answers on its first visit. */
 const says = ({ scenario }: Rehearsal, state: string): string | undefined =>
@@ -29,8 +36,10 @@ vars: { n: 1, b: true, t: x }
 options: { budget: 0, max_iterations: 3, wait: false, reset_stack: clear, timeout: 1.5 }
 files: { a/b.txt: c }
 scripts: played
+recorded_scripts: { CHECK.sh: 0123456789ab }
 `);
     expect(only).toMatchObject({ input: 'i', files: { 'a/b.txt': 'c' }, scenario: { scripts: 'played' } });
+    expect(only?.scenario.recorded).toStrictEqual(new Map([['CHECK.sh', '0123456789ab']]));
     expect(only?.options).toStrictEqual({
       ...{ budgetMicros: null, maxIterations: 3, wait: false, resetStack: 'clear', timeoutMs: 1500 },
       variables: { n: '1', b: 'true', t: 'x' },
@@ -47,6 +56,7 @@ scripts: played
   cost: { START: 1 }
   turns: 2
   exit: 3
+  warnings: { NAME: 1 }
 `);
     const text = (equals: string | null, more = {}) => ({ equals, contains: [], lacks: [], matches: [], ...more });
     expect(only?.expectations).toStrictEqual([
@@ -54,13 +64,14 @@ scripts: played
       { kind: 'path', agent: 'main', states: ['START.md', 'CHECK.sh'], line: 2, column: 3 },
       { kind: 'result', agent: 'main', text: text('r'), line: 3, column: 14 },
       {
-        ...{ kind: 'prompts', state: 'NAME.md', every: true, line: 5, column: 5 },
+        ...{ kind: 'prompts', agent: null, state: 'NAME.md', every: true, line: 5, column: 5 },
         visits: [text(null, { contains: ['a'], matches: ['b', 'c'] })],
       },
       { kind: 'file', name: 'x', text: null, line: 6, column: 12 },
       { kind: 'file', name: 'y', text: text(''), line: 6, column: 33 },
       { kind: 'cost', state: 'START.md', usd: 1, line: 7, column: 11 },
       { kind: 'turns', state: null, count: 2, line: 8, column: 3 },
+      { kind: 'warnings', state: 'NAME.md', count: 1, line: 10, column: 15 },
     ]);
   });
 });
@@ -108,7 +119,7 @@ describe('answers from another file', () => {
       'b.yaml': 'answers_from: c.yaml\n\nanswers: { START: b }',
       'c.yaml': 'answers: { START: c, NAME: c, CHECK: c }',
     });
-    const [only] = rehearsalsIn(openFile(join(folder, 'a.test.yaml'), 'here/a.test.yaml'), SCOPE);
+    const [only] = scenariosOf(openFile(join(folder, 'a.test.yaml'), 'here/a.test.yaml'));
     const parts = only?.scenario.parts;
     expect(['START.md', 'NAME.md', 'CHECK.sh'].map((state) => only && says(only, state))).toStrictEqual([
       'b',
@@ -127,7 +138,7 @@ describe('answers from another file', () => {
       'wrong.yaml': 'answers: 5',
       'c.yaml': 'answers_from: c.yaml',
     });
-    const open = (name: string) => () => rehearsalsIn(openFile(join(folder, name), name), SCOPE);
+    const open = (name: string) => () => scenariosOf(openFile(join(folder, name), name));
     expect(open('a.yaml')).toThrow('there is no nowhere.yaml');
     expect(open('b.yaml')).toThrow('wrong.yaml:1:10: `answers` must be a mapping of states to answers, not `5`');
     expect(open('c.yaml')).toThrow('c.yaml cannot be used: the files that `answers_from` names go round in a circle');
@@ -137,7 +148,7 @@ describe('answers from another file', () => {
 describe('a mistake is told with its place', () => {
   test.each<[string, string, string]>([
     ['an unknown key', 'exptect: {}', '1:1: the key `exptect` is unknown (did you mean expect?)'],
-    ['an unknown key of a scenario', 'scenarios: [{ name: a, workflow: b }]', '1:24: the key `workflow` is unknown'],
+    ['an unknown key of a scenario', 'scenarios: [{ name: a, flow: b }]', '1:24: the key `flow` is unknown'],
     ['an unknown expectation', 'expect: { reslut: a }', '1:11: the key `reslut` is unknown (did you mean result?)'],
     ['an unknown option', 'options: { retires: 1 }', '1:12: the key `retires` is unknown (did you mean retries?)'],
     [
@@ -158,6 +169,21 @@ describe('a mistake is told with its place', () => {
     ],
     ['no scenarios', 'scenarios: []', '1:12: `scenarios` must be a list of at least one, not an empty list'],
     ['a wrong status', 'expect: { status: complete }', '1:19: `status` cannot be `complete` (did you mean completed?)'],
+    [
+      'a fingerprint that is none',
+      'recorded_scripts: { CHECK.sh: 3f }',
+      '1:31: `CHECK.sh` must be twelve hexadecimal digits, not the text `3f`',
+    ],
+    [
+      'a fingerprint of a prompt',
+      'recorded_scripts: { NAME.md: 0123456789ab }',
+      '1:21: `NAME.md` is no script: it does not belong here',
+    ],
+    [
+      'a fingerprint of nothing',
+      'recorded_scripts: { CHEKC.sh: 0123456789ab }',
+      '1:21: there is no state `CHEKC.sh` in this workflow (did you mean CHECK.sh?)',
+    ],
     ['a wrong choice', 'scripts: fake', '1:10: `scripts` cannot be `fake`: it is one of real, played'],
     ['an exit code', 'expect: { exit: 300 }', '1:17: `exit` must be a whole number from 0 to 255, not `300`'],
     [

@@ -2,7 +2,7 @@ import { stringify } from 'smol-toml';
 import { parseConfig } from '../../src/config/config.ts';
 import { isStateFile, type Platform } from '../../src/core/names.ts';
 import { RaymondError } from '../../src/errors.ts';
-import { checkFile, readFile } from '../../src/scenario/file.ts';
+import { checkFile, readFile, workflowsOf } from '../../src/scenario/file.ts';
 import { readPrompt } from '../../src/workflow/frontmatter.ts';
 
 /** A value as YAML, in which it can only mean this. */
@@ -25,15 +25,18 @@ export function takesFrontmatter(value: unknown, platform: Platform = 'unix'): b
 export function takesScenario(value: unknown, files: readonly string[] = statesIn(value)): boolean {
   const file = readFile('a.test.yaml', yaml(value), '.');
   const platforms: readonly Platform[] = ['unix', 'windows'];
-  return platforms.every((platform) => isTaken(() => checkFile(file, { files, platform })));
+  const scopes = (platform: Platform) => workflowsOf(file).map(() => ({ files, platform }));
+  return platforms.every((platform) => isTaken(() => checkFile(file, scopes(platform))));
 }
 
-/** Whatever such a file could mean by a state. */
+/** Whatever such a file could mean by a state, whoever enters it. */
 const statesIn = (value: unknown): readonly string[] =>
-  textsIn(value).map((name) => (isStateFile(name) ? name : `${name}.md`));
+  textsIn(value)
+    .flatMap((name) => [name, name.slice(name.indexOf('/') + 1)])
+    .map((name) => (isStateFile(name) ? name : `${name}.md`));
 
 function textsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return [String(value)];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, each]) => [key, ...textsIn(each)]);
 }

@@ -2,7 +2,7 @@
 
 export const TEXTS: readonly string[] = [
   ...['', ' ', '\t\n', '\uFEFF', '\0', 'a\0b', 'a', ' A.md ', '3', 'true'],
-  ...['keep', 'Keep', 'goto', 'gogo', 'usage_limit', '('],
+  ...['keep', 'Keep', 'goto', 'gogo', 'usage_limit', '(', '0123456789ab', '0123456789AB'],
 ];
 
 export const NUMBERS: readonly number[] = [
@@ -22,7 +22,7 @@ export const NAMES: readonly string[] = [
   ...['result', 'state', 'agent_id', 'workflow_id'],
   ...['input', 'return', 'stack', 'next', 'cd', 'model', 'effort', 'tag', 'target', 'text', 'budget', 'toString', ''],
   ...['a.txt', 'a/b.txt', 'a\\b', './a', 'a/./b', '..', '../a', 'a/..', 'a\\..', 'a/../b', '..a', 'a..', 'a/..b', 'a/'],
-  ...['a\\', 'a/.', '.', '.a', '/a', '\\a', 'C:a', 'c:/a', '1:a', 'aC:'],
+  ...['a\\', 'a/.', '.', './', '/', 'a//', 'a/b/', '../', '..\\', '.a', '/a', '\\a', 'C:a', 'c:/a', '1:a', 'aC:'],
 ];
 
 /** Names of states, and some that cannot be. One without an extension does not tell what it is. */

@@ -23,7 +23,7 @@ test('an owner puts itself on record, keeps others away, and is gone when it is 
   const folder = temporary();
   const owner = await takeOwnership(folder);
   const file = join(folder, 'owner.1');
-  const life = expect.stringMatching(/^[0-9a-f]{16}$/);
+  const life = expect.stringMatching(/^[0-9a-f]{32}$/);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toStrictEqual({ ...US, life });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toStrictEqual(['owner.1']);

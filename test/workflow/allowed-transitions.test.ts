@@ -66,6 +66,7 @@ describe('what is wrong with an entry', () => {
     ['{ tag: 5 }', `error 3:12 there is no tag \`5\`; the tags are ${TAGS}`],
     ['{ tag: [goto] }', 'error 3:12 `tag` must be a single value, not a list'],
     ['{ target: B }', `error 3:5 this entry has no \`tag\`: say which transition it permits (${TAGS})`],
+    ['{tag:goto, target: B}', 'error 3:5 this entry has no `tag`: write a blank after the colon, as in `tag: goto`'],
     ['{ target: B, tag: }', `error 3:18 this entry has no \`tag\`: say which transition it permits (${TAGS})`],
     [
       'goto',
@@ -119,5 +120,12 @@ describe('what is wrong with an entry', () => {
   ])('a key that means nothing is ignored with a warning: %s', (entry, message) => {
     expect(said(`  - ${entry}`)).toStrictEqual([`warning ${message}`]);
     expect(policy(`  - ${entry}`)[0]?.attributes).toStrictEqual({});
+  });
+
+  test('a variable that comes near to a key which is missing is told to be taken for one', () => {
+    expect(said('  - { tag: fork, target: B, nxt: C }')).toStrictEqual([
+      'warning 3:29 `nxt` is taken for a variable of the worker (did you mean next?)',
+    ]);
+    expect(said('  - { tag: fork, target: B, next: C, nxt: C }')).toStrictEqual([]);
   });
 });

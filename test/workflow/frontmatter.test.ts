@@ -168,6 +168,7 @@ describe('what an author should know', () => {
   test.each([
     ['modle: opus', 'warning 2:1 the key `modle` is unknown and has no effect (did you mean model?)'],
     ['Model: opus', 'warning 2:1 the key `Model` is unknown and has no effect (did you mean model?)'],
+    ['tools: Read', 'warning 2:1 the key `tools` is unknown and has no effect (did you mean allowed_tools?)'],
     ['author: me', 'warning 2:1 the key `author` is unknown and has no effect'],
     ['__proto__: { model: opus }', 'warning 2:1 the key `__proto__` is unknown and has no effect'],
     ['constructor: x', 'warning 2:1 the key `constructor` is unknown and has no effect'],
@@ -224,6 +225,10 @@ describe('YAML itself', () => {
     [
       "description: 'it's fine'",
       '2:18 this is not valid YAML: this stands behind the end of a value: put quotes around the whole value',
+    ],
+    [
+      'allowed_transitions:\n  - tag: goto\n   target: A.md',
+      '4:1 this is not valid YAML: this belongs to no entry of the list: indent it as far as the first key of its entry, or begin it with `- `',
     ],
     ['model: opus\neffort low', '3:1 this is not valid YAML: there is no colon behind this key'],
     ['allowed_tools: [Read]]', '2:22 this is not valid YAML: nothing before this bracket opens it'],

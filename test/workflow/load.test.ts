@@ -36,11 +36,14 @@ describe('opening', () => {
     expect(await workflow.scope()).toStrictEqual({ files: ['NEXT.md', 'RUN.sh', 'START.md'], platform: 'unix' });
   });
 
-  test.each(['README.md', 'readme.md'])('a %s beside the states is for people, whatever stands in it', async (name) => {
-    const workflow = await openWorkflow(folder({ ...SOUND, [name]: '---\nmodel: [1]\n---\nAbout.' }), 'unix');
-    expect((await workflow.scope()).files).not.toContain(name);
-    await expect(workflow.state(name)).rejects.toThrow(name);
-  });
+  test.each(['README.md', 'readme.md', 'CLAUDE.md', 'AGENTS.md'])(
+    'a %s beside the states is about them, whatever stands in it',
+    async (name) => {
+      const workflow = await openWorkflow(folder({ ...SOUND, [name]: '---\nmodel: [1]\n---\nAbout.' }), 'unix');
+      expect((await workflow.scope()).files).not.toContain(name);
+      await expect(workflow.state(name)).rejects.toThrow(name);
+    },
+  );
 
   test('a path may be relative and end in a slash', async () => {
     const path = folder(SOUND);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { StateSheet } from '../../src/analysis/sheet.ts';
@@ -119,8 +119,26 @@ describe('a sheet', () => {
   });
 });
 
+describe('where there is no state to start in', () => {
+  test('the folders below are looked into, but no deeper and not if there is one', async () => {
+    const folder = folderWith({ 'A.md': 'a' });
+    for (const [path, file] of [
+      ['states', 'START.md'],
+      ['other', 'A.md'],
+      ['.hidden', 'START.md'],
+      ['deep/er', 'START.md'],
+    ] as const) {
+      mkdirSync(join(folder, path), { recursive: true });
+      writeFileSync(join(folder, path, file), 'x');
+    }
+    expect((await readSheet(folder, HERE)).sheet.below).toStrictEqual(['states/START.md']);
+    writeFileSync(join(folder, 'START.md'), 'x');
+    expect((await readSheet(folder, HERE)).sheet.below).toBeUndefined();
+  });
+});
+
 describe('there is no sheet', () => {
-  test.each(['README.md', '.hidden.md'])('of %s, which is no state', async (file) => {
+  test.each(['README.md', 'CLAUDE.md', 'AGENTS.md', '.hidden.md'])('of %s, which is no state', async (file) => {
     const folder = folderWith({ [file]: 'x', 'START.md': 'y' });
     await expect(readSheet(join(folder, file), HERE)).rejects.toMatchObject({
       exitCode: 64,

@@ -8,7 +8,7 @@ export const endlessLoop: Rule = {
   check: (view) =>
     endlessFaults(view, ({ kind, level, bounded }) => kind === 'loop' && level === 'bottom' && !bounded, {
       what: 'this loop has no way out',
-      hint: 'Let one of these states say a <result>, or go on to one that does.',
+      hint: 'Let one of these states say a <result>, or go on to one that does; if it is meant, say so: `# lint: allow endless-loop`.',
       level: () => 'warning',
     }),
 };

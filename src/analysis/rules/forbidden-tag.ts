@@ -1,7 +1,8 @@
 import { type PolicyEntry, permits } from '../../core/policy.ts';
 import { literalTag } from '../../core/reminder.ts';
 import type { Tag } from '../../core/tag.ts';
-import { isPlaceholder, waysOn } from '../edges.ts';
+import { asMeant } from '../counterparts.ts';
+import { waysOn } from '../edges.ts';
 import { isOpen } from '../mentions.ts';
 import type { Page, PlacedTag } from '../page.ts';
 import type { Resolver } from '../resolver.ts';
@@ -12,13 +13,9 @@ import { showWhole } from '../words.ts';
 export const forbiddenTag = rulePerPage('forbidden-tag', 'warning', (page, { names }) => {
   if (page.broken || page.source.state.rules.policy.length === 0) return [];
   const seen = new Set<string>();
-  let lines: readonly string[] | undefined;
-  return page.tags.flatMap((placed) => {
+  return page.forms.flatMap((placed) => {
     const shown = showWhole(placed.name, placed.tag);
-    if (seen.has(shown) || isVague(placed, names) || isPermitted(page, placed, names)) return [];
-    lines ??= page.source.text.split('\n');
-    const { line, column } = placed.at;
-    if (isWarning(lines[line - 1]?.slice(0, column - 1) ?? '')) return [];
+    if (!placed.sure || seen.has(shown) || isInexact(placed, names) || isPermitted(page, placed, names)) return [];
     seen.add(shown);
     const like = resembling(page.source.state.rules.policy, placed, names);
     const permitted = like === undefined ? '' : `; they permit \`${literalTag(like)}\``;
@@ -45,32 +42,27 @@ function resembling(
     const found = names.resolve(state.trim());
     return found.kind === 'found' ? found.file : state;
   };
-  return mine.find(({ target }) => target !== null && fileOf(target) === fileOf(tag.body)) ?? mine[0];
+  const isSame = ({ target }: PolicyEntry): boolean => target !== null && fileOf(target) === fileOf(tag.body);
+  return mine.find(isSame) ?? policy.find(isSame) ?? mine[0];
 }
 
 /** What is not exact, or names no state, is nothing to compare. */
-function isVague({ name, tag }: PlacedTag, names: Resolver): boolean {
+function isInexact({ name, tag }: PlacedTag, names: Resolver): boolean {
   const { return: back, next } = tag.attributes;
   const states = [...(name === 'result' ? [] : [tag.body]), back, next].filter((each) => each !== undefined);
-  const unknown = states.some((state) => isPlaceholder(state) || names.resolve(state.trim()).kind !== 'found');
+  const unknown = states.some((state) => names.resolve(state.trim()).kind !== 'found');
   const open = Object.values(tag.attributes).some(isOpen);
   return unknown || open || ((name === 'call' || name === 'function') && back === undefined);
 }
 
-const WARNING =
-  /\b(?:do not|don['’]t|never|not|instead of|rather than)\s+(?:\w+\s+)?(?:with|emit|say|use|write|print|output)?\s*(?:a|an|the)?\s*`?$/i;
-
-/** "Do not answer with <goto>A</goto> yet" asks for nothing. Only what stands right before the tag counts. */
-const isWarning = (before: string): boolean => WARNING.test(before.slice(-80));
-
 /** A fork that leaves its `next` to others is permitted if it is with one of theirs. */
 function isPermitted(page: Page, { name, tag }: PlacedTag, names: Resolver): boolean {
   const { policy } = page.source.state.rules;
-  const ways = name === 'fork' && tag.attributes.next === undefined ? waysOn(page.tags) : [];
+  const ways = name === 'fork' && tag.attributes.next === undefined ? waysOn(page.forms) : [];
   const said = ways.map((next): Tag => ({ ...tag, attributes: { ...tag.attributes, next } }));
   return (said.length > 0 ? said : [tag]).some((each) => {
     const states = [each.body, each.attributes.return ?? '', each.attributes.next ?? ''];
-    const mine = policy.filter((entry) => entry.tag === name);
+    const mine = policy.filter((entry) => entry.tag === name).map((entry) => asMeant(entry, names));
     const theirs = mine.flatMap(({ target, attributes }) => [
       target ?? '',
       attributes.return ?? '',

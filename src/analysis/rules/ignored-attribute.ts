@@ -4,13 +4,18 @@ import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { UNKNOWN } from '../mentions.ts';
 import { rulePerPage } from '../rule.ts';
 import { showTag } from '../words.ts';
+import { slipFor } from './missing-attribute.ts';
 
 /** An attribute that has no effect: of one's own on another tag than a fork, or given twice. */
-export const ignoredAttribute = rulePerPage('ignored-attribute', 'warning', (page) =>
+export const ignoredAttribute = rulePerPage('ignored-attribute', 'warning', (page, { names }) =>
   page.tags.flatMap(({ name, tag, at, sure }) => {
     const own: readonly string[] = OWN_ATTRIBUTES;
-    const { variables, attributes } = TRANSITIONS[name];
-    const ignored = Object.keys(tag.attributes).filter((key) => !variables && !own.includes(key));
+    const { variables, attributes, required, body } = TRANSITIONS[name];
+    // What should have been another attribute, or the name between the tags, is told by other rules.
+    const isTold = (key: string): boolean =>
+      required.some((each) => slipFor(each, tag) === key) ||
+      (body === 'state' && tag.body === '' && names.resolve((tag.attributes[key] ?? '').trim()).kind === 'found');
+    const ignored = Object.keys(tag.attributes).filter((key) => !variables && !own.includes(key) && !isTold(key));
     const shown = showTag(name, tag);
     if (!sure) return [];
     return [

@@ -10,6 +10,8 @@ export const implicitTransition = rulePerPage('implicit-transition', 'info', (pa
   if (page.broken || entry === undefined || implicitTag(policy) === undefined) return [];
   if (statesNamed(entry).some(([, name]) => names.resolve(name).kind !== 'found')) return [];
   const message = `\`${literalTag(entry)}\` is taken without being said: it is the only transition here`;
-  const hint = 'The prompt need not ask for a tag; it only has to say when to stop.';
+  const worker =
+    ' Then one worker starts, with no other variables than the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
+  const hint = `The prompt need not ask for a tag; it only has to say when to stop.${entry.tag === 'fork' ? worker : ''}`;
   return [{ file: page.file, at: page.source.entries[0]?.at ?? WHOLE, message, hint }];
 });

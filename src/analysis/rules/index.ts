@@ -35,14 +35,19 @@ import { unclosedTag } from './unclosed-tag.ts';
 import { undefinedResult } from './undefined-result.ts';
 import { undefinedVariable } from './undefined-variable.ts';
 import { unknownEffort } from './unknown-effort.ts';
+import { unknownMode } from './unknown-mode.ts';
 import { unknownModel } from './unknown-model.ts';
+import { unknownRule } from './unknown-rule.ts';
 import { unknownTag } from './unknown-tag.ts';
 import { unmentionedEntry } from './unmentioned-entry.ts';
 import { unquotedTag } from './unquoted-tag.ts';
 import { unreachableState } from './unreachable-state.ts';
 import { wastedTag } from './wasted-tag.ts';
 
-/** Everything that lint looks for. A new rule is a file beside this one, a row here and a section of docs/lint.md. */
+/**
+ * Everything that lint looks for. A new rule is a file beside this one, a row here and a section of docs/lint.md.
+ * What only follows from another mistake stands below it.
+ */
 export const RULES: readonly Rule[] = [
   frontmatter,
   keyWithoutEffect,
@@ -53,25 +58,19 @@ export const RULES: readonly Rule[] = [
   ambiguousState,
   foreignState,
   pathInName,
+  unclosedTag,
+  unknownTag,
   missingAttribute,
   misplacedAttribute,
   badAttribute,
   ignoredAttribute,
-  unclosedTag,
-  unknownTag,
   unknownModel,
   unknownEffort,
+  unknownMode,
   forbiddenTag,
   unmentionedEntry,
   implicitTransition,
   noWayOut,
-  unreachableState,
-  impossibleReturn,
-  neverReturns,
-  endlessRecursion,
-  endlessLoop,
-  endsOnlyByLimit,
-  forkBomb,
   undefinedVariable,
   undefinedResult,
   emptyPrompt,
@@ -86,4 +85,12 @@ export const RULES: readonly Rule[] = [
   otherShebang,
   crlfScript,
   byteOrderMark,
+  unknownRule,
+  impossibleReturn,
+  neverReturns,
+  endlessRecursion,
+  endlessLoop,
+  endsOnlyByLimit,
+  forkBomb,
+  unreachableState,
 ];

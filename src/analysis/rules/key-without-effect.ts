@@ -1,14 +1,52 @@
-import type { Rule } from '../rule.ts';
+import { statesNamed } from '../../core/policy.ts';
+import type { Page } from '../page.ts';
+import type { Fault, Rule, View } from '../rule.ts';
+import { type Place, WHOLE } from '../sheet.ts';
+import { strayFrontmatterIn } from '../stray-frontmatter.ts';
 
-/** The frontmatter says something that has no effect, such as a key that is misspelt. */
+/** The frontmatter says something that has no effect, such as a key that is misspelt, or it has none as a whole. */
 export const keyWithoutEffect: Rule = {
   id: 'key-without-effect',
   level: 'warning',
-  check: ({ pages }) =>
-    pages.flatMap(({ source }) =>
-      source.findings.flatMap(({ severity, file, line, column, message }) => {
+  check: (view) =>
+    view.pages.flatMap((page) => [
+      ...page.source.findings.flatMap(({ severity, file, line, column, message }): Fault[] => {
         if (severity !== 'warning') return [];
         return [{ file, at: { line, column }, message, hint: 'Correct it, or remove it.' }];
       }),
-    ),
+      ...(view.isMeant(page) ? strayFrontmatter(page) : []),
+      ...repeatedEntries(page, view),
+    ]),
 };
+
+function strayFrontmatter(page: Page): readonly Fault[] {
+  const stray = strayFrontmatterIn(page);
+  if (stray === undefined) return [];
+  const [message, hint] =
+    page.kind === 'script'
+      ? ['a script has no frontmatter: these lines are run as commands', 'Remove them; only a prompt has frontmatter.']
+      : [
+          'this is no frontmatter and has no effect, because something stands before it',
+          'Let the file begin with it: the first `---` must be the first line.',
+        ];
+  return [{ file: page.file, at: page.place(stray.offset), message, hint }];
+}
+
+/** Entries that permit what an entry before them permits. */
+function repeatedEntries({ file, source }: Page, { names }: View): readonly Fault[] {
+  const seen = new Map<string, Place>();
+  return source.state.rules.policy.flatMap((entry, index) => {
+    const fileOf = (name: string): string => {
+      const found = names.resolve(name);
+      return found.kind === 'found' ? found.file : name;
+    };
+    const states = Object.fromEntries(statesNamed(entry).map(([key, name]) => [key, fileOf(name)]));
+    const said = JSON.stringify([entry.tag, ...Object.entries({ ...entry.attributes, ...states }).sort()]);
+    const at = source.entries[index]?.at ?? WHOLE;
+    const before = seen.get(said);
+    if (before === undefined) seen.set(said, at);
+    if (before === undefined || entry.tag === 'fork') return [];
+    const message = `this entry permits nothing that the one on line ${before.line} does not`;
+    return [{ file, at, message, hint: 'Remove one of them.' }];
+  });
+}

@@ -1,6 +1,7 @@
 import { OWN_ATTRIBUTES } from '../../core/tag.ts';
 import { TAG_NAMES, TRANSITIONS } from '../../core/transitions/index.ts';
 import { levelOf } from '../bad-names.ts';
+import { exchangedIn } from '../exchanged.ts';
 import { rulePerPage } from '../rule.ts';
 import { showTag } from '../words.ts';
 
@@ -13,7 +14,11 @@ export const misplacedAttribute = rulePerPage('misplaced-attribute', 'error', (p
     return misplaced.map((key) => {
       const takers = TAG_NAMES.filter((each) => (TRANSITIONS[each].attributes as readonly string[]).includes(key));
       const message = `${showTag(name, tag)}: \`${key}\` has no meaning on <${name}>`;
-      const hint = `Remove it, or use a tag that takes it: ${takers.map((each) => `<${each}>`).join(' or ')}.`;
+      const exchanged = exchangedIn({ name, tag });
+      const hint =
+        exchanged?.wrong === key
+          ? `Write \`${exchanged.right}="${exchanged.state}"\` instead.`
+          : `Remove it, or use a tag that takes it: ${takers.map((each) => `<${each}>`).join(' or ')}.`;
       return { file: page.file, at, message, hint, level: levelOf(page) };
     });
   }),

@@ -1,20 +1,35 @@
+import { isStateFile } from '../../core/names.ts';
 import type { Rule } from '../rule.ts';
-import { WHOLE } from '../sheet.ts';
+import { type Sheet, WHOLE } from '../sheet.ts';
+import { hintForForeign } from './foreign-state.ts';
 
 /** There is no state to start in. */
 export const missingEntry: Rule = {
   id: 'missing-entry',
   level: 'error',
   check({ sheet }) {
-    const { entry, name } = sheet;
+    const { entry, name, files } = sheet;
     if (entry.kind === 'found' || entry.kind === 'ambiguous') return [];
-    return [
-      {
-        file: name,
-        at: WHOLE,
-        message: entry.message,
-        hint: 'A folder or a zip starts in the state 1_START or START: rename the one that comes first.',
-      },
-    ];
+    const isEmpty = entry.kind === 'unknown' && !files.some(({ file }) => isStateFile(file));
+    const message = isEmpty ? 'there are no states here' : entry.message;
+    return [{ file: name, at: WHOLE, message, hint: hintFor(sheet, isEmpty) }];
   },
 };
+
+/** A name that is right but for its ending. */
+const ALMOST = /^((?:1_)?START)\.(md|markdown|mdown|mdx|txt|sh|bash|bat|ps1)$/i;
+
+function hintFor(sheet: Sheet, isEmpty: boolean): string {
+  const { entry, files, below = [] } = sheet;
+  if (entry.kind === 'foreign') return hintForForeign(sheet);
+  const [, base, ending] = files.map(({ file }) => ALMOST.exec(file)).find((found) => found !== null) ?? [];
+  if (base !== undefined && ending !== undefined) {
+    const right = /^(?:sh|bash)$/i.test(ending) ? 'sh' : /^(?:bat|ps1)$/i.test(ending) ? ending.toLowerCase() : 'md';
+    return `Rename ${base}.${ending} to ${base.toUpperCase()}.${right}.`;
+  }
+  const [first] = below;
+  if (first !== undefined) return `There is a ${first}: name its folder instead of this one.`;
+  return isEmpty
+    ? 'Add a START.md, or name the folder that has one.'
+    : 'A folder or a zip starts in the state 1_START or START: rename the one that comes first.';
+}

@@ -1,11 +1,36 @@
+import { isStateFile } from '../../core/names.ts';
+import type { View } from '../rule.ts';
 import { ruleAboutNames } from '../rule-about-names.ts';
 
 /** A tag or a policy names a state that does not exist. */
-export const missingState = ruleAboutNames('missing-state', 'unknown', (name, { names }) => {
+export const missingState = ruleAboutNames('missing-state', 'unknown', (name, view) => {
+  if (name.includes('{{'))
+    return 'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
   if (name.includes('$'))
     return 'Put double quotes around the tag: between single quotes, a `$` is a character like others.';
-  const meant = names.meant(name);
-  return meant === null
-    ? `Add a state ${name} to the workflow, or name one that exists.`
-    : `Write ${meant}, or add a state ${name}.`;
+  if (/^(?:readme|claude|agents)(?:\.md)?$/i.test(name)) {
+    return 'README.md, CLAUDE.md and AGENTS.md are never states: give the state another name.';
+  }
+  const meant = view.names.meant(name);
+  return meant === null ? hintFor(name, view) : `Write ${meant}.`;
 });
+
+/** Other endings for what a state can be. */
+const ENDINGS: ReadonlyMap<string, string> = new Map([
+  ['bash', 'sh'],
+  ['zsh', 'sh'],
+  ['ksh', 'sh'],
+  ['markdown', 'md'],
+  ['mdown', 'md'],
+  ['mdx', 'md'],
+  ['txt', 'md'],
+]);
+
+function hintFor(name: string, { sheet }: View): string {
+  const file = sheet.files.find((each) => each.file === name && !isStateFile(each.file));
+  const [, base = name, ending = ''] = /^(.*)\.([^.]+)$/.exec(file?.file ?? '') ?? [];
+  const right =
+    ENDINGS.get(ending.toLowerCase()) ?? (/^(?:md|sh|bat|ps1)$/i.test(ending) ? ending.toLowerCase() : undefined);
+  if (right !== undefined) return `Rename it ${base}.${right}, and write that name here.`;
+  return `Add a state ${name} to the workflow, or name one that exists.`;
+}

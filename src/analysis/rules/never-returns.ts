@@ -1,4 +1,5 @@
 import type { Endless } from '../endless.ts';
+import { isExcused } from '../excused.ts';
 import type { Step } from '../reach.ts';
 import type { Fault, Rule, View } from '../rule.ts';
 import { WHOLE } from '../sheet.ts';
@@ -9,10 +10,12 @@ export const neverReturns: Rule = {
   id: 'never-returns',
   level: 'warning',
   check: (view) => [
-    ...view.proof.endless.filter(isCall).flatMap(({ path, round }) => {
-      const call = path.findLast(({ how }) => how === 'enter') ?? round.find(({ how }) => how === 'enter');
-      return call === undefined ? [] : [faultOf(call, [...path, ...round], 'no way from there leads to a <result>')];
-    }),
+    ...view.proof.endless
+      .filter((ring) => isCall(ring) && !isExcused(ring, view))
+      .flatMap(({ path, round }) => {
+        const call = path.findLast(({ how }) => how === 'enter') ?? round.find(({ how }) => how === 'enter');
+        return call === undefined ? [] : [faultOf(call, [...path, ...round], 'no way from there leads to a <result>')];
+      }),
     ...view.proof.abandoned.flatMap(({ by, path }) => {
       const call = path.at(-1);
       return call === undefined ? [] : [{ ...faultOf(call, path, clearedBy(by, view)), hint: hintFor(by, view) }];

@@ -4,13 +4,21 @@ import { rulePerPage } from '../rule.ts';
 
 /** Words with which a prompt says when its step is over, or what belongs to a later one. */
 const STOPS =
-  /\b(?:stop|yet|until|when|once|after|afterwards|as soon as|if|otherwise|only|later|next step|finish\w*|done|complete[sd]?|answer|respond|reply|emit|output|end (?:your|the|this)|nothing else|then(?! (?:proceed|continue|go on|move))|return|in the end|finally|last)\b|\?/i;
+  /\b(?:stop|yet|until|when|once|after|afterwards|as soon as|if|otherwise|only|later|next step|finish\w*|done|complete[sd]?|answer|respond|reply|give back|emit|output|end (?:your|the|this)|nothing else|then(?! (?:proceed|continue|go on|move))|return|in the end|finally|lastly|last of all)\b|\?/i;
+
+/** A few words without any small one may be in English all the same. */
+const ORDER =
+  /^\s*(?:build|change|check|clean|create|draft|find|fix|implement|improve|mend|plan|polish|read|refactor|rename|review|rewrite|summari[sz]e|test|translate|update|write)\s+[\w./-]+[.!]?\s*$/i;
+
+/** What is called by a name, such as a file `last-tag` or a folder `done/`, says nothing about when to stop. */
+const withoutNames = (text: string): string =>
+  text.replace(/`[^`\n]*`|\S+/g, (word) => (/^`|[\w)}][./_-][\w/{]|\/[.,;:!]?$/.test(word) ? ' ' : word));
 
 /** A prompt does not say when to stop, so that its agent may run ahead into later steps. */
 export const noStoppingPoint = rulePerPage('no-stopping-point', 'info', (page, view) => {
   const prose = withoutTags(page.source.state.text);
   const silent = page.kind !== 'prompt' || page.broken || prose.trim() === '' || !view.isReached(page.file);
-  if (silent || !isEnglish(prose) || STOPS.test(prose)) return [];
+  if (silent || !(isEnglish(prose) || ORDER.test(prose)) || STOPS.test(withoutNames(prose))) return [];
   const message = 'the prompt does not say when to stop';
   const hint = 'Name the point at which this step is over, and what must not be done yet.';
   return [{ file: page.file, at: page.place(0), message, hint }];

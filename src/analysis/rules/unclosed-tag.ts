@@ -2,6 +2,7 @@ import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { levelOf } from '../bad-names.ts';
 import type { Page } from '../page.ts';
 import { type Fault, rulePerPage } from '../rule.ts';
+import type { Place } from '../sheet.ts';
 
 /** A tag that names a state and is never closed. Half a tag in a sentence about tags is no mistake. */
 export const unclosedTag = rulePerPage('unclosed-tag', 'error', (page, { names }) => [
@@ -11,6 +12,10 @@ export const unclosedTag = rulePerPage('unclosed-tag', 'error', (page, { names }
     // A script may print the end of a tag by itself.
     const endsElsewhere = page.kind === 'script' && page.source.state.text.toLowerCase().includes(`</${name}`);
     if (!sure || !isTag || endsElsewhere) return [];
+    if (page.kind === 'prompt' && hasOpenQuote(name, at, page)) {
+      const message = `a quote in the attributes of this \`<${name}>\` is never closed`;
+      return [{ file: page.file, at, message, hint: 'Close it behind the value.', level: levelOf(page) }];
+    }
     const message = `the \`<${name}>${state}\` has no \`</${name}>\``;
     return [{ file: page.file, at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelOf(page) }];
   }),
@@ -24,4 +29,11 @@ function unclosedResult(page: Page): readonly Fault[] {
   if (half?.name !== 'result' || another !== undefined || !/<result\b[^<>]*>[\p{L}\p{N}]/iu.test(text)) return [];
   const message = 'the `<result>` has no `</result>`, and there is no other tag in the prompt';
   return [{ file: page.file, at: half.at, message, hint: 'Write <result>…</result>.', level: 'warning' }];
+}
+
+/** Whether there is a quote too many, or too few, between the name of a tag and its `>`. */
+function hasOpenQuote(name: string, { line, column }: Place, { source }: Page): boolean {
+  const rest = source.text.split('\n')[line - 1]?.slice(column + name.length) ?? '';
+  const [attributes = ''] = rest.split('>', 1);
+  return attributes.includes('=') && ['"', "'"].some((quote) => attributes.split(quote).length % 2 === 0);
 }

@@ -1,49 +1,71 @@
+import { blank } from '../../core/markup.ts';
 import { nearest } from '../../core/nearest.ts';
 import { findGiven, type Given } from '../given.ts';
 import { UNKNOWN } from '../mentions.ts';
 import type { Page } from '../page.ts';
+import { fencesIn } from '../quoted.ts';
 import type { Step } from '../reach.ts';
 import type { Fault, Rule, View } from '../rule.ts';
+import { unsetInScript } from '../script-variables.ts';
 import { namesGiven, type Use, usesIn } from '../variables.ts';
 import { sayPath, withoutAny } from '../words.ts';
 
 /** Variables that every state has, or that another rule looks at. */
 const OWN = ['workflow_id', 'agent_id', 'state', 'result', 'input'];
 
-/** A `{{variable}}` that is not set on some way to its state. */
+/** A `{{variable}}` that is not set on some way to its state, or a variable that a script asks for and never has. */
 export const undefinedVariable: Rule = {
   id: 'undefined-variable',
   level: 'warning',
-  check(view) {
-    const { graph, proof, pages, pageOf, sheet } = view;
-    if (graph.entry === null) return [];
-    const uses = pages.flatMap((page) => {
-      if (page.kind !== 'prompt' || page.broken || !view.isReached(page.file)) return [];
-      return firstOfEach(usesIn(page.source.state.text)).map((use) => ({ page, use }));
-    });
-    const unsettled = uses.filter(({ use }) => !OWN.includes(use.name));
-    if (unsettled.length === 0) return [];
-    const given = findGiven(proof, pageOf, sheet.variables, new Set(unsettled.map(({ use }) => use.name)));
-    const set = new Set(graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)));
-    const forks = graph.edges.some(({ tag }) => tag === 'fork');
-    return unsettled.flatMap(({ page, use }): Fault[] => {
-      if (given.has(proof.flow.numberOf(page.file), use.name)) return [];
-      const known = set.has(use.name) || given.somewhere(use.name);
-      const fault = known ? unsetHere(use, page, view, given) : unsetAnywhere(use, [...set, ...OWN], forks);
-      return [{ file: page.file, at: page.place(use.offset), ...fault }];
-    });
-  },
+  check: (view) => [...unsetInPrompts(view), ...view.pages.flatMap(unsetInScript)],
 };
 
-type Words = Pick<Fault, 'message' | 'hint' | 'path'>;
+function unsetInPrompts(view: View): readonly Fault[] {
+  const { graph, proof, pages, pageOf, sheet } = view;
+  if (graph.entry === null) return [];
+  const uses = pages.flatMap((page) => {
+    if (page.kind !== 'prompt' || page.broken || !view.isReached(page.file)) return [];
+    const { text } = page.source.state;
+    const all = usesIn(text);
+    const isShown = all.length === 0 ? () => false : shownIn(text);
+    return firstOfEach(all).map((use) => ({ page, use, shown: isShown(use.name) }));
+  });
+  const unsettled = uses.filter(({ use }) => !OWN.includes(use.name));
+  if (unsettled.length === 0) return [];
+  const given = findGiven(proof, pageOf, sheet.variables, new Set(unsettled.map(({ use }) => use.name)));
+  const set = new Set(graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)));
+  const forks = graph.edges.some(({ tag }) => tag === 'fork');
+  return unsettled.flatMap(({ page, use, shown }): Fault[] => {
+    if (given.has(proof.flow.numberOf(page.file), use.name)) return [];
+    const known = set.has(use.name) || given.somewhere(use.name);
+    const fault = known ? unsetHere(use, page, view, given) : unsetAnywhere(use, [...set, ...OWN], forks, shown);
+    return [{ file: page.file, at: page.place(use.offset), ...fault }];
+  });
+}
+
+type Words = Pick<Fault, 'message' | 'hint' | 'path' | 'level'>;
+
+/** Says whether a prompt has a name only in blocks of code: there, it may well be part of what is shown. */
+function shownIn(text: string): (name: string) => boolean {
+  const elsewhere = new Set(usesIn(blank(text, fencesIn(text))).map(({ name }) => name));
+  return (name) => !elsewhere.has(name);
+}
 
 function firstOfEach(uses: readonly Use[]): readonly Use[] {
   const seen = new Set<string>();
   return uses.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-function unsetAnywhere({ name }: Use, known: readonly string[], forks: boolean): Words {
+function unsetAnywhere({ name }: Use, known: readonly string[], forks: boolean, shown: boolean): Words {
   const meant = nearest(name, known);
+  if (shown && meant === undefined) {
+    const message = `nothing sets {{${name}}}, which stands in a code block`;
+    return {
+      message,
+      hint: `Write \\{{${name}}} if it is meant as it stands: then no run warns of it.`,
+      level: 'info',
+    };
+  }
   const suggestion = meant === undefined ? '' : ` (did you mean {{${meant}}}?)`;
   const asItStands = `write \\{{${name}}} if it is meant as it stands.`;
   const hint = forks

@@ -1,6 +1,8 @@
 import { implicitTag, type PolicyEntry, statesNamed } from '../../core/policy.ts';
 import { literalTag } from '../../core/reminder.ts';
 import type { TagName } from '../../core/transitions/index.ts';
+import { counterpartsIn } from '../counterparts.ts';
+import type { Graph } from '../graph.ts';
 import { withoutTags } from '../mentions.ts';
 import { namingIn } from '../naming.ts';
 import type { Resolver } from '../resolver.ts';
@@ -8,18 +10,36 @@ import { rulePerPage } from '../rule.ts';
 import { WHOLE } from '../sheet.ts';
 
 /** A policy permits what the prompt never speaks of, so that its agent learns of it only by a reminder. */
-export const unmentionedEntry = rulePerPage('unmentioned-entry', 'warning', (page, { names }) => {
+export const unmentionedEntry = rulePerPage('unmentioned-entry', 'warning', (page, view) => {
+  const { names, graph } = view;
   const { rules, text, appendSystemPrompt } = page.source.state;
   if (page.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
+  if (AS_BEFORE.test(text) && isContinued(page.file, graph)) return [];
   const isMentioned = mentionsIn(`${text}\n${appendSystemPrompt ?? ''}`);
-  return rules.policy.flatMap((entry, index) => {
+  const unmentioned = rules.policy.filter((entry) => {
     const files = filesNamed(entry, names);
-    if (files === undefined || isMentioned(entry.tag, files)) return [];
+    return files !== undefined && !isMentioned(entry.tag, files);
+  });
+  const wrongly = counterpartsIn(page, view, unmentioned);
+  return rules.policy.flatMap((entry, index) => {
+    if (!unmentioned.includes(entry) || wrongly.has(entry)) return [];
     const message = `the prompt never mentions \`${literalTag(entry)}\`, which its \`allowed_transitions\` permit`;
     const hint = 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.';
     return [{ file: page.file, at: page.source.entries[index]?.at ?? WHOLE, message, hint }];
   });
 });
+
+/** "Answer with one of the two tags as before." */
+const AS_BEFORE =
+  /\b(?:tags?|answer|reply|respond)\b[^.\n]{0,60}\b(?:as (?:before|above|last time)|again)\b|\bthe same (?:\w+ ){0,2}tags?\b/i;
+
+const WITH_CONVERSATION: readonly TagName[] = ['goto', 'call'];
+
+/** Whether every way to a state leads on in a conversation, so that its prompt may build upon what was said before. */
+function isContinued(file: string, { edges, entry }: Graph): boolean {
+  const into = edges.filter(({ to }) => to?.kind === 'state' && to.file === file);
+  return file !== entry && into.every(({ tag }) => WITH_CONVERSATION.includes(tag));
+}
 
 /** The states that an entry names; undefined if there is one that does not exist. */
 function filesNamed(entry: PolicyEntry, names: Resolver): readonly string[] | undefined {
@@ -32,12 +52,19 @@ function filesNamed(entry: PolicyEntry, names: Resolver): readonly string[] | un
 function mentionsIn(words: string): (tag: TagName, files: readonly string[]) => boolean {
   const namings = new Map<TagName, (file: string) => boolean>();
   return (tag, files) => {
-    if (files.length === 0) return new RegExp(`<${tag}|\`${tag}\`|\\b${tag} tag\\b`, 'i').test(words);
+    if (files.length === 0) return speaksOf(tag).test(words);
     const naming = namings.get(tag) ?? namingIn(wordsFor(tag, words));
     namings.set(tag, naming);
     return files.every(naming);
   };
 }
+
+/** "`result`", "in result tags", "an element named result". */
+const speaksOf = (tag: TagName): RegExp =>
+  new RegExp(
+    `<${tag}|\`${tag}\`|\\b${tag} (?:tags?|elements?)\\b|\\b(?:tags?|elements?) (?:(?:named|called) )?["'“]?${tag}\\b`,
+    'i',
+  );
 
 /** Where the prompt speaks of the tag by name, a state may stand in any tag. */
 const wordsFor = (tag: TagName, words: string): string =>

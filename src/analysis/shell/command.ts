@@ -13,7 +13,7 @@ export interface Redirect {
 export type Command =
   | { readonly kind: 'simple'; readonly words: readonly Word[] }
   | { readonly kind: 'if'; readonly arms: readonly Arm[]; readonly otherwise: List | null }
-  | { readonly kind: 'case'; readonly word: Word | null; readonly arms: readonly List[]; readonly total: boolean }
+  | { readonly kind: 'case'; readonly word: Word | null; readonly arms: readonly CaseArm[]; readonly total: boolean }
   | {
       readonly kind: 'loop';
       readonly word: 'for' | 'while' | 'until';
@@ -28,6 +28,13 @@ export type Command =
 export interface Over {
   readonly variable: string;
   readonly items: readonly Word[] | null;
+}
+
+/** One arm of a `case`, and how it ends: with the `case`, in the next arm, or with a look at the others. */
+export interface CaseArm {
+  readonly patterns: readonly Word[];
+  readonly body: List;
+  readonly end: ';;' | ';&' | ';;&';
 }
 
 export interface Arm {

@@ -11,10 +11,8 @@ export interface Cut {
 /** A place in a text where the value of a variable will stand, or another text if it has none. */
 export interface Hole {
   readonly at: number;
-  /** Where it stands in the script. */
-  readonly source: number;
   readonly variable: string;
-  readonly otherwise: string | null;
+  readonly otherwise: Cut | null;
 }
 
 /** Where a character of a cut stands in the script. */
@@ -41,8 +39,8 @@ export function replaced(cut: Cut, at: number, value: Cut): Cut {
   return whole;
 }
 
-/** The value of a variable, perhaps with a plain text for want of one. */
-const VALUE = /^(\w+)(?::?-([\w.-]*))?$/;
+/** The value of a variable or an array, perhaps with a plain text for want of one. */
+const VALUE = /^(\w+)(?:\[[^\]]*\])?(?:(:?-)([\w.-]*))?$/;
 
 /** Gathers the characters of a text with their offsets. */
 export class Cutter implements Cut {
@@ -59,9 +57,13 @@ export class Cutter implements Cut {
   }
 
   /** The expansion of what stands behind the `$`, or in the braces there. */
-  expand(expression: string, at: number): void {
-    const [, variable, otherwise = null] = VALUE.exec(expression) ?? [];
-    if (variable !== undefined) this.holes.push({ at: this.text.length, source: at, variable, otherwise });
+  expand(expression: string, at: number, braces = 0): void {
+    const [, variable, sign = '', text] = VALUE.exec(expression) ?? [];
+    if (variable !== undefined) {
+      const source = at + 1 + braces + expression.length - (text?.length ?? 0);
+      const otherwise = sign === '' ? null : { text: text ?? '', pieces: [[0, source] as const], holes: [] };
+      this.holes.push({ at: this.text.length, variable, otherwise });
+    }
     this.add(UNKNOWN, at);
   }
 

@@ -1,3 +1,4 @@
+import { badly, either, NOWHERE, type Outcome, unmet, well } from './outcome.ts';
 import { type Conditions, joined, NONE, type Sayings, since, spokenUnder } from './sayings.ts';
 
 /** A tag that is printed in vain, and what makes the script fail after it: an `exit`, or a last test. */
@@ -7,32 +8,35 @@ export interface Wasted {
   readonly by: 'exit' | 'test';
 }
 
-/** What may have been printed when a command has ended, well or badly. */
-export interface Outcome {
-  readonly ok: Sayings;
-  readonly failed: Sayings;
-}
-
-/** The places where a script is left before its end. */
+/** The places where a script, or a function, is left before its end. */
 export class Exits {
-  /** What has been printed where it ends well. */
+  /** What has been printed where the script ends well. */
   ends: Sayings = NONE;
   readonly wasted: Wasted[] = [];
+  /** The conditions under which it gives up. */
+  readonly guards: Conditions[number][] = [];
   /** Whether there is a way out already: what comes after it may well know that there is something to do. */
   isGuarded = false;
   private failures: Sayings = NONE;
+  private returned: Outcome = NOWHERE;
   private isApart = false;
 
-  /** An `exit` under these conditions. */
-  leave(code: string | undefined, at: number, said: Sayings, around: Conditions): void {
+  /** An `exit` under these conditions; `said` is what was printed if it is a good end, and if it is a bad one. */
+  leave(said: Outcome, code: string | undefined, at: number, around: Conditions): void {
+    const bad = unmet(said);
     this.isGuarded = true;
-    if (code === undefined || code === '0') {
-      this.ends = joined(this.ends, since(said, at));
-      return;
-    }
-    this.failures = joined(this.failures, said);
-    if (this.isApart || !/^\d+$/.test(code)) return;
-    for (const { at: tag } of spokenUnder(said, around)) this.wasted.push({ tag, end: at, by: 'exit' });
+    this.ends = joined(this.ends, since(said.ok, at));
+    this.failures = joined(this.failures, bad);
+    if (bad.size > 0) this.guards.push(...around.slice(-1));
+    if (this.isApart || (code !== undefined && !/^\d+$/.test(code))) return;
+    // That the command before an `exit` without a code has failed is possible, but not what it was written for.
+    const sure = code === undefined && said.ok.size > 0 ? said.no : bad;
+    for (const { at: tag } of spokenUnder(sure, around)) this.wasted.push({ tag, end: at, by: 'exit' });
+  }
+
+  /** A `return`. */
+  goBack(said: Outcome): void {
+    this.returned = either(this.returned, said);
   }
 
   /** What ends a subshell does not end the script. */
@@ -41,11 +45,20 @@ export class Exits {
     this.ends = NONE;
     this.failures = NONE;
     this.isApart = true;
-    const { ok, failed } = work();
-    const outcome = { ok: joined(ok, this.ends), failed: joined(failed, this.failures) };
+    const outcome = work();
+    const whole = either(outcome, well(this.ends), badly(this.failures));
     this.ends = ends;
     this.failures = failures;
     this.isApart = isApart;
+    return whole;
+  }
+
+  /** Nor does what ends a function. */
+  within(work: () => Outcome): Outcome {
+    const { returned } = this;
+    this.returned = NOWHERE;
+    const outcome = either(work(), this.returned);
+    this.returned = returned;
     return outcome;
   }
 }

@@ -1,39 +1,51 @@
 import { TRANSITIONS } from '../../core/transitions/index.ts';
-import { isOpen, type Mention } from '../mentions.ts';
-import type { List } from './command.ts';
-import type { Cut } from './cut.ts';
-import { mentionsIn, type Speech } from './speech.ts';
-import { Values } from './values.ts';
+import { isOpen, type Mention, readMentions } from '../mentions.ts';
+import { type Cut, sourceOf } from './cut.ts';
+import type { Speech } from './speech.ts';
+import type { Values } from './values.ts';
 import type { Spot } from './walk.ts';
 
-/** What the tags of a script can be when they are printed: the values of variables that stand in the script are put in. */
-export class Forms {
-  private readonly values: Values;
+/** A tag as it will be printed, and whether it has the values of variables in it. */
+export type Form = Mention & { readonly filled: boolean };
 
-  constructor(script: List, text: string) {
-    this.values = new Values(script, text);
-  }
+/**
+ * What the tags of one command can be when they are printed: the values of variables that stand in the script are put in.
+ * A tag that can be anything also stands for itself.
+ */
+export function formsOf({ tags, texts, sure, perhaps }: Speech, spot: Spot, values: Values): readonly Form[] {
+  const isOpenEnded = tags.some(leadsAnywhere) || (sure && perhaps);
+  return texts.flatMap((text) => (isOpenEnded ? filledIn(text, spot, values) : asTheyStand(text, false)));
+}
 
-  /** The forms of the tags of one command. A tag that can be anything also stands for itself. */
-  of({ tags, texts, sure, perhaps }: Speech, spot: Spot): readonly Mention[] {
-    const isOpenEnded = tags.some(leadsAnywhere) || (sure && perhaps);
-    return isOpenEnded ? texts.flatMap((text) => this.formsIn(text, spot)) : tags;
-  }
+function filledIn(text: Cut, spot: Spot, values: Values): readonly Form[] {
+  const own = asTheyStand(text, false);
+  const { texts, all } = values.fill(withoutAttributes(text), spot);
+  const filled = texts.flatMap((each) => asTheyStand(each, true));
+  const whole = all && filled.length > 0 ? filled : [...own, ...filled];
+  return [...new Map(whole.map((tag) => [`${tag.offset} ${spelling(tag)}`, tag])).values()];
+}
 
-  private formsIn(text: Cut, spot: Spot): readonly Mention[] {
-    const { tags } = mentionsIn(text);
-    const { texts, all } = this.values.fill(text, spot);
-    const known = new Set(tags.map(spelling));
-    const begun = new Set(tags.map(({ offset }) => offset));
-    const filled = texts.flatMap(({ cut, source }) =>
-      mentionsIn(cut).tags.map((tag) => {
-        // A value in a tag is where its mistakes have to be mended.
-        return begun.has(tag.offset) && !known.has(spelling(tag)) ? { ...tag, offset: source } : tag;
-      }),
-    );
-    const whole = all && filled.length > 0 ? filled : [...tags, ...filled];
-    return [...new Map(whole.map((tag) => [`${tag.offset} ${spelling(tag)}`, tag])).values()];
-  }
+/** What is handed over has no say in where a tag leads. */
+function withoutAttributes(cut: Cut): Cut {
+  const given = [...cut.text.matchAll(/\s(?!(?:next|return)\b)[\w-]+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/g)];
+  const isGiven = (at: number): boolean => given.some(({ index, 0: all }) => index <= at && at < index + all.length);
+  return { ...cut, holes: cut.holes.filter(({ at }) => !isGiven(at)) };
+}
+
+const asTheyStand = (cut: Cut, filled: boolean): readonly Form[] =>
+  readMentions(cut.text).tags.map((tag) => ({ ...tag, filled, offset: placeOf(cut, tag) }));
+
+/** A name from elsewhere has its own place: there its mistakes have to be mended. */
+function placeOf(cut: Cut, { tag, offset }: Mention): number {
+  const start = sourceOf(cut, offset);
+  const named = [tag.body, tag.attributes.next ?? '', tag.attributes.return ?? ''].filter((name) => name !== '');
+  const places = named.flatMap((name) => {
+    const at = cut.text.indexOf(name, offset + tag.name.length);
+    const source = at === -1 ? start : sourceOf(cut, at);
+    // Within one text, backslashes are all that can be left out.
+    return source < start || source - start > 2 * (at - offset) ? source : [];
+  });
+  return places[0] ?? start;
 }
 
 const spelling = ({ name, tag }: Mention): string => JSON.stringify([name, tag.body, tag.attributes]);

@@ -17,12 +17,12 @@ const OPERATORS = [
   ...['\n', ';', '&', '|', '(', ')', '<', '>'],
 ];
 
-/** Cuts a bash script into tokens; undefined if it ends in the middle of something. */
-export function tokenize(script: string): readonly Token[] | undefined {
+/** Cuts a bash script into tokens, from some place on; undefined if it ends in the middle of something. */
+export function tokenize(script: string, from = 0): readonly Token[] | undefined {
   const reader = new WordReader(script);
   const tokens: Token[] = [];
   const awaited: number[] = [];
-  for (let at: number | undefined = 0; at < script.length; ) {
+  for (let at: number | undefined = from; at < script.length; ) {
     const blank = blankAt(script, at);
     if (blank > at) {
       at = blank;

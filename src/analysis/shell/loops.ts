@@ -1,10 +1,10 @@
 import { isOpen, type Mention } from '../mentions.ts';
-import type { Command, Part } from './command.ts';
+import type { Command, List, Part } from './command.ts';
 import { nameOf, speechOf } from './speech.ts';
 import { linesOf } from './walk.ts';
 import type { Word } from './word.ts';
 
-type Loop = Extract<Command, { kind: 'loop' }>;
+export type Loop = Extract<Command, { kind: 'loop' }>;
 
 /** Whether a loop goes round at least once: over items that are written down. */
 export const surelyGoesRound = ({ over }: Loop): boolean => over?.items?.some(isPlain) ?? false;
@@ -12,11 +12,15 @@ export const surelyGoesRound = ({ over }: Loop): boolean => over?.items?.some(is
 /** An item that is no other when the script is run. */
 const isPlain = ({ text }: Word): boolean => !isOpen(text) && !/[*?[{]/.test(text);
 
-/** Whether a loop goes through what a file or a command has to offer, which may be nothing. */
-export function isEmptyAtTimes({ word, over, test }: Loop): boolean {
+/** Whether a loop goes through what a file, a command or a folder has to offer, which may be nothing. */
+export function isEmptyAtTimes({ word, over, test }: Loop, nullglob: boolean): boolean {
   if (word === 'while') return linesOf(test).some(({ words }) => nameOf(words).name === 'read');
-  return over?.items?.every(isAsked) ?? false;
+  return over?.items?.every((item) => isAsked(item) || (nullglob && /[*?[]/.test(item.text))) ?? false;
 }
+
+/** Whether a pattern that fits nothing becomes nothing; without this it stays as it is. */
+export const setsNullglob = (script: List): boolean =>
+  linesOf(script).some(({ words }) => nameOf(words).name === 'shopt' && words.some(({ text }) => text === 'nullglob'));
 
 /** An answer of a command by itself. */
 const isAsked = ({ text, inner }: Word): boolean => inner.length > 0 && text.length === 1;

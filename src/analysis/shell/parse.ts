@@ -1,4 +1,4 @@
-import type { Arm, Chain, Command, List, Over, Part, Pipeline, Redirect } from './command.ts';
+import type { Arm, CaseArm, Chain, Command, List, Over, Part, Pipeline, Redirect } from './command.ts';
 import { type Token, tokenize } from './lexer.ts';
 import type { Word } from './word.ts';
 
@@ -15,6 +15,7 @@ const DEEPEST = 100;
 /** No command begins with these. */
 const OUT_OF_PLACE = ['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}'];
 
+const ARM_ENDS = [';;&', ';;', ';&'] as const;
 const SEPARATORS = [';', '\n', '&'];
 
 class Parser {
@@ -136,27 +137,35 @@ class Parser {
   }
 
   private choice(): Command {
-    const arms: List[] = [];
+    const arms: CaseArm[] = [];
     const word = this.tokens[this.next];
-    let total = false;
     this.next += 1;
     this.skipLines();
     this.expect('in');
     this.skipLines();
     while (!this.failed && !this.isReserved('esac')) {
       if (this.isOp('(')) this.next += 1;
-      for (; !this.isOp(')') && !this.atEnd; this.next++) {
-        const pattern = this.tokens[this.next];
-        total ||= pattern?.kind === 'word' && pattern.plain && pattern.text === '*';
-      }
-      this.next += 1;
-      arms.push(this.list([';;', ';&', ';;&', 'esac']));
+      const patterns = this.patterns();
+      const body = this.list([...ARM_ENDS, 'esac']);
       if (this.atEnd) this.fail();
+      const end = ARM_ENDS.find((op) => this.isOp(op)) ?? ';;';
       if (!this.isReserved('esac')) this.next += 1;
+      arms.push({ patterns, body, end });
       this.skipLines();
     }
     this.expect('esac');
+    const total = arms.some(({ patterns }) => patterns.some(({ plain, text }) => plain && text === '*'));
     return { kind: 'case', word: word?.kind === 'word' ? word : null, arms, total };
+  }
+
+  private patterns(): readonly Word[] {
+    const patterns: Word[] = [];
+    for (; !this.isOp(')') && !this.atEnd; this.next++) {
+      const pattern = this.tokens[this.next];
+      if (pattern?.kind === 'word') patterns.push(pattern);
+    }
+    this.next += 1;
+    return patterns;
   }
 
   /** Over items, over the arguments of the script, or one that counts. */

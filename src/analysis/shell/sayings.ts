@@ -7,7 +7,7 @@ export type Said =
   /** Some of the tags that stand in the script, or none. */
   | { readonly kind: 'some' }
   /** Nothing, if the loop here has nothing to go through. */
-  | { readonly kind: 'skipped'; readonly loop: number }
+  | { readonly kind: 'skipped'; readonly loop: number; readonly about: Conditions }
   /** Perhaps a tag that does not stand in the script. */
   | { readonly kind: 'perhaps' }
   | Forks
@@ -41,8 +41,22 @@ export interface Clash {
   readonly why: 'two' | 'forks' | 'next' | 'again';
 }
 
-/** What a condition is about: the variables, files and other things that it names. */
-export type Condition = ReadonlySet<string>;
+/** Something that a script asks. */
+export interface Condition {
+  /** The variables, files and other things that it names. */
+  readonly about: ReadonlySet<string>;
+  /** If it asks whether a variable has this very value. */
+  readonly is: Equality | null;
+  /** Whether it only asks whether there is something, not what. */
+  readonly isWeak: boolean;
+}
+
+/** A variable and one of its values; also all of them, if they are known. */
+export interface Equality {
+  readonly subject: string;
+  readonly value: string;
+  readonly of: readonly string[] | null;
+}
 
 /**
  * The conditions on the way. Two that are about the same thing may exclude each other, so that what would need both of
@@ -76,22 +90,27 @@ export function joined(...all: readonly Sayings[]): Sayings {
 /** Something that could have printed a tag is over; it hung on a condition, or was an `exit`. */
 export const since = (sayings: Sayings, at: number, condition?: Condition): Sayings =>
   changed(sayings, (said): Said => {
+    if (said.kind === 'skipped' && condition !== undefined && completes(condition, said.about)) return { kind: 'some' };
     if (said.kind !== 'nothing') return said;
     const about = condition === undefined ? [] : [condition];
-    return said.about.length > MOST_CONDITIONS || excludes(said.about, about)
+    return said.about.length > MOST_CONDITIONS || (condition !== undefined && completes(condition, said.about))
       ? { kind: 'some' }
       : { kind: 'nothing', since: at, about: both(said.about, about) };
   });
+
+/** Some of what was not printed is known to be printed elsewhere, as far as these conditions go. */
+export const unsure = (sayings: Sayings): Sayings =>
+  changed(sayings, (said) => (said.kind === 'nothing' ? { kind: 'some' } : said));
 
 /** A program has run that may have printed a tag or not. */
 export const uncertain = (sayings: Sayings): Sayings =>
   changed(sayings, (said) => (isVague(said) || said.kind === 'nothing' ? { kind: 'perhaps' } : said));
 
-/** A loop that prints tags was not gone through, or not to where it prints them. */
-export const skipping = (sayings: Sayings, loop: number | null, condition: Condition): Sayings =>
+/** A loop that prints tags was not gone through at all. */
+export const skipped = (sayings: Sayings, loop: number, condition: Condition): Sayings =>
   changed(sayings, (said) => {
     if (said.kind !== 'nothing') return said;
-    return loop === null || excludes(said.about, [condition]) ? { kind: 'some' } : { kind: 'skipped', loop };
+    return completes(condition, said.about) ? { kind: 'some' } : { kind: 'skipped', loop, about: [condition] };
   });
 
 /** A loop prints this tag in each of its rounds, and it is never twice the same. */
@@ -161,9 +180,21 @@ function merge(a: Said, b: Said): Said {
 /** Whether a condition of one way may exclude one of the other; those that both have in common do not. */
 function excludes(one: Conditions, other: Conditions): boolean {
   const apart = other.filter((each) => !one.includes(each));
-  return one.some((condition) => {
-    return !other.includes(condition) && apart.some((each) => [...each].some((subject) => condition.has(subject)));
-  });
+  return one.some((condition) => !other.includes(condition) && apart.some((each) => isAkin(condition, each)));
 }
+
+const isAkin = (a: Condition, b: Condition): boolean => [...b.about].some((subject) => a.about.has(subject));
+
+/** Whether at least one of these may always hold. That a variable has one of two values does not, if it can have others. */
+function completes(condition: Condition, others: Conditions): boolean {
+  const akin = others.filter((each) => each !== condition && isAkin(each, condition));
+  const values = [condition, ...akin].flatMap(({ is }) => (is?.subject === condition.is?.subject ? (is ?? []) : []));
+  if (values.length <= akin.length) return akin.length > 0;
+  return condition.is?.of?.every((value) => values.some((each) => each.value === value)) ?? false;
+}
+
+/** Whether a condition may hold whenever a script has not failed on account of one of these. */
+export const isAssured = (condition: Condition, guards: Conditions): boolean =>
+  guards.some((guard) => !guard.isWeak && guard !== condition && isAkin(guard, condition));
 
 const both = (a: Conditions, b: Conditions): Conditions => (b.length === 0 ? a : [...new Set([...a, ...b])]);

@@ -35,24 +35,23 @@ function listen(words: readonly Word[], redirects: readonly Redirect[]): Speech 
   if (name === 'echo') return printed(args);
   if (name === 'printf') return printedBy(args);
   if (name === 'cat' && documents.length > 0 && args.every(({ text }) => text === '-')) return printed(documents);
-  const foreign = name !== '' && !isSilent(name, args[0]?.text);
-  if (name !== '' && !foreign) return SILENT;
+  if (isSilent(name, args[0]?.text)) return SILENT;
   const texts = [...words, ...documents];
   const known = texts.map(mentionsIn);
-  return {
-    tags: known.flatMap(({ tags }) => tags),
-    halves: known.flatMap(({ halves }) => halves),
-    texts,
-    sure: false,
-    perhaps: SPEAKERS.test(name),
-    foreign,
-  };
+  const tags = known.flatMap((each) => each.tags);
+  const speaks = name !== '' && (tags.length > 0 || SPEAKERS.test(name));
+  const foreign = name !== '' && !isQuiet(name, args[0]?.text);
+  if (name !== '' && !foreign && !speaks) return SILENT;
+  return { tags, halves: known.flatMap(({ halves }) => halves), texts, sure: false, perhaps: speaks, foreign };
 }
 
 /** The name of a command behind its assignments, empty if there is none. */
 export function nameOf(words: readonly Word[]): { readonly name: string; readonly args: readonly Word[] } {
   const first = words.findIndex(({ text }) => !/^\w+(?:\[[^\]]*\])?\+?=/.test(text));
-  return first === -1 ? { name: '', args: [] } : { name: words[first]?.text ?? '', args: words.slice(first + 1) };
+  if (first === -1) return { name: '', args: [] };
+  const [name = '', next = '-'] = [words[first]?.text, words[first + 1]?.text];
+  const isPrefix = (name === 'command' || name === 'builtin') && !next.startsWith('-');
+  return isPrefix ? nameOf(words.slice(first + 1)) : { name, args: words.slice(first + 1) };
 }
 
 /** Whether the standard output goes to a file or to the standard error, where nobody looks for tags. */
@@ -71,6 +70,12 @@ export function leavesTheText(words: readonly Word[], redirects: readonly Redire
   return name === 'exec' && (args.length > 0 || goesElsewhere(redirects));
 }
 
+/** What a `trap` calls. */
+export function trapped(words: readonly Word[]): readonly string[] {
+  const { name, args } = nameOf(words);
+  return name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
+}
+
 const SILENT: Speech = { tags: [], halves: [], texts: [], sure: false, perhaps: false, foreign: false };
 
 /** Programs that print what they are given, or whatever the script behind them likes; also any name that is not known. */
@@ -78,20 +83,31 @@ const SPEAKERS = new RegExp(
   `[/${UNKNOWN}]|^(?:eval|cat|tac|head|tail|tee|sed|awk|gawk|jq|yq|envsubst|xargs|env|timeout|bash|sh|zsh|python[\\d.]*|node|deno|bun|ruby|perl|php|claude)$`,
 );
 
-/** Programs of which nobody expects a tag. */
-const NEVER_TAGS = new Set(
+/** Commands that print nothing of what they are given. */
+const SILENT_ONES = new Set(
   `[ [[ (( : true false test cd mkdir rmdir rm cp mv ln touch chmod chown sleep export local declare typeset readonly
-  unset read shift set shopt wait kill let pushd popd umask mktemp date ls wc grep egrep fgrep rg find sort uniq tr cut
-  basename dirname tar gzip gunzip zip unzip rsync diff cmp stat seq du df git cargo pytest tsc return break continue
-  exit sync flock pwd whoami hostname uname which command type trap source .`.split(/\s+/),
+  unset read shift set shopt wait kill let pushd popd umask mktemp return break continue exit sync trap source . grep
+  egrep fgrep rg`.split(/\s+/),
 );
-const NEVER_TAGS_WITH: Readonly<Record<string, readonly string[]>> = {
+
+/** Programs of which nobody expects a tag, unless one is given to them. */
+const QUIET_ONES = new Set(
+  `date ls wc find sort uniq tr cut basename dirname tar gzip gunzip zip unzip rsync diff cmp stat seq du df git cargo
+  pytest tsc flock pwd whoami hostname uname which command type`.split(/\s+/),
+);
+const QUIET_WITH: Readonly<Record<string, readonly string[]>> = {
   npm: ['test', 't', 'ci', 'install', 'i'],
   go: ['build', 'test', 'vet'],
 };
 
+/** What is written into a commit is not printed. */
 const isSilent = (name: string, first = ''): boolean =>
-  NEVER_TAGS.has(name) || (Object.hasOwn(NEVER_TAGS_WITH, name) && (NEVER_TAGS_WITH[name] ?? []).includes(first));
+  SILENT_ONES.has(name) || (name === 'git' && /^(?:commit|notes|add|push|merge)$/.test(first));
+
+const isQuiet = (name: string, first = ''): boolean =>
+  isSilent(name, first) ||
+  QUIET_ONES.has(name) ||
+  (Object.hasOwn(QUIET_WITH, name) && (QUIET_WITH[name] ?? []).includes(first));
 
 /** The beginning or the end of a tag, the rest of which other commands print. */
 const PIECE = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i');
@@ -114,7 +130,7 @@ function printedBy(args: readonly Word[]): Speech {
 }
 
 /** The tags in a text of a script. */
-export function mentionsIn(cut: Cut): Mentions {
+function mentionsIn(cut: Cut): Mentions {
   const { tags, halves } = readMentions(cut.text);
   const moved = <T extends { offset: number }>(found: T): T => ({ ...found, offset: sourceOf(cut, found.offset) });
   return { tags: tags.map(moved), halves: halves.map(moved) };

@@ -1,50 +1,62 @@
 import type { Chain, Command, List, Part, Pipeline } from './command.ts';
 import { Subjects } from './condition.ts';
-import { Exits, type Outcome } from './exits.ts';
-import { isEmptyAtTimes, surelyGoesRound, tagOfEachRound } from './loops.ts';
+import { isExhaustive } from './equality.ts';
+import { Exits } from './exits.ts';
+import { isEmptyAtTimes, type Loop, setsNullglob, surelyGoesRound, tagOfEachRound } from './loops.ts';
+import { badly, either, mapped, NOWHERE, type Outcome, settled, unmet, well } from './outcome.ts';
 import {
   after,
   afterHalfResult,
   type Condition,
   type Conditions,
+  isAssured,
   joined,
   NONE,
   printedAgain,
   type Sayings,
   since,
-  skipping,
+  skipped,
   uncertain,
+  unsure,
 } from './sayings.ts';
-import { goesElsewhere, leavesTheText, nameOf, speechOf } from './speech.ts';
+import { goesElsewhere, leavesTheText, nameOf, speechOf, trapped } from './speech.ts';
+import { outcomeOf, withCode } from './status.ts';
+import type { Values } from './values.ts';
 import { printing } from './walk.ts';
 import type { Word } from './word.ts';
 
-const NOWHERE: Outcome = { ok: NONE, failed: NONE };
 const MOST_SAYINGS = 200;
 
 /** Goes through a script on all of its ways at once. */
 export class Tour {
   lost = false;
   readonly exits = new Exits();
-  private returns: Sayings = NONE;
-  private leaves: Sayings = NONE;
+  private breaks: Sayings = NONE;
+  private continues: Sayings = NONE;
   /** The conditions around the present command. */
   private around: Conditions = [];
+  /** What came of the command before: an `exit` without a code goes by that. */
+  private previous: Outcome = NOWHERE;
+  private readonly values: Values;
   private readonly subjects: Subjects;
   private readonly functions = new Map<string, Part>();
-  private readonly active = new Set<string>();
+  private readonly active = new Set<Part>();
   private readonly printing: ReadonlySet<Command>;
+  private readonly nullglob: boolean;
 
-  constructor(script: List) {
+  constructor(script: List, values: Values) {
+    this.values = values;
     this.printing = printing(script);
-    this.subjects = new Subjects(script);
+    this.nullglob = setsNullglob(script);
+    this.subjects = new Subjects(script, values);
   }
 
-  list(list: List, from: Sayings, heard: boolean): Outcome {
-    let outcome: Outcome = { ok: from, failed: NONE };
+  list(list: List, from: Outcome, heard: boolean): Outcome {
+    let outcome = from;
     for (const chain of list) {
+      this.previous = outcome;
       outcome = this.chain(chain, settled(outcome), heard);
-      if (outcome.ok.size + outcome.failed.size > MOST_SAYINGS) this.lost = true;
+      if (settled(outcome).size > MOST_SAYINGS) this.lost = true;
       if (this.lost) break;
     }
     return outcome;
@@ -54,15 +66,14 @@ export class Tour {
     let outcome = this.pipeline(first, from, heard);
     const before = [...first.parts];
     for (const { op, pipeline } of rest) {
-      const condition = this.subjects.ofParts(before);
-      const [taken, left] = op === '&&' ? [outcome.ok, outcome.failed] : [outcome.failed, outcome.ok];
+      const asked = this.subjects.ofParts(before);
+      const condition = op === '&&' ? asked : { ...asked, is: null };
+      const [taken, left] = op === '&&' ? [outcome.ok, { ...outcome, ok: NONE }] : [unmet(outcome), well(outcome.ok)];
+      this.previous = op === '&&' ? well(taken) : badly(taken);
       const next = this.under(condition, () => this.pipeline(pipeline, taken, heard));
       const speaks = pipeline.parts.some(({ command }) => this.printing.has(command));
-      const passed = speaks ? since(left, before[0]?.at ?? 0, condition) : left;
-      outcome =
-        op === '&&'
-          ? { ok: next.ok, failed: joined(passed, next.failed) }
-          : { ok: joined(passed, next.ok), failed: next.failed };
+      const at = before[0]?.at ?? 0;
+      outcome = either(next, speaks ? mapped(left, (sayings) => this.passing(sayings, at, condition)) : left);
       before.push(...pipeline.parts);
     }
     return outcome;
@@ -70,12 +81,14 @@ export class Tour {
 
   private pipeline({ negated, parts }: Pipeline, from: Sayings, heard: boolean): Outcome {
     const [last] = parts.slice(-1);
-    if (last === undefined) return { ok: from, failed: NONE };
+    if (last === undefined) return well(from);
     const before = parts.slice(0, -1);
+    const { previous } = this;
     for (const part of before) this.exits.apart(() => this.part(part, from, false));
+    this.previous = previous;
     const run = (): Outcome => this.part(last, from, heard, before);
-    const { ok, failed } = parts.length > 1 ? this.exits.apart(run) : run();
-    return negated ? { ok: failed, failed: ok } : { ok, failed };
+    const outcome = parts.length > 1 ? this.exits.apart(run) : run();
+    return negated ? { ok: unmet(outcome), no: outcome.ok, failed: NONE } : outcome;
   }
 
   /** Runs something that depends on a condition. */
@@ -93,135 +106,154 @@ export class Tour {
     const heard = outside && !goesElsewhere(redirects);
     switch (command.kind) {
       case 'simple': {
-        const { tags, halves, sure, perhaps } = speechOf(command.words, redirects);
         const defined = this.functions.get(nameOf(command.words).name);
-        if (defined !== undefined) return this.functionCall(defined, from, heard);
-        const half = sure && halves.some(({ name }) => name === 'result');
-        const said = heard && sure ? after(half ? afterHalfResult(from) : from, tags, this.around) : from;
-        if (leavesTheText(command.words, redirects) || this.speaksAtLast(command.words)) this.lost = true;
-        return this.simple(command.words, at, heard && perhaps ? uncertain(said) : said);
+        return defined === undefined ? this.simple(part, from, heard) : this.functionCall(defined, from, heard);
       }
       case 'if':
         return this.conditional(command, at, from, heard);
-      case 'case': {
-        const condition = this.subjects.ofWord(command.word);
-        const outs = command.arms.map((arm) => this.branch(command, arm, at, from, heard, condition));
-        return ended([...outs, ...(command.total ? [] : [this.passed(command, from, at, condition)])]);
-      }
+      case 'case':
+        return this.choice(command, at, from, heard);
       case 'loop':
         return this.loop(command, at, from, heard, [...before, { ...part, command: NOTHING }]);
       case 'group': {
-        const run = (): Outcome => this.list(command.body, from, heard);
+        const run = (): Outcome => this.list(command.body, this.previous, heard);
         return command.subshell ? this.exits.apart(run) : run();
       }
       case 'function':
         this.functions.set(command.name, command.body);
-        return { ok: from, failed: NONE };
+        return well(from);
     }
   }
 
-  private simple(words: readonly Word[], at: number, said: Sayings): Outcome {
+  private simple({ at, command, redirects }: Part, from: Sayings, heard: boolean): Outcome {
+    const words = command.kind === 'simple' ? command.words : [];
+    const { tags, halves, sure, perhaps } = speechOf(words, redirects);
+    const half = sure && halves.some(({ name }) => name === 'result');
+    const printed = heard && sure ? after(half ? afterHalfResult(from) : from, tags, this.around) : from;
+    const said = heard && perhaps ? uncertain(printed) : printed;
+    if (leavesTheText(words, redirects) || this.speaksAtLast(words)) this.lost = true;
     const { name, args } = nameOf(words);
+    const code = args[0]?.text;
     switch (name) {
       case 'exit':
-        this.exits.leave(args[0]?.text, at, said, this.around);
+        this.exits.leave(code === undefined ? this.previous : withCode(code, said), code, at, this.around);
         return NOWHERE;
-      case 'return':
-        this.returns = joined(this.returns, said);
+      case 'return': {
+        const isFlagged = this.around.some((condition) => this.subjects.isFlagged(condition));
+        const back = code === undefined ? this.previous : withCode(code, said);
+        this.exits.goBack(mapped(back, (each) => (isFlagged ? unsure(each) : since(each, at))));
         return NOWHERE;
+      }
       case 'break':
-      case 'continue':
-        this.leaves = joined(this.leaves, said);
+        this.breaks = joined(this.breaks, said);
         return NOWHERE;
-      case 'false':
-        return { ok: NONE, failed: said };
+      case 'continue':
+        this.continues = joined(this.continues, said);
+        return NOWHERE;
     }
-    const sure = ['true', ':', 'echo', 'printf'].includes(name) || (name === '' && words.every(isConstant));
-    return { ok: said, failed: sure ? NONE : said };
+    return outcomeOf(words, said);
   }
 
   /** Whether it is a `trap` for a function that prints. */
   private speaksAtLast(words: readonly Word[]): boolean {
-    const { name, args } = nameOf(words);
-    const called = name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
-    return called.some((each) => {
-      const body = this.functions.get(each);
-      return body !== undefined && this.printing.has(body.command);
-    });
+    const bodies = trapped(words).flatMap((name) => this.functions.get(name) ?? []);
+    return bodies.some(({ command }) => this.printing.has(command));
   }
 
   private functionCall(body: Part, from: Sayings, heard: boolean): Outcome {
-    const name = String(body.at);
-    if (this.active.has(name)) return { ok: uncertain(from), failed: uncertain(from) };
-    const before = this.returns;
-    this.returns = NONE;
-    this.active.add(name);
-    const { ok, failed } = this.part(body, from, heard);
-    this.active.delete(name);
-    const all = joined(ok, failed, this.returns);
-    this.returns = before;
-    return { ok: all, failed: all };
+    const unknown = uncertain(from);
+    if (this.active.has(body)) return { ok: unknown, no: unknown, failed: NONE };
+    this.active.add(body);
+    const outcome = this.exits.within(() => this.part(body, from, heard));
+    this.active.delete(body);
+    return outcome;
   }
 
   private conditional(command: Extract<Command, { kind: 'if' }>, at: number, from: Sayings, heard: boolean): Outcome {
-    const outs: Sayings[] = [];
+    const outs: Outcome[] = [];
     const condition = this.subjects.ofTests(command.arms.flatMap(({ test }) => test));
-    let rest = from;
+    const branch = (body: List, start: Outcome): Outcome => this.branch(command, body, at, start, heard, condition);
+    let rest = well(from);
     for (const { test, body } of command.arms) {
       const tested = this.list(test, rest, heard);
-      outs.push(this.branch(command, body, at, tested.ok, heard, condition));
-      rest = tested.failed;
+      outs.push(branch(body, well(tested.ok)));
+      rest = { ...tested, ok: NONE };
     }
-    if (command.otherwise === null) return ended([...outs, this.passed(command, rest, at, condition)]);
-    return ended([...outs, this.branch(command, command.otherwise, at, rest, heard, condition)]);
+    if (command.otherwise !== null) outs.push(branch(command.otherwise, rest));
+    else if (!isExhaustive(command, this.values)) outs.push(well(this.passed(command, settled(rest), at, condition)));
+    return either(...outs);
+  }
+
+  private choice(command: Extract<Command, { kind: 'case' }>, at: number, from: Sayings, heard: boolean): Outcome {
+    const condition = this.subjects.ofWord(command.word);
+    const outs: Outcome[] = [];
+    let [matching, falling] = [from, NONE];
+    for (const { body, end } of command.arms) {
+      const out = this.branch(command, body, at, well(joined(matching, falling)), heard, condition);
+      falling = end === ';&' ? settled(out) : NONE;
+      if (end === ';;&') matching = joined(matching, settled(out));
+      if (end === ';;') outs.push(out);
+    }
+    const isTotal = command.total || isExhaustive(command, this.values);
+    const past = isTotal ? NONE : this.passed(command, matching, at, condition);
+    return either(...outs, well(joined(past, falling)));
   }
 
   /** Once round is enough to know what can be printed, but for a tag that is another one in each round. */
   private loop(command: Loop, at: number, from: Sayings, heard: boolean, reads: readonly Part[]): Outcome {
     const condition = this.subjects.ofLoop(command, reads);
-    const { ok, failed } = this.list(command.test, from, heard);
-    const [inside, past] = command.word === 'until' ? [failed, ok] : [ok, command.word === 'for' ? ok : failed];
+    const tested = this.list(command.test, well(from), heard);
+    const [yes, no] = [tested.ok, command.word === 'for' ? tested.ok : unmet(tested)];
+    const [inside, past] = command.word === 'until' ? [no, yes] : [yes, no];
+    const { breaks, continues } = this;
     const { isGuarded } = this.exits;
-    const before = this.leaves;
-    this.leaves = NONE;
-    const round = this.under(condition, () => settled(this.list(command.body, inside, heard)));
-    const left = this.leaves;
-    this.leaves = before;
-    if (past.size === 0) return { ok: left, failed: NONE };
+    this.breaks = NONE;
+    this.continues = NONE;
+    const body = this.under(condition, () => this.list(command.body, well(inside), heard));
+    const rounds = either(body, well(this.continues));
+    const left = this.breaks;
+    this.breaks = breaks;
+    this.continues = continues;
+    if (past.size === 0) return well(left);
     const around = surelyGoesRound(command) ? NONE : past;
-    if (!this.printing.has(command)) return { ok: joined(around, round, left), failed: NONE };
+    if (!this.printing.has(command)) return either(well(joined(around, left)), rounds);
+    const empty =
+      isEmptyAtTimes(command, this.nullglob) && !isGuarded ? skipped(around, at, condition) : unsure(around);
+    // Whoever prints in it may leave it at once, as one who looks for something does; or goes on to the next.
+    const goesOn = [...settled(rounds).keys()].some((said) => !inside.has(said));
+    if (!goesOn) {
+      return either(
+        well(joined(empty, left)),
+        mapped(rounds, (each) => this.passing(each, at, condition)),
+      );
+    }
     const again = heard ? tagOfEachRound(command) : undefined;
-    const rounds = again === undefined ? round : printedAgain(round, again);
-    const empty = isEmptyAtTimes(command) && !isGuarded ? at : null;
-    const all = joined(skipping(around, empty, condition), skipping(joined(rounds, left), null, condition));
-    return { ok: all, failed: NONE };
+    const printed = (each: Sayings): Sayings => unsure(again === undefined ? each : printedAgain(each, again));
+    return either(well(joined(empty, unsure(left))), mapped(rounds, printed));
   }
 
   private branch(
     command: Command,
     body: List,
     at: number,
-    from: Sayings,
+    from: Outcome,
     heard: boolean,
     condition: Condition,
-  ): Sayings {
-    const out = this.under(condition, () => settled(this.list(body, from, heard)));
-    return this.passed(command, out, body[0]?.first.parts[0]?.at ?? at, condition);
+  ): Outcome {
+    const start = body[0]?.first.parts[0]?.at ?? at;
+    const out = this.under(condition, () => this.list(body, from, heard));
+    return mapped(out, (sayings) => this.passed(command, sayings, start, condition));
   }
 
   /** Leaving a branch without a word, where another one may have spoken. */
   private passed(command: Command, sayings: Sayings, at: number, condition: Condition): Sayings {
-    return this.printing.has(command) ? since(sayings, at, condition) : sayings;
+    return this.printing.has(command) ? this.passing(sayings, at, condition) : sayings;
+  }
+
+  private passing(sayings: Sayings, at: number, condition: Condition): Sayings {
+    return isAssured(condition, this.exits.guards) ? unsure(sayings) : since(sayings, at, condition);
   }
 }
 
-type Loop = Extract<Command, { kind: 'loop' }>;
-
 /** Stands for a loop where only its redirections matter. */
 const NOTHING: Command = { kind: 'simple', words: [] };
-
-const isConstant = ({ inner }: Word): boolean => inner.length === 0;
-
-const settled = ({ ok, failed }: Outcome): Sayings => joined(ok, failed);
-
-const ended = (outs: readonly Sayings[]): Outcome => ({ ok: joined(...outs), failed: NONE });

@@ -1,19 +1,13 @@
 import { UNKNOWN } from '../mentions.ts';
-import { type Assignment, type Traffic, trafficIn } from './assignments.ts';
+import { type Assignment, type Call, type Traffic, trafficIn } from './assignments.ts';
 import type { List } from './command.ts';
-import { type Cut, type Hole, replaced, sourceOf } from './cut.ts';
+import { type Cut, type Hole, replaced } from './cut.ts';
 import type { Spot } from './walk.ts';
 
 /** The texts that a text with variables in it can become, and whether those are all. */
 export interface Filled {
-  readonly texts: readonly Text[];
+  readonly texts: readonly Cut[];
   readonly all: boolean;
-}
-
-/** One of them, and where the value stands that was put in. */
-export interface Text {
-  readonly cut: Cut;
-  readonly source: number;
 }
 
 const UNFILLED: Filled = { texts: [], all: false };
@@ -40,45 +34,52 @@ export class Values {
   fill(cut: Cut, spot: Spot): Filled {
     if (cut.holes.length === 0 || this.traffic.lost || this.depth >= DEEPEST) return UNFILLED;
     this.depth += 1;
-    const filled = this.fillAll(cut, spot);
+    const filled = cut.holes.some(isArgument) ? this.fillByCalls(cut, spot) : this.fillAll(cut, spot);
     this.depth -= 1;
     return filled;
   }
 
-  private fillAll(cut: Cut, spot: Spot): Filled {
-    let texts: readonly Text[] = [{ cut, source: -1 }];
-    let all = true;
-    // From the last one on, so that the others stay where they are.
-    for (const hole of cut.holes.toReversed()) {
-      const values = this.valuesOf(hole, spot);
-      all &&= values.all;
-      if (values.texts.length === 0) continue;
-      if (texts.length * values.texts.length > MOST_TEXTS) return UNFILLED;
-      texts = texts.flatMap((text) =>
-        values.texts.map(({ cut: value, source }) => ({ cut: replaced(text.cut, hole.at, value), source })),
-      );
-    }
-    return { texts: texts.filter(({ source }) => source !== -1), all };
+  /** All values that a variable ever gets in the script; null if there are others. */
+  everyValueOf(variable: string | null): readonly string[] | null {
+    const { assignments, touched, lost } = this.traffic;
+    const own = assignments.filter((each) => each.variable === variable);
+    const values = own.flatMap((each) => each.values);
+    const isKnown = values.length > 0 && own.every((each) => each.values.length > 0) && values.every(isPlain);
+    return variable === null || lost || touched.has(variable) || !isKnown ? null : values.map(({ text }) => text);
   }
 
-  private valuesOf({ variable, otherwise, source }: Hole, spot: Spot): Filled {
-    const { texts, all } = /^\d$/.test(variable)
-      ? this.arguments(Number(variable), spot)
-      : this.assigned(variable, spot);
-    if (otherwise === null) return { texts, all };
-    return { texts: [...texts, { cut: { text: otherwise, pieces: [[0, source]], holes: [] }, source }], all };
-  }
-
-  /** The arguments with which the function around a spot is called. */
-  private arguments(number: number, { within }: Spot): Filled {
+  /** The arguments of one call belong together. */
+  private fillByCalls(cut: Cut, spot: Spot): Filled {
     const { calls } = this.traffic;
-    const moves = calls.some(({ name, spot }) => spot.within === within && (name === 'shift' || name === 'set'));
-    if (within === null || moves || number === 0) return UNFILLED;
-    const given = calls.flatMap(({ name, args, spot }) => {
-      const arg = args[number - 1];
-      return name === within && arg !== undefined ? this.texts(arg, spot) : [];
-    });
-    return { texts: given.flatMap(({ texts }) => texts), all: given.length > 0 && given.every(({ all }) => all) };
+    const { within } = spot;
+    const moves = calls.some((call) => call.spot.within === within && (call.name === 'shift' || call.name === 'set'));
+    if (within === null || moves) return UNFILLED;
+    const filled = calls.filter(({ name }) => name === within).map((call) => this.fillAll(cut, spot, call));
+    return { texts: filled.flatMap(({ texts }) => texts), all: filled.length > 0 && filled.every(({ all }) => all) };
+  }
+
+  private fillAll(cut: Cut, spot: Spot, call?: Call): Filled {
+    let filled: Filled = { texts: [cut], all: true };
+    for (const hole of oneOfEach(cut.holes)) {
+      const { texts, all } = this.valuesOf(hole, spot, call);
+      // Two choices may depend on each other.
+      const isChoice = texts.length > 1 && filled.texts.length > 1;
+      if (isChoice || filled.texts.length * texts.length > MOST_TEXTS) return UNFILLED;
+      const put = (value: Cut): readonly Cut[] => filled.texts.map((text) => withValue(text, hole, value));
+      filled = { texts: texts.length === 0 ? filled.texts : texts.flatMap(put), all: all && filled.all };
+    }
+    return { texts: filled.texts.filter((text) => text !== cut), all: filled.all };
+  }
+
+  private valuesOf({ variable, otherwise }: Hole, spot: Spot, call?: Call): Filled {
+    const { texts, all } = isArgument({ variable }) ? this.argument(variable, call) : this.assigned(variable, spot);
+    const left = texts.filter(({ text }) => !this.isAskedFor(variable, text, spot));
+    return { texts: otherwise === null ? left : [...left, otherwise], all: all && left.length === texts.length };
+  }
+
+  private argument(variable: string, call: Call | undefined): Filled {
+    const given = call?.args[Number(variable) - 1];
+    return call === undefined || given === undefined ? UNFILLED : this.texts(given, call.spot);
   }
 
   private assigned(variable: string, spot: Spot): Filled {
@@ -96,6 +97,14 @@ export class Values {
     return { texts: given.flatMap(({ texts }) => texts), all: given.length > 0 && given.every(({ all }) => all) };
   }
 
+  /** Whether a value is compared with somewhere: it may be one that never gets as far as where it would be printed. */
+  private isAskedFor(variable: string, value: string, { within }: Spot): boolean {
+    const here = isArgument({ variable }) ? within : null;
+    return this.traffic.comparisons.some((each) => {
+      return each.variable === variable && each.value === value && (here === null || each.within === here);
+    });
+  }
+
   /** Whether a function is of any use; the script itself is. */
   private isCalled(within: string | null): boolean {
     return within === null || this.traffic.calls.some(({ name }) => name === within);
@@ -103,16 +112,31 @@ export class Values {
 
   /** What a value can be. */
   private texts(value: Cut, spot: Spot): Filled {
-    const isPlain = (cut: Cut): boolean => !cut.text.includes(UNKNOWN) && !PATTERN.test(cut.text);
-    if (isPlain(value)) return { texts: [{ cut: value, source: sourceOf(value, 0) }], all: true };
+    if (isPlain(value)) return { texts: [value], all: true };
     const { texts, all } = this.fill(value, spot);
-    const plain = texts.filter(({ cut }) => isPlain(cut));
+    const plain = texts.filter(isPlain);
     return { texts: plain, all: all && plain.length === texts.length };
   }
 }
 
+const isArgument = ({ variable }: Pick<Hole, 'variable'>): boolean => /^[1-9]$/.test(variable);
+
+const isPlain = ({ text }: Cut): boolean => !text.includes(UNKNOWN) && !PATTERN.test(text);
+
 /** A blank is no value that anybody means to print. */
 const isGiven = ({ text }: Cut): boolean => text !== '';
+
+const nameOf = ({ variable, otherwise }: Hole): string => `${variable}:-${otherwise?.text ?? ''}`;
+
+const oneOfEach = (holes: readonly Hole[]): readonly Hole[] => [
+  ...new Map(holes.map((hole) => [nameOf(hole), hole])).values(),
+];
+
+/** A variable has the same value wherever it stands in a text. */
+function withValue(cut: Cut, hole: Hole, value: Cut): Cut {
+  const last = cut.holes.findLast((each) => nameOf(each) === nameOf(hole));
+  return last === undefined ? cut : withValue(replaced(cut, last.at, value), hole, value);
+}
 
 /** The assignments whose value can still be there at a spot. They are in the order of the script. */
 function reachingOf(assignments: readonly Assignment[], use: Spot): readonly Assignment[] {

@@ -114,7 +114,7 @@ function listsIn(command: Exclude<Command, { kind: 'simple' | 'function' }>): re
     case 'if':
       return [...command.arms.flatMap(({ test, body }) => [test, body]), command.otherwise ?? []];
     case 'case':
-      return command.arms;
+      return command.arms.map(({ body }) => body);
     case 'loop':
       return [command.test, command.body];
     case 'group':

@@ -132,7 +132,7 @@ export class WordReader {
     if (name !== '') cutter.asks.push(name.replace(/^\{?#?/, ''));
     if (next === '{') {
       const end = this.closing(at + 1, '{', '}');
-      if (end !== undefined) cutter.expand(script.slice(at + 2, end - 1), at);
+      if (end !== undefined) cutter.expand(script.slice(at + 2, end - 1), at, 1);
       return end;
     }
     if (name === '') cutter.add('$', at);

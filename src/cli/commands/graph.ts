@@ -6,18 +6,21 @@ import { oneLine } from '../../observers/harmless.ts';
 import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../raymond/graph.ts';
 import { formatFor, writeDrawing } from '../drawing-file.ts';
 import type { Carry, Words } from '../entry.ts';
+import { workflowHere } from '../here.ts';
 import { usage } from '../usage.ts';
 import { choiceOf, textOf } from '../words.ts';
 
-/** `raymond graph WORKFLOW`, `raymond graph RUN`: a picture of a workflow, or of a run over it. */
+/** `raymond graph [WORKFLOW]`, `raymond graph RUN`: a picture of a workflow, or of a run over it. */
 export const graph: Carry = async ([wanted], words, { cwd, out, err }) => {
   const output = textOf(words, 'output');
-  const format = choiceOf(words, 'format', GRAPH_FORMATS) ?? (output === undefined ? 'mermaid' : formatFor(output));
+  const format =
+    choiceOf(words, 'format', GRAPH_FORMATS) ??
+    (output === undefined ? 'mermaid' : formatFor(output, ', or give --format'));
   const { text, warning } = await drawingOf(wanted, format, words, cwd);
   if (warning !== null) err(`warning: ${oneLine(warning)}\n`);
   if (output === undefined) out(text);
   else {
-    writeDrawing(resolve(cwd, output), text);
+    writeDrawing(resolve(cwd, output), text, '--output');
     err(`${oneLine(output)} is written.\n`);
   }
   return EXIT.completed;
@@ -30,11 +33,10 @@ async function drawingOf(wanted: string | undefined, format: GraphFormat, words:
     if (wanted !== undefined) throw usage(`draw \`${oneLine(wanted)}\` or the run \`${oneLine(run)}\`, not both`);
     return drawRun(run, format, cwd);
   }
-  if (wanted === undefined) throw usage('there is nothing to draw', 'Name a folder, a .zip, a state file or a run.');
-  const path = resolve(cwd, wanted);
-  if (wanted !== '' && !existsSync(path))
-    return drawRun(wanted, format, cwd).catch((error) => refuse(error, wanted, path));
   const platform = choiceOf(words, 'platform', PLATFORMS);
+  const path = resolve(cwd, wanted ?? workflowHere(cwd, platform, 'Name a folder, a .zip, a state file or a run.'));
+  if (wanted !== undefined && wanted !== '' && !existsSync(path))
+    return drawRun(wanted, format, cwd).catch((error) => refuse(error, wanted, path));
   return drawWorkflow(path, format, { cwd, ...(platform !== undefined && { platform }) });
 }
 

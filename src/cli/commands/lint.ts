@@ -1,19 +1,20 @@
 import { basename } from 'node:path';
 import type { Level } from '../../analysis/rule.ts';
 import type { Platform } from '../../core/names.ts';
-import { EXIT } from '../../errors.ts';
-import { countLevels, type LintReport, lintWorkflow } from '../../raymond/lint.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../raymond/lint.ts';
 import { annotationOf } from '../annotations.ts';
 import type { Carry, Words } from '../entry.ts';
+import { workflowHere } from '../here.ts';
 import { lintPage, lintTotal } from '../lint-page.ts';
 import { pageOf } from '../page.ts';
 import { usage } from '../usage.ts';
 import { allOf, choiceOf } from '../words.ts';
 
-/** `raymond lint PATH…`: mistakes in workflows, before they cost money. */
+/** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
 export const lint: Carry = async (given, words, terminal) => {
-  const paths = given.length > 1 ? given.filter(isNoReadme) : given;
-  if (paths.length === 0) throw usage('there is no workflow to look at', 'Name a folder, a .zip or a state file.');
+  const named = given.length > 1 ? given.filter(isNoReadme) : given;
+  if (given.length > 0 && named.length === 0) throw usage('there is no workflow to look at', WHAT_TO_NAME);
   const format = formatOf(words);
   const levels = LEVELS.slice(0, LEVELS.indexOf(choiceOf(words, 'level', LEVELS) ?? 'info') + 1);
   const platform = choiceOf(words, 'platform', PLATFORMS);
@@ -22,12 +23,33 @@ export const lint: Carry = async (given, words, terminal) => {
     variables: allOf(words, 'var').map((pair) => pair.split('=')[0] ?? pair),
     ...(platform !== undefined && { platform }),
   };
-  const reports: LintReport[] = [];
-  for (const path of paths) reports.push(await lintWorkflow(path, request));
+  const paths = given.length > 0 ? named : [workflowHere(terminal.cwd, platform, WHAT_TO_NAME)];
+  const { reports, wrong } = await lookAt(paths, request);
   const { error } = countLevels(reports.flatMap(({ findings }) => findings));
-  terminal.out(`${WRITERS[format](reports, levels, pageOf(terminal)).join('\n')}\n`);
+  if (reports.length > 0) terminal.out(`${WRITERS[format](reports, levels, pageOf(terminal)).join('\n')}\n`);
+  const [first, second] = wrong;
+  if (first !== undefined) throw second === undefined ? first : usage(wrong.map(messageOf).join('\n'), first.hint);
   return error > 0 ? EXIT.invalid : EXIT.completed;
 };
+
+/** A path that leads nowhere does not keep the others from being looked at. */
+async function lookAt(paths: readonly string[], request: LintRequest) {
+  const reports: LintReport[] = [];
+  const wrong: RaymondError[] = [];
+  for (const path of paths) {
+    try {
+      reports.push(await lintWorkflow(path, request));
+    } catch (error) {
+      if (!(error instanceof RaymondError) || error.exitCode !== EXIT.usage) throw error;
+      wrong.push(error);
+    }
+  }
+  return { reports, wrong };
+}
+
+const messageOf = ({ message }: RaymondError): string => message;
+
+const WHAT_TO_NAME = 'Name a folder, a .zip or a state file.';
 
 /** Who writes `workflows/*` means the workflows, not what is written about them. */
 const isNoReadme = (path: string): boolean => basename(path).toLowerCase() !== 'readme.md';
@@ -48,7 +70,9 @@ const WRITERS: Readonly<Record<(typeof FORMATS)[number] | 'json', Writer>> = {
     lintTotal(reports, levels),
   ],
   github: (reports, levels) => [
-    ...reports.flatMap(({ findings }) => findings.filter(({ level }) => levels.includes(level)).map(annotationOf)),
+    ...reports.flatMap((report) =>
+      report.findings.filter(({ level }) => levels.includes(level)).map((finding) => annotationOf(finding, report)),
+    ),
     lintTotal(reports, levels),
   ],
   json: (reports, levels) => [JSON.stringify(documentOf(reports, levels), null, 2)],

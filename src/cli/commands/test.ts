@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
+import { wrapped } from '../../observers/fit.ts';
+import { oneLine } from '../../observers/harmless.ts';
 import { counted } from '../../observers/words.ts';
 import type { GraphFormat } from '../../raymond/graph.ts';
 import { rehearseAll, type Verdict } from '../../rehearsal/all.ts';
 import { type Coverage, Coverages, everything, percentOf } from '../../rehearsal/coverage.ts';
 import { documentOf, hasPassed, type Outcome } from '../../rehearsal/document.ts';
 import { findFiles } from '../../rehearsal/find.ts';
-import { type Piece, readRepertoire } from '../../rehearsal/repertoire.ts';
+import { type Piece, readRepertoire, withRealScripts } from '../../rehearsal/repertoire.ts';
 import { coverageLines, percentTaken } from '../coverage-page.ts';
 import { formatFor, writeDrawing } from '../drawing-file.ts';
 import type { Carry, Words } from '../entry.ts';
@@ -20,11 +22,13 @@ import { amountOf, textOf } from '../words.ts';
 /** `raymond test [PATH…]`: plays scenarios without Claude Code and compares what comes of them with what they expect. */
 export const test: Carry = async (paths, words, terminal) => {
   if (words.record !== undefined) return (await import('./record.ts')).record(paths, words, terminal);
-  refuse(words, ['output', 'realScripts'], 'test without --record');
+  refuse(words, ['output'], 'test without --record');
   const least = amountOf(words, 'minCoverage');
   if (least !== undefined && least > 100) throw usage('--min-coverage is a percentage: from 0 to 100');
-  const repertoire = await readRepertoire(findFiles(paths.length === 0 ? ['.'] : paths, terminal.cwd), terminal.cwd);
-  const pieces = chosen(repertoire.pieces, textOf(words, 'filter'), repertoire.unusable.length > 0);
+  const { files, bare } = findFiles(paths.length === 0 ? ['.'] : paths, terminal.cwd);
+  const repertoire = await readRepertoire(files, terminal.cwd);
+  const fitting = chosen(repertoire.pieces, textOf(words, 'filter'), repertoire.unusable.length > 0);
+  const pieces = words.realScripts ? fitting.map(withRealScripts) : fitting;
   const drawing = textOf(words, 'graph');
   const format = drawing === undefined ? undefined : formatFor(drawing);
   const isCounted = words.coverage || least !== undefined || drawing !== undefined;
@@ -39,16 +43,28 @@ export const test: Carry = async (paths, words, terminal) => {
   if (isCutShort) return EXIT.interrupted;
   const tookMs = performance.now() - startedAt;
   const covered = coverages === undefined ? null : await coverages.all();
-  const outcome: Outcome = { verdicts, unusable: repertoire.unusable, tookMs, coverages: covered };
+  const played = new Set(repertoire.pieces.map(({ workflow }) => workflow.path));
+  const untested = bare.filter((path) => !played.has(resolve(terminal.cwd, path)));
+  const outcome: Outcome = { verdicts, unusable: repertoire.unusable, untested, tookMs, coverages: covered };
   if (words.json) terminal.out(`${JSON.stringify(documentOf(outcome), null, 2)}\n`);
-  say(...troubleLines(outcome, page), ...totalLines(outcome, page));
+  const isMissingFiles = verdicts.some((verdict) => !hasPassed(verdict) && !fitting.includes(verdict.piece));
+  say(...troubleLines(outcome, page), ...(isMissingFiles ? ['', ...wrapped(FILES_MISSING, page.columns)] : []));
+  say(...totalLines(outcome, page));
   if (covered !== null && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
   if (drawing !== undefined && format !== undefined) await draw(covered ?? [], drawing, format, terminal);
   const isEnough = covered === null || least === undefined || percentOf(everything(covered)) >= least;
-  if (!isEnough) terminal.err(`raymond: ${percentTaken(covered ?? [])} are covered, less than ${least}%\n`);
+  if (!isEnough) {
+    terminal.err(`raymond: ${percentTaken(covered ?? [])} are covered, less than ${least}%\n`);
+    if (!words.coverage && !words.json) terminal.err('--coverage shows what is not.\n');
+  }
   if (repertoire.unusable.length > 0) return EXIT.invalid;
   return isEnough && verdicts.every(hasPassed) ? EXIT.completed : EXIT.failed;
 };
+
+/** Said where scripts failed a scenario that was made without them. */
+const FILES_MISSING =
+  'With --real-scripts, scripts find only what their scenario puts into its folder. What else they need, such as files that ' +
+  'lay there when it was recorded, can be added under `files`, or a folder of them under `files_from`.';
 
 /** Draws what was covered over the picture of the workflow; there must be only one. */
 async function draw(
@@ -63,7 +79,7 @@ async function draw(
   const { workflow, traffic } = only;
   const { drawTraffic } = await import('../../raymond/graph.ts');
   const headline = `${percentTaken([only])} are covered by its scenarios`;
-  writeDrawing(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd));
+  writeDrawing(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd), '--graph');
   err(`${file} is written.\n`);
 }
 
@@ -73,8 +89,12 @@ function chosen(pieces: readonly Piece[], filter: string | undefined, mayBeNone:
   const wanted = filter.toLowerCase();
   const fitting = pieces.filter(({ file, rehearsal }) => `${file} ${rehearsal.name}`.toLowerCase().includes(wanted));
   if (fitting.length > 0 || mayBeNone) return fitting;
-  throw usage(`no scenario is called like \`${filter}\``, `There are ${counted(pieces.length, 'scenario')}.`);
+  const names = pieces.slice(0, MOST_NAMED).map(({ rehearsal }) => oneLine(rehearsal.name));
+  const more = pieces.length > MOST_NAMED ? [`${pieces.length - MOST_NAMED} more`] : [];
+  throw usage(`no scenario is called like \`${filter}\``, `There are these: ${[...names, ...more].join(', ')}.`);
 }
+
+const MOST_NAMED = 5;
 
 /** Plays them to the end, or until somebody presses Ctrl-C. */
 async function playAll(
@@ -109,31 +129,45 @@ async function playAll(
 /** Tells of one scenario after the other, under the names of their files. */
 function tellerOf(page: Page, say: (...lines: readonly string[]) => void): (verdict: Verdict) => void {
   let file = '';
+  const told = new Set<string>();
   return (verdict) => {
     if (verdict.piece.file !== file) {
       file = verdict.piece.file;
       say(page.dye('bold', file));
     }
-    say(...verdictLines(verdict, page));
+    say(...verdictLines(verdict, told, page));
   };
 }
 
 /** What failed, in detail. */
 function troubleLines({ verdicts, unusable }: Outcome, page: Page): readonly string[] {
   return [
-    ...unusable.flatMap(({ file, error }) => {
-      const place = error.message.startsWith(file) ? '' : `${file}: `;
-      return ['', ...`${place}${error.message}`.split('\n'), ...(error.hint === undefined ? [] : [error.hint])];
-    }),
+    ...unusableLines(unusable, page),
     ...verdicts.filter((verdict) => !hasPassed(verdict)).flatMap((verdict) => ['', ...detailLines(verdict, page)]),
   ];
 }
 
-function totalLines({ verdicts, unusable, tookMs }: Outcome, { dye }: Page): readonly string[] {
+/** Files that have the same fault, such as that of their workflow, share its lines. */
+function unusableLines(unusable: Outcome['unusable'], { columns }: Page): readonly string[] {
+  const errors = new Map(unusable.map(({ error }) => [error.message, error]));
+  return Array.from(errors, ([message, { hint }]) => {
+    const files = unusable.flatMap(({ file, error }) => (error.message === message ? file : []));
+    const named = files.filter((file) => !message.startsWith(file));
+    const place = named.length === 0 ? '' : `${named.join(', ')}: `;
+    const lines = [...`${place}${message}`.split('\n'), ...(hint === undefined ? [] : [hint])];
+    return ['', ...lines.flatMap((line) => wrapped(line, columns))];
+  }).flat();
+}
+
+function totalLines({ verdicts, unusable, untested, tookMs }: Outcome, { dye, columns }: Page): readonly string[] {
   const failed = verdicts.filter((verdict) => !hasPassed(verdict)).length;
   const broken = unusable.length === 0 ? '' : dye('red', `; ${counted(unusable.length, 'file')} cannot be used`);
   const passed =
     failed === 0 ? dye('green', 'all passed') : `${verdicts.length - failed} passed, ${dye('red', `${failed} failed`)}`;
   const total = verdicts.length === 0 ? 'no scenario was played' : `${counted(verdicts.length, 'scenario')}: ${passed}`;
-  return ['', `${total}${broken} (${howLong(tookMs)})`];
+  const warnings = new Set(verdicts.flatMap((verdict) => verdict.warnings)).size;
+  const warned = warnings === 0 ? '' : dye('yellow', `; ${counted(warnings, 'warning')}`);
+  const without = untested.length === 0 ? [] : [`There are no scenarios in ${untested.map(oneLine).join(', ')}.`];
+  const lines = [`${total}${broken}${warned} (${howLong(tookMs)})`, ...without.map((line) => dye('dim', line))];
+  return ['', ...lines.flatMap((line) => wrapped(line, columns))];
 }

@@ -43,13 +43,18 @@ export function began(run: Run, signal: Began): Step {
   };
 }
 
+/** The step that keeps every agent from entering a state, if there have been as many executions as the run may have. */
+export function refuseAll(run: Run, at: number): Step | undefined {
+  const { maxIterations } = run.options;
+  if (maxIterations === null || run.iterations < maxIterations) return undefined;
+  const stop = { kind: 'iterations' } as const;
+  return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop }] };
+}
+
 /** The step that keeps an agent from entering its state, if a limit does. */
 function refuse(run: Run, agent: Agent, rules: Rules, at: number): Step | undefined {
-  const { maxIterations } = run.options;
-  if (maxIterations !== null && run.iterations >= maxIterations) {
-    const stop = { kind: 'iterations' } as const;
-    return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop }] };
-  }
+  const over = refuseAll(run, at);
+  if (over !== undefined) return over;
   const { maxVisits } = rules;
   if (maxVisits === null || visitsOf(agent) < maxVisits) return undefined;
   return {

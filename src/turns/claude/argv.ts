@@ -39,10 +39,10 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
 }
 
 /** A prompt as Claude Code will take it word for word, or null if it is blank: nothing would come of it. */
-export function promptBytes(text: string): Buffer | null {
+export function promptText(text: string): string | null {
   if (text.trim() === '') return null;
   // What begins with a slash would be taken for a command.
-  return Buffer.from(text.startsWith('/') ? `\n${text}` : text, 'utf8');
+  return text.startsWith('/') ? `\n${text}` : text;
 }
 
 function sessionArguments(session: SessionUse): readonly string[] {

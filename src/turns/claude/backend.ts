@@ -61,9 +61,9 @@ export class ClaudeBackend implements Backend {
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
     await this.launch.find();
-    const { bytes, warnings } = promptOf(turn, state.text);
+    const { stdin, warnings } = promptOf(turn, state.text);
     const note = JSON.stringify(noteOf(state, this.launch.options));
-    await this.launch.desk.makeFolder(turn, { stdin: bytes, [NOTE_FILE]: note });
+    await this.launch.desk.makeFolder(turn, { stdin, [NOTE_FILE]: note });
     this.ready.set(turn.agent, { state, budgetMicros: turn.budgetMicros });
     const news = warnings.filter((warning) => !this.warned.has(warning));
     for (const warning of news) this.warned.add(warning);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClaudeEvent } from './event.ts';
 import { ASSISTANT, INIT, RATE_LIMIT, RESULT, RETRY, USER } from './schemas.ts';
 
-const TYPED = z.object({ type: z.string(), subtype: z.string().catch('') });
+const TYPED = z.object({ type: z.string(), subtype: z.string().default('').catch('') });
 const MOST_GARBAGE = 500;
 
 const READERS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {

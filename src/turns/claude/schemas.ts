@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import type { Assistant, Block, Init, ModelCost, RateLimit, Result, Retry, ToolResult, ToolResults } from './event.ts';
-import type { Usage } from './usage.ts';
+import { NO_USAGE, type Usage } from './usage.ts';
 
 /*
  * The events as they come, and what becomes of them. Every field that may be missing or change its type in some version
  * has a stand-in: only an event without its core is not understood.
  */
 
-const text = z.string().nullable().catch(null);
-const number = z.number().nullable().catch(null);
-const count = z.number().nonnegative().catch(0);
-const list = z.array(z.unknown()).catch([]);
+/** What is missing is the usual case and goes the short way; `catch` first makes an error of what is wrong. */
+const or = <T>(type: z.ZodType<T>, standIn: z.util.NoUndefined<T>) => type.default(standIn).catch(standIn);
+
+const text = or(z.string().nullable(), null);
+const number = or(z.number().nullable(), null);
+const count = or(z.number().nonnegative(), 0);
+const word = or(z.string(), '');
+const list = or(z.array(z.unknown()), []);
 
 export const INIT = z.object({ session_id: text, model: text, claude_code_version: text, cwd: text }).transform(
   ({ session_id, model, claude_code_version, cwd }): Init => ({
@@ -22,13 +26,13 @@ export const INIT = z.object({ session_id: text, model: text, claude_code_versio
   }),
 );
 
-const USAGE = z
+const TOKENS = z
   .object({
     input_tokens: count,
     output_tokens: count,
     cache_read_input_tokens: count,
     cache_creation_input_tokens: count,
-    cache_creation: z.object({ ephemeral_1h_input_tokens: count }).catch({ ephemeral_1h_input_tokens: 0 }),
+    cache_creation: or(z.object({ ephemeral_1h_input_tokens: count }), { ephemeral_1h_input_tokens: 0 }),
   })
   .transform((usage): Usage => {
     const long = usage.cache_creation.ephemeral_1h_input_tokens;
@@ -39,23 +43,24 @@ const USAGE = z
       cacheWrite: Math.max(0, usage.cache_creation_input_tokens - long),
       cacheWriteLong: long,
     };
-  })
-  .catch({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 });
+  });
+
+const USAGE = or(TOKENS, NO_USAGE);
 
 const BLOCK = z.object({
-  type: z.string().catch(''),
-  text: z.string().catch(''),
-  thinking: z.string().catch(''),
-  signature: z.string().catch(''),
-  id: z.string().catch(''),
-  name: z.string().catch(''),
+  type: word,
+  text: word,
+  thinking: word,
+  signature: word,
+  id: word,
+  name: word,
   input: z.unknown().optional(),
 });
 type RawBlock = z.infer<typeof BLOCK>;
 
 export const ASSISTANT = z
   .object({
-    message: z.object({ id: z.string().catch(''), model: z.string().catch(''), content: list, usage: USAGE }),
+    message: z.object({ id: word, model: word, content: list, usage: USAGE }),
     parent_tool_use_id: text,
     error: text,
   })
@@ -91,8 +96,8 @@ function writtenIn({ text, thinking, signature, input }: RawBlock): number {
 const TOOL_RESULT = z
   .object({
     type: z.literal('tool_result'),
-    tool_use_id: z.string().catch(''),
-    is_error: z.boolean().catch(false),
+    tool_use_id: word,
+    is_error: or(z.boolean(), false),
     content: z.unknown().optional(),
   })
   .transform(
@@ -110,7 +115,7 @@ function resultText(part: unknown): string {
 }
 
 export const USER = z
-  .object({ parent_tool_use_id: text, message: z.object({ content: list }).catch({ content: [] }) })
+  .object({ parent_tool_use_id: text, message: or(z.object({ content: list }), { content: [] }) })
   .transform(
     ({ parent_tool_use_id, message }): ToolResults => ({
       kind: 'tool_results',
@@ -139,10 +144,10 @@ const MODEL_USAGE = z
     },
   }));
 
-const MODELS = z.record(z.string(), MODEL_USAGE).nullable().catch(null);
+const MODELS = or(z.record(z.string(), MODEL_USAGE).nullable(), null);
 
 const DENIAL = z
-  .object({ tool_name: z.string(), tool_input: z.record(z.string(), z.unknown()).catch({}) })
+  .object({ tool_name: z.string(), tool_input: or(z.record(z.string(), z.unknown()), {}) })
   .transform(({ tool_name, tool_input }) => describeUse(tool_name, tool_input));
 
 /** What wakes Claude Code besides our prompt. */
@@ -150,20 +155,20 @@ const FOREIGN: ReadonlySet<string> = new Set(['task-notification', 'channel', 'p
 
 export const RESULT = z
   .object({
-    subtype: z.string().catch(''),
+    subtype: word,
     // Only a plain `false` is a success.
-    is_error: z.boolean().catch(true),
+    is_error: or(z.boolean(), true),
     result: text,
     errors: list,
     session_id: text,
     api_error_status: number,
     terminal_reason: text,
     stop_reason: text,
-    total_cost_usd: z.number().nonnegative().nullable().catch(null),
+    total_cost_usd: or(z.number().nonnegative().nullable(), null),
     modelUsage: MODELS,
     model_usage_since_last_result: MODELS,
     permission_denials: list,
-    origin: z.object({ kind: z.string() }).nullable().catch(null),
+    origin: or(z.object({ kind: z.string() }).nullable(), null),
   })
   .transform(
     (said): Result => ({

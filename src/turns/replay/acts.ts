@@ -1,4 +1,5 @@
 import type { Doing } from '../../core/activity.ts';
+import { isFolderName } from '../../scenario/answer-schema.ts';
 import type { Answer } from '../../scenario/scenario.ts';
 
 /** One thing that is seen of a canned turn, and the file that is written with it. */
@@ -19,8 +20,9 @@ export function actsOf({ uses, deny, write, text }: Answer): readonly Act[] {
     if (content !== undefined) left.delete(doing.detail);
     return { doing, file: content === undefined ? null : [doing.detail, content], denied: false };
   });
-  const written = [...left].map(([detail, content]): Act => {
-    return { doing: { kind: 'uses', tool: 'Write', detail }, file: [detail, content], denied: false };
+  const written = [...left].map(([name, content]): Act => {
+    const [tool, detail] = isFolderName(name) ? ['Bash', `mkdir -p ${name}`] : ['Write', name];
+    return { doing: { kind: 'uses', tool, detail }, file: [name, content], denied: false };
   });
   const denied = deny.map((use): Act => ({ doing: toolUse(use), file: null, denied: true }));
   const said: readonly Act[] = text === '' ? [] : [{ doing: { kind: 'says', text }, file: null, denied: false }];

@@ -42,9 +42,11 @@ export class ReplayBackend implements Backend {
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
-    const { unknown } = answerFor(this.stage, turn);
-    const { bytes, warnings } = promptOf(turn, state.text);
-    await this.stage.desk.makeFolder(turn, { stdin: bytes });
+    // Who will not be let in needs no answer.
+    const isRefused = state.rules.maxVisits !== null && turn.visit > state.rules.maxVisits;
+    const { unknown } = isRefused ? NOTHING_UNKNOWN : answerFor(this.stage, turn);
+    const { stdin, warnings } = promptOf(turn, state.text);
+    await this.stage.desk.makeFolder(turn, { stdin });
     const news = [...warnings, ...warningsOf(this.stage, turn, unknown)].filter((told) => !this.warned.has(told));
     for (const warning of news) this.warned.add(warning);
     return news;
@@ -88,22 +90,24 @@ export class ReplayBackend implements Backend {
   }
 
   private async signalOf(turn: ClaudeTurn, answer: Answer, outcome: Outcome): Promise<Answered | Failed> {
-    const said = { at: this.stage.clock.now(), agent: turn.agent };
+    const { agent } = turn;
+    const at = this.stage.clock.now();
     // Of a turn without a result nobody knows what it has cost, but the file does.
     const cost = { kind: outcome.cost.kind, micros: microsOf(answer.costUsd) };
     if (outcome.kind === 'failed') {
       const { failure } = outcome;
-      if (failure.kind === 'stopped') return { ...said, ...outcome, jitter: 0 };
-      const untilMs = said.at + Math.round(answer.resetsInSeconds * 1000);
+      if (failure.kind === 'stopped') return { ...outcome, at, agent, jitter: 0 };
+      const untilMs = at + Math.round(answer.resetsInSeconds * 1000);
       const limited = failure.kind === 'usage_limit' ? { ...failure, untilMs } : failure;
-      return { ...said, ...outcome, failure: limited, cost, jitter: 0 };
+      return { ...outcome, at, agent, failure: limited, cost, jitter: 0 };
     }
-    const { desk } = this.stage;
-    const { text } = outcome;
-    const [scope, folders] = await Promise.all([desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
-    return { ...said, ...outcome, cost, scope, folders };
+    const { text, denials } = outcome;
+    const [scope, folders] = await Promise.all([this.stage.desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
+    return { kind: 'answered', at, agent, text, denials, cost, scope, folders };
   }
 }
+
+const NOTHING_UNKNOWN = { unknown: [] };
 
 /** What becomes of a canned turn, by the rules that hold for a real one. */
 function judge({ fail }: Answer, { transcript }: TurnRecord, ending: Ending, endedAtMs: number): Outcome {

@@ -11,9 +11,9 @@ export type Line = Readonly<Record<string, unknown>>;
 const MODEL = 'replay';
 
 /** The conversation is open. */
-export const initLine = (session: string, cwd: string): Line => ({
-  ...{ type: 'system', subtype: 'init', session_id: session, model: MODEL, cwd },
-});
+export const initLine = (session: string, cwd: string): Line => {
+  return { type: 'system', subtype: 'init', session_id: session, model: MODEL, cwd };
+};
 
 /** A tool in use, or words; `number` tells the messages of a turn apart. */
 export function actLine({ doing, file }: Act, number: number, session: string): Line {
@@ -48,8 +48,14 @@ export const syntheticLine = (text: string, error: string, session: string): Lin
 
 /** The last word. */
 export const resultLine = ({ text, costUsd, deny }: Answer, session: string, more: Line = {}): Line => ({
-  ...{ type: 'result', subtype: 'success', is_error: false, result: text, stop_reason: 'end_turn' },
-  ...{ session_id: session, total_cost_usd: costUsd, terminal_reason: 'completed' },
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  result: text,
+  stop_reason: 'end_turn',
+  session_id: session,
+  total_cost_usd: costUsd,
+  terminal_reason: 'completed',
   permission_denials: deny.map(toolUse).map(({ tool, detail }) => {
     return { tool_name: tool, tool_input: toolInput(tool, detail) };
   }),

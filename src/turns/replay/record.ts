@@ -37,7 +37,7 @@ export class TurnRecord {
    */
   flush(): void {
     if (this.unwritten === '') return;
-    this.write(this.file, this.unwritten, { mode: 0o600 });
+    this.write(this.file, this.unwritten, { mode: 0o600, encoding: 'utf8' });
     this.write = appendFileSync;
     this.unwritten = '';
   }

@@ -85,4 +85,14 @@ describe('names:', () =>
       { 'START.sh': bash('next=END', "echo '<goto>$next</goto>'"), 'END.md': END },
       ['missing-state START.sh:3:7'],
     ],
+    [
+      'a name that no state can have, whatever is put in',
+      { 'START.sh': bash('echo "<goto>STYLE_${1}.md</goto>"'), 'END.md': END },
+      ['unreachable-state END.md:0:0', 'missing-state START.sh:2:7'],
+    ],
+    [
+      'a name that only some states can have',
+      { 'START.sh': bash('echo "<goto>STYLE_${1}.md</goto>"'), 'STYLE_go.md': END, 'STYLES.md': END },
+      ['unreachable-state STYLES.md:0:0'],
+    ],
   ]));

@@ -30,7 +30,7 @@ describe('frontmatter and policies:', () =>
     [
       'a tag that the policy forbids',
       { 'START.md': policy(['tag: result'], 'If so <goto>END.md</goto>, else <result>x</result>.'), 'END.md': END },
-      ['unreachable-state END.md:0:0', 'forbidden-tag START.md:5:7'],
+      ['forbidden-tag START.md:5:7'],
     ],
     [
       'a tag that the prompt warns of',
@@ -139,6 +139,34 @@ describe('frontmatter and policies:', () =>
         'END.md': END,
       },
       [],
+    ],
+    [
+      'entries that a prompt knows from before in the same conversation',
+      {
+        'START.md': policy(
+          ['tag: goto, target: NEXT.md', 'tag: result'],
+          'After each chapter answer with <goto>NEXT.md</goto>, after the last one with <result>x</result>.',
+        ),
+        'NEXT.md': policy(
+          ['tag: goto, target: NEXT.md', 'tag: result'],
+          'Now the next one. Then answer with one of the two tags as before.',
+        ),
+      },
+      [],
+    ],
+    [
+      'entries that a prompt cannot know from before, because the conversation is a new one',
+      {
+        'START.md': policy(
+          ['tag: reset, target: NEXT.md', 'tag: result'],
+          'After each chapter answer with <reset>NEXT.md</reset>, after the last one with <result>x</result>.',
+        ),
+        'NEXT.md': policy(
+          ['tag: reset, target: NEXT.md', 'tag: result'],
+          'Now the next one. Then answer with one of the two tags as before.',
+        ),
+      },
+      ['unmentioned-entry NEXT.md:3:5', 'unmentioned-entry NEXT.md:4:5'],
     ],
     [
       'an implicit transition',

@@ -194,3 +194,94 @@ describe('scripts that fail:', () =>
     ],
     ['in a subshell', { 'START.sh': bash('( echo "<result>a</result>"; exit 1 )', 'exit 0') }, []],
   ]));
+
+describe('ways on which nothing is printed:', () => {
+  const A = 'echo "<result>a</result>"';
+  const B = 'echo "<result>b</result>"';
+  check([
+    [
+      'a variable has neither of two values',
+      { 'START.sh': bash(`if [ "$x" = 1 ]; then ${A}; exit; fi`, `if [ "$x" = 2 ]; then ${B}; fi`) },
+      ['silent-path START.sh:3:1'],
+    ],
+    [
+      'a folder has neither of two files',
+      { 'START.sh': bash(`if [ -e "$d/a" ]; then ${A}; exit; fi`, `if [ -e "$d/b" ]; then ${B}; fi`) },
+      ['silent-path START.sh:3:1'],
+    ],
+    [
+      'what was looked for is not found',
+      { 'START.sh': bash('for i in $(seq 60); do', `  if [ -s a ]; then ${A}; exit; fi`, '  sleep 1', 'done') },
+      ['silent-path START.sh:2:1'],
+    ],
+    [
+      'a function goes back before it prints',
+      { 'START.sh': bash('main() {', '  if [ -e a ]; then return 0; fi', `  ${A}`, '}', 'main') },
+      ['silent-path START.sh:3:21'],
+    ],
+    [
+      'one arm of a case falls into the next',
+      { 'START.sh': bash('case $x in', `a) ${A} ;&`, `*) ${B} ;;`, 'esac') },
+      ['several-tags START.sh:4:10'],
+    ],
+  ]);
+});
+
+describe('ways on which something is always printed:', () => {
+  const A = 'echo "<result>a</result>"';
+  const B = 'echo "<result>b</result>"';
+  check([
+    ['or the script fails', { 'START.sh': bash('cd "$dir" || exit', A) }, []],
+    ['or the last command fails', { 'START.sh': bash(`mkdir -p out && cp x out && ${A}`) }, []],
+    ['or the function fails', { 'START.sh': bash('main() { cd x || return 1', A, '}', 'main') }, []],
+    ['or the subshell fails', { 'START.sh': bash(`( cd project && ${A} )`) }, []],
+    [
+      'a case for all values that a variable gets',
+      { 'START.sh': bash('if [ -e a ]; then s=x; else s=y; fi', 'case $s in', `x) ${A} ;;`, `y) ${B} ;;`, 'esac') },
+      [],
+    ],
+    [
+      'an elif for all values that a variable gets',
+      {
+        'START.sh': bash(
+          'if [ -e a ]; then s=x; else s=y; fi',
+          `if [[ $s == x ]]; then ${A}`,
+          `elif [[ $s == y ]]; then ${B}; fi`,
+        ),
+      },
+      [],
+    ],
+    [
+      'a case for all values that are let through',
+      { 'START.sh': bash('[[ $s =~ ^(x|y)$ ]] || exit 1', 'case $s in', `x) ${A} ;;`, `y) ${B} ;;`, 'esac') },
+      [],
+    ],
+    [
+      'a function that prints only once',
+      {
+        'START.sh': bash(
+          'say() { [ -n "$done" ] && return; done=1; echo "<result>$1</result>"; }',
+          '[ -e a ] && say a',
+          'say b',
+        ),
+      },
+      [],
+    ],
+    [
+      'a file says whether the loop has printed',
+      {
+        'START.sh': bash(
+          'git ls-files | while read -r f; do',
+          '  touch any',
+          `  ${A}`,
+          'done',
+          `if [ ! -e any ]; then ${B}; fi`,
+        ),
+      },
+      [],
+    ],
+    ['a tag that a program prints', { 'START.sh': bash(`git log --format='<result>%h</result>'`) }, []],
+    ['a tag that a function from elsewhere prints', { 'START.sh': bash('. ./lib.sh', `say '<result>a</result>'`) }, []],
+    ['a tag that the command itself prints', { 'START.sh': bash(`command ${A}`) }, []],
+  ]);
+});

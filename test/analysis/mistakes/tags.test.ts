@@ -73,7 +73,7 @@ describe('tags:', () =>
     [
       'a tag that does not exist',
       { 'START.md': 'Then <got>END.md</got>, or else <result>x</result>.', 'END.md': END },
-      ['unreachable-state END.md:0:0', 'unknown-tag START.md:1:6'],
+      ['unknown-tag START.md:1:6'],
     ],
     ['other markup', { 'START.md': '<task>END</task> When done: <goto>END</goto>', 'END.md': END }, []],
   ]));

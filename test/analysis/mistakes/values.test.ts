@@ -22,7 +22,7 @@ describe('a slip in the value of a variable that is a target:', () =>
     ],
     [
       'in a case',
-      start('case "$x" in', 'a) T=A.md ;;', 'b) T=BB ;;', '*) T=B ;;', 'esac', 'printf "<goto>%s</goto>" "$T"'),
+      start('case "$x" in', 'a) T=A.md ;;', 'b) T=BB.md ;;', '*) T=B ;;', 'esac', 'printf "<goto>%s</goto>" "$T"'),
       ['missing-state START.sh:6:6'],
     ],
     ['declared', start('declare NEXT="BB.md"', 'echo "<goto>${NEXT}</goto>"'), ['missing-state START.sh:4:15']],
@@ -36,16 +36,45 @@ describe('a slip in the value of a variable that is a target:', () =>
       start('go() {', '  local target="$1"', '  echo "<goto>$target</goto>"', '}', 'go BB.md'),
       ['missing-state START.sh:8:4'],
     ],
-    ['given to printf', start("printf '<goto>%s</goto>\\n' BB.md"), ['missing-state START.sh:4:9']],
+    ['given to printf', start("printf '<goto>%s</goto>\\n' BB.md"), ['missing-state START.sh:4:28']],
     ['in a here document', start('n=BB.md', 'cat <<E', '<goto>$n</goto>', 'E'), ['missing-state START.sh:4:3']],
-    ['for want of another', start('echo "<goto>${NEXT:-BB.md}</goto>"'), ['missing-state START.sh:4:13']],
+    ['for want of another', start('echo "<goto>${NEXT:-BB.md}</goto>"'), ['missing-state START.sh:4:21']],
     [
       'an item of a loop',
-      start('for w in A BB; do echo "<fork next=\\"B\\">$w</fork>"; done'),
+      start('for w in A BB.md; do echo "<fork next=\\"B\\">$w</fork>"; done'),
       ['missing-state START.sh:4:12'],
     ],
-    ['where the parent goes on', start('j=BB', 'echo "<fork next=\\"$j\\">A</fork>"'), ['missing-state START.sh:4:3']],
-    ['half a name', start('stage=two', 'echo "<goto>A-$stage</goto>"'), ['missing-state START.sh:4:7']],
+    [
+      'where the parent goes on',
+      start('j=BB.md', 'echo "<fork next=\\"$j\\">A</fork>"'),
+      ['missing-state START.sh:4:3'],
+    ],
+    ['half a name', start('stage=two', 'echo "<goto>A-$stage.md</goto>"'), ['missing-state START.sh:5:7']],
+    [
+      'an item of a list',
+      start('all=(A.md BB.md)', 'for n in "${all[@]}"; do echo "<fork next="A">$n</fork>"; done'),
+      ['missing-state START.sh:4:11'],
+    ],
+    [
+      'an item that is chosen by its number',
+      start(
+        'all=(A.md BB.md)',
+        'i=$(cat n)',
+        'if (( i > ${#all[@]} )); then i=0; fi',
+        'echo "<goto>${all[$i]}</goto>"',
+      ),
+      ['missing-state START.sh:4:11'],
+    ],
+    [
+      'an item that is chosen by its key',
+      start('declare -A all=([a]=A.md [b]=BB.md)', 'echo "<goto>${all[$kind]:-A.md}</goto>"'),
+      ['missing-state START.sh:4:30'],
+    ],
+    [
+      'one of two arguments',
+      start('say() { printf \'<%s>%s</%s>\\n\' "$1" "$2" "$1"; }', 'say goto BB.md'),
+      ['missing-state START.sh:5:10'],
+    ],
     [
       'in a whole tag',
       start('tag="<goto>BB.md</goto>"', '[ -f x ] && tag="<goto>B.md</goto>"', 'echo "$tag"'),
@@ -57,7 +86,7 @@ describe('a slip in the value of a variable that is a target:', () =>
         'n=A',
         'for i in 1 2; do',
         '  if [ -f "$i" ]; then echo "<goto>$n</goto>"; exit; fi',
-        '  n=BB',
+        '  n=BB.md',
         'done',
         'echo "<goto>B</goto>"',
       ),
@@ -67,6 +96,45 @@ describe('a slip in the value of a variable that is a target:', () =>
 
 describe('no slip:', () =>
   check([
+    [
+      'a value that says that there is none',
+      start(
+        'n=none',
+        '[ -f x ] && n=A',
+        'if [ "$n" = none ]; then echo "<result>x</result>"; else echo "<goto>$n</goto>"; fi',
+      ),
+      [],
+    ],
+    [
+      'a value that is sorted out before',
+      start(
+        'n=STOP.md',
+        '[ -f x ] && n=A.md',
+        'case $n in',
+        'STOP.md) echo "<result>x</result>" ;;',
+        '*) echo "<goto>$n</goto>" ;;',
+        'esac',
+      ),
+      [],
+    ],
+    [
+      'an argument that is sorted out before',
+      start(
+        'say() { case $1 in stop.md) echo "<result>x</result>" ;; *) echo "<goto>$1</goto>" ;; esac; }',
+        'if [ -f x ]; then say stop.md; else say A; fi',
+      ),
+      [],
+    ],
+    [
+      'arguments that belong together',
+      start(
+        'say() { printf \'<%s>%s</%s>\\n\' "$1" "$2" "$1"; }',
+        'if [ -f x ]; then say goto A.md; else say result no.md; fi',
+      ),
+      [],
+    ],
+    ['another value that is handed over', start('n=A.md', 'echo "<goto input=\'$x\'>$n</goto>"'), []],
+    ['items of a list', start('all=(A.md B.md)', 'for n in "${all[@]}"; do echo "<fork next="A">$n</fork>"; done'), []],
     ['a value that is set anew', start('n=AA', 'n=A', 'echo "<goto>$n</goto>"'), []],
     ['another use of the name before', start('for f in x y; do touch "$f"; done', 'f=A', 'echo "<goto>$f</goto>"'), []],
     [
@@ -77,8 +145,15 @@ describe('no slip:', () =>
     ['a value that is read', start('n=none', 'read -r n < next.txt', 'echo "<goto>$n</goto>"'), []],
     ['a value that is asked for', start('n=none', 'n=$(cat next.txt)', 'echo "<goto>$n</goto>"'), []],
     ['a value that may be asked for', start('n=none', '[ -f x ] && n=$(cat x)', 'echo "<goto>$n</goto>"'), []],
-    ['counting', start('n=0', 'while [ -f "$n" ]; do n=$((n + 1)); done', 'echo "<goto>STEP$n</goto>"'), []],
-    ['counting in brackets', start('n=0', '((n++))', 'echo "<goto>STEP$n</goto>"'), []],
+    [
+      'counting',
+      {
+        'START.sh': bash('n=0', 'while [ -f "$n" ]; do n=$((n + 1)); done', 'echo "<goto>STEP$n</goto>"'),
+        'STEP1.md': END,
+      },
+      [],
+    ],
+    ['counting in brackets', { 'START.sh': bash('n=0', '((n++))', 'echo "<goto>STEP$n</goto>"'), 'STEP1.md': END }, []],
     ['a name that grows', start('n=A', 'n+=.md', 'echo "<goto>$n</goto>"'), []],
     ['a value from elsewhere', start('n=none', 'source ./settings', 'echo "<goto>$n</goto>"'), []],
     ['a function that sets what it is told', start('n=none', 'pick n', 'echo "<goto>$n</goto>"'), []],

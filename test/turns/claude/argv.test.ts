@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ClaudeCall, claudeArguments, promptBytes } from '../../../src/turns/claude/argv.ts';
+import { type ClaudeCall, claudeArguments, promptText } from '../../../src/turns/claude/argv.ts';
 
 const SETTINGS = {
   timeoutMs: null,
@@ -96,10 +96,10 @@ test.each([
   ['as it is', 'Do it. é 🜚', 'Do it. é 🜚'],
   ['after a newline if it would be taken for a command', '/clear all', '\n/clear all'],
   ['as it is if the slash does not come first', ' /clear', ' /clear'],
-])('a prompt goes %s', (_, text, bytes) => {
-  expect(promptBytes(text)?.toString('utf8')).toBe(bytes);
+])('a prompt goes %s', (_, text, stdin) => {
+  expect(promptText(text)).toBe(stdin);
 });
 
 test.each(['', ' ', '\n\t\u00a0\n'])('a blank prompt %j is refused: nothing would come of it', (text) => {
-  expect(promptBytes(text)).toBe(null);
+  expect(promptText(text)).toBe(null);
 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { SessionUse } from '../../../src/core/agent.ts';
-import { type ClaudeCall, claudeArguments, promptBytes } from '../../../src/turns/claude/argv.ts';
+import { type ClaudeCall, claudeArguments, promptText } from '../../../src/turns/claude/argv.ts';
 import { claudeEnvironment } from '../../../src/turns/claude/environment.ts';
 import type { ClaudeEvent } from '../../../src/turns/claude/event.ts';
 import { readEvent } from '../../../src/turns/claude/events.ts';
@@ -95,7 +95,7 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     const pid = child.pid ?? 0;
     running.add(pid);
     child.stdin.on('error', () => {});
-    child.stdin.end(promptBytes(prompt));
+    child.stdin.end(promptText(prompt));
     let stderr = '';
     child.stderr.on('data', (piece) => {
       stderr += piece;

@@ -1,0 +1,36 @@
+import type { Page, PlacedTag } from './page.ts';
+import type { Resolver } from './resolver.ts';
+
+/** The states that fit what a page says of a name; undefined if it says all of it, or next to nothing. */
+export const statesLike = (name: string, { kind }: Page, names: Resolver): readonly string[] | undefined =>
+  // Only prompts are templates.
+  kind === 'script' && name.includes('{{') ? undefined : names.like(name);
+
+/** A tag as it may be said; `part` if only a part of its names is known. */
+export type Sayable = PlacedTag & { readonly part: boolean };
+
+/** More than these are as good as any. */
+const MOST_WAYS = 100;
+
+/** What a tag may be when its names are filled in; the tag itself if they are all there, or may be anything. */
+export function sayablesOf(placed: PlacedTag, page: Page, names: Resolver): readonly Sayable[] {
+  const { tag } = placed;
+  const { return: back, next } = tag.attributes;
+  const fill = (name: string): readonly string[] => {
+    const found = statesLike(name.trim(), page, names) ?? [];
+    return found.length === 0 ? [name] : found;
+  };
+  const bodies = fill(tag.body);
+  const backs = back === undefined ? [{}] : fill(back).map((state) => ({ return: state }));
+  const nexts = next === undefined ? [{}] : fill(next).map((state) => ({ next: state }));
+  const count = bodies.length * backs.length * nexts.length;
+  if (count > MOST_WAYS) return [{ ...placed, part: false }];
+  const part = [tag.body, back, next].some((name) => name !== undefined && fill(name)[0] !== name);
+  return bodies.flatMap((body) =>
+    backs.flatMap((one) =>
+      nexts.map((other) => {
+        return { ...placed, part, tag: { ...tag, body, attributes: { ...tag.attributes, ...one, ...other } } };
+      }),
+    ),
+  );
+}

@@ -1,0 +1,34 @@
+import { isForeign } from './english.ts';
+import { isOpen, withoutTags } from './mentions.ts';
+
+/** Whether a name in a prompt only stands for the name that the agent is to choose. */
+export const isPlaceholder = (name: string): boolean =>
+  isOpen(name) ||
+  name.trim() === '' ||
+  /[\s{}$[\]<>…*?]|\.\.\.|^(?:(?:the|your|next|target)[-_]?)?(?:state|name|file|filename|target)(?:[-_]?name)?(?:\.md)?$/i.test(
+    name,
+  );
+
+const MARK = '[`"\'*“”‘’«»]*';
+const WORD = `(?<![\\p{L}\\p{N}_.-])([\\p{L}_][\\p{L}\\p{N}_-]{0,60})(?![\\p{L}\\p{N}_-])`;
+const FILE = `${MARK}[\\p{L}\\p{N}_-]{1,60}\\.(?:md|sh|bat|ps1)\\b`;
+const BE = '(?:is|are|being|means|stands for|(?:can|may|must|should) be|[:=])';
+
+/** "where TEAM is", "in place of TEAM", "TEAM is one of", "TEAM is A.md". */
+const ENGLISH = [
+  `\\bwhere\\s+${MARK}${WORD}${MARK}\\s*${BE}`,
+  `\\b(?:in place of|replace|replacing|substitute for)\\s+${MARK}${WORD}`,
+  `${WORD}${MARK}\\s*${BE}\\s+(?:one of|either|whichever|the (?:file |state['’]?s )?name|${FILE})`,
+];
+/** Names of states that follow upon a word say in any language what it stands for. */
+const ELSEWHERE = [`${WORD}(?=${MARK}\\s*[:=]?\\s*(?:\\p{L}{1,12}\\s+)?${FILE})`];
+
+/** The words of which a prompt explains that they stand for the names of states. */
+export function wordsExplained(prompt: string): ReadonlySet<string> {
+  if (!prompt.includes('<')) return new Set();
+  const prose = withoutTags(prompt);
+  const patterns = isForeign(prose) ? [...ENGLISH, ...ELSEWHERE] : ENGLISH;
+  return new Set(
+    patterns.flatMap((pattern) => [...prose.matchAll(new RegExp(pattern, 'giu'))].map(([, word]) => word ?? '')),
+  );
+}

@@ -1,0 +1,109 @@
+import { blank, commentsOf, findRegions } from '../core/markup.ts';
+import { nearest } from '../core/nearest.ts';
+import { isTagName, TAG_NAMES, type TagName } from '../core/transitions/index.ts';
+import { readMentions } from './mentions.ts';
+import type { Page } from './page.ts';
+import { readQuoted } from './quoted.ts';
+import type { Resolver } from './resolver.ts';
+import { readScript } from './script.ts';
+
+/** What looks like a tag and stands where one could stand, but is no tag of the language. */
+export interface Stranger {
+  readonly name: string;
+  readonly body: string;
+  readonly start: number;
+  readonly end: number;
+  /** The tag that was probably meant; null if it is one that the language is to have and Raymond does not know yet. */
+  readonly meant: TagName | null;
+  /** A slip of the pen, another word for going somewhere, or any word. */
+  readonly how: 'slip' | 'move' | 'word';
+}
+
+const UNBUILT = ['ask', 'join'];
+
+const ELEMENT = /<([a-z][a-z_-]*)(\s[^<>]*)?(?:\/>|>([^<>]*)<\/([a-z][a-z_-]*)\s*>)/gi;
+
+/** The strangers of a state's file. */
+export function strangersIn(page: Page, names: Resolver): readonly Stranger[] {
+  const { text } = page.source.state;
+  const visible = page.kind === 'script' ? text : blank(text, commentsOf(text, findRegions(text)));
+  const named = new Set(page.tags.flatMap(({ tag }) => filesIn(tag, names)));
+  const found = [...visible.matchAll(ELEMENT)].flatMap((element) => {
+    const stranger = strangerIn(element, names);
+    return stranger === undefined || isOther(stranger, page, visible, named, names) ? [] : [stranger];
+  });
+  return found.length === 0 ? [] : heardIn(page, found);
+}
+
+function strangerIn(element: RegExpExecArray, names: Resolver): Stranger | undefined {
+  const [whole, written = '', attributes = '', inside = '', closing = written] = element;
+  const name = written.toLowerCase();
+  const body = inside.trim();
+  const stranger = { name: written, body, start: element.index, end: element.index + whole.length };
+  if (isTagName(name)) return undefined;
+  if (UNBUILT.includes(name) && /\snext\s*=/i.test(attributes)) return { ...stranger, meant: null, how: 'word' };
+  const isState = names.resolve(body).kind === 'found';
+  const near = isState ? nearest(name, TAG_NAMES) : nearest(name, ['result' as const]);
+  if (closing.toLowerCase() !== name && closing.toLowerCase() !== near) return undefined;
+  if (near !== undefined && (isState || !WORDS.includes(name))) return { ...stranger, meant: near, how: 'slip' };
+  return isState ? { ...stranger, meant: 'goto', how: MOVES.test(name) ? 'move' : 'word' } : undefined;
+}
+
+/** Words that are no slips, however near they are. */
+const WORDS = ['results', 'insult', 'revolt'];
+/** What one might take for the name of a transition. */
+const MOVES =
+  /^(?:go|to|go[-_]to|next|(?:next|new)[-_]?(?:state|step)|state|jump|move|transition|continue|proceed|switch|advance|redirect|branch|target)$/;
+
+/** Whether this is only markup of another kind: a name that is no slip has to name a file as one answers. */
+function isOther(
+  { name, body, start, meant, how }: Stranger,
+  { kind }: Page,
+  text: string,
+  named: ReadonlySet<string>,
+  names: Resolver,
+): boolean {
+  const state = names.resolve(body);
+  if (how === 'slip' || meant === null || state.kind !== 'found') return false;
+  if (how === 'move' || named.has(state.file)) return named.has(state.file);
+  const isSaid = kind === 'script' || ANSWER.test(text.slice(Math.max(0, start - NEAR), start));
+  return !isSaid || body !== state.file || MARKUP.test(name);
+}
+
+/** What may well enclose the name of a file. */
+const MARKUP =
+  /^(?:files?|filename|path|name|code|doc|document|source|title|link|ref|reference|context|input|output)$/i;
+/** "Answer with", right before it. */
+const ANSWER = /\b(?:answer|respond|reply|emit|say|output|print|end|finish)\b[^.\n]*$/i;
+const NEAR = 80;
+
+function filesIn({ body, attributes }: Page['tags'][number]['tag'], names: Resolver): readonly string[] {
+  return [body, attributes.return, attributes.next].flatMap((name) => {
+    const found = name === undefined ? undefined : names.resolve(name.trim());
+    return found?.kind === 'found' ? found.file : [];
+  });
+}
+
+/** Reads the text as if proper tags stood in the place of strangers: those that then are no tags are only talk. */
+function heardIn(page: Page, strangers: readonly Stranger[]): readonly Stranger[] {
+  const { text } = page.source.state;
+  const places: number[] = [];
+  let mended = '';
+  let from = 0;
+  for (const { start, end, meant, body } of strangers) {
+    mended += text.slice(from, start);
+    places.push(mended.length);
+    mended += `<${meant ?? 'goto'}>${body}</${meant ?? 'goto'}>`;
+    from = end;
+  }
+  const heard = tagsIn(page, mended + text.slice(from));
+  return strangers.filter((_, index) => heard.has(places[index] ?? -1));
+}
+
+/** Where a page with this text has tags that may be said. */
+function tagsIn({ kind, file }: Page, text: string): ReadonlySet<number> {
+  if (kind === 'script') return new Set(readScript(file, text).tags.map(({ offset }) => offset));
+  const { tags } = readMentions(text);
+  const inline = readQuoted(text, tags).filter(({ fenced }) => !fenced);
+  return new Set([...tags, ...inline].map(({ offset }) => offset));
+}

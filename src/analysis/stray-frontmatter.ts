@@ -1,0 +1,39 @@
+import type { Page } from './page.ts';
+
+const FENCE = /^---\s*$/;
+const KEY =
+  /^(?:allowed_transitions|model|effort|timeout|max_visits|permission_mode|allowed_tools|disallowed_tools|append_system_prompt)\s*:/;
+/** No frontmatter has more lines than this. */
+const MOST_LINES = 200;
+
+/** A block that looks like frontmatter and is none. */
+export interface Stray {
+  readonly offset: number;
+  /** Whether it has a policy, which then has no effect. */
+  readonly hasPolicy: boolean;
+}
+
+/** The one that stands below a comment or a blank line, or in a script. */
+export function strayFrontmatterIn({ source, kind }: Page): Stray | undefined {
+  const { text } = source.state;
+  const lines = text.split('\n', MOST_LINES);
+  const first = firstLine(lines, kind);
+  const length = lines.slice(first + 1).findIndex((line) => FENCE.test(line));
+  if (length === -1 || !FENCE.test(lines[first] ?? '')) return undefined;
+  const keys = lines.slice(first + 1, first + 1 + length).filter((line) => KEY.test(line));
+  if (keys.length === 0) return undefined;
+  const offset = lines.slice(0, first).join('\n').length + (first > 0 ? 1 : 0);
+  return { offset, hasPolicy: keys.some((line) => line.startsWith('allowed_transitions')) };
+}
+
+/** The first line that says something. */
+function firstLine(lines: readonly string[], kind: Page['kind']): number {
+  let isComment = false;
+  const first = lines.findIndex((line) => {
+    const begins = kind === 'script' ? /^\s*#/.test(line) : line.trimStart().startsWith('<!--');
+    const skipped = isComment || begins || line.trim() === '';
+    if (kind === 'prompt' && (isComment || begins)) isComment = !line.includes('-->');
+    return !skipped;
+  });
+  return Math.max(0, first);
+}

@@ -1,0 +1,20 @@
+import type { Edge, Target } from '../analysis/graph.ts';
+import type { Deed } from './witness.ts';
+
+/** What only guessing or a mistake has put on the map is not asked for. */
+export const canBeTaken = ({ origin, to, return: back, next }: Edge): boolean =>
+  origin !== 'guess' && [to, back, next].every((target) => target?.kind !== 'missing');
+
+/** Whether a deed may be what an edge stands for. */
+export function fits(edge: Edge, deed: Deed): boolean {
+  const same = (target: Target | null, state: string | null): boolean =>
+    target?.kind !== 'state' || target.file === state;
+  const names = same(edge.to, deed.to) && same(edge.return, deed.return) && same(edge.next, deed.next);
+  return edge.from === deed.from && edge.tag === deed.tag && names;
+}
+
+/** What a target is called; null if there is none. */
+export function nameOf(target: Target | null, anything: string): string | null {
+  if (target === null) return null;
+  return target.kind === 'state' ? target.file : target.kind === 'missing' ? target.name : anything;
+}

@@ -1,0 +1,180 @@
+import { describe } from 'vitest';
+import { bash, check, END, policy } from './check.ts';
+
+describe('what is written like a tag and is none:', () =>
+  check([
+    [
+      'another word for going on',
+      { 'START.md': 'When done, answer with <next>END.md</next>.', 'END.md': END },
+      ['unknown-tag START.md:1:24'],
+    ],
+    [
+      'another word for going on, without the ending of the file',
+      { 'START.md': 'When done <jump>END</jump>, or <result>x</result>.', 'END.md': END },
+      ['unknown-tag START.md:1:11'],
+    ],
+    [
+      'any word with which to answer',
+      { 'START.md': 'If so, answer with <hop>END.md</hop>, else with <result>x</result>.', 'END.md': END },
+      ['unknown-tag START.md:1:20'],
+    ],
+    [
+      'in a prompt with a policy',
+      { 'START.md': policy(['tag: goto, target: END.md'], 'When done <next>END.md</next>.'), 'END.md': END },
+      ['implicit-transition START.md:3:5', 'unknown-tag START.md:5:11'],
+    ],
+    ['a misspelt result', { 'START.md': 'When done <resutl>ok</resutl>.' }, ['unknown-tag START.md:1:11']],
+    [
+      'a misspelt result beside a proper tag',
+      { 'START.md': 'If so <goto>END.md</goto>, else <reslt>ok</reslt>.', 'END.md': END },
+      ['unknown-tag START.md:1:33'],
+    ],
+    [
+      'a misspelt result that is closed properly',
+      { 'START.md': 'If so <goto>END.md</goto>, else <resutl>ok</result>.', 'END.md': END },
+      ['unknown-tag START.md:1:33'],
+    ],
+    [
+      'a misspelt tag that a script prints',
+      {
+        'START.sh': bash('if make; then', '  echo "<result>x</result>"', 'else', '  echo "<resest>END</resest>"', 'fi'),
+        'END.md': END,
+      },
+      ['unknown-tag START.sh:5:9'],
+    ],
+    [
+      'a tag to ask people with',
+      { 'START.md': 'If so <ask next="END.md">a question</ask>, else <goto>END.md</goto>.', 'END.md': END },
+      ['unknown-tag START.md:1:7'],
+    ],
+    [
+      'a tag to wait for workers with',
+      {
+        'START.sh': bash('echo "<fork>END.md</fork>"', 'echo \'<join next="LAST.md"/>\''),
+        'END.md': END,
+        'LAST.md': END,
+      },
+      ['unknown-tag START.sh:3:7'],
+    ],
+  ]));
+
+describe('other markup that is no mistake:', () =>
+  check([
+    ['results', { 'START.md': 'See <results>the list</results>. When done <result>x</result>.' }, []],
+    [
+      'a file that has the name of a state',
+      {
+        'START.md': 'Read <file>END.md</file>. When done <goto>LAST</goto>.',
+        'LAST.md': '<goto>END</goto>',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'a word around a name that a tag has as well',
+      { 'START.md': 'The <next>END.md</next> step: answer with <goto>END.md</goto> when done.', 'END.md': END },
+      [],
+    ],
+    [
+      'an example in a code block',
+      {
+        'START.md': 'Not so:\n```\n<next>END.md</next>\n```\nWhen done <goto>LAST</goto>.',
+        'LAST.md': 'When done <goto>END</goto>.',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'what stands within a result',
+      {
+        'START.md': 'When done <goto>LAST</goto>.',
+        'LAST.md': 'When done <goto>END</goto> or <result><next>END.md</next></result>.',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'what a script writes elsewhere',
+      {
+        'START.sh': bash('echo "<next>END.md</next>" > list.xml', 'echo "<goto>LAST</goto>"'),
+        'LAST.md': 'When done <goto>END</goto>.',
+        'END.md': END,
+      },
+      [],
+    ],
+  ]));
+
+describe('a tag without the name of a state:', () =>
+  check([
+    ['in a script', { 'START.sh': bash('echo "<goto></goto>"') }, ['missing-state START.sh:2:7']],
+    ['in a prompt', { 'START.md': 'If so <goto></goto>, else <result>x</result>.' }, ['missing-state START.md:1:7']],
+    [
+      'because an attribute has it',
+      { 'START.md': 'When done, answer with <goto target="END.md"/>.', 'END.md': END },
+      ['missing-state START.md:1:24'],
+    ],
+    ['in talk about the tag', { 'START.md': 'Use a <goto></goto> tag, or <result>x</result> when done.' }, []],
+    ['in code', { 'START.md': 'Choose `<goto></goto>` or `<result>x</result>` when done.' }, []],
+    [
+      'that is named beside it',
+      {
+        'START.md': 'When done <goto></goto> with END.md, or <result>x</result>.',
+        'END.md': 'If so <goto>START</goto>.',
+      },
+      [],
+    ],
+    [
+      'that the policy names',
+      {
+        'START.md': policy(
+          ['tag: goto, target: END.md', 'tag: result'],
+          'When END is due <goto></goto>, else <result>x</result>.',
+        ),
+        'END.md': END,
+      },
+      [],
+    ],
+  ]));
+
+describe('a template in a script:', () =>
+  check([
+    [
+      'as the name of a state',
+      {
+        'START.sh': bash('echo \'<fork next="END" step="END.md">WORK</fork>\''),
+        'WORK.sh': bash('echo "<goto>{{step}}</goto>"'),
+        'END.md': END,
+      },
+      ['missing-state WORK.sh:2:7'],
+    ],
+    [
+      'as a folder',
+      { 'START.sh': bash('echo \'<reset cd="{{dir}}">END</reset>\''), 'END.md': END },
+      ['bad-attribute START.sh:2:7'],
+    ],
+    ['as what is handed over', { 'START.sh': bash('echo \'<reset input="{{x}}">END</reset>\''), 'END.md': END }, []],
+  ]));
+
+describe('an attribute:', () =>
+  check([
+    [
+      'a folder without a name',
+      { 'START.sh': bash('echo \'<reset cd="">END</reset>\''), 'END.md': END },
+      ['bad-attribute START.sh:2:7'],
+    ],
+    [
+      'a misspelt return',
+      { 'START.md': 'When done <call retrun="END">A</call>, or <goto>END</goto>.', 'A.md': END, 'END.md': END },
+      ['missing-attribute START.md:1:11'],
+    ],
+    [
+      'next on a call',
+      { 'START.md': 'When done <call next="END">A</call>, or <goto>END</goto>.', 'A.md': END, 'END.md': END },
+      ['misplaced-attribute START.md:1:11'],
+    ],
+    [
+      'return on a fork',
+      { 'START.md': 'When done <fork return="END">A</fork>, or <goto>END</goto>.', 'A.md': END, 'END.md': END },
+      ['misplaced-attribute START.md:1:11'],
+    ],
+  ]));

@@ -1,0 +1,116 @@
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { folderWith, verdictsIn } from './rig.ts';
+
+const windows = process.platform === 'win32';
+
+const PROMPT = 'Go. Say <result>r</result>.';
+
+/** The folder in which the only scenario of a folder was played. */
+async function playedIn(folder: string): Promise<string> {
+  const [verdict] = await verdictsIn(folder, { keep: true });
+  expect(verdict?.differences).toStrictEqual([]);
+  return verdict?.folder ?? '';
+}
+
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.startsWith('.raymond'))
+    .sort();
+
+describe('the files of a scenario', () => {
+  test('may be empty folders: their names end in a slash', async () => {
+    const scenario = `
+files: { inbox/: , out/deep/: "" }
+answers: { START: { text: <result>r</result>, write: { "{{agent_id}}/": , a/b.txt: b } } }`;
+    const played = await playedIn(folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario }));
+    expect(filesIn(played)).toStrictEqual(['a', 'a/b.txt', 'inbox', 'main', 'out', 'out/deep']);
+  });
+
+  test.skipIf(windows)('can be run if they begin with #! (not on Windows)', async () => {
+    const states = {
+      'START.md': '---\nallowed_transitions: [{ tag: goto, target: RUN.sh }]\n---\nWrite b.sh.',
+      'RUN.sh': 'echo "<result>$(./a.sh) $(./b.sh)</result>"',
+    };
+    const scenario = `
+files: { a.sh: "#!/bin/sh\\necho a\\n", b.sh: not yet, c.sh: "echo c\\n" }
+answers: { START: { text: Done., write: { b.sh: "#!/bin/sh\\necho b\\n" } } }
+expect: { result: a b }`;
+    const played = await playedIn(folderWith({ ...states, 'a.test.yaml': scenario }));
+    expect(statSync(join(played, 'c.sh')).mode & 0o111).toBe(0);
+  });
+
+  test('that cannot be made fail their scenario, and no other', async () => {
+    const scenario = `answers: { START: <result>r</result> }
+scenarios:
+  - { name: a, files: { a: b, a/c: d } }
+  - { name: b }`;
+    const verdicts = await verdictsIn(folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario }));
+    expect(verdicts.map(({ differences }) => differences.map(({ detail }) => detail))).toStrictEqual([
+      [{ kind: 'trouble', message: expect.stringMatching(/^a\/c cannot be written \(E\w+\)$/) }],
+      [],
+    ]);
+  });
+});
+
+describe('a folder of fixtures', () => {
+  const answers = 'answers: { START: <result>r</result> }\n';
+
+  test('is copied, and the files of the scenario go before what is in it', async () => {
+    const folder = folderWith({
+      ...{ 'START.md': PROMPT, 'tests/a.test.yaml': `${answers}files_from: fixtures\nfiles: { b.txt: own, c.txt: c }` },
+      ...{
+        'tests/fixtures/a/a.sh': 'exit',
+        'tests/fixtures/b.txt': 'b',
+        'tests/fixtures/.raymond/state/test.json': '{',
+      },
+    });
+    const fixtures = join(folder, 'tests/fixtures');
+    mkdirSync(join(fixtures, 'empty'));
+    writeFileSync(join(fixtures, 'bytes'), Buffer.of(0, 255));
+    chmodSync(join(fixtures, 'a/a.sh'), 0o755);
+    const played = await playedIn(folder);
+    expect(filesIn(played)).toStrictEqual(['a', 'a/a.sh', 'b.txt', 'bytes', 'c.txt', 'empty']);
+    expect(readFileSync(join(played, 'b.txt'), 'utf8')).toBe('own');
+    expect(readFileSync(join(played, 'bytes'))).toStrictEqual(Buffer.of(0, 255));
+    if (!windows) expect(statSync(join(played, 'a/a.sh')).mode & 0o111).toBe(0o111);
+  });
+
+  test('that a scenario names goes before the one beside it', async () => {
+    const scenario = `${answers}files_from: one
+scenarios:
+  - { name: a, expect: { files: { x: "1" } } }
+  - { name: b, files_from: two, expect: { files: { x: "2" } } }`;
+    const folder = folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario, 'one/x': '1', 'two/x': '2' });
+    expect((await verdictsIn(folder)).map(({ differences }) => differences)).toStrictEqual([[], []]);
+  });
+
+  test.each([
+    ['nowhere', () => {}, 'there is no such folder'],
+    ['START.md', () => {}, 'it is no folder'],
+    ['f', (folder: string) => symlinkSync('/', join(folder, 'l')), '`l` is a link or the like: put a file there'],
+    ['f', (folder: string) => huge(join(folder, 'x')), 'it holds more than 64 MB'],
+    ['f', (folder: string) => crowd(folder), 'it holds more than 10000 files'],
+  ])('%s cannot be used', async (from, prepare, why) => {
+    const folder = folderWith({ 'START.md': PROMPT, 'a.test.yaml': `${answers}files_from: ${from}`, 'f/x': '' });
+    prepare(join(folder, 'f'));
+    await expect(verdictsIn(folder)).rejects.toThrow(
+      `a.test.yaml cannot be used: 1 error\na.test.yaml:2:13: \`${from}\` cannot be copied: ${why}`,
+    );
+  });
+
+  const huge = (file: string): void => truncateSync(file, 64 * 2 ** 20 + 1);
+  const crowd = (folder: string): void => {
+    for (let at = 0; at <= 10_000; at += 1) mkdirSync(join(folder, String(at)));
+  };
+});
