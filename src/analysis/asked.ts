@@ -45,14 +45,14 @@ const WRITES = '\\b(?:write|put|save|store|append|copy|paste|add)\\b';
 
 /** "Do not answer with …" */
 const WARNING = new RegExp(
-  `\\b(?:do not|don['’]t|never|not|instead of|rather than)\\s+(?:\\w+\\s+)?(?:with|emit|say|use|write|print|output)?\\s*(?:a|an|the)?${MARKS}$`,
+  `(?:\\b(?:(?:do|must|should|may) not|don['’]t|never|instead of|rather than)|(?:\\bbut|\\band|[,(])\\s*not)\\b\\s*(?:(?:just|yet|\\w+ly)\\s+)?(?:(?:answer|respond|reply|end|say|emit|use|write|print|output)(?:ing)?\\s+)?(?:with\\s+)?(?:an?|the)?${MARKS}$`,
   'i',
 );
 /** "This was … once." */
 const PAST = new RegExp(`\\b(?:was|were|used to (?:be|say)|formerly)${MARKS}$`, 'i');
 /** "… by a later step, which says …" */
 const OTHERS = new RegExp(
-  `\\b(?:step|state|script|worker|caller|callee|parent|which|who|it)\\b[^,.;:!?]{0,40}\\b(?:says|prints|answers|replies|responds|emits|returns|outputs|sends|ends)(?:\\s+(?:with|in|by|an?|the|its|only|just))*${MARKS}$`,
+  `\\b(?:step|state|script|worker|caller|callee|parent|which|who)\\b[^,.;:!?]{0,40}\\b(?:says|prints|answers|replies|responds|emits|outputs|sends|ends with)(?:\\s+(?:with|in|by|an?|the|its|only|just))*${MARKS}$`,
   'i',
 );
 /** "… is gone" */

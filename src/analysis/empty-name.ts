@@ -15,7 +15,7 @@ export function emptyNamesIn(page: Page, names: Resolver): (placed: PlacedTag) =
   return ({ name, tag, at }) => {
     const own: readonly string[] = OWN_ATTRIBUTES;
     const misplaced = Object.entries(tag.attributes).find(
-      ([key, value]) => !own.includes(key) && names.resolve(value.trim()).kind === 'found',
+      ([key, value]) => !own.includes(key) && names.couldBe(value.trim()).length === 1,
     );
     if (misplaced !== undefined) {
       const [key, state] = misplaced;

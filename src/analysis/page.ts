@@ -2,7 +2,7 @@ import { stem } from '../core/names.ts';
 import type { Tag } from '../core/tag.ts';
 import type { TagName } from '../core/transitions/index.ts';
 import { placesIn } from './place.ts';
-import { wordsExplained } from './placeholders.ts';
+import { explainedIn } from './placeholders.ts';
 import { type PromptReading, readPromptTags } from './prompt.ts';
 import { readScript, type ScriptReading, type SureMention } from './script.ts';
 import type { Place, Sheet, StateSheet } from './sheet.ts';
@@ -41,8 +41,8 @@ export interface Page {
   readonly forms: readonly PlacedTag[];
   readonly halves: readonly PlacedHalf[];
   readonly quoted: readonly PlacedQuote[];
-  /** The words that stand for names of states in a prompt, as it explains. */
-  readonly explained: ReadonlySet<string>;
+  /** Whether a prompt explains that a word stands for names of states. */
+  readonly explains: (word: string) => boolean;
   /** The ways through a shell script, if they can be told. */
   readonly ways: ScriptReading['ways'];
   /** Whether it may take ways that its file does not show. */
@@ -78,7 +78,7 @@ function readPage(source: StateSheet, isState: (name: string) => boolean): Page 
     forms: reading.forms.map(placed),
     halves: reading.halves.map(({ name, after, offset, sure }) => ({ name, after, sure, at: place(offset) })),
     quoted: reading.quoted.map((tag) => placed({ ...tag, sure: false })),
-    explained: isScript ? new Set() : wordsExplained(state.text),
+    explains: isScript ? () => false : explainedIn(state.text),
     ways: reading.ways,
     open: reading.open || broken,
     broken,

@@ -23,9 +23,16 @@ const ENGLISH = [
 /** Names of states that follow upon a word say in any language what it stands for. */
 const ELSEWHERE = [`${WORD}(?=${MARK}\\s*[:=]?\\s*(?:\\p{L}{1,12}\\s+)?${FILE})`];
 
-/** The words of which a prompt explains that they stand for the names of states. */
-export function wordsExplained(prompt: string): ReadonlySet<string> {
-  if (!prompt.includes('<')) return new Set();
+/** Says of a word whether a prompt explains that it stands for the names of states. Few prompts are ever asked. */
+export function explainedIn(prompt: string): (word: string) => boolean {
+  let words: ReadonlySet<string> | undefined;
+  return (word) => {
+    words ??= wordsExplained(prompt);
+    return words.has(word);
+  };
+}
+
+function wordsExplained(prompt: string): ReadonlySet<string> {
   const prose = withoutTags(prompt);
   const patterns = isForeign(prose) ? [...ENGLISH, ...ELSEWHERE] : ENGLISH;
   return new Set(

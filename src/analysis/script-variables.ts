@@ -47,9 +47,13 @@ const WORDS: Readonly<Record<string, string>> = {
   workflow_id: 'RAYMOND_WORKFLOW_ID',
 };
 
+/** Commands that may set any variable, and languages that have variables of their own. */
+const SETS_OTHERWISE =
+  /(?:^|[\s;&|(])(?:source|\.|eval|declare|read|mapfile|perl|php|[gm]?awk|ruby|pwsh|jq|psql|envsubst)\s/m;
+
 /** Names of prompts that a script asks for and never sets, nor lets another file or program set. */
 function wordsIn(page: Page, text: string): readonly Fault[] {
-  if (/(?:^|[\s;&|(])(?:source|\.|eval|declare|read|mapfile)\s/m.test(text)) return [];
+  if (SETS_OTHERWISE.test(text)) return [];
   return Object.entries(WORDS).flatMap(([word, meant]): Fault[] => {
     const use = new RegExp(`\\$(?:${word}(?!\\w)|\\{${word}[}:%#/-])`).exec(text);
     // A name that stands anywhere by itself may be set there.

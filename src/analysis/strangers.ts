@@ -1,9 +1,8 @@
 import { blank, commentsOf, findRegions } from '../core/markup.ts';
-import { nearest } from '../core/nearest.ts';
+import { distance, nearest } from '../core/nearest.ts';
 import { isTagName, TAG_NAMES, type TagName } from '../core/transitions/index.ts';
-import { readMentions } from './mentions.ts';
 import type { Page } from './page.ts';
-import { readQuoted } from './quoted.ts';
+import { readPromptTags } from './prompt.ts';
 import type { Resolver } from './resolver.ts';
 import { readScript } from './script.ts';
 
@@ -26,13 +25,16 @@ const ELEMENT = /<([a-z][a-z_-]*)(\s[^<>]*)?(?:\/>|>([^<>]*)<\/([a-z][a-z_-]*)\s
 /** The strangers of a state's file. */
 export function strangersIn(page: Page, names: Resolver): readonly Stranger[] {
   const { text } = page.source.state;
-  const visible = page.kind === 'script' ? text : blank(text, commentsOf(text, findRegions(text)));
+  const isPlain = page.kind === 'script' || !text.includes('<!--');
+  const visible = isPlain ? text : blank(text, commentsOf(text, findRegions(text)));
+  const elements = [...visible.matchAll(ELEMENT)].filter(([, name = '']) => !isTagName(name.toLowerCase()));
+  if (elements.length === 0) return [];
   const named = new Set(page.tags.flatMap(({ tag }) => filesIn(tag, names)));
-  const found = [...visible.matchAll(ELEMENT)].flatMap((element) => {
+  const found = elements.flatMap((element) => {
     const stranger = strangerIn(element, names);
     return stranger === undefined || isOther(stranger, page, visible, named, names) ? [] : [stranger];
   });
-  return found.length === 0 ? [] : heardIn(page, found);
+  return found.length === 0 ? [] : heardIn(page, found, names);
 }
 
 function strangerIn(element: RegExpExecArray, names: Resolver): Stranger | undefined {
@@ -40,20 +42,20 @@ function strangerIn(element: RegExpExecArray, names: Resolver): Stranger | undef
   const name = written.toLowerCase();
   const body = inside.trim();
   const stranger = { name: written, body, start: element.index, end: element.index + whole.length };
-  if (isTagName(name)) return undefined;
   if (UNBUILT.includes(name) && /\snext\s*=/i.test(attributes)) return { ...stranger, meant: null, how: 'word' };
-  const isState = names.resolve(body).kind === 'found';
-  const near = isState ? nearest(name, TAG_NAMES) : nearest(name, ['result' as const]);
+  const isState = fileNamed(body, names) !== undefined;
+  // What names no state is markup of another kind, but for the smallest of slips: <resume> is none.
+  const near = isState ? nearest(name, TAG_NAMES) : isSlip(name) ? 'result' : undefined;
   if (closing.toLowerCase() !== name && closing.toLowerCase() !== near) return undefined;
-  if (near !== undefined && (isState || !WORDS.includes(name))) return { ...stranger, meant: near, how: 'slip' };
+  if (near !== undefined) return { ...stranger, meant: near, how: 'slip' };
   return isState ? { ...stranger, meant: 'goto', how: MOVES.test(name) ? 'move' : 'word' } : undefined;
 }
 
-/** Words that are no slips, however near they are. */
-const WORDS = ['results', 'insult', 'revolt'];
+const isSlip = (name: string): boolean => name !== 'results' && distance(name, 'result') === 1;
+
 /** What one might take for the name of a transition. */
 const MOVES =
-  /^(?:go|to|go[-_]to|next|(?:next|new)[-_]?(?:state|step)|state|jump|move|transition|continue|proceed|switch|advance|redirect|branch|target)$/;
+  /^(?:go|go[-_]to|next|(?:next|new)[-_]?(?:state|step)|jump|move|transition|continue|proceed|advance|redirect)$/;
 
 /** Whether this is only markup of another kind: a name that is no slip has to name a file as one answers. */
 function isOther(
@@ -63,11 +65,11 @@ function isOther(
   named: ReadonlySet<string>,
   names: Resolver,
 ): boolean {
-  const state = names.resolve(body);
-  if (how === 'slip' || meant === null || state.kind !== 'found') return false;
-  if (how === 'move' || named.has(state.file)) return named.has(state.file);
+  const file = fileNamed(body, names);
+  if (how === 'slip' || meant === null || file === undefined) return false;
+  if (how === 'move' || named.has(file)) return named.has(file);
   const isSaid = kind === 'script' || ANSWER.test(text.slice(Math.max(0, start - NEAR), start));
-  return !isSaid || body !== state.file || MARKUP.test(name);
+  return !isSaid || body !== file || MARKUP.test(name);
 }
 
 /** What may well enclose the name of a file. */
@@ -78,14 +80,17 @@ const ANSWER = /\b(?:answer|respond|reply|emit|say|output|print|end|finish)\b[^.
 const NEAR = 80;
 
 function filesIn({ body, attributes }: Page['tags'][number]['tag'], names: Resolver): readonly string[] {
-  return [body, attributes.return, attributes.next].flatMap((name) => {
-    const found = name === undefined ? undefined : names.resolve(name.trim());
-    return found?.kind === 'found' ? found.file : [];
-  });
+  return [body, attributes.return, attributes.next].flatMap((name) => fileNamed(name?.trim() ?? '', names) ?? []);
+}
+
+/** The state that a text names, without a look at what else it may mean: most of what stands in markup is no name. */
+function fileNamed(text: string, names: Resolver): string | undefined {
+  const [file, another] = names.couldBe(text);
+  return another === undefined ? file : undefined;
 }
 
 /** Reads the text as if proper tags stood in the place of strangers: those that then are no tags are only talk. */
-function heardIn(page: Page, strangers: readonly Stranger[]): readonly Stranger[] {
+function heardIn(page: Page, strangers: readonly Stranger[], names: Resolver): readonly Stranger[] {
   const { text } = page.source.state;
   const places: number[] = [];
   let mended = '';
@@ -96,14 +101,15 @@ function heardIn(page: Page, strangers: readonly Stranger[]): readonly Stranger[
     mended += `<${meant ?? 'goto'}>${body}</${meant ?? 'goto'}>`;
     from = end;
   }
-  const heard = tagsIn(page, mended + text.slice(from));
+  const heard = tagsIn(page, mended + text.slice(from), names);
   return strangers.filter((_, index) => heard.has(places[index] ?? -1));
 }
 
 /** Where a page with this text has tags that may be said. */
-function tagsIn({ kind, file }: Page, text: string): ReadonlySet<number> {
+function tagsIn({ kind, file, source }: Page, text: string, names: Resolver): ReadonlySet<number> {
   if (kind === 'script') return new Set(readScript(file, text).tags.map(({ offset }) => offset));
-  const { tags } = readMentions(text);
-  const inline = readQuoted(text, tags).filter(({ fenced }) => !fenced);
-  return new Set([...tags, ...inline].map(({ offset }) => offset));
+  const isState = (name: string): boolean => names.couldBe(name.trim()).length > 0;
+  const { tags, quoted } = readPromptTags(text, source.state.rules.policy, isState);
+  const heard = [...tags.filter(({ sure }) => sure), ...quoted.filter(({ fenced }) => !fenced)];
+  return new Set(heard.map(({ offset }) => offset));
 }

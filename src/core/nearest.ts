@@ -19,7 +19,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
 }
 
 /** Edits between two words; two neighbouring letters swapped are one edit. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

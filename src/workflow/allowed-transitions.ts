@@ -1,5 +1,5 @@
 import type { Platform } from '../core/names.ts';
-import { didYouMean, nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { type Policy, type PolicyEntry, statesNamed } from '../core/policy.ts';
 import { OWN_ATTRIBUTES, type OwnAttribute } from '../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
@@ -60,9 +60,8 @@ export function readEntry(item: Value, report: Report, platform: Platform): Read
   const target = readTarget(tag, fields.get('target'), report);
   fields.delete('tag');
   const attributes = new Map<string, string>();
-  const missing = TRANSITIONS[tag].required.filter((key) => !fields.has(key));
   for (const field of fields.values()) {
-    if (field.name === 'target' || !belongs(tag, field, report, platform, missing)) continue;
+    if (field.name === 'target' || !belongs(tag, field, report, platform)) continue;
     const value = scalar(field, report);
     if (value !== undefined && fits(field, value, report)) attributes.set(field.name, value);
   }
@@ -82,10 +81,11 @@ function fold(name: string): string {
 
 function readTag(field: Field | undefined, at: Place, report: Report, keys: readonly string[]): TagName | undefined {
   if (field === undefined || field.value.kind === 'nothing') {
+    const place = field?.at ?? at;
     // Within braces, YAML takes `tag:goto` for one word.
-    const glued = keys.find((key) => /^tag:\S/i.test(key));
-    const advice = glued === undefined ? `say which transition it permits (${TAG_NAMES.join(', ')})` : BLANK;
-    report.error(field?.at ?? at, `this entry has no \`tag\`: ${advice}`);
+    if (keys.some((key) => /^tag:\S/i.test(key)))
+      report.error(place, 'this entry has no `tag`: write a blank after the colon, as in `tag: goto`');
+    else report.error(place, `this entry has no \`tag\`: say which transition it permits (${TAG_NAMES.join(', ')})`);
     return undefined;
   }
   const given = scalar(field, report)?.trim();
@@ -96,8 +96,6 @@ function readTag(field: Field | undefined, at: Place, report: Report, keys: read
   report.error(field.value.at, `there is no tag ${quote(given)}${meant}; the tags are ${TAG_NAMES.join(', ')}`);
   return undefined;
 }
-
-const BLANK = 'write a blank after the colon, as in `tag: goto`';
 
 function readTarget(tag: TagName, field: Field | undefined, report: Report): string | null {
   if (field === undefined || field.value.kind === 'nothing') return null;
@@ -110,13 +108,7 @@ function readTarget(tag: TagName, field: Field | undefined, report: Report): str
 }
 
 /** Whether a tag takes this attribute; what it does not take is an error if the language knows it, else a warning. */
-function belongs(
-  tag: TagName,
-  { name, at }: Field,
-  report: Report,
-  platform: Platform,
-  missing: readonly string[],
-): boolean {
+function belongs(tag: TagName, { name, at }: Field, report: Report, platform: Platform): boolean {
   const { attributes, variables } = TRANSITIONS[tag];
   const taken: readonly string[] = attributes;
   if (taken.includes(name)) return true;
@@ -132,8 +124,6 @@ function belongs(
   }
   const refused = variableProblem(name, platform);
   if (refused !== undefined) report.error(at, refused);
-  else if (nearest(name, missing) !== undefined)
-    report.warning(at, `${quote(name)} is taken for a variable of the worker${didYouMean(name, missing)}`);
   return refused === undefined;
 }
 

@@ -121,11 +121,4 @@ describe('what is wrong with an entry', () => {
     expect(said(`  - ${entry}`)).toStrictEqual([`warning ${message}`]);
     expect(policy(`  - ${entry}`)[0]?.attributes).toStrictEqual({});
   });
-
-  test('a variable that comes near to a key which is missing is told to be taken for one', () => {
-    expect(said('  - { tag: fork, target: B, nxt: C }')).toStrictEqual([
-      'warning 3:29 `nxt` is taken for a variable of the worker (did you mean next?)',
-    ]);
-    expect(said('  - { tag: fork, target: B, next: C, nxt: C }')).toStrictEqual([]);
-  });
 });

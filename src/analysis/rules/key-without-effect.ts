@@ -1,4 +1,6 @@
+import { nearest } from '../../core/nearest.ts';
 import { statesNamed } from '../../core/policy.ts';
+import { OWN_ATTRIBUTES } from '../../core/tag.ts';
 import type { Page } from '../page.ts';
 import type { Fault, Rule, View } from '../rule.ts';
 import { type Place, WHOLE } from '../sheet.ts';
@@ -16,6 +18,7 @@ export const keyWithoutEffect: Rule = {
       }),
       ...(view.isMeant(page) ? strayFrontmatter(page) : []),
       ...repeatedEntries(page, view),
+      ...misspeltNext(page, view),
     ]),
 };
 
@@ -48,5 +51,20 @@ function repeatedEntries({ file, source }: Page, { names }: View): readonly Faul
     if (before === undefined || entry.tag === 'fork') return [];
     const message = `this entry permits nothing that the one on line ${before.line} does not`;
     return [{ file, at, message, hint: 'Remove one of them.' }];
+  });
+}
+
+/** A variable in the entry of a fork that names a state and is probably meant as its `next`. */
+function misspeltNext({ file, source }: Page, { names }: View): readonly Fault[] {
+  const own: readonly string[] = OWN_ATTRIBUTES;
+  return source.state.rules.policy.flatMap(({ tag, attributes }, index) => {
+    if (tag !== 'fork' || attributes.next !== undefined) return [];
+    const key = Object.keys(attributes).find((each) => {
+      const isState = names.resolve(attributes[each] ?? '').kind === 'found';
+      return isState && !own.includes(each) && nearest(each, ['next']) !== undefined;
+    });
+    if (key === undefined) return [];
+    const message = `\`${key}\` is taken for a variable of the worker (did you mean next?)`;
+    return [{ file, at: source.entries[index]?.keys[key] ?? WHOLE, message, hint: 'Write `next`.' }];
   });
 }

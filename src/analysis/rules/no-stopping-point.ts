@@ -14,11 +14,15 @@ const ORDER =
 const withoutNames = (text: string): string =>
   text.replace(/`[^`\n]*`|\S+/g, (word) => (/^`|[\w)}][./_-][\w/{]|\/[.,;:!]?$/.test(word) ? ' ' : word));
 
+/** Whether a text says when to stop; names are left out only of the lines where it matters. */
+const saysStop = (prose: string): boolean =>
+  prose.split('\n').some((line) => STOPS.test(line) && STOPS.test(withoutNames(line)));
+
 /** A prompt does not say when to stop, so that its agent may run ahead into later steps. */
 export const noStoppingPoint = rulePerPage('no-stopping-point', 'info', (page, view) => {
+  if (page.kind !== 'prompt' || page.broken || !view.isReached(page.file)) return [];
   const prose = withoutTags(page.source.state.text);
-  const silent = page.kind !== 'prompt' || page.broken || prose.trim() === '' || !view.isReached(page.file);
-  if (silent || !(isEnglish(prose) || ORDER.test(prose)) || STOPS.test(withoutNames(prose))) return [];
+  if (prose.trim() === '' || saysStop(prose) || !(isEnglish(prose) || ORDER.test(prose))) return [];
   const message = 'the prompt does not say when to stop';
   const hint = 'Name the point at which this step is over, and what must not be done yet.';
   return [{ file: page.file, at: page.place(0), message, hint }];

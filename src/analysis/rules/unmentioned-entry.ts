@@ -5,6 +5,7 @@ import { counterpartsIn } from '../counterparts.ts';
 import type { Graph } from '../graph.ts';
 import { withoutTags } from '../mentions.ts';
 import { namingIn } from '../naming.ts';
+import type { Page } from '../page.ts';
 import type { Resolver } from '../resolver.ts';
 import { rulePerPage } from '../rule.ts';
 import { WHOLE } from '../sheet.ts';
@@ -18,7 +19,7 @@ export const unmentionedEntry = rulePerPage('unmentioned-entry', 'warning', (pag
   const isMentioned = mentionsIn(`${text}\n${appendSystemPrompt ?? ''}`);
   const unmentioned = rules.policy.filter((entry) => {
     const files = filesNamed(entry, names);
-    return files !== undefined && !isMentioned(entry.tag, files);
+    return files !== undefined && !isAskedFor(entry, files, page, names) && !isMentioned(entry.tag, files);
   });
   const wrongly = counterpartsIn(page, view, unmentioned);
   return rules.policy.flatMap((entry, index) => {
@@ -46,6 +47,19 @@ function filesNamed(entry: PolicyEntry, names: Resolver): readonly string[] | un
   const found = statesNamed(entry).map(([, name]) => names.resolve(name));
   const files = found.flatMap((each) => (each.kind === 'found' ? each.file : []));
   return files.length === found.length ? files : undefined;
+}
+
+/** Whether its very tag stands in the prompt, as in most. */
+function isAskedFor({ tag }: PolicyEntry, files: readonly string[], { tags }: Page, names: Resolver): boolean {
+  const [file, another] = files;
+  return (
+    another === undefined &&
+    tags.some((each) => {
+      if (each.name !== tag || file === undefined) return each.name === tag;
+      const found = names.resolve(each.tag.body.trim());
+      return found.kind === 'found' && found.file === file;
+    })
+  );
 }
 
 /** An entry is mentioned if its states are named, and not only by another tag; where it names none, if its tag is. */

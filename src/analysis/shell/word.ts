@@ -128,7 +128,7 @@ export class WordReader {
     }
     const next = script[at + 1];
     if (next === '(') return this.bracketed(at, at + 1, cutter);
-    const [name = ''] = /^\{?#?(?:\w+|[@*#?$!-])/.exec(script.slice(at + 1, at + 200)) ?? [];
+    const [name = ''] = /^(?:\d|\{?#?(?:\w+|[@*#?$!-]))/.exec(script.slice(at + 1, at + 200)) ?? [];
     if (name !== '') cutter.asks.push(name.replace(/^\{?#?/, ''));
     if (next === '{') {
       const end = this.closing(at + 1, '{', '}');

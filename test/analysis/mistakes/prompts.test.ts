@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { check, END, policy } from './check.ts';
+import { type Case, check, END, policy } from './check.ts';
 
 const STATES = { 'A.md': END, 'B.md': END };
 const EITHER = ['tag: goto, target: A.md', 'tag: goto, target: B.md'];
@@ -124,6 +124,23 @@ describe('a tag that nobody is asked for:', () =>
       { ...STATES, 'START.md': policy(EITHER, 'Write it to A.md or B.md, then <result>x</result>.') },
       ['forbidden-tag START.md:6:32'],
     ],
+    ...(
+      [
+        ['If so <goto>A.md</goto> or <goto>B.md</goto>, if not <result>x</result>.', 54],
+        ['Say A.md or B.md; if the tests do not pass <result>x</result>.', 44],
+        ['Say A.md or B.md; when it ends <result>x</result>.', 32],
+        ['Say A.md or B.md; when the worker returns <result>x</result>.', 43],
+      ] as const
+    ).map(([text, column]): Case => {
+      const start = policy(EITHER, text);
+      return [`is asked for: ${text}`, { ...STATES, 'START.md': start }, [`forbidden-tag START.md:6:${column}`]];
+    }),
+    ...[
+      'Never answer with <result>x</result>, but A.md or B.md.',
+      'When done say A.md or B.md, and not <result>x</result>.',
+      'When done say A.md or B.md instead of <result>x</result>.',
+      'Say A.md or B.md. Do not yet write a <result>x</result>.',
+    ].map((text): Case => [`is warned of: ${text}`, { ...STATES, 'START.md': policy(EITHER, text) }, []]),
     [
       'is asked for if something was found',
       { ...STATES, 'START.md': policy(EITHER, 'If what was there is A.md or B.md: <result>x</result>.') },

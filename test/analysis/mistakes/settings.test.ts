@@ -42,7 +42,7 @@ describe('keys and their values:', () =>
         ),
         'A.md': END,
       },
-      ['key-without-effect START.md:3:32'],
+      ['key-without-effect START.md:3:37'],
     ],
   ]));
 
@@ -64,6 +64,11 @@ describe('variables of scripts:', () =>
     ['that name, if the script sets it', { 'START.sh': bash('result=$(ls)', 'echo "<result>$result</result>"') }, []],
     ['that name, if it is read', { 'START.sh': bash('read -r result < f', 'echo "<result>$result</result>"') }, []],
     ['that name, if another file may set it', { 'START.sh': bash('. ./lib', 'echo "<result>$result</result>"') }, []],
+    [
+      'that name, in another language',
+      { 'START.sh': bash("perl -e 'my $result = 1; print $result' >&2", 'echo "<result>x</result>"') },
+      [],
+    ],
     [
       'those of a batch file',
       { 'START.bat': '@echo ^<result^>%RAYMOND_RESLT%^</result^>\r\n' },

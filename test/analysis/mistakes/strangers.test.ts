@@ -60,6 +60,16 @@ describe('what is written like a tag and is none:', () =>
 
 describe('other markup that is no mistake:', () =>
   check([
+    ['words that are near to a tag', { 'START.md': 'See <resume>A</resume>. When done <result>x</result>.' }, []],
+    [
+      'a word for what a state is',
+      {
+        'START.md': 'Note <state>END</state>. When done <goto>A</goto>.',
+        'A.md': 'When done <goto>END</goto>.',
+        'END.md': END,
+      },
+      [],
+    ],
     ['results', { 'START.md': 'See <results>the list</results>. When done <result>x</result>.' }, []],
     [
       'a file that has the name of a state',
@@ -73,6 +83,15 @@ describe('other markup that is no mistake:', () =>
     [
       'a word around a name that a tag has as well',
       { 'START.md': 'The <next>END.md</next> step: answer with <goto>END.md</goto> when done.', 'END.md': END },
+      [],
+    ],
+    [
+      'what the agent is told not to say',
+      {
+        'START.md': 'Never answer with <next>END.md</next>. When done <goto>LAST</goto>.',
+        'LAST.md': 'When done <goto>END</goto>.',
+        'END.md': END,
+      },
       [],
     ],
     [
