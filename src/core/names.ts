@@ -130,3 +130,8 @@ function foreignState(name: string, files: readonly string[], platform: Platform
   const wanted = SCRIPTS[platform].map((ending) => stem(files[0] ?? name) + ending).join(' or ');
   return `the state \`${name}\` exists only for ${other} (${files.join(', ')}); add ${wanted} to run it here`;
 }
+
+/** Whether a file may be a state: who reads or changes a folder wants to be told about it, and these do. */
+export const isNoNote = (file: string): boolean => !NOTES.includes(file.toLowerCase());
+
+const NOTES = ['readme.md', 'claude.md', 'agents.md'];

@@ -119,13 +119,14 @@ function distinct(edges: readonly Edge[]): readonly Edge[] {
   return [...seen.values()];
 }
 
-/** For each edge how often it was taken. One that leaves a name open is only taken where no other says it. */
+/** For each edge how often it was taken. One that leaves a name open is only taken where no other says it, unless it permits all. */
 function timesTaken(edges: readonly Edge[], deeds: readonly Deed[]): readonly number[] {
   const times = edges.map(() => 0);
   for (const deed of deeds) {
     const fitting = [...edges.entries()].filter(([, edge]) => fits(edge, deed));
     const exact = fitting.filter(([, edge]) => !isOpen(edge));
-    for (const [at] of exact.length > 0 ? exact : fitting) times[at] = (times[at] ?? 0) + 1;
+    const permitted = fitting.filter(([, edge]) => isOpen(edge) && edge.origin === 'policy');
+    for (const [at] of exact.length > 0 ? [...exact, ...permitted] : fitting) times[at] = (times[at] ?? 0) + 1;
   }
   return times;
 }

@@ -1,5 +1,14 @@
 import { basename } from 'node:path';
-import { type Platform, type Resolution, resolveEntry, resolveState, runsOn, type Scope, stem } from '../core/names.ts';
+import {
+  isNoNote,
+  type Platform,
+  type Resolution,
+  resolveEntry,
+  resolveState,
+  runsOn,
+  type Scope,
+  stem,
+} from '../core/names.ts';
 import type { Finding, State } from '../core/state.ts';
 import { mapConcurrently } from './concurrent.ts';
 import { folderSource } from './folder.ts';
@@ -51,11 +60,6 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
     findings,
   };
 }
-
-/** Whether a file may be a state: who reads or changes a folder wants to be told about it, and these do. */
-export const isNoNote = (file: string): boolean => !NOTES.includes(file.toLowerCase());
-
-const NOTES = ['readme.md', 'claude.md', 'agents.md'];
 
 /** The files of what the user named. */
 export function sourceOf(located: Located): Source {

@@ -1,5 +1,6 @@
 import type { EntryPlaces, Place, Sheet, SheetFile, StateSheet } from '../analysis/sheet.ts';
 import {
+  isNoNote,
   isPrompt,
   type Platform,
   type Resolution,
@@ -14,7 +15,7 @@ import { mapConcurrently } from './concurrent.ts';
 import { dissectPrompt } from './frontmatter.ts';
 import { InvalidWorkflow } from './invalid.ts';
 import { EMPTY } from './keys.ts';
-import { isNoNote, nameOf, sourceOf } from './load.ts';
+import { nameOf, sourceOf } from './load.ts';
 import { type Located, locate, wrongPath } from './locate.ts';
 import { newReport, WHOLE } from './report.ts';
 import type { Source } from './source.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Level } from '../../analysis/rule.ts';
-import type { Platform } from '../../core/names.ts';
+import { isNoNote, type Platform } from '../../core/names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../raymond/lint.ts';
 import { annotationOf } from '../annotations.ts';
@@ -13,7 +13,8 @@ import { allOf, choiceOf } from '../words.ts';
 
 /** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
 export const lint: Carry = async (given, words, terminal) => {
-  const named = given.length > 1 ? given.filter(isNoReadme) : given;
+  // Who writes `workflows/*` means the workflows, not what is written about them.
+  const named = given.length > 1 ? given.filter((path) => isNoNote(basename(path))) : given;
   if (given.length > 0 && named.length === 0) throw usage('there is no workflow to look at', WHAT_TO_NAME);
   const format = formatOf(words);
   const levels = LEVELS.slice(0, LEVELS.indexOf(choiceOf(words, 'level', LEVELS) ?? 'info') + 1);
@@ -50,9 +51,6 @@ async function lookAt(paths: readonly string[], request: LintRequest) {
 const messageOf = ({ message }: RaymondError): string => message;
 
 const WHAT_TO_NAME = 'Name a folder, a .zip or a state file.';
-
-/** Who writes `workflows/*` means the workflows, not what is written about them. */
-const isNoReadme = (path: string): boolean => basename(path).toLowerCase() !== 'readme.md';
 
 const LEVELS: readonly Level[] = ['error', 'warning', 'info'];
 const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
