@@ -4,7 +4,6 @@ import { basename } from 'node:path';
 import { InvalidWorkflow, refused } from './invalid.ts';
 import { quote } from './report.ts';
 import { type Source, unreadable } from './source.ts';
-import { unzip } from './unzip.ts';
 
 /** Room for 64 MiB of files that do not shrink, with their names. */
 const MOST_BYTES = 80 * 1024 * 1024;
@@ -52,6 +51,8 @@ async function unpackFile(path: string, name: string): Promise<Files> {
   const bytes = await readWhole(path, name).catch((error: unknown) => {
     throw error instanceof InvalidWorkflow ? error : unreadable(name, error);
   });
+  // Only loaded when there is a zip: that takes longer than it takes to read most workflows.
+  const { unzip } = await import('./unzip.ts');
   const unzipped = await unzip(bytes);
   if (unzipped.kind === 'refused') throw refused(name, unzipped.message);
   return unzipped.files;
