@@ -13,17 +13,28 @@ export interface Stray {
   readonly hasPolicy: boolean;
 }
 
-/** The one that stands below a comment or a blank line, or in a script. */
+/** The one that stands below a comment, a heading or a blank line, or in a script. */
 export function strayFrontmatterIn({ source, kind }: Page): Stray | undefined {
   const { text } = source.state;
   const lines = text.split('\n', MOST_LINES);
-  const first = firstLine(lines, kind);
+  const isWhole = kind === 'prompt' && text.length === source.text.length;
+  const first = isWhole ? firstFence(lines) : firstLine(lines, kind);
   const length = lines.slice(first + 1).findIndex((line) => FENCE.test(line));
   if (length === -1 || !FENCE.test(lines[first] ?? '')) return undefined;
   const keys = lines.slice(first + 1, first + 1 + length).filter((line) => KEY.test(line));
   if (keys.length === 0) return undefined;
   const offset = lines.slice(0, first).join('\n').length + (first > 0 ? 1 : 0);
   return { offset, hasPolicy: keys.some((line) => line.startsWith('allowed_transitions')) };
+}
+
+/** What stands above it is not much, and no example is begun there. Right below a text, `---` makes a heading of it. */
+const MOST_ABOVE = 12;
+
+function firstFence(lines: readonly string[]): number {
+  const isFence = (line: string, at: number): boolean =>
+    FENCE.test(line) && /^(?:\s*|.*-->\s*)$/.test(lines[at - 1] ?? '');
+  const first = lines.slice(0, MOST_ABOVE).findIndex(isFence);
+  return lines.slice(0, Math.max(0, first)).some((line) => /^\s*(?:```|~~~)/.test(line)) ? 0 : Math.max(0, first);
 }
 
 /** The first line that says something. */

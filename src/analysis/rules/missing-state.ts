@@ -7,7 +7,7 @@ export const missingState = ruleAboutNames('missing-state', 'unknown', (name, vi
   if (name.includes('{{'))
     return 'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
   if (name.includes('$'))
-    return 'Put double quotes around the tag: between single quotes, a `$` is a character like others.';
+    return "Use double quotes, or `<<EOF` without quotes: between single quotes, and after `<<'EOF'`, a `$` is a character like others.";
   if (/^(?:readme|claude|agents)(?:\.md)?$/i.test(name)) {
     return 'README.md, CLAUDE.md and AGENTS.md are never states: give the state another name.';
   }

@@ -7,9 +7,11 @@ export const silentPath = rulePerPage('silent-path', 'warning', (page, view) => 
   if (isTold(view, page.file, 'unknown-tag')) return [];
   return (page.ways?.said ?? []).flatMap((said) => {
     if (said.kind !== 'nothing') return [];
-    const end = page.source.state.text.trimEnd().length;
-    const message = 'the script can end without printing a tag, as when nothing is printed here';
+    const { text } = page.source.state;
+    const at = said.since ?? Math.max(0, text.trimEnd().length - 1);
+    const where = /^(?:exit|return)\b/.test(text.slice(at)) ? 'when it leaves here' : 'when no tag is printed here';
+    const message = `the script can end without printing a tag, as ${where}`;
     const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
-    return [{ file: page.file, at: page.place(said.since ?? Math.max(0, end - 1)), message, hint }];
+    return [{ file: page.file, at: page.place(at), message, hint }];
   });
 });

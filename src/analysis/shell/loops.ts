@@ -30,8 +30,11 @@ export function tagOfEachRound({ over, body }: Loop): number | undefined {
   const leaves = linesOf(body).some(({ words }) => LEAVING.has(nameOf(words).name));
   if (leaves || (over?.items?.length === 1 && over.items.every(isPlain))) return undefined;
   const parts = body.flatMap(({ first }) => (first.parts.length === 1 ? first.parts : []));
-  return parts.flatMap(tagsOf).find(({ name, tag }) => name !== 'fork' && isOpen(tag.body))?.offset;
+  return parts.flatMap(tagsOf).find(isAnother)?.offset;
 }
+
+const isAnother = ({ name, tag }: Mention): boolean =>
+  name !== 'fork' && [tag.body, ...Object.values(tag.attributes)].some(isOpen);
 
 const LEAVING = new Set(['exit', 'return', 'break', 'continue']);
 

@@ -1,3 +1,4 @@
+import { withArguments } from './arguments.ts';
 import type { Chain, Command, List, Part, Pipeline } from './command.ts';
 import { Subjects } from './condition.ts';
 import { isExhaustive } from './equality.ts';
@@ -41,6 +42,10 @@ export class Tour {
   private readonly subjects: Subjects;
   private readonly functions = new Map<string, Part>();
   private readonly active = new Set<Part>();
+  /** What did not hold, or the function would have been left: something that it has written down itself. */
+  private unflagged: Conditions = [];
+  /** The call of the function that is being gone through. */
+  private call: Part | null = null;
   private readonly printing: ReadonlySet<Command>;
   private readonly nullglob: boolean;
 
@@ -107,7 +112,7 @@ export class Tour {
     switch (command.kind) {
       case 'simple': {
         const defined = this.functions.get(nameOf(command.words).name);
-        return defined === undefined ? this.simple(part, from, heard) : this.functionCall(defined, from, heard);
+        return defined === undefined ? this.simple(part, from, heard) : this.functionCall(defined, part, from, heard);
       }
       case 'if':
         return this.conditional(command, at, from, heard);
@@ -127,9 +132,11 @@ export class Tour {
 
   private simple({ at, command, redirects }: Part, from: Sayings, heard: boolean): Outcome {
     const words = command.kind === 'simple' ? command.words : [];
-    const { tags, halves, sure, perhaps } = speechOf(words, redirects);
+    const { halves, sure, perhaps, ...speech } = speechOf(words, redirects);
+    const tags = withArguments(speech, this.call);
     const half = sure && halves.some(({ name }) => name === 'result');
-    const printed = heard && sure ? after(half ? afterHalfResult(from) : from, tags, this.around) : from;
+    const printed =
+      heard && sure ? after(half ? afterHalfResult(from) : from, tags, [...this.around, ...this.unflagged]) : from;
     const said = heard && perhaps ? uncertain(printed) : printed;
     if (leavesTheText(words, redirects) || this.speaksAtLast(words)) this.lost = true;
     const { name, args } = nameOf(words);
@@ -139,7 +146,9 @@ export class Tour {
         this.exits.leave(code === undefined ? this.previous : withCode(code, said), code, at, this.around);
         return NOWHERE;
       case 'return': {
-        const isFlagged = this.around.some((condition) => this.subjects.isFlagged(condition));
+        const flags = this.around.filter((condition) => this.subjects.isFlagged(condition));
+        const isFlagged = flags.length > 0;
+        this.unflagged = [...this.unflagged, ...flags];
         const back = code === undefined ? this.previous : withCode(code, said);
         this.exits.goBack(mapped(back, (each) => (isFlagged ? unsure(each) : since(each, at))));
         return NOWHERE;
@@ -160,12 +169,16 @@ export class Tour {
     return bodies.some(({ command }) => this.printing.has(command));
   }
 
-  private functionCall(body: Part, from: Sayings, heard: boolean): Outcome {
+  private functionCall(body: Part, call: Part, from: Sayings, heard: boolean): Outcome {
     const unknown = uncertain(from);
     if (this.active.has(body)) return { ok: unknown, no: unknown, failed: NONE };
+    const { call: outer, unflagged } = this;
+    this.call = call;
     this.active.add(body);
     const outcome = this.exits.within(() => this.part(body, from, heard));
     this.active.delete(body);
+    this.call = outer;
+    this.unflagged = unflagged;
     return outcome;
   }
 

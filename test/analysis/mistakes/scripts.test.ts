@@ -195,6 +195,30 @@ describe('scripts that fail:', () =>
     ['in a subshell', { 'START.sh': bash('( echo "<result>a</result>"; exit 1 )', 'exit 0') }, []],
   ]));
 
+describe('tags of functions:', () => {
+  const SAY = 'say() { echo "<result>$1</result>"; }';
+  check([
+    ['two of them', { 'START.sh': bash(SAY, 'say a', 'say b') }, ['several-tags START.sh:4:1']],
+    [
+      'the second on a condition',
+      { 'START.sh': bash(SAY, '[ -e x ] || say a', 'say b') },
+      ['several-tags START.sh:4:1'],
+    ],
+    ['one or the other', { 'START.sh': bash(SAY, 'if [ -e x ]; then say a; else say b; fi') }, []],
+    ['the same twice', { 'START.sh': bash(SAY, 'say a', 'say a') }, []],
+    [
+      'a function that ends the script',
+      { 'START.sh': bash(SAY.replace('; }', '; exit; }'), '[ -e x ] && say a', 'say b') },
+      [],
+    ],
+    [
+      'another value in each round',
+      { 'START.sh': bash('for i in 1 2; do echo "<goto input=\'$i\'>E.md</goto>"; done'), 'E.md': END },
+      ['several-tags START.sh:2:24'],
+    ],
+  ]);
+});
+
 describe('ways on which nothing is printed:', () => {
   const A = 'echo "<result>a</result>"';
   const B = 'echo "<result>b</result>"';

@@ -8,6 +8,24 @@ const withKeys = (...keys: readonly string[]): string => `---\n${keys.join('\n')
 describe('keys and their values:', () =>
   check([
     [
+      'frontmatter below a heading',
+      { 'START.md': '# Build\n\n---\nmodel: opus\n---\nBuild it. When done, answer with <result>x</result>.' },
+      ['key-without-effect START.md:3:1'],
+    ],
+    [
+      'frontmatter that is an example',
+      {
+        'START.md':
+          'Write a prompt like this:\n\n```\n---\nmodel: opus\n---\n```\nWhen done, answer with <result>x</result>.',
+      },
+      [],
+    ],
+    [
+      'a line across the page',
+      { 'START.md': '# Build\n\n---\n\nBuild it.\n\n---\n\nWhen done, answer with <result>x</result>.' },
+      [],
+    ],
+    [
       'a mode that does not exist',
       { 'START.md': withKeys('permission_mode: accept-edits') },
       ['unknown-mode START.md:2:18'],
