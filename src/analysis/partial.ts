@@ -1,3 +1,4 @@
+import { isOpen } from './mentions.ts';
 import type { Page, PlacedTag } from './page.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -16,6 +17,7 @@ const MOST_WAYS = 100;
 export function sayablesOf(placed: PlacedTag, page: Page, names: Resolver): readonly Sayable[] {
   const { tag } = placed;
   const { return: back, next } = tag.attributes;
+  if (![tag.body, back ?? '', next ?? ''].some(isOpen)) return [{ ...placed, part: false }];
   const fill = (name: string): readonly string[] => {
     const found = statesLike(name.trim(), page, names) ?? [];
     return found.length === 0 ? [name] : found;

@@ -2,21 +2,28 @@ import type { LintFinding } from '../analysis/lint.ts';
 import type { Step } from '../analysis/reach.ts';
 import type { Level } from '../analysis/rule.ts';
 import { sayPath } from '../analysis/words.ts';
-import { wrapped } from '../observers/fit.ts';
 import { oneLine } from '../observers/harmless.ts';
 import type { Ink } from '../observers/ink.ts';
 import { counted } from '../observers/words.ts';
 import { countLevels, type LintReport } from '../raymond/lint.ts';
 import type { Page } from './page.ts';
 
+/** Breaks a text into lines that are not too long. */
+export type Wrap = (text: string, columns: number) => readonly string[];
+
 /** What was found in one workflow, for people; only these levels are shown. */
-export function lintPage({ path, findings }: LintReport, levels: readonly Level[], page: Page): readonly string[] {
+export function lintPage(
+  { path, findings }: LintReport,
+  levels: readonly Level[],
+  page: Page,
+  wrap: Wrap,
+): readonly string[] {
   const { dye, columns } = page;
   const shown = findings.filter(({ level }) => levels.includes(level));
   const hidden = countLevels(findings.filter(({ level }) => !levels.includes(level)));
   const verdict = shown.length === 0 ? dye('green', sayNothing(levels, hidden)) : sayCounts(countLevels(shown));
-  const head = wrapped(`${dye('bold', oneLine(path))}: ${verdict}`, columns);
-  return [...head, ...shown.flatMap((finding) => linesOf(finding, page))];
+  const head = wrap(`${dye('bold', oneLine(path))}: ${verdict}`, columns);
+  return [...head, ...shown.flatMap((finding) => linesOf(finding, page, wrap))];
 }
 
 /** That nothing is shown does not say that there is nothing. */
@@ -41,14 +48,14 @@ const NOTHING = 'nothing found';
 const INDENT = '  ';
 
 /** `FILE:LINE:COLUMN: level: sentence (rule)`, a form that editors and terminals make a link of, and below it what to do. */
-function linesOf(finding: LintFinding, { columns, dye }: Page): readonly string[] {
+function linesOf(finding: LintFinding, { columns, dye }: Page, wrap: Wrap): readonly string[] {
   const { level, rule, message, hint } = finding;
   const head = `${placeOf(finding)}: ${dye(INKS[level], level)}: ${oneLine(message)} ${dye('dim', `(${rule})`)}`;
   const example = exampleOf(finding);
   const below = [oneLine(hint), ...(example === null ? [] : [`Example: ${example}`])];
   return [
-    ...wrapped(head, columns),
-    ...below.flatMap((text) => wrapped(text, columns - INDENT.length)).map((line) => INDENT + dye('dim', line)),
+    ...wrap(head, columns),
+    ...below.flatMap((text) => wrap(text, columns - INDENT.length)).map((line) => INDENT + dye('dim', line)),
   ];
 }
 

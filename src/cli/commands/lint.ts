@@ -6,8 +6,8 @@ import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '..
 import { annotationOf } from '../annotations.ts';
 import type { Carry, Words } from '../entry.ts';
 import { workflowHere } from '../here.ts';
-import { lintPage, lintTotal } from '../lint-page.ts';
-import { pageOf } from '../page.ts';
+import { lintPage, lintTotal, type Wrap } from '../lint-page.ts';
+import { type Page, pageOf } from '../page.ts';
 import { usage } from '../usage.ts';
 import { allOf, choiceOf } from '../words.ts';
 
@@ -27,7 +27,10 @@ export const lint: Carry = async (given, words, terminal) => {
   const paths = given.length > 0 ? named : [workflowHere(terminal.cwd, platform, WHAT_TO_NAME)];
   const { reports, wrong } = await lookAt(paths, request);
   const { error } = countLevels(reports.flatMap(({ findings }) => findings));
-  if (reports.length > 0) terminal.out(`${WRITERS[format](reports, levels, pageOf(terminal)).join('\n')}\n`);
+  if (reports.length > 0) {
+    const page = pageOf(terminal);
+    terminal.out(`${WRITERS[format](reports, levels, page, await wrapFor(page)).join('\n')}\n`);
+  }
   const [first, second] = wrong;
   if (first !== undefined) throw second === undefined ? first : usage(wrong.map(messageOf).join('\n'), first.hint);
   return error > 0 ? EXIT.invalid : EXIT.completed;
@@ -48,6 +51,10 @@ async function lookAt(paths: readonly string[], request: LintRequest) {
   return { reports, wrong };
 }
 
+/** Who knows how wide characters are takes longer to load than lint takes for a workflow; in a pipe nobody asks. */
+const wrapFor = async ({ columns }: Page): Promise<Wrap> =>
+  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../observers/fit.ts')).wrapped;
+
 const messageOf = ({ message }: RaymondError): string => message;
 
 const WHAT_TO_NAME = 'Name a folder, a .zip or a state file.';
@@ -56,15 +63,11 @@ const LEVELS: readonly Level[] = ['error', 'warning', 'info'];
 const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
 const FORMATS = ['text', 'github'] as const;
 
-type Writer = (
-  reports: readonly LintReport[],
-  levels: readonly Level[],
-  page: ReturnType<typeof pageOf>,
-) => readonly string[];
+type Writer = (reports: readonly LintReport[], levels: readonly Level[], page: Page, wrap: Wrap) => readonly string[];
 
 const WRITERS: Readonly<Record<(typeof FORMATS)[number] | 'json', Writer>> = {
-  text: (reports, levels, page) => [
-    ...reports.flatMap((report) => [...lintPage(report, levels, page), '']),
+  text: (reports, levels, page, wrap) => [
+    ...reports.flatMap((report) => [...lintPage(report, levels, page, wrap), '']),
     lintTotal(reports, levels),
   ],
   github: (reports, levels) => [
