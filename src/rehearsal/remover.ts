@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 
 /** Somebody who removes folders while we go on. */
 export interface Remover {
-  remove(folders: readonly string[]): void;
+  /** False if nobody is there to do it. */
+  remove(folders: readonly string[]): boolean;
   /** Resolves when nothing more is removed; what could not be is left. */
   end(): Promise<void>;
 }
@@ -10,7 +11,7 @@ export interface Remover {
 /** So many folders are worth the start of an `rm`. */
 export const AT_A_TIME = 20;
 
-/** A process of its own, which needs a third of the time and may have another processor. Where there is none, all is left. */
+/** A process of its own, for which there may be another processor; not every system has such a program. */
 export function startRemover(): Remover {
   const child = spawn('xargs', ['-0', '-n', String(AT_A_TIME), 'rm', '-rf', '--'], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -21,7 +22,11 @@ export function startRemover(): Remover {
   // It may be gone before it has read everything.
   child.stdin.on('error', () => {});
   return {
-    remove: (folders) => void child.stdin.write(folders.map((folder) => `${folder}\0`).join('')),
+    remove(folders) {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
+      child.stdin.write(folders.map((folder) => `${folder}\0`).join(''));
+      return true;
+    },
     end() {
       child.stdin.end();
       return over;

@@ -55,8 +55,9 @@ export function openSandboxes(keep: boolean): Sandboxes {
     },
     drop(folder) {
       if (keep || dropped.push(folder) < AT_A_TIME) return;
+      const load = dropped.splice(0);
       remover ??= startRemover();
-      remover.remove(dropped.splice(0));
+      if (!remover.remove(load)) load.forEach(remove);
     },
     async close() {
       await remover?.end();

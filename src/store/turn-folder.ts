@@ -50,7 +50,7 @@ async function makeAnew(turns: string, folder: string, durable: boolean): Promis
   if (existsSync(join(folder, 'started'))) throw new Error(`${folder} belongs to a turn that has started`);
   await makeFolder(turns, durable);
   try {
-    if (existsSync(folder)) rmSync(folder, { recursive: true });
+    if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { mode: PRIVATE_FOLDER });
   } catch (cause) {
     throw unfilled(folder, cause);
