@@ -1,4 +1,5 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { readPlainYaml } from './plain-yaml.ts';
 import type { Place, Report } from './report.ts';
 import type { Value } from './value.ts';
 import { wrongIn } from './yaml-errors.ts';
@@ -8,12 +9,18 @@ const MOST_ALIASES = 100;
 
 /** Reads a block of YAML that begins on line 2 of its file. Undefined if it is not YAML; the report then says why. */
 export function readYaml(block: string, report: Report): Value | undefined {
+  const text = block.replaceAll('\r\n', '\n');
+  return readPlainYaml(text) ?? parseYaml(text, report);
+}
+
+/** The same by a parser that knows all of YAML. */
+export function parseYaml(text: string, report: Report): Value | undefined {
   const lines = new LineCounter();
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { line: line + 1, column: Math.max(1, col) };
   };
-  const document = parseDocument(block.replaceAll('\r\n', '\n'), {
+  const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
     // The parser compares every key with every other; reading the fields finds a repeated one with less work.
