@@ -5,8 +5,8 @@ import { cpuMs, gapsOf } from './harness.mjs';
 const WARM_UP = 20;
 const DAY_MS = 86_400_000;
 
-const [dist, place, crowd, count] = process.argv.slice(2);
-const load = (file) => import(new URL(file, dist));
+const [modules, place, crowd, count] = process.argv.slice(2);
+const load = (file) => import(new URL(file, modules));
 console.log(JSON.stringify(await measure(Number(crowd), Number(count))));
 
 /** The times between the starts of turns of `main`, and what a transition takes of the processors. */

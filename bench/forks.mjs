@@ -9,11 +9,11 @@ const FORKS = 1000;
 const MB = 1024;
 
 /** What the orchestrator needed at most, and how long it took. */
-export async function measureForks({ dist, workshop, quick }) {
+export async function measureForks({ modules, workshop, quick }) {
   const forks = quick ? FORKS / 10 : FORKS;
   const place = workshop();
   writeWorkflow(join(place, 'workflow'), forks);
-  const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), dist.href, place], {
+  const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), modules.href, place], {
     encoding: 'utf8',
     timeout: 120_000,
   });
@@ -33,8 +33,8 @@ function writeWorkflow(folder, forks) {
   writeFileSync(join(folder, 'END.sh'), "echo '<result>all are on their way</result>'\n");
 }
 
-async function runAlone(dist, place) {
-  const { runWorkflow } = await import(new URL('index.js', dist));
+async function runAlone(modules, place) {
+  const { runWorkflow } = await import(new URL('index.js', modules));
   const start = performance.now();
   const running = await runWorkflow(join(place, 'workflow'), { cwd: place });
   const { status, agents } = await running.finished;

@@ -2,13 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { figure, inTurns, median } from './harness.mjs';
 
 const STATES = 500;
 
-export async function measureLint({ dist, workshop, quick }) {
-  const command = fileURLToPath(new URL('cli/main.js', dist));
+export async function measureLint({ command, workshop, quick }) {
   const folder = join(workshop(), 'workflow');
   writeWorkflow(folder);
   const { node, version, lint } = await inTurns(quick ? 3 : 9, {

@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { cpuMs, figure, inTurns, median } from './harness.mjs';
 
 const SCENARIOS = 1000;
@@ -38,9 +37,8 @@ const EXPECT =
   '{ path: [START, NAME, START, NAME], result: green, cost: 0.03, prompts: { START: { contains: Bright } }, files: { colours.txt: { contains: blue } } }';
 
 /** The start of the command is not counted: it is the same for one scenario and for a thousand. */
-export async function measureRehearsal({ dist, workshop, quick }) {
+export async function measureRehearsal({ command, workshop, quick }) {
   const count = quick ? SCENARIOS / 4 : SCENARIOS;
-  const command = fileURLToPath(new URL('cli/main.js', dist));
   const [many, one] = [newWorkflow(workshop(), count), newWorkflow(workshop(), 1)];
   const all = await inTurns(quick ? 2 : 5, {
     many: async () => time(command, many),

@@ -1,6 +1,6 @@
 // Measures what docs/performance.md promises. `--json` prints the same as data, `--quick` takes fewer rounds and smaller
-// sizes; names such as `startup` run only those. DIST names another build, BENCH_DIR another disk.
-import { pathToFileURL } from 'node:url';
+// sizes; names such as `startup` run only those. CHECKOUT names another one of the project, built, BENCH_DIR another disk.
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { measureForks } from './forks.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJournal } from './journal.mjs';
@@ -25,9 +25,11 @@ const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith('--'));
 const isWanted = (name) => names.length === 0 || names.includes(name);
 
-const dist = process.env.DIST ? pathToFileURL(`${process.env.DIST}/`) : new URL('../dist/', import.meta.url);
-const load = (file) => import(new URL(file, dist));
-const bench = { dist, load, workshop: newWorkshop(), quick: words.includes('--quick') };
+const project = process.env.CHECKOUT ? pathToFileURL(`${process.env.CHECKOUT}/`) : new URL('../', import.meta.url);
+const command = fileURLToPath(new URL('dist/raymond.js', project));
+const modules = new URL('build/', project);
+const load = (file) => import(new URL(file, modules));
+const bench = { command, modules, load, workshop: newWorkshop(), quick: words.includes('--quick') };
 
 const figures = [];
 for (const [name, measure] of Object.entries(FIGURES)) if (isWanted(name)) figures.push(...(await measure(bench)));

@@ -6,9 +6,9 @@ import { cpuMs, gapsOf } from './harness.mjs';
 
 const WARM_UP = 20;
 
-const [dist, place, script, count] = process.argv.slice(2);
-const { startCommand } = await import(new URL('process/start.js', dist));
-const { MARKER } = await import(new URL('process/command.js', dist));
+const [modules, place, script, count] = process.argv.slice(2);
+const { startCommand } = await import(new URL('process/start.js', modules));
+const { MARKER } = await import(new URL('process/command.js', modules));
 
 const times = [];
 const env = { ...process.env };

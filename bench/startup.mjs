@@ -1,10 +1,8 @@
 // How long one waits for the version, compared with a Node.js that does nothing.
 import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { figure, inTurns, median } from './harness.mjs';
 
-export async function measureStartup({ dist, quick }) {
-  const command = fileURLToPath(new URL('cli/main.js', dist));
+export async function measureStartup({ command, quick }) {
   const { node, version } = await inTurns(quick ? 5 : 15, {
     node: async () => time(['-e', '0']),
     version: async () => time([command, '--version']),

@@ -54,15 +54,15 @@ function files({ workshop }, count) {
   return { gaps: gapsOf(times), cpuMs: 0 };
 }
 
-function starts({ dist, workshop }, { script, rewind }, count) {
+function starts({ modules, workshop }, { script, rewind }, count) {
   rewind();
-  return alone('starts.mjs', dist.href, workshop(), script, String(count));
+  return alone('starts.mjs', modules.href, workshop(), script, String(count));
 }
 
-function run({ dist, workshop }, crowd, count) {
+function run({ modules, workshop }, crowd, count) {
   const place = workshop();
   newCounter(place, count).rewind();
-  return alone('crowd.mjs', dist.href, place, String(crowd), String(count));
+  return alone('crowd.mjs', modules.href, place, String(crowd), String(count));
 }
 
 /** The rounds are many and short: what disturbs us comes and goes. */

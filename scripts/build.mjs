@@ -1,12 +1,43 @@
-// Builds dist/ from src/: tsc does the work. What browsers get is copied, and the bin needs its executable bit.
+// Builds Raymond from src/. build/ holds the modules as tsc makes them; dist/ is what is published: the same in few files
+// and with the libraries in them, for Node.js takes longer to find hundreds of modules than most commands take to run.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
 
-rmSync('dist', { recursive: true, force: true });
-const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json'], {
-  stdio: 'inherit',
-  shell: process.platform === 'win32',
-});
-if (status !== 0) process.exit(status ?? 1);
-cpSync('src/drawing/web', 'dist/drawing/web', { recursive: true });
-chmodSync('dist/cli/main.js', 0o755);
+for (const folder of ['build', 'dist']) rmSync(folder, { recursive: true, force: true });
+compile();
+const packages = await bundle();
+writeFileSync('dist/licenses.txt', packages.map(licenseOf).join('\n\n'));
+chmodSync('dist/raymond.js', 0o755);
+
+function compile() {
+  const declarations = ['--declaration', '--declarationDir', 'dist/types'];
+  const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json', ...declarations], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/**
+ * All files lie side by side: `src/shipped.ts` counts on it. What the package depends on stays outside. Returns the
+ * packages that went in.
+ */
+async function bundle() {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const input = { raymond: 'build/cli/main.js', index: 'build/index.js' };
+  const made = await rolldown({ input, platform: 'node', external: Object.keys(dependencies), logLevel: 'warn' });
+  const { output } = await made.write({ dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js' });
+  await made.close();
+  const modules = output.flatMap(({ moduleIds = [] }) => moduleIds);
+  const named = modules.flatMap((id) => /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id)?.[1] ?? []);
+  return [...new Set(named.map((name) => name.replaceAll('\\', '/')))].sort();
+}
+
+function licenseOf(name) {
+  const folder = join('node_modules', name);
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+  if (file === undefined) throw new Error(`${name} has no license file`);
+  return `${name}\n${'-'.repeat(name.length)}\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+}

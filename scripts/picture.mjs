@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const [{ runWorkflow }, { lineOf }, { render }, { EMPTY_VIEW, viewAfter, viewSeeing }] = await Promise.all(
   ['index.js', 'observers/words.js', 'observers/live/render.js', 'observers/live/view.js'].map(
-    (file) => import(new URL(`../dist/${file}`, import.meta.url)),
+    (file) => import(new URL(`../build/${file}`, import.meta.url)),
   ),
 );
 

@@ -1,9 +1,9 @@
 // Writes schemas/ anew from the tables that the loaders use. They are published, so they are kept under version control.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configSchema } from '../dist/config/schema.js';
-import { scenarioSchema } from '../dist/scenario/json-schema.js';
-import { frontmatterSchema } from '../dist/workflow/schema.js';
+import { configSchema } from '../build/config/schema.js';
+import { scenarioSchema } from '../build/scenario/json-schema.js';
+import { frontmatterSchema } from '../build/workflow/schema.js';
 
 const folder = join(import.meta.dirname, '..', 'schemas');
 const schemas = { frontmatter: frontmatterSchema(), scenario: scenarioSchema(), config: configSchema() };

@@ -21,7 +21,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { chanceOf } from '../torture/random.ts';
 
-const CLI = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js');
+const CLI = join(import.meta.dirname, '..', 'dist', 'raymond.js');
 const ID = 'crash';
 
 let home: string;

@@ -18,12 +18,12 @@ describe('the README', () => {
   test('has a first command whose example runs without an account', async () => {
     const command = blocks('sh')[0]?.trim().split(' && ') ?? [];
     expect(command.slice(0, 2)).toStrictEqual(['npm ci', 'npm run build']);
-    expect(command[2]).toBe('node dist/cli/main.js demo');
+    expect(command[2]).toBe('node dist/raymond.js demo');
     const home = mkdtempSync(join(tmpdir(), 'raymond-readme-'));
     try {
       const env = { ...process.env, RAYMOND_REPLAY: 'fast' };
       const out = await new Promise<string>((done, fail) => {
-        execFile(process.execPath, [join(PROJECT, 'dist/cli/main.js'), 'demo'], { cwd: home, env }, (error, stdout) =>
+        execFile(process.execPath, [join(PROJECT, 'dist/raymond.js'), 'demo'], { cwd: home, env }, (error, stdout) =>
           error ? fail(error) : done(stdout),
         );
       });

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { shipped } from '../shipped.ts';
 import { quoted } from './quoted.ts';
 import type { Terminal } from './terminal.ts';
 
-const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
+const MAIN = shipped('dist/raymond.js');
 const NAMES = process.platform === 'win32' ? ['raymond.cmd', 'raymond.exe'] : ['raymond'];
 
 /** How Raymond is called from a folder: by its name if that is on the PATH, else by its file. */

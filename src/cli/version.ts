@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { shipped } from '../shipped.ts';
 
 /** The version of this package. */
 export function version(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return String((JSON.parse(readFileSync(file, 'utf8')) as { version: unknown }).version);
+  return String((JSON.parse(readFileSync(shipped('package.json'), 'utf8')) as { version: unknown }).version);
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { LintFinding } from '../analysis/lint.ts';
 import type { Sheet } from '../analysis/sheet.ts';
 import { counted } from '../observers/words.ts';
+import { shipped } from '../shipped.ts';
 import { cardsOf, routesOf } from './cards.ts';
 import { escapeData, escapeMarkup } from './escape.ts';
 import { legendOf } from './legend.ts';
@@ -50,7 +50,7 @@ const FORBIDDEN = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 const SCRIPTS = ['view.js', 'panel.js', 'page.js'] as const;
 
-const webFile = (name: string): string => readFileSync(join(import.meta.dirname, 'web', name), 'utf8');
+const webFile = (name: string): string => readFileSync(shipped(`web/${name}`), 'utf8');
 
 /** The scripts are modules; in the page they are one. */
 const scriptFrom = (name: string): string =>

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { shipped } from '../shipped.ts';
 
 /** A schema that the package carries, to be laid beside a file that refers to it. */
 export const publishedSchema = (name: 'frontmatter' | 'scenario' | 'config'): string =>
-  readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8');
+  readFileSync(shipped(`schemas/${name}.schema.json`), 'utf8');

@@ -36,7 +36,7 @@ describe('raymond demo', () => {
     expect(await obey(['demo', '--fast'], mine)).toBe(0);
     const [, raymond, again] =
       /^ {2}\(cd raymond-demo && (.*) logs last\) .*\n {2}(.*) init /m.exec(mine.said().err) ?? [];
-    const main = join(PROJECT, 'src', 'cli', 'main.js');
+    const main = join(PROJECT, 'dist', 'raymond.js');
     const fromThere = (folder: string): string =>
       [main, relative(folder, main)].toSorted((a, b) => a.length - b.length)[0] ?? '';
     expect([raymond, again]).toStrictEqual(

@@ -94,7 +94,7 @@ run run-1: /w/book
 /** Runs a command in a real terminal; not every machine has it, or has this one. */
 const SCRIPT = 'script';
 const hasScript = spawnSync(SCRIPT, ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
-const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 
 describe.skipIf(!hasScript)('in a real terminal', () => {
   let home: string;

@@ -10,7 +10,7 @@ import { runWorkflow } from '../../src/raymond/start.ts';
 import { eventually } from '../process/turns.ts';
 import { newRoom, type Room } from './room.ts';
 
-const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 const WAIT = 'i=0; while [ ! -e go ] && [ $i -lt 3000 ]; do sleep 0.01; i=$((i+1)); done';
 
 function roomWith(states: Readonly<Record<string, string>>): Room {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 
-const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 
 /** A `raymond` in a process of its own. */
 export interface OwnerProcess {

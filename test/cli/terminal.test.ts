@@ -57,7 +57,7 @@ test('signs in ASCII are as wide as what they stand for', () => {
   expect(widthOf(plainSigns(signs))).toBe(widthOf(signs));
 });
 
-const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 
 describe.skipIf(process.platform === 'win32')('the command', () => {
   let home: string;

@@ -25,7 +25,7 @@ export function makeFolder(): Folder {
   mkdirSync(join(path, 'node_modules', '@types'), { recursive: true });
   symlinkSync(PROJECT, join(path, 'node_modules', 'raymond'));
   symlinkSync(join(PROJECT, 'node_modules', '@types', 'node'), join(path, 'node_modules', '@types', 'node'));
-  program(join(bin, 'raymond'), `exec '${process.execPath}' '${join(PROJECT, 'dist', 'cli', 'main.js')}' "$@"`);
+  program(join(bin, 'raymond'), `exec '${process.execPath}' '${join(PROJECT, 'dist', 'raymond.js')}' "$@"`);
   // Whatever a page says, nobody's account is used.
   program(join(bin, 'claude'), 'echo "this is a test without Claude Code" >&2; exit 1');
   return {

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { codeOf } from '../../errors.ts';
+import { shipped } from '../../shipped.ts';
 import { contentOf, makeFolder, reasonOf } from '../new-folder.ts';
 import { usage } from '../usage.ts';
 
@@ -11,7 +11,6 @@ export interface DemoFolder {
   readonly path: string;
 }
 
-const SHIPPED = fileURLToPath(new URL('../../../examples/demo', import.meta.url));
 const USUAL = 'raymond-demo';
 const ELSEWHERE = 'Name another folder: raymond demo DIR';
 
@@ -24,7 +23,7 @@ export function makeDemoFolder(given: string | undefined, cwd: string): DemoFold
     if (content !== null) throw usage(`${name} is not empty: ${content}`, ELSEWHERE);
     // With a `.raymond` of its own the demo leaves no trace outside its folder.
     makeFolder(join(path, '.raymond'), 0o700);
-    cpSync(SHIPPED, join(path, 'workflow'), { recursive: true });
+    cpSync(shipped('examples/demo'), join(path, 'workflow'), { recursive: true });
   } catch (error) {
     if (codeOf(error) === '') throw error;
     throw usage(`${name} cannot be written: ${reasonOf(error)}`, ELSEWHERE);
