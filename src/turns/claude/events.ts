@@ -15,8 +15,10 @@ const READERS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {
 };
 
 /** Reads one line. It never throws: what it cannot make sense of is an event too. */
-export function readEvent(line: string): ClaudeEvent {
-  const value = parseJson(line);
+export const readEvent = (line: string): ClaudeEvent => eventOf(parseJson(line), line);
+
+/** The event that the value of a line stands for. */
+export function eventOf(value: unknown, line: string): ClaudeEvent {
   const typed = TYPED.safeParse(value);
   if (!typed.success) return { kind: 'garbage', text: line.slice(0, MOST_GARBAGE) };
   const { type, subtype } = typed.data;

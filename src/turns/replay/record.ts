@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { ClaudeEvent } from '../claude/event.ts';
-import { readEvent } from '../claude/events.ts';
+import { eventOf } from '../claude/events.ts';
 import { EMPTY_TRANSCRIPT, hear, type Transcript } from '../claude/transcript.ts';
 import type { Line } from './lines.ts';
 
@@ -25,7 +25,7 @@ export class TurnRecord {
     for (const line of lines) {
       const printed = JSON.stringify(line);
       this.unwritten += `${printed}\n`;
-      const event = readEvent(printed);
+      const event = eventOf(line, printed);
       this.transcript = hear(this.transcript, event);
       this.tell?.(event);
     }
