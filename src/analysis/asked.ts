@@ -1,5 +1,8 @@
+import type { Region } from '../core/markup.ts';
+import { TAG_NAMES } from '../core/transitions/index.ts';
 import { isEnglish } from './english.ts';
 import { withoutTags } from './mentions.ts';
+import { fencesIn } from './quoted.ts';
 
 /**
  * Says of the tag at an offset whether a prompt asks its agent for it, or only speaks of it. Only words of the same sentence
@@ -7,7 +10,10 @@ import { withoutTags } from './mentions.ts';
  */
 export function askingIn(prompt: string, isImplicit: boolean): (offset: number) => boolean {
   const mustAsk = isImplicit && isEnglish(withoutTags(prompt));
+  const samples = mustAsk ? samplesIn(prompt) : [];
   return (offset) => {
+    const sample = samples.find(({ start, end }) => start < offset && offset < end);
+    if (sample !== undefined) return ASKS_IN_WORDS.test(wordsBefore(prompt, sample.start));
     const before = wordsBefore(prompt, offset);
     const after = wordsAfter(prompt, offset);
     const excused =
@@ -21,6 +27,12 @@ export function askingIn(prompt: string, isImplicit: boolean): (offset: number) 
     return !excused && (!mustAsk || ASKS.test(before));
   };
 }
+
+/** Blocks of code that show what a file looks like: other elements stand beside the tags. */
+const samplesIn = (prompt: string): readonly Region[] =>
+  fencesIn(prompt).filter(({ start, end }) => ELEMENT.test(prompt.slice(start, end)));
+
+const ELEMENT = new RegExp(`<(?!(?:${TAG_NAMES.join('|')})\\b)[a-z][\\w-]*[\\s/>]`, 'i');
 
 /** As much as a sentence takes. */
 const NEAR = 400;
@@ -68,8 +80,10 @@ const LINES_INTO_FILE = new RegExp(
 /** "Write … into decision.txt" */
 const WRITE = new RegExp(`${WRITES}(?:\\s+(?!and\\b|then\\b)\\w+){0,4}${MARKS}$`, 'i');
 const INTO_FILE = new RegExp(`^${MARKS}(?:(?:or|and|,)${MARKS})*(?:in|into|to|at)\\s+${FILE}`, 'i');
-/** "answer with …", "when it is done: …", "then …" */
+/** "answer with …" */
+const ASKS_IN_WORDS = /\b(?:answer|respond|reply|say|emit|output|print|finish|conclude|end with)\b/i;
+/** The same, or "when it is done: …", "then …" */
 const ASKS = new RegExp(
-  `\\b(?:answer|respond|reply|say|emit|output|print|finish|conclude|end with)\\b|(?:^|\\bthen|\\band|,)\\s*return\\b|(?:[:→>]|\\b(?:then|else|otherwise|or))${MARKS}$`,
+  `${ASKS_IN_WORDS.source}|(?:^|\\bthen|\\band|,)\\s*return\\b|(?:[:→>]|\\b(?:then|else|otherwise|or))${MARKS}$`,
   'i',
 );

@@ -324,6 +324,10 @@ test.each([
   ['Refactor src/util.js. <goto>END.md</goto>', 1],
   ['Refactor src/util.js, then stop. <goto>END.md</goto>', 0],
   ['Lies src/util.js. <goto>END.md</goto>', 0],
-])('the names of files say nothing about when to stop: %s', (text, count) => {
+  ['Fix the first warning of it. Warnings are left → <goto>END.md</goto>', 0],
+  ['Condense what was found, and hand it back:\n<goto>END.md</goto>', 0],
+  ['Write the list of owners. End there. <goto>END.md</goto>', 0],
+  ['Look at a: b and c. <goto>END.md</goto>', 1],
+])('what introduces a tag says when to stop, the name of a file does not: %s', (text, count) => {
   expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);
 });

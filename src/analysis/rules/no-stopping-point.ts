@@ -1,10 +1,17 @@
+import { TAG_NAMES } from '../../core/transitions/index.ts';
 import { isEnglish } from '../english.ts';
 import { withoutTags } from '../mentions.ts';
 import { rulePerPage } from '../rule.ts';
 
 /** Words with which a prompt says when its step is over, or what belongs to a later one. */
 const STOPS =
-  /\b(?:stop|yet|until|when|once|after|afterwards|as soon as|if|otherwise|only|later|next step|finish\w*|done|complete[sd]?|answer|respond|reply|give back|emit|output|end (?:your|the|this)|nothing else|then(?! (?:proceed|continue|go on|move))|return|in the end|finally|lastly|last of all)\b|\?/i;
+  /\b(?:stop|yet|until|when|once|after|afterwards|as soon as|if|otherwise|only|later|next step|finish\w*|done|complete[sd]?|answer|respond|reply|give back|emit|output|end (?:your|the|this)|nothing else|hand (?:it|them|this|that) back|end (?:t?here)|(?:is|are) all|then(?! (?:proceed|continue|go on|move))|return|in the end|finally|lastly|last of all)\b|\?/i;
+
+/** "As long as there are some: <goto>…</goto>", "No item fails → <result>…</result>": it is over when this can be said. */
+const INTRODUCED = new RegExp(
+  `(?:[.!?] |\\n)[^.!?\\n<]{2,60}(?::|→|[-=]>)[\\s*"'\`]{0,20}<(?:${TAG_NAMES.join('|')})[\\s>]`,
+  'i',
+);
 
 /** A few words without any small one may be in English all the same. */
 const ORDER =
@@ -21,8 +28,15 @@ const saysStop = (prose: string): boolean =>
 /** A prompt does not say when to stop, so that its agent may run ahead into later steps. */
 export const noStoppingPoint = rulePerPage('no-stopping-point', 'info', (page, view) => {
   if (page.kind !== 'prompt' || page.broken || !view.isReached(page.file)) return [];
-  const prose = withoutTags(page.source.state.text);
-  if (prose.trim() === '' || saysStop(prose) || !(isEnglish(prose) || ORDER.test(prose))) return [];
+  const { text } = page.source.state;
+  const prose = withoutTags(text);
+  if (
+    prose.trim() === '' ||
+    INTRODUCED.test(text.trimStart()) ||
+    saysStop(prose) ||
+    !(isEnglish(prose) || ORDER.test(prose))
+  )
+    return [];
   const message = 'the prompt does not say when to stop';
   const hint = 'Name the point at which this step is over, and what must not be done yet.';
   return [{ file: page.file, at: page.place(0), message, hint }];

@@ -169,6 +169,24 @@ describe('what a prompt is about:', () =>
       [NOTE],
     ],
     [
+      'what a file looks like',
+      {
+        'START.md': implicit(
+          'Our plugin writes:\n\n```xml\n<suite>\n<result>x</result>\n</suite>\n```\n\nExplain it, then stop.',
+        ),
+        'A.md': END,
+      },
+      [NOTE],
+    ],
+    [
+      'what an answer looks like is none of it',
+      {
+        'START.md': implicit('When done, answer like this:\n\n```\n<why>it fits</why>\n<result>x</result>\n```\n'),
+        'A.md': END,
+      },
+      [NOTE, 'forbidden-tag START.md:9:1'],
+    ],
+    [
       'a tag in capitals is none of it',
       { 'START.md': 'Then answer <GOTO>GHOST</GOTO>.' },
       ['missing-state START.md:1:13'],
