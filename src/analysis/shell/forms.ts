@@ -51,4 +51,11 @@ function placeOf(cut: Cut, { tag, offset }: Mention): number {
 const spelling = ({ name, tag }: Mention): string => JSON.stringify([name, tag.body, tag.attributes]);
 
 const leadsAnywhere = ({ name, tag }: Mention): boolean =>
-  (TRANSITIONS[name].body === 'state' && isOpen(tag.body)) || Object.values(tag.attributes).some(isOpen);
+  (TRANSITIONS[name].body === 'state' && isOpen(tag.body)) || Object.entries(tag.attributes).flat().some(isOpen);
+
+/** Whether all that a command prints stands in the script, though it be in variables. */
+export const isAllKnown = ({ texts }: Speech, spot: Spot, values: Values): boolean =>
+  texts.every((text) => {
+    const filled = values.fill(text, spot);
+    return filled.all && filled.texts.length > 0 && !filled.texts.some((each) => isOpen(each.text));
+  });

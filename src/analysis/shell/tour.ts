@@ -3,6 +3,7 @@ import type { Chain, Command, List, Part, Pipeline } from './command.ts';
 import { Subjects } from './condition.ts';
 import { isExhaustive } from './equality.ts';
 import { Exits } from './exits.ts';
+import { isAllKnown } from './forms.ts';
 import { isEmptyAtTimes, type Loop, setsNullglob, surelyGoesRound, tagOfEachRound } from './loops.ts';
 import { badly, either, mapped, NOWHERE, type Outcome, settled, unmet, well } from './outcome.ts';
 import {
@@ -23,7 +24,7 @@ import {
 import { goesElsewhere, leavesTheText, nameOf, speechOf, trapped } from './speech.ts';
 import { outcomeOf, withCode } from './status.ts';
 import type { Values } from './values.ts';
-import { printing } from './walk.ts';
+import { linesOf, printing, type Spot } from './walk.ts';
 import type { Word } from './word.ts';
 
 const MOST_SAYINGS = 200;
@@ -48,11 +49,13 @@ export class Tour {
   private call: Part | null = null;
   private readonly printing: ReadonlySet<Command>;
   private readonly nullglob: boolean;
+  private readonly spots: ReadonlyMap<readonly Word[], Spot>;
 
   constructor(script: List, values: Values) {
     this.values = values;
     this.printing = printing(script);
     this.nullglob = setsNullglob(script);
+    this.spots = new Map(linesOf(script).map((line) => [line.words, line]));
     this.subjects = new Subjects(script, values);
   }
 
@@ -132,12 +135,15 @@ export class Tour {
 
   private simple({ at, command, redirects }: Part, from: Sayings, heard: boolean): Outcome {
     const words = command.kind === 'simple' ? command.words : [];
-    const { halves, sure, perhaps, ...speech } = speechOf(words, redirects);
+    const speech = speechOf(words, redirects);
+    const { halves, sure, perhaps } = speech;
     const tags = withArguments(speech, this.call);
     const half = sure && halves.some(({ name }) => name === 'result');
     const printed =
       heard && sure ? after(half ? afterHalfResult(from) : from, tags, [...this.around, ...this.unflagged]) : from;
-    const said = heard && perhaps ? uncertain(printed) : printed;
+    const spot = this.spots.get(words);
+    const isKnown = sure && spot !== undefined && isAllKnown(speech, spot, this.values);
+    const said = heard && perhaps ? (isKnown ? unsure(printed) : uncertain(printed)) : printed;
     if (leavesTheText(words, redirects) || this.speaksAtLast(words)) this.lost = true;
     const { name, args } = nameOf(words);
     const code = args[0]?.text;

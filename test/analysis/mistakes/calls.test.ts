@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { lint } from '../../../src/analysis/lint.ts';
 import { sheetOf } from '../sheet-of.ts';
-import { check, END, policy } from './check.ts';
+import { bash, check, END, policy } from './check.ts';
 
 describe('calls:', () =>
   check([
@@ -25,6 +25,39 @@ describe('calls:', () =>
         'LAST.md': END,
       },
       ['impossible-return END.md:0:0', 'never-returns START.md:1:7'],
+    ],
+    [
+      'a callee whose tags are values of a variable',
+      {
+        'START.md': 'If so <call return="END">A</call>, else <goto>END</goto>.',
+        'A.sh': bash(
+          `if [ -f x ]; then t='<goto>B</goto>'`,
+          `else t='<reset stack="clear">END</reset>'; fi`,
+          'echo "$t"',
+        ),
+        'B.md': 'If so <goto>A</goto>.',
+        'END.md': END,
+      },
+      ['never-returns START.md:1:7'],
+    ],
+    [
+      'a callee of whose tags not all are known',
+      {
+        'START.md': 'If so <call return="END">A</call>, else <goto>END</goto>.',
+        'A.sh': bash('if [ -f x ]; then t=$(cat x)', `else t='<goto>B</goto>'; fi`, 'echo "$t"'),
+        'B.md': 'If so <goto>A</goto>.',
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'a callee with an attribute out of a variable',
+      {
+        'START.md': 'If so <call return="END">A</call>, else <goto>END</goto>.',
+        'A.sh': bash(`how='stack="clear"'`, 'echo "<reset $how>END</reset>"'),
+        'END.md': END,
+      },
+      ['never-returns START.md:1:7'],
     ],
     [
       'only the innermost of several',
