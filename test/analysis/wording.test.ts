@@ -65,9 +65,18 @@ test.each([
   ['When done answer with a <result> tag', 0],
   ['When done answer with `<result>`', 0],
   ['Not <result>x but this: <result>y</result>', 0],
-])('a result that nothing closes is told if it is all there is: %s', (text, count) => {
-  expect(say('unclosed-tag', { 'START.md': text })).toHaveLength(count);
-});
+  ['When done answer <result>x</goto>, or <result>y</result>', 1],
+  ['When done answer <result>x<result>, or <result>y</result>', 1],
+])(
+  'a result that nothing closes is told if it is all there is, or if something else was to close it: %s',
+  (text, count) => {
+    expect(say('unclosed-tag', { 'START.md': text })).toHaveLength(count);
+    const permitted = `---\nallowed_transitions: [{ tag: result }, { tag: goto, target: END.md }]\n---\n${text}`;
+    expect(say('unclosed-tag', { 'START.md': permitted, 'END.md': END })).toHaveLength(count);
+    const forbidden = `---\nallowed_transitions: [{ tag: goto, target: END.md }]\n---\n${text}`;
+    expect(say('unclosed-tag', { 'START.md': forbidden, 'END.md': END })).toHaveLength(0);
+  },
+);
 
 test.each([
   ['reply with the bare grade in a `result` tag', 0],

@@ -21,19 +21,35 @@ export const unclosedTag = rulePerPage('unclosed-tag', 'error', (page, { names }
   }),
 ]);
 
-/** A prompt whose only tag is a result that is begun and not ended. */
+/** A result of a prompt that is begun and not ended: there is no other one, or what comes next was to be its end. */
 function unclosedResult(page: Page): readonly Fault[] {
-  const [half, another] = page.halves;
-  const { text, rules } = page.source.state;
-  if (page.kind !== 'prompt' || page.tags.length > 0 || rules.policy.length > 0) return [];
-  if (half?.name !== 'result' || another !== undefined || !/<result\b[^<>]*>[\p{L}\p{N}]/iu.test(text)) return [];
-  const message = 'the `<result>` has no `</result>`, and there is no other tag in the prompt';
-  return [{ file: page.file, at: half.at, message, hint: 'Write <result>…</result>.', level: 'warning' }];
+  const { policy } = page.source.state.rules;
+  if (page.kind !== 'prompt' || (policy.length > 0 && !policy.some(({ tag }) => tag === 'result'))) return [];
+  const hasOther = [...page.tags, ...page.quoted].some(({ name }) => policy.length === 0 || name === 'result');
+  return page.halves.flatMap(({ name, at }) => {
+    const [begun, next = ''] = (name === 'result' && BEGUN.exec(lineAt(at, page))) || [];
+    if (begun === undefined) return [];
+    const column = at.column + begun.length - next.length;
+    const isOther = page.tags.some((tag) => tag.at.line === at.line && tag.at.column === column);
+    const end = isOther ? '' : next;
+    if (end === '' && hasOther) return [];
+    const instead = end === '' ? '' : `: \`${end}\` does not close it`;
+    const message = `the \`<result>\` has no \`</result>\`${instead}`;
+    return [{ file: page.file, at, message, hint: 'Write <result>…</result>.', level: 'warning' }];
+  });
 }
 
+/** A result with a text, up to the next tag if that may have been meant as its end. */
+const BEGUN = /^<result\b[^<>]*>[\p{L}\p{N}{][^<>]*(<result>|<\/[a-z]+>|)/iu;
+
 /** Whether there is a quote too many, or too few, between the name of a tag and its `>`. */
-function hasOpenQuote(name: string, { line, column }: Place, { source }: Page): boolean {
-  const rest = source.text.split('\n')[line - 1]?.slice(column + name.length) ?? '';
-  const [attributes = ''] = rest.split('>', 1);
+function hasOpenQuote(name: string, at: Place, page: Page): boolean {
+  const [attributes = ''] = lineAt(at, page)
+    .slice(name.length + 1)
+    .split('>', 1);
   return attributes.includes('=') && ['"', "'"].some((quote) => attributes.split(quote).length % 2 === 0);
 }
+
+/** The rest of the line that begins at a place. */
+const lineAt = ({ line, column }: Place, { source }: Page): string =>
+  source.text.split('\n')[line - 1]?.slice(column - 1) ?? '';
