@@ -28,10 +28,15 @@ function strayFrontmatter(page: Page): readonly Fault[] {
   const [message, hint] =
     page.kind === 'script'
       ? ['a script has no frontmatter: these lines are run as commands', 'Remove them; only a prompt has frontmatter.']
-      : [
-          'this is no frontmatter and has no effect, because something stands before it',
-          'Let the file begin with it: the first `---` must be the first line.',
-        ];
+      : stray.why === 'unopened'
+        ? [
+            'this is no frontmatter and has no effect, because no `---` opens it',
+            'Let the first line be `---` and nothing else.',
+          ]
+        : [
+            'this is no frontmatter and has no effect, because something stands before it',
+            'Let the file begin with it: the first `---` must be the first line.',
+          ];
   return [{ file: page.file, at: page.place(stray.offset), message, hint }];
 }
 

@@ -13,6 +13,21 @@ describe('keys and their values:', () =>
       ['key-without-effect START.md:3:1'],
     ],
     [
+      'frontmatter without its first line',
+      { 'START.md': 'model: opus\nallowed_transitions:\n  - { tag: result }\n---\nBuild it, then stop.' },
+      ['key-without-effect START.md:1:1'],
+    ],
+    [
+      'frontmatter whose first line begins with a blank',
+      { 'START.md': ' ---\nallowed_transitions:\n- { tag: result }\n---\nBuild it, then stop.' },
+      ['key-without-effect START.md:1:1'],
+    ],
+    [
+      'a word with a colon above a line',
+      { 'START.md': 'Model: opus is fine\n\n---\nBuild it. When done, answer with <result>x</result>.' },
+      [],
+    ],
+    [
       'frontmatter that is an example',
       {
         'START.md':
