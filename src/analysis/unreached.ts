@@ -1,6 +1,7 @@
 import { blamedIn } from './blamed.ts';
 import { componentsOf } from './components.ts';
 import type { Target } from './graph.ts';
+import { countLostWays } from './lost-ways.ts';
 import type { View } from './rule.ts';
 
 /** A state that nothing leads to. */
@@ -12,7 +13,8 @@ export interface Unreached {
 
 /**
  * The states that nothing leads to; of those that follow on each other only the first. What a mistake that is told
- * already keeps from being reached is left out, and so is what lies behind it.
+ * already keeps from being reached is left out, and so is what lies behind it. So are states that may be where lost
+ * ways were to lead.
  */
 export function unreachedIn(view: View): readonly Unreached[] {
   const { flow, mentioned } = view.proof;
@@ -30,7 +32,9 @@ export function unreachedIn(view: View): readonly Unreached[] {
   };
   follow([...blamedIn(view)].map(flow.numberOf).filter((state) => unreached.has(state)));
   const rest = [...unreached].filter((state) => !seen.has(state));
-  return firstsOf(rest, ways).map((first) => {
+  const firsts = firstsOf(rest, ways);
+  if (firsts.length <= countLostWays(view)) return [];
+  return firsts.map((first) => {
     const names = follow([first]).map((state) => flow.names[state] ?? '');
     return { state: flow.names[first] ?? '', behind: names.slice(1) };
   });

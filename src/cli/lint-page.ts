@@ -64,10 +64,10 @@ export function placeOf({ file, line, column }: LintFinding): string {
   return line === 0 ? oneLine(file) : `${oneLine(file)}:${line}:${column}`;
 }
 
-/** The whole example, unless the message tells it already. */
+/** The whole example, unless the message tells it already, be it in two parts. */
 function exampleOf({ message, path }: LintFinding): string | null {
-  const whole = oneLine(sayWhole(path));
-  return whole === '' || oneLine(message).includes(whole) ? null : whole;
+  const isTold = path.every(({ to }) => message.includes(`→ ${to}`));
+  return isTold ? null : oneLine(sayWhole(path));
 }
 
 /** In a sentence, the middle of a long way is left out. Here there is room for it. */

@@ -27,10 +27,14 @@ interface Wrong {
 
 /** What the parser complains about; where something is never closed, nothing that only follows from it. */
 export function wrongIn(document: Document.Parsed): readonly Wrong[] {
-  const all = document.errors.map(explained);
+  const all = document.errors.filter(isFirstTab).map(explained);
   const unclosed = firstUnclosed(document);
   return unclosed === undefined ? all : [...all.filter(({ offset }) => offset < unclosed.offset), unclosed];
 }
+
+/** Who indents one line with a tab does so with the others. */
+const isFirstTab = ({ code }: YAMLError, index: number, all: readonly YAMLError[]): boolean =>
+  code !== 'TAB_AS_INDENT' || all.findIndex((each) => each.code === code) === index;
 
 function explained({ code, message, pos }: YAMLError): Wrong {
   const own = ADVICE[code] ?? BY_WORDS.find(([words]) => words.test(message))?.[1];

@@ -340,3 +340,34 @@ test.each([
 ])('what introduces a tag says when to stop, the name of a file does not: %s', (text, count) => {
   expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);
 });
+
+test.each([
+  ['if [ -e a ]; then echo "<result>x</result>"; fi', 'no condition of this `if` holds'],
+  ['case $x in a) echo "<result>x</result>" ;; esac', 'no pattern of this `case` fits'],
+  ['for i in $(seq 9); do if [ -e a ]; then echo "<result>x</result>"; exit; fi; done', 'this loop comes to its end'],
+  ['[ -e a ] && echo "<result>x</result>"; true', 'this fails'],
+  ['[ -e a ] || echo "<result>x</result>"', 'this succeeds'],
+  ['if [ -e a ]; then exit; fi; echo "<result>x</result>"', 'it leaves here'],
+  ['if [ -e a ]; then sleep 1; else echo "<result>x</result>"; fi', 'it comes through here'],
+])('a way without a tag is told by what happens there: %s', (line, when) => {
+  expect(say('silent-path', { 'START.sh': bash(line) }).map(([message]) => message)).toStrictEqual([
+    `the script can end without printing a tag, as when ${when}`,
+  ]);
+});
+
+test.each([
+  ['echo "<result>x</result>"; echo "<result>y</result>"', 'the script prints', 'error'],
+  ['if [ -e a ]; then echo "<result>x</result>"; fi; echo "<result>y</result>"', 'the script can print', 'warning'],
+])('two tags on every way are an error: %s', (line, words, level) => {
+  const [found] = lint(sheetOf({ 'START.sh': bash(line) }));
+  expect(found).toMatchObject({ rule: 'several-tags', level, message: expect.stringContaining(words) });
+});
+
+test.each([
+  ['LOOK.py', 'Let a script such as LOOK.sh run LOOK.py, and name that script here.'],
+  ['LOOK.MD', 'Rename LOOK.MD to LOOK.md: upper and lower case count, also in the ending.'],
+])('what to do if the file of a missing state is %s', (file, hint) => {
+  const name = file === 'LOOK.MD' ? 'LOOK.md' : file;
+  const files = { 'START.md': `When done <goto>${name}</goto>.`, [file]: 'print(1)' };
+  expect(say('missing-state', files).map(([, said]) => said)).toStrictEqual([hint]);
+});

@@ -32,5 +32,8 @@ function hintFor(name: string, { sheet }: View): string {
   const right =
     ENDINGS.get(ending.toLowerCase()) ?? (/^(?:md|sh|bat|ps1)$/i.test(ending) ? ending.toLowerCase() : undefined);
   if (right !== undefined) return `Rename it ${base}.${right}, and write that name here.`;
+  if (file !== undefined) return `Let a script such as ${base}.sh run ${name}, and name that script here.`;
+  const other = sheet.files.find((each) => each.file.toLowerCase() === name.toLowerCase());
+  if (other !== undefined) return `Rename ${other.file} to ${name}: upper and lower case count, also in the ending.`;
   return `Add a state ${name} to the workflow, or name one that exists.`;
 }

@@ -3,21 +3,23 @@ import type { Clash } from '../shell/sayings.ts';
 
 /** A script can print two tags that exclude each other. */
 export const severalTags = rulePerPage('several-tags', 'warning', (page) =>
-  (page.ways?.said ?? []).flatMap((said) => {
+  (page.ways?.said ?? []).flatMap((said, _, all) => {
     if (said.kind !== 'clash') return [];
     const first = page.place(said.first).line;
-    return [{ file: page.file, at: page.place(said.second), ...TEXTS[said.why](first) }];
+    const always = said.why !== 'again' && all.every(({ kind }) => kind === 'clash');
+    const text = TEXTS[said.why](first, always ? 'prints' : 'can print');
+    return [{ file: page.file, at: page.place(said.second), ...text, level: always ? 'error' : 'warning' }];
   }),
 );
 
-/** What there is to say about two tags, the first of which stands on this line. */
-const TEXTS: Readonly<Record<Clash['why'], (line: number) => { message: string; hint: string }>> = {
-  two: (line) => ({
-    message: `the script can print this tag after the one on line ${line}: an answer with two transitions is an error`,
+/** What there is to say about two tags, the first of which stands on this line, and of which it can print both, or does. */
+const TEXTS: Readonly<Record<Clash['why'], (line: number, prints: string) => { message: string; hint: string }>> = {
+  two: (line, prints) => ({
+    message: `the script ${prints} this tag after the one on line ${line}: an answer with two transitions is an error`,
     hint: 'Put an `exit` after the first one, or an `else` between them.',
   }),
-  forks: (line) => ({
-    message: `the script can print this tag together with the one on line ${line}: beside forks there can only be a <goto>`,
+  forks: (line, prints) => ({
+    message: `the script ${prints} this tag together with the one on line ${line}: beside forks there can only be a <goto>`,
     hint: 'Let the parent go on in a state that does this, or put an `exit` after the first one.',
   }),
   next: (line) => ({

@@ -9,9 +9,20 @@ export const silentPath = rulePerPage('silent-path', 'warning', (page, view) => 
     if (said.kind !== 'nothing') return [];
     const { text } = page.source.state;
     const at = said.since ?? Math.max(0, text.trimEnd().length - 1);
-    const where = /^(?:exit|return)\b/.test(text.slice(at)) ? 'when it leaves here' : 'when no tag is printed here';
-    const message = `the script can end without printing a tag, as ${where}`;
+    const message = `the script can end without printing a tag, as when ${whenSilent(text.slice(at))}`;
     const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
     return [{ file: page.file, at: page.place(at), message, hint }];
   });
 });
+
+/** What happens at the place where a tag could have been printed and was not. */
+const whenSilent = (rest: string): string => CASES.find(([begin]) => begin.test(rest))?.[1] ?? 'it comes through here';
+
+const CASES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:exit|return)\b/, 'it leaves here'],
+  [/^if\b/, 'no condition of this `if` holds'],
+  [/^case\b/, 'no pattern of this `case` fits'],
+  [/^(?:for|while|until)\b/, 'this loop comes to its end'],
+  [/^[^\n|&;]*&&/, 'this fails'],
+  [/^[^\n|&;]*\|\|/, 'this succeeds'],
+];

@@ -31,6 +31,26 @@ describe('one mistake is told once:', () =>
       ['forbidden-tag START.md:5:7'],
     ],
     [
+      'what lies behind a state that is missing',
+      { 'START.md': go('LOOK.py'), 'A.md': go('B'), 'B.md': END },
+      ['missing-state START.md:1:11'],
+    ],
+    [
+      'more than what can lie behind it',
+      { 'START.md': go('LOOK.py'), 'A.md': END, 'B.md': END },
+      ['unreachable-state A.md:0:0', 'unreachable-state B.md:0:0', 'missing-state START.md:1:11'],
+    ],
+    [
+      'what a fork without its next was to lead to',
+      { 'START.sh': bash('echo "<fork>W.md</fork>"'), 'W.md': END, 'A.md': END },
+      ['missing-attribute START.sh:2:7'],
+    ],
+    [
+      'what a loop without a way out was to lead to',
+      { 'START.sh': bash('echo "<reset>START.sh</reset>"'), 'A.md': END },
+      ['endless-loop START.sh:2:7'],
+    ],
+    [
       'what lies behind a tag that goes into a file',
       { 'START.sh': bash('{', '  echo "<goto>A</goto>"', '} > log'), 'A.md': END },
       ['no-way-out START.sh:1:1'],
