@@ -16,6 +16,10 @@ export function showWhole(name: TagName, { body, attributes }: Pick<Tag, 'body' 
   return showTag(name, { body }).replace(`<${name}`, () => `<${name}${given.join('')}`);
 }
 
+/** What to do about a `$` that was meant as a variable and is none. */
+export const DOUBLE_QUOTES =
+  "Use double quotes, or `<<EOF` without quotes: between single quotes, and after `<<'EOF'`, a `$` is a character like others.";
+
 const ANY = '(any)';
 const MOST_STEPS = 7;
 const SHOWN_STEPS = 3;

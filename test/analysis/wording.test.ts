@@ -363,6 +363,17 @@ test.each([
   expect(found).toMatchObject({ rule: 'several-tags', level, message: expect.stringContaining(words) });
 });
 
+test('a variable that no fork gives is told beside those that forks give', () => {
+  const files = {
+    'START.md': 'When done <fork next="END" item="x">W</fork>.',
+    'W.md': 'Look at {{doc}}. When done <result>x</result>.',
+    'END.md': END,
+  };
+  expect(say('undefined-variable', files).map(([message]) => message)).toStrictEqual([
+    'nothing sets {{doc}}: no <fork> of this workflow gives it; they give {{item}}',
+  ]);
+});
+
 test.each([
   ['LOOK.py', 'Let a script such as LOOK.sh run LOOK.py, and name that script here.'],
   ['LOOK.MD', 'Rename LOOK.MD to LOOK.md: upper and lower case count, also in the ending.'],

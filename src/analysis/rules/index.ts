@@ -18,6 +18,7 @@ import { ignoredAttribute } from './ignored-attribute.ts';
 import { implicitTransition } from './implicit-transition.ts';
 import { impossibleReturn } from './impossible-return.ts';
 import { keyWithoutEffect } from './key-without-effect.ts';
+import { literalVariable } from './literal-variable.ts';
 import { misplacedAttribute } from './misplaced-attribute.ts';
 import { missingAttribute } from './missing-attribute.ts';
 import { missingEntry } from './missing-entry.ts';
@@ -39,6 +40,7 @@ import { unknownMode } from './unknown-mode.ts';
 import { unknownModel } from './unknown-model.ts';
 import { unknownRule } from './unknown-rule.ts';
 import { unknownTag } from './unknown-tag.ts';
+import { unknownTool } from './unknown-tool.ts';
 import { unmentionedEntry } from './unmentioned-entry.ts';
 import { unquotedTag } from './unquoted-tag.ts';
 import { unreachableState } from './unreachable-state.ts';
@@ -67,6 +69,7 @@ export const RULES: readonly Rule[] = [
   unknownModel,
   unknownEffort,
   unknownMode,
+  unknownTool,
   forbiddenTag,
   unmentionedEntry,
   implicitTransition,
@@ -80,6 +83,7 @@ export const RULES: readonly Rule[] = [
   severalTags,
   wastedTag,
   unquotedTag,
+  literalVariable,
   bashSyntax,
   noShebang,
   otherShebang,

@@ -17,6 +17,7 @@ export const keyWithoutEffect: Rule = {
         return [{ file, at: { line, column }, message, hint: 'Correct it, or remove it.' }];
       }),
       ...(view.isMeant(page) ? strayFrontmatter(page) : []),
+      ...emptyPolicy(page),
       ...repeatedEntries(page, view),
       ...misspeltNext(page, view),
     ]),
@@ -38,6 +39,15 @@ function strayFrontmatter(page: Page): readonly Fault[] {
             'Let the file begin with it: the first `---` must be the first line.',
           ];
   return [{ file: page.file, at: page.place(stray.offset), message, hint }];
+}
+
+/** A list of nothing, which permits everything. */
+function emptyPolicy({ file, source, broken, tags }: Page): readonly Fault[] {
+  const at = source.keys.allowed_transitions;
+  // Without any tag there is no way out, which another rule tells.
+  if (at === undefined || broken || tags.length === 0 || source.state.rules.policy.length > 0) return [];
+  const message = '`allowed_transitions` is empty, which is as if it were not there: every tag is permitted';
+  return [{ file, at, message, hint: 'Write down what is permitted, or remove the key.' }];
 }
 
 /** Entries that permit what an entry before them permits. */

@@ -1,13 +1,13 @@
 import { isStateFile } from '../../core/names.ts';
 import type { View } from '../rule.ts';
 import { ruleAboutNames } from '../rule-about-names.ts';
+import { DOUBLE_QUOTES } from '../words.ts';
 
 /** A tag or a policy names a state that does not exist. */
 export const missingState = ruleAboutNames('missing-state', 'unknown', (name, view) => {
   if (name.includes('{{'))
     return 'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
-  if (name.includes('$'))
-    return "Use double quotes, or `<<EOF` without quotes: between single quotes, and after `<<'EOF'`, a `$` is a character like others.";
+  if (name.includes('$')) return DOUBLE_QUOTES;
   if (/^(?:readme|claude|agents)(?:\.md)?$/i.test(name)) {
     return 'README.md, CLAUDE.md and AGENTS.md are never states: give the state another name.';
   }

@@ -43,6 +43,9 @@ function unsetInPrompts(view: View): readonly Fault[] {
   });
 }
 
+/** More variables than these say nothing about which one was meant. */
+const MOST_NAMED = 3;
+
 type Words = Pick<Fault, 'message' | 'hint' | 'path' | 'level'>;
 
 /** Says whether a prompt has a name only in blocks of code: there, it may well be part of what is shown. */
@@ -68,10 +71,16 @@ function unsetAnywhere({ name }: Use, known: readonly string[], forks: boolean, 
   }
   const suggestion = meant === undefined ? '' : ` (did you mean {{${meant}}}?)`;
   const asItStands = `write \\{{${name}}} if it is meant as it stands.`;
+  const set = known.filter((each) => !OWN.includes(each));
+  const others =
+    set.length === 0 || set.length > MOST_NAMED ? '' : `; they give ${set.map((each) => `{{${each}}}`).join(', ')}`;
   const hint = forks
     ? `Add ${name}="…" to the <fork> whose worker comes here, or give --var ${name}=… to run and lint; ${asItStands}`
     : `Only a <fork> or --var ${name}=… sets a variable, and lint wants to be told of the latter; ${asItStands}`;
-  return { message: `nothing sets {{${name}}}: no <fork> of this workflow gives it${suggestion}`, hint };
+  return {
+    message: `nothing sets {{${name}}}: no <fork> of this workflow gives it${meant === undefined ? others : suggestion}`,
+    hint,
+  };
 }
 
 /** Somebody has the variable, but not whoever comes along this way. */

@@ -1,6 +1,6 @@
 import { implicitTag, type PolicyEntry, statesNamed } from '../../core/policy.ts';
 import { literalTag } from '../../core/reminder.ts';
-import type { TagName } from '../../core/transitions/index.ts';
+import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { counterpartsIn } from '../counterparts.ts';
 import type { Graph } from '../graph.ts';
 import { withoutTags } from '../mentions.ts';
@@ -25,10 +25,21 @@ export const unmentionedEntry = rulePerPage('unmentioned-entry', 'warning', (pag
   return rules.policy.flatMap((entry, index) => {
     if (!unmentioned.includes(entry) || wrongly.has(entry)) return [];
     const message = `the prompt never mentions \`${literalTag(entry)}\`, which its \`allowed_transitions\` permit`;
-    const hint = 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.';
+    const [lacking] = rules.policy.length === 1 ? lackingIn(entry) : [];
+    const hint =
+      lacking === undefined
+        ? 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.'
+        : `Add \`${lacking}\` to the entry, so that the transition need not be said, or say in the prompt when to answer with it.`;
     return [{ file: page.file, at: page.source.entries[index]?.at ?? WHOLE, message, hint }];
   });
 });
+
+/** What an entry would need to be a whole tag. */
+const lackingIn = ({ tag, target, attributes }: PolicyEntry): readonly string[] => {
+  const { body, required } = TRANSITIONS[tag];
+  const names = required.filter((key) => attributes[key] === undefined);
+  return body === 'state' && target === null ? ['target', ...names] : names;
+};
 
 /** "Answer with one of the two tags as before." */
 const AS_BEFORE =

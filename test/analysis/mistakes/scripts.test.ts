@@ -124,6 +124,17 @@ describe('loops that print:', () => {
       ),
       [],
     ],
+    [
+      'a name between single quotes',
+      start(other, 'for x in 1 2; do echo \'<fork next="E" n="$x">W</fork>\'; done'),
+      ['literal-variable START.sh:3:24'],
+    ],
+    [
+      'an amount between single quotes',
+      start(other, 'for x in 1 2; do echo \'<fork next="E" n="$5">W</fork>\'; done'),
+      [],
+    ],
+    ['a name that is none of the script', start(other, 'echo \'<fork next="E" n="set $PATH">W</fork>\''), []],
     ['forks that do not agree', start(fork('E'), fork('F')), ['several-tags START.sh:3:7']],
     ['forks and a goto that agree', start(other, fork('E'), 'echo "<goto>E.md</goto>"'), []],
     ['forks and a goto that do not', start(fork('E'), 'echo "<goto>F</goto>"'), ['several-tags START.sh:3:7']],

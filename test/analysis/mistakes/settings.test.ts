@@ -41,6 +41,18 @@ describe('keys and their values:', () =>
       [],
     ],
     [
+      'a policy without entries',
+      { 'START.md': withKeys('allowed_transitions: []') },
+      ['key-without-effect START.md:2:22'],
+    ],
+    [
+      'a policy without entries or tags',
+      { 'START.md': '---\nallowed_transitions: []\n---\nStop.' },
+      ['no-way-out START.md:4:1'],
+    ],
+    ['a tool with a slip', { 'START.md': withKeys('disallowed_tools: bash(git *)') }, ['unknown-tool START.md:2:19']],
+    ['tools of others', { 'START.md': withKeys('allowed_tools: [mcp__git__log, Deploy, WebSearch]') }, []],
+    [
       'a mode that does not exist',
       { 'START.md': withKeys('permission_mode: accept-edits') },
       ['unknown-mode START.md:2:18'],

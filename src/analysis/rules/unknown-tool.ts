@@ -1,0 +1,24 @@
+import { nearest } from '../../core/nearest.ts';
+import { rulePerPage } from '../rule.ts';
+import { WHOLE } from '../sheet.ts';
+
+/** Tools that Claude Code has, or had. It gets new ones, and servers bring theirs: only what is near one of these is a slip. */
+const TOOLS =
+  `Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillShell LS LSP MultiEdit
+  NotebookEdit NotebookRead Read Skill SlashCommand Task TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate
+  TodoWrite ToolSearch WebFetch WebSearch Write`.split(/\s+/);
+
+/** A tool whose name is misspelt, so that the rule about it holds for no tool. */
+export const unknownTool = rulePerPage('unknown-tool', 'warning', ({ file, source }) => {
+  const { allowedTools, disallowedTools } = source.state;
+  const lists = { allowed_tools: allowedTools, disallowed_tools: disallowedTools };
+  return Object.entries(lists).flatMap(([key, rules]) =>
+    (rules ?? []).flatMap((rule) => {
+      const [name = ''] = rule.split('(', 1);
+      const meant = TOOLS.includes(name) ? undefined : nearest(name, TOOLS);
+      if (meant === undefined) return [];
+      const message = `the tool \`${name}\` is unknown (did you mean ${meant}?)`;
+      return [{ file, at: source.keys[key] ?? WHOLE, message, hint: `Write ${meant}: upper and lower case count.` }];
+    }),
+  );
+});
