@@ -47,7 +47,7 @@ function emptyPolicy({ file, source, broken, tags }: Page): readonly Fault[] {
   // Without any tag there is no way out, which another rule tells.
   if (at === undefined || broken || tags.length === 0 || source.state.rules.policy.length > 0) return [];
   const message = '`allowed_transitions` is empty, which is as if it were not there: every tag is permitted';
-  return [{ file, at, message, hint: 'Write down what is permitted, or remove the key.' }];
+  return [{ file, at, message, hint: 'Write down what is permitted, or remove the key.', level: 'info' }];
 }
 
 /** Entries that permit what an entry before them permits. */

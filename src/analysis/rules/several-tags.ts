@@ -27,7 +27,7 @@ const TEXTS: Readonly<Record<Clash['why'], (line: number, prints: string) => { m
     hint: 'Give all of them the same `next`, and a <goto> beside them the same state.',
   }),
   again: () => ({
-    message: 'the loop prints this tag in each of its rounds, every time another one: only one of them is permitted',
+    message: 'the loop prints a tag in each of its rounds, and not always the same one: only one is permitted',
     hint: 'Leave the loop after it with `break` or `exit`, or print it after the loop.',
   }),
 };

@@ -1,5 +1,6 @@
 import { isOpen, type Mention } from '../mentions.ts';
 import type { Command, List, Part } from './command.ts';
+import type { Condition, One, Sayings } from './sayings.ts';
 import { nameOf, speechOf } from './speech.ts';
 import { linesOf } from './walk.ts';
 import type { Word } from './word.ts';
@@ -27,11 +28,29 @@ const isAsked = ({ text, inner }: Word): boolean => inner.length > 0 && text.len
 
 /** The offset of a tag that every round of a loop prints with another value, though there can be only one. */
 export function tagOfEachRound({ over, body }: Loop): number | undefined {
-  const leaves = linesOf(body).some(({ words }) => LEAVING.has(nameOf(words).name));
-  if (leaves || (over?.items?.length === 1 && over.items.every(isPlain))) return undefined;
+  if (leaves(body) || (over?.items?.length === 1 && over.items.every(isPlain))) return undefined;
   const parts = body.flatMap(({ first }) => (first.parts.length === 1 ? first.parts : []));
   return parts.flatMap(tagsOf).find(isAnother)?.offset;
 }
+
+/** The offset of one of several tags of which each round prints another, by what it goes through: in two rounds, two tags. */
+export function tagsOfRounds(loop: Loop, condition: Condition, rounds: Sayings): number | undefined {
+  if (leaves(loop.body)) return undefined;
+  const variables = [...(loop.over === null ? [] : [loop.over.variable]), ...namesRead(loop.test)];
+  const isByRound = ({ about }: One): boolean =>
+    about.some((each) => each !== condition && variables.some((name) => each.about.has(name)));
+  const said = [...rounds.values()];
+  const ones = said.filter((each) => each.kind === 'one').filter(isByRound);
+  return ones.length === said.length ? ones[1]?.at : undefined;
+}
+
+const leaves = (body: List): boolean => linesOf(body).some(({ words }) => LEAVING.has(nameOf(words).name));
+
+const namesRead = (test: List): readonly string[] =>
+  linesOf(test).flatMap(({ words }) => {
+    const { name, args } = nameOf(words);
+    return name === 'read' ? args.map(({ text }) => text) : [];
+  });
 
 const isAnother = ({ name, tag }: Mention): boolean =>
   name !== 'fork' && [tag.body, ...Object.values(tag.attributes)].some(isOpen);

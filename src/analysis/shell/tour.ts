@@ -4,7 +4,7 @@ import { Subjects } from './condition.ts';
 import { isExhaustive } from './equality.ts';
 import { Exits } from './exits.ts';
 import { isAllKnown } from './forms.ts';
-import { isEmptyAtTimes, type Loop, setsNullglob, surelyGoesRound, tagOfEachRound } from './loops.ts';
+import { isEmptyAtTimes, type Loop, setsNullglob, surelyGoesRound, tagOfEachRound, tagsOfRounds } from './loops.ts';
 import { badly, either, mapped, NOWHERE, type Outcome, settled, unmet, well } from './outcome.ts';
 import {
   after,
@@ -246,7 +246,7 @@ export class Tour {
         mapped(rounds, (each) => this.passing(each, at, condition)),
       );
     }
-    const again = heard ? tagOfEachRound(command) : undefined;
+    const again = heard ? (tagOfEachRound(command) ?? tagsOfRounds(command, condition, settled(rounds))) : undefined;
     const printed = (each: Sayings): Sayings => unsure(again === undefined ? each : printedAgain(each, again));
     return either(well(joined(empty, unsure(left))), mapped(rounds, printed));
   }

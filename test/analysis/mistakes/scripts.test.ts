@@ -144,6 +144,32 @@ describe('loops that print:', () => {
       ['several-tags START.sh:2:26'],
     ],
     [
+      'another goto by what a round is about',
+      start(
+        other,
+        'while read -r x; do',
+        'case $x in',
+        'a*) echo "<goto>W</goto>" ;;',
+        '*) echo "<goto>E</goto>" ;;',
+        'esac',
+        'done < list',
+      ),
+      ['several-tags START.sh:6:10'],
+    ],
+    [
+      'a goto that is the same in each round',
+      start(other, 'for x in 1 2; do if [ -f b ]; then echo "<goto>W</goto>"; else echo "<goto>E</goto>"; fi; done'),
+      [],
+    ],
+    [
+      'a goto of the last round, in words that do not stop',
+      start(
+        other,
+        'for x in *; do case $x in a*) echo "<goto>W</goto>"; break ;; *) echo "<goto>E</goto>" ;; esac; done',
+      ),
+      [],
+    ],
+    [
       'the first goto that fits',
       start('for x in W E F; do if [ -f "$x" ]; then echo "<goto>$x</goto>"; exit; fi; done', 'echo "<goto>W</goto>"'),
       [],
