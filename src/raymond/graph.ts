@@ -13,7 +13,8 @@ import { counted, dollars } from '../observers/words.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { findRun } from '../store/runs.ts';
 import { lookAt } from '../store/standing.ts';
-import { readSheet } from '../workflow/sheet.ts';
+import { type Circumstances, readSheet } from '../workflow/sheet.ts';
+import { withScriptFaults } from './bash-check.ts';
 import { circumstancesIn, type LintRequest } from './lint.ts';
 import { recordedEvents } from './records.ts';
 
@@ -30,8 +31,8 @@ export interface Drawing {
 /** Draws a workflow: a folder, a zip or a state file, however broken it is. */
 export async function drawWorkflow(path: string, format: GraphFormat, request: LintRequest = {}): Promise<Drawing> {
   const cwd = request.cwd ?? process.cwd();
-  const { sheet } = await readSheet(path, circumstancesIn(cwd, request));
-  return { text: await draw(compose(buildGraph(sheet)), format, { sheet, run: null }), warning: null };
+  const sheet = await sheetFrom(path, circumstancesIn(cwd, request));
+  return { text: await draw(compose(mapOf(sheet)), format, { sheet, run: null }), warning: null };
 }
 
 /** Draws a workflow with the ways that scenarios took over it, and those they left out. */
@@ -42,8 +43,8 @@ export async function drawTraffic(
   format: GraphFormat,
   cwd = process.cwd(),
 ): Promise<string> {
-  const { sheet } = await readSheet(path, circumstancesIn(cwd, {}));
-  return draw(compose(buildGraph(sheet), { journey, agents: [] }), format, { sheet, run: headline });
+  const sheet = await sheetFrom(path, circumstancesIn(cwd, {}));
+  return draw(compose(mapOf(sheet), { journey, agents: [] }), format, { sheet, run: headline });
 }
 
 /** Draws a run, its id, the beginning of it or `last`, over its workflow as that is now. */
@@ -53,7 +54,7 @@ export async function drawRun(wanted: string, format: GraphFormat, cwd = process
   const journey = new Journey();
   for (const event of await recordedEvents(run.id, cwd)) journey.tell(event);
   const found = await workflowOf(run);
-  const graph = found.sheet === null ? emptyGraph(run) : buildGraph(found.sheet);
+  const graph = found.sheet === null ? emptyGraph(run) : mapOf(found.sheet);
   const picture = compose(graph, { journey, agents: run.agents });
   const text = await draw({ ...picture, name: run.id }, format, { sheet: found.sheet, run: headline(run, standing) });
   return { text, warning: found.warning };
@@ -65,7 +66,7 @@ async function workflowOf(run: Run): Promise<{ readonly sheet: Sheet | null; rea
   const { resetStack, variables } = options;
   try {
     const { platform } = workflow;
-    const { sheet } = await readSheet(workflow.path, { platform, resetStack, variables: Object.keys(variables) });
+    const sheet = await sheetFrom(workflow.path, { platform, resetStack, variables: Object.keys(variables) });
     return { sheet, warning: null };
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
@@ -74,6 +75,16 @@ async function workflowOf(run: Run): Promise<{ readonly sheet: Sheet | null; rea
       warning: `only what the run tells is drawn, for its workflow cannot be read: ${error.message}`,
     };
   }
+}
+
+const sheetFrom = async (path: string, circumstances: Circumstances): Promise<Sheet> =>
+  withScriptFaults((await readSheet(path, circumstances)).sheet);
+
+/** A script that bash refuses goes nowhere: that we cannot read it either does not mean that it may go anywhere. */
+function mapOf(sheet: Sheet): Graph {
+  const graph = buildGraph(sheet);
+  const refused = new Set(sheet.files.flatMap((file) => (file.kind === 'state' && file.fault ? [file.file] : [])));
+  return { ...graph, nodes: graph.nodes.map((node) => (refused.has(node.state) ? { ...node, open: false } : node)) };
 }
 
 const emptyGraph = ({ workflow }: Run): Graph => ({ name: workflow.name, entry: null, nodes: [], edges: [] });

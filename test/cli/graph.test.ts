@@ -78,6 +78,28 @@ describe('raymond graph WORKFLOW', () => {
     expect(out).toContain('"rule":"missing-state"');
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'says on the page what bash has against a script, and lets it go nowhere (not on Windows)',
+    async () => {
+      const room = roomWith({
+        'wf/START.sh': script('<call return="B">F</call>'),
+        'wf/F.sh': script('<result>f</result>'),
+        'wf/B.sh': '#!/bin/bash\nif [ -e x ]; then echo "<goto>END</goto>"\n',
+        'wf/END.sh': script('<result>e</result>'),
+      });
+      const { out } = await room.raymond('graph', 'wf');
+      expect(out.match(/ -.*(?=\n)/g)).toStrictEqual([
+        ' --> s0',
+        ' -->|"call"| s1',
+        ' -.->|"return"| s2',
+        ' -.->|"result"| s1b',
+        ' -->|"goto"| s3',
+        ' -->|"result"| s3e',
+      ]);
+      expect((await room.raymond('graph', 'wf', '--format', 'html')).out).toContain('"rule":"bash-syntax"');
+    },
+  );
+
   test.each([
     [[], 'there is no workflow in this folder', 'Name a folder, a .zip, a state file or a run.'],
     [['nowhere'], 'there is no workflow and no run `nowhere`', 'Give a folder'],
