@@ -1,5 +1,6 @@
 import type { Edge, Graph, Node, Target } from '../analysis/graph.ts';
 import { prove } from '../analysis/proof.ts';
+import { transitionsIn } from '../analysis/transitions.ts';
 import type { Run } from '../core/run.ts';
 import type { Journey } from './journey.ts';
 import { inOrder } from './order.ts';
@@ -147,7 +148,8 @@ class Canvas {
     const passed = new Set(arrows.flatMap(({ from, to, times }) => (times === 0 ? [] : [from, to])));
     const marks = [...this.marks].map(([key, kind]) => ({ key, kind, passed: passed.has(key) }));
     const shapes: readonly Shape[] = [...this.states.values(), ...marks];
-    return { name: this.graph.name, shapes, arrows, travelled: this.travels !== null };
+    const transitions = transitionsIn(this.graph.edges).length;
+    return { name: this.graph.name, shapes, arrows, transitions, travelled: this.travels !== null };
   }
 
   private arrow(from: string | null, kind: ArrowKind, to: string, how: Pick<Arrow, 'unforeseen' | 'computed'>): Drawn {

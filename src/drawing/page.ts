@@ -8,7 +8,7 @@ import { cardsOf, routesOf } from './cards.ts';
 import { escapeData, escapeMarkup } from './escape.ts';
 import { legendOf } from './legend.ts';
 import { pageOf } from './markup.ts';
-import { type ArrowKind, isState, type Picture } from './picture.ts';
+import type { Picture, Shape } from './picture.ts';
 import { toSvg } from './svg.ts';
 
 /** What a page tells besides the picture. */
@@ -28,13 +28,10 @@ export async function toPage(picture: Picture, { sheet, findings, run }: Content
   const svg = await toSvg(picture);
   const data = { cards: cardsOf(picture, sheet, findings), routes: routesOf(picture) };
   const script = SCRIPTS.map(scriptFrom).join('\n');
-  const states = picture.shapes.filter(isState).length;
-  const transitions = picture.arrows.filter(({ kind }) => !CONSEQUENCES.has(kind)).length;
-  const summary = run ?? `${counted(states, 'state')}, ${counted(transitions, 'transition')}`;
   return pageOf({
     policy: `${FORBIDDEN}; img-src data:; style-src 'unsafe-inline'; script-src '${digest(script)}'`,
     name: escapeMarkup(picture.name),
-    summary: escapeMarkup(summary),
+    summary: escapeMarkup(run ?? summaryOf(picture)),
     style: webFile('page.css') + webFile('picture.css'),
     svg: svg.replace(/ width="[^"]*" height="[^"]*"/, ''),
     legend: legendOf(picture),
@@ -43,8 +40,18 @@ export async function toPage(picture: Picture, { sheet, findings, run }: Content
   });
 }
 
-/** Arrows that no tag of their own stands for. */
-const CONSEQUENCES: ReadonlySet<ArrowKind> = new Set<ArrowKind>(['begin', 'return', 'next']);
+/** What there is, and what is only named. */
+function summaryOf({ shapes, transitions }: Picture): string {
+  const count = (...kinds: readonly Shape['kind'][]): number =>
+    shapes.filter(({ kind }) => kinds.includes(kind)).length;
+  const [missing, ambiguous] = [count('missing'), count('ambiguous')];
+  return [
+    counted(count('prompt', 'script'), 'state'),
+    counted(transitions, 'transition'),
+    ...(missing > 0 ? [counted(missing, 'missing state')] : []),
+    ...(ambiguous > 0 ? [counted(ambiguous, 'ambiguous name')] : []),
+  ].join(', ');
+}
 
 const FORBIDDEN = "default-src 'none'; base-uri 'none'; form-action 'none'";
 

@@ -66,6 +66,8 @@ export interface Picture {
   readonly name: string;
   readonly shapes: readonly Shape[];
   readonly arrows: readonly Arrow[];
+  /** How many transitions the workflow has: a tag may be several arrows, and an arrow several tags. */
+  readonly transitions: number;
   /** Whether a run is drawn over it. */
   readonly travelled: boolean;
 }

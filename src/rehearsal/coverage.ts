@@ -1,6 +1,7 @@
 import { buildGraph } from '../analysis/build.ts';
 import type { Edge, Graph, Target } from '../analysis/graph.ts';
 import type { Sheet } from '../analysis/sheet.ts';
+import { transitionsIn } from '../analysis/transitions.ts';
 import type { PolicyEntry } from '../core/policy.ts';
 import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { Journey, type Way } from '../drawing/journey.ts';
@@ -8,7 +9,7 @@ import type { StateTally } from '../observers/tally.ts';
 import type { Workflow } from '../workflow/load.ts';
 import { readSheet } from '../workflow/sheet.ts';
 import type { Performance } from './rehearse.ts';
-import { canBeTaken, fits, nameOf } from './takings.ts';
+import { fits, nameOf } from './takings.ts';
 import type { Deed } from './witness.ts';
 
 /** Something that a workflow has, and how often the scenarios made use of it. */
@@ -92,7 +93,7 @@ function itemsOf(
   const reached = sheet.entryGiven ? statesFrom(graph) : null;
   const isOurs = (state: string): boolean => reached === null || reached.has(state) || visits.has(state);
   const states = graph.nodes.filter(({ kind, state }) => kind !== 'missing' && isOurs(state));
-  const edges = distinct(graph.edges.filter((edge) => isOurs(edge.from) && canBeTaken(edge)));
+  const edges = transitionsIn(graph.edges.filter((edge) => isOurs(edge.from)));
   const times = timesTaken(edges, deeds);
   return {
     states: states.map(({ state }) => ({ file: state, line: 0, label: state, times: visits.get(state) ?? 0 })),
@@ -107,16 +108,6 @@ function itemsOf(
       }));
     }),
   };
-}
-
-/** A state's text may say the same more than once. */
-function distinct(edges: readonly Edge[]): readonly Edge[] {
-  const seen = new Map<string, Edge>();
-  for (const edge of edges) {
-    const key = JSON.stringify([edge.from, edge.tag, ...[edge.to, edge.return, edge.next].map(name)]);
-    if (!seen.has(key)) seen.set(key, edge);
-  }
-  return [...seen.values()];
 }
 
 /** For each edge how often it was taken. One that leaves a name open is only taken where no other says it, unless it permits all. */

@@ -1,5 +1,6 @@
 import type { Edge } from '../analysis/graph.ts';
 import type { LintFinding } from '../analysis/lint.ts';
+import { canBeTaken } from '../analysis/transitions.ts';
 import { isPrompt, resolveState, type Scope } from '../core/names.ts';
 import { readTags } from '../core/tag.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
@@ -10,7 +11,7 @@ import { trouble } from './looks.ts';
 import { type Reading, readingOf } from './reading.ts';
 import type { Performance } from './rehearse.ts';
 import type { Piece } from './repertoire.ts';
-import { canBeTaken, fits, nameOf } from './takings.ts';
+import { fits, nameOf } from './takings.ts';
 import type { Deed } from './witness.ts';
 
 /** Holds what was played against what the states say by now: nobody has read the prompts, and scripts were not run. */

@@ -1,10 +1,6 @@
 import type { Edge, Target } from '../analysis/graph.ts';
 import type { Deed } from './witness.ts';
 
-/** What only guessing or a mistake has put on the map is not asked for. */
-export const canBeTaken = ({ origin, to, return: back, next }: Edge): boolean =>
-  origin !== 'guess' && [to, back, next].every((target) => target?.kind !== 'missing');
-
 /** Whether a deed may be what an edge stands for. */
 export function fits(edge: Edge, deed: Deed): boolean {
   const same = (target: Target | null, state: string | null): boolean =>

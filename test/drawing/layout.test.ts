@@ -36,6 +36,7 @@ const picture: fc.Arbitrary<Picture> = fc
       { key: 'begin', kind: 'begin', passed: true },
     ],
     arrows: pairs.map(arrow),
+    transitions: pairs.length,
     travelled: false,
   }));
 

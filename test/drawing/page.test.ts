@@ -215,6 +215,34 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
   });
 });
 
+test.each([
+  [
+    'a fork and the goto beside it are two',
+    { 'START.md': '<fork>A</fork> and <goto>A</goto>' },
+    '2 states, 3 transitions',
+  ],
+  ['a call is one', { 'START.md': '<call return="A">A</call>' }, '2 states, 2 transitions'],
+  [
+    'a result is one, whether it ends or returns',
+    { 'START.md': '<call return="A">START</call> or <result>x</result>' },
+    '2 states, 3 transitions',
+  ],
+  [
+    'what is missing is none',
+    { 'START.md': 'If so <goto>GONE</goto>, else <goto>A</goto>' },
+    '2 states, 2 transitions, 1 missing state',
+  ],
+  [
+    'what is ambiguous is none',
+    { 'START.md': 'Then <goto>A</goto>', 'A.sh': 'echo "<result>x</result>"' },
+    '3 states, 2 transitions, 1 ambiguous name',
+  ],
+])('of states and transitions, %s', async (_, start, said) => {
+  const files = { ...start, 'A.md': 'Stop. <result>x</result>' };
+  const html = await toPage(pictureOf(files), { sheet: sheetOf(files), findings: [], run: null });
+  expect(html).toContain(`<p id="summary">${said}</p>`);
+});
+
 interface Box {
   readonly x: number;
   readonly y: number;
