@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { buildGraph } from '../analysis/build.ts';
 import type { Graph } from '../analysis/graph.ts';
 import { lint } from '../analysis/lint.ts';
@@ -9,10 +10,12 @@ import { Journey } from '../drawing/journey.ts';
 import { toMermaid } from '../drawing/mermaid.ts';
 import type { Picture } from '../drawing/picture.ts';
 import { RaymondError } from '../errors.ts';
+import { oneLine } from '../observers/harmless.ts';
 import { counted, dollars } from '../observers/words.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { findRun } from '../store/runs.ts';
 import { lookAt } from '../store/standing.ts';
+import { wrongPath } from '../workflow/locate.ts';
 import { type Circumstances, readSheet } from '../workflow/sheet.ts';
 import { withScriptFaults } from './bash-check.ts';
 import { circumstancesIn, type LintRequest } from './lint.ts';
@@ -32,6 +35,7 @@ export interface Drawing {
 export async function drawWorkflow(path: string, format: GraphFormat, request: LintRequest = {}): Promise<Drawing> {
   const cwd = request.cwd ?? process.cwd();
   const sheet = await sheetFrom(path, circumstancesIn(cwd, request));
+  if (sheet.files.every(({ kind }) => kind === 'other')) throw nothingIn(relative(cwd, path) || '.', sheet);
   return { text: await draw(compose(mapOf(sheet)), format, { sheet, run: null }), warning: null };
 }
 
@@ -79,6 +83,12 @@ async function workflowOf(run: Run): Promise<{ readonly sheet: Sheet | null; rea
 
 const sheetFrom = async (path: string, circumstances: Circumstances): Promise<Sheet> =>
   withScriptFaults((await readSheet(path, circumstances)).sheet);
+
+/** Of a folder without states there is nothing to draw; lint knows what its author may have meant. */
+function nothingIn(path: string, sheet: Sheet): RaymondError {
+  const hint = lint(sheet).find(({ rule }) => rule === 'missing-entry')?.hint;
+  return wrongPath(`there is no workflow in \`${oneLine(path)}\``, hint);
+}
 
 /** A script that bash refuses goes nowhere: that we cannot read it either does not mean that it may go anywhere. */
 function mapOf(sheet: Sheet): Graph {

@@ -54,6 +54,7 @@ describe('raymond graph WORKFLOW', () => {
     ['a.svg', [], /^<svg .*<title>START\.sh<\/title>/s],
     ['a.HTML', [], /^<!doctype html>.*<h1>wf<\/h1>/s],
     ['a.txt', ['--format', 'svg'], /^<svg /],
+    ['wf/README.md', [], /^```mermaid\n/],
   ])('writes to %s %j, in the format that its ending or --format says', async (file, words, content) => {
     const room = roomWith(FLOW);
     const { code, out, err } = await room.raymond('graph', 'wf', '--output', file, ...words);
@@ -102,6 +103,14 @@ describe('raymond graph WORKFLOW', () => {
 
   test.each([
     [[], 'there is no workflow in this folder', 'Name a folder, a .zip, a state file or a run.'],
+    [['empty'], 'there is no workflow in `empty`', 'Add a START.md'],
+    [['above'], 'there is no workflow in `above`', 'There is a below/START.sh: name its folder'],
+    [
+      ['wf', '--output', 'wf/flow.md'],
+      'flow.md would be a state of the workflow in that folder',
+      'Choose another folder',
+    ],
+    [['wf', '--output', 'wf/START.sh', '--format', 'svg'], 'would be a state', 'another ending'],
     [['nowhere'], 'there is no workflow and no run `nowhere`', 'Give a folder'],
     [['wx'], 'there is no workflow and no run `wx`', 'Did you mean wf?'],
     [['wf', '--output', 'a.png'], 'the format cannot be told from `a.png`', 'give --format'],
@@ -110,7 +119,8 @@ describe('raymond graph WORKFLOW', () => {
     [['wf', '--run', 'r1'], 'draw `wf` or the run `r1`, not both', ''],
     [['--run', 'r1'], 'no such run: r1', ''],
   ])('refuses %j with 64', async (words, message, hint) => {
-    const { code, out, err } = await roomWith(FLOW).raymond('graph', ...words);
+    const others = { 'empty/notes.txt': '', 'above/below/START.sh': FLOW['wf/B.sh'] };
+    const { code, out, err } = await roomWith({ ...FLOW, ...others }).raymond('graph', ...words);
     expect([code, out]).toStrictEqual([64, '']);
     expect(err).toContain(message);
     expect(err).toContain(hint);
