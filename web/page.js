@@ -1,9 +1,10 @@
+import { mark } from './findings.js';
 import { detailsOf, listOf } from './panel.js';
 import { newView } from './view.js';
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const { cards, routes } = data;
-cards.sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
+// They come in the order in which the workflow comes to them.
 cards.forEach((card, index) => {
   card.order = index / cards.length;
 });
@@ -17,12 +18,13 @@ const nodes = new Map(cards.map(({ key }) => [key, svg.getElementById(key)]));
 let selected = null;
 
 list.append(...listOf(cards, select));
-for (const { key, name, kind } of cards) {
+for (const { key, name, kind, findings } of cards) {
   const node = nodes.get(key);
   node.setAttribute('role', 'button');
   node.setAttribute('aria-label', `${name}, ${kind}`);
   node.setAttribute('tabindex', '-1');
   node.addEventListener('click', () => select(key));
+  mark(node, findings);
 }
 
 /** Shows a state: in the panel what it says, in the picture where it is and what is next to it. */

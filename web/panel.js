@@ -1,13 +1,5 @@
-/** An element with what is in it. Whatever comes from a workflow goes in as text, never as markup. */
-export function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else if (value !== false) element.setAttribute(name, value === true ? '' : value);
-  }
-  element.append(...children.filter((child) => child !== null));
-  return element;
-}
+import { badgeOf, findingsOf, linesOf } from './findings.js';
+import { make } from './make.js';
 
 const KINDS = {
   prompt: 'prompt',
@@ -29,6 +21,7 @@ export function listOf(cards, select) {
         make('span', { class: `dot ${card.kind}`, 'aria-hidden': 'true' }),
         make('span', { class: 'name' }, card.name),
         make('small', {}, card.kind === 'prompt' || card.kind === 'script' ? card.done : KINDS[card.kind]),
+        badgeOf(card.findings),
         card.here === 0 ? null : make('span', { class: 'here', title: 'agents here now' }, `▶ ${card.here}`),
         card.failed === 0
           ? null
@@ -45,7 +38,9 @@ export function detailsOf(card, { cards, routes }, select, close) {
   const out = routes.filter(({ from, kind }) => from === card.key && kind !== 'begin');
   const into = routes.filter(({ to, from }) => to === card.key && nameOf.has(from));
   const begins = routes.some(({ kind, to }) => kind === 'begin' && to === card.key);
-  const count = card.text.split('\n').length;
+  const pre = make('pre', { tabindex: '0' }, ...linesOf(card));
+  pre.style.counterReset = `line ${card.firstLine - 1}`;
+  const count = pre.children.length;
   return [
     make('button', { type: 'button', class: 'link', onclick: close }, '← All states'),
     make('h2', {}, card.name),
@@ -60,10 +55,7 @@ export function detailsOf(card, { cards, routes }, select, close) {
     facts(card.facts),
     section(
       'Findings',
-      card.findings.map(({ level, rule, line, message }) => {
-        const place = line === 0 ? '' : `line ${line}: `;
-        return make('li', { class: level }, make('strong', {}, level), ` ${place}${message} `, make('small', {}, rule));
-      }),
+      findingsOf(card, (line) => pre.children[line - card.firstLine] ?? pre.lastElementChild),
     ),
     section(
       'Permits',
@@ -85,7 +77,7 @@ export function detailsOf(card, { cards, routes }, select, close) {
           card.kind === 'script' ? 'Script' : 'Prompt',
           make('small', {}, `${count} ${count === 1 ? 'line' : 'lines'}`),
         ),
-    card.text === '' ? null : make('pre', { tabindex: '0' }, card.text),
+    card.text === '' ? null : pre,
   ].filter((element) => element !== null);
 }
 

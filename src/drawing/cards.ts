@@ -22,8 +22,10 @@ export interface Card {
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** The tags that it permits; empty if it permits all. */
   readonly policy: readonly string[];
-  readonly findings: readonly Pick<LintFinding, 'level' | 'rule' | 'line' | 'message'>[];
+  readonly findings: readonly Pick<LintFinding, 'level' | 'rule' | 'line' | 'message' | 'hint'>[];
   readonly text: string;
+  /** The line of the file in which the text begins: what is before it is frontmatter. */
+  readonly firstLine: number;
 }
 
 /** An arrow as the page tells it. */
@@ -56,8 +58,11 @@ export function cardsOf(picture: Picture, sheet: Sheet | null, findings: readonl
       policy: file?.kind === 'state' ? file.state.rules.policy.map((entry) => visible(literalTag(entry))) : [],
       findings: findings
         .filter((finding) => finding.file === shape.state)
-        .map(({ level, rule, line, message }) => ({ level, rule, line, message: visible(message) })),
+        .map(({ level, rule, line, message, hint }) => {
+          return { level, rule, line, message: visible(message), hint: visible(hint) };
+        }),
       text: textOf(file),
+      firstLine: firstLineOf(file),
     };
   });
 }
@@ -97,6 +102,12 @@ function settingsOf(state: State): Card['facts'] {
     ['append_system_prompt', state.appendSystemPrompt],
   ];
   return settings.flatMap(([label, value]) => (value === null ? [] : [[label, visible(value)] as const]));
+}
+
+function firstLineOf(file: SheetFile | undefined): number {
+  if (file?.kind !== 'state') return 1;
+  const { text, state } = file;
+  return text.slice(0, text.length - state.text.length).split('\n').length;
 }
 
 function textOf(file: SheetFile | undefined): string {

@@ -31,7 +31,7 @@ export async function toPage(picture: Picture, { sheet, findings, run }: Content
   return pageOf({
     policy: `${FORBIDDEN}; img-src data:; style-src 'unsafe-inline'; script-src '${digest(script)}'`,
     name: escapeMarkup(picture.name),
-    summary: escapeMarkup(run ?? summaryOf(picture)),
+    summary: escapeMarkup(run ?? summaryOf(picture, findings)),
     style: webFile('page.css') + webFile('picture.css'),
     svg: svg.replace(/ width="[^"]*" height="[^"]*"/, ''),
     legend: legendOf(picture),
@@ -41,21 +41,26 @@ export async function toPage(picture: Picture, { sheet, findings, run }: Content
 }
 
 /** What there is, and what is only named. */
-function summaryOf({ shapes, transitions }: Picture): string {
+function summaryOf({ shapes, transitions }: Picture, findings: readonly LintFinding[]): string {
   const count = (...kinds: readonly Shape['kind'][]): number =>
     shapes.filter(({ kind }) => kinds.includes(kind)).length;
   const [missing, ambiguous] = [count('missing'), count('ambiguous')];
+  const faults = (['error', 'warning'] as const).flatMap((level) => {
+    const found = findings.filter((finding) => finding.level === level).length;
+    return found > 0 ? [counted(found, level)] : [];
+  });
   return [
     counted(count('prompt', 'script'), 'state'),
     counted(transitions, 'transition'),
     ...(missing > 0 ? [counted(missing, 'missing state')] : []),
     ...(ambiguous > 0 ? [counted(ambiguous, 'ambiguous name')] : []),
+    ...faults,
   ].join(', ');
 }
 
 const FORBIDDEN = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
-const SCRIPTS = ['view.js', 'panel.js', 'page.js'] as const;
+const SCRIPTS = ['view.js', 'make.js', 'findings.js', 'panel.js', 'page.js'] as const;
 
 const webFile = (name: string): string => readFileSync(shipped(`web/${name}`), 'utf8');
 

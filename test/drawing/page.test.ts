@@ -150,6 +150,27 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.evaluate("document.querySelectorAll('#states button').length")).toBe(11);
   });
 
+  test('shows which states have findings, and of each finding where it is and what to do about it', async () => {
+    const { page } = await open(
+      await pageOf({
+        'START.md': '---\nallowed_transitions: [{ tag: goto, target: Z }]\n---\nGo on, then stop.\n',
+        'Z.sh': '#!/bin/bash\necho "<goto>GHOST</goto>"\n',
+        'A.md': 'Stop. <result>x</result>',
+      }),
+    );
+    expect(await textsOf(page, '#states .name')).toStrictEqual(['START.md', 'Z.sh', 'GHOST', 'A.md']);
+    expect(await textsOf(page, '#states .badge')).toStrictEqual(['1 error', '1 warning']);
+    expect(await textsOf(page, '#canvas .badge')).toStrictEqual(['!', '!']);
+    await page.click('#canvas [aria-label="Z.sh, script, 1 error"]');
+    expect(await textsOf(page, '#details .error code')).toContain('GHOST');
+    expect(await page.textContent('#details .error > button')).toBe('line 2');
+    expect(((await page.textContent('#details .error .hint')) ?? '').length).toBeGreaterThan(10);
+    expect(await page.textContent('#details .line.error')).toBe('echo "<goto>GHOST</goto>"\n');
+    await page.click('#details .link:text("START.md")');
+    expect(await page.textContent('#details .info')).toContain('line 2 (frontmatter): ');
+    expect(await page.evaluate("document.querySelector('#details pre').style.counterReset")).toBe('line 3');
+  });
+
   test('shows hostile names and prompts as the text that they are', async () => {
     const { page, requests, errors } = await open(await pageOf(HOSTILE_FILES));
     expect((await textsOf(page, '#states .name')).filter((name) => !name.startsWith('NOWHERE')).sort()).toStrictEqual(
