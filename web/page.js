@@ -13,7 +13,11 @@ const [canvas, search, list, details, found, legend] = ['canvas', 'search', 'sta
   byId,
 );
 const svg = canvas.querySelector('svg');
-const view = newView(canvas, svg);
+const view = newView(canvas, svg, (signs) => {
+  const more = byId('more');
+  more.hidden = signs.length === 0;
+  more.textContent = `The picture goes on ${signs.join(' ')}`;
+});
 const nodes = new Map(cards.map(({ key }) => [key, svg.getElementById(key)]));
 let selected = null;
 

@@ -2,9 +2,11 @@
 const SMALLEST = 0.02;
 const LARGEST = 4;
 const READABLE = 0.55;
+/** Around the picture there is nothing to be seen. */
+const MARGIN = 24;
 
-/** Lets a picture be moved and zoomed within its canvas: by wheel, by dragging, by pinching, and by whoever asks for it. */
-export function newView(canvas, svg) {
+/** Lets a picture be moved and zoomed within its canvas: by wheel, by dragging, by pinching, and by whoever asks for it. `tell` is told where it goes on beyond the canvas. */
+export function newView(canvas, svg, tell) {
   const whole = svg.viewBox.baseVal;
   const picture = { width: whole.width, height: whole.height };
   let x = 0;
@@ -16,6 +18,14 @@ export function newView(canvas, svg) {
     svg.setAttribute('viewBox', `${x} ${y} ${clientWidth / scale} ${clientHeight / scale}`);
     canvas.classList.toggle('far', scale < READABLE);
     canvas.classList.toggle('tiny', scale < READABLE / 3);
+    tell(
+      [
+        [x > MARGIN, '←'],
+        [x + clientWidth / scale < picture.width - MARGIN, '→'],
+        [y > MARGIN, '↑'],
+        [y + clientHeight / scale < picture.height - MARGIN, '↓'],
+      ].flatMap(([isMore, sign]) => (isMore ? [sign] : [])),
+    );
   };
   const limit = (wanted) => Math.min(LARGEST, Math.max(SMALLEST, wanted));
   const view = {
@@ -55,18 +65,25 @@ export function newView(canvas, svg) {
         scale >= READABLE && box.x >= x && box.y >= y && box.x + box.width <= right && box.y + box.height <= bottom
       );
     },
-    /** Everything if it can be read so, else the part where it begins. */
+    /** Everything if it can be read so, else the whole width, else the part where it begins: as much of the picture as there is room for. */
     open(first) {
       view.fit();
       if (scale >= READABLE || first === null) return;
+      const wide = canvas.clientWidth / picture.width;
       view.centre(first);
-      view.move(0, canvas.clientHeight / 2 - 80);
+      if (wide >= READABLE) scale = Math.min(wide, 1);
+      x = within(x, picture.width - canvas.clientWidth / scale);
+      y = within(boxOf(first, svg).y - 80 / scale, picture.height - canvas.clientHeight / scale);
+      show();
     },
     show,
   };
   listen(canvas, view);
   return view;
 }
+
+/** What is smaller than its room is in the middle of it. */
+const within = (wanted, last) => (last < 0 ? last / 2 : Math.min(last, Math.max(0, wanted)));
 
 /** Where an element is in the coordinates of the picture. */
 function boxOf(element, svg) {

@@ -39,7 +39,8 @@ ${style}</style>
 </header>
 <main>
   <div id="canvas" tabindex="0" role="group" aria-label="${ABOUT_CANVAS}">
-${svg}  </div>
+${svg}    <p id="more" hidden></p>
+  </div>
   <aside aria-label="States">
     <form role="search">
       <input type="search" id="search" placeholder="Find a state or a word in a prompt"

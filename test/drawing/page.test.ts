@@ -208,6 +208,26 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect([requests, errors]).toStrictEqual([[], []]);
   });
 
+  test('says in which directions the picture goes on, and wastes no room beside it', async () => {
+    const { page } = await open(await demoPage());
+    expect(await page.isVisible('#more')).toBe(false);
+    const names = Array.from({ length: 60 }, (_, index) => `WIDE_${index}.md`);
+    const { page: wide } = await open(
+      await pageOf({
+        'START.md': names.map((name) => `<goto>${name}</goto>`).join(' or '),
+        ...Object.fromEntries(names.map((name) => [name, 'Stop. <result>x</result>'])),
+      }),
+    );
+    expect(await wide.textContent('#more')).toBe('The picture goes on ← →');
+    await wide.press('#canvas', '0');
+    expect(await wide.isVisible('#more')).toBe(false);
+    const { page: long } = await open(await pageOf(manyStates(40)));
+    expect(await long.textContent('#more')).toBe('The picture goes on ↓');
+    const [canvas] = (await boxesOf(long, '#canvas')) as [Box];
+    const boxes = await boxesOf(long, '#canvas .state');
+    expect(boxes.filter(({ x, width }) => x < canvas.x || x + width > canvas.x + canvas.width)).toStrictEqual([]);
+  });
+
   test('shows where the agents of a run were and are', async () => {
     const files = filesIn(DEMO);
     const stage = new Stage({ files: ['START.md', 'RESEARCH.md', 'IMPLEMENT.md', 'OLD.md'] });
