@@ -31,8 +31,28 @@ for (const { key, name, kind, findings } of cards) {
   mark(node, findings);
 }
 
-/** Shows a state: in the panel what it says, in the picture where it is and what is next to it. */
+/** Shows a state, and lets the browser remember: its button leads back to what was shown before. */
 function select(key) {
+  if (key !== selected) history.pushState(null, '', hashOf(cards.find((each) => each.key === key)));
+  show(key);
+}
+
+function close() {
+  history.pushState(null, '', location.pathname + location.search);
+  showAll();
+}
+
+const hashOf = ({ name }) => `#${encodeURIComponent(name)}`;
+
+/** Shows what the address names. */
+function showNamed() {
+  const named = cards.find((card) => hashOf(card) === location.hash);
+  if (named !== undefined) show(named.key);
+  else if (selected !== null) showAll();
+}
+
+/** In the panel what a state says, in the picture where it is and what is next to it. */
+function show(key) {
   const card = cards.find((each) => each.key === key);
   selected = key;
   details.replaceChildren(...detailsOf(card, data, select, close));
@@ -44,17 +64,15 @@ function select(key) {
   emphasize();
   makeReachable(key);
   details.focus({ preventScroll: true });
-  history.replaceState(null, '', `#${encodeURIComponent(card.name)}`);
 }
 
-function close() {
+function showAll() {
   const before = selected;
   selected = null;
   details.hidden = true;
   list.hidden = false;
   legend.hidden = false;
   emphasize();
-  history.replaceState(null, '', location.pathname + location.search);
   list.querySelector(`[data-key="${before}"] button`)?.focus();
 }
 
@@ -191,5 +209,5 @@ new ResizeObserver(view.show).observe(canvas);
 const first = routes.find(({ kind }) => kind === 'begin')?.to ?? cards[0]?.key;
 if (first !== undefined) makeReachable(first);
 view.open(nodes.get(first) ?? null);
-const wanted = cards.find(({ name }) => `#${encodeURIComponent(name)}` === location.hash);
-if (wanted !== undefined) select(wanted.key);
+addEventListener('popstate', showNamed);
+showNamed();

@@ -14,6 +14,7 @@ export interface Browser {
 
 export interface Page {
   goto(url: string): Promise<unknown>;
+  goBack(): Promise<unknown>;
   click(selector: string): Promise<void>;
   fill(selector: string, text: string): Promise<void>;
   press(selector: string, key: string): Promise<void>;

@@ -104,6 +104,16 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect([requests, errors]).toStrictEqual([[], []]);
   });
 
+  test('goes back to the state that was shown before, as browsers do', async () => {
+    const { page } = await open(await demoPage());
+    await page.click(`#canvas [aria-label^="DECIDE.md"]`);
+    await page.click('#details .link:text("TEST.sh")');
+    await page.goBack();
+    expect(await page.textContent('#details h2')).toBe('DECIDE.md');
+    await page.goBack();
+    expect([await page.isVisible('#details'), await page.isVisible('#states')]).toStrictEqual([false, true]);
+  });
+
   test('is moved and zoomed by wheel, by dragging and by keys', async () => {
     const { page } = await open(await demoPage());
     const viewBox = (): Promise<readonly number[]> =>
