@@ -14,7 +14,7 @@ export function listOf(cards, select) {
   return cards.map((card) =>
     make(
       'li',
-      { 'data-key': card.key },
+      { 'data-key': card.key, class: card.untaken && 'untaken' },
       make(
         'button',
         { type: 'button', onclick: () => select(card.key) },

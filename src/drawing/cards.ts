@@ -4,7 +4,7 @@ import { literalTag } from '../core/reminder.ts';
 import type { State } from '../core/state.ts';
 import { counted } from '../observers/words.ts';
 import { visible } from './escape.ts';
-import { figuresOf, labelOf, partedOf } from './figures.ts';
+import { figuresOf, isUntaken, labelOf, partedOf } from './figures.ts';
 import { isState, type Picture, type StateShape } from './picture.ts';
 import { titleOf } from './svg.ts';
 
@@ -16,6 +16,8 @@ export interface Card {
   readonly description: string;
   /** What a run did here, in a line. */
   readonly done: string;
+  /** Whether a run is drawn that was never here. */
+  readonly untaken: boolean;
   /** How many agents are here now, and how many failed here. */
   readonly here: number;
   readonly failed: number;
@@ -52,6 +54,7 @@ export function cardsOf(picture: Picture, sheet: Sheet | null, findings: readonl
       kind: shape.kind,
       description: visible(shape.kind === 'ambiguous' ? meaningsOf(shape) : (shape.description ?? '')),
       done: figuresOf(shape) ?? '',
+      untaken: isUntaken(shape, picture.travelled),
       here: partedOf(shape.agents).here.length,
       failed: partedOf(shape.agents).failed.length,
       facts: [...presenceIn(shape), ...(file?.kind === 'state' ? settingsOf(file.state) : [])],
@@ -84,7 +87,9 @@ const MOST_AGENTS = 50;
 function presenceIn({ agents }: StateShape): Card['facts'] {
   const left = agents.length - MOST_AGENTS;
   return [
-    ...agents.slice(0, MOST_AGENTS).map(({ id, doing }) => [id, doing] as const),
+    ...agents
+      .slice(0, MOST_AGENTS)
+      .map(({ id, doing, why }) => [id, why === null ? doing : visible(`${doing}: ${why}`)] as const),
     ...(left > 0 ? [['…', `${counted(left, 'more agent')}`] as const] : []),
   ];
 }

@@ -188,7 +188,7 @@ function presentIn(agents: Run['agents']): ReadonlyMap<string, readonly Present[
   for (const { id, state, phase } of agents) {
     if (phase.kind === 'ended') continue;
     const here = present.get(state) ?? [];
-    here.push({ id, doing: phase.kind });
+    here.push({ id, doing: phase.kind, why: 'message' in phase ? phase.message : null });
     present.set(state, here);
   }
   return present;

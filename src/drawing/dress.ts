@@ -1,17 +1,16 @@
 import type { Attributes } from '@viz-js/viz';
-import { shorten } from '../observers/fit.ts';
-import { escapeMarkup, visible } from './escape.ts';
-import { figuresOf, labelOf, partedOf, presenceLines, remarkOf } from './figures.ts';
+import { escapeMarkup } from './escape.ts';
+import { inLine, isUntaken, labelOf, notesOf, partedOf, presenceLines } from './figures.ts';
 import { ARROWS, FAINT, GREEN, PALE, RED, SHAPES } from './looks.ts';
 import { type Arrow, isState, type Mark, type Shape, type StateShape } from './picture.ts';
 
 /** Graphviz knows the width of one font only; others are wider, so that it is told of larger letters than are drawn. */
 export const ROOM = 1.1;
 export const FONT = 'Helvetica,Arial,sans-serif';
-const MONO = 'Courier New,monospace';
+const MONO = 'Courier New,DejaVu Sans Mono,monospace';
 
 const LONGEST_NAME = 40;
-const LONGEST_NOTE = 36;
+const LONGEST_LINE = 36;
 
 /** What a shape looks like. Classes are for those who have a style sheet, the rest for those who have none. */
 export function dressShape(shape: Shape, travelled: boolean): Attributes {
@@ -22,12 +21,12 @@ export function dressShape(shape: Shape, travelled: boolean): Attributes {
     return { ...look, ...faded, ...word, id: shape.key, class: shape.passed ? shape.kind : `${shape.kind} untaken` };
   }
   const { here, failed } = partedOf(shape.agents);
-  const isUntaken = travelled && shape.done === null && shape.agents.length === 0 && remarkOf(shape) === null;
+  const untaken = isUntaken(shape, travelled);
   const classes = [
     [shape.kind, true],
     ['state', true],
     ['open', shape.open],
-    ['untaken', isUntaken],
+    ['untaken', untaken],
     ['here', here.length > 0],
     ['failed', here.length === 0 && failed.length > 0],
   ] as const;
@@ -35,9 +34,9 @@ export function dressShape(shape: Shape, travelled: boolean): Attributes {
     ...look,
     ...(shape.open && { style: `${look.style},dashed` }),
     ...(shape.kind === 'script' && { fontname: MONO }),
-    ...(isUntaken && { fillcolor: 'white', color: PALE, fontcolor: FAINT }),
+    ...(untaken && { fillcolor: 'white', color: PALE, fontcolor: FAINT }),
     ...(shape.agents.length > 0 && { color: here.length > 0 ? GREEN : RED, penwidth: 3 }),
-    label: { html: linesOf(shape, travelled).join('<BR/>') },
+    label: { html: linesOf(shape).join('<BR/>') },
     id: shape.key,
     class: classes.flatMap(([name, holds]) => (holds ? [name] : [])).join(' '),
   };
@@ -52,26 +51,18 @@ const MARK_WORDS: Readonly<Record<Mark['kind'], string>> = {
 };
 
 /** The name of a state, and below it in small letters what else there is to know at first sight. */
-function linesOf(shape: StateShape, travelled: boolean): readonly string[] {
-  const { state, kind, maxVisits, agents } = shape;
+function linesOf(shape: StateShape): readonly string[] {
+  const { state, kind, agents } = shape;
   const isWrong = kind === 'missing' || kind === 'ambiguous';
-  // What a run did is enough for one box.
-  const description = travelled ? '' : (shape.description ?? '');
-  const notes = [
-    description,
-    remarkOf(shape) ?? '',
-    maxVisits === null ? '' : `at most ${maxVisits}×`,
-    figuresOf(shape) ?? '',
-  ];
   return [
-    `<B>${markup(inLine(state, LONGEST_NAME))}</B>`,
-    ...notes.filter((note) => note !== '').map((note) => small(note, isWrong ? RED : FAINT)),
+    `<B>${markup(inLine(state, LONGEST_NAME) || '\ufffd')}</B>`,
+    ...notesOf(shape).map((note) => small(note, isWrong ? RED : FAINT)),
     ...presenceLines(agents).map((line) => small(line, line.startsWith('▶') ? GREEN : RED)),
   ];
 }
 
 const small = (text: string, colour: string): string =>
-  `<FONT FACE="${FONT}" POINT-SIZE="${10 * ROOM}" COLOR="${colour}">${markup(inLine(text, LONGEST_NOTE))}</FONT>`;
+  `<FONT FACE="${FONT}" POINT-SIZE="${10 * ROOM}" COLOR="${colour}">${markup(inLine(text, LONGEST_LINE))}</FONT>`;
 
 /** What an arrow looks like: the more often it was taken, the thicker; what was never taken fades. */
 export function dressArrow(arrow: Arrow, labelled: boolean): Attributes {
@@ -89,9 +80,6 @@ export function dressArrow(arrow: Arrow, labelled: boolean): Attributes {
     class: [kind, ...(unforeseen ? ['unforeseen'] : []), ...(times === 0 ? ['untaken'] : [])].join(' '),
   };
 }
-
-const inLine = (text: string, longest: number): string =>
-  shorten(visible(text).replace(/\s+/g, ' ').trim(), longest) || '\ufffd';
 
 /** Graphviz reads backslashes in labels; in those without markup it reads entities all the same. */
 const plain = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('&', '&amp;');

@@ -1,4 +1,6 @@
+import { shorten } from '../observers/fit.ts';
 import { counted, dollars, took } from '../observers/words.ts';
+import { visible } from './escape.ts';
 import type { Arrow, Present, StateShape } from './picture.ts';
 
 /** What a run did in a state, in a line: `3 visits, 12.4s, $0.31`; null if it was never there. */
@@ -13,6 +15,24 @@ export function remarkOf({ kind, couldBe }: StateShape): string | null {
   if (kind === 'ambiguous') return `ambiguous: ${couldBe.join(' or ')}`;
   return kind === 'missing' ? 'missing' : kind === 'gone' ? 'no longer there' : null;
 }
+
+const LONGEST_NOTE = 36;
+
+/** What there is to know about a state at first sight besides its name and who is there, in short lines. */
+export function notesOf(shape: StateShape): readonly string[] {
+  const { description, maxVisits } = shape;
+  const limit = maxVisits === null ? null : `at most ${maxVisits}×`;
+  const notes = [description, remarkOf(shape), limit, figuresOf(shape)].map((note) => inLine(note ?? '', LONGEST_NOTE));
+  return notes.filter((note) => note !== '');
+}
+
+/** A text in one line that is not too long. */
+export const inLine = (text: string, longest: number): string =>
+  shorten(visible(text).replace(/\s+/g, ' ').trim(), longest);
+
+/** Whether no agent of a run was ever in a state. What cannot be entered is told apart anyway. */
+export const isUntaken = (shape: StateShape, travelled: boolean): boolean =>
+  travelled && shape.done === null && shape.agents.length === 0 && remarkOf(shape) === null;
 
 const MOST_NAMED = 3;
 

@@ -1,4 +1,5 @@
-import { type ArrowKind, isState, type Picture, type Shape } from './picture.ts';
+import { isUntaken, partedOf } from './figures.ts';
+import { type ArrowKind, isState, type Picture, type Shape, type StateShape } from './picture.ts';
 
 const SHAPE_WORDS: Readonly<Partial<Record<Shape['kind'], string>>> = {
   prompt: 'prompt for Claude Code',
@@ -29,9 +30,9 @@ const OPEN = 'dashed: may take ways that are not drawn';
 
 /** What a run leaves behind in a picture. */
 const TRACES: Readonly<Record<string, string>> = {
-  'prompt here': 'an agent is here (▶)',
-  'prompt failed': 'an agent failed here (✗)',
-  'prompt untaken': 'no agent was here',
+  here: 'an agent is here (▶)',
+  failed: 'an agent failed here (✗)',
+  untaken: 'no agent was here',
 };
 
 /** What the shapes and arrows of a picture stand for; only those that are in it. */
@@ -51,10 +52,20 @@ export function legendOf({ shapes, arrows, travelled }: Picture): string {
   return [
     ...rows(SHAPE_WORDS, kinds(shapes), (kind) => sampleOf(`node ${kind}`, SHAPE_SAMPLES[kind] ?? BOX)),
     ...(open ? [`<li>${sampleOf('node prompt open', ROUND)}<span>${OPEN}</span></li>`] : []),
-    ...(travelled ? rows(TRACES, new Set(Object.keys(TRACES)), (kind) => sampleOf(`node ${kind}`, ROUND)) : []),
+    ...rows(TRACES, tracesIn(shapes.filter(isState), travelled), (kind) => sampleOf(`node prompt ${kind}`, ROUND)),
     ...rows(ARROW_WORDS, kinds(arrows), (kind) => sampleOf(`edge ${kind}`, ARROW)),
     ...(computed ? [`<li>${sampleOf('edge goto computed', ARROW)}<span>${COMPUTED}</span></li>`] : []),
   ].join('\n');
+}
+
+function tracesIn(states: readonly StateShape[], travelled: boolean): ReadonlySet<string> {
+  const parted = states.map(({ agents }) => partedOf(agents));
+  const traces = [
+    ['here', parted.some(({ here }) => here.length > 0)],
+    ['failed', parted.some(({ failed }) => failed.length > 0)],
+    ['untaken', states.some((state) => isUntaken(state, travelled))],
+  ] as const;
+  return new Set(traces.flatMap(([trace, isThere]) => (isThere ? [trace] : [])));
 }
 
 const ROUND = '<rect x="4" y="3" width="32" height="12" rx="5"/>';

@@ -29,7 +29,7 @@ export const SHAPES: Readonly<Record<Shape['kind'], Look>> = {
     shape: 'circle',
     style: 'filled',
     fillcolor: 'white',
-    color: '#1a73a8',
+    color: '#2e7d43',
     width: 0.18,
     height: 0.18,
     fixedsize: 'true',

@@ -1,4 +1,4 @@
-import { figuresOf, labelOf, partedOf, presenceLines, remarkOf } from './figures.ts';
+import { isUntaken, labelOf, notesOf, partedOf, presenceLines, remarkOf } from './figures.ts';
 import {
   type Arrow,
   type ArrowKind,
@@ -55,12 +55,11 @@ function shapeOf(shape: Shape): string {
   return shape.kind === 'script' ? `{{${label}}}` : `[${label}]`;
 }
 
-function linesOf(shape: StateShape): readonly string[] {
-  const { state, maxVisits, agents } = shape;
-  const limit = maxVisits === null ? null : `max_visits ${maxVisits}`;
-  const lines = [state, remarkOf(shape), limit, figuresOf(shape), ...presenceLines(agents)];
-  return lines.filter((line) => line !== null);
-}
+const linesOf = (shape: StateShape): readonly string[] => [
+  shape.state,
+  ...notesOf(shape),
+  ...presenceLines(shape.agents),
+];
 
 const CLASSES = [
   ['missing', 'stroke:#c00,color:#c00,stroke-dasharray:5 3'],
@@ -76,7 +75,7 @@ function classOf(shape: Shape, travelled: boolean): (typeof CLASSES)[number][0] 
   const { here, failed } = partedOf(shape.agents);
   if (here.length > 0) return 'here';
   if (failed.length > 0) return 'failed';
-  if (travelled && shape.done === null) return 'unvisited';
+  if (isUntaken(shape, travelled)) return 'unvisited';
   return shape.open ? 'open' : null;
 }
 

@@ -58,8 +58,11 @@ export interface Mark {
   readonly passed: boolean;
 }
 
-/** An agent, and what it is doing in the state it is in. */
-export type Present = Pick<Agent, 'id'> & { readonly doing: Agent['phase']['kind'] };
+/** An agent, what it is doing in the state it is in, and why if it failed there or was paused. */
+export interface Present extends Pick<Agent, 'id'> {
+  readonly doing: Agent['phase']['kind'];
+  readonly why: string | null;
+}
 
 /** A workflow as it is to be drawn, whatever with. */
 export interface Picture {

@@ -1,6 +1,6 @@
 import { ROOM } from './dress.ts';
 import { escapeMarkup } from './escape.ts';
-import { figuresOf, labelOf, presenceLines, remarkOf } from './figures.ts';
+import { figuresOf, inLine, labelOf, presenceLines, remarkOf } from './figures.ts';
 import { toGraphviz } from './layout.ts';
 import { type Arrow, isState, type Mark, type Picture, type Shape } from './picture.ts';
 
@@ -63,9 +63,19 @@ const MARK_TITLES: Readonly<Record<Mark['kind'], string>> = {
 export const titleOf = (shape: Shape | undefined): string =>
   shape === undefined ? '' : isState(shape) ? shape.state : MARK_TITLES[shape.kind];
 
+const LONGEST_WHY = 200;
+
 function aboutShape(shape: Shape): string {
   if (!isState(shape)) return titleOf(shape);
-  const lines = [shape.state, remarkOf(shape), shape.description, figuresOf(shape), ...presenceLines(shape.agents)];
+  const whys = shape.agents.flatMap(({ id, why }) => (why === null ? [] : [`${id}: ${inLine(why, LONGEST_WHY)}`]));
+  const lines = [
+    shape.state,
+    remarkOf(shape),
+    shape.description,
+    figuresOf(shape),
+    ...presenceLines(shape.agents),
+    ...whys,
+  ];
   return lines.filter((line) => line !== null).join('\n');
 }
 

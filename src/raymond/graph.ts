@@ -102,7 +102,7 @@ const emptyGraph = ({ workflow }: Run): Graph => ({ name: workflow.name, entry: 
 function headline({ workflow, ledger, agents }: Run, standing: Standing): string {
   const live = agents.filter(({ phase }) => phase.kind !== 'ended' && phase.kind !== 'failed').length;
   const who = `${counted(agents.length, 'agent')}${live > 0 ? `, ${live} of them not at an end` : ''}`;
-  return `${standing.replaceAll('_', ' ')}: ${who}, ${dollars(ledger.spentMicros)}, workflow ${workflow.name}`;
+  return `${workflow.name}: ${standing.replaceAll('_', ' ')}, ${who}, ${dollars(ledger.spentMicros)}`;
 }
 
 interface Context {

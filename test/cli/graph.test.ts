@@ -154,7 +154,7 @@ describe('raymond graph RUN', () => {
     const room = await hasRun(roomWith(FLOW));
     const { out } = await room.raymond('graph', 'r1', '--format', 'html');
     expect(out).toContain('<h1>r1</h1>');
-    expect(out).toContain('<p id="summary">completed: 3 agents, $0.00, workflow wf</p>');
+    expect(out).toContain('<p id="summary">wf: completed, 3 agents, $0.00</p>');
   });
 
   test('shows states that were visited and are there no longer', async () => {

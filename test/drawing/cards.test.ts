@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { cardsOf, routesOf } from '../../src/drawing/cards.ts';
 import { legendOf } from '../../src/drawing/legend.ts';
-import { pictureOf } from './told.ts';
+import { Stage } from '../core/play.ts';
+import { pictureOf, travelsOf } from './told.ts';
 
 const FILES = {
   'START.md': 'If so <goto>A</goto>, else <goto>B</goto>, or `<goto>START</goto>`.',
@@ -38,4 +39,17 @@ test.each([
 ])('the legend explains: %s', (words) => {
   expect(legendOf(pictureOf(FILES))).toContain(`<span>${words}</span>`);
   expect(legendOf(pictureOf({ 'START.md': 'Stop. <result>x</result>' }))).not.toContain(words);
+});
+
+test('the page says why an agent failed, and the legend explains only what the run has left in the picture', () => {
+  const stage = new Stage({ files: ['START.sh', 'A.md'] }).plays('no tag at all');
+  const picture = pictureOf(
+    { 'START.sh': 'echo "<goto>A</goto>"', 'A.md': 'Stop. <result>x</result>' },
+    travelsOf(stage),
+  );
+  expect(cardsOf(picture, null, [])[0]?.facts).toStrictEqual([['main', expect.stringMatching(/^failed: .{10}/)]]);
+  expect(cardsOf(picture, null, []).map(({ untaken }) => untaken)).toStrictEqual([false, true]);
+  expect(legendOf(picture)).toContain('an agent failed here');
+  expect(legendOf(picture)).toContain('no agent was here');
+  expect(legendOf(picture)).not.toContain('an agent is here');
 });

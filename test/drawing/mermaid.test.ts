@@ -6,7 +6,8 @@ import { HOSTILE_FILES } from './hostile.ts';
 import { pictureOf, travelsOf } from './told.ts';
 
 const FILES = {
-  'START.md': '---\nmax_visits: 3\nallowed_transitions: [{ tag: call, target: A, return: B }]\n---\nx',
+  'START.md':
+    '---\nmax_visits: 3\ndescription: Begin\nallowed_transitions: [{ tag: call, target: A, return: B }]\n---\nx',
   'A.md': 'Stop. <result>x</result>',
   'B.sh': '#!/bin/bash\necho "<fork next=\'GHOST\'>W</fork>"',
   'W.md': 'Stop. <result>x</result>',
@@ -15,7 +16,7 @@ const FILES = {
 describe('as Mermaid', () => {
   test('a workflow is a flow chart', () => {
     expect(toMermaid(pictureOf(FILES))).toBe(`flowchart TD
-  s0["START.md<br/>max_visits 3"]
+  s0["START.md<br/>Begin<br/>at most 3×"]
   s1["A.md"]
   s2{{"B.sh"}}
   s3["W.md"]
@@ -52,7 +53,7 @@ describe('as Mermaid', () => {
     stage.plays({ text: '<call return="B">A</call>', cost: { kind: 'reported', micros: 310_000 } }).begin('main');
     const text = toMermaid(pictureOf(FILES, travelsOf(stage)));
     expect(text).toContain('s1["A.md<br/>1 visit, 0.0s<br/>▶ main"]:::here');
-    expect(text).toContain('s0["START.md<br/>max_visits 3<br/>1 visit, 0.0s, $0.31"]\n');
+    expect(text).toContain('s0["START.md<br/>Begin<br/>at most 3×<br/>1 visit, 0.0s, $0.31"]\n');
     expect(text).toContain('s3["W.md"]:::unvisited');
     expect(text).toContain('s0 -->|"call (implicit) ×1"| s1');
     expect(text).toContain('s3 -->|"result"| s3e');

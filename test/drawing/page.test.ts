@@ -249,6 +249,8 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.textContent('#summary')).toBe('running: 1 agent');
     expect(await page.textContent('#canvas .here')).toContain('▶ main');
     expect(await textsOf(page, '#canvas .edge:not(.untaken) text')).toContain(' return ×1 ');
+    expect(await textsOf(page, '#states .untaken .name')).toContain('FINISH.md');
+    expect(await textsOf(page, '#states .untaken .name')).not.toContain('RESEARCH.md');
     await page.click('#canvas .gone');
     expect(await page.textContent('#details h2')).toBe('OLD.md');
     expect(await page.textContent('#details dl')).toBe('mainrunning');

@@ -87,7 +87,10 @@ describe('as SVG', () => {
       texts: ['B.sh', '1 visit, 0.0s', '▶ main'],
     });
     expect(groups.get('s3')).toMatchObject({ classes: 'node prompt state untaken', texts: ['C.md'] });
-    expect(groups.get('s0')).toMatchObject({ classes: 'node prompt state', texts: ['START.md', '1 visit, 0.0s'] });
+    expect(groups.get('s0')).toMatchObject({
+      classes: 'node prompt state',
+      texts: ['START.md', 'The first of all states that there…', '1 visit, 0.0s'],
+    });
     // What is missing is seen, whether or not somebody went there.
     expect(groups.get('s2')).toMatchObject({ classes: 'node missing state' });
   });
