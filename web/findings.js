@@ -35,8 +35,8 @@ export function mark(node, findings) {
   node.setAttribute('aria-label', `${node.getAttribute('aria-label')}, ${worst.words}`);
 }
 
-/** Each finding with what to do about it; its line leads to where it is. */
-export function findingsOf({ findings, firstLine }, lineOf) {
+/** Each finding with what to do about it; its line leads to where it is, if `lineOf` knows. */
+export function findingsOf({ findings, firstLine }, lineOf = () => undefined) {
   return findings.map(({ level, rule, line, message, hint }) => {
     const go = () => lineOf(line)?.scrollIntoView({ block: 'center' });
     const place = [

@@ -1,4 +1,4 @@
-import { mark } from './findings.js';
+import { findingsOf, mark } from './findings.js';
 import { detailsOf, listOf } from './panel.js';
 import { newView } from './view.js';
 
@@ -12,6 +12,7 @@ const byId = (id) => document.getElementById(id);
 const [canvas, search, list, details, found, legend] = ['canvas', 'search', 'states', 'details', 'found', 'legend'].map(
   byId,
 );
+const above = byId('findings');
 const svg = canvas.querySelector('svg');
 const view = newView(canvas, svg, (signs) => {
   const more = byId('more');
@@ -22,6 +23,7 @@ const nodes = new Map(cards.map(({ key }) => [key, svg.getElementById(key)]));
 let selected = null;
 
 list.append(...listOf(cards, select));
+above.append(...findingsOf({ findings: data.findings, firstLine: 1 }));
 for (const { key, name, kind, findings } of cards) {
   const node = nodes.get(key);
   node.setAttribute('role', 'button');
@@ -59,6 +61,7 @@ function show(key) {
   details.hidden = false;
   list.hidden = true;
   legend.hidden = true;
+  above.hidden = true;
   details.scrollTop = 0;
   if (!view.isWhollySeen(nodes.get(key))) view.centre(nodes.get(key));
   emphasize();
@@ -72,6 +75,7 @@ function showAll() {
   details.hidden = true;
   list.hidden = false;
   legend.hidden = false;
+  above.hidden = false;
   emphasize();
   list.querySelector(`[data-key="${before}"] button`)?.focus();
 }

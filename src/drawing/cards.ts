@@ -24,11 +24,14 @@ export interface Card {
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** The tags that it permits; empty if it permits all. */
   readonly policy: readonly string[];
-  readonly findings: readonly Pick<LintFinding, 'level' | 'rule' | 'line' | 'message' | 'hint'>[];
+  readonly findings: readonly Told[];
   readonly text: string;
   /** The line of the file in which the text begins: what is before it is frontmatter. */
   readonly firstLine: number;
 }
+
+/** A finding as the page tells it. */
+type Told = Pick<LintFinding, 'level' | 'rule' | 'line' | 'message' | 'hint'>;
 
 /** An arrow as the page tells it. */
 export interface Route {
@@ -59,16 +62,22 @@ export function cardsOf(picture: Picture, sheet: Sheet | null, findings: readonl
       failed: partedOf(shape.agents).failed.length,
       facts: [...presenceIn(shape), ...(file?.kind === 'state' ? settingsOf(file.state) : [])],
       policy: file?.kind === 'state' ? file.state.rules.policy.map((entry) => visible(literalTag(entry))) : [],
-      findings: findings
-        .filter((finding) => finding.file === shape.state)
-        .map(({ level, rule, line, message, hint }) => {
-          return { level, rule, line, message: visible(message), hint: visible(hint) };
-        }),
+      findings: findings.filter((finding) => finding.file === shape.state).map(toldOf),
       text: textOf(file),
       firstLine: firstLineOf(file),
     };
   });
 }
+
+/** What was found that no card tells, because it concerns the workflow as a whole. */
+export function findingsAbove({ shapes }: Picture, findings: readonly LintFinding[]): readonly Told[] {
+  const states = new Set(shapes.filter(isState).map(({ state }) => state));
+  return findings.filter(({ file }) => !states.has(file)).map(toldOf);
+}
+
+const toldOf = ({ level, rule, line, message, hint }: LintFinding): Told => {
+  return { level, rule, line, message: visible(message), hint: visible(hint) };
+};
 
 /** The arrows of a picture. */
 export function routesOf({ shapes, arrows }: Picture): readonly Route[] {

@@ -47,6 +47,7 @@ ${svg}    <p id="more" hidden></p>
         aria-label="Find a state or a word in a prompt" autocomplete="off" spellcheck="false">
       <output id="found" for="search"></output>
     </form>
+    <ul id="findings"></ul>
     <ul id="states"></ul>
     <details id="legend" open>
       <summary>Legend</summary>

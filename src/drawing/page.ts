@@ -4,7 +4,7 @@ import type { LintFinding } from '../analysis/lint.ts';
 import type { Sheet } from '../analysis/sheet.ts';
 import { counted } from '../observers/words.ts';
 import { shipped } from '../shipped.ts';
-import { cardsOf, routesOf } from './cards.ts';
+import { cardsOf, findingsAbove, routesOf } from './cards.ts';
 import { escapeData, escapeMarkup } from './escape.ts';
 import { legendOf } from './legend.ts';
 import { pageOf } from './markup.ts';
@@ -26,7 +26,11 @@ export interface Contents {
  */
 export async function toPage(picture: Picture, { sheet, findings, run }: Contents): Promise<string> {
   const svg = await toSvg(picture);
-  const data = { cards: cardsOf(picture, sheet, findings), routes: routesOf(picture) };
+  const data = {
+    cards: cardsOf(picture, sheet, findings),
+    routes: routesOf(picture),
+    findings: findingsAbove(picture, findings),
+  };
   const script = SCRIPTS.map(scriptFrom).join('\n');
   return pageOf({
     policy: `${FORBIDDEN}; img-src data:; style-src 'unsafe-inline'; script-src '${digest(script)}'`,

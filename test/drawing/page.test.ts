@@ -181,6 +181,17 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.evaluate("document.querySelector('#details pre').style.counterReset")).toBe('line 3');
   });
 
+  test('says what is found about the workflow as a whole', async () => {
+    const { page } = await open(await pageOf({ 'A.md': 'Stop. <result>x</result>' }));
+    expect(await page.textContent('#summary')).toBe('1 state, 1 transition, 1 error');
+    expect(await textsOf(page, '#findings li strong')).toStrictEqual(['error']);
+    expect(await page.textContent('#findings')).toContain('missing-entry');
+    await page.click('#states button');
+    expect(await page.isVisible('#findings')).toBe(false);
+    const { page: sound } = await open(await demoPage());
+    expect(await sound.isVisible('#findings')).toBe(false);
+  });
+
   test('shows hostile names and prompts as the text that they are', async () => {
     const { page, requests, errors } = await open(await pageOf(HOSTILE_FILES));
     expect((await textsOf(page, '#states .name')).filter((name) => !name.startsWith('NOWHERE')).sort()).toStrictEqual(
