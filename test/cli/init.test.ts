@@ -21,7 +21,7 @@ describe('raymond init', () => {
     expect([entry, findings]).toStrictEqual(['START.md', []]);
     expect(statSync(join(cwd, dir, 'CHECK.sh')).mode & 0o100).toBe(0o100);
     expect(out).toContain(` ${written} --budget 1`);
-    expect(out.trimEnd().split('\n')).toHaveLength(5);
+    expect(out.trimEnd().split('\n')).toHaveLength(7);
   });
 
   test('sends Claude no words that are meant for the author', async () => {
@@ -74,6 +74,29 @@ describe('the first workflow', () => {
       '→ REPORT.md (goto',
       '→ end (result',
     ]);
+  });
+
+  test('passes the checks that it names', async () => {
+    const { raymond } = newRoom();
+    const { out } = await raymond('init', 'first');
+    expect(out).toMatch(/ lint \.\/first .*\n.* test \.\/first /);
+    const linted = await raymond('lint', './first', '--level', 'warning');
+    expect([linted.code, linted.out]).toStrictEqual([0, expect.stringContaining('no errors or warnings')]);
+    const tested = await raymond('test', './first');
+    expect([tested.code, tested.out]).toStrictEqual([
+      0,
+      expect.stringMatching(
+        /first\/tour\.test\.yaml\n {2}✓ a stop that does not exist is mended .*\n\n1 scenario: all passed \(/,
+      ),
+    ]);
+  });
+
+  test('has a test that fails when the gate lets everything pass', async () => {
+    const { cwd, raymond } = newRoom();
+    await raymond('init', 'first');
+    writeFileSync(join(cwd, 'first/CHECK.sh'), '#!/bin/bash\necho "<goto>REPORT.md</goto>"\n');
+    const { code, out } = await raymond('test', 'first');
+    expect([code, out]).toStrictEqual([1, expect.stringContaining('the path of main is not as expected')]);
   });
 
   test.each([

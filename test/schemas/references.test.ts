@@ -15,6 +15,7 @@ describe('what `raymond init` writes', () => {
     ['MEND.md', 'frontmatter'],
     ['REPORT.md', 'frontmatter'],
     ['answers.yaml', 'scenario'],
+    ['tour.test.yaml', 'scenario'],
   ])('%s refers to the %s schema, which stands beside it', async (file, name) => {
     const { cwd, raymond } = newRoom();
     await raymond('init', 'first');

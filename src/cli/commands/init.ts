@@ -35,6 +35,8 @@ function nextSteps(dir: string, raymond: string): string {
   const path = /^\.|\//.test(dir) ? dir : `./${dir}`;
   return `Read it:   start with ${dir}/START.md; the comments say what is what
 Try it:    ${raymond} ${quoted(path)} --agent ${quoted(`replay:${path}/answers.yaml`)}
+Check it:  ${raymond} lint ${quoted(path)}      (what is wrong or odd in its files)
+Test it:   ${raymond} test ${quoted(path)}      (whether it goes as ${dir}/tour.test.yaml expects)
 Run it:    ${raymond} ${quoted(path)} --budget 1      (with Claude Code; \`${raymond} doctor\` says if that is ready)
 `;
 }

@@ -40,6 +40,21 @@ answers:
     seconds: 1
 `;
 
+/** A test: the same answers, and what should come of them. */
+const SCENARIO = `${reference('scenario')}# A test: what should come of the canned answers. It costs nothing: raymond test FOLDER
+name: a stop that does not exist is mended
+answers_from: answers.yaml
+expect:
+  # The states that are entered, in order.
+  path: [START, CHECK, MEND, CHECK, REPORT]
+  # What is sent to Claude: here {{result}} has become what the script says.
+  prompts:
+    MEND: { contains: "says: no/such/file does not exist.", lacks: "{{" }
+  files:
+    TOUR.md: { lacks: no/such/file }
+  result: A folder whose tour was written by canned answers.
+`;
+
 /** The workflow that `raymond init` writes: a prompt, a gate that loops back, and a result. */
 export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
   'START.md': withReference(START),
@@ -47,6 +62,7 @@ export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
   'MEND.md': withReference(MEND),
   'REPORT.md': withReference(REPORT),
   'answers.yaml': ANSWERS,
+  'tour.test.yaml': SCENARIO,
   'frontmatter.schema.json': publishedSchema('frontmatter'),
   'scenario.schema.json': publishedSchema('scenario'),
 };
