@@ -139,10 +139,11 @@ export const CATALOGUE: readonly Entry[] = [
       JSON_OUT,
       ['--format <format>', 'text, or github for annotations in GitHub Actions (default text)'],
       ['--level <level>', 'show only what is as bad as this: error, warning or info (default info)'],
+      ['--max-warnings <n>', 'fail if there are more warnings than this; 0 allows none (default: any number)'],
       ['--platform <platform>', 'the machine that they are for: unix or windows (default: this one)'],
       ['--var <name=value>', 'a variable that their runs will have; may be repeated', 'repeatable'],
     ],
-    examples: ['raymond lint workflows/coding', 'raymond lint workflows/* --level warning --format github'],
+    examples: ['raymond lint workflows/coding', 'raymond lint workflows/* --format github --max-warnings 0'],
     load: async () => (await import('./commands/lint.ts')).lint,
   },
   {

@@ -46,6 +46,25 @@ describe('raymond lint', () => {
     ]);
   });
 
+  test.each([
+    [0, 1, 'raymond: too many warnings: 2, and --max-warnings allows 0\n'],
+    [1, 1, 'raymond: too many warnings: 2, and --max-warnings allows 1\n'],
+    [2, 0, ''],
+  ])('with --max-warnings %i, two warnings exit with %i', async (most, code, err) => {
+    const odd = { 'a/START.md': `{{nowhere}} ${FINE}`, 'b/START.md': `{{nowhere}} ${FINE}` };
+    const { raymond } = roomWith({ ...odd, ...BROKEN });
+    const args = ['--level', 'error', '--max-warnings', String(most)];
+    expect(await raymond('lint', 'a', 'b', ...args)).toMatchObject({ code, err });
+    const { out } = await raymond('lint', 'a', 'b', ...args, '--json');
+    expect(JSON.parse(out)).toMatchObject({ ok: code === 0, warnings: 2 });
+    expect((await raymond('lint', 'a', 'b', 'bad', ...args)).code).toBe(65);
+  });
+
+  test.each(['-1', 'none', '1.5'])('refuses %s as the most warnings', async (most) => {
+    const { code, err } = await roomWith({ 'START.md': FINE }).raymond('lint', `--max-warnings=${most}`);
+    expect([code, err]).toStrictEqual([64, expect.stringContaining('--max-warnings must be a ')]);
+  });
+
   test('looks at the workflow of the folder that the user is in if none is named', async () => {
     const room = roomWith({ 'START.md': FINE, 'notes.txt': '' });
     expect(await room.raymond('lint')).toStrictEqual({

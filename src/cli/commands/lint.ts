@@ -9,7 +9,7 @@ import { workflowHere } from '../here.ts';
 import { lintPage, lintTotal, type Wrap } from '../lint-page.ts';
 import { type Page, pageOf } from '../page.ts';
 import { usage } from '../usage.ts';
-import { allOf, choiceOf } from '../words.ts';
+import { allOf, choiceOf, countOf } from '../words.ts';
 
 /** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
 export const lint: Carry = async (given, words, terminal) => {
@@ -19,6 +19,7 @@ export const lint: Carry = async (given, words, terminal) => {
   const format = formatOf(words);
   const levels = LEVELS.slice(0, LEVELS.indexOf(choiceOf(words, 'level', LEVELS) ?? 'info') + 1);
   const platform = choiceOf(words, 'platform', PLATFORMS);
+  const most = countOf(words, 'maxWarnings') ?? Number.POSITIVE_INFINITY;
   const request = {
     cwd: terminal.cwd,
     variables: allOf(words, 'var').map((pair) => pair.split('=')[0] ?? pair),
@@ -26,14 +27,16 @@ export const lint: Carry = async (given, words, terminal) => {
   };
   const paths = given.length > 0 ? named : [workflowHere(terminal.cwd, platform, WHAT_TO_NAME)];
   const { reports, wrong } = await lookAt(paths, request);
-  const { error } = countLevels(reports.flatMap(({ findings }) => findings));
+  const { error, warning } = countLevels(reports.flatMap(({ findings }) => findings));
   if (reports.length > 0) {
     const page = pageOf(terminal);
-    terminal.out(`${WRITERS[format](reports, levels, page, await wrapFor(page)).join('\n')}\n`);
+    terminal.out(`${WRITERS[format](reports, { levels, most }, page, await wrapFor(page)).join('\n')}\n`);
   }
   const [first, second] = wrong;
   if (first !== undefined) throw second === undefined ? first : usage(wrong.map(messageOf).join('\n'), first.hint);
-  return error > 0 ? EXIT.invalid : EXIT.completed;
+  if (warning > most) terminal.err(`raymond: too many warnings: ${warning}, and --max-warnings allows ${most}\n`);
+  if (error > 0) return EXIT.invalid;
+  return warning > most ? EXIT.failed : EXIT.completed;
 };
 
 /** A path that leads nowhere does not keep the others from being looked at. */
@@ -63,20 +66,26 @@ const LEVELS: readonly Level[] = ['error', 'warning', 'info'];
 const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
 const FORMATS = ['text', 'github'] as const;
 
-type Writer = (reports: readonly LintReport[], levels: readonly Level[], page: Page, wrap: Wrap) => readonly string[];
+/** Which levels are shown, and how many warnings are too many. */
+interface Taste {
+  readonly levels: readonly Level[];
+  readonly most: number;
+}
+
+type Writer = (reports: readonly LintReport[], taste: Taste, page: Page, wrap: Wrap) => readonly string[];
 
 const WRITERS: Readonly<Record<(typeof FORMATS)[number] | 'json', Writer>> = {
-  text: (reports, levels, page, wrap) => [
+  text: (reports, { levels }, page, wrap) => [
     ...reports.flatMap((report) => [...lintPage(report, levels, page, wrap), '']),
     lintTotal(reports, levels),
   ],
-  github: (reports, levels) => [
+  github: (reports, { levels }) => [
     ...reports.flatMap((report) =>
       report.findings.filter(({ level }) => levels.includes(level)).map((finding) => annotationOf(finding, report)),
     ),
     lintTotal(reports, levels),
   ],
-  json: (reports, levels) => [JSON.stringify(documentOf(reports, levels), null, 2)],
+  json: (reports, taste) => [JSON.stringify(documentOf(reports, taste), null, 2)],
 };
 
 function formatOf(words: Words): keyof typeof WRITERS {
@@ -87,10 +96,10 @@ function formatOf(words: Words): keyof typeof WRITERS {
 }
 
 /** All reports as one document. The counts are of everything that was found, whatever is shown. */
-function documentOf(reports: readonly LintReport[], levels: readonly Level[]): unknown {
+function documentOf(reports: readonly LintReport[], { levels, most }: Taste): unknown {
   const { error, warning, info } = countLevels(reports.flatMap(({ findings }) => findings));
   return {
-    ok: error === 0,
+    ok: error === 0 && warning <= most,
     errors: error,
     warnings: warning,
     infos: info,
