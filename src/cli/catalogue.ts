@@ -1,4 +1,6 @@
+import { EXIT } from '../errors.ts';
 import type { Entry, Flag } from './entry.ts';
+import { RUN_EXITS } from './help.ts';
 
 const OUTPUT: readonly Flag[] = [
   ['--json', 'print one document about the whole run at the end, instead of the results'],
@@ -51,6 +53,7 @@ export const CATALOGUE: readonly Entry[] = [
     summary: 'run a workflow: a state file, a folder or a zip; `raymond WORKFLOW` does the same',
     flags: [...RUN_FLAGS, RETRY, TAKE_OVER],
     examples: ['raymond workflows/coding --budget 5', 'raymond workflows/coding/PLAN.md --input "Add a login page"'],
+    exits: RUN_EXITS,
     load: async () => (await import('./commands/run.ts')).run,
   },
   {
@@ -59,6 +62,7 @@ export const CATALOGUE: readonly Entry[] = [
     summary: 'go on with a run that was paused, stopped, interrupted or killed',
     flags: [RETRY, TAKE_OVER, ...OPTIONS, ...OUTPUT],
     examples: ['raymond resume last', 'raymond resume last --budget 20', 'raymond resume coding-2026 --retry'],
+    exits: RUN_EXITS,
     load: async () => (await import('./commands/resume.ts')).resume,
   },
   {
@@ -113,6 +117,10 @@ export const CATALOGUE: readonly Entry[] = [
       JSON_OUT,
     ],
     examples: ['raymond doctor', 'raymond doctor --ask'],
+    exits: [
+      [EXIT.completed, 'ready to run'],
+      [EXIT.usage, 'something keeps runs from working'],
+    ],
     load: async () => (await import('./commands/doctor.ts')).doctor,
   },
   {
@@ -144,6 +152,12 @@ export const CATALOGUE: readonly Entry[] = [
       ['--var <name=value>', 'a variable that their runs will have; may be repeated', 'repeatable'],
     ],
     examples: ['raymond lint workflows/coding', 'raymond lint workflows/* --format github --max-warnings 0'],
+    exits: [
+      [EXIT.completed, 'no errors, and no more warnings than are allowed'],
+      [EXIT.failed, 'no errors, but more warnings than --max-warnings'],
+      [EXIT.usage, 'wrong usage, such as a path that leads nowhere'],
+      [EXIT.invalid, 'there are errors'],
+    ],
     load: async () => (await import('./commands/lint.ts')).lint,
   },
   {
@@ -158,6 +172,11 @@ export const CATALOGUE: readonly Entry[] = [
       ['--platform <platform>', 'the machine that it is for: unix or windows (default: this one)'],
     ],
     examples: ['raymond graph workflows/coding', 'raymond graph last --output run.html'],
+    exits: [
+      [EXIT.completed, 'it is drawn, whatever lint says about it'],
+      [EXIT.usage, 'wrong usage, such as a workflow or a run that is not there'],
+      [EXIT.invalid, 'the workflow or the record of the run cannot be read'],
+    ],
     load: async () => (await import('./commands/graph.ts')).graph,
   },
   {
@@ -181,6 +200,13 @@ export const CATALOGUE: readonly Entry[] = [
       'raymond test workflows/coding',
       'raymond test --coverage --min-coverage 90',
       'raymond test --record last',
+    ],
+    exits: [
+      [EXIT.completed, 'all went as expected'],
+      [EXIT.failed, 'something did not, or less is covered than --min-coverage'],
+      [EXIT.usage, 'wrong usage, or there are no scenarios'],
+      [EXIT.invalid, 'a scenario file or its workflow cannot be used'],
+      [EXIT.interrupted, 'interrupted'],
     ],
     load: async () => (await import('./commands/test.ts')).test,
   },

@@ -9,6 +9,9 @@ export type Carry = (args: readonly string[], words: Words, terminal: Terminal) 
 /** An option as it is written in the help, what it is for, and whether all that is given of it counts. */
 export type Flag = readonly [form: string, purpose: string, repeatable?: 'repeatable'];
 
+/** An exit code, and what it says. */
+export type Exit = readonly [code: number, meaning: string];
+
 /** One command of the program. Its code is loaded only when it is called. */
 export interface Entry {
   readonly name: string;
@@ -18,5 +21,7 @@ export interface Entry {
   readonly summary: string;
   readonly flags: readonly Flag[];
   readonly examples: readonly string[];
+  /** Those that say something about what it was to do; without them there are only 0, 64 and 70. */
+  readonly exits?: readonly Exit[];
   readonly load: () => Promise<Carry>;
 }

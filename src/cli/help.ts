@@ -1,23 +1,50 @@
+import { EXIT } from '../errors.ts';
+import type { Entry, Exit } from './entry.ts';
+import type { HelpLayout, Row } from './help-layout.ts';
+
 /** What the help begins with. */
 export const INTRODUCTION = `Raymond runs Claude Code through workflows made of markdown prompts and shell scripts.
 
-RUN is the id of a run, the beginning of it, or "last". Options that are always the same belong in .raymond/config.toml:
-raymond --init-config writes one with all of them explained.`;
+RUN is the id of a run, the beginning of it, or "last". Options that are always the same belong in .raymond/config.toml: raymond --init-config writes one with all of them explained.`;
 
-/** What it ends with. */
-export const EXIT_CODES = `
-\`raymond COMMAND --help\` lists the options of a command; those of \`run\` go with \`raymond WORKFLOW\` too.
+/** How a run can end. */
+export const RUN_EXITS: readonly Exit[] = [
+  [EXIT.completed, 'every agent ended with a result'],
+  [EXIT.failed, 'at least one agent failed'],
+  [EXIT.waiting, 'waiting for a person'],
+  [EXIT.paused, 'paused; resume goes on'],
+  [EXIT.limit, 'budget or iteration limit reached'],
+  [EXIT.usage, 'wrong usage'],
+  [EXIT.invalid, 'the workflow is invalid'],
+  [EXIT.bug, 'a mistake in Raymond itself'],
+  [EXIT.interrupted, 'interrupted'],
+];
 
-Examples:
-  raymond demo                              see it work: no account, no cost
-  raymond init first && raymond first       write a first workflow and run it
-  raymond workflows/coding --budget 5
-  raymond resume last
+const EXAMPLES: readonly Row[] = [
+  ['raymond demo', 'see it work: no account, no cost'],
+  ['raymond init first && raymond first', 'write a first workflow and run it'],
+  ['raymond workflows/coding --budget 5', ''],
+  ['raymond resume last', ''],
+];
 
-Exit codes:
-  0  every agent ended with a result      64  wrong usage
-  1  at least one agent failed            65  the workflow is invalid
-  2  waiting for a person                 70  a mistake in Raymond itself
-  3  paused; resume goes on              130  interrupted
-  4  budget or iteration limit reached
-`;
+/** What the help of the whole program ends with. */
+export const endOfHelp = (layout: HelpLayout): string =>
+  [
+    layout.paragraph(OF_COMMANDS),
+    layout.section('Examples:', EXAMPLES),
+    layout.section('Exit codes of a run (other commands list their own):', RUN_EXITS.map(rowOf)),
+  ].join('\n');
+
+const OF_COMMANDS =
+  '`raymond COMMAND --help` lists the options of a command; those of `run` go with `raymond WORKFLOW` too.';
+
+/** What the help of a command ends with. */
+export function endOfCommand({ examples, exits = [] }: Entry, layout: HelpLayout): string {
+  const lines = examples.map((line): Row => [line, '']);
+  return [
+    layout.section('Examples:', lines),
+    ...(exits.length === 0 ? [] : [layout.section('Exit codes:', exits.map(rowOf))]),
+  ].join('\n');
+}
+
+const rowOf = ([code, meaning]: Exit): Row => [String(code).padStart(3), meaning];

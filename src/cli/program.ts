@@ -5,7 +5,8 @@ import { nearest } from '../core/nearest.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { CATALOGUE } from './catalogue.ts';
 import type { Carry, Entry } from './entry.ts';
-import { EXIT_CODES, INTRODUCTION } from './help.ts';
+import { endOfCommand, endOfHelp, INTRODUCTION } from './help.ts';
+import { HelpLayout } from './help-layout.ts';
 import type { Terminal } from './terminal.ts';
 import { SEE_HELP, usage } from './usage.ts';
 import { version } from './version.ts';
@@ -17,20 +18,21 @@ export function programFor(
     (await entry.load())(...call, terminal),
 ): (argv: readonly string[]) => Promise<number> {
   let code: number = EXIT.completed;
+  const layout = new HelpLayout(Math.min(terminal.screen?.size().columns ?? 100, 120));
   const program = new Command('raymond')
     .usage('WORKFLOW [options]\n       raymond COMMAND [options]')
     .description(INTRODUCTION)
     .version(version(), '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand(false)
-    .addHelpText('after', EXIT_CODES);
+    .addHelpText('after', () => endOfHelp(layout));
   for (const entry of CATALOGUE) {
-    const command = commandOf(entry, async (...call) => {
+    const command = commandOf(entry, layout, async (...call) => {
       code = await carryOut(entry, ...call);
     });
     program.addCommand(command);
   }
-  for (const each of [program, ...program.commands]) speakThrough(each, terminal);
+  for (const each of [program, ...program.commands]) speakThrough(each, terminal, layout);
   return async (argv) => {
     if (argv.length === 0) throw usage('there is nothing to do', program.helpInformation());
     refuseNearMiss(argv[0] ?? '', terminal.cwd);
@@ -74,10 +76,8 @@ function refuseNearMiss(word: string, cwd: string): void {
 
 type Call = Parameters<Carry> extends [...infer Given, Terminal] ? Given : never;
 
-function commandOf(
-  { name, aliases = [], args, summary, flags, examples }: Entry,
-  act: (...call: Call) => Promise<void>,
-) {
+function commandOf(entry: Entry, layout: HelpLayout, act: (...call: Call) => Promise<void>) {
+  const { name, aliases = [], args, summary, flags } = entry;
   const command = new Command(name)
     .aliases([...aliases])
     .description(summary)
@@ -89,7 +89,7 @@ function commandOf(
   }
   return command
     .allowExcessArguments(true)
-    .addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}\n`).join('')}`)
+    .addHelpText('after', () => endOfCommand(entry, layout))
     .action(() => {
       refuseExcess(name, command);
       return act(command.args, command.opts());
@@ -106,9 +106,7 @@ function refuseExcess(name: string, { args, registeredArguments: known }: Comman
 }
 
 /** Commander writes and leaves on its own; here it writes to the terminal, and its errors are ours to tell. */
-function speakThrough(command: Command, { out, screen }: Terminal): void {
-  const columns = screen?.size().columns ?? 100;
-  command
-    .exitOverride()
-    .configureOutput({ writeOut: out, writeErr: () => {}, getOutHelpWidth: () => Math.min(columns, 120) });
+function speakThrough(command: Command, { out }: Terminal, layout: HelpLayout): void {
+  command.exitOverride().configureOutput({ writeOut: out, writeErr: () => {} });
+  command.createHelp = () => layout;
 }

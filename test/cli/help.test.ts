@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { CATALOGUE } from '../../src/cli/catalogue.ts';
+import { obey } from '../../src/cli/obey.ts';
+import { PaperTerminal } from '../observers/live/paper-terminal.ts';
+import { newRoom } from './room.ts';
+
+const PAGES = [['--help'], ...CATALOGUE.map(({ name }) => [name, '--help'])];
+
+async function helpAt(columns: number, argv: readonly string[]): Promise<string> {
+  const terminal = newRoom().terminal();
+  expect(await obey(argv, { ...terminal, screen: new PaperTerminal(columns) })).toBe(0);
+  return terminal.said().out;
+}
+
+describe.each([40, 60, 80, 100])('in a terminal of %i columns', (columns) => {
+  test.each(PAGES)('the help of %s fits, but for commands, which are there to be copied', async (...argv) => {
+    const out = await helpAt(
+      columns,
+      argv.filter((word) => word !== undefined),
+    );
+    const lines = out.split('\n').filter((line) => !/^( {2}|Usage: )raymond /.test(line));
+    expect(lines.filter((line) => line.length > columns)).toStrictEqual([]);
+  });
+});
+
+test('where there is little room, what an option is for stands below it', async () => {
+  expect(await helpAt(40, ['lint', '--help'])).toContain(
+    ['  --level <level>', '      show only what is as bad as this:', '      error, warning or info (default'].join(
+      '\n',
+    ),
+  );
+  expect(await helpAt(60, ['lint', '--help'])).toContain(
+    ['  --level <level>        show only what is as bad as this:', `${' '.repeat(25)}error, warning or info`].join(
+      '\n',
+    ),
+  );
+});
+
+test.each([
+  ['run', [0, 1, 2, 3, 4, 64, 65, 70, 130]],
+  ['lint', [0, 1, 64, 65]],
+  ['test', [0, 1, 64, 65, 130]],
+  ['graph', [0, 64, 65]],
+  ['doctor', [0, 64]],
+])('the help of %s lists its exit codes: %j', async (name, codes) => {
+  const [, list = ''] = (await helpAt(100, [name, '--help'])).split('\nExit codes:\n');
+  expect(list.split('\n').flatMap((line) => /^ *(\d+) {2}\S/.exec(line)?.[1] ?? [])).toStrictEqual(codes.map(String));
+});
