@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { nearest } from '../core/nearest.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { CATALOGUE } from './catalogue.ts';
 import type { Carry, Entry } from './entry.ts';
 import { endOfCommand, endOfHelp, INTRODUCTION } from './help.ts';
 import { HelpLayout } from './help-layout.ts';
+import { commandsNear, NAMES } from './near.ts';
 import type { Terminal } from './terminal.ts';
 import { SEE_HELP, usage } from './usage.ts';
 import { version } from './version.ts';
@@ -55,7 +55,6 @@ function asMeant(argv: readonly string[]): readonly string[] {
   return NAMES.includes(first) || OF_THE_PROGRAM.includes(first) ? argv : ['run', ...argv];
 }
 
-const NAMES = CATALOGUE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
 const OF_THE_PROGRAM = ['-h', '--help', '-V', '--version'];
 
 /** An error of whoever wrote the words, with where to read how to write them. */
@@ -69,9 +68,10 @@ function withHelp(error: unknown, command: string): unknown {
 
 /** Who mistypes a command seems to name a workflow. */
 function refuseNearMiss(word: string, cwd: string): void {
-  const meant = word.startsWith('-') || NAMES.includes(word) || word === 'help' ? undefined : nearest(word, NAMES);
-  if (meant === undefined || existsSync(resolve(cwd, word))) return;
-  throw usage(`there is no command and no workflow \`${word}\``, `Did you mean \`raymond ${meant}\`?`);
+  if (/^-|[/\\]/.test(word) || NAMES.includes(word) || word === 'help') return;
+  const meant = commandsNear(word).map((name) => `\`raymond ${name}\``);
+  if (meant.length === 0 || existsSync(resolve(cwd, word))) return;
+  throw usage(`there is no command and no workflow \`${word}\``, `Did you mean ${meant.join(' or ')}?`);
 }
 
 type Call = Parameters<Carry> extends [...infer Given, Terminal] ? Given : never;
