@@ -148,10 +148,15 @@ export const CATALOGUE: readonly Entry[] = [
       ['--format <format>', 'text, or github for annotations in GitHub Actions (default text)'],
       ['--level <level>', 'show only what is as bad as this: error, warning or info (default info)'],
       ['--max-warnings <n>', 'fail if there are more warnings than this; 0 allows none (default: any number)'],
+      ['--explain <rule>', 'explain a rule with an example, and do nothing else'],
       ['--platform <platform>', 'the machine that they are for: unix or windows (default: this one)'],
       ['--var <name=value>', 'a variable that their runs will have; may be repeated', 'repeatable'],
     ],
-    examples: ['raymond lint workflows/coding', 'raymond lint workflows/* --format github --max-warnings 0'],
+    examples: [
+      'raymond lint workflows/coding',
+      'raymond lint workflows/* --format github --max-warnings 0',
+      'raymond lint --explain silent-path',
+    ],
     exits: [
       [EXIT.completed, 'no errors, and no more warnings than are allowed'],
       [EXIT.failed, 'no errors, but more warnings than --max-warnings'],

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { RULES } from '../../src/analysis/rules/index.ts';
 import { obey } from '../../src/cli/obey.ts';
 import { buildZip } from '../workflow/zip-builder.ts';
 import { newRoom, type Room } from './room.ts';
@@ -29,6 +30,50 @@ const BROKEN = {
   ].join('\n'),
   'bad/REVIEW.md': FINE,
 };
+
+describe('raymond lint --explain', () => {
+  test('says of a rule how bad it is, what it means, how it looks, and where the others are', async () => {
+    const { code, out, err } = await newRoom().raymond('lint', '--explain', 'no-shebang');
+    expect([code, err]).toStrictEqual([0, '']);
+    expect(out.split('\n')).toStrictEqual([
+      'no-shebang (info)',
+      '',
+      'A `.sh` does not say what it is written for. Raymond runs it with `/bin/bash` in any case.',
+      '',
+      '`START.sh`:',
+      '',
+      '    echo "<result>done</result>"',
+      '',
+      '    START.sh:1:1: info: the script has no `#!` line; Raymond runs it with /bin/bash (no-shebang)',
+      '      Begin it with `#!/bin/bash`.',
+      '',
+      'Better:',
+      '',
+      '`START.sh`:',
+      '',
+      '    #!/bin/bash',
+      '    echo "<result>done</result>"',
+      '',
+      expect.stringMatching(/^All rules are explained in \/.*docs\/lint\.md\.$/),
+      '',
+    ]);
+  });
+
+  test.each(RULES)('knows $id', async ({ id, level }) => {
+    const { code, out } = await newRoom().raymond('lint', '--explain', id);
+    expect([code, out]).toStrictEqual([0, expect.stringMatching(`^${id} \\(${level}\\)\n\n[A-Z]`)]);
+    expect(out).toMatch(/\nBetter:\n/);
+    expect(out).not.toMatch(/```|^#+ /m);
+  });
+
+  test('knows no other', async () => {
+    const { code, out, err } = await newRoom().raymond('lint', '--explain', 'no-shebag');
+    expect([code, out]).toStrictEqual([64, '']);
+    expect(err).toMatch(
+      /^raymond: lint has no rule `no-shebag` \(did you mean no-shebang\?\)\nAll rules are explained in /,
+    );
+  });
+});
 
 describe('raymond lint', () => {
   test('tells every finding with its place, its rule and what to do, and exits with 65', async () => {

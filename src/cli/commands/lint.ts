@@ -8,11 +8,14 @@ import type { Carry, Words } from '../entry.ts';
 import { workflowHere } from '../here.ts';
 import { lintPage, lintTotal, type Wrap } from '../lint-page.ts';
 import { type Page, pageOf } from '../page.ts';
+import type { Terminal } from '../terminal.ts';
 import { usage } from '../usage.ts';
-import { allOf, choiceOf, countOf } from '../words.ts';
+import { allOf, choiceOf, countOf, textOf } from '../words.ts';
 
 /** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
 export const lint: Carry = async (given, words, terminal) => {
+  const rule = textOf(words, 'explain');
+  if (rule !== undefined) return explain(rule, terminal);
   // Who writes `workflows/*` means the workflows, not what is written about them.
   const named = given.length > 1 ? given.filter((path) => isNoNote(basename(path))) : given;
   if (given.length > 0 && named.length === 0) throw usage('there is no workflow to look at', WHAT_TO_NAME);
@@ -38,6 +41,13 @@ export const lint: Carry = async (given, words, terminal) => {
   if (error > 0) return EXIT.invalid;
   return warning > most ? EXIT.failed : EXIT.completed;
 };
+
+async function explain(rule: string, terminal: Terminal): Promise<number> {
+  const { rulePage } = await import('../rule-page.ts');
+  const page = pageOf(terminal);
+  terminal.out(`${rulePage(rule, page.columns, await wrapFor(page)).join('\n')}\n`);
+  return EXIT.completed;
+}
 
 /** A path that leads nowhere does not keep the others from being looked at. */
 async function lookAt(paths: readonly string[], request: LintRequest) {
