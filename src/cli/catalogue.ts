@@ -126,9 +126,11 @@ export const CATALOGUE: readonly Entry[] = [
   {
     name: 'init',
     args: '[DIR]',
-    summary: 'write a first workflow, with comments',
-    flags: [],
-    examples: ['raymond init workflows/first'],
+    summary: 'write a first workflow, with comments, canned answers and a test',
+    flags: [
+      ['--schemas', 'write only the schemas for your editor, over those that are there (default: into this folder)'],
+    ],
+    examples: ['raymond init workflows/first', 'raymond init workflows/coding --schemas'],
     load: async () => (await import('./commands/init.ts')).init,
   },
   {

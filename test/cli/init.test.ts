@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FIRST_WORKFLOW } from '../../src/cli/first-workflow/files.ts';
+import { WORKFLOW_SCHEMAS } from '../../src/cli/first-workflow/schemas.ts';
 import { openWorkflow } from '../../src/raymond/start.ts';
 import { newRoom } from './room.ts';
 
@@ -54,6 +55,39 @@ describe('raymond init', () => {
     ]);
     expect(readFileSync(join(cwd, 'first'), 'utf8')).toBe('mine');
   });
+});
+
+describe('raymond init --schemas', () => {
+  test('writes the schemas of a workflow anew, and touches nothing else', async () => {
+    const { cwd, raymond } = newRoom();
+    mkdirSync(join(cwd, 'mine'));
+    writeFileSync(join(cwd, 'mine/START.md'), 'mine');
+    writeFileSync(join(cwd, 'mine/scenario.schema.json'), 'old');
+    const said = { code: 0, out: 'Wrote mine: frontmatter.schema.json, scenario.schema.json\n', err: '' };
+    expect(await raymond('init', 'mine/', '--schemas')).toStrictEqual(said);
+    const { 'START.md': start, ...schemas } = textsIn(join(cwd, 'mine'));
+    expect([start, schemas]).toStrictEqual(['mine', WORKFLOW_SCHEMAS]);
+  });
+
+  test('writes into the folder one is in, and beside a config file its schema', async () => {
+    const { cwd, raymond } = newRoom();
+    await raymond('--init-config');
+    const before = textsIn(join(cwd, '.raymond'));
+    writeFileSync(join(cwd, '.raymond/config.schema.json'), 'old');
+    expect((await raymond('init', '.raymond', '--schemas')).code).toBe(0);
+    expect(textsIn(join(cwd, '.raymond'))).toStrictEqual(before);
+    expect((await raymond('init', '--schemas')).out).toBe('Wrote .: frontmatter.schema.json, scenario.schema.json\n');
+  });
+
+  test('makes no folder', async () => {
+    const { cwd, raymond } = newRoom();
+    const { code, err } = await raymond('init', 'nowhere', '--schemas');
+    expect([code, err]).toStrictEqual([64, expect.stringMatching(/^raymond: there is no folder nowhere\n/)]);
+    expect(readdirSync(cwd)).toStrictEqual([]);
+  });
+
+  const textsIn = (folder: string): Record<string, string> =>
+    Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 });
 
 test.skipIf(!existsSync('/proc'))('init does not wait for ever where no folder can be made', async () => {

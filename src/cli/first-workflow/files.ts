@@ -1,4 +1,4 @@
-import { publishedSchema } from '../../raymond/published-schema.ts';
+import { WORKFLOW_SCHEMAS } from './schemas.ts';
 import { CHECK, MEND, REPORT, START } from './states.ts';
 
 /** A comment by which an editor finds what a file may hold. The schema stands beside it: no other place is sure to be there. */
@@ -63,6 +63,5 @@ export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
   'REPORT.md': withReference(REPORT),
   'answers.yaml': ANSWERS,
   'tour.test.yaml': SCENARIO,
-  'frontmatter.schema.json': publishedSchema('frontmatter'),
-  'scenario.schema.json': publishedSchema('scenario'),
+  ...WORKFLOW_SCHEMAS,
 };
