@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { EFFORTS } from '../src/analysis/preferences.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { TAG_NAMES } from '../src/core/transitions/index.ts';
@@ -81,6 +82,21 @@ describe('a schema knows every key, and what it is for', () => {
   function expectPurposes(...nodes: readonly (Node | undefined)[]): void {
     const keys = nodes.flatMap((node) => Object.entries(listed(node, 'properties')));
     for (const [key, { description }] of keys) expect(description, key).toMatch(/\.$/);
+  }
+});
+
+test('the frontmatter schema offers models and efforts wherever they can be asked for, and refuses no other', () => {
+  const schema = published('frontmatter');
+  const { items } = listed(schema, 'properties').allowed_transitions ?? {};
+  const { anyOf: entries } = items as { readonly anyOf: readonly Node[] };
+  const places = [schema, ...entries].map((each) => listed(each, 'properties'));
+  for (const [key, words] of [
+    ['model', ['opus', 'sonnet', 'haiku']],
+    ['effort', EFFORTS],
+  ] as const) {
+    const offers = places.flatMap(({ [key]: place }) => (place === undefined ? [] : [place.examples]));
+    expect(offers).toStrictEqual([words, words, words, words]);
+    expect(validate.frontmatter({ [key]: 'another' })).toBe(true);
   }
 });
 

@@ -5,7 +5,7 @@ import { effortName, modelName } from '../core/preference.ts';
 import type { Settings } from '../core/state.ts';
 import { type Reference, readTransitions } from './allowed-transitions.ts';
 import type { Report } from './report.ts';
-import { type Shape, TEXT, WORD, WORDS } from './shape.ts';
+import { OFFERED, type Shape, TEXT, WORD, WORDS } from './shape.ts';
 import { TRANSITIONS_SHAPE } from './transitions-shape.ts';
 import { describe, type Field, type Value } from './value.ts';
 
@@ -54,12 +54,12 @@ export const KEYS: Readonly<Record<string, Key>> = {
   },
   model: word(
     'The model of this state, unless the tag that leads here asks for another: opus, sonnet, haiku, or a full name.',
-    ['opus', 'sonnet', 'haiku'],
+    OFFERED.model,
     (model) => ({ model: modelName(model) }),
   ),
   effort: word(
     'How hard it thinks in this state, unless the tag that leads here says so: low, medium, high, xhigh or max.',
-    ['low', 'medium', 'high', 'xhigh', 'max'],
+    OFFERED.effort,
     (effort) => ({ effort: effortName(effort) }),
   ),
   timeout: number(

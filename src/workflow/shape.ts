@@ -18,3 +18,9 @@ export const SCALAR: Shape = { ...TEXT, type: ['string', 'number', 'boolean'] };
 
 /** The same shape for where nothing may be written, too: what is left empty is not given. */
 export const orNothing = (shape: Shape): Shape => ({ ...shape, type: [...shape.type, 'null'] });
+
+/** Models and efforts that an editor offers; others are taken, too. */
+export const OFFERED = {
+  model: ['opus', 'sonnet', 'haiku'],
+  effort: ['low', 'medium', 'high', 'xhigh', 'max'],
+} as const;

@@ -1,7 +1,7 @@
 import { OWN_ATTRIBUTES, type OwnAttribute } from '../core/tag.ts';
 import { TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { VARIABLE_NAMES } from '../core/variable-shape.ts';
-import { orNothing, SCALAR, type Shape } from './shape.ts';
+import { OFFERED, orNothing, SCALAR, type Shape } from './shape.ts';
 
 const MEANINGS: Readonly<Record<TagName, string>> = {
   goto: 'Go on in another state, in the same session.',
@@ -21,8 +21,8 @@ const ATTRIBUTES: Readonly<Record<OwnAttribute, Shape>> = {
   cd: described('The working directory.', SCALAR),
   stack: described('What becomes of the callers.', { type: ['string'], enum: ['keep', 'clear', null] }),
   input: described('What is {{result}} in the state.', SCALAR),
-  model: described('The model.', NAMED),
-  effort: described('How hard it thinks.', NAMED),
+  model: described('The model.', { ...NAMED, examples: OFFERED.model }),
+  effort: described('How hard it thinks.', { ...NAMED, examples: OFFERED.effort }),
 };
 
 /** What `allowed_transitions` may be: the same as `readTransitions` takes, with the language's own words in lower case. */
