@@ -59,7 +59,8 @@ const MOST_WARNINGS = 3;
 const warningLines = (warnings: readonly string[], indent: string, page: Page): readonly string[] =>
   warnings.flatMap((warning) => indented(page.dye('dim', `warning: ${oneLine(warning)}`), indent, page));
 
-const indented = (text: string, indent: string, { columns }: Page): readonly string[] =>
+/** A text in lines that all stand further in. */
+export const indented = (text: string, indent: string, { columns }: Page): readonly string[] =>
   wrapped(text, columns - indent.length).map((line) => indent + line);
 
 function differenceLines(difference: Difference, scenario: string, page: Page): readonly string[] {

@@ -8,6 +8,7 @@ import { rehearse } from './rehearse.ts';
 import type { Piece } from './repertoire.ts';
 import { review } from './review.ts';
 import { openSandboxes, type Sandboxes } from './sandbox.ts';
+import { whereaboutsOf } from './whereabouts.ts';
 
 /** How scenarios are to be played. */
 export interface RehearsalRequest {
@@ -20,6 +21,14 @@ export interface RehearsalRequest {
   readonly enough: AbortSignal;
   /** Gathers what they took. */
   readonly coverages?: Coverages;
+  readonly onlooker?: Onlooker;
+}
+
+/** Told of scenarios as they come and go, in whatever order that is. */
+export interface Onlooker {
+  begins(piece: Piece): void;
+  /** `where` is where its agents stood if it was interrupted, a line for each; null if it came to its end. */
+  ends(piece: Piece, where: readonly string[] | null): void;
 }
 
 /** What is to be said of a scenario. */
@@ -33,7 +42,7 @@ export interface Verdict extends Review {
 /** More than processors, for some of it is waiting. */
 const AT_ONCE = Math.max(4, 2 * availableParallelism());
 
-/** Plays scenarios, several at once, and tells of each in their order. If it is enough, the rest is left out. */
+/** Plays scenarios, several at once, and tells of each that comes to its end, in their order. */
 export async function* rehearseAll(pieces: readonly Piece[], request: RehearsalRequest): AsyncGenerator<Verdict> {
   const sandboxes = openSandboxes(request.keep);
   const verdicts: Promise<Verdict | null>[] = [];
@@ -49,7 +58,7 @@ export async function* rehearseAll(pieces: readonly Piece[], request: RehearsalR
   try {
     for (let at = 0; at < pieces.length; at += 1) {
       const verdict = await verdicts[at];
-      if (verdict !== null && verdict !== undefined && !request.enough.aborted) yield verdict;
+      if (verdict !== null && verdict !== undefined) yield verdict;
     }
   } finally {
     await Promise.allSettled(verdicts);
@@ -57,9 +66,12 @@ export async function* rehearseAll(pieces: readonly Piece[], request: RehearsalR
   }
 }
 
-async function rehearseOne(piece: Piece, request: RehearsalRequest, sandboxes: Sandboxes): Promise<Verdict> {
+/** Null if it was interrupted. */
+async function rehearseOne(piece: Piece, request: RehearsalRequest, sandboxes: Sandboxes): Promise<Verdict | null> {
   const { rehearsal, workflow } = piece;
-  const { env, timeoutMs, enough, keep, coverages } = request;
+  const { env, timeoutMs, enough, keep, coverages, onlooker } = request;
+  onlooker?.begins(piece);
+  let where: readonly string[] | null = null;
   const startedAt = performance.now();
   const folder = sandboxes.make(rehearsal.fixtures !== null || (await runsScripts(piece)));
   const verdict = (found: Review): Verdict => {
@@ -68,6 +80,10 @@ async function rehearseOne(piece: Piece, request: RehearsalRequest, sandboxes: S
   try {
     furnish(folder, rehearsal);
     const played = await rehearse(rehearsal, workflow, { folder, env, timeoutMs, enough });
+    if (played.isCutShort) {
+      where = whereaboutsOf(played.events);
+      return null;
+    }
     coverages?.add(workflow, played);
     return verdict(await review(piece, played));
   } catch (error) {
@@ -76,6 +92,7 @@ async function rehearseOne(piece: Piece, request: RehearsalRequest, sandboxes: S
     return verdict({ differences: [trouble], warnings: [] });
   } finally {
     sandboxes.drop(folder);
+    onlooker?.ends(piece, where);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Verdict } from './all.ts';
 import { KINDS as COVERAGE_KINDS, type Coverage, everything, type Item, percentOf } from './coverage.ts';
 import type { Detail } from './difference.ts';
-import type { Unusable } from './repertoire.ts';
+import type { Piece, Unusable } from './repertoire.ts';
 
 /** All that a test came to. */
 export interface Outcome {
@@ -12,12 +12,20 @@ export interface Outcome {
   readonly tookMs: number;
   /** Null if nobody asked for it. */
   readonly coverages: readonly Coverage[] | null;
+  /** Null if it came to its end. */
+  readonly interruption: Interruption | null;
+}
+
+/** What was under way when a test was interrupted, with where its agents stood, and how many had not begun. */
+export interface Interruption {
+  readonly cut: readonly { readonly piece: Piece; readonly where: readonly string[] }[];
+  readonly notBegun: number;
 }
 
 export const hasPassed = ({ differences }: Verdict): boolean => differences.length === 0;
 
 /** A whole test as one document. */
-export function documentOf({ verdicts, unusable, untested, tookMs, coverages }: Outcome): unknown {
+export function documentOf({ verdicts, unusable, untested, tookMs, coverages, interruption }: Outcome): unknown {
   const passed = verdicts.filter(hasPassed).length;
   return {
     passed,
@@ -26,15 +34,20 @@ export function documentOf({ verdicts, unusable, untested, tookMs, coverages }: 
     scenarios: verdicts.map(scenarioOf),
     unusable: unusable.map(({ file, error }) => ({ file, error: error.message })),
     without_scenarios: untested,
+    ...(interruption !== null && {
+      interrupted: interruption.cut.map(({ piece, where }) => ({ ...nameOf(piece), where })),
+      not_begun: interruption.notBegun,
+    }),
     ...(coverages !== null && { coverage: coverageOf(coverages) }),
   };
 }
 
 function scenarioOf(verdict: Verdict): unknown {
   const { piece, differences, warnings, tookMs, folder } = verdict;
-  const { file, rehearsal, workflow } = piece;
+  const { file } = piece;
   return {
-    ...{ name: rehearsal.name, file, line: rehearsal.at.line, workflow: workflow.path, passed: hasPassed(verdict) },
+    ...nameOf(piece),
+    passed: hasPassed(verdict),
     duration_ms: Math.round(tookMs),
     differences: differences.map(({ what, file: elsewhere = file, line, column, detail }) => {
       return { what, file: elsewhere, line, column, ...detailOf(detail) };
@@ -43,6 +56,10 @@ function scenarioOf(verdict: Verdict): unknown {
     ...(folder !== null && { folder }),
   };
 }
+
+const nameOf = ({ file, rehearsal, workflow }: Piece): object => {
+  return { name: rehearsal.name, file, line: rehearsal.at.line, workflow: workflow.path };
+};
 
 function detailOf(detail: Detail): object {
   switch (detail.kind) {

@@ -34,6 +34,8 @@ export interface Performance {
   readonly lacks: readonly string[];
   /** Whether it was ended because it took too long. */
   readonly isLate: boolean;
+  /** Whether it was ended because nobody wants to see its end. */
+  readonly isCutShort: boolean;
   readonly lives: number;
 }
 
@@ -58,7 +60,11 @@ export async function rehearse(rehearsal: Rehearsal, workflow: Workflow, venue: 
       const outcome = await Promise.race([running.finished, life.crashed]);
       if (outcome !== 'crashed') {
         const told = lives === 1 ? events : await recordedEvents(RUN_ID, cwd);
-        return { folder: cwd, run: outcome, events: told, witness, lacks: [...lacks], isLate: patience.isLate, lives };
+        const { isLate, isCutShort } = patience;
+        return {
+          ...{ folder: cwd, run: outcome, events: told, witness, lacks: [...lacks], lives },
+          ...{ isLate, isCutShort: isCutShort && outcome.status !== 'completed' },
+        };
       }
       life = newLife(play, lives + 1, life.time.ahead);
       running = await takeUpRun(RUN_ID, place, life.staging);
@@ -74,15 +80,15 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** Ends a run that takes too long, or that nobody wants to see the end of. */
 class Patience {
   isLate = false;
+  isCutShort = false;
   private running: Running | undefined;
-  private isOver = false;
   private readonly timer: NodeJS.Timeout;
   private readonly enough: AbortSignal;
 
   constructor({ timeoutMs, enough }: Venue) {
     const late = (): void => {
       this.isLate = true;
-      this.giveUp();
+      this.running?.kill();
     };
     this.timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS)).unref();
     this.enough = enough;
@@ -94,7 +100,7 @@ class Patience {
 
   follow(running: Running): void {
     this.running = running;
-    if (this.isOver) running.kill();
+    if (this.isLate || this.isCutShort) running.kill();
   }
 
   end(): void {
@@ -103,7 +109,7 @@ class Patience {
   }
 
   private readonly giveUp = (): void => {
-    this.isOver = true;
+    this.isCutShort = !this.isLate;
     this.running?.kill();
   };
 }

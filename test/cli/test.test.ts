@@ -265,24 +265,63 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     expect(there.said().out).toContain('START.md → end (result)');
   });
 
-  test.skipIf(windows)('ends what is under way at Ctrl-C and leaves nothing behind (not on Windows)', async () => {
-    const room = roomWith({ 'START.md': 'Go.', 'GO.sh': 'echo here > "$mark"; sleep 600' });
-    const mark = join(room.cwd, 'mark');
-    const scenario = `answers: { START: <goto>GO</goto> }\nvars: { mark: ${mark} }\nscenarios: [{ name: a }, { name: b }]`;
-    writeFileSync(join(room.cwd, 'a.test.yaml'), scenario);
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
-    const mine = room.terminal();
-    let interrupt = (): void => {};
-    const onInterrupt = (act: () => void) => {
-      interrupt = act;
-      return () => {};
-    };
-    const code = obey(['test'], { ...mine, onInterrupt });
-    while (!existsSync(mark)) await new Promise(setImmediate);
-    interrupt();
-    expect(await code).toBe(130);
-    const after = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
-    expect(after.filter((name) => !before.includes(name))).toStrictEqual([]);
+  describe.skipIf(windows)('at Ctrl-C (not on Windows)', () => {
+    /** Presses Ctrl-C while the script of one of three scenarios runs. */
+    async function interrupted(known: string, ...argv: readonly string[]) {
+      const room = roomWith({ 'START.md': 'Go.', 'GO.sh': 'echo here > "$mark"; sleep 600' });
+      const mark = join(room.cwd, 'mark');
+      const scenario = `answers: { START: <result>r</result> }
+vars: { mark: ${mark} }
+scenarios:
+  - { name: passes }
+  - { name: fails, expect: { result: x } }
+  - { name: hangs, answers: { START: <goto>GO</goto> } }
+`;
+      writeFileSync(join(room.cwd, 'a.test.yaml'), scenario);
+      const mine = room.terminal();
+      let interrupt = (): void => {};
+      const onInterrupt = (act: () => void) => {
+        interrupt = act;
+        return () => {};
+      };
+      const code = obey(['test', ...argv], { ...mine, onInterrupt });
+      while (!(existsSync(mark) && mine.said().out.includes(known))) await new Promise(setImmediate);
+      interrupt();
+      return { code: await code, ...mine.said() };
+    }
+
+    test('tells what is known so far, what was interrupted and where it stood, and leaves nothing behind', async () => {
+      const before = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
+      const { code, out } = await interrupted('fails');
+      expect({ code, out: timeless(out) }).toStrictEqual({
+        code: 130,
+        out: `a.test.yaml
+  ✓ passes  a while
+  ✗ fails  a while
+
+! hangs  a.test.yaml:6
+  interrupted: main in GO.sh, turn 2: its script was running
+
+✗ fails  a.test.yaml:5
+  a.test.yaml:5:30: the result of main is not as expected (- expected, + actual)
+    - x
+    + r
+
+interrupted: 1 passed, 1 failed, 1 interrupted (a while)
+`,
+      });
+      const after = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
+      expect(after.filter((name) => !before.includes(name))).toStrictEqual([]);
+    });
+
+    test('prints the same as a document with --json', async () => {
+      const { code, out } = await interrupted('', '--json', '--coverage', '--filter', 'hangs');
+      expect(code).toBe(130);
+      expect(JSON.parse(out)).toMatchObject({
+        ...{ passed: 0, failed: 0, not_begun: 0 },
+        interrupted: [{ name: 'hangs', line: 6, where: ['main in GO.sh, turn 2: its script was running'] }],
+      });
+    });
   });
 });
 

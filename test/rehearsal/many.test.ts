@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { rehearseAll } from '../../src/rehearsal/all.ts';
 import { rehearse } from '../../src/rehearsal/rehearse.ts';
 import { readRepertoire } from '../../src/rehearsal/repertoire.ts';
 import { openSandboxes } from '../../src/rehearsal/sandbox.ts';
@@ -24,3 +25,32 @@ test('however many scenarios are played at once, there is nothing to warn of', a
   expect(played.map(({ run }) => run.status)).toStrictEqual(Array(30).fill('completed'));
   expect(warnings).toStrictEqual([]);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'when it is enough, those are told of that came to their end behind one that did not (not on Windows)',
+  async () => {
+    const scenarios = `answers: { START: <result>yes</result> }
+scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one }, { name: two }]`;
+    const states = { 'START.md': 'Hi.', 'HANG.sh': 'sleep 600' };
+    const folder = folderWith({ ...states, 'a.test.yaml': scenarios });
+    const { pieces } = await readRepertoire(['a.test.yaml'], folder);
+    const enough = new AbortController();
+    const told: unknown[] = [];
+    const onlooker = {
+      begins: () => {},
+      ends(piece: (typeof pieces)[number], where: readonly string[] | null) {
+        told.push([piece.rehearsal.name, where]);
+        if (told.length === 2) enough.abort();
+      },
+    };
+    const names: string[] = [];
+    for await (const { piece } of rehearseAll(pieces, { ...REQUEST, enough: enough.signal, onlooker }))
+      names.push(piece.rehearsal.name);
+    expect(names).toStrictEqual(['one', 'two']);
+    expect(told).toStrictEqual([
+      ['one', null],
+      ['two', null],
+      ['hangs', [expect.stringMatching(/^main in /)]],
+    ]);
+  },
+);

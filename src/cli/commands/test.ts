@@ -2,21 +2,22 @@ import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
 import { wrapped } from '../../observers/fit.ts';
 import { oneLine } from '../../observers/harmless.ts';
-import { counted } from '../../observers/words.ts';
 import type { GraphFormat } from '../../raymond/graph.ts';
-import { rehearseAll, type Verdict } from '../../rehearsal/all.ts';
+import { type RehearsalRequest, rehearseAll, type Verdict } from '../../rehearsal/all.ts';
 import { type Coverage, Coverages, everything, percentOf } from '../../rehearsal/coverage.ts';
-import { documentOf, hasPassed, type Outcome } from '../../rehearsal/document.ts';
+import { documentOf, hasPassed, type Interruption, type Outcome } from '../../rehearsal/document.ts';
 import { findFiles } from '../../rehearsal/find.ts';
 import { type Piece, readRepertoire, withRealScripts } from '../../rehearsal/repertoire.ts';
+import { newAwaitedLine } from '../awaited-line.ts';
 import { coverageLines, percentTaken } from '../coverage-page.ts';
 import { formatFor, writeDrawing } from '../drawing-file.ts';
 import type { Carry, Words } from '../entry.ts';
+import { totalLines, troubleLines } from '../outcome-page.ts';
 import { type Page, pageOf } from '../page.ts';
 import { patienceOf } from '../patience.ts';
 import type { Terminal } from '../terminal.ts';
 import { refuse, usage } from '../usage.ts';
-import { detailLines, howLong, verdictLines } from '../verdict-page.ts';
+import { verdictLines } from '../verdict-page.ts';
 import { amountOf, textOf } from '../words.ts';
 
 /** `raymond test [PATH…]`: plays scenarios without Claude Code and compares what comes of them with what they expect. */
@@ -39,17 +40,24 @@ export const test: Carry = async (paths, words, terminal) => {
     if (!words.json) for (const line of lines) terminal.out(`${line}\n`);
   };
   const startedAt = performance.now();
-  const { verdicts, isCutShort } = await playAll(pieces, words, terminal, coverages, tellerOf(page, say));
-  if (isCutShort) return EXIT.interrupted;
+  const { verdicts, interruption } = await playAll(pieces, words, terminal, coverages, tellerOf(page, say));
   const tookMs = performance.now() - startedAt;
-  const covered = coverages === undefined ? null : await coverages.all();
+  const covered = coverages === undefined || interruption !== null ? null : await coverages.all();
   const played = new Set(repertoire.pieces.map(({ workflow }) => workflow.path));
   const untested = bare.filter((path) => !played.has(resolve(terminal.cwd, path)));
-  const outcome: Outcome = { verdicts, unusable: repertoire.unusable, untested, tookMs, coverages: covered };
+  const outcome: Outcome = {
+    verdicts,
+    unusable: repertoire.unusable,
+    untested,
+    tookMs,
+    coverages: covered,
+    interruption,
+  };
   if (words.json) terminal.out(`${JSON.stringify(documentOf(outcome), null, 2)}\n`);
   const isMissingFiles = verdicts.some((verdict) => !hasPassed(verdict) && !fitting.includes(verdict.piece));
   say(...troubleLines(outcome, page), ...(isMissingFiles ? ['', ...wrapped(FILES_MISSING, page.columns)] : []));
   say(...totalLines(outcome, page));
+  if (interruption !== null) return EXIT.interrupted;
   if (covered !== null && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
   if (drawing !== undefined && format !== undefined) await draw(covered ?? [], drawing, format, terminal);
   const isEnough = covered === null || least === undefined || percentOf(everything(covered)) >= least;
@@ -103,28 +111,47 @@ async function playAll(
   terminal: Terminal,
   coverages: Coverages | undefined,
   tell: (verdict: Verdict) => void,
-): Promise<{ readonly verdicts: readonly Verdict[]; readonly isCutShort: boolean }> {
+): Promise<Pick<Outcome, 'verdicts' | 'interruption'>> {
   const enough = new AbortController();
   const stopListening = terminal.onInterrupt(() => enough.abort());
-  const request = {
+  const { screen, outIsScreen } = terminal;
+  const isSeen = screen !== null && outIsScreen === true && !words.json;
+  const line = isSeen ? newAwaitedLine(screen, pieces) : undefined;
+  const cut: Interruption['cut'][number][] = [];
+  const request: RehearsalRequest = {
     // A copy: to read `process.env` as a whole is slow, and each run does it.
     env: { ...terminal.env },
     timeoutMs: patienceOf(words),
     keep: words.keep === true,
     enough: enough.signal,
     ...(coverages !== undefined && { coverages }),
+    onlooker: {
+      begins: (piece) => line?.begins(piece),
+      ends(piece, where) {
+        line?.ends(piece);
+        if (where !== null) cut.push({ piece, where });
+      },
+    },
   };
   const verdicts: Verdict[] = [];
   try {
     for await (const verdict of rehearseAll(pieces, request)) {
       verdicts.push(verdict);
+      line?.clear();
       tell(verdict);
     }
   } finally {
+    line?.close();
     stopListening();
   }
-  return { verdicts, isCutShort: enough.signal.aborted };
+  const isCutShort = enough.signal.aborted && verdicts.length < pieces.length;
+  const notBegun = pieces.length - verdicts.length - cut.length;
+  return { verdicts, interruption: isCutShort ? { cut: inOrder(cut, pieces), notBegun } : null };
 }
+
+/** Those that were interrupted, as they stand in their files: who ended first is chance. */
+const inOrder = (cut: Interruption['cut'], pieces: readonly Piece[]): Interruption['cut'] =>
+  cut.toSorted((a, b) => pieces.indexOf(a.piece) - pieces.indexOf(b.piece));
 
 /** Tells of one scenario after the other, under the names of their files. */
 function tellerOf(page: Page, say: (...lines: readonly string[]) => void): (verdict: Verdict) => void {
@@ -137,37 +164,4 @@ function tellerOf(page: Page, say: (...lines: readonly string[]) => void): (verd
     }
     say(...verdictLines(verdict, told, page));
   };
-}
-
-/** What failed, in detail. */
-function troubleLines({ verdicts, unusable }: Outcome, page: Page): readonly string[] {
-  return [
-    ...unusableLines(unusable, page),
-    ...verdicts.filter((verdict) => !hasPassed(verdict)).flatMap((verdict) => ['', ...detailLines(verdict, page)]),
-  ];
-}
-
-/** Files that have the same fault, such as that of their workflow, share its lines. */
-function unusableLines(unusable: Outcome['unusable'], { columns }: Page): readonly string[] {
-  const errors = new Map(unusable.map(({ error }) => [error.message, error]));
-  return Array.from(errors, ([message, { hint }]) => {
-    const files = unusable.flatMap(({ file, error }) => (error.message === message ? file : []));
-    const named = files.filter((file) => !message.startsWith(file));
-    const place = named.length === 0 ? '' : `${named.join(', ')}: `;
-    const lines = [...`${place}${message}`.split('\n'), ...(hint === undefined ? [] : [hint])];
-    return ['', ...lines.flatMap((line) => wrapped(line, columns))];
-  }).flat();
-}
-
-function totalLines({ verdicts, unusable, untested, tookMs }: Outcome, { dye, columns }: Page): readonly string[] {
-  const failed = verdicts.filter((verdict) => !hasPassed(verdict)).length;
-  const broken = unusable.length === 0 ? '' : dye('red', `; ${counted(unusable.length, 'file')} cannot be used`);
-  const passed =
-    failed === 0 ? dye('green', 'all passed') : `${verdicts.length - failed} passed, ${dye('red', `${failed} failed`)}`;
-  const total = verdicts.length === 0 ? 'no scenario was played' : `${counted(verdicts.length, 'scenario')}: ${passed}`;
-  const warnings = new Set(verdicts.flatMap((verdict) => verdict.warnings)).size;
-  const warned = warnings === 0 ? '' : dye('yellow', `; ${counted(warnings, 'warning')}`);
-  const without = untested.length === 0 ? [] : [`There are no scenarios in ${untested.map(oneLine).join(', ')}.`];
-  const lines = [`${total}${broken}${warned} (${howLong(tookMs)})`, ...without.map((line) => dye('dim', line))];
-  return ['', ...lines.flatMap((line) => wrapped(line, columns))];
 }

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { newAwaitedLine } from '../../src/cli/awaited-line.ts';
+import { readRepertoire } from '../../src/rehearsal/repertoire.ts';
+import { PaperClock, PaperTerminal } from '../observers/live/paper-terminal.ts';
+import { folderWith } from '../rehearsal/rig.ts';
+
+const THREE = 'scenarios: [{ name: tests never pass }, { name: script dies }, { name: all goes well }]';
+
+async function setUp(columns: number) {
+  const { pieces } = await readRepertoire(['a.test.yaml'], folderWith({ 'START.md': 'Go.', 'a.test.yaml': THREE }));
+  const [terminal, clock] = [new PaperTerminal(columns), new PaperClock()];
+  const line = newAwaitedLine(terminal, pieces, clock);
+  for (const piece of pieces) line.begins(piece);
+  return { terminal, clock, line, pieces };
+}
+
+test('the line says which scenario is awaited, for how long, and how many are done', async () => {
+  const { terminal, clock, line, pieces } = await setUp(80);
+  expect(terminal.text).toBe('');
+  clock.pass(2000);
+  expect(terminal.text).toBe('2 s: waiting for tests never pass and 2 more (0 of 3 done)');
+  for (const piece of pieces.slice(1)) line.ends(piece);
+  clock.pass(1000);
+  expect(terminal.text).toBe('3 s: waiting for tests never pass (2 of 3 done)');
+  line.clear();
+  expect(terminal.text).toBe('');
+  clock.pass(1000);
+  line.close();
+  clock.pass(1000);
+  expect(terminal.text).toBe('');
+});
+
+test('the line keeps to the width of the terminal', async () => {
+  const { terminal, clock, line } = await setUp(40);
+  clock.pass(1000);
+  expect(terminal.text).toBe('1 s: waiting for tests never pass and…');
+  line.close();
+});
