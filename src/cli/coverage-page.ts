@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { padded, widthOf } from '../observers/fit.ts';
 import { oneLine } from '../observers/harmless.ts';
 import { type Coverage, everything, type Item, KINDS, percentOf } from '../rehearsal/coverage.ts';
 import type { Page } from './page.ts';
@@ -23,9 +24,21 @@ export function coverageLines(coverages: readonly Coverage[], cwd: string, page:
   } as Row;
   const never = coverages.flatMap((coverage) => neverTaken(coverage, cwd));
   return [
-    ...tableOf(rows.length === 1 ? rows : [...rows, all], COLUMNS, page),
+    ...numberLines(rows.length === 1 ? rows : [...rows, all], page),
     ...(never.length === 0 ? [] : ['Never taken:', ...never.map((line) => `  ${line}`)]),
   ];
+}
+
+/** A table, or where that is too wide a block for each workflow: a number without its title says nothing. */
+function numberLines(rows: readonly Row[], page: Page): readonly string[] {
+  const table = tableOf(rows, COLUMNS, { ...page, columns: Number.POSITIVE_INFINITY });
+  if (table.every((line) => widthOf(line) <= page.columns)) return table;
+  const [name, ...numbers] = COLUMNS;
+  const width = Math.max(...numbers.map(({ title }) => widthOf(title)));
+  return rows.flatMap((row) => [
+    name?.cell(row) ?? '',
+    ...numbers.map(({ title, cell }) => `  ${page.dye('dim', padded(title, width))}  ${cell(row)}`),
+  ]);
 }
 
 /** How much of everything was taken, in words. */

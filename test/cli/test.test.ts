@@ -138,16 +138,32 @@ scenarios:
     expect(out).toContain('    3 warnings as above\n');
   });
 
-  test('keeps to the width of the terminal', async () => {
-    const room = roomWith(hinting);
+  /** What is said on a terminal of 40 columns. */
+  async function narrowly(room: Room, ...argv: readonly string[]): Promise<string> {
     const mine = room.terminal();
     const nothing = () => () => {};
     const screen = {
       ...{ write: () => {}, colour: false, onResize: nothing, onLeave: nothing },
       size: () => ({ columns: 40, rows: 24 }),
     };
-    await obey(['test', 'w'], { ...mine, outIsScreen: true, screen });
-    const { out } = mine.said();
+    await obey(argv, { ...mine, outIsScreen: true, screen });
+    return mine.said().out;
+  }
+
+  test('shows what is covered in a narrow terminal, too, each number with what it counts', async () => {
+    const room = roomWith({ 'w/START.md': LOOP, 'w/a.test.yaml': 'answers: { START: <result>r</result> }' });
+    expect(await narrowly(room, 'test', 'w', '--coverage')).toContain(`
+w
+  states          1/1
+  transitions     1/2
+  policy entries  1/2
+  covered         60%
+Never taken:
+`);
+  });
+
+  test('keeps to the width of the terminal', async () => {
+    const out = await narrowly(roomWith(hinting), 'test', 'w');
     expect(out).toContain('\n  w');
     expect(out.split('\n').filter((line) => line.length > 40)).toStrictEqual([]);
   });
