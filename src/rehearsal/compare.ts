@@ -52,12 +52,12 @@ function unplayableOf({ at, scenario }: Rehearsal, { lacks, isLate, run, events 
 
 /** What it lacks is said with its place, if it has one that is nearer than the scenario as a whole. */
 function lackOf(message: string, own: string, at: Place): Difference {
-  const [, file, line, rest] = /^(.+?):(\d+): ([\s\S]*)$/.exec(message) ?? [];
+  const [, file, line, column, rest] = /^(.+?):(\d+):(\d+): ([\s\S]*)$/.exec(message) ?? [];
   if (file === undefined || rest === undefined) {
     const short = message.startsWith(`${own} `) ? `this scenario${message.slice(own.length)}` : message;
     return { ...at, what: 'it', detail: trouble(`${short}.`) };
   }
-  return { file, line: Number(line), column: 1, what: 'it', detail: trouble(`${rest}.`) };
+  return { file, line: Number(line), column: Number(column), what: 'it', detail: trouble(`${rest}.`) };
 }
 
 /** Whether it did not complete though it should have: anything else would have to be expected. */

@@ -47,7 +47,7 @@ function impossible(deeds: readonly Deed[], edges: readonly Edge[]): readonly De
 function complaint(deed: Deed, edges: readonly Edge[], part: Part, scope: Scope): Difference {
   const known = [...new Set(edges.map(tagOfEdge))];
   const instead = known.length === 0 ? 'its text has no tag' : `its text has only ${known.join(', ')}`;
-  const { line, column } = part.prints.find((print) => says(print, deed, scope)) ?? { line: part.line, column: 1 };
+  const { line, column } = part.prints.find((print) => says(print, deed, scope)) ?? part;
   const message = `${deed.from} cannot print ${tagOf(deed)}, which this answer lets it print: ${instead}`;
   return { file: part.file, line, column, what: deed.from, detail: trouble(message) };
 }

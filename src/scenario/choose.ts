@@ -14,7 +14,7 @@ export function chooseAnswer({ file, parts }: Scenario, { agent, state, visit, a
   if (part === undefined) {
     return none(`${file} has no answer for ${state}. Add \`${state}:\` with one under \`answers\``);
   }
-  const place = `${part.file}:${part.line}`;
+  const place = `${part.file}:${part.line}:${part.column}`;
   const meant = part.cases.find(({ when }) => isMeant(when, variables));
   if (meant === undefined) {
     return none(`${place}: no answer for ${state} is meant for ${agent} (${known(part.cases, variables)}). Add one`);

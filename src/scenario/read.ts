@@ -53,7 +53,7 @@ export function partsOf(
     if (state === undefined) return [];
     const at = [...path, 'answers', key];
     const prints = isPrompt(state) ? [] : printsIn(document, at);
-    return [[state, { file: name, line: document.placeOfKey(at).line, cases, prints }]];
+    return [[state, { file: name, ...document.placeOfKey(at), cases, prints }]];
   });
   return new Map(parts);
 }

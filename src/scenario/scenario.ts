@@ -53,10 +53,9 @@ export interface Case {
 }
 
 /** What is played in one state. */
-export interface Part {
-  /** Where it begins: what to call the file in a message, and the line. */
+export interface Part extends Place {
+  /** What to call the file in a message; in it, the part begins at the place. */
   readonly file: string;
-  readonly line: number;
   /** The first that is meant for an agent counts. */
   readonly cases: readonly Case[];
   /** Of a script: all that it is made to print, as it is written. */

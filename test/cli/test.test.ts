@@ -87,7 +87,7 @@ ${because}
 ${because}
 
 ✗ lacks something  ${file}:7
-  ${file}:8:1: START.md has one answer, and this is visit 2 of main. Add one to the list.
+  ${file}:8:16: START.md has one answer, and this is visit 2 of main. Add one to the list.
 
 `);
   });

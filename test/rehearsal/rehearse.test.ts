@@ -119,7 +119,7 @@ expect: { cost: 1, turns: 7, path: [START, START], files: { a: b }, result: "${l
   test('that lacks an answer fails, whatever it expects, and says which', async () => {
     const scenario = 'answers: { START: [<goto>START</goto>] }\nexpect: { status: paused, path: [START] }';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual([
-      '1:1 it: START.md has one answer, and this is visit 2 of main. Add one to the list.',
+      '1:12 it: START.md has one answer, and this is visit 2 of main. Add one to the list.',
       '2:27 the path of main: ["START.md"], not ["START.md","START.md"]',
     ]);
   });

@@ -200,12 +200,12 @@ describe('where the file has no answer, the agent pauses and says what to add', 
     [
       'for a visit',
       'answers: { START.md: [<goto>START.md</goto>, <goto>START.md</goto>] }',
-      /answers\.yaml:1: START\.md has 2 answers, and this is visit 3 of main\. Add one to the list, then resume/,
+      /answers\.yaml:1:12: START\.md has 2 answers, and this is visit 3 of main\. Add one to the list, then resume/,
     ],
     [
       'for an agent',
       'answers:\n  START.md: { when: { x: 2, y: 1 }, text: a }',
-      /answers\.yaml:2: no answer for START\.md is meant for main \(x: 1, no y\)\. Add one, then resume the run\./,
+      /answers\.yaml:2:3: no answer for START\.md is meant for main \(x: 1, no y\)\. Add one, then resume the run\./,
     ],
   ])('%s', async (_, answers, message) => {
     const { run, theatre } = await play({ 'START.md': 'x' }, answers, { options: { variables: { x: '1' } } });
