@@ -269,6 +269,21 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     expect(err).toContain(message);
   });
 
+  test('refuses to draw two workflows before it plays either', async () => {
+    const room = roomWith({ 'a.test.yaml': TWO, 'w/START.md': LOOP, 'w/b.test.yaml': TWO });
+    expect(await room.raymond('test', '--graph', 'x.html')).toStrictEqual({
+      code: 64,
+      out: '',
+      err: 'raymond: --graph draws one workflow\nName one PATH whose scenarios are all about the same workflow.\n',
+    });
+    expect(await room.raymond('test', 'w', '--graph', 'x.mmd')).toMatchObject({ code: 1 });
+  });
+
+  test('says what is wrong with a file also where a picture is asked for', async () => {
+    const room = roomWith({ 'a.test.yaml': 'expect: { reslut: a }' });
+    expect(await room.raymond('test', '--graph', 'x.html')).toMatchObject({ code: 65, err: '' });
+  });
+
   test('shows where the folders are that it keeps, which can be looked into', async () => {
     const room = roomWith({ 'a.test.yaml': 'answers: { START: { text: <result>r</result>, write: { x: y } } }' });
     const { out } = await room.raymond('test', '--keep');

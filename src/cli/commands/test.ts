@@ -32,6 +32,9 @@ export const test: Carry = async (paths, words, terminal) => {
   const pieces = words.realScripts ? fitting.map(withRealScripts) : fitting;
   const drawing = textOf(words, 'graph');
   const format = drawing === undefined ? undefined : formatFor(drawing);
+  if (drawing !== undefined && new Set(pieces.map(({ workflow }) => workflow)).size > 1) {
+    throw usage('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
+  }
   const isCounted = words.coverage || least !== undefined || drawing !== undefined;
   const coverages = isCounted ? new Coverages() : undefined;
 
@@ -59,7 +62,8 @@ export const test: Carry = async (paths, words, terminal) => {
   say(...totalLines(outcome, page));
   if (interruption !== null) return EXIT.interrupted;
   if (covered !== null && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
-  if (drawing !== undefined && format !== undefined) await draw(covered ?? [], drawing, format, terminal);
+  const [only] = covered ?? [];
+  if (drawing !== undefined && format !== undefined && only !== undefined) await draw(only, drawing, format, terminal);
   const isEnough = covered === null || least === undefined || percentOf(everything(covered)) >= least;
   if (!isEnough) {
     terminal.err(`raymond: ${percentTaken(covered ?? [])} are covered, less than ${least}%\n`);
@@ -74,16 +78,8 @@ const FILES_MISSING =
   'With --real-scripts, scripts find only what their scenario puts into its folder. What else they need, such as files that ' +
   'lay there when it was recorded, can be added under `files`, or a folder of them under `files_from`.';
 
-/** Draws what was covered over the picture of the workflow; there must be only one. */
-async function draw(
-  [only, second]: readonly Coverage[],
-  file: string,
-  format: GraphFormat,
-  { cwd, err }: Terminal,
-): Promise<void> {
-  if (only === undefined || second !== undefined) {
-    throw usage('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
-  }
+/** Draws what was covered over the picture of the workflow. */
+async function draw(only: Coverage, file: string, format: GraphFormat, { cwd, err }: Terminal): Promise<void> {
   const { workflow, traffic } = only;
   const { drawTraffic } = await import('../../raymond/graph.ts');
   const headline = `${percentTaken([only])} are covered by its scenarios`;
