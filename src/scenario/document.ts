@@ -1,4 +1,5 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml';
+import { wrongIn } from './yaml-faults.ts';
 
 /** A position in a file, counted from 1. */
 export interface Place {
@@ -44,20 +45,6 @@ export function valueAt(root: unknown, path: Path): unknown {
 /** More than any author needs, few enough that unfolding them costs nothing. */
 const MOST_ALIASES = 1000;
 
-/** Said instead of the parser's words, which do not say what to do. */
-const ADVICE: Readonly<Record<string, string>> = {
-  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes, or under `|`',
-  MULTIPLE_DOCS: 'this is a second YAML document: keep all in one, without `---` between them',
-  TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
-};
-
-function adviceFor(code: string, message: string, rest: string): string {
-  if (code === 'DUPLICATE_KEY') return `the key \`${/^[^\n:]*/.exec(rest)?.[0]}\` is given twice: keep one of them`;
-  const [, end] = /^Flow (?:sequence|map) .*end with a ([\]}])/.exec(message) ?? [];
-  if (end === undefined) return ADVICE[code] ?? lowered(message);
-  return `the \`${end}\` is missing that ends what began before this, or this line has to be indented`;
-}
-
 /** Reads YAML; the faults say why it is none. */
 export function readDocument(text: string): Document | readonly Fault[] {
   const lines = new LineCounter();
@@ -67,8 +54,8 @@ export function readDocument(text: string): Document | readonly Fault[] {
   };
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   if (document.errors.length > 0) {
-    return document.errors.map(({ code, pos: [at], message }) => {
-      return { ...place(at), message: `this is not valid YAML: ${adviceFor(code, message, text.slice(at))}` };
+    return wrongIn(document, text).map(({ offset, message }) => {
+      return { ...place(offset), message: `this is not valid YAML: ${message}` };
     });
   }
   const loose = looseAliases(document).map(([offset, message]) => ({ ...place(offset), message }));
@@ -129,8 +116,6 @@ function offsetOf(document: Parsed, path: Path, key: boolean): number {
   }
   return at;
 }
-
-const lowered = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1);
 
 const nameOf = ({ key }: Pair<unknown, unknown>): string => (isScalar(key) ? String(key.value) : '');
 
