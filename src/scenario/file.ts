@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { codeOf, EXIT, RaymondError } from '../errors.ts';
-import { type Fault, listed, mapping, readDocument } from './document.ts';
+import { type Document, type Fault, listed, mapping, readDocument } from './document.ts';
 import type { GivenFile } from './schema.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import { faultsOfNames, type Scopes } from './states.ts';
@@ -61,9 +61,23 @@ export function workflowsOf({ folder, document }: ScenarioFile): readonly string
 /** Checks a file, against itself and against the states of its workflows; throws one error that names everything wrong. */
 export function checkFile(file: ScenarioFile, scopes: Scopes): CheckedFile {
   const { name, document, given } = file;
-  const faults = [...file.faults, ...faultsOfNames(document, scopes)];
+  const faults = [...file.faults, ...namesakes(document), ...faultsOfNames(document, scopes)];
   if (faults.length > 0 || given === null) throw refused(name, faults);
   return { ...file, given };
+}
+
+/** Scenarios that go by the name of one before them: a verdict, or --filter, would not tell which is meant. */
+function namesakes(document: Document): readonly Fault[] {
+  const lines = new Map<unknown, number>();
+  return listed(mapping(document.value).scenarios).flatMap((scenario, at) => {
+    const { name } = mapping(scenario);
+    const place = document.placeOfKey(['scenarios', at, 'name']);
+    const first = lines.get(name);
+    if (first === undefined) lines.set(name, place.line);
+    if (first === undefined || name === undefined) return [];
+    const message = `a scenario is called \`${name}\` already, on line ${first}: give each a name of its own`;
+    return [{ ...place, message }];
+  });
 }
 
 /** An error that names everything wrong with a file. */

@@ -177,6 +177,13 @@ Never taken:
     });
   });
 
+  test('plays the one that is called exactly as --filter says, where there is one', async () => {
+    const names = 'answers: { START: <result>r</result> }\nscenarios: [{ name: limit }, { name: limit without wait }]';
+    const room = roomWith({ 'a.test.yaml': names });
+    expect((await room.raymond('test', '--filter', 'Limit')).out).toContain('\n1 scenario: all passed');
+    expect((await room.raymond('test', '--filter', 'limi')).out).toContain('\n2 scenarios: all passed');
+  });
+
   test('prints a document with --json', async () => {
     const { code, out } = await roomWith({ 'a.test.yaml': TWO }).raymond('test', '.', '--json', '--coverage');
     expect(code).toBe(1);

@@ -161,6 +161,11 @@ describe('a mistake is told with its place', () => {
       'scenarios: [{ name: a, answers: { START: { txt: a } } }]',
       '1:44: the key `txt` is unknown (did you mean text?)',
     ],
+    [
+      'a name twice',
+      'scenarios:\n  - name: a\n  - name: b\n  - name: a',
+      '4:5: a scenario is called `a` already, on line 2: give each a name of its own',
+    ],
     ['no name', 'scenarios: [{ answers: {} }]', '1:13: `name` must be a text, not nothing'],
     [
       'a name beside names',

@@ -87,10 +87,15 @@ async function draw(only: Coverage, file: string, format: GraphFormat, { cwd, er
   err(`${file} is written.\n`);
 }
 
-/** The scenarios whose name, or whose file's, contains a text, whatever the case of its letters. */
+/**
+ * The scenarios whose name, or whose file's, contains a text, whatever the case of its letters; where one goes by just that
+ * name, no others.
+ */
 function chosen(pieces: readonly Piece[], filter: string | undefined, mayBeNone: boolean): readonly Piece[] {
   if (filter === undefined) return pieces;
   const wanted = filter.toLowerCase();
+  const exact = pieces.filter(({ rehearsal }) => rehearsal.name.toLowerCase() === wanted);
+  if (exact.length > 0) return exact;
   const fitting = pieces.filter(({ file, rehearsal }) => `${file} ${rehearsal.name}`.toLowerCase().includes(wanted));
   if (fitting.length > 0 || mayBeNone) return fitting;
   const names = pieces.slice(0, MOST_NAMED).map(({ rehearsal }) => oneLine(rehearsal.name));
