@@ -4,6 +4,7 @@ import { RaymondError } from '../errors.ts';
 import type { Coverages } from './coverage.ts';
 import type { Difference, Review } from './difference.ts';
 import { furnish } from './furnish.ts';
+import { Leftovers } from './leftovers.ts';
 import { rehearse } from './rehearse.ts';
 import type { Piece } from './repertoire.ts';
 import { review } from './review.ts';
@@ -45,11 +46,12 @@ const AT_ONCE = Math.max(4, 2 * availableParallelism());
 /** Plays scenarios, several at once, and tells of each that comes to its end, in their order. */
 export async function* rehearseAll(pieces: readonly Piece[], request: RehearsalRequest): AsyncGenerator<Verdict> {
   const sandboxes = openSandboxes(request.keep);
+  const leftovers = new Leftovers();
   const verdicts: Promise<Verdict | null>[] = [];
   const begin = (): void => {
     const piece = pieces[verdicts.length];
     if (piece === undefined) return;
-    const verdict = request.enough.aborted ? Promise.resolve(null) : rehearseOne(piece, request, sandboxes);
+    const verdict = request.enough.aborted ? Promise.resolve(null) : rehearseOne(piece, request, sandboxes, leftovers);
     // Who waits for it hears of a failure; those behind it are not waited for then.
     verdict.then(begin, () => {});
     verdicts.push(verdict);
@@ -58,7 +60,7 @@ export async function* rehearseAll(pieces: readonly Piece[], request: RehearsalR
   try {
     for (let at = 0; at < pieces.length; at += 1) {
       const verdict = await verdicts[at];
-      if (verdict !== null && verdict !== undefined) yield verdict;
+      if (verdict !== null && verdict !== undefined) yield leftovers.addTo(verdict);
     }
   } finally {
     await Promise.allSettled(verdicts);
@@ -67,7 +69,12 @@ export async function* rehearseAll(pieces: readonly Piece[], request: RehearsalR
 }
 
 /** Null if it was interrupted. */
-async function rehearseOne(piece: Piece, request: RehearsalRequest, sandboxes: Sandboxes): Promise<Verdict | null> {
+async function rehearseOne(
+  piece: Piece,
+  request: RehearsalRequest,
+  sandboxes: Sandboxes,
+  leftovers: Leftovers,
+): Promise<Verdict | null> {
   const { rehearsal, workflow } = piece;
   const { env, timeoutMs, enough, keep, coverages, onlooker } = request;
   onlooker?.begins(piece);
@@ -85,6 +92,7 @@ async function rehearseOne(piece: Piece, request: RehearsalRequest, sandboxes: S
       return null;
     }
     coverages?.add(workflow, played);
+    leftovers.note(piece, played.used);
     return verdict(await review(piece, played));
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;

@@ -4,7 +4,7 @@ import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { Answerer } from '../raymond/answerer.ts';
 import type { Staging } from '../raymond/staging.ts';
-import type { Scenario } from '../scenario/scenario.ts';
+import type { Answer, Scenario } from '../scenario/scenario.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { Workflow } from '../workflow/load.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -15,6 +15,8 @@ export interface Play {
   readonly workflow: Workflow;
   readonly scenario: Scenario;
   readonly witness: Witness;
+  /** Told which of its answers are used. */
+  readonly plays: (answer: Answer) => void;
   /** Told what the scenario lacks. */
   readonly lacks: (message: string) => void;
 }
@@ -32,7 +34,7 @@ export interface Life {
 const TURNS_IN_A_ROW = 200;
 
 /** Begins the life of that number, `aheadMs` ahead of the time of day. */
-export function newLife({ workflow, scenario, witness, lacks }: Play, number: number, aheadMs: number): Life {
+export function newLife({ workflow, scenario, witness, plays, lacks }: Play, number: number, aheadMs: number): Life {
   const time = new VirtualTime(aheadMs);
   const gone = new AbortController();
   const crashed = new Promise<'crashed'>((resolve) => {
@@ -45,7 +47,7 @@ export function newLife({ workflow, scenario, witness, lacks }: Play, number: nu
   };
   const answerer: Answerer = {
     find: async () => {},
-    backend: (desk, kill) => new ReplayBackend({ desk, scenario, fast: false, kill, clock: time, crash, lacks }),
+    backend: (desk, kill) => new ReplayBackend({ desk, scenario, fast: false, kill, clock: time, crash, plays, lacks }),
   };
   const isReal = (turn: Turn): boolean =>
     turn.kind === 'script' && scenario.scripts === 'real' && !scenario.parts.has(turn.state);

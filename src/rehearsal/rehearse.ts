@@ -6,6 +6,7 @@ import { takeUpRun } from '../raymond/resume.ts';
 import type { Running } from '../raymond/running.ts';
 import { beginRun } from '../raymond/start.ts';
 import type { Rehearsal } from '../scenario/rehearsal.ts';
+import type { Answer } from '../scenario/scenario.ts';
 import type { Workflow } from '../workflow/load.ts';
 import { newLife, type Play } from './life.ts';
 import { Witness } from './witness.ts';
@@ -30,6 +31,8 @@ export interface Performance {
   readonly run: Run;
   readonly events: readonly Event[];
   readonly witness: Witness;
+  /** Which of the scenario's answers were used. */
+  readonly used: ReadonlySet<Answer>;
   /** What the scenario lacks, each once. */
   readonly lacks: readonly string[];
   /** Whether it was ended because it took too long. */
@@ -45,7 +48,12 @@ export async function rehearse(rehearsal: Rehearsal, workflow: Workflow, venue: 
   const { scenario, input } = rehearsal;
   const lacks = new Set<string>();
   const witness = new Witness();
-  const play: Play = { workflow, scenario, witness, lacks: (message) => lacks.add(message) };
+  const used = new Set<Answer>();
+  const play: Play = {
+    ...{ workflow, scenario, witness },
+    plays: (answer) => used.add(answer),
+    lacks: (message) => lacks.add(message),
+  };
   const events: Event[] = [];
   const place = { cwd, env, observe: (event: Event) => void events.push(event) };
   const options = { maxIterations: MOST_ITERATIONS, ...rehearsal.options, agent: `replay:${scenario.file}` };
@@ -62,7 +70,7 @@ export async function rehearse(rehearsal: Rehearsal, workflow: Workflow, venue: 
         const told = lives === 1 ? events : await recordedEvents(RUN_ID, cwd);
         const { isLate, isCutShort } = patience;
         return {
-          ...{ folder: cwd, run: outcome, events: told, witness, lacks: [...lacks], lives },
+          ...{ folder: cwd, run: outcome, events: told, witness, used, lacks: [...lacks], lives },
           ...{ isLate, isCutShort: isCutShort && outcome.status !== 'completed' },
         };
       }

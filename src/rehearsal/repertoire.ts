@@ -5,6 +5,7 @@ import { thisPlatform } from '../raymond/platform.ts';
 import { openFile, refused, type ScenarioFile, workflowsOf } from '../scenario/file.ts';
 import type { Rehearsal } from '../scenario/rehearsal.ts';
 import { rehearsalsIn } from '../scenario/rehearsals.ts';
+import type { Parts } from '../scenario/scenario.ts';
 import { InvalidWorkflow } from '../workflow/invalid.ts';
 import { openWorkflow, type Workflow } from '../workflow/load.ts';
 
@@ -93,10 +94,13 @@ function seenFrom(cwd: string, path: string, { findings }: InvalidWorkflow): Inv
 export function withRealScripts(piece: Piece): Piece {
   const { rehearsal } = piece;
   const { scenario } = rehearsal;
-  const parts = new Map([...scenario.parts].filter(([state]) => isPrompt(state)));
+  const parts = ofPrompts(scenario.parts);
   if (parts.size === scenario.parts.size && scenario.scripts === 'real') return piece;
-  return { ...piece, rehearsal: { ...rehearsal, scenario: { ...scenario, parts, scripts: 'real' } } };
+  const [own, shared] = [ofPrompts(rehearsal.own), ofPrompts(rehearsal.shared)];
+  return { ...piece, rehearsal: { ...rehearsal, own, shared, scenario: { ...scenario, parts, scripts: 'real' } } };
 }
+
+const ofPrompts = (parts: Parts): Parts => new Map([...parts].filter(([state]) => isPrompt(state)));
 
 const workflowToPlay = async (path: string): Promise<Workflow> =>
   rememberingWorkflow(await openWorkflow(path, thisPlatform()));

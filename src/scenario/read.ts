@@ -3,11 +3,10 @@ import { isPrompt, type Scope } from '../core/names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { type CheckedFile, checkFile, openFile, readFile, type ScenarioFile, workflowsOf } from './file.ts';
 import { printsIn } from './prints.ts';
-import type { Part, Scenario } from './scenario.ts';
+import type { Part, Parts, Scenario } from './scenario.ts';
 import type { GivenScenario } from './schema.ts';
 import { stateIn } from './states.ts';
 
-type Parts = Scenario['parts'];
 type Path = readonly (string | number)[];
 
 /** Reads the file of a scenario for a workflow of these states; throws one error that names everything wrong with it. */

@@ -1,7 +1,7 @@
 import type { Options, RunStatus } from '../core/run.ts';
 import type { Place } from './document.ts';
 import type { Fixtures } from './fixtures.ts';
-import type { Scenario } from './scenario.ts';
+import type { Parts, Scenario } from './scenario.ts';
 
 /** What a text should be like: all of it must hold. The patterns are regular expressions. */
 export interface TextWish {
@@ -43,6 +43,11 @@ export interface Rehearsal {
   /** Where it begins in its file. */
   readonly at: Place;
   readonly scenario: Scenario;
+  /** Those of its answers that stand in its own block, and those that it shares with the others of its file. */
+  readonly own: Parts;
+  readonly shared: Parts;
+  /** How many scenarios its file has. */
+  readonly siblings: number;
   readonly input: string | null;
   /** Those that are not as usual. */
   readonly options: Partial<Options>;

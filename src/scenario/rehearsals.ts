@@ -32,16 +32,19 @@ function rehearsalOf(
 ): Rehearsal {
   const { input, scripts, answers_from: from } = { ...shared, ...own };
   const base = from === undefined ? new Map() : partsFrom(file, from, scope);
+  const mine = partsOf(file, scope, own, path);
+  const beside = partsOf(file, scope, shared);
   const variables = { ...shared.vars, ...own.vars };
   return {
     name: own.name ?? basename(file.name).replace(/(\.test)?\.ya?ml$/, ''),
     at: file.document.placeOf(path),
     scenario: {
       file: file.name,
-      parts: joined(base, partsOf(file, scope, shared), partsOf(file, scope, own, path)),
+      parts: joined(base, beside, mine),
       scripts: scripts ?? 'real',
       recorded: new Map([...recordedIn(scope, shared), ...recordedIn(scope, own)]),
     },
+    ...{ own: mine, shared: beside, siblings: file.given.scenarios?.length ?? 1 },
     input: input ?? null,
     options: { ...optionsOf({ ...shared.options, ...own.options }), variables },
     files: { ...shared.files, ...own.files },

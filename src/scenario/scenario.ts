@@ -67,12 +67,14 @@ export interface Print extends Place {
   readonly text: string;
 }
 
+/** What is played, by the file of the state. */
+export type Parts = ReadonlyMap<string, Part>;
+
 /** Canned answers as plain data. */
 export interface Scenario {
   /** What to call the file in a message. */
   readonly file: string;
-  /** By the file of the state. */
-  readonly parts: ReadonlyMap<string, Part>;
+  readonly parts: Parts;
   /** Whether scripts that have no part are run; otherwise they need one. */
   readonly scripts: 'real' | 'played';
   /** What the scripts were like when they were recorded: a fingerprint of each, by its file. */

@@ -131,10 +131,13 @@ answers:
     expect(fingerprintOf('')).toBe('e3b0c44298fc');
   });
 
-  test('is not spoken of if it was never entered', async () => {
+  test('is not spoken of if it was never entered, but its answers are', async () => {
     const states = { ...statesWith('echo "<goto>NAEM.md</goto>"'), 'START.md': NAME };
     const scenario = recorded('0123456789ab').replace('Done.', '<result>red</result>');
-    expect(await warnedBy(states, scenario)).toStrictEqual([]);
+    expect(await warnedBy(states, scenario)).toStrictEqual([
+      'a.test.yaml:4:3: the answers for CHECK.sh were never used',
+      'a.test.yaml:5:3: the answer for NAME.md was never used',
+    ]);
   });
 
   test('is not spoken of if it was run', async () => {

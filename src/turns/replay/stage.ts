@@ -21,6 +21,8 @@ export interface Stage {
   readonly clock: Clock;
   /** Ends this life of the run at once, for ever; elsewhere than in a rehearsal nobody can. */
   readonly crash?: () => Promise<never>;
+  /** Told what is played, as it stands in the file. */
+  readonly plays?: (answer: Answer) => void;
   /** Told what cannot be played, because the file lacks it. */
   readonly lacks?: (message: string) => void;
 }
@@ -28,12 +30,13 @@ export interface Stage {
 type PlayedTurn = ClaudeTurn | ScriptTurn;
 
 /** The answer that is meant for a turn, filled in; throws a RaymondError that says what is missing. */
-export function answerFor({ scenario, lacks }: Stage, turn: PlayedTurn): ReturnType<typeof renderAnswer> {
+export function answerFor({ scenario, lacks, plays }: Stage, turn: PlayedTurn): ReturnType<typeof renderAnswer> {
   const choice = chooseAnswer(scenario, turn);
   if (choice.kind === 'none') {
     lacks?.(choice.message);
     throw unplayable(`${choice.message}, then resume the run.`);
   }
+  plays?.(choice.answer);
   return renderAnswer(choice.answer, turn.variables);
 }
 
