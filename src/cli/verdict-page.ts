@@ -81,8 +81,17 @@ function differenceLines(difference: Difference, scenario: string, page: Page): 
   }
 }
 
-const shown = (detail: Extract<Detail, { kind: 'values' }>, which: 'expected' | 'actual'): string =>
-  `${detail.unit ?? ''}${detail[which]}`;
+type Values = Extract<Detail, { kind: 'values' }>;
+
+function shown({ unit, ...detail }: Values, which: 'expected' | 'actual'): string {
+  if (unit === undefined) return String(detail[which]);
+  const places = Math.max(2, ...[detail.expected, detail.actual].map(placesOf));
+  return `${unit}${Number(detail[which]).toFixed(places)}`;
+}
+
+/** How many digits an amount of money has behind its point; it is counted in millionths. */
+const placesOf = (amount: Values['actual']): number =>
+  Number(amount).toFixed(6).replace(/0+$/, '').split('.')[1]?.length ?? 0;
 
 const WISHES = { contains: 'should contain', lacks: 'should not contain', matches: 'should match' } as const;
 

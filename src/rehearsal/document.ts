@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import type { Verdict } from './all.ts';
 import { KINDS as COVERAGE_KINDS, type Coverage, everything, type Item, percentOf } from './coverage.ts';
 import type { Detail } from './difference.ts';
@@ -24,29 +25,30 @@ export interface Interruption {
 
 export const hasPassed = ({ differences }: Verdict): boolean => differences.length === 0;
 
-/** A whole test as one document. */
-export function documentOf({ verdicts, unusable, untested, tookMs, coverages, interruption }: Outcome): unknown {
+/** A whole test as one document, all paths in it as one would write them in this folder. */
+export function documentOf(outcome: Outcome, cwd: string): unknown {
+  const { verdicts, unusable, untested, tookMs, coverages, interruption } = outcome;
   const passed = verdicts.filter(hasPassed).length;
   return {
     passed,
     failed: verdicts.length - passed,
     duration_ms: Math.round(tookMs),
-    scenarios: verdicts.map(scenarioOf),
+    scenarios: verdicts.map((verdict) => scenarioOf(verdict, cwd)),
     unusable: unusable.map(({ file, error }) => ({ file, error: error.message })),
     without_scenarios: untested,
     ...(interruption !== null && {
-      interrupted: interruption.cut.map(({ piece, where }) => ({ ...nameOf(piece), where })),
+      interrupted: interruption.cut.map(({ piece, where }) => ({ ...nameOf(piece, cwd), where })),
       not_begun: interruption.notBegun,
     }),
-    ...(coverages !== null && { coverage: coverageOf(coverages) }),
+    ...(coverages !== null && { coverage: coverageOf(coverages, cwd) }),
   };
 }
 
-function scenarioOf(verdict: Verdict): unknown {
+function scenarioOf(verdict: Verdict, cwd: string): unknown {
   const { piece, differences, warnings, tookMs, folder } = verdict;
   const { file } = piece;
   return {
-    ...nameOf(piece),
+    ...nameOf(piece, cwd),
     passed: hasPassed(verdict),
     duration_ms: Math.round(tookMs),
     differences: differences.map(({ what, file: elsewhere = file, line, column, detail }) => {
@@ -57,9 +59,11 @@ function scenarioOf(verdict: Verdict): unknown {
   };
 }
 
-const nameOf = ({ file, rehearsal, workflow }: Piece): object => {
-  return { name: rehearsal.name, file, line: rehearsal.at.line, workflow: workflow.path };
+const nameOf = ({ file, rehearsal, workflow }: Piece, cwd: string): object => {
+  return { name: rehearsal.name, file, line: rehearsal.at.line, workflow: pathFrom(cwd, workflow.path) };
 };
+
+const pathFrom = (cwd: string, path: string): string => relative(cwd, path) || '.';
 
 function detailOf(detail: Detail): object {
   switch (detail.kind) {
@@ -72,11 +76,11 @@ function detailOf(detail: Detail): object {
   }
 }
 
-function coverageOf(coverages: readonly Coverage[]): unknown {
+function coverageOf(coverages: readonly Coverage[], cwd: string): unknown {
   return {
     percent: rounded(percentOf(everything(coverages))),
     workflows: coverages.map((coverage) => ({
-      workflow: coverage.workflow.path,
+      workflow: pathFrom(cwd, coverage.workflow.path),
       percent: rounded(percentOf(everything([coverage]))),
       ...Object.fromEntries(COVERAGE_KINDS.map((kind) => [kind, coverage[kind].map(itemOf)])),
       traffic: coverage.traffic,
@@ -84,6 +88,9 @@ function coverageOf(coverages: readonly Coverage[]): unknown {
   };
 }
 
-const itemOf = ({ file, line, label, times }: Item): unknown => ({ state: file, line, label, times });
+/** A whole file begins in its first line. */
+const itemOf = ({ file, line, label, times }: Item): unknown => {
+  return { state: file, line: Math.max(1, line), label, times };
+};
 
 const rounded = (percent: number): number => Math.round(percent * 10) / 10;

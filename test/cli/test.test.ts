@@ -177,6 +177,16 @@ Never taken:
     });
   });
 
+  test.each([
+    ['0.2', '0.21', 'should be $0.20, but is $0.21'],
+    ['1', '0.0000015', 'should be $1.000000, but is $0.000002'],
+    ['0', '3', 'should be $0.00, but is $3.00'],
+  ])('writes amounts of money alike: %s and %s', async (expected, actual, words) => {
+    const scenario = `answers: { START: { text: <result>r</result>, cost: ${actual} } }\nexpect: { cost: ${expected} }`;
+    const { out } = await roomWith({ 'a.test.yaml': scenario }).raymond('test');
+    expect(out).toContain(`the cost ${words}\n`);
+  });
+
   test('plays the one that is called exactly as --filter says, where there is one', async () => {
     const names = 'answers: { START: <result>r</result> }\nscenarios: [{ name: limit }, { name: limit without wait }]';
     const room = roomWith({ 'a.test.yaml': names });
@@ -190,7 +200,7 @@ Never taken:
     expect(JSON.parse(out)).toMatchObject({
       ...{ passed: 1, failed: 1, unusable: [], duration_ms: expect.any(Number) },
       scenarios: [
-        { name: 'goes round once', file: 'a.test.yaml', line: 4, passed: true, differences: [] },
+        { name: 'goes round once', file: 'a.test.yaml', line: 4, workflow: '.', passed: true, differences: [] },
         {
           ...{ name: 'is wrong', passed: false },
           differences: [
@@ -201,7 +211,12 @@ Never taken:
       ],
       coverage: {
         percent: 100,
-        workflows: [{ percent: 100, states: [{ state: 'START.md', times: 4 }], traffic: { ways: expect.any(Array) } }],
+        workflows: [
+          {
+            ...{ workflow: '.', percent: 100, states: [{ state: 'START.md', line: 1, label: 'START.md', times: 4 }] },
+            traffic: { ways: expect.any(Array) },
+          },
+        ],
       },
     });
   });

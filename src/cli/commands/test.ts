@@ -56,7 +56,7 @@ export const test: Carry = async (paths, words, terminal) => {
     coverages: covered,
     interruption,
   };
-  if (words.json) terminal.out(`${JSON.stringify(documentOf(outcome), null, 2)}\n`);
+  if (words.json) terminal.out(`${JSON.stringify(documentOf(outcome, terminal.cwd), null, 2)}\n`);
   const isMissingFiles = verdicts.some((verdict) => !hasPassed(verdict) && !fitting.includes(verdict.piece));
   say(...troubleLines(outcome, page), ...(isMissingFiles ? ['', ...wrapped(FILES_MISSING, page.columns)] : []));
   say(...totalLines(outcome, page));
