@@ -112,7 +112,7 @@ ${END}`;
   });
 });
 
-const KINDS: Record<FailureName, FailureKind> = {
+const KINDS: Record<Exclude<FailureName, 'session_lost'>, FailureKind> = {
   overloaded: 'transient',
   no_result: 'transient',
   timeout: 'timeout',
@@ -125,7 +125,6 @@ const KINDS: Record<FailureName, FailureKind> = {
   refusal: 'refusal',
   max_turns: 'max_turns',
   budget: 'budget',
-  session_lost: 'session_lost',
 };
 
 describe('a canned failure', () => {
@@ -136,6 +135,22 @@ describe('a canned failure', () => {
     const ended = playing.seen.events.find((event) => event.kind === 'turn_ended');
     expect(ended).toMatchObject({ failure: kind, costMicros: 250_000 });
     expect(run.status).not.toBe('completed');
+  });
+
+  test('session_lost is for a turn that resumes a conversation: one that begins it cannot be played', async () => {
+    const lost = (turns: string) => `answers:\n  START.md: done\n  END.md:\n    turns: [${turns}]\n`;
+    const LOST = '{ fail: session_lost }';
+    const played = await play(TWO, lost(`${LOST}, ${LOST}, <result>r</result>`));
+    expect(played.run.status).toBe('completed');
+    const { run } = await play(TWO, lost(LOST));
+    expect(phases(run)).toMatchObject([
+      {
+        kind: 'paused',
+        message: expect.stringMatching(
+          /answers\.yaml:3:3: the answer for END\.md: `fail: session_lost` is for a turn that resumes a conversation, and this one begins it\. Give it another, then resume the run\./,
+        ),
+      },
+    ]);
   });
 
   test('is told in the words that Claude Code would have used', async () => {

@@ -17,6 +17,7 @@ import {
   answerFor,
   clearedFolder,
   mayCrash,
+  mustHaveSession,
   pass,
   type Stage,
   unlessUnplayable,
@@ -56,6 +57,7 @@ export class ReplayBackend implements Backend {
     return unlessUnplayable(this.stage, turn, async () => {
       const dir = await clearedFolder(this.stage, turn, life);
       const { answer } = answerFor(this.stage, turn);
+      mustHaveSession(this.stage, turn, answer);
       const record = new TurnRecord(dir, tellDoings(this.stage.desk.notice, turn.agent));
       const ending = await this.play(turn, answer, record).finally(() => record.flush());
       await mayCrash(this.stage, answer, life);

@@ -78,6 +78,16 @@ export function writeFile({ scenario, lacks }: Stage, turn: PlayedTurn, file: re
   throw unplayable(message);
 }
 
+/** Throws a RaymondError where an answer lets a conversation be lost that only begins: there is nothing to lose yet. */
+export function mustHaveSession({ scenario, lacks }: Stage, turn: ClaudeTurn, { fail }: Answer): void {
+  if (fail !== 'session_lost' || turn.record?.session?.kind !== 'new') return;
+  const part = scenario.parts.get(turn.state);
+  const place = part === undefined ? scenario.file : `${part.file}:${part.line}:${part.column}`;
+  const message = `${place}: the answer for ${turn.state}: \`fail: session_lost\` is for a turn that resumes a conversation, and this one begins it. Give it another`;
+  lacks?.(message);
+  throw unplayable(`${message}, then resume the run.`);
+}
+
 /** Plays a turn. If the file cannot be played, it has to be mended, and nothing of the turn counts. */
 export async function unlessUnplayable<T>(
   { clock }: Stage,
