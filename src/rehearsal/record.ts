@@ -36,7 +36,10 @@ export async function record(wanted: string, request: RecordingRequest): Promise
   const beside = isFolder(path) ? path : dirname(path);
   const target = output === '-' ? null : resolve(cwd, output ?? join(beside, `${run.id}.test.yaml`));
   const folder = target === null ? cwd : dirname(target);
-  const text = scenarioText({ name: scenario.name, ...workflowKey(path, folder), ...scenario }, COMMENT);
+  const text = scenarioText(
+    { name: scenario.name, ...workflowKey(path, folder), ...scenario },
+    schemaLine(folder) + COMMENT,
+  );
   const name = target === null ? 'the recording' : relative(cwd, target);
   if (target !== null) writeNew(target, name, text);
   const pieces = await piecesIn(readFile(name, text, folder), cwd);
@@ -47,6 +50,14 @@ export async function record(wanted: string, request: RecordingRequest): Promise
 
 const COMMENT = `Recorded with \`raymond test --record\`; docs/testing.md explains the format. What looked like a key was masked, and
 paths of the machine were replaced: look it over before you show it to others.`;
+
+/** Where the schema lies that `raymond init` puts beside scenarios, editors are told of it. */
+function schemaLine(folder: string): string {
+  const schema = ['./', '../'].find((way) => existsSync(join(folder, way, SCHEMA)));
+  return schema === undefined ? '' : `yaml-language-server: $schema=${schema}${SCHEMA}\n`;
+}
+
+const SCHEMA = 'scenario.schema.json';
 
 /** The workflow has to be named, unless it is where it would be looked for anyway. */
 function workflowKey(path: string, folder: string): { readonly workflow?: string } {

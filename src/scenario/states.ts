@@ -1,4 +1,4 @@
-import { isPrompt, resolveState, type Scope } from '../core/names.ts';
+import { isPrompt, isStateFile, resolveState, runsOn, type Scope } from '../core/names.ts';
 import { variableProblem } from '../core/variables.ts';
 import { type Document, type Fault, listed, mapping } from './document.ts';
 
@@ -83,13 +83,26 @@ class Reader {
     for (const [key, value] of Object.entries(mapping(given))) {
       const at = [...path, key];
       const { agent, name } = read(key);
-      const file = this.meant(name, (message) => this.wrong(at, message));
+      const file = this.meant(name, (message) => this.wrong(at, message + this.perhapsRenamed(path, name, message)));
       if (file === undefined) continue;
       const exact = agent === null ? file : `${agent}/${file}`;
       if (seen.has(exact)) this.wrong(at, `\`${key}\` is ${exact} again: keep one of them`);
       seen.add(exact);
       look(at, value, file);
     }
+  }
+
+  /** A state that has no answer may be the one that has another name by now, as long as there is only one like it. */
+  private perhapsRenamed(path: Path, name: string, message: string): string {
+    if (path.at(-1) !== 'answers' || message.endsWith('?)')) return '';
+    const whole = mapping(this.document.value);
+    const answered = [whole, ...listed(whole.scenarios)].flatMap((block) => {
+      return Object.keys(mapping(mapping(block).answers)).map((key) => stateIn(this.scope, key));
+    });
+    const isLike = (file: string): boolean => !isStateFile(name) || isPrompt(file) === isPrompt(name);
+    const { files, platform } = this.scope;
+    const [only, second] = files.filter((file) => runsOn(file, platform) && isLike(file) && !answered.includes(file));
+    return only === undefined || second !== undefined ? '' : `; ${only} has no answer here: has it been renamed?`;
   }
 
   private readWay(path: Path, states: unknown): void {

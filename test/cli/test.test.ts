@@ -425,6 +425,10 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     await room.raymond('.', '--agent', `replay:${room.cwd}/answers.yaml`);
     const shown = await room.raymond('test', '--record', 'last', '--output', '-');
     expect(shown).toMatchObject({ code: 0, err: '' });
+    expect(shown.out).toMatch(/^# Recorded with/);
+    writeFileSync(join(room.cwd, 'scenario.schema.json'), '{}');
+    const known = await room.raymond('test', '--record', 'last', '--output', '-');
+    expect(known.out).toMatch(/^# yaml-language-server: \$schema=\.\/scenario\.schema\.json\n# Recorded with/);
     expect(shown.out).toMatch(/ {2}START\.md:\n {4}- (text: )?<result>r<\/result>\n/);
     // The workflow has changed since.
     writeFileSync(join(room.cwd, 'START.md'), '---\nallowed_transitions: [{ tag: goto, target: START }]\n---\nGo.');

@@ -189,6 +189,16 @@ describe('a mistake is told with its place', () => {
       'recorded_scripts: { CHEKC.sh: 0123456789ab }',
       '1:21: there is no state `CHEKC.sh` in this workflow (did you mean CHECK.sh?)',
     ],
+    [
+      'a state that may have another name now',
+      'answers: { START: a, REPAIR.md: b }',
+      '1:22: there is no state `REPAIR.md` in this workflow; NAME.md has no answer here: has it been renamed?',
+    ],
+    [
+      'a state that may be several',
+      'answers: { REPAIR.md: b }',
+      '1:12: there is no state `REPAIR.md` in this workflow',
+    ],
     ['a wrong choice', 'scripts: fake', '1:10: `scripts` cannot be `fake`: it is one of real, played'],
     ['an exit code', 'expect: { exit: 300 }', '1:17: `exit` must be a whole number from 0 to 255, not `300`'],
     [
