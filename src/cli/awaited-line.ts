@@ -33,7 +33,7 @@ export function newAwaitedLine(
     const [first, ...others] = pieces.filter((piece) => since.has(piece));
     if (first === undefined) return clear();
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const seconds = Math.floor((clock.now() - (since.get(first) ?? 0)) / 1000);
+    const seconds = Math.round((clock.now() - (since.get(first) ?? 0)) / 1000);
     const line = `${seconds} s: waiting for ${oneLine(first.rehearsal.name)}${more} (${ended} of ${pieces.length} done)`;
     screen.write(CLEAR + dyeFor(screen.colour)('dim', shorten(line, screen.size().columns - 1)));
     isShown = true;
