@@ -1,4 +1,5 @@
 import { type Document, isNode, isScalar, visit, type YAMLError } from 'yaml';
+import { adviceOn } from '../yaml-advice.ts';
 
 /** What is wrong with YAML, and where: an offset into the text. */
 interface Wrong {
@@ -26,25 +27,9 @@ export function wrongIn({ errors, contents }: Document.Parsed, text: string): re
 const TOO_DEEP =
   'this is indented further than the line before it, which has its value already: indent it as far as that line';
 
-/** Said instead of the parser's words, which do not say what to do. */
-const ADVICE: Readonly<Record<string, string>> = {
-  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes, or under `|`',
-  MULTIPLE_DOCS: 'this is a second YAML document: keep all in one, without `---` between them',
-  TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
-};
-
-/** The same for errors that share their code with others. */
-const BY_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^Unexpected scalar at node end/, 'this stands behind the end of a value: put quotes around the whole value'],
-  [/^Unexpected flow-(?:map|seq)-end/, 'nothing before this bracket opens it'],
-  [
-    /without - indicator/,
-    'this belongs to no entry of the list: indent it as far as the first key of its entry, or begin it with `- `',
-  ],
-  [/^All mapping items must start/, 'this is indented otherwise than what it stands beside: indent both alike'],
-];
-
-function adviceFor({ code, message }: YAMLError, rest: string): string {
+/** Where the text tells more than the parser does. */
+function adviceFor(error: YAMLError, rest: string): string {
+  const { code, message } = error;
   const [line = ''] = /^[^\n]*/.exec(rest) ?? [];
   if (code === 'DUPLICATE_KEY') return `the key \`${/^[^:]*/.exec(line)?.[0]}\` is given twice: keep one of them`;
   if (code === 'MULTILINE_IMPLICIT_KEY' || /^Implicit map keys need to be followed/.test(message)) {
@@ -53,8 +38,7 @@ function adviceFor({ code, message }: YAMLError, rest: string): string {
   const [, end] = /^Flow (?:sequence|map) .*end with a ([\]}])/.exec(message) ?? [];
   if (end !== undefined)
     return `the \`${end}\` is missing that ends what began before this, or this line has to be indented`;
-  const own = ADVICE[code] ?? BY_WORDS.find(([words]) => words.test(message))?.[1];
-  return own ?? message.charAt(0).toLowerCase() + message.slice(1);
+  return adviceOn(error);
 }
 
 /** A quote that is never closed, where it opens: the parser says where it gives up, at the end of the file. */

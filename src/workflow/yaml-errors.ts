@@ -1,23 +1,5 @@
 import { type Document, isMap, isNode, isScalar, isSeq, type Node, visit, type YAMLError } from 'yaml';
-
-/** Said instead of the parser's words, which speak to programmers or do not say what to do. */
-const ADVICE: Readonly<Record<string, string>> = {
-  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes',
-  MULTIPLE_DOCS: 'this is a second YAML document: keep all keys in one, without `...` or `---` between them',
-  RESOURCE_EXHAUSTION: 'this is nested too deeply',
-  TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
-};
-
-/** The same for errors that share their code with others. */
-const BY_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^Implicit map keys need to be followed/, 'there is no colon behind this key'],
-  [/^Unexpected scalar at node end/, 'this stands behind the end of a value: put quotes around the whole value'],
-  [/^Unexpected flow-(?:map|seq)-end/, 'nothing before this bracket opens it'],
-  [
-    /without - indicator/,
-    'this belongs to no entry of the list: indent it as far as the first key of its entry, or begin it with `- `',
-  ],
-];
+import { adviceOn } from '../yaml-advice.ts';
 
 /** What is wrong with a block of YAML, and where. */
 interface Wrong {
@@ -27,7 +9,7 @@ interface Wrong {
 
 /** What the parser complains about; where something is never closed, nothing that only follows from it. */
 export function wrongIn(document: Document.Parsed): readonly Wrong[] {
-  const all = document.errors.filter(isFirstTab).map(explained);
+  const all = document.errors.filter(isFirstTab).map((error) => ({ offset: error.pos[0], message: adviceOn(error) }));
   const unclosed = firstUnclosed(document);
   return unclosed === undefined ? all : [...all.filter(({ offset }) => offset < unclosed.offset), unclosed];
 }
@@ -35,11 +17,6 @@ export function wrongIn(document: Document.Parsed): readonly Wrong[] {
 /** Who indents one line with a tab does so with the others. */
 const isFirstTab = ({ code }: YAMLError, index: number, all: readonly YAMLError[]): boolean =>
   code !== 'TAB_AS_INDENT' || all.findIndex((each) => each.code === code) === index;
-
-function explained({ code, message, pos }: YAMLError): Wrong {
-  const own = ADVICE[code] ?? BY_WORDS.find(([words]) => words.test(message))?.[1];
-  return { offset: pos[0], message: own ?? message.charAt(0).toLowerCase() + message.slice(1) };
-}
 
 /** A bracket or a quote that is never closed, where it opens: the parser says where it gives up, maybe far below. */
 function firstUnclosed({ errors, contents }: Document.Parsed): Wrong | undefined {
