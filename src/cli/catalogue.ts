@@ -192,7 +192,7 @@ export const CATALOGUE: readonly Entry[] = [
     summary:
       'play the scenarios of workflows, by default those in this folder, without Claude Code, and say what does not come as expected',
     flags: [
-      ['--filter <text>', 'only scenarios whose name or file contains this'],
+      ['--filter <text>', 'only the scenario of this name, or those whose name or file contains it'],
       ['--coverage', 'also show which states, transitions and policy entries they took'],
       ['--min-coverage <percent>', 'fail if they took less'],
       ['--graph <file>', 'draw what they took over the workflow: .html, .svg, .mmd or .md'],

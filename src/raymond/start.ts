@@ -12,6 +12,7 @@ import { showFinding } from '../workflow/invalid.ts';
 import type { Workflow } from '../workflow/load.ts';
 import { thisPlatform } from './platform.ts';
 import { type Place, type Running, setOff } from './running.ts';
+import { seenFrom } from './seen-from.ts';
 import { IN_EARNEST, type Staging } from './staging.ts';
 
 export { openWorkflow, type Workflow } from '../workflow/load.ts';
@@ -34,7 +35,10 @@ export async function beginRun(path: string, request: RunRequest, staging: Stagi
   const cwd = resolve(request.cwd ?? process.cwd());
   const options = changedOptions(DEFAULT_OPTIONS, request.options ?? {});
   const env = request.env ?? process.env;
-  const workflow = await staging.openWorkflow(resolve(cwd, path), thisPlatform());
+  const whole = resolve(cwd, path);
+  const workflow = await staging.openWorkflow(whole, thisPlatform()).catch((error: unknown) => {
+    throw seenFrom(cwd, whole, error);
+  });
   const answerer = await staging.answererOf(options, env, workflow);
   if (await hasPrompts(workflow)) await answerer.find();
   const startedAt = staging.clock.now();

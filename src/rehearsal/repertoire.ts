@@ -1,12 +1,12 @@
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { isPrompt, isStateFile } from '../core/names.ts';
+import { join, relative, resolve } from 'node:path';
+import { isPrompt } from '../core/names.ts';
 import { RaymondError } from '../errors.ts';
 import { thisPlatform } from '../raymond/platform.ts';
+import { seenFrom } from '../raymond/seen-from.ts';
 import { openFile, refused, type ScenarioFile, workflowsOf } from '../scenario/file.ts';
 import type { Rehearsal } from '../scenario/rehearsal.ts';
 import { rehearsalsIn } from '../scenario/rehearsals.ts';
 import type { Parts } from '../scenario/scenario.ts';
-import { InvalidWorkflow } from '../workflow/invalid.ts';
 import { openWorkflow, type Workflow } from '../workflow/load.ts';
 
 /** A scenario with its workflow. */
@@ -66,7 +66,7 @@ export async function piecesIn(
     } catch (error) {
       // What is wrong with the file may be why this is taken for its workflow.
       if (file.faults.length > 0) throw refused(file.name, file.faults);
-      throw error instanceof InvalidWorkflow ? seenFrom(cwd, path, error) : error;
+      throw seenFrom(cwd, path, error);
     }
   };
   const workflows = await Promise.all(workflowsOf(file).map(open));
@@ -77,17 +77,6 @@ export async function piecesIn(
     const shown = (state: string): string => relative(cwd, workflow.pathOf(state) ?? join(workflow.path, state));
     return rehearsal === undefined ? [] : [{ file: file.name, workflow, states, shown, rehearsal }];
   });
-}
-
-/** What is wrong with a workflow, its files named as one would write them there: an editor can open them. */
-function seenFrom(cwd: string, path: string, { findings }: InvalidWorkflow): InvalidWorkflow {
-  const name = relative(cwd, path) || basename(path);
-  const folder = isStateFile(path) ? dirname(path) : path;
-  const shown = (file: string): string => (file === basename(path) ? name : relative(cwd, join(folder, file)));
-  return new InvalidWorkflow(
-    name,
-    findings.map((finding) => ({ ...finding, file: shown(finding.file) })),
-  );
 }
 
 /** A scenario in which every script is run, also those that have an answer; itself, if it is one. */

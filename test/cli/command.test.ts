@@ -199,7 +199,7 @@ describe('what a new user may do wrong', () => {
     ['two runs to go on with', ['wf2', '--resume', 'a1'], 64, /--resume a1 or wf2: choose one/],
     ['two workflows', ['wf', 'wf2'], 64, /one workflow at a time: `wf2` is one too many/],
     ['a claude that is not there', ['prompts', '--claude', './nope'], 64, /There is no Claude Code at .\/nope/],
-    ['an invalid workflow', ['broken'], 65, /broken cannot be run: 1 error\nSTART.md:2:8: .*\n/],
+    ['an invalid workflow', ['broken'], 65, /broken cannot be run: 1 error\nbroken\/START.md:2:8: .*\n/],
   ])('%s', async (_, args, code, message) => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     mkdirSync(join(home, 'broken'));
