@@ -165,7 +165,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
       await pageOf({
         'START.md': '---\nallowed_transitions: [{ tag: goto, target: Z }]\n---\nGo on, then stop.\n',
         'Z.sh': '#!/bin/bash\necho "<goto>GHOST</goto>"\n',
-        'A.md': 'Stop. <result>x</result>',
+        'A.md': '---\nmodel: sonet\nallowed_transitions: [{ tag: result }]\n---\nStop. <result>x</result>',
       }),
     );
     expect(await textsOf(page, '#states .name')).toStrictEqual(['START.md', 'Z.sh', 'GHOST', 'A.md']);
