@@ -136,6 +136,21 @@ describe('loops that print:', () => {
     ],
     ['a name that is none of the script', start(other, 'echo \'<fork next="E" n="set $PATH">W</fork>\''), []],
     ['forks that do not agree', start(fork('E'), fork('F')), ['several-tags START.sh:3:7']],
+    [
+      'a fork without its next on one of several ways',
+      start(other, 'if [ -f b ]; then echo "<fork>W</fork>"', `else ${fork('E')}; fi`),
+      ['missing-attribute START.sh:3:25'],
+    ],
+    [
+      'a goto if there were forks',
+      start(
+        other,
+        'n=0',
+        'for x in *; do [ -f "$x" ] && echo "<fork>W</fork>" && n=1; done',
+        'if [ $n = 1 ]; then echo "<goto>E</goto>"; else echo "<goto>F</goto>"; fi',
+      ),
+      [],
+    ],
     ['forks and a goto that agree', start(other, fork('E'), 'echo "<goto>E.md</goto>"'), []],
     ['forks and a goto that do not', start(fork('E'), 'echo "<goto>F</goto>"'), ['several-tags START.sh:3:7']],
     [
