@@ -336,6 +336,7 @@ test.each([
   ['Fix the first warning of it. Warnings are left → <goto>END.md</goto>', 0],
   ['Condense what was found, and hand it back:\n<goto>END.md</goto>', 0],
   ['Write the list of owners. End there. <goto>END.md</goto>', 0],
+  ['Count the lines of it. Say <goto>END.md</goto>.', 0],
   ['Look at a: b and c. <goto>END.md</goto>', 1],
 ])('what introduces a tag says when to stop, the name of a file does not: %s', (text, count) => {
   expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);

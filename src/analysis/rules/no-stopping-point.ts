@@ -7,9 +7,9 @@ import { rulePerPage } from '../rule.ts';
 const STOPS =
   /\b(?:stop|yet|until|when|once|after|afterwards|as soon as|if|otherwise|only|later|next step|finish\w*|done|complete[sd]?|answer|respond|reply|give back|emit|output|end (?:your|the|this)|nothing else|hand (?:it|them|this|that) back|end (?:t?here)|(?:is|are) all|then(?! (?:proceed|continue|go on|move))|return|in the end|finally|lastly|last of all)\b|\?/i;
 
-/** "As long as there are some: <goto>…</goto>", "No item fails → <result>…</result>": it is over when this can be said. */
+/** "Some are left: <goto>…</goto>", "No item fails → <result>…</result>", "Say <result>…": it is over when this can be said. */
 const INTRODUCED = new RegExp(
-  `(?:[.!?] |\\n)[^.!?\\n<]{2,60}(?::|→|[-=]>)[\\s*"'\`]{0,20}<(?:${TAG_NAMES.join('|')})[\\s>]`,
+  `(?:(?:[.!?] |\\n)[^.!?\\n<]{2,60}(?::|→|[-=]>)|\\bsay\\b)[\\s*"'\`]{0,20}<(?:${TAG_NAMES.join('|')})[\\s>]`,
   'i',
 );
 
