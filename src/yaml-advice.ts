@@ -1,6 +1,6 @@
 /** Said instead of the parser's words, which speak to programmers or do not say what to do. */
 const BY_CODE: Readonly<Record<string, string>> = {
-  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes, or under `|`',
   MULTIPLE_DOCS: 'this is a second YAML document: keep all keys in one, without `...` or `---` between them',
   RESOURCE_EXHAUSTION: 'this is nested too deeply',
   TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
@@ -9,7 +9,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** The same for errors that share their code with others. */
 const BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Implicit map keys need to be followed/, 'there is no colon behind this key'],
-  [/^Unexpected scalar at node end/, 'this stands behind the end of a value: put quotes around the whole value'],
+  [
+    /^Unexpected scalar at node end/,
+    'this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
+  ],
   [/^Unexpected flow-(?:map|seq)-end/, 'nothing before this bracket opens it'],
   [
     /without - indicator/,

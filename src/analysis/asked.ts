@@ -81,7 +81,7 @@ const LINES_INTO_FILE = new RegExp(
 const WRITE = new RegExp(`${WRITES}(?:\\s+(?!and\\b|then\\b)\\w+){0,4}${MARKS}$`, 'i');
 const INTO_FILE = new RegExp(`^${MARKS}(?:(?:or|and|,)${MARKS})*(?:in|into|to|at)\\s+${FILE}`, 'i');
 /** "answer with …" */
-const ASKS_IN_WORDS = /\b(?:answer|respond|reply|say|emit|output|print|finish|conclude|end with)\b/i;
+const ASKS_IN_WORDS = /\b(?:formats?|use this|answer|respond|reply|say|emit|output|print|finish|conclude|end with)\b/i;
 /** The same, or "when it is done: …", "then …" */
 const ASKS = new RegExp(
   `${ASKS_IN_WORDS.source}|(?:^|\\bthen|\\band|,)\\s*return\\b|(?:[:→>]|\\b(?:then|else|otherwise|or))${MARKS}$`,

@@ -158,8 +158,12 @@ test.each([
   ['conditions', '[ -f a ] && echo "<goto>START</goto>"\n'],
   ['here documents', 'cat <<E\n<goto>START</goto>\nE\n'],
   ['comments', '# <goto>START</goto>\n'],
-])('a script full of %s is looked through in linear time', (_, piece) => {
-  const sheetFor = (length: number) => sheetOf({ 'START.sh': piece.repeat(Math.ceil(length / piece.length)) });
+  ['calls', 'if [ -f a ]; then say "<result>x</result>"; exit; fi\n', 'say() { echo "$1"; }\n'],
+  ['values', 'if [ -f a ]; then t="<result>x</result>"; echo "$t"; exit; fi\n'],
+  ['names between single quotes', "echo '<result>$a</result>'\n", 'a=1\n'],
+  ['the word read', 'read ', "echo '<result>$a</result>' #"],
+])('a script full of %s is looked through in linear time', (_, piece, begin = '') => {
+  const sheetFor = (length: number) => sheetOf({ 'START.sh': begin + piece.repeat(Math.ceil(length / piece.length)) });
   expect(growthBetween(lint, sheetFor(2 ** 12), sheetFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 

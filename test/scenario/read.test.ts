@@ -246,12 +246,14 @@ describe('a mistake is told with its place and what to do', () => {
     [
       'a colon',
       'answers:\n  START.md: a: b',
-      ['2:13: this is not valid YAML: a value that contains a colon and a blank must stand in quotes'],
+      ['2:13: this is not valid YAML: a value that contains a colon and a blank must stand in quotes, or under `|`'],
     ],
     [
       'two documents',
       'answers: {}\n---\nanswers: {}',
-      ['2:1: this is not valid YAML: this is a second YAML document: keep all keys in one, without `...` or `---` between them'],
+      [
+        '2:1: this is not valid YAML: this is a second YAML document: keep all keys in one, without `...` or `---` between them',
+      ],
     ],
     [
       'an alias of nothing',

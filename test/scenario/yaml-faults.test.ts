@@ -33,7 +33,7 @@ describe('one mistake is told once, with what to do about it', () => {
     ['answers:\n  START.md: {a: b}}\n  FIX.md: x\n', '2:19 nothing before this bracket opens it'],
     [
       'answers:\n  START.md: "x" y\n  FIX.md: x\n',
-      '2:17 this stands behind the end of a value: put quotes around the whole value',
+      '2:17 this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
     ],
   ])('%j', (text, fault) => {
     expect(faultsOf(text)).toStrictEqual([fault]);

@@ -198,7 +198,7 @@ describe('YAML itself', () => {
   test.each([
     [
       'description: a: b',
-      '2:14 this is not valid YAML: a value that contains a colon and a blank must stand in quotes',
+      '2:14 this is not valid YAML: a value that contains a colon and a blank must stand in quotes, or under `|`',
     ],
     [
       'model: opus\n\teffort: low',
@@ -224,7 +224,7 @@ describe('YAML itself', () => {
     ],
     [
       "description: 'it's fine'",
-      '2:18 this is not valid YAML: this stands behind the end of a value: put quotes around the whole value',
+      '2:18 this is not valid YAML: this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
     ],
     [
       'allowed_transitions:\n  - tag: goto\n   target: A.md',

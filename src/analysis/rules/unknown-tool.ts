@@ -1,4 +1,4 @@
-import { nearest } from '../../core/nearest.ts';
+import { distance, nearest } from '../../core/nearest.ts';
 import { rulePerPage } from '../rule.ts';
 import { WHOLE } from '../sheet.ts';
 
@@ -6,7 +6,10 @@ import { WHOLE } from '../sheet.ts';
 const TOOLS =
   `Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillShell LS LSP MultiEdit
   NotebookEdit NotebookRead Read Skill SlashCommand Task TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate
-  TodoWrite ToolSearch WebFetch WebSearch Write`.split(/\s+/);
+  TeamCreate TeamDelete TodoWrite ToolSearch WebFetch WebSearch Write`.split(/\s+/);
+
+/** Words that differ more are other words. */
+const MOST_SLIPS = 2;
 
 /** A tool whose name is misspelt, so that the rule about it holds for no tool. */
 export const unknownTool = rulePerPage('unknown-tool', 'warning', ({ file, source }) => {
@@ -16,9 +19,9 @@ export const unknownTool = rulePerPage('unknown-tool', 'warning', ({ file, sourc
     (rules ?? []).flatMap((rule) => {
       const [name = ''] = rule.split('(', 1);
       const meant = TOOLS.includes(name) ? undefined : nearest(name, TOOLS);
-      if (meant === undefined) return [];
+      if (meant === undefined || distance(name.toLowerCase(), meant.toLowerCase()) > MOST_SLIPS) return [];
       const message = `the tool \`${name}\` is unknown (did you mean ${meant}?)`;
-      return [{ file, at: source.keys[key] ?? WHOLE, message, hint: `Write ${meant}: upper and lower case count.` }];
+      return [{ file, at: source.keys[key] ?? WHOLE, message, hint: `Write ${meant}.` }];
     }),
   );
 });

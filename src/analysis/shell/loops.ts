@@ -27,15 +27,16 @@ export const setsNullglob = (script: List): boolean =>
 const isAsked = ({ text, inner }: Word): boolean => inner.length > 0 && text.length === 1;
 
 /** The offset of a tag that every round of a loop prints with another value, though there can be only one. */
-export function tagOfEachRound({ over, body }: Loop): number | undefined {
-  if (leaves(body) || (over?.items?.length === 1 && over.items.every(isPlain))) return undefined;
+export function tagOfEachRound(loop: Loop): number | undefined {
+  const { body } = loop;
+  if (leaves(body) || isOneRound(loop)) return undefined;
   const parts = body.flatMap(({ first }) => (first.parts.length === 1 ? first.parts : []));
   return parts.flatMap(tagsOf).find(isAnother)?.offset;
 }
 
 /** The offset of one of several tags of which each round prints another, by what it goes through: in two rounds, two tags. */
 export function tagsOfRounds(loop: Loop, condition: Condition, rounds: Sayings): number | undefined {
-  if (leaves(loop.body)) return undefined;
+  if (leaves(loop.body) || isOneRound(loop)) return undefined;
   const variables = [...(loop.over === null ? [] : [loop.over.variable]), ...namesRead(loop.test)];
   const isByRound = ({ about }: One): boolean =>
     about.some((each) => each !== condition && variables.some((name) => each.about.has(name)));
@@ -43,6 +44,8 @@ export function tagsOfRounds(loop: Loop, condition: Condition, rounds: Sayings):
   const ones = said.filter((each) => each.kind === 'one').filter(isByRound);
   return ones.length === said.length ? ones[1]?.at : undefined;
 }
+
+const isOneRound = ({ over }: Loop): boolean => over?.items?.length === 1 && over.items.every(isPlain);
 
 const leaves = (body: List): boolean => linesOf(body).some(({ words }) => LEAVING.has(nameOf(words).name));
 

@@ -67,7 +67,8 @@ export function goesElsewhere(redirects: readonly Redirect[]): boolean {
 export function leavesTheText(words: readonly Word[], redirects: readonly Redirect[]): boolean {
   const { name, args } = nameOf(words);
   if (name === 'trap') return args.some(({ text }) => /[<\uE000]|echo|printf/.test(text));
-  return name === 'exec' && (args.length > 0 || goesElsewhere(redirects));
+  // Who kills somebody may well mean the script.
+  return name === 'kill' || (name === 'exec' && (args.length > 0 || goesElsewhere(redirects)));
 }
 
 /** What a `trap` calls. */

@@ -21,7 +21,7 @@ import {
   uncertain,
   unsure,
 } from './sayings.ts';
-import { goesElsewhere, leavesTheText, nameOf, speechOf, trapped } from './speech.ts';
+import { goesElsewhere, leavesTheText, nameOf, type Speech, speechOf, trapped } from './speech.ts';
 import { outcomeOf, withCode } from './status.ts';
 import type { Values } from './values.ts';
 import { linesOf, printing, type Spot } from './walk.ts';
@@ -50,6 +50,7 @@ export class Tour {
   private readonly printing: ReadonlySet<Command>;
   private readonly nullglob: boolean;
   private readonly spots: ReadonlyMap<readonly Word[], Spot>;
+  private readonly known = new Map<readonly Word[], boolean>();
 
   constructor(script: List, values: Values) {
     this.values = values;
@@ -141,9 +142,7 @@ export class Tour {
     const half = sure && halves.some(({ name }) => name === 'result');
     const printed =
       heard && sure ? after(half ? afterHalfResult(from) : from, tags, [...this.around, ...this.unflagged]) : from;
-    const spot = this.spots.get(words);
-    const isKnown = sure && spot !== undefined && isAllKnown(speech, spot, this.values);
-    const said = heard && perhaps ? (isKnown ? unsure(printed) : uncertain(printed)) : printed;
+    const said = heard && perhaps ? (this.isKnown(words, speech) ? unsure(printed) : uncertain(printed)) : printed;
     if (leavesTheText(words, redirects) || this.speaksAtLast(words)) this.lost = true;
     const { name, args } = nameOf(words);
     const code = args[0]?.text;
@@ -167,6 +166,14 @@ export class Tour {
         return NOWHERE;
     }
     return outcomeOf(words, said);
+  }
+
+  /** Whether all that a command prints stands in the script. A function is gone through for each of its calls. */
+  private isKnown(words: readonly Word[], speech: Speech): boolean {
+    const spot = this.spots.get(words);
+    const known = this.known.get(words) ?? (speech.sure && spot !== undefined && isAllKnown(speech, spot, this.values));
+    this.known.set(words, known);
+    return known;
   }
 
   /** Whether it is a `trap` for a function that prints. */

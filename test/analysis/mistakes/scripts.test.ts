@@ -172,6 +172,16 @@ describe('loops that print:', () => {
       ['several-tags START.sh:6:10'],
     ],
     [
+      'a goto by what the only round is about',
+      start(other, 'for x in a; do case $x in a) echo "<goto>W</goto>" ;; *) echo "<goto>E</goto>" ;; esac; done'),
+      [],
+    ],
+    [
+      'a script that ends itself',
+      start('die() { echo "<goto>W</goto>"; kill $$; }', 'die', 'echo "<goto>E</goto>"', '# F'),
+      [],
+    ],
+    [
       'a goto that is the same in each round',
       start(other, 'for x in 1 2; do if [ -f b ]; then echo "<goto>W</goto>"; else echo "<goto>E</goto>"; fi; done'),
       [],

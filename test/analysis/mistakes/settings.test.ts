@@ -51,7 +51,11 @@ describe('keys and their values:', () =>
       ['no-way-out START.md:4:1'],
     ],
     ['a tool with a slip', { 'START.md': withKeys('disallowed_tools: bash(git *)') }, ['unknown-tool START.md:2:19']],
-    ['tools of others', { 'START.md': withKeys('allowed_tools: [mcp__git__log, Deploy, WebSearch]') }, []],
+    [
+      'tools of others',
+      { 'START.md': withKeys('allowed_tools: [mcp__git__log, Deploy, WebSearch, TeamCreate, TaskFetch]') },
+      [],
+    ],
     [
       'a mode that does not exist',
       { 'START.md': withKeys('permission_mode: accept-edits') },
