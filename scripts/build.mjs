@@ -2,11 +2,12 @@
 // and with the libraries in them, for Node.js takes longer to find hundreds of modules than most commands take to run.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
 for (const folder of ['build', 'dist']) rmSync(folder, { recursive: true, force: true });
 compile();
+pruneTypes();
 const packages = await bundle();
 writeFileSync('dist/licenses.txt', packages.map(licenseOf).join('\n\n'));
 chmodSync('dist/raymond.js', 0o755);
@@ -22,7 +23,7 @@ function compile() {
 
 /**
  * All files lie side by side: `src/shipped.ts` counts on it. What the package depends on stays outside. Returns the
- * packages that went in.
+ * folders of the packages that went in.
  */
 async function bundle() {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -31,13 +32,28 @@ async function bundle() {
   const { output } = await made.write({ dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js' });
   await made.close();
   const modules = output.flatMap(({ moduleIds = [] }) => moduleIds);
-  const named = modules.flatMap((id) => /node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id)?.[1] ?? []);
-  return [...new Set(named.map((name) => name.replaceAll('\\', '/')))].sort();
+  const folders = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []);
+  return [...new Set(folders)].sort();
 }
 
-function licenseOf(name) {
-  const folder = join('node_modules', name);
+function licenseOf(folder) {
+  const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
   if (file === undefined) throw new Error(`${name} has no license file`);
   return `${name}\n${'-'.repeat(name.length)}\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+}
+
+/** Of the declarations, those of the library are published: the others speak of packages that nobody has installed. */
+function pruneTypes() {
+  const folder = resolve('dist/types');
+  const needed = new Set([join(folder, 'index.d.ts')]);
+  // A set that grows is walked to its new end.
+  for (const file of needed) {
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g))
+      needed.add(resolve(dirname(file), `${path}.d.ts`));
+  }
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !needed.has(path)) rmSync(path);
+  }
 }

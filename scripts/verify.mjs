@@ -11,6 +11,9 @@ const temp = mkdtempSync(join(tmpdir(), 'raymond-verify-'));
 process.on('exit', () => rmSync(temp, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
+/** Commands that need what the package carries besides its code. */
+const TRIED = ['init first', 'lint first', 'test first', 'graph first --output first.html', 'lint --explain silent-path'];
+
 run('npm', ['run', '--silent', 'check']);
 run('npm', ['run', '--silent', 'unused']);
 const tarball = pack();
@@ -39,6 +42,8 @@ function tryInstalled(tarball) {
     if (!said.includes(version)) fail(`${name} --version said ${JSON.stringify(said)}, not ${version}`);
     console.log(`${name} --version: ${said.trim()}`);
   }
+  const raymond = join(home, 'node_modules', '.bin', 'raymond');
+  for (const words of TRIED) run(raymond, words.split(' '), { cwd: home, stdio: 'pipe' });
 }
 
 function run(command, args, options = {}) {

@@ -1,7 +1,7 @@
 import { make } from './make.js';
 
 /** What is worst among findings, and how many there are of it; null if nothing is wrong. */
-export function worstOf(findings) {
+function worstOf(findings) {
   for (const level of ['error', 'warning']) {
     const count = findings.filter((finding) => finding.level === level).length;
     if (count > 0) return { level, count, words: `${count} ${level}${count === 1 ? '' : 's'}` };
@@ -62,11 +62,15 @@ export function findingsOf({ findings, firstLine }, lineOf = () => undefined) {
 const withCode = (text) =>
   text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 0 ? part : make('code', {}, part)));
 
-/** The text of a state, line by line; those that something is found in stand out. What is missing at the end is past the last. */
+/** The text of a state, line by line; those that something is wrong with stand out. What is missing at the end is past the last. */
 export function linesOf({ text, firstLine, findings }) {
   const lines = text.split(/(?<=\n)/);
-  const levels = new Map(
-    findings.toReversed().map(({ line, level }) => [Math.min(line - firstLine, lines.length - 1), level]),
-  );
+  const levels = new Map();
+  for (const worse of ['warning', 'error']) {
+    for (const { line, level } of findings) {
+      const index = line - firstLine;
+      if (level === worse) levels.set(index === lines.length ? index - 1 : index, level);
+    }
+  }
   return lines.map((line, index) => make('span', { class: `line ${levels.get(index) ?? ''}` }, line));
 }

@@ -106,6 +106,7 @@ export const CATALOGUE: readonly Entry[] = [
     summary: 'show the runs whose process is gone',
     flags: [['--resume', 'go on with all of them, one after the other'], JSON_OUT],
     examples: ['raymond recover', 'raymond recover --resume'],
+    exits: RUN_EXITS,
     load: async () => (await import('./commands/recover.ts')).recover,
   },
   {
@@ -223,6 +224,7 @@ export const CATALOGUE: readonly Entry[] = [
     summary: 'run an example with canned answers: no account, no cost, less than a minute',
     flags: [['--fast', 'do not take the time that Claude Code would']],
     examples: ['raymond demo', 'raymond demo /tmp/demo --fast'],
+    exits: RUN_EXITS,
     load: async () => (await import('./commands/demo.ts')).demo,
   },
 ];

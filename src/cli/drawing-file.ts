@@ -27,16 +27,19 @@ export function formatFor(output: string, orElse = ''): GraphFormat {
 
 /** Writes a drawing where an option says; in a page of markdown it stands in a fence, as GitHub draws it. */
 export function writeDrawing(path: string, text: string, option: string): void {
-  if (wouldBeState(path)) {
-    const message = `${path} would be a state of the workflow in that folder`;
-    throw usage(message, `Choose another folder for ${option}, or another ending, such as .mmd, .svg or .html.`);
-  }
   try {
     writeFileSync(path, extname(path) === '.md' ? `\`\`\`mermaid\n${text}\`\`\`\n` : text);
   } catch (cause) {
     const hint = `Choose another place for ${option}.`;
     throw new RaymondError(`${path} cannot be written: ${codeOf(cause)}`, { exitCode: EXIT.usage, hint, cause });
   }
+}
+
+/** Refuses to write where the drawing would become a part of a workflow, before anything is done for it. */
+export function refuseState(path: string, option: string): void {
+  if (!wouldBeState(path)) return;
+  const message = `${path} would be a state of the workflow in that folder`;
+  throw usage(message, `Choose another folder for ${option}, or another ending, such as .mmd, .svg or .html.`);
 }
 
 /** Whatever has the ending of a state and lies beside a START is one; files such as a README.md are not. */

@@ -22,7 +22,9 @@ export function rulePage(rule: string, columns: number, wrap: Wrap): readonly st
 /** Paragraphs, each as long as the terminal is wide. */
 function prose(text: string, columns: number, wrap: Wrap): string {
   const paragraphs = text.trim().split(/\n{2,}/);
-  return paragraphs.map((each) => wrap(each.replaceAll('\n', ' '), columns).join('\n')).join('\n\n');
+  return paragraphs
+    .map((each) => wrap(each.replaceAll('\n', ' ').replaceAll('**', ''), columns).join('\n'))
+    .join('\n\n');
 }
 
 const indented = (code: string): string => code.trimEnd().replace(/^(?=.)/gm, '    ');

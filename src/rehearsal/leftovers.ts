@@ -23,7 +23,7 @@ export class Leftovers {
     this.passed.set(piece.file, all);
     const left = [
       ...leftIn(own, this.usedBy([piece]), 'was never used'),
-      ...(siblings > 1 && all.length === siblings ? this.leftInFile(all) : []),
+      ...(all.length === siblings ? this.leftInFile(all) : []),
     ];
     return { ...verdict, warnings: [...warnings, ...left] };
   }

@@ -4,7 +4,7 @@ import type { Platform } from '../../core/names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { oneLine } from '../../observers/harmless.ts';
 import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../raymond/graph.ts';
-import { formatFor, writeDrawing } from '../drawing-file.ts';
+import { formatFor, refuseState, writeDrawing } from '../drawing-file.ts';
 import type { Carry, Words } from '../entry.ts';
 import { workflowHere } from '../here.ts';
 import { usage } from '../usage.ts';
@@ -16,6 +16,7 @@ export const graph: Carry = async ([wanted], words, { cwd, out, err }) => {
   const format =
     choiceOf(words, 'format', GRAPH_FORMATS) ??
     (output === undefined ? 'mermaid' : formatFor(output, ', or give --format'));
+  if (output !== undefined) refuseState(resolve(cwd, output), '--output');
   const { text, warning } = await drawingOf(wanted, format, words, cwd);
   if (warning !== null) err(`warning: ${oneLine(warning)}\n`);
   if (output === undefined) out(text);

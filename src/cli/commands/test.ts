@@ -10,7 +10,7 @@ import { findFiles } from '../../rehearsal/find.ts';
 import { type Piece, readRepertoire, withRealScripts } from '../../rehearsal/repertoire.ts';
 import { newAwaitedLine } from '../awaited-line.ts';
 import { coverageLines, percentTaken } from '../coverage-page.ts';
-import { formatFor, writeDrawing } from '../drawing-file.ts';
+import { formatFor, refuseState, writeDrawing } from '../drawing-file.ts';
 import type { Carry, Words } from '../entry.ts';
 import { totalLines, troubleLines } from '../outcome-page.ts';
 import { type Page, pageOf } from '../page.ts';
@@ -32,6 +32,7 @@ export const test: Carry = async (paths, words, terminal) => {
   const pieces = words.realScripts ? fitting.map(withRealScripts) : fitting;
   const drawing = textOf(words, 'graph');
   const format = drawing === undefined ? undefined : formatFor(drawing);
+  if (drawing !== undefined) refuseState(resolve(terminal.cwd, drawing), '--graph');
   if (drawing !== undefined && new Set(pieces.map(({ workflow }) => workflow)).size > 1) {
     throw usage('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
   }

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { isStateFile } from '../../core/names.ts';
 import { publishedSchema } from '../../raymond/published-schema.ts';
 
 /** By which an editor checks the files of a workflow. */
@@ -9,5 +9,8 @@ export const WORKFLOW_SCHEMAS: Readonly<Record<string, string>> = {
 };
 
 /** The schemas of what lies in a folder: the config file, or the prompts and scenarios of a workflow. */
-export const schemasFor = (folder: string): Readonly<Record<string, string>> =>
-  existsSync(join(folder, 'config.toml')) ? { 'config.schema.json': publishedSchema('config') } : WORKFLOW_SCHEMAS;
+export function schemasFor(folder: string): Readonly<Record<string, string>> {
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  const isConfig = files.includes('config.toml') && !files.some(isStateFile);
+  return isConfig ? { 'config.schema.json': publishedSchema('config') } : WORKFLOW_SCHEMAS;
+}
