@@ -27,6 +27,14 @@ export function waysOn(tags: readonly PlacedTag[]): readonly string[] {
   return [...new Set(ways.map((way) => way.trim()))];
 }
 
+/** The same for a script of which it is known what it prints together with forks. */
+function waysBesideForks({ ways }: Page): readonly string[] | undefined {
+  if (ways === undefined || ways.said.some(({ kind }) => kind === 'some' || kind === 'perhaps')) return undefined;
+  const besides = ways.said.filter((said) => said.kind === 'forks' || (said.kind === 'one' && said.forks));
+  const found = besides.flatMap((said) => ('next' in said && said.next !== null ? said.next : []));
+  return found.length === 0 ? undefined : [...new Set(found)];
+}
+
 /** The words that a prompt tells its agent to write as they are: what looks like `word=…` or stands in quotes. */
 export function wordsToSay(prompt: string): ReadonlySet<string> {
   const found = prompt.matchAll(
@@ -54,7 +62,7 @@ class Draw {
     this.names = names;
     this.resetStack = resetStack;
     this.forms = page.forms.flatMap((tag) => sayablesOf(tag, page, names));
-    this.ways = waysOn(this.forms);
+    this.ways = waysBesideForks(page) ?? waysOn(this.forms);
     const { text } = page.source.state;
     this.speaksOfInput = page.kind === 'prompt' && text.includes('input') && wordsToSay(text).has('input');
   }

@@ -32,7 +32,8 @@ export function findEndless(flow: Flow, ends: Ends, reach: Reach): readonly Endl
     const how = kind === 'recursion' ? 'enter' : kind === 'forks' ? 'next' : undefined;
     const level = states.some((state) => reach.has(state, 'bottom')) ? 'bottom' : 'called';
     const begin = kind === 'loop' ? level : undefined;
-    return { kind, states, bounded: !hasCycle(free, targets(inside)), level, ...shown(states, inside, how, begin) };
+    const unbounded = (state: number) => inside(state).filter((move) => !isBounded(flow, move));
+    return { kind, states, bounded: !hasCycle(free, targets(unbounded)), level, ...shown(states, inside, how, begin) };
   });
 
   function shown(states: readonly number[], inside: Moves, how: Move['how'] | undefined, level: Level | undefined) {
@@ -40,6 +41,9 @@ export function findEndless(flow: Flow, ends: Ends, reach: Reach): readonly Endl
     return { round, path: reach.pathTo(flow.numberOf(round[0]?.from ?? ''), level) };
   }
 }
+
+/** Whether there can be only so many of a move: each of them comes after a call of a state that has a limit. */
+const isBounded = (flow: Flow, { how, exit }: Move): boolean => how === 'back' && flow.bounded[exit.to] === true;
 
 /** Workers that cannot end without forking workers of which the same is true. `max_visits` counts anew in each. */
 export function findGenerations(flow: Flow, ends: Ends, reach: Reach): readonly Endless[] {

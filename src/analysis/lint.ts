@@ -22,6 +22,9 @@ export interface LintFinding extends Place {
   readonly path: readonly Step[];
 }
 
+/** What no author can mean: no run would begin. */
+const UNDENIABLE = ['frontmatter', 'not-text', 'missing-entry', 'ambiguous-entry'];
+
 /** Looks for mistakes in a workflow. The findings are in the order of files, lines and columns. */
 export function lint(sheet: Sheet): readonly LintFinding[] {
   const view = viewOf(sheet);
@@ -35,7 +38,8 @@ export function lint(sheet: Sheet): readonly LintFinding[] {
     }
   }
   const allowed = new Set(view.pages.flatMap((page) => allowancesIn(page).map(({ rule }) => `${rule} ${page.file}`)));
-  const meant = [...told.values()].flat().filter(({ rule, file }) => !allowed.has(`${rule} ${file}`));
+  const isAllowed = ({ rule, file }: Told): boolean => allowed.has(`${rule} ${file}`) && !UNDENIABLE.includes(rule);
+  const meant = [...told.values()].flat().filter((fault) => !isAllowed(fault));
   const findings = meant.map(({ rule, level, file, at, message, hint, path = [] }) => {
     return { rule, level, file, ...at, message, hint, path };
   });

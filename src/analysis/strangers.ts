@@ -67,8 +67,11 @@ function isOther(
 ): boolean {
   const file = fileNamed(body, names);
   if (how === 'slip' || meant === null || file === undefined) return false;
-  if (how === 'move' || named.has(file)) return named.has(file);
   const isSaid = kind === 'script' || ANSWER.test(text.slice(Math.max(0, start - NEAR), start));
+  const isTag = how === 'move' || UNBUILT.includes(name.toLowerCase());
+  // A state that another tag leads to may well be spoken of in other markup.
+  if (named.has(file)) return !(isTag && isSaid);
+  if (how === 'move') return false;
   return !isSaid || body !== file || MARKUP.test(name);
 }
 

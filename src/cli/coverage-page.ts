@@ -59,11 +59,12 @@ function neverTaken(coverage: Coverage, cwd: string): readonly string[] {
     ...(transitions ?? []),
     ...(entries ?? []).filter((entry) => !named.has(placeAndTag(entry))),
   ];
-  const lines = missing.map(({ file, line, label }) => {
+  const inOrder = missing.toSorted((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+  const lines = inOrder.map(({ file, line, label }) => {
     const path = oneLine(relative(cwd, workflow.pathOf(file) ?? `${workflow.path}/${file}`));
     return line === 0 ? path : `${path}:${line}: ${oneLine(label)}`;
   });
-  return [...new Set(lines)].sort();
+  return [...new Set(lines)];
 }
 
 const placeAndTag = ({ file, line, label }: Item): string => `${file}:${line} ${label.split(' ')[0]}`;

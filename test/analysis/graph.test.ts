@@ -63,6 +63,19 @@ describe('the transitions of a state', () => {
     ]);
   });
 
+  test('of a script, forks go with the goto of the same way only', () => {
+    const script = bash(
+      'if [ ! -s list ]; then echo "<goto>W</goto>"; exit; fi',
+      'while read -r x; do echo "<fork x=\'$x\'>W</fork>"; done < list',
+      'echo "<goto>E</goto>"',
+    );
+    expect(edges({ 'START.sh': script, 'W.md': END, 'E.md': END }).slice(1, 4)).toStrictEqual([
+      'START.sh:2:30 text goto W.md',
+      'START.sh:3:27 text fork W.md, E.md',
+      'START.sh:4:7 text goto E.md',
+    ]);
+  });
+
   test('are told of batch files and of PowerShell too', () => {
     const files = {
       'START.bat': '@echo off\r\nrem ^<goto^>A^</goto^>\r\necho ^<goto^>B^</goto^>\r\n',

@@ -345,9 +345,14 @@ test.each([
 test.each([
   ['if [ -e a ]; then echo "<result>x</result>"; fi', 'no condition of this `if` holds'],
   ['case $x in a) echo "<result>x</result>" ;; esac', 'no pattern of this `case` fits'],
+  [
+    'while read -r l; do if [ "$l" = a ]; then echo "<result>x</result>"; exit; fi; done < b',
+    'this loop comes to its end',
+  ],
   ['for i in $(seq 9); do if [ -e a ]; then echo "<result>x</result>"; exit; fi; done', 'this loop comes to its end'],
   ['[ -e a ] && echo "<result>x</result>"; true', 'this fails'],
   ['[ -e a ] || echo "<result>x</result>"', 'this succeeds'],
+  ['case $x in a) ;; *) echo "<result>x</result>" ;; esac', 'it comes through here'],
   ['if [ -e a ]; then exit; fi; echo "<result>x</result>"', 'it leaves here'],
   ['if [ -e a ]; then sleep 1; else echo "<result>x</result>"; fi', 'it comes through here'],
 ])('a way without a tag is told by what happens there: %s', (line, when) => {

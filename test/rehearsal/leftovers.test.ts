@@ -52,6 +52,10 @@ scenarios:
       [],
       ['a.test.yaml:1:37: 1 of the 2 answers for FIX.md is used by no scenario'],
     ]);
+    const alone = folderWith({ ...STATES, 'a.test.yaml': scenarios.replace(/ {2}- \{ name: b.*\n/, '') });
+    expect((await verdictsIn(alone)).flatMap(({ warnings }) => warnings)).toStrictEqual([
+      'a.test.yaml:1:37: 1 of the 2 answers for FIX.md is used by no scenario',
+    ]);
     const failing = folderWith({
       ...STATES,
       'a.test.yaml': scenarios.replace('name: a', 'name: a, expect: { cost: 1 }'),

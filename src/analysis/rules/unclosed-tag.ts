@@ -10,7 +10,7 @@ export const unclosedTag = rulePerPage('unclosed-tag', 'error', (page, { names }
   ...page.halves.flatMap(({ name, after: state, at, sure }) => {
     const isTag = TRANSITIONS[name].body === 'state' && state !== '' && names.resolve(state).kind === 'found';
     // A script may print the end of a tag by itself.
-    const endsElsewhere = page.kind === 'script' && page.source.state.text.toLowerCase().includes(`</${name}`);
+    const endsElsewhere = page.kind === 'script' && hasLoneEnd(name, page);
     if (!sure || !isTag || endsElsewhere) return [];
     if (page.kind === 'prompt' && hasOpenQuote(name, at, page)) {
       const message = `a quote in the attributes of this \`<${name}>\` is never closed`;
@@ -20,6 +20,12 @@ export const unclosedTag = rulePerPage('unclosed-tag', 'error', (page, { names }
     return [{ file: page.file, at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelOf(page) }];
   }),
 ]);
+
+/** Whether there is a line with the end of a tag and not with its beginning. */
+function hasLoneEnd(name: string, { source }: Page): boolean {
+  const lines = source.state.text.toLowerCase().split('\n');
+  return lines.some((line) => line.includes(`</${name}`) && !line.includes(`<${name}`));
+}
 
 /** A result of a prompt that is begun and not ended: there is no other one, or what comes next was to be its end. */
 function unclosedResult(page: Page): readonly Fault[] {

@@ -11,12 +11,15 @@ const TOOLS =
 /** Words that differ more are other words. */
 const MOST_SLIPS = 2;
 
+/** Several in one text, as Claude Code takes them: between commas or blanks that stand in no brackets. */
+const splitRules = (text: string): readonly string[] => text.split(/[\s,]+(?![^(]*\))/);
+
 /** A tool whose name is misspelt, so that the rule about it holds for no tool. */
 export const unknownTool = rulePerPage('unknown-tool', 'warning', ({ file, source }) => {
   const { allowedTools, disallowedTools } = source.state;
   const lists = { allowed_tools: allowedTools, disallowed_tools: disallowedTools };
   return Object.entries(lists).flatMap(([key, rules]) =>
-    (rules ?? []).flatMap((rule) => {
+    (rules ?? []).flatMap(splitRules).flatMap((rule) => {
       const [name = ''] = rule.split('(', 1);
       const meant = TOOLS.includes(name) ? undefined : nearest(name, TOOLS);
       if (meant === undefined || distance(name.toLowerCase(), meant.toLowerCase()) > MOST_SLIPS) return [];

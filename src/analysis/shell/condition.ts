@@ -31,6 +31,9 @@ export class Subjects {
           this.flags.add(variable);
       }
       if (around.length === 0) return;
+      // What is counted here says later how often one was here.
+      const [first] = command.words;
+      if (first?.text === '((') for (const variable of first.asks) this.relate(variable, around);
       // A file that is made here says later that one was here.
       const { name, args } = nameOf(command.words);
       const files = [...(MAKERS.has(name) ? args : []), ...redirects.map(({ to }) => to)];
@@ -121,7 +124,7 @@ const DEEDS = new Set('echo printf exit return break continue mkdir rm cp mv tou
 function aboutWords(words: readonly Word[]): readonly string[] {
   const { name, args } = nameOf(words);
   if (DEEDS.has(name)) return [];
-  if (name === '') return words.flatMap(({ asks }) => asks.flatMap(wordsIn));
+  if (name === '' || name === '((') return words.flatMap(({ asks }) => asks.flatMap(wordsIn));
   return args.length === 0 ? [name] : args.flatMap(aboutWord);
 }
 

@@ -1,5 +1,5 @@
 import { UNKNOWN } from '../mentions.ts';
-import type { Command, List } from './command.ts';
+import type { CaseArm, Command, List } from './command.ts';
 import { nameOf } from './speech.ts';
 import type { Values } from './values.ts';
 import type { Word } from './word.ts';
@@ -35,6 +35,15 @@ export function isExhaustive(command: Command, values: Values): boolean {
   const [first] = asked;
   if (first == null || asked.some((each) => each?.subject !== first.subject)) return false;
   return values.everyValueOf(first.subject)?.every((value) => asked.some((each) => each?.value === value)) ?? false;
+}
+
+/** The arm that a `case` about one of these arguments comes to; undefined if that cannot be told. */
+export function armFor(command: Extract<Command, { kind: 'case' }>, args: readonly Word[]): CaseArm | undefined {
+  const given = command.word === null ? undefined : args[Number(variableIn(command.word)) - 1];
+  const patterns = command.arms.flatMap((arm) => arm.patterns);
+  if (given === undefined || !isPlain(given) || patterns.some(({ text }) => /[[\]\uE000]/.test(text))) return undefined;
+  const arm = command.arms.find((each) => each.patterns.some((pattern) => matches(pattern, given.text)));
+  return arm?.end === ';;' ? arm : undefined;
 }
 
 function equalityOf(test: List): Comparison | null {

@@ -35,8 +35,10 @@ export function tokenize(script: string, from = 0): readonly Token[] | undefined
       at += fd.length + op.length;
       if (op === '\n' && awaited.length > 0) at = readDocuments(script, at, reader, tokens, awaited.splice(0));
     } else if (script.startsWith('((', at)) {
-      tokens.push({ kind: 'word', text: '((', pieces: [], holes: [], at, plain: true, inner: [], asks: [] });
-      at = reader.closing(at, '(', ')');
+      const end = reader.closing(at, '(', ')');
+      const asks = script.slice(at, end).match(/[a-z_]\w*/gi) ?? [];
+      tokens.push({ kind: 'word', text: '((', pieces: [], holes: [], at, plain: true, inner: [], asks });
+      at = end;
     } else {
       const before = tokens.at(-1);
       if (before?.kind === 'operator' && /^<<-?$/.test(before.op)) awaited.push(tokens.length - 1);

@@ -23,6 +23,8 @@ export interface One {
   readonly about: Conditions;
   /** Where a goto leads, if it says so. */
   readonly next: string | null;
+  /** Whether it may stand beside forks. */
+  readonly forks: boolean;
 }
 
 /** Forks, and where they let their parent go on, if they say so. */
@@ -124,7 +126,9 @@ export const after = (sayings: Sayings, tags: readonly Mention[], around: Condit
 /** A result is begun whose end is printed by another command. */
 export const afterHalfResult = (sayings: Sayings): Sayings =>
   changed(sayings, (said) => {
-    return said.kind === 'one' ? said : { kind: 'one', name: 'result', key: 'result', at: 0, about: [], next: null };
+    return said.kind === 'one'
+      ? said
+      : { kind: 'one', name: 'result', key: 'result', at: 0, about: [], next: null, forks: false };
   });
 
 /** The tags that have surely been printed where these conditions hold. */
@@ -152,7 +156,7 @@ function saying(said: Said, { name, tag, offset: at }: Mention, around: Conditio
   const about = 'about' in said ? both(said.about, around) : around;
   const next = wayOn(name === 'fork' ? tag.attributes.next : name === 'goto' ? tag.body : undefined);
   const key = JSON.stringify([name, tag.body, tag.attributes]);
-  const one: Said = { kind: 'one', name, key, at, about, next };
+  const one: Said = { kind: 'one', name, key, at, about, next, forks: said.kind === 'forks' };
   if (said.kind !== 'one' && said.kind !== 'forks') return name === 'fork' ? { kind: 'forks', at, about, next } : one;
   if (said.kind === 'one' && said.key === key) return one;
   const clash = (why: Clash['why']): Said =>
@@ -161,7 +165,8 @@ function saying(said: Said, { name, tag, offset: at }: Mention, around: Conditio
   if (!forks.includes(true)) return clash('two');
   if ((said.kind === 'one' && said.name !== 'goto') || (name !== 'fork' && name !== 'goto')) return clash('forks');
   if (said.next !== null && next !== null && said.next !== next) return clash('next');
-  return said.kind === 'forks' && name === 'goto' ? one : { ...said, next: said.next ?? next };
+  if (said.kind === 'one') return { ...said, next: said.next ?? next, forks: true };
+  return name === 'goto' ? one : { ...said, next: said.next ?? next };
 }
 
 /** A state's name without its extension, if it is known: with and without it, the same state is meant. */
@@ -174,6 +179,7 @@ const isVague = ({ kind }: Said): boolean => kind === 'some' || kind === 'skippe
 function merge(a: Said, b: Said): Said {
   if (!('about' in a && 'about' in b)) return a;
   const merged = { ...a, about: both(a.about, b.about) };
+  if (merged.kind === 'one' && b.kind === 'one') return { ...merged, forks: merged.forks || b.forks };
   return merged.kind === 'nothing' && b.kind === 'nothing' ? { ...merged, since: merged.since ?? b.since } : merged;
 }
 

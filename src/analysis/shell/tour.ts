@@ -1,10 +1,7 @@
 import { withArguments } from './arguments.ts';
 import type { Chain, Command, List, Part, Pipeline } from './command.ts';
-import { Subjects } from './condition.ts';
-import { isExhaustive } from './equality.ts';
 import { Exits } from './exits.ts';
-import { isAllKnown } from './forms.ts';
-import { isEmptyAtTimes, type Loop, setsNullglob, surelyGoesRound, tagOfEachRound, tagsOfRounds } from './loops.ts';
+import { isEmptyAtTimes, type Loop, surelyGoesRound, tagOfEachRound, tagsOfRounds } from './loops.ts';
 import { badly, either, mapped, NOWHERE, type Outcome, settled, unmet, well } from './outcome.ts';
 import {
   after,
@@ -21,10 +18,10 @@ import {
   uncertain,
   unsure,
 } from './sayings.ts';
-import { goesElsewhere, leavesTheText, nameOf, type Speech, speechOf, trapped } from './speech.ts';
+import { ScriptFacts } from './script-facts.ts';
+import { goesElsewhere, leavesTheText, nameOf, speechOf, trapped } from './speech.ts';
 import { outcomeOf, withCode } from './status.ts';
 import type { Values } from './values.ts';
-import { linesOf, printing, type Spot } from './walk.ts';
 import type { Word } from './word.ts';
 
 const MOST_SAYINGS = 200;
@@ -39,25 +36,16 @@ export class Tour {
   private around: Conditions = [];
   /** What came of the command before: an `exit` without a code goes by that. */
   private previous: Outcome = NOWHERE;
-  private readonly values: Values;
-  private readonly subjects: Subjects;
+  private readonly facts: ScriptFacts;
   private readonly functions = new Map<string, Part>();
   private readonly active = new Set<Part>();
   /** What did not hold, or the function would have been left: something that it has written down itself. */
   private unflagged: Conditions = [];
   /** The call of the function that is being gone through. */
   private call: Part | null = null;
-  private readonly printing: ReadonlySet<Command>;
-  private readonly nullglob: boolean;
-  private readonly spots: ReadonlyMap<readonly Word[], Spot>;
-  private readonly known = new Map<readonly Word[], boolean>();
 
   constructor(script: List, values: Values) {
-    this.values = values;
-    this.printing = printing(script);
-    this.nullglob = setsNullglob(script);
-    this.spots = new Map(linesOf(script).map((line) => [line.words, line]));
-    this.subjects = new Subjects(script, values);
+    this.facts = new ScriptFacts(script, values);
   }
 
   list(list: List, from: Outcome, heard: boolean): Outcome {
@@ -75,12 +63,12 @@ export class Tour {
     let outcome = this.pipeline(first, from, heard);
     const before = [...first.parts];
     for (const { op, pipeline } of rest) {
-      const asked = this.subjects.ofParts(before);
+      const asked = this.facts.subjects.ofParts(before);
       const condition = op === '&&' ? asked : { ...asked, is: null };
       const [taken, left] = op === '&&' ? [outcome.ok, { ...outcome, ok: NONE }] : [unmet(outcome), well(outcome.ok)];
       this.previous = op === '&&' ? well(taken) : badly(taken);
       const next = this.under(condition, () => this.pipeline(pipeline, taken, heard));
-      const speaks = pipeline.parts.some(({ command }) => this.printing.has(command));
+      const speaks = pipeline.parts.some(({ command }) => this.facts.isPrinting(command));
       const at = before[0]?.at ?? 0;
       outcome = either(next, speaks ? mapped(left, (sayings) => this.passing(sayings, at, condition)) : left);
       before.push(...pipeline.parts);
@@ -142,7 +130,8 @@ export class Tour {
     const half = sure && halves.some(({ name }) => name === 'result');
     const printed =
       heard && sure ? after(half ? afterHalfResult(from) : from, tags, [...this.around, ...this.unflagged]) : from;
-    const said = heard && perhaps ? (this.isKnown(words, speech) ? unsure(printed) : uncertain(printed)) : printed;
+    const said =
+      heard && perhaps ? (this.facts.isKnown(words, speech) ? unsure(printed) : uncertain(printed)) : printed;
     if (leavesTheText(words, redirects) || this.speaksAtLast(words)) this.lost = true;
     const { name, args } = nameOf(words);
     const code = args[0]?.text;
@@ -151,7 +140,7 @@ export class Tour {
         this.exits.leave(code === undefined ? this.previous : withCode(code, said), code, at, this.around);
         return NOWHERE;
       case 'return': {
-        const flags = this.around.filter((condition) => this.subjects.isFlagged(condition));
+        const flags = this.around.filter((condition) => this.facts.subjects.isFlagged(condition));
         const isFlagged = flags.length > 0;
         this.unflagged = [...this.unflagged, ...flags];
         const back = code === undefined ? this.previous : withCode(code, said);
@@ -168,18 +157,10 @@ export class Tour {
     return outcomeOf(words, said);
   }
 
-  /** Whether all that a command prints stands in the script. A function is gone through for each of its calls. */
-  private isKnown(words: readonly Word[], speech: Speech): boolean {
-    const spot = this.spots.get(words);
-    const known = this.known.get(words) ?? (speech.sure && spot !== undefined && isAllKnown(speech, spot, this.values));
-    this.known.set(words, known);
-    return known;
-  }
-
   /** Whether it is a `trap` for a function that prints. */
   private speaksAtLast(words: readonly Word[]): boolean {
     const bodies = trapped(words).flatMap((name) => this.functions.get(name) ?? []);
-    return bodies.some(({ command }) => this.printing.has(command));
+    return bodies.some(({ command }) => this.facts.isPrinting(command));
   }
 
   private functionCall(body: Part, call: Part, from: Sayings, heard: boolean): Outcome {
@@ -197,7 +178,7 @@ export class Tour {
 
   private conditional(command: Extract<Command, { kind: 'if' }>, at: number, from: Sayings, heard: boolean): Outcome {
     const outs: Outcome[] = [];
-    const condition = this.subjects.ofTests(command.arms.flatMap(({ test }) => test));
+    const condition = this.facts.subjects.ofTests(command.arms.flatMap(({ test }) => test));
     const branch = (body: List, start: Outcome): Outcome => this.branch(command, body, at, start, heard, condition);
     let rest = well(from);
     for (const { test, body } of command.arms) {
@@ -206,28 +187,30 @@ export class Tour {
       rest = { ...tested, ok: NONE };
     }
     if (command.otherwise !== null) outs.push(branch(command.otherwise, rest));
-    else if (!isExhaustive(command, this.values)) outs.push(well(this.passed(command, settled(rest), at, condition)));
+    else if (!this.facts.isTotal(command)) outs.push(well(this.passed(command, settled(rest), at, condition)));
     return either(...outs);
   }
 
   private choice(command: Extract<Command, { kind: 'case' }>, at: number, from: Sayings, heard: boolean): Outcome {
-    const condition = this.subjects.ofWord(command.word);
+    const condition = this.facts.subjects.ofWord(command.word);
+    const only = this.facts.onlyArm(command, this.call);
+    if (only !== undefined) return this.branch(command, only.body, at, well(from), heard, condition);
     const outs: Outcome[] = [];
     let [matching, falling] = [from, NONE];
-    for (const { body, end } of command.arms) {
-      const out = this.branch(command, body, at, well(joined(matching, falling)), heard, condition);
+    for (const { patterns, body, end } of command.arms) {
+      const start = patterns[0]?.at ?? at;
+      const out = this.branch(command, body, start, well(joined(matching, falling)), heard, condition);
       falling = end === ';&' ? settled(out) : NONE;
       if (end === ';;&') matching = joined(matching, settled(out));
       if (end === ';;') outs.push(out);
     }
-    const isTotal = command.total || isExhaustive(command, this.values);
-    const past = isTotal ? NONE : this.passed(command, matching, at, condition);
+    const past = this.facts.isTotal(command) ? NONE : this.passed(command, matching, at, condition);
     return either(...outs, well(joined(past, falling)));
   }
 
   /** Once round is enough to know what can be printed, but for a tag that is another one in each round. */
   private loop(command: Loop, at: number, from: Sayings, heard: boolean, reads: readonly Part[]): Outcome {
-    const condition = this.subjects.ofLoop(command, reads);
+    const condition = this.facts.subjects.ofLoop(command, reads);
     const tested = this.list(command.test, well(from), heard);
     const [yes, no] = [tested.ok, command.word === 'for' ? tested.ok : unmet(tested)];
     const [inside, past] = command.word === 'until' ? [no, yes] : [yes, no];
@@ -242,15 +225,16 @@ export class Tour {
     this.continues = continues;
     if (past.size === 0) return well(left);
     const around = surelyGoesRound(command) ? NONE : past;
-    if (!this.printing.has(command)) return either(well(joined(around, left)), rounds);
+    if (!this.facts.isPrinting(command)) return either(well(joined(around, left)), rounds);
     const empty =
-      isEmptyAtTimes(command, this.nullglob) && !isGuarded ? skipped(around, at, condition) : unsure(around);
+      isEmptyAtTimes(command, this.facts.nullglob) && !isGuarded ? skipped(around, at, condition) : unsure(around);
     // Whoever prints in it may leave it at once, as one who looks for something does; or goes on to the next.
     const goesOn = [...settled(rounds).keys()].some((said) => !inside.has(said));
     if (!goesOn) {
       return either(
         well(joined(empty, left)),
-        mapped(rounds, (each) => this.passing(each, at, condition)),
+        // What a round asked about one item says nothing about all of them.
+        mapped(rounds, (each) => (each.size === 0 ? each : this.passing(inside, at, condition))),
       );
     }
     const again = heard ? (tagOfEachRound(command) ?? tagsOfRounds(command, condition, settled(rounds))) : undefined;
@@ -273,7 +257,7 @@ export class Tour {
 
   /** Leaving a branch without a word, where another one may have spoken. */
   private passed(command: Command, sayings: Sayings, at: number, condition: Condition): Sayings {
-    return this.printing.has(command) ? this.passing(sayings, at, condition) : sayings;
+    return this.facts.isPrinting(command) ? this.passing(sayings, at, condition) : sayings;
   }
 
   private passing(sayings: Sayings, at: number, condition: Condition): Sayings {

@@ -62,7 +62,7 @@ export const test: Carry = async (paths, words, terminal) => {
   say(...troubleLines(outcome, page), ...(isMissingFiles ? ['', ...wrapped(FILES_MISSING, page.columns)] : []));
   say(...totalLines(outcome, page));
   if (interruption !== null) return EXIT.interrupted;
-  if (covered !== null && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
+  if (covered !== null && covered.length > 0 && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
   const [only] = covered ?? [];
   if (drawing !== undefined && format !== undefined && only !== undefined) await draw(only, drawing, format, terminal);
   const isEnough = covered === null || least === undefined || percentOf(everything(covered)) >= least;

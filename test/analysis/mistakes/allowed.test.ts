@@ -35,6 +35,11 @@ describe('what an author allows:', () =>
       { 'START.md': `---\n# lint: allow endless-loop, loop\n---\n${ROUND}` },
       ['unknown-rule START.md:2:29'],
     ],
+    [
+      'not what keeps a run from beginning',
+      { 'START.md': `---\n# lint: allow frontmatter\nmax_visits: often\n---\n${END}` },
+      ['frontmatter START.md:3:13'],
+    ],
     ['without a name', { 'START.md': `---\n# lint: allow\n---\n${END}` }, ['unknown-rule START.md:2:1']],
     ['in words that are none of it', { 'START.sh': bash('# lint: allowed', 'echo "<result>x</result>"') }, []],
   ]));

@@ -60,6 +60,14 @@ describe('calls:', () =>
       ['never-returns START.md:1:7'],
     ],
     [
+      'a loop that only the limit of a callee ends',
+      {
+        'START.md': policy(['tag: call, target: A.md, return: START.md'], 'Stop when done.'),
+        'A.md': `---\nmax_visits: 4\n---\n${END}`,
+      },
+      ['ends-only-by-limit START.md:3:5', 'implicit-transition START.md:3:5'],
+    ],
+    [
       'only the innermost of several',
       {
         'START.md': 'If so <call return="END">A</call>, else <goto>END</goto>.',

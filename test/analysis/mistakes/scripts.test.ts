@@ -177,6 +177,16 @@ describe('loops that print:', () => {
       [],
     ],
     [
+      'a result if nothing was counted',
+      start(
+        other,
+        'n=0',
+        `for d in */; do if [ -f "$d/x" ]; then ${fork('E')}; ((n++)); fi; done`,
+        'if ((n == 0)); then echo "<result>none</result>"; fi',
+      ),
+      [],
+    ],
+    [
       'a script that ends itself',
       start('die() { echo "<goto>W</goto>"; kill $$; }', 'die', 'echo "<goto>E</goto>"', '# F'),
       [],
@@ -317,6 +327,16 @@ describe('ways on which something is always printed:', () => {
   const A = 'echo "<result>a</result>"';
   const B = 'echo "<result>b</result>"';
   check([
+    [
+      'for the argument that is given',
+      { 'START.sh': bash(`say() { case $1 in a) ${A} ;; b) ${B} ;; esac; }`, 'say a') },
+      [],
+    ],
+    [
+      'but not for another argument',
+      { 'START.sh': bash(`say() { case $1 in a) ${A} ;; b) ${B} ;; esac; }`, 'say c') },
+      ['silent-path START.sh:2:9'],
+    ],
     ['or the script fails', { 'START.sh': bash('cd "$dir" || exit', A) }, []],
     ['or the last command fails', { 'START.sh': bash(`mkdir -p out && cp x out && ${A}`) }, []],
     ['or the function fails', { 'START.sh': bash('main() { cd x || return 1', A, '}', 'main') }, []],

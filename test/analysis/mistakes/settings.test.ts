@@ -52,6 +52,11 @@ describe('keys and their values:', () =>
     ],
     ['a tool with a slip', { 'START.md': withKeys('disallowed_tools: bash(git *)') }, ['unknown-tool START.md:2:19']],
     [
+      'tools in one text',
+      { 'START.md': withKeys('allowed_tools: Read, Bsah(git log, git diff)') },
+      ['unknown-tool START.md:2:16'],
+    ],
+    [
       'tools of others',
       { 'START.md': withKeys('allowed_tools: [mcp__git__log, Deploy, WebSearch, TeamCreate, TaskFetch]') },
       [],

@@ -133,6 +133,11 @@ describe('a tag without the name of a state:', () =>
       ['missing-state START.md:1:24'],
     ],
     ['in talk about the tag', { 'START.md': 'Use a <goto></goto> tag, or <result>x</result> when done.' }, []],
+    [
+      'another word for a tag that names the same state',
+      { 'START.md': 'If so, answer with <next>END.md</next>, else with <goto>END.md</goto>.', 'END.md': END },
+      ['unknown-tag START.md:1:20'],
+    ],
     ['in code', { 'START.md': 'Choose `<goto></goto>` or `<result>x</result>` when done.' }, []],
     [
       'that is named beside it',

@@ -69,6 +69,16 @@ describe('tags:', () =>
       { 'START.md': 'Then answer <goto>END.md<goto>\n', 'END.md': END },
       ['unclosed-tag START.md:1:13'],
     ],
+    [
+      'a tag of a script that another one does not close',
+      { 'START.sh': bash('if [ -e a ]; then echo "<goto>END.md"; else echo "<goto>END.md</goto>"; fi'), 'END.md': END },
+      ['unclosed-tag START.sh:2:25'],
+    ],
+    [
+      'a tag of a script that is closed elsewhere',
+      { 'START.sh': bash('echo "<goto>END.md"', 'echo "</goto>"'), 'END.md': END },
+      [],
+    ],
     ['talk about a tag', { 'START.md': 'When done, answer with a <result> that holds the summary.' }, []],
     [
       'a tag that does not exist',
