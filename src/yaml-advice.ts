@@ -13,6 +13,10 @@ const BY_WORDS: readonly (readonly [RegExp, string])[] = [
     /^Unexpected scalar at node end/,
     'this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
   ],
+  [
+    /^Unexpected flow-(?:map|seq)-start/,
+    'brackets and braces mean something in YAML: put quotes around the whole value',
+  ],
   [/^Unexpected flow-(?:map|seq)-end/, 'nothing before this bracket opens it'],
   [
     /without - indicator/,

@@ -54,7 +54,7 @@ const FILE = {
 
 /** A whole file. */
 export const SCENARIO = z
-  .strictObject(FILE, { error: 'a mapping with the key `answers`' })
+  .strictObject(FILE, { error: 'a mapping with keys such as `answers`' })
   .superRefine((given: object, at: Issues) => {
     if ('scenarios' in given) alone('scenarios', ['name', 'expect'], given, at);
   });

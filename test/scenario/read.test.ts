@@ -99,8 +99,8 @@ describe('a mistake is told with its place and what to do', () => {
       'answers: { START.md: { turns: [{ wen: { a: b }, text: a }] } }',
       ['1:34: the key `wen` is unknown'],
     ],
-    ['an empty file', '', ['1:1: this file is empty: it must be a mapping with the key `answers`']],
-    ['a list', '- a', ['1:1: this file must be a mapping with the key `answers`, not a list']],
+    ['an empty file', '', ['1:1: this file is empty: it must be a mapping with keys such as `answers`']],
+    ['a list', '- a', ['1:1: this file must be a mapping with keys such as `answers`, not a list']],
     ['no state', 'answers: a', ['1:10: `answers` must be a mapping of states to answers, not the text `a`']],
     [
       'no answer',

@@ -30,6 +30,10 @@ describe('one mistake is told once, with what to do about it', () => {
       '5:6 this is indented otherwise than what it stands beside: indent both alike',
     ],
     ['answers:\n  START.md: "abc\n  FIX.md: x\nexpect: {}\n', '2:13 this `"` is never closed: write its `"`'],
+    [
+      'answers:\n  START.md: { text: <result>{{x}}</result> }\n',
+      '2:29 brackets and braces mean something in YAML: put quotes around the whole value',
+    ],
     ['answers:\n  START.md: {a: b}}\n  FIX.md: x\n', '2:19 nothing before this bracket opens it'],
     [
       'answers:\n  START.md: "x" y\n  FIX.md: x\n',
