@@ -12,7 +12,13 @@ process.on('exit', () => rmSync(temp, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
 /** Commands that need what the package carries besides its code. */
-const TRIED = ['init first', 'lint first', 'test first', 'graph first --output first.html', 'lint --explain silent-path'];
+const TRIED = [
+  'init first',
+  'lint first',
+  'test first',
+  'graph first --output first.html',
+  'lint --explain silent-path',
+];
 
 run('npm', ['run', '--silent', 'check']);
 run('npm', ['run', '--silent', 'unused']);
