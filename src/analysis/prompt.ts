@@ -24,7 +24,7 @@ export function readPromptTags(text: string, policy: Policy, isState: (name: str
   const all = tags.map((tag) => ({ ...tag, sure: isAsked(tag.offset) }));
   return {
     tags: all,
-    forms: all.flatMap(alternativesIn),
+    forms: all.flatMap((mention) => alternativesIn(mention, isState)),
     halves: halves.map((half) => ({ ...half, sure: true })),
     quoted,
   };
@@ -57,11 +57,11 @@ function without(text: string, offsets: readonly number[]): string {
 /** More than an author writes into one tag. */
 const MOST_ALTERNATIVES = 20;
 
-function alternativesIn(mention: SureMention): readonly SureMention[] {
+function alternativesIn(mention: SureMention, isState: (name: string) => boolean): readonly SureMention[] {
   const { tag, name } = mention;
   const split = (written: string): readonly string[] => {
     const parts = written.split('|').map((part) => part.trim());
-    return parts.includes('') || parts.length > MOST_ALTERNATIVES ? [written] : parts;
+    return parts.includes('') || parts.length > MOST_ALTERNATIVES || isState(written) ? [written] : parts;
   };
   const bodies = name === 'result' ? [tag.body] : split(tag.body);
   const key = (['return', 'next'] as const).find((each) => tag.attributes[each]?.includes('|'));

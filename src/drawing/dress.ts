@@ -1,6 +1,6 @@
 import type { Attributes } from '@viz-js/viz';
 import { escapeMarkup } from './escape.ts';
-import { inLine, isUntaken, labelOf, notesOf, partedOf, presenceLines } from './figures.ts';
+import { inLine, isUntaken, LONGEST_NOTE, labelOf, notesOf, partedOf, presenceLines } from './figures.ts';
 import { ARROWS, FAINT, GREEN, PALE, RED, SHAPES } from './looks.ts';
 import { type Arrow, isState, type Mark, type Shape, type StateShape } from './picture.ts';
 
@@ -10,7 +10,6 @@ export const FONT = 'Helvetica,Arial,sans-serif';
 const MONO = 'Courier New,DejaVu Sans Mono,monospace';
 
 const LONGEST_NAME = 40;
-const LONGEST_LINE = 36;
 
 /** What a shape looks like. Classes are for those who have a style sheet, the rest for those who have none. */
 export function dressShape(shape: Shape, travelled: boolean): Attributes {
@@ -62,7 +61,7 @@ function linesOf(shape: StateShape): readonly string[] {
 }
 
 const small = (text: string, colour: string): string =>
-  `<FONT FACE="${FONT}" POINT-SIZE="${10 * ROOM}" COLOR="${colour}">${markup(inLine(text, LONGEST_LINE))}</FONT>`;
+  `<FONT FACE="${FONT}" POINT-SIZE="${10 * ROOM}" COLOR="${colour}">${markup(inLine(text, LONGEST_NOTE))}</FONT>`;
 
 /** What an arrow looks like: the more often it was taken, the thicker; what was never taken fades. */
 export function dressArrow(arrow: Arrow, labelled: boolean): Attributes {

@@ -16,7 +16,8 @@ export function remarkOf({ kind, couldBe }: StateShape): string | null {
   return kind === 'missing' ? 'missing' : kind === 'gone' ? 'no longer there' : null;
 }
 
-const LONGEST_NOTE = 36;
+/** More than this below the name of a state would make its box too wide. */
+export const LONGEST_NOTE = 36;
 
 /** What there is to know about a state at first sight besides its name and who is there, in short lines. */
 export function notesOf(shape: StateShape): readonly string[] {

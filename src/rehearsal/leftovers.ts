@@ -1,3 +1,4 @@
+import { placeOf } from '../scenario/choose.ts';
 import type { Answer, Part, Parts } from '../scenario/scenario.ts';
 import type { Review } from './difference.ts';
 import type { Piece } from './repertoire.ts';
@@ -46,7 +47,7 @@ function leftIn(parts: Parts, used: ReadonlySet<Answer>, fate: string): readonly
     if (left === 0) return [];
     const some = left === answers.length ? 'the answers' : `${left} of the ${answers.length} answers`;
     const which = answers.length === 1 ? 'the answer' : some;
-    return [`${part.file}:${part.line}:${part.column}: ${which} for ${state} ${left === 1 ? fate : pluralOf(fate)}`];
+    return [`${placeOf(part)}: ${which} for ${state} ${left === 1 ? fate : pluralOf(fate)}`];
   });
 }
 

@@ -1,5 +1,5 @@
 import type { ClaudeTurn } from '../core/due.ts';
-import type { Answer, Case, Scenario } from './scenario.ts';
+import type { Answer, Case, Part, Scenario } from './scenario.ts';
 
 /** What is to be played, or why there is nothing and what to add, as a sentence without its end. */
 export type Choice =
@@ -14,7 +14,7 @@ export function chooseAnswer({ file, parts }: Scenario, { agent, state, visit, a
   if (part === undefined) {
     return none(`${file} has no answer for ${state}. Add \`${state}:\` with one under \`answers\``);
   }
-  const place = `${part.file}:${part.line}:${part.column}`;
+  const place = placeOf(part);
   const meant = part.cases.find(({ when }) => isMeant(when, variables));
   if (meant === undefined) {
     return none(`${place}: no answer for ${state} is meant for ${agent} (${known(part.cases, variables)}). Add one`);
@@ -26,6 +26,9 @@ export function chooseAnswer({ file, parts }: Scenario, { agent, state, visit, a
   const count = visits.length === 1 ? 'one answer' : `${visits.length} answers`;
   return none(`${place}: ${state} has ${count}, and this is visit ${visit} of ${agent}. Add one to the list`);
 }
+
+/** Where the answers for a state stand, as an editor takes it. */
+export const placeOf = ({ file, line, column }: Part): string => `${file}:${line}:${column}`;
 
 const none = (message: string): Choice => ({ kind: 'none', message });
 

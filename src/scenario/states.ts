@@ -1,4 +1,4 @@
-import { isPrompt, isStateFile, resolveState, runsOn, type Scope } from '../core/names.ts';
+import { isPrompt, isStateFile, nearestState, resolveState, runsOn, type Scope } from '../core/names.ts';
 import { variableProblem } from '../core/variables.ts';
 import { type Document, type Fault, listed, mapping } from './document.ts';
 
@@ -83,7 +83,7 @@ class Reader {
     for (const [key, value] of Object.entries(mapping(given))) {
       const at = [...path, key];
       const { agent, name } = read(key);
-      const file = this.meant(name, (message) => this.wrong(at, message + this.perhapsRenamed(path, name, message)));
+      const file = this.meant(name, (message) => this.wrong(at, message + this.perhapsRenamed(path, name)));
       if (file === undefined) continue;
       const exact = agent === null ? file : `${agent}/${file}`;
       if (seen.has(exact)) this.wrong(at, `\`${key}\` is ${exact} again: keep one of them`);
@@ -93,8 +93,8 @@ class Reader {
   }
 
   /** A state that has no answer may be the one that has another name by now, as long as there is only one like it. */
-  private perhapsRenamed(path: Path, name: string, message: string): string {
-    if (path.at(-1) !== 'answers' || message.endsWith('?)')) return '';
+  private perhapsRenamed(path: Path, name: string): string {
+    if (path.at(-1) !== 'answers' || nearestState(name, this.scope.files.filter(isStateFile)) !== undefined) return '';
     const whole = mapping(this.document.value);
     const answered = [whole, ...listed(whole.scenarios)].flatMap((block) => {
       return Object.keys(mapping(mapping(block).answers)).map((key) => stateIn(this.scope, key));

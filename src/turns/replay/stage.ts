@@ -4,7 +4,7 @@ import type { Failed } from '../../core/signal.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { lookFor } from '../../process/find.ts';
-import { chooseAnswer } from '../../scenario/choose.ts';
+import { chooseAnswer, placeOf } from '../../scenario/choose.ts';
 import type { Answer, Scenario } from '../../scenario/scenario.ts';
 import type { Clock } from '../clock.ts';
 import { type Desk, markerOf } from '../desk.ts';
@@ -82,7 +82,7 @@ export function writeFile({ scenario, lacks }: Stage, turn: PlayedTurn, file: re
 export function mustHaveSession({ scenario, lacks }: Stage, turn: ClaudeTurn, { fail }: Answer): void {
   if (fail !== 'session_lost' || turn.record?.session?.kind !== 'new') return;
   const part = scenario.parts.get(turn.state);
-  const place = part === undefined ? scenario.file : `${part.file}:${part.line}:${part.column}`;
+  const place = part === undefined ? scenario.file : placeOf(part);
   const message = `${place}: the answer for ${turn.state}: \`fail: session_lost\` is for a turn that resumes a conversation, and this one begins it. Give it another`;
   lacks?.(message);
   throw unplayable(`${message}, then resume the run.`);

@@ -186,6 +186,7 @@ describe('what a prompt is about:', () =>
       },
       [NOTE, 'forbidden-tag START.md:9:1'],
     ],
+    ['a name that looks like two', { 'START.md': 'When done, answer with <goto>x|y.md</goto>.', 'x|y.md': END }, []],
     [
       'a tag in capitals is none of it',
       { 'START.md': 'Then answer <GOTO>GHOST</GOTO>.' },
