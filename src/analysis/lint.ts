@@ -22,8 +22,9 @@ export interface LintFinding extends Place {
   readonly path: readonly Step[];
 }
 
-/** What no author can mean: no run would begin. */
+/** What no author can mean: no run would begin. The names of a policy are looked up before that, those of a text are not. */
 const UNDENIABLE = ['frontmatter', 'not-text', 'missing-entry', 'ambiguous-entry'];
+const UNDENIABLE_IN_POLICIES = ['missing-state', 'ambiguous-state', 'path-in-name'];
 
 /** Looks for mistakes in a workflow. The findings are in the order of files, lines and columns. */
 export function lint(sheet: Sheet): readonly LintFinding[] {
@@ -38,7 +39,12 @@ export function lint(sheet: Sheet): readonly LintFinding[] {
     }
   }
   const allowed = new Set(view.pages.flatMap((page) => allowancesIn(page).map(({ rule }) => `${rule} ${page.file}`)));
-  const isAllowed = ({ rule, file }: Told): boolean => allowed.has(`${rule} ${file}`) && !UNDENIABLE.includes(rule);
+  const isUndeniable = ({ rule, file, at }: Told): boolean => {
+    const page = view.pageOf.get(file);
+    const isAbove = page?.kind === 'prompt' && at.line < page.place(0).line;
+    return UNDENIABLE.includes(rule) || (isAbove && UNDENIABLE_IN_POLICIES.includes(rule));
+  };
+  const isAllowed = (fault: Told): boolean => allowed.has(`${fault.rule} ${fault.file}`) && !isUndeniable(fault);
   const meant = [...told.values()].flat().filter((fault) => !isAllowed(fault));
   const findings = meant.map(({ rule, level, file, at, message, hint, path = [] }) => {
     return { rule, level, file, ...at, message, hint, path };

@@ -11,8 +11,8 @@ export interface Stray {
   readonly offset: number;
   /** Whether it has a policy, which then has no effect. */
   readonly hasPolicy: boolean;
-  /** What is wrong with it: it is not opened by a `---` of its own, or something stands above that. */
-  readonly why: 'unopened' | 'below';
+  /** What is wrong with it: it is not opened by a `---` of its own, something stands above that, or it is in a script. */
+  readonly why: 'unopened' | 'below' | 'script';
 }
 
 /** The one that has no first line, that stands below a comment, a heading or a blank line, or in a script. */
@@ -28,7 +28,7 @@ export function strayFrontmatterIn({ source, kind }: Page): Stray | undefined {
   const keys = lines.slice(first + 1, first + 1 + length).filter((line) => KEY.test(line));
   if (keys.length === 0) return undefined;
   const offset = lines.slice(0, first).join('\n').length + (first > 0 ? 1 : 0);
-  return { offset, hasPolicy: keys.some(isPolicy), why: 'below' };
+  return { offset, hasPolicy: keys.some(isPolicy), why: kind === 'script' ? 'script' : 'below' };
 }
 
 const isPolicy = (line: string): boolean => line.startsWith('allowed_transitions');

@@ -4,7 +4,7 @@ import { OWN_ATTRIBUTES } from '../../core/tag.ts';
 import type { Page } from '../page.ts';
 import type { Fault, Rule, View } from '../rule.ts';
 import { type Place, WHOLE } from '../sheet.ts';
-import { strayFrontmatterIn } from '../stray-frontmatter.ts';
+import { type Stray, strayFrontmatterIn } from '../stray-frontmatter.ts';
 
 /** The frontmatter says something that has no effect, such as a key that is misspelt, or it has none as a whole. */
 export const keyWithoutEffect: Rule = {
@@ -26,20 +26,24 @@ export const keyWithoutEffect: Rule = {
 function strayFrontmatter(page: Page): readonly Fault[] {
   const stray = strayFrontmatterIn(page);
   if (stray === undefined) return [];
-  const [message, hint] =
-    page.kind === 'script'
-      ? ['a script has no frontmatter: these lines are run as commands', 'Remove them; only a prompt has frontmatter.']
-      : stray.why === 'unopened'
-        ? [
-            'this is no frontmatter and has no effect, because no `---` opens it',
-            'Let the first line be `---` and nothing else.',
-          ]
-        : [
-            'this is no frontmatter and has no effect, because something stands before it',
-            'Let the file begin with it: the first `---` must be the first line.',
-          ];
+  const [message, hint] = STRAY[stray.why];
   return [{ file: page.file, at: page.place(stray.offset), message, hint }];
 }
+
+const STRAY: Readonly<Record<Stray['why'], readonly [message: string, hint: string]>> = {
+  script: [
+    'a script has no frontmatter: these lines are run as commands',
+    'Remove them; only a prompt has frontmatter.',
+  ],
+  unopened: [
+    'this is no frontmatter and has no effect, because no `---` opens it',
+    'Let the first line be `---` and nothing else.',
+  ],
+  below: [
+    'this is no frontmatter and has no effect, because something stands before it',
+    'Let the file begin with it: the first `---` must be the first line.',
+  ],
+};
 
 /** A list of nothing, which permits everything. */
 function emptyPolicy({ file, source, broken, tags }: Page): readonly Fault[] {

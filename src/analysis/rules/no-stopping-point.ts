@@ -30,13 +30,8 @@ export const noStoppingPoint = rulePerPage('no-stopping-point', 'info', (page, v
   if (page.kind !== 'prompt' || page.broken || !view.isReached(page.file)) return [];
   const { text } = page.source.state;
   const prose = withoutTags(text);
-  if (
-    prose.trim() === '' ||
-    INTRODUCED.test(text.trimStart()) ||
-    saysStop(prose) ||
-    !(isEnglish(prose) || ORDER.test(prose))
-  )
-    return [];
+  if (prose.trim() === '' || INTRODUCED.test(text.trimStart()) || saysStop(prose)) return [];
+  if (!isEnglish(prose) && !ORDER.test(prose)) return [];
   const message = 'the prompt does not say when to stop';
   const hint = 'Name the point at which this step is over, and what must not be done yet.';
   return [{ file: page.file, at: page.place(0), message, hint }];

@@ -33,8 +33,8 @@ function unclosedResult(page: Page): readonly Fault[] {
   if (page.kind !== 'prompt' || (policy.length > 0 && !policy.some(({ tag }) => tag === 'result'))) return [];
   const hasOther = [...page.tags, ...page.quoted].some(({ name }) => policy.length === 0 || name === 'result');
   return page.halves.flatMap(({ name, at }) => {
-    const [begun, next = ''] = (name === 'result' && BEGUN.exec(lineAt(at, page))) || [];
-    if (begun === undefined) return [];
+    const [begun, next = ''] = BEGUN.exec(lineAt(at, page)) ?? [];
+    if (name !== 'result' || begun === undefined) return [];
     const column = at.column + begun.length - next.length;
     const isOther = page.tags.some((tag) => tag.at.line === at.line && tag.at.column === column);
     const end = isOther ? '' : next;

@@ -40,6 +40,18 @@ describe('what an author allows:', () =>
       { 'START.md': `---\n# lint: allow frontmatter\nmax_visits: often\n---\n${END}` },
       ['frontmatter START.md:3:13'],
     ],
+    [
+      'not a state of a policy that does not exist',
+      {
+        'START.md': `---\n# lint: allow missing-state\nallowed_transitions: [{ tag: goto, target: A }, { tag: result }]\n---\n${END}`,
+      },
+      ['missing-state START.md:3:44'],
+    ],
+    [
+      'a state of a script that does not exist',
+      { 'START.sh': bash('# lint: allow missing-state', 'echo "<goto>B</goto>"') },
+      [],
+    ],
     ['without a name', { 'START.md': `---\n# lint: allow\n---\n${END}` }, ['unknown-rule START.md:2:1']],
     ['in words that are none of it', { 'START.sh': bash('# lint: allowed', 'echo "<result>x</result>"') }, []],
   ]));
