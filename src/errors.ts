@@ -25,6 +25,6 @@ export class RaymondError extends Error {
 }
 
 /** The system's name for an error, such as ENOENT; empty if it has none. */
-export function codeOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

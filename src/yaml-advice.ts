@@ -1,5 +1,5 @@
 /** Said instead of the parser's words, which speak to programmers or do not say what to do. */
-const BY_CODE: Readonly<Record<string, string>> = {
+const MESSAGE_BY_CODE: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes, or under `|`',
   MULTIPLE_DOCS: 'this is a second YAML document: keep all keys in one, without `...` or `---` between them',
   RESOURCE_EXHAUSTION: 'this is nested too deeply',
@@ -7,7 +7,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /** The same for errors that share their code with others. */
-const BY_WORDS: readonly (readonly [RegExp, string])[] = [
+const MESSAGE_BY_PATTERN: readonly (readonly [RegExp, string])[] = [
   [/^Implicit map keys need to be followed/, 'there is no colon behind this key'],
   [
     /^Unexpected scalar at node end/,
@@ -26,7 +26,7 @@ const BY_WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What is wrong, and what to do, for an error of the YAML parser. */
-export function adviceOn({ code, message }: { readonly code: string; readonly message: string }): string {
-  const own = BY_CODE[code] ?? BY_WORDS.find(([words]) => words.test(message))?.[1];
-  return own ?? message.charAt(0).toLowerCase() + message.slice(1);
+export function explainYamlError({ code, message }: { readonly code: string; readonly message: string }): string {
+  const explanation = MESSAGE_BY_CODE[code] ?? MESSAGE_BY_PATTERN.find(([pattern]) => pattern.test(message))?.[1];
+  return explanation ?? message.charAt(0).toLowerCase() + message.slice(1);
 }

@@ -6,8 +6,8 @@ import { EMPTY_LEDGER } from '../src/core/ledger.ts';
 import { DEFAULT_OPTIONS } from '../src/core/run.ts';
 import { step } from '../src/core/step.ts';
 import { applyChange, changeOf } from '../src/store/change.ts';
-import { checkRun, savedFromText, savedToText } from '../src/store/state-file.ts';
-import { explain } from '../src/turns/claude/explain.ts';
+import { parseSavedRun, serializeSavedRun, validateRun } from '../src/store/state-file.ts';
+import { explainFailure } from '../src/turns/claude/explain.ts';
 import * as fields from './docs/fields.ts';
 import { linksOf } from './docs/links.ts';
 import { ANYTHING, canBeSaid, isFoundUnder, sourceTexts } from './docs/messages.ts';
@@ -36,17 +36,17 @@ describe('the state file on its page', () => {
   const [state = '', line = ''] = stateFile.blocks.filter(({ kind }) => kind === 'json').map(({ text }) => text);
 
   test('is one that can be read', () => {
-    expect(JSON.parse(savedToText(savedFromText(state, 'state.json')))).toStrictEqual(JSON.parse(state));
+    expect(JSON.parse(serializeSavedRun(parseSavedRun(state, 'state.json')))).toStrictEqual(JSON.parse(state));
   });
 
   test('is followed by the very step that comes of the answer', () => {
     const scope = { files: ['START.md', 'RESEARCH.md', 'WRITE.md'], platform: 'unix' } as const;
     const cost = { kind: 'reported', micros: 220800 } as const;
     const said = { at: 1794867402500, agent: 'main', text: '<result>The limit is 64 MiB.</result>' };
-    const { run } = savedFromText(state, 'state.json');
+    const { run } = parseSavedRun(state, 'state.json');
     const next = step(run, { kind: 'answered', ...said, cost, denials: [], folders: {}, scope });
     expect(JSON.parse(JSON.stringify(changeOf(run, next)))).toStrictEqual(JSON.parse(line));
-    expect(checkRun(applyChange(run, JSON.parse(line)), 'step.json')).toStrictEqual(next.run);
+    expect(validateRun(applyChange(run, JSON.parse(line)), 'step.json')).toStrictEqual(next.run);
   });
 
   const nothing = { parent: null, input: null, model: null, effort: null, variables: {}, since: 0 };
@@ -111,7 +111,7 @@ describe('the messages in docs/troubleshooting.md', () => {
     const kinds = Object.keys(REACTIONS) as FailureKind[];
     const isQuoted = (sentence: string) => messages.some(({ message }) => message === sentence);
     const isNamed = (kind: string) => troubleshooting.text.match(new RegExp(`\\*${kind}\\.?\\*`)) !== null;
-    const sentences = kinds.map((kind) => explain(kind, ANYTHING)).filter((sentence) => sentence !== ANYTHING);
+    const sentences = kinds.map((kind) => explainFailure(kind, ANYTHING)).filter((sentence) => sentence !== ANYTHING);
     expect(sentences.filter((sentence) => !isQuoted(sentence))).toStrictEqual([]);
     expect(kinds.filter((kind) => !isNamed(kind))).toStrictEqual([]);
   });

@@ -15,12 +15,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { judge, type Verdict } from '../src/core/answer.ts';
+import { type Decision, interpretAnswer } from '../src/core/answer.ts';
 import { type Platform, resolveState } from '../src/core/names.ts';
-import { reminder } from '../src/core/reminder.ts';
-import { render } from '../src/core/template.ts';
+import { formatReminder } from '../src/core/reminder.ts';
+import { renderTemplate } from '../src/core/template.ts';
 import { TRANSITIONS } from '../src/core/transitions/index.ts';
-import { KEYS } from '../src/workflow/keys.ts';
+import { FRONTMATTER_KEYS } from '../src/workflow/keys.ts';
 import { type Example, exampleOf, filesShown, findingsOf, openExample } from './docs/example.ts';
 import { sayVerdict } from './docs/outcome.ts';
 import { type Block, plain, readPage, type Section, type Table } from './docs/page.ts';
@@ -95,7 +95,7 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
     }),
   'Key | Value | Meaning': (table) =>
     test('the table of frontmatter keys names every key', () => {
-      expect(table.rows.map(([key = '']) => plain(key))).toStrictEqual(Object.keys(KEYS));
+      expect(table.rows.map(([key = '']) => plain(key))).toStrictEqual(Object.keys(FRONTMATTER_KEYS));
     }),
 };
 
@@ -177,7 +177,7 @@ function checkAnswer(example: Example, { line, name, text }: Block, outcome?: Bl
 function checkTemplate({ line, text }: Block, template?: Block, rendered?: Block): void {
   test(`the template on line ${line} gives the text that is stated`, () => {
     const pairs = text.split('\n').map((each) => each.split(' = '));
-    expect(render(template?.text ?? '', Object.fromEntries(pairs)).text).toBe(rendered?.text);
+    expect(renderTemplate(template?.text ?? '', Object.fromEntries(pairs)).text).toBe(rendered?.text);
   });
 }
 
@@ -219,8 +219,11 @@ async function judged(example: Example, answer: string, file: string | undefined
     resetStack: 'keep',
     implicit: true,
   } as const;
-  const verdict: Verdict = judge(answer, context);
-  return { verdict, remind: verdict.kind === 'wrong' ? reminder(verdict.problem, rules.policy, scope) : undefined };
+  const verdict: Decision = interpretAnswer(answer, context);
+  return {
+    verdict,
+    remind: verdict.kind === 'wrong' ? formatReminder(verdict.problem, rules.policy, scope) : undefined,
+  };
 }
 
 /** The states named by all the tags that a prompt or script mentions. */

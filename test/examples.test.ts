@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CATALOGUE } from '../src/cli/catalogue.ts';
-import { obey } from '../src/cli/obey.ts';
+import { COMMAND_TABLE } from '../src/cli/catalogue.ts';
+import { runCli } from '../src/cli/obey.ts';
 import { openWorkflow } from '../src/workflow/load.ts';
 import { newRoom, type Room } from './cli/room.ts';
 import { readPage } from './docs/page.ts';
@@ -51,7 +51,7 @@ async function follow({ clone, room }: Tried, commands: string): Promise<Played>
   execFileSync('/bin/bash', ['-ec', lines.slice(0, -1).join('\n')], { cwd: clone });
   expect(run[0]).toBe('raymond');
   const terminal = { ...room.terminal(), cwd: clone };
-  const code = await obey([...run.slice(1), '--json'], terminal);
+  const code = await runCli([...run.slice(1), '--json'], terminal);
   const { out, err } = terminal.said();
   expect({ code, err }).toMatchObject({ code: 0 });
   expect(err).not.toContain('warning');
@@ -102,7 +102,7 @@ describe('the commands of an example', () => {
     (name) => {
       const [, example, ...words] = commandsOf(name, 'claude').split('\n').at(-1)?.split(' ') ?? [];
       expect(example).toBe(`examples/${name}`);
-      const flags = CATALOGUE.find((entry) => entry.name === 'run')?.flags.map(([form]) => form.split(' ')[0]);
+      const flags = COMMAND_TABLE.find((entry) => entry.name === 'run')?.flags.map(([form]) => form.split(' ')[0]);
       expect(flags).toEqual(expect.arrayContaining(words.filter((word) => word.startsWith('--'))));
     },
   );

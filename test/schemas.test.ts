@@ -12,8 +12,8 @@ import { SETTINGS } from '../src/config/settings.ts';
 import { TAG_NAMES } from '../src/core/transitions/index.ts';
 import { scenarioSchema } from '../src/scenario/json-schema.ts';
 import { readScenario } from '../src/scenario/read.ts';
-import { keysAt } from '../src/scenario/schema.ts';
-import { KEYS } from '../src/workflow/keys.ts';
+import { scenarioKeysAt } from '../src/scenario/schema.ts';
+import { FRONTMATTER_KEYS } from '../src/workflow/keys.ts';
 import { openWorkflow } from '../src/workflow/load.ts';
 import { frontmatterSchema } from '../src/workflow/schema.ts';
 import { frontmatterText, takesConfig, takesFrontmatter, takesScenario } from './schemas/loaders.ts';
@@ -50,7 +50,7 @@ const keysOf = (node: Node | undefined): readonly string[] => Object.keys(listed
 describe('a schema knows every key, and what it is for', () => {
   test('of the frontmatter', () => {
     const schema = published('frontmatter');
-    expect(keysOf(schema)).toStrictEqual(Object.keys(KEYS));
+    expect(keysOf(schema)).toStrictEqual(Object.keys(FRONTMATTER_KEYS));
     const { items } = listed(schema, 'properties').allowed_transitions ?? {};
     const { anyOf: entries } = items as { readonly anyOf: readonly Node[] };
     expect(entries.map((entry) => listed(entry, 'properties').tag?.const)).toStrictEqual(TAG_NAMES);
@@ -60,15 +60,15 @@ describe('a schema knows every key, and what it is for', () => {
   test('of scenarios and canned answers', () => {
     const schema = published('scenario');
     const { scenario, options, expect: expected, state, visit, turn, text, fileText } = listed(schema, 'definitions');
-    expect(keysOf(schema)).toStrictEqual(keysAt([]));
-    expect(keysOf(scenario)).toStrictEqual(keysAt(['scenarios']));
-    expect(keysOf(options)).toStrictEqual(keysAt(['options']));
-    expect(keysOf(expected)).toStrictEqual(keysAt(['expect']));
-    expect(keysOf(text)).toStrictEqual(keysAt(['expect', 'result']));
-    expect(keysOf(fileText)).toStrictEqual(keysAt(['expect', 'files']));
-    expect(keysOf(state)).toStrictEqual(keysAt(['answers', 'START.md']));
-    expect(keysOf(visit)).toStrictEqual(keysAt(['answers', 'START.md', 'visits']));
-    expect(keysOf(turn)).toStrictEqual(keysAt(['answers', 'START.md', 'turns']));
+    expect(keysOf(schema)).toStrictEqual(scenarioKeysAt([]));
+    expect(keysOf(scenario)).toStrictEqual(scenarioKeysAt(['scenarios']));
+    expect(keysOf(options)).toStrictEqual(scenarioKeysAt(['options']));
+    expect(keysOf(expected)).toStrictEqual(scenarioKeysAt(['expect']));
+    expect(keysOf(text)).toStrictEqual(scenarioKeysAt(['expect', 'result']));
+    expect(keysOf(fileText)).toStrictEqual(scenarioKeysAt(['expect', 'files']));
+    expect(keysOf(state)).toStrictEqual(scenarioKeysAt(['answers', 'START.md']));
+    expect(keysOf(visit)).toStrictEqual(scenarioKeysAt(['answers', 'START.md', 'visits']));
+    expect(keysOf(turn)).toStrictEqual(scenarioKeysAt(['answers', 'START.md', 'turns']));
     expectPurposes(schema, scenario, expected, state, visit, turn, text, fileText);
   });
 

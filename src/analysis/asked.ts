@@ -1,22 +1,22 @@
 import type { Region } from '../core/markup.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { isEnglish } from './english.ts';
-import { withoutTags } from './mentions.ts';
-import { fencesIn } from './quoted.ts';
+import { stripTags } from './mentions.ts';
+import { findCodeBlocks } from './quoted.ts';
 
 /**
  * Says of the tag at an offset whether a prompt asks its agent for it, or only speaks of it. Only words of the same sentence
  * count, or those that introduce a list. Where the way on need not be said at all, a tag must be asked for in words.
  */
-export function askingIn(prompt: string, isImplicit: boolean): (offset: number) => boolean {
-  const mustAsk = isImplicit && isEnglish(withoutTags(prompt));
+export function detectRequestedTags(prompt: string, isImplicit: boolean): (offset: number) => boolean {
+  const mustAsk = isImplicit && isEnglish(stripTags(prompt));
   const samples = mustAsk ? samplesIn(prompt) : [];
   return (offset) => {
     const sample = samples.find(({ start, end }) => start < offset && offset < end);
     if (sample !== undefined) return ASKS_IN_WORDS.test(wordsBefore(prompt, sample.start));
     const before = wordsBefore(prompt, offset);
     const after = wordsAfter(prompt, offset);
-    const excused =
+    const isDisclaimed =
       WARNING.test(before) ||
       PAST.test(before) ||
       OTHERS.test(before) ||
@@ -24,13 +24,13 @@ export function askingIn(prompt: string, isImplicit: boolean): (offset: number) 
       NOT_YOURS.test(after) ||
       LINES_INTO_FILE.test(before) ||
       (WRITE.test(before) && INTO_FILE.test(after));
-    return !excused && (!mustAsk || ASKS.test(before));
+    return !isDisclaimed && (!mustAsk || ASKS.test(before));
   };
 }
 
 /** Blocks of code that show what a file looks like: other elements stand beside the tags. */
 const samplesIn = (prompt: string): readonly Region[] =>
-  fencesIn(prompt).filter(({ start, end }) => ELEMENT.test(prompt.slice(start, end)));
+  findCodeBlocks(prompt).filter(({ start, end }) => ELEMENT.test(prompt.slice(start, end)));
 
 const ELEMENT = new RegExp(`<(?!(?:${TAG_NAMES.join('|')})\\b)[a-z][\\w-]*[\\s/>]`, 'i');
 
@@ -39,7 +39,7 @@ const NEAR = 400;
 const SENTENCE = /(?<=[.!?])\s+|\n[ \t\r]*\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]/;
 
 function wordsBefore(prompt: string, offset: number): string {
-  const parts = withoutTags(prompt.slice(Math.max(0, offset - NEAR), offset)).split(SENTENCE);
+  const parts = stripTags(prompt.slice(Math.max(0, offset - NEAR), offset)).split(SENTENCE);
   const sentence = parts.at(-1) ?? '';
   if (/\p{L}/u.test(sentence)) return sentence;
   const introduction = parts.findLast((part) => /\p{L}/u.test(part)) ?? '';
@@ -49,7 +49,7 @@ function wordsBefore(prompt: string, offset: number): string {
 const FIRST_TAG = /^<([a-z]+)\b[^<>]*(?:\/>|>[^<]*<\/\1\s*>)/i;
 
 const wordsAfter = (prompt: string, offset: number): string =>
-  withoutTags(prompt.slice(offset, offset + NEAR).replace(FIRST_TAG, '')).split(SENTENCE, 1)[0] ?? '';
+  stripTags(prompt.slice(offset, offset + NEAR).replace(FIRST_TAG, '')).split(SENTENCE, 1)[0] ?? '';
 
 const MARKS = '[\\s`"\'*(]*';
 const FILE = '(?:the (?:end of )?(?:the )?(?:file )?)?[`"\'*]?[\\w./-]{0,60}\\.\\w{1,5}\\b';

@@ -1,20 +1,20 @@
 import type { Resolution } from '../core/names.ts';
-import { statesNamed } from '../core/policy.ts';
+import { namedStates } from '../core/policy.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
-import { type EmptyName, emptyNamesIn } from './empty-name.ts';
-import { isFarFetched } from './far-fetched.ts';
-import type { Page, PlacedTag } from './page.ts';
-import { statesLike } from './partial.ts';
-import { showPattern } from './pattern.ts';
-import type { Resolver } from './resolver.ts';
-import { type Place, WHOLE } from './sheet.ts';
-import { isVague } from './vague.ts';
-import { showTag } from './words.ts';
+import { type EmptyName, explainEmptyNames } from './empty-name.ts';
+import { isUnlikelyStateName } from './far-fetched.ts';
+import type { PlacedTag, StateAnalysis } from './page.ts';
+import { findMatchingStates } from './partial.ts';
+import { formatNamePattern } from './pattern.ts';
+import type { StateResolver } from './resolver.ts';
+import { type FilePosition, WHOLE_FILE } from './sheet.ts';
+import { isNameDecidedAtRuntime } from './vague.ts';
+import { quoteTag } from './words.ts';
 
 /** A name in a state's file that leads to no state, and why. */
-export interface BadName {
+export interface UnresolvedName {
   readonly name: string;
-  readonly at: Place;
+  readonly at: FilePosition;
   /** What says it, as the beginning of a message. */
   readonly shown: string;
   readonly level: 'error' | 'warning';
@@ -24,56 +24,56 @@ export interface BadName {
 }
 
 /** The names of a state's file that lead to no state, in its policy and in its tags. */
-export function badNamesIn(page: Page, names: Resolver): readonly BadName[] {
-  const { policy } = page.source.state.rules;
+export function findUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
+  const { policy } = analysis.source.state.rules;
   const entries = policy.flatMap((entry, index) =>
-    statesNamed(entry).flatMap(([key, name]): BadName[] => {
+    namedStates(entry).flatMap(([key, name]): UnresolvedName[] => {
       const found = names.resolve(name);
       if (found.kind === 'found') return [];
-      const places = page.source.entries[index];
-      const at = places?.keys[key] ?? places?.at ?? WHOLE;
+      const positions = analysis.source.entries[index];
+      const at = positions?.keys[key] ?? positions?.at ?? WHOLE_FILE;
       return [{ name, at, shown: `\`${key}\``, level: 'error', found }];
     }),
   );
-  const emptyIn = emptyNamesIn(page, names);
-  return [...entries, ...page.forms.flatMap((tag) => badNamesOf(tag, page, names, emptyIn))];
+  const explainEmpty = explainEmptyNames(analysis, names);
+  return [...entries, ...analysis.forms.flatMap((tag) => findUnresolvedInTag(tag, analysis, names, explainEmpty))];
 }
 
-function badNamesOf(
+function findUnresolvedInTag(
   placed: PlacedTag,
-  page: Page,
-  names: Resolver,
-  emptyIn: (placed: PlacedTag) => EmptyName | null,
-): readonly BadName[] {
+  analysis: StateAnalysis,
+  names: StateResolver,
+  explainEmpty: (placed: PlacedTag) => EmptyName | null,
+): readonly UnresolvedName[] {
   const { name, tag, at, sure } = placed;
   const { body, required } = TRANSITIONS[name];
   const keys = body === 'state' ? (['', ...required] as const) : required;
-  return keys.flatMap((key): readonly BadName[] => {
+  return keys.flatMap((key): readonly UnresolvedName[] => {
     const state = (key === '' ? tag.body : (tag.attributes[key] ?? '')).trim();
     const found = names.resolve(state);
     if (!sure || found.kind === 'found') return [];
     // That an attribute is not there at all is another rule's.
-    if (state === '') return key === '' ? emptyName(emptyIn(placed), at, page) : [];
-    const shown = showTag(name, tag) + (key === '' ? '' : `: \`${key}\``);
-    if (statesLike(state, page, names)?.length === 0) return [unlikeAny(state, at, shown)];
-    if (isVague(state, page, names) || isFarFetched(state, placed, names)) return [];
-    return [{ name: state, at, shown, level: levelOf(page), found }];
+    if (state === '') return key === '' ? emptyName(explainEmpty(placed), at, analysis) : [];
+    const shown = quoteTag(name, tag) + (key === '' ? '' : `: \`${key}\``);
+    if (findMatchingStates(state, analysis, names)?.length === 0) return [noMatchingState(state, at, shown)];
+    if (isNameDecidedAtRuntime(state, analysis, names) || isUnlikelyStateName(state, placed, names)) return [];
+    return [{ name: state, at, shown, level: levelForTag(analysis), found }];
   });
 }
 
 /** A name that finds no state, whatever is put in. */
-function unlikeAny(name: string, at: Place, shown: string): BadName {
-  const message = `no state of this workflow is named like \`${showPattern(name)}\``;
+function noMatchingState(name: string, at: FilePosition, shown: string): UnresolvedName {
+  const message = `no state of this workflow is named like \`${formatNamePattern(name)}\``;
   const hint = 'Add such a state, or correct what is known of the name.';
   return { name, at, shown, level: 'warning', found: { kind: 'unknown', message }, hint };
 }
 
-function emptyName(empty: EmptyName | null, at: Place, page: Page): readonly BadName[] {
+function emptyName(empty: EmptyName | null, at: FilePosition, analysis: StateAnalysis): readonly UnresolvedName[] {
   if (empty === null) return [];
   const found = { kind: 'unknown', message: 'the name of the state is empty' } as const;
-  return [{ name: '', at, ...empty, level: levelOf(page), found }];
+  return [{ name: '', at, ...empty, level: levelForTag(analysis), found }];
 }
 
 /** A tag that is not followed as it stands only misleads, if a policy says what really happens. */
-export const levelOf = (page: Page): BadName['level'] =>
-  page.kind === 'prompt' && page.source.state.rules.policy.length > 0 ? 'warning' : 'error';
+export const levelForTag = (analysis: StateAnalysis): UnresolvedName['level'] =>
+  analysis.kind === 'prompt' && analysis.source.state.rules.policy.length > 0 ? 'warning' : 'error';

@@ -1,9 +1,9 @@
-import type { Page } from './page.ts';
-import type { Resolver } from './resolver.ts';
-import type { Told, View } from './rule.ts';
+import type { StateAnalysis } from './page.ts';
+import type { StateResolver } from './resolver.ts';
+import type { ReportedDiagnostic, RuleContext } from './rule.ts';
 
 /** Mistakes in a tag or an entry, which stand on the lines that name its states. */
-const IN_PLACE = [
+const RULES_FOR_A_LINE = [
   'key-without-effect',
   'frontmatter',
   'unknown-tag',
@@ -13,24 +13,27 @@ const IN_PLACE = [
   'forbidden-tag',
 ];
 /** Mistakes that may keep any tag of a file from being heard. */
-const IN_FILE = ['no-way-out', 'silent-path', 'several-tags', 'wasted-tag', 'unquoted-tag', 'bash-syntax'];
+const RULES_FOR_A_FILE = ['no-way-out', 'silent-path', 'several-tags', 'wasted-tag', 'unquoted-tag', 'bash-syntax'];
 
 /** The states of which a mistake that is told already speaks: that nothing leads there is no news. */
-export function blamedIn({ pages, told, names }: View): ReadonlySet<string> {
-  const files = pages.flatMap((page) => {
-    const faults = told.get(page.file) ?? [];
-    const inPlace = faults.filter(({ rule }) => IN_PLACE.includes(rule));
-    const whole = faults.some(({ rule }) => IN_FILE.includes(rule));
-    const texts = [...linesOf(inPlace, page), ...(whole ? [page.source.state.text] : [])];
+export function findSuppressedStates({ analyses, reported, names }: RuleContext): ReadonlySet<string> {
+  const files = analyses.flatMap((analysis) => {
+    const diagnostics = reported.get(analysis.file) ?? [];
+    const inPlace = diagnostics.filter(({ rule }) => RULES_FOR_A_LINE.includes(rule));
+    const affectsFile = diagnostics.some(({ rule }) => RULES_FOR_A_FILE.includes(rule));
+    const texts = [...linesWithDiagnostics(inPlace, analysis), ...(affectsFile ? [analysis.source.state.text] : [])];
     return texts.flatMap((text) => statesIn(text, names));
   });
   return new Set(files);
 }
 
-function linesOf(faults: readonly Told[], { source }: Page): readonly string[] {
-  if (faults.length === 0) return [];
+function linesWithDiagnostics(
+  diagnostics: readonly ReportedDiagnostic[],
+  { source }: StateAnalysis,
+): readonly string[] {
+  if (diagnostics.length === 0) return [];
   const lines = source.text.split('\n');
-  return faults.flatMap(({ at }) => {
+  return diagnostics.flatMap(({ at }) => {
     const first = lines[at.line - 1];
     if (first === undefined) return [];
     // A key of the frontmatter has what is indented below it.
@@ -42,8 +45,8 @@ function linesOf(faults: readonly Told[], { source }: Page): readonly string[] {
 const NAME = /(?<=([>"'=:]\s*)?)(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*/gu;
 
 /** The states that a text names by their files, or as tags and policies do. */
-function statesIn(text: string, names: Resolver): readonly string[] {
+function statesIn(text: string, names: StateResolver): readonly string[] {
   return [...text.matchAll(NAME)].flatMap(([word, inTag]) =>
-    names.couldBe(word).filter((file) => file === word || inTag !== undefined),
+    names.candidatesFor(word).filter((file) => file === word || inTag !== undefined),
   );
 }

@@ -1,7 +1,7 @@
-import { OWN_ATTRIBUTES } from '../core/tag.ts';
-import { withoutTags } from './mentions.ts';
-import type { Page, PlacedTag } from './page.ts';
-import type { Resolver } from './resolver.ts';
+import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
+import { stripTags } from './mentions.ts';
+import type { PlacedTag, StateAnalysis } from './page.ts';
+import type { StateResolver } from './resolver.ts';
 
 /** What to say of a tag that names no state. */
 export interface EmptyName {
@@ -10,12 +10,15 @@ export interface EmptyName {
 }
 
 /** Tells for the tags of a page that name no state what they should say; null for those that are only talk. */
-export function emptyNamesIn(page: Page, names: Resolver): (placed: PlacedTag) => EmptyName | null {
-  const isTalk = page.kind === 'prompt' ? talkIn(page, names) : () => false;
+export function explainEmptyNames(
+  analysis: StateAnalysis,
+  names: StateResolver,
+): (placed: PlacedTag) => EmptyName | null {
+  const isTalk = analysis.kind === 'prompt' ? detectTalk(analysis, names) : () => false;
   return ({ name, tag, at }) => {
-    const own: readonly string[] = OWN_ATTRIBUTES;
+    const own: readonly string[] = BUILT_IN_ATTRIBUTES;
     const misplaced = Object.entries(tag.attributes).find(
-      ([key, value]) => !own.includes(key) && names.couldBe(value.trim()).length === 1,
+      ([key, value]) => !own.includes(key) && names.candidatesFor(value.trim()).length === 1,
     );
     if (misplaced !== undefined) {
       const [key, state] = misplaced;
@@ -30,7 +33,7 @@ const BEFORE = /(?:\b(?:an?|the|any|your|this|empty)\s*|`)$/i;
 const AFTER = /^<[^<>]*>(?:<[^<>]*>)?(?:`|\s*tags?\b)/i;
 
 /** "Answer with a <goto></goto> tag": the states are named elsewhere in the prompt, or in its policy. */
-function talkIn({ source }: Page, names: Resolver): (at: PlacedTag['at']) => boolean {
+function detectTalk({ source }: StateAnalysis, names: StateResolver): (at: PlacedTag['at']) => boolean {
   const { text, rules } = source.state;
   let lines: readonly string[] | undefined;
   let namesStates: boolean | undefined;
@@ -39,7 +42,7 @@ function talkIn({ source }: Page, names: Resolver): (at: PlacedTag['at']) => boo
     const written = lines[line - 1] ?? '';
     if (BEFORE.test(written.slice(Math.max(0, column - 20), column - 1))) return true;
     if (rules.policy.length > 0 || AFTER.test(written.slice(column - 1, column + 99))) return true;
-    namesStates ??= wordsIn(withoutTags(text)).some((word) => names.couldBe(word).length > 0);
+    namesStates ??= wordsIn(stripTags(text)).some((word) => names.candidatesFor(word).length > 0);
     return namesStates;
   };
 }

@@ -1,7 +1,7 @@
-import type { Flow } from './flow.ts';
+import type { ControlFlow } from './flow.ts';
 
 /** How a state can come to an end, by number of the state. */
-export interface Ends {
+export interface TerminationFacts {
   /** Whether it can lead to a `<result>` with the return stack as it found it: whether a call of it can come back. */
   readonly returns: readonly boolean[];
   /** Whether an agent can come to its end from here, if need be by clearing the return stack. */
@@ -15,8 +15,8 @@ export interface Ends {
  * With `excused`, an end counts only if the workers forked on the way can come to an end as well; those that are
  * excused need not.
  */
-export function findEnds(flow: Flow, excused?: (worker: number) => boolean): Ends {
-  const facts = new Facts(3 * flow.names.length);
+export function findTermination(flow: ControlFlow, isIgnoredWorker?: (worker: number) => boolean): TerminationFacts {
+  const facts = new HornClauses(3 * flow.names.length);
   const returns = (state: number): number => 3 * state;
   const clears = (state: number): number => 3 * state + 1;
   const ends = (state: number): number => 3 * state + 2;
@@ -41,7 +41,7 @@ export function findEnds(flow: Flow, excused?: (worker: number) => boolean): End
           facts.add(clears(state), [returns(exit.to), clears(exit.back)]);
           break;
         case 'fork': {
-          const worker = excused === undefined || excused(exit.to) ? [] : [ends(exit.to)];
+          const worker = isIgnoredWorker === undefined || isIgnoredWorker(exit.to) ? [] : [ends(exit.to)];
           facts.add(returns(state), [returns(exit.next), ...worker]);
           facts.add(clears(state), [clears(exit.next), ...worker]);
           break;
@@ -49,19 +49,19 @@ export function findEnds(flow: Flow, excused?: (worker: number) => boolean): End
       }
     }
   }
-  const known = facts.close();
+  const known = facts.solve();
   const read = (fact: (state: number) => number) => flow.names.map((_, state) => known[fact(state)] === 1);
   return { returns: read(returns), ends: read(ends) };
 }
 
 /** Clauses of the form: this is so if all of those are. */
-class Facts {
+class HornClauses {
   private readonly heads: number[] = [];
   private readonly missing: number[] = [];
   /** For each fact, the clauses that wait for it. */
   private readonly waiting: number[][];
   private readonly known: Uint8Array;
-  private readonly fresh: number[] = [];
+  private readonly pending: number[] = [];
 
   constructor(size: number) {
     this.known = new Uint8Array(size);
@@ -75,8 +75,8 @@ class Facts {
     if (conditions.length === 0) this.learn(head);
   }
 
-  close(): Uint8Array {
-    for (let fact = this.fresh.pop(); fact !== undefined; fact = this.fresh.pop()) {
+  solve(): Uint8Array {
+    for (let fact = this.pending.pop(); fact !== undefined; fact = this.pending.pop()) {
       for (const clause of this.waiting[fact] ?? []) {
         const left = (this.missing[clause] ?? 0) - 1;
         this.missing[clause] = left;
@@ -89,6 +89,6 @@ class Facts {
   private learn(fact: number): void {
     if (this.known[fact] === 1) return;
     this.known[fact] = 1;
-    this.fresh.push(fact);
+    this.pending.push(fact);
   }
 }

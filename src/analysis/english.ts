@@ -8,7 +8,7 @@ const OTHER_LETTERS = /(?!\p{Script=Latin})\p{L}/u;
 export const isEnglish = (text: string): boolean => count(text, ENGLISH) > count(text, OTHER);
 
 /** Whether a text is surely in another language; a few words without any small one could be in any. */
-export function isForeign(text: string): boolean {
+export function isForeignLanguage(text: string): boolean {
   const others = count(text, OTHER);
   return OTHER_LETTERS.test(text) || (others > 0 && others >= count(text, ENGLISH));
 }

@@ -1,10 +1,10 @@
 import { isStateFile } from '../core/names.ts';
 import type { PlacedTag } from './page.ts';
-import type { Resolver } from './resolver.ts';
+import type { StateResolver } from './resolver.ts';
 
 /**
  * Whether a value that a script might put into a tag is hardly meant for it: it is not written like a state and not like the
  * name of one either. A script may well hold `none` in the variable that later holds the next state.
  */
-export const isFarFetched = (state: string, { filled = false }: PlacedTag, names: Resolver): boolean =>
-  filled && !isStateFile(state) && names.resolve(state).kind !== 'found' && names.meant(state) === null;
+export const isUnlikelyStateName = (state: string, { filled = false }: PlacedTag, names: StateResolver): boolean =>
+  filled && !isStateFile(state) && names.resolve(state).kind !== 'found' && names.suggest(state) === null;

@@ -1,7 +1,7 @@
-import type { Edge, Graph, Target } from './graph.ts';
+import type { Edge, EdgeTarget, Graph } from './graph.ts';
 
 /** A way out of a state, the states as numbers. */
-export type Exit =
+export type FlowExit =
   | { readonly kind: 'result'; readonly edge: Edge | null }
   | { readonly kind: 'step'; readonly to: number; readonly clears: boolean; readonly edge: Edge | null }
   | { readonly kind: 'call'; readonly to: number; readonly back: number; readonly edge: Edge | null }
@@ -12,34 +12,34 @@ export type Exit =
  * which leads to every state; a state that does not exist, or that shows no way out, may at least say its result.
  * Whatever is impossible here is impossible.
  */
-export interface Flow {
+export interface ControlFlow {
   readonly names: readonly string[];
   readonly any: number;
   readonly entry: number | null;
-  readonly exits: readonly (readonly Exit[])[];
+  readonly exits: readonly (readonly FlowExit[])[];
   /** Whether an agent may enter the state only so many times. */
   readonly bounded: readonly boolean[];
   numberOf(state: string): number;
 }
 
 /** Numbers the states of a graph and says how each is left. */
-export function flowOf({ nodes, edges, entry }: Graph): Flow {
+export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   const states = nodes.filter(({ kind }) => kind !== 'missing');
   const names = [...states.map(({ state }) => state), '(missing)', '(any)'];
   const numbers = new Map(states.map(({ state }, index) => [state, index]));
   const missing = states.length;
   const any = missing + 1;
   const numberOf = (state: string): number => numbers.get(state) ?? missing;
-  const toNumber = (target: Target | null): number => {
+  const toNumber = (target: EdgeTarget | null): number => {
     if (target?.kind === 'any') return any;
     return numberOf(target?.kind === 'state' ? target.file : (target?.meant ?? ''));
   };
-  const exits: Exit[][] = names.map(() => []);
+  const exits: FlowExit[][] = names.map(() => []);
   for (const edge of edges) {
-    for (const each of readingsOf(edge)) exits[numberOf(edge.from)]?.push(exitOf(each, toNumber));
+    for (const each of expandAmbiguous(edge)) exits[numberOf(edge.from)]?.push(toExit(each, toNumber));
   }
   for (const [index, { open }] of states.entries()) {
-    if (open) exits[index]?.push(...ANYTHING(any));
+    if (open) exits[index]?.push(...exitsToAnywhere(any));
     const shown = exits[index]?.some(({ edge }) => edge?.origin !== 'guess') ?? false;
     if (!shown) exits[index]?.push({ kind: 'result', edge: null });
   }
@@ -56,18 +56,18 @@ export function flowOf({ nodes, edges, entry }: Graph): Flow {
 }
 
 /** An edge, and what it would be if its ambiguous names meant their other states. */
-function readingsOf(edge: Edge): readonly Edge[] {
+function expandAmbiguous(edge: Edge): readonly Edge[] {
   const keys = ['to', 'return', 'next'] as const;
   const others = keys.flatMap((key) =>
-    othersOf(edge[key]).map((file): Edge => ({ ...edge, [key]: { kind: 'state', file } })),
+    otherCandidates(edge[key]).map((file): Edge => ({ ...edge, [key]: { kind: 'state', file } })),
   );
   return [edge, ...others];
 }
 
-const othersOf = (target: Target | null): readonly string[] =>
+const otherCandidates = (target: EdgeTarget | null): readonly string[] =>
   target?.kind === 'missing' ? (target.others ?? []) : [];
 
-function exitOf(edge: Edge, toNumber: (target: Target | null) => number): Exit {
+function toExit(edge: Edge, toNumber: (target: EdgeTarget | null) => number): FlowExit {
   const to = toNumber(edge.to);
   switch (edge.tag) {
     case 'result':
@@ -83,7 +83,7 @@ function exitOf(edge: Edge, toNumber: (target: Target | null) => number): Exit {
   }
 }
 
-const ANYTHING = (any: number): readonly Exit[] => [
+const exitsToAnywhere = (any: number): readonly FlowExit[] => [
   { kind: 'result', edge: null },
   { kind: 'step', to: any, clears: false, edge: null },
   { kind: 'call', to: any, back: any, edge: null },

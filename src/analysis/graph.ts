@@ -1,8 +1,8 @@
 import type { TagName } from '../core/transitions/index.ts';
-import type { Place } from './sheet.ts';
+import type { FilePosition } from './sheet.ts';
 
 /** What a name leads to: a state, nothing (but perhaps one was meant), or whatever the agent will choose. */
-export type Target =
+export type EdgeTarget =
   | { readonly kind: 'state'; readonly file: string }
   | {
       readonly kind: 'missing';
@@ -18,11 +18,11 @@ export interface Edge {
   readonly from: string;
   readonly tag: TagName;
   /** Null for a result. */
-  readonly to: Target | null;
+  readonly to: EdgeTarget | null;
   /** Where a call comes back to. */
-  readonly return: Target | null;
+  readonly return: EdgeTarget | null;
   /** Where the parent of a worker goes on. */
-  readonly next: Target | null;
+  readonly next: EdgeTarget | null;
   /** Whether another tag of the same answer says that, such as a goto. */
   readonly borrowsNext: boolean;
   /** Whether it empties the return stack. */
@@ -33,7 +33,7 @@ export interface Edge {
    * the code of a text that has others.
    */
   readonly origin: 'policy' | 'implicit' | 'text' | 'part' | 'guess';
-  readonly at: Place;
+  readonly at: FilePosition;
   /** Whether it hands `{{result}}` to the state it leads to. */
   readonly input: 'always' | 'perhaps' | 'never';
   /** The variables that it is known to give to a worker. */
@@ -41,7 +41,7 @@ export interface Edge {
 }
 
 /** A state of the picture. Missing ones are those that an edge names in vain. */
-export interface Node {
+export interface GraphNode {
   readonly state: string;
   readonly kind: 'prompt' | 'script' | 'missing';
   readonly maxVisits: number | null;
@@ -57,6 +57,6 @@ export interface Graph {
   readonly name: string;
   /** The state in which it starts; null if there is none. */
   readonly entry: string | null;
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
 }

@@ -1,21 +1,21 @@
 import { stem } from '../core/names.ts';
-import { isForeign } from './english.ts';
+import { isForeignLanguage } from './english.ts';
 
 /**
  * Says whether a prompt speaks of a state. Its file name always does. Its name alone does if nobody would take it for an
  * ordinary word (REVIEW, fix_bug), or if it is written as a name: in quotes or code, in a tag, behind "go to".
  * A "plan B" does not speak of B.md, nor does "review the code" of REVIEW.md.
  */
-export function namingIn(prompt: string): (file: string) => boolean {
+export function detectStateMentions(prompt: string): (file: string) => boolean {
   let isGenerous: boolean | undefined;
   return (file) => {
     if (wordsAt(prompt, file).next().done === false) return true;
     const name = stem(file);
     let looked = 0;
     for (const at of wordsAt(prompt, name)) {
-      if (isUnmistakable(name) || ++looked > MOST_LOOKS || isMeant(prompt, at, name)) return true;
+      if (isUnmistakable(name) || ++looked > MAX_LOOKS || isWrittenAsName(prompt, at, name)) return true;
       // The words that make a name of a word are known in English only.
-      isGenerous ??= prompt.includes('<') && isForeign(prompt);
+      isGenerous ??= prompt.includes('<') && isForeignLanguage(prompt);
       if (isGenerous) return true;
     }
     return false;
@@ -23,7 +23,7 @@ export function namingIn(prompt: string): (file: string) => boolean {
 }
 
 /** A word that stands everywhere is not looked at everywhere. */
-const MOST_LOOKS = 200;
+const MAX_LOOKS = 200;
 
 /** Capitals, dashes or dots within a word, letters beside digits; a script without capitals tells nothing. */
 const isUnmistakable = (name: string): boolean =>
@@ -64,7 +64,7 @@ const OBJECT = /^\s+(?:the|an?|this|that|these|your|all|its?|each|every|what|how
 const NEAR = 80;
 
 /** Whether this very word is written as the name of something. */
-function isMeant(text: string, at: number, name: string): boolean {
+function isWrittenAsName(text: string, at: number, name: string): boolean {
   const end = at + name.length;
   const before =
     text

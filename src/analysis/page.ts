@@ -1,17 +1,17 @@
 import { stem } from '../core/names.ts';
 import type { Tag } from '../core/tag.ts';
 import type { TagName } from '../core/transitions/index.ts';
-import { placesIn } from './place.ts';
-import { explainedIn } from './placeholders.ts';
-import { type PromptReading, readPromptTags } from './prompt.ts';
-import { readScript, type ScriptReading, type SureMention } from './script.ts';
-import type { Place, Sheet, StateSheet } from './sheet.ts';
+import { createPositionLookup } from './place.ts';
+import { detectExplainedPlaceholders } from './placeholders.ts';
+import { type PromptTags, readPromptTags } from './prompt.ts';
+import { readScriptTags, type ScriptTags, type SureMention } from './script.ts';
+import type { FilePosition, StateSource, WorkflowSource } from './sheet.ts';
 
 /** A tag in a state's file. */
 export interface PlacedTag {
   readonly name: TagName;
   readonly tag: Tag;
-  readonly at: Place;
+  readonly at: FilePosition;
   /** Whether it is there to be said; a script may also only know of a tag, and a prompt only speak of it. */
   readonly sure: boolean;
   /** Whether a script makes it out of the values of its variables. */
@@ -19,72 +19,72 @@ export interface PlacedTag {
 }
 
 /** A tag in a state's file that is opened and never closed. */
-export interface PlacedHalf {
+export interface PlacedUnclosedTag {
   readonly name: TagName;
   readonly after: string;
-  readonly at: Place;
+  readonly at: FilePosition;
   readonly sure: boolean;
 }
 
 /** A tag that a prompt shows in code while others stand outside of it. */
-export interface PlacedQuote extends PlacedTag {
+export interface PlacedQuotedTag extends PlacedTag {
   readonly fenced: boolean;
 }
 
 /** A state's file with everything that was read out of it. */
-export interface Page {
+export interface StateAnalysis {
   readonly file: string;
   readonly kind: 'prompt' | 'script';
-  readonly source: StateSheet;
+  readonly source: StateSource;
   readonly tags: readonly PlacedTag[];
   /** The same tags as they will be said: with the values of variables that stand in a script, one for each alternative. */
   readonly forms: readonly PlacedTag[];
-  readonly halves: readonly PlacedHalf[];
-  readonly quoted: readonly PlacedQuote[];
+  readonly halves: readonly PlacedUnclosedTag[];
+  readonly quoted: readonly PlacedQuotedTag[];
   /** Whether a prompt explains that a word stands for names of states. */
   readonly explains: (word: string) => boolean;
   /** The ways through a shell script, if they can be told. */
-  readonly ways: ScriptReading['ways'];
+  readonly ways: ScriptTags['ways'];
   /** Whether it may take ways that its file does not show. */
   readonly open: boolean;
   /** Whether what its frontmatter says is not all known. */
   readonly broken: boolean;
   /** The place of an offset of `source.state.text`. */
-  place(offset: number): Place;
+  positionAt(offset: number): FilePosition;
 }
 
 /** Reads the states of a workflow, each by itself. */
-export function readPages(sheet: Sheet): readonly Page[] {
-  const names = new Set(sheet.files.flatMap(({ file }) => [file, stem(file)].map((name) => name.toLowerCase())));
+export function analyzeStates(workflow: WorkflowSource): readonly StateAnalysis[] {
+  const names = new Set(workflow.files.flatMap(({ file }) => [file, stem(file)].map((name) => name.toLowerCase())));
   const isState = (name: string): boolean => names.has(name.trim().toLowerCase());
-  return sheet.files.flatMap((file) => (file.kind === 'state' ? readPage(file, isState) : []));
+  return workflow.files.flatMap((file) => (file.kind === 'state' ? analyzeState(file, isState) : []));
 }
 
-function readPage(source: StateSheet, isState: (name: string) => boolean): Page {
+function analyzeState(source: StateSource, isState: (name: string) => boolean): StateAnalysis {
   const { file, state, text, findings } = source;
-  const places = placesIn(text);
-  const place = (offset: number): Place => places(text.length - state.text.length + offset);
-  const placed = <T extends SureMention>({ offset, ...rest }: T) => ({ ...rest, at: place(offset) });
+  const lookUpPosition = createPositionLookup(text);
+  const positionAt = (offset: number): FilePosition => lookUpPosition(text.length - state.text.length + offset);
+  const placed = <T extends SureMention>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
   const broken = findings.some(({ severity }) => severity === 'error');
   const isScript = state.kind === 'script';
   const reading = isScript
-    ? ofScript(readScript(file, state.text))
-    : ofPrompt(readPromptTags(state.text, state.rules.policy, isState));
+    ? fromScript(readScriptTags(file, state.text))
+    : fromPrompt(readPromptTags(state.text, state.rules.policy, isState));
   return {
     file,
     kind: state.kind,
     source,
     tags: reading.tags.map(placed),
     forms: reading.forms.map(placed),
-    halves: reading.halves.map(({ name, after, offset, sure }) => ({ name, after, sure, at: place(offset) })),
+    halves: reading.halves.map(({ name, after, offset, sure }) => ({ name, after, sure, at: positionAt(offset) })),
     quoted: reading.quoted.map((tag) => placed({ ...tag, sure: false })),
-    explains: isScript ? () => false : explainedIn(state.text),
+    explains: isScript ? () => false : detectExplainedPlaceholders(state.text),
     ways: reading.ways,
     open: reading.open || broken,
     broken,
-    place,
+    positionAt,
   };
 }
 
-const ofScript = (reading: ScriptReading) => ({ ...reading, quoted: [] });
-const ofPrompt = (reading: PromptReading) => ({ ...reading, ways: undefined, open: false });
+const fromScript = (reading: ScriptTags) => ({ ...reading, quoted: [] });
+const fromPrompt = (reading: PromptTags) => ({ ...reading, ways: undefined, open: false });

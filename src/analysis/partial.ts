@@ -1,32 +1,40 @@
-import { isOpen } from './mentions.ts';
-import type { Page, PlacedTag } from './page.ts';
-import type { Resolver } from './resolver.ts';
+import { hasUnknownPart } from './mentions.ts';
+import type { PlacedTag, StateAnalysis } from './page.ts';
+import type { StateResolver } from './resolver.ts';
 
 /** The states that fit what a page says of a name; undefined if it says all of it, or next to nothing. */
-export const statesLike = (name: string, { kind }: Page, names: Resolver): readonly string[] | undefined =>
+export const findMatchingStates = (
+  name: string,
+  { kind }: StateAnalysis,
+  names: StateResolver,
+): readonly string[] | undefined =>
   // Only prompts are templates.
-  kind === 'script' && name.includes('{{') ? undefined : names.like(name);
+  kind === 'script' && name.includes('{{') ? undefined : names.matching(name);
 
 /** A tag as it may be said; `part` if only a part of its names is known. */
-export type Sayable = PlacedTag & { readonly part: boolean };
+export type CandidateTag = PlacedTag & { readonly part: boolean };
 
 /** More than these are as good as any. */
-const MOST_WAYS = 100;
+const MAX_CANDIDATES = 100;
 
 /** What a tag may be when its names are filled in; the tag itself if they are all there, or may be anything. */
-export function sayablesOf(placed: PlacedTag, page: Page, names: Resolver): readonly Sayable[] {
+export function expandCandidates(
+  placed: PlacedTag,
+  analysis: StateAnalysis,
+  names: StateResolver,
+): readonly CandidateTag[] {
   const { tag } = placed;
   const { return: back, next } = tag.attributes;
-  if (![tag.body, back ?? '', next ?? ''].some(isOpen)) return [{ ...placed, part: false }];
+  if (![tag.body, back ?? '', next ?? ''].some(hasUnknownPart)) return [{ ...placed, part: false }];
   const fill = (name: string): readonly string[] => {
-    const found = statesLike(name.trim(), page, names) ?? [];
+    const found = findMatchingStates(name.trim(), analysis, names) ?? [];
     return found.length === 0 ? [name] : found;
   };
   const bodies = fill(tag.body);
   const backs = back === undefined ? [{}] : fill(back).map((state) => ({ return: state }));
   const nexts = next === undefined ? [{}] : fill(next).map((state) => ({ next: state }));
   const count = bodies.length * backs.length * nexts.length;
-  if (count > MOST_WAYS) return [{ ...placed, part: false }];
+  if (count > MAX_CANDIDATES) return [{ ...placed, part: false }];
   const part = [tag.body, back, next].some((name) => name !== undefined && fill(name)[0] !== name);
   return bodies.flatMap((body) =>
     backs.flatMap((one) =>

@@ -1,7 +1,7 @@
-import type { Place } from './sheet.ts';
+import type { FilePosition } from './sheet.ts';
 
 /** Says on which line and column of a text an offset is; the lines are counted when first asked for. */
-export function placesIn(text: string): (offset: number) => Place {
+export function createPositionLookup(text: string): (offset: number) => FilePosition {
   let starts: number[] | undefined;
   return (offset) => {
     starts ??= lineStarts(text);

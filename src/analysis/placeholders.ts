@@ -1,9 +1,9 @@
-import { isForeign } from './english.ts';
-import { isOpen, withoutTags } from './mentions.ts';
+import { isForeignLanguage } from './english.ts';
+import { hasUnknownPart, stripTags } from './mentions.ts';
 
 /** Whether a name in a prompt only stands for the name that the agent is to choose. */
-export const isPlaceholder = (name: string): boolean =>
-  isOpen(name) ||
+export const isPlaceholderName = (name: string): boolean =>
+  hasUnknownPart(name) ||
   name.trim() === '' ||
   /[\s{}$[\]<>…*?]|\.\.\.|^(?:(?:the|your|next|target)[-_]?)?(?:state|name|file|filename|target)(?:[-_]?name)?(?:\.md)?$/i.test(
     name,
@@ -21,20 +21,20 @@ const ENGLISH = [
   `${WORD}${MARK}\\s*${BE}\\s+(?:one of|either|whichever|the (?:file |state['’]?s )?name|${FILE})`,
 ];
 /** Names of states that follow upon a word say in any language what it stands for. */
-const ELSEWHERE = [`${WORD}(?=${MARK}\\s*[:=]?\\s*(?:\\p{L}{1,12}\\s+)?${FILE})`];
+const ANY_LANGUAGE = [`${WORD}(?=${MARK}\\s*[:=]?\\s*(?:\\p{L}{1,12}\\s+)?${FILE})`];
 
 /** Says of a word whether a prompt explains that it stands for the names of states. Few prompts are ever asked. */
-export function explainedIn(prompt: string): (word: string) => boolean {
+export function detectExplainedPlaceholders(prompt: string): (word: string) => boolean {
   let words: ReadonlySet<string> | undefined;
   return (word) => {
-    words ??= wordsExplained(prompt);
+    words ??= findExplainedWords(prompt);
     return words.has(word);
   };
 }
 
-function wordsExplained(prompt: string): ReadonlySet<string> {
-  const prose = withoutTags(prompt);
-  const patterns = isForeign(prose) ? [...ENGLISH, ...ELSEWHERE] : ENGLISH;
+function findExplainedWords(prompt: string): ReadonlySet<string> {
+  const prose = stripTags(prompt);
+  const patterns = isForeignLanguage(prose) ? [...ENGLISH, ...ANY_LANGUAGE] : ENGLISH;
   return new Set(
     patterns.flatMap((pattern) => [...prose.matchAll(new RegExp(pattern, 'giu'))].map(([, word]) => word ?? '')),
   );

@@ -1,22 +1,25 @@
-import { isOpen } from './mentions.ts';
-import type { Page } from './page.ts';
-import { type Place, WHOLE } from './sheet.ts';
+import { hasUnknownPart } from './mentions.ts';
+import type { StateAnalysis } from './page.ts';
+import { type FilePosition, WHOLE_FILE } from './sheet.ts';
 
 /** A model or an effort that a state asks for. */
-interface Asked {
+interface RequestedPreference {
   readonly value: string;
-  readonly at: Place;
+  readonly at: FilePosition;
 }
 
 /** Every model, or every effort, that a state's file names: in its frontmatter, its policy and its tags. */
-export function preferencesOf({ source, tags }: Page, key: 'model' | 'effort'): readonly Asked[] {
+export function findPreferences(
+  { source, tags }: StateAnalysis,
+  key: 'model' | 'effort',
+): readonly RequestedPreference[] {
   const { state, keys, entries } = source;
   const ofState = state[key];
-  const asked = [
-    ...(ofState === null ? [] : [{ value: ofState, at: keys[key] ?? WHOLE }]),
+  const requested = [
+    ...(ofState === null ? [] : [{ value: ofState, at: keys[key] ?? WHOLE_FILE }]),
     ...state.rules.policy.flatMap(({ attributes }, index) => {
       const value = attributes[key];
-      return value === undefined ? [] : [{ value, at: entries[index]?.keys[key] ?? WHOLE }];
+      return value === undefined ? [] : [{ value, at: entries[index]?.keys[key] ?? WHOLE_FILE }];
     }),
     ...tags.flatMap(({ tag, at, sure }) => {
       const value = tag.attributes[key]?.trim();
@@ -24,11 +27,11 @@ export function preferencesOf({ source, tags }: Page, key: 'model' | 'effort'): 
     }),
   ];
   const seen = new Set<string>();
-  return asked.filter(({ value }) => !isOpen(value) && !seen.has(value) && seen.add(value));
+  return requested.filter(({ value }) => !hasUnknownPart(value) && !seen.has(value) && seen.add(value));
 }
 
 /** The efforts that Claude Code knows. */
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /** The names that Claude Code has for models, whatever their version. */
-export const ALIASES = ['opus', 'sonnet', 'haiku', 'opusplan', 'default', 'best'];
+export const MODEL_ALIASES = ['opus', 'sonnet', 'haiku', 'opusplan', 'default', 'best'];

@@ -1,33 +1,39 @@
-import { type Abandoned, type Endless, findAbandoned, findEndless, findGenerations } from './endless.ts';
-import { type Ends, findEnds } from './ends.ts';
-import { type Flow, flowOf } from './flow.ts';
+import {
+  type AbandonedCall,
+  type EndlessCycle,
+  findAbandonedCalls,
+  findEndlessCycles,
+  findEndlessForking,
+} from './endless.ts';
+import { findTermination, type TerminationFacts } from './ends.ts';
+import { buildControlFlow, type ControlFlow } from './flow.ts';
 import type { Graph } from './graph.ts';
-import { findReach, type Reach } from './reach.ts';
+import { findReachability, type Reachability } from './reach.ts';
 
 /** What has been proved about a workflow. */
 export interface Proof {
-  readonly flow: Flow;
-  readonly ends: Ends;
+  readonly flow: ControlFlow;
+  readonly ends: TerminationFacts;
   /** What can be reached if returns are real. */
-  readonly reach: Reach;
+  readonly reach: Reachability;
   /** What could be reached if every call came back. */
-  readonly mentioned: Reach;
-  readonly endless: readonly Endless[];
-  readonly abandoned: readonly Abandoned[];
+  readonly reachIfCallsReturn: Reachability;
+  readonly endless: readonly EndlessCycle[];
+  readonly abandoned: readonly AbandonedCall[];
 }
 
 /** Proves how a workflow can and cannot go, in time about linear in its size. */
 export function prove(graph: Graph): Proof {
-  const flow = flowOf(graph);
-  const ends = findEnds(flow);
-  const reach = findReach(flow, ends);
-  const mentioned = findReach(flow, { returns: flow.names.map(() => true) });
+  const flow = buildControlFlow(graph);
+  const ends = findTermination(flow);
+  const reach = findReachability(flow, ends);
+  const reachIfCallsReturn = findReachability(flow, { returns: flow.names.map(() => true) });
   return {
     flow,
     ends,
     reach,
-    mentioned,
-    endless: [...findEndless(flow, ends, reach), ...findGenerations(flow, ends, reach)],
-    abandoned: findAbandoned(flow, ends, reach),
+    reachIfCallsReturn,
+    endless: [...findEndlessCycles(flow, ends, reach), ...findEndlessForking(flow, ends, reach)],
+    abandoned: findAbandonedCalls(flow, ends, reach),
   };
 }

@@ -1,27 +1,27 @@
 import { findRegions, type Region } from '../core/markup.ts';
-import { type Mention, readMentions } from './mentions.ts';
+import { readTagMentions, type TagMention } from './mentions.ts';
 
 /** A tag in code that an answer would not count, because others stand outside of code. */
-export interface Quoted extends Mention {
+export interface QuotedTag extends TagMention {
   /** Whether it stands in a block of its own; what stands in a line of the prose may just be written that way. */
   readonly fenced: boolean;
 }
 
 /** The tags in the code of a prompt that are passed over. `tags` are those that count. */
-export function readQuoted(text: string, tags: readonly Mention[]): readonly Quoted[] {
+export function readQuotedTags(text: string, tags: readonly TagMention[]): readonly QuotedTag[] {
   if (tags.length === 0) return [];
   const code = findRegions(text).filter(({ kind }) => kind === 'code');
-  const counts = new Set(tags.map(({ offset }) => offset));
+  const countedOffsets = new Set(tags.map(({ offset }) => offset));
   const found = code.map(({ start, end }) => {
     const written = text.slice(start, end);
     const fenced = FENCED.test(written);
-    return readMentions(written).tags.map((tag) => ({ ...tag, offset: start + tag.offset, fenced }));
+    return readTagMentions(written).tags.map((tag) => ({ ...tag, offset: start + tag.offset, fenced }));
   });
-  return found.flat().filter(({ offset }) => !counts.has(offset));
+  return found.flat().filter(({ offset }) => !countedOffsets.has(offset));
 }
 
 /** The blocks of code in a text. */
-export const fencesIn = (text: string): readonly Region[] =>
+export const findCodeBlocks = (text: string): readonly Region[] =>
   findRegions(text).filter(({ kind, start, end }) => kind === 'code' && FENCED.test(text.slice(start, end)));
 
 /** Lines between two lines of nothing but marks; a name may follow on the first. */

@@ -1,35 +1,39 @@
 import type { TagName } from '../core/transitions/index.ts';
-import type { Ends } from './ends.ts';
-import type { Exit, Flow } from './flow.ts';
-import type { Place } from './sheet.ts';
+import type { TerminationFacts } from './ends.ts';
+import type { ControlFlow, FlowExit } from './flow.ts';
+import type { FilePosition } from './sheet.ts';
 
 /** How one state follows on another. A `back` comes after a whole call, from the caller to where it returns to. */
-type How = 'step' | 'enter' | 'back' | 'worker' | 'next';
+type MoveKind = 'step' | 'enter' | 'back' | 'worker' | 'next';
 
 /** One state that can follow on another, all returns being real. */
-export interface Move {
+export interface FlowMove {
   readonly to: number;
-  readonly how: How;
-  readonly exit: Exclude<Exit, { kind: 'result' }>;
+  readonly how: MoveKind;
+  readonly exit: Exclude<FlowExit, { kind: 'result' }>;
 }
 
 /** One step of an example. */
-export interface Step {
+export interface PathStep {
   readonly from: string;
   readonly to: string;
   readonly tag: TagName | null;
   /** `more` stands for steps that are left out: nobody reads a way of hundreds. */
-  readonly how: How | 'more';
+  readonly how: MoveKind | 'more';
   /** For a `back`, the state that was called and has returned; for a `next`, the worker that was forked. */
   readonly after: string | null;
-  readonly at: Place | null;
+  readonly at: FilePosition | null;
   /** Whether the state is one of all there are, because its name is only known when the tag is said. */
   readonly computed?: true;
 }
 
 /** The states that can follow on this one. What a call comes back to follows only if the callee can return. */
-export function movesFrom(flow: Flow, { returns }: Pick<Ends, 'returns'>, state: number): readonly Move[] {
-  const moves: Move[] = [];
+export function findMoves(
+  flow: ControlFlow,
+  { returns }: Pick<TerminationFacts, 'returns'>,
+  state: number,
+): readonly FlowMove[] {
+  const moves: FlowMove[] = [];
   for (const exit of flow.exits[state] ?? []) {
     switch (exit.kind) {
       case 'result':
@@ -50,50 +54,50 @@ export function movesFrom(flow: Flow, { returns }: Pick<Ends, 'returns'>, state:
 }
 
 /** Where an agent stands: with nobody to return to, or within a call. */
-export type Level = 'bottom' | 'called';
+export type StackLevel = 'bottom' | 'called';
 
 /** The states that an agent can really get to, each with a shortest way; a call that has returned counts as one step. */
-export interface Reach {
-  has(state: number, level?: Level): boolean;
+export interface Reachability {
+  has(state: number, level?: StackLevel): boolean;
   /** How many steps it takes to get there; infinite if there is no way. */
-  distance(state: number, level?: Level): number;
-  pathTo(state: number, level?: Level): readonly Step[];
+  distance(state: number, level?: StackLevel): number;
+  pathTo(state: number, level?: StackLevel): readonly PathStep[];
 }
 
 /** Looks for all that can be reached from the entry; from everywhere, if there is no entry. */
-export function findReach(flow: Flow, ends: Pick<Ends, 'returns'>): Reach {
+export function findReachability(flow: ControlFlow, ends: Pick<TerminationFacts, 'returns'>): Reachability {
   const size = 2 * flow.names.length;
   const distances = new Array<number>(size).fill(Number.POSITIVE_INFINITY);
-  const origins: ({ readonly from: number; readonly move: Move } | undefined)[] = new Array(size);
+  const origins: ({ readonly from: number; readonly move: FlowMove } | undefined)[] = new Array(size);
   const roots = flow.entry === null ? flow.names.keys() : [flow.entry];
   const queue = [...roots].map((state) => 2 * state);
-  for (const place of queue) distances[place] = 0;
+  for (const node of queue) distances[node] = 0;
   for (let i = 0; i < queue.length; i++) {
-    const place = queue[i] ?? 0;
-    for (const move of movesFrom(flow, ends, place >> 1)) {
-      const to = 2 * move.to + levelAfter(move, place & 1);
+    const node = queue[i] ?? 0;
+    for (const move of findMoves(flow, ends, node >> 1)) {
+      const to = 2 * move.to + levelAfter(move, node & 1);
       if (distances[to] !== Number.POSITIVE_INFINITY) continue;
-      distances[to] = (distances[place] ?? 0) + 1;
-      origins[to] = { from: place, move };
+      distances[to] = (distances[node] ?? 0) + 1;
+      origins[to] = { from: node, move };
       queue.push(to);
     }
   }
-  const placeOf = (state: number, level?: Level): number => {
+  const nodeOf = (state: number, level?: StackLevel): number => {
     if (level !== undefined) return 2 * state + (level === 'called' ? 1 : 0);
     return (distances[2 * state + 1] ?? 0) < (distances[2 * state] ?? 0) ? 2 * state + 1 : 2 * state;
   };
-  const distance = (state: number, level?: Level): number =>
-    distances[placeOf(state, level)] ?? Number.POSITIVE_INFINITY;
+  const distance = (state: number, level?: StackLevel): number =>
+    distances[nodeOf(state, level)] ?? Number.POSITIVE_INFINITY;
   return {
     distance,
     has: (state, level) => distance(state, level) !== Number.POSITIVE_INFINITY,
     pathTo(state, level) {
-      const steps: Step[] = [];
-      for (let at = placeOf(state, level); ; ) {
+      const steps: PathStep[] = [];
+      for (let at = nodeOf(state, level); ; ) {
         const origin = origins[at];
         if (origin === undefined) return steps.reverse();
-        if (steps.length === MOST_STEPS) return [leftOut(flow, at >> 1), ...steps.reverse()];
-        steps.push(stepOf(flow, origin.from >> 1, origin.move));
+        if (steps.length === MAX_PATH_STEPS) return [toOmittedStep(flow, at >> 1), ...steps.reverse()];
+        steps.push(toPathStep(flow, origin.from >> 1, origin.move));
         at = origin.from;
       }
     },
@@ -101,22 +105,22 @@ export function findReach(flow: Flow, ends: Pick<Ends, 'returns'>): Reach {
 }
 
 /** As many steps of a way are shown, the last ones, so that many long ways do not take for ever. */
-export const MOST_STEPS = 100;
+export const MAX_PATH_STEPS = 100;
 
 /** The steps from the entry to this state, as one. */
-export function leftOut({ names, entry }: Flow, state: number): Step {
+export function toOmittedStep({ names, entry }: ControlFlow, state: number): PathStep {
   const [from = '', to = ''] = [names[entry ?? state], names[state]];
   return { from, to, tag: null, how: 'more', after: null, at: null };
 }
 
 /** A move in the words of an example. */
-export function stepOf(flow: Flow, from: number, { to, how, exit }: Move): Step {
+export function toPathStep(flow: ControlFlow, from: number, { to, how, exit }: FlowMove): PathStep {
   const name = (state: number): string => flow.names[state] ?? '';
   const after = how === 'back' || how === 'next' ? name(exit.to) : null;
   return { from: name(from), to: name(to), tag: exit.edge?.tag ?? null, how, after, at: exit.edge?.at ?? null };
 }
 
-function levelAfter({ how, exit }: Move, level: number): number {
+function levelAfter({ how, exit }: FlowMove, level: number): number {
   if (how === 'enter') return 1;
   return how === 'worker' || (exit.kind === 'step' && exit.clears) ? 0 : level;
 }

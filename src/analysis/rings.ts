@@ -1,35 +1,46 @@
-import type { Endless } from './endless.ts';
-import { isExcused } from './excused.ts';
-import type { Fault, Level, View } from './rule.ts';
-import { WHOLE } from './sheet.ts';
-import { sayPath, withoutAny } from './words.ts';
+import type { EndlessCycle } from './endless.ts';
+import { isCycleSuppressed } from './excused.ts';
+import type { Diagnostic, LintLevel, RuleContext } from './rule.ts';
+import { WHOLE_FILE } from './sheet.ts';
+import { collapseAnyState, formatStepPath } from './words.ts';
 
 /** What a rule says about a ring. */
-interface Words {
+interface CycleMessages {
   /** The beginning of the message; one round follows. */
   readonly what: string;
   readonly hint: string;
-  readonly level: (ring: Endless, view: View) => Level;
+  readonly level: (cycle: EndlessCycle, context: RuleContext) => LintLevel;
 }
 
 /** One fault for each ring of a kind, at the place where it is entered upon. */
-export function endlessFaults(view: View, isMeant: (ring: Endless) => boolean, words: Words): readonly Fault[] {
-  const rings = view.proof.endless.filter((ring) => isMeant(ring) && !isExcused(ring, view));
-  return rings.flatMap((ring) => {
-    const round = withoutAny(ring.round);
+export function reportEndlessCycles(
+  context: RuleContext,
+  isSelected: (cycle: EndlessCycle) => boolean,
+  messages: CycleMessages,
+): readonly Diagnostic[] {
+  const cycles = context.proof.endless.filter((cycle) => isSelected(cycle) && !isCycleSuppressed(cycle, context));
+  return cycles.flatMap((cycle) => {
+    const round = collapseAnyState(cycle.round);
     const [first] = round;
     if (first === undefined) return [];
-    const way = ring.path.length > 0 ? `; it begins with ${sayPath(ring.path, first.from)}` : '';
-    const message = `${words.what}: ${sayPath(round, first.from)}${sayOthers(ring, view)}${way}`;
-    const path = [...withoutAny(ring.path), ...round];
+    const way = cycle.path.length > 0 ? `; it begins with ${formatStepPath(cycle.path, first.from)}` : '';
+    const message = `${messages.what}: ${formatStepPath(round, first.from)}${formatOtherStates(cycle, context)}${way}`;
+    const path = [...collapseAnyState(cycle.path), ...round];
     return [
-      { file: first.from, at: first.at ?? WHOLE, message, hint: words.hint, level: words.level(ring, view), path },
+      {
+        file: first.from,
+        at: first.at ?? WHOLE_FILE,
+        message,
+        hint: messages.hint,
+        level: messages.level(cycle, context),
+        path,
+      },
     ];
   });
 }
 
 /** The states that are no better off and that the round does not show. */
-function sayOthers({ states, round }: Endless, { graph, proof }: View): string {
+function formatOtherStates({ states, round }: EndlessCycle, { graph, proof }: RuleContext): string {
   const shown = new Set(round.map(({ from }) => from));
   const nodes = new Set(graph.nodes.map(({ state }) => state));
   const others = states
@@ -38,17 +49,17 @@ function sayOthers({ states, round }: Endless, { graph, proof }: View): string {
   const [first, second] = others;
   if (first === undefined) return '';
   if (second === undefined) return `, and ${first}, where it leads too, comes to no <result> either`;
-  const named = others.length > MOST_NAMED ? `${others.length} other states` : others.sort().join(', ');
+  const named = others.length > MAX_NAMED ? `${others.length} other states` : others.sort().join(', ');
   return `, and ${named}, where it leads too, come to no <result> either`;
 }
 
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 
 /** Certain if policies and scripts decide; a prompt without policy may still do something else. */
-export function levelOfRing({ states }: Endless, { proof, pageOf }: View): Level {
+export function levelOfCycle({ states }: EndlessCycle, { proof, analysisOf }: RuleContext): LintLevel {
   const certain = states.every((state) => {
-    const page = pageOf.get(proof.flow.names[state] ?? '');
-    return page?.kind === 'script' || (page?.source.state.rules.policy.length ?? 0) > 0;
+    const analysis = analysisOf.get(proof.flow.names[state] ?? '');
+    return analysis?.kind === 'script' || (analysis?.source.state.rules.policy.length ?? 0) > 0;
   });
   return certain ? 'error' : 'warning';
 }

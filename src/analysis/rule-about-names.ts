@@ -1,18 +1,22 @@
-import type { BadName } from './bad-names.ts';
-import { type Fault, type Rule, rulePerPage, type View } from './rule.ts';
+import type { UnresolvedName } from './bad-names.ts';
+import { type Diagnostic, type Rule, type RuleContext, rulePerState } from './rule.ts';
 
 /** A rule about names that lead to no state for this reason; each name once in a file. */
-export function ruleAboutNames(
+export function ruleForUnresolvedNames(
   id: string,
-  kind: BadName['found']['kind'],
-  hint: (name: string, view: View) => string,
+  kind: UnresolvedName['found']['kind'],
+  hint: (name: string, context: RuleContext) => string,
 ): Rule {
-  return rulePerPage(id, 'error', (page, view) => {
+  return rulePerState(id, 'error', (analysis, context) => {
     const seen = new Set<string>();
-    return (view.badNames.get(page.file) ?? []).flatMap(({ name, at, shown, level, found, hint: own }): Fault[] => {
-      if (found.kind !== kind || seen.has(name)) return [];
-      seen.add(name);
-      return [{ file: page.file, at, message: `${shown}: ${found.message}`, hint: own ?? hint(name, view), level }];
-    });
+    return (context.unresolvedNames.get(analysis.file) ?? []).flatMap(
+      ({ name, at, shown, level, found, hint: own }): Diagnostic[] => {
+        if (found.kind !== kind || seen.has(name)) return [];
+        seen.add(name);
+        return [
+          { file: analysis.file, at, message: `${shown}: ${found.message}`, hint: own ?? hint(name, context), level },
+        ];
+      },
+    );
   });
 }

@@ -1,9 +1,9 @@
 import { nearest } from '../core/nearest.ts';
-import type { Page } from './page.ts';
-import type { Fault } from './rule.ts';
+import type { StateAnalysis } from './page.ts';
+import type { Diagnostic } from './rule.ts';
 
 /** What Raymond puts into the environment of a script; it takes away all others of this kind. */
-const GIVEN = ['RESULT', 'INPUT', 'RESULT_FILE', 'STATE', 'AGENT_ID', 'WORKFLOW_ID', 'TURN'].map(
+const SCRIPT_VARIABLES = ['RESULT', 'INPUT', 'RESULT_FILE', 'STATE', 'AGENT_ID', 'WORKFLOW_ID', 'TURN'].map(
   (name) => `RAYMOND_${name}`,
 );
 
@@ -15,32 +15,35 @@ const USES: Readonly<Record<string, RegExp>> = {
 };
 
 /** The variables that a script asks for and that nobody sets. */
-export function unsetInScript(page: Page): readonly Fault[] {
-  if (page.kind !== 'script') return [];
-  const text = page.source.state.text.replace(/^[ \t]*#.*$/gm, (comment) => ' '.repeat(comment.length));
-  return [...unknownIn(page, text), ...(page.file.endsWith('.sh') ? wordsIn(page, text) : [])];
+export function findUnsetScriptVariables(analysis: StateAnalysis): readonly Diagnostic[] {
+  if (analysis.kind !== 'script') return [];
+  const text = analysis.source.state.text.replace(/^[ \t]*#.*$/gm, (comment) => ' '.repeat(comment.length));
+  return [
+    ...findUnknownVariables(analysis, text),
+    ...(analysis.file.endsWith('.sh') ? findPromptNames(analysis, text) : []),
+  ];
 }
 
-function unknownIn(page: Page, text: string): readonly Fault[] {
+function findUnknownVariables(analysis: StateAnalysis, text: string): readonly Diagnostic[] {
   const seen = new Set<string>();
-  const ending = page.file.slice(page.file.lastIndexOf('.') + 1);
-  return [...text.matchAll(USES[ending] ?? /$^/g)].flatMap(({ index, 1: written = '' }): Fault[] => {
+  const ending = analysis.file.slice(analysis.file.lastIndexOf('.') + 1);
+  return [...text.matchAll(USES[ending] ?? /$^/g)].flatMap(({ index, 1: written = '' }): Diagnostic[] => {
     const name = ending === 'sh' ? written : written.toUpperCase();
-    const isSet = GIVEN.includes(name) || new RegExp(`\\b${name}=`).test(text);
+    const isSet = SCRIPT_VARIABLES.includes(name) || new RegExp(`\\b${name}=`).test(text);
     if (isSet || seen.has(name)) return [];
     seen.add(name);
-    const meant = nearest(name, GIVEN);
+    const meant = nearest(name, SCRIPT_VARIABLES);
     const message = `Raymond sets no \`${name}\`${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
     const hint =
       meant === undefined
         ? 'No other variable whose name begins with RAYMOND_ gets to a script: give it another name.'
         : `Write ${meant}.`;
-    return [{ file: page.file, at: page.place(index), message, hint }];
+    return [{ file: analysis.file, at: analysis.positionAt(index), message, hint }];
   });
 }
 
 /** What prompts call by these names has others in a script. */
-const WORDS: Readonly<Record<string, string>> = {
+const NAMES_IN_PROMPTS: Readonly<Record<string, string>> = {
   result: 'RAYMOND_RESULT',
   input: 'RAYMOND_INPUT',
   agent_id: 'RAYMOND_AGENT_ID',
@@ -52,13 +55,13 @@ const SETS_OTHERWISE =
   /(?:^|[\s;&|(])(?:source|\.|eval|declare|read|mapfile|perl|php|[gm]?awk|ruby|pwsh|jq|psql|envsubst)\s/m;
 
 /** Names of prompts that a script asks for and never sets, nor lets another file or program set. */
-function wordsIn(page: Page, text: string): readonly Fault[] {
+function findPromptNames(analysis: StateAnalysis, text: string): readonly Diagnostic[] {
   if (SETS_OTHERWISE.test(text)) return [];
-  return Object.entries(WORDS).flatMap(([word, meant]): Fault[] => {
+  return Object.entries(NAMES_IN_PROMPTS).flatMap(([word, meant]): Diagnostic[] => {
     const use = new RegExp(`\\$(?:${word}(?!\\w)|\\{${word}[}:%#/-])`).exec(text);
     // A name that stands anywhere by itself may be set there.
     if (use === null || new RegExp(`(?<![\\w$<{/-])${word}(?![\\w>])`).test(text)) return [];
     const message = `nothing sets \`$${word}\` (did you mean $${meant}?)`;
-    return [{ file: page.file, at: page.place(use.index), message, hint: `Write "$${meant}".` }];
+    return [{ file: analysis.file, at: analysis.positionAt(use.index), message, hint: `Write "$${meant}".` }];
   });
 }

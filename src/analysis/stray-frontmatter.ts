@@ -1,13 +1,13 @@
-import type { Page } from './page.ts';
+import type { StateAnalysis } from './page.ts';
 
 const FENCE = /^---\s*$/;
 const KEY =
   /^(?:allowed_transitions|model|effort|timeout|max_visits|permission_mode|allowed_tools|disallowed_tools|append_system_prompt)\s*:/;
 /** No frontmatter has more lines than this. */
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 
 /** A block that looks like frontmatter and is none. */
-export interface Stray {
+export interface StrayFrontmatter {
   readonly offset: number;
   /** Whether it has a policy, which then has no effect. */
   readonly hasPolicy: boolean;
@@ -16,9 +16,9 @@ export interface Stray {
 }
 
 /** The one that has no first line, that stands below a comment, a heading or a blank line, or in a script. */
-export function strayFrontmatterIn({ source, kind }: Page): Stray | undefined {
+export function findStrayFrontmatter({ source, kind }: StateAnalysis): StrayFrontmatter | undefined {
   const { text } = source.state;
-  const lines = text.split('\n', MOST_LINES);
+  const lines = text.split('\n', MAX_LINES);
   const isWhole = kind === 'prompt' && text.length === source.text.length;
   const unopened = isWhole ? unopenedIn(lines) : undefined;
   if (unopened !== undefined) return { offset: 0, hasPolicy: unopened.some(isPolicy), why: 'unopened' };
@@ -47,17 +47,17 @@ function unopenedIn(lines: readonly string[]): readonly string[] | undefined {
 const YAML = /^(?:[\w-]+:(?:\s|$)|\s|- |#|$)/;
 
 /** What stands above it is not much, and no example is begun there. Right below a text, `---` makes a heading of it. */
-const MOST_ABOVE = 12;
+const MAX_LINES_ABOVE = 12;
 
 function firstFence(lines: readonly string[]): number {
   const isFence = (line: string, at: number): boolean =>
     FENCE.test(line) && /^(?:\s*|.*-->\s*)$/.test(lines[at - 1] ?? '');
-  const first = lines.slice(0, MOST_ABOVE).findIndex(isFence);
+  const first = lines.slice(0, MAX_LINES_ABOVE).findIndex(isFence);
   return lines.slice(0, Math.max(0, first)).some((line) => /^\s*(?:```|~~~)/.test(line)) ? 0 : Math.max(0, first);
 }
 
 /** The first line that says something. */
-function firstLine(lines: readonly string[], kind: Page['kind']): number {
+function firstLine(lines: readonly string[], kind: StateAnalysis['kind']): number {
   let isComment = false;
   const first = lines.findIndex((line) => {
     const begins = kind === 'script' ? /^\s*#/.test(line) : line.trimStart().startsWith('<!--');

@@ -1,11 +1,11 @@
-import { blamedIn } from './blamed.ts';
-import { componentsOf } from './components.ts';
-import type { Target } from './graph.ts';
-import { countLostWays } from './lost-ways.ts';
-import type { View } from './rule.ts';
+import { findSuppressedStates } from './blamed.ts';
+import { findStronglyConnected } from './components.ts';
+import type { EdgeTarget } from './graph.ts';
+import { countBrokenPaths } from './lost-ways.ts';
+import type { RuleContext } from './rule.ts';
 
 /** A state that nothing leads to. */
-export interface Unreached {
+export interface UnreachedState {
   readonly state: string;
   /** The states that it leads to and nothing else does; each is told once. */
   readonly behind: readonly string[];
@@ -16,61 +16,61 @@ export interface Unreached {
  * already keeps from being reached is left out, and so is what lies behind it. So are states that may be where lost
  * ways were to lead.
  */
-export function unreachedIn(view: View): readonly Unreached[] {
-  const { flow, mentioned } = view.proof;
-  const states = view.graph.nodes.flatMap(({ state, kind }) => (kind === 'missing' ? [] : flow.numberOf(state)));
-  const unreached = new Set(states.filter((state) => !mentioned.has(state)));
+export function findUnreachedStates(context: RuleContext): readonly UnreachedState[] {
+  const { flow, reachIfCallsReturn } = context.proof;
+  const states = context.graph.nodes.flatMap(({ state, kind }) => (kind === 'missing' ? [] : flow.numberOf(state)));
+  const unreached = new Set(states.filter((state) => !reachIfCallsReturn.has(state)));
   if (unreached.size === 0) return [];
-  const ways = waysIn(view, unreached);
+  const successors = findSuccessors(context, unreached);
   const seen = new Set<number>();
   const follow = (from: readonly number[]): readonly number[] => {
     const found = from.filter((state) => !seen.has(state) && seen.add(state));
     for (let i = 0; i < found.length; i++) {
-      for (const to of ways(found[i] ?? 0)) if (!seen.has(to) && seen.add(to)) found.push(to);
+      for (const to of successors(found[i] ?? 0)) if (!seen.has(to) && seen.add(to)) found.push(to);
     }
     return found;
   };
-  follow([...blamedIn(view)].map(flow.numberOf).filter((state) => unreached.has(state)));
+  follow([...findSuppressedStates(context)].map(flow.numberOf).filter((state) => unreached.has(state)));
   const rest = [...unreached].filter((state) => !seen.has(state));
-  const firsts = firstsOf(rest, ways);
-  if (firsts.length <= countLostWays(view)) return [];
+  const firsts = findFirstStates(rest, successors);
+  if (firsts.length <= countBrokenPaths(context)) return [];
   return firsts.map((first) => {
     const names = follow([first]).map((state) => flow.names[state] ?? '');
     return { state: flow.names[first] ?? '', behind: names.slice(1) };
   });
 }
 
-type Ways = (state: number) => readonly number[];
+type Successors = (state: number) => readonly number[];
 
 /** Where the states lead among these, as far as something says so: a mere name in a note leads nowhere. */
-function waysIn({ graph, proof }: View, states: ReadonlySet<number>): Ways {
-  const ways = new Map<number, number[]>();
+function findSuccessors({ graph, proof }: RuleContext, states: ReadonlySet<number>): Successors {
+  const successors = new Map<number, number[]>();
   for (const edge of graph.edges) {
     if (edge.origin === 'guess') continue;
     const from = proof.flow.numberOf(edge.from);
-    const known = ways.get(from) ?? [];
+    const known = successors.get(from) ?? [];
     for (const file of [edge.to, edge.return, edge.next].flatMap(filesOf)) {
       const to = proof.flow.numberOf(file);
       if (states.has(to)) known.push(to);
     }
-    ways.set(from, known);
+    successors.set(from, known);
   }
-  return (state) => ways.get(state) ?? [];
+  return (state) => successors.get(state) ?? [];
 }
 
-function filesOf(target: Target | null): readonly string[] {
+function filesOf(target: EdgeTarget | null): readonly string[] {
   if (target === null || target.kind === 'any') return [];
   if (target.kind === 'state') return [target.file];
   return target.meant === null ? [] : [target.meant, ...(target.others ?? [])];
 }
 
 /** The states to which no other of these leads; of a ring that nothing leads into, the first. */
-function firstsOf(states: readonly number[], ways: Ways): readonly number[] {
-  const components = componentsOf(states, ways);
+function findFirstStates(states: readonly number[], successors: Successors): readonly number[] {
+  const components = findStronglyConnected(states, successors);
   const componentOf = new Map(components.flatMap((component, index) => component.map((state) => [state, index])));
   const entered = new Set(
     states
-      .flatMap((from) => ways(from).filter((to) => componentOf.get(to) !== componentOf.get(from)))
+      .flatMap((from) => successors(from).filter((to) => componentOf.get(to) !== componentOf.get(from)))
       .map((to) => componentOf.get(to)),
   );
   return components

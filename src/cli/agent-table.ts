@@ -1,56 +1,61 @@
 import type { Agent } from '../core/agent.ts';
 import { isLive } from '../core/standing.ts';
 import { shorten } from '../observers/fit.ts';
-import { oneLine } from '../observers/harmless.ts';
-import type { Ink } from '../observers/ink.ts';
-import { sessionOf } from '../observers/standing-document.ts';
-import { clock, counted, dollars, duration } from '../observers/words.ts';
+import { sanitizeLine } from '../observers/harmless.ts';
+import type { TextStyle } from '../observers/ink.ts';
+import { getSessionId } from '../observers/standing-document.ts';
+import { formatClock, formatCount, formatDollars, formatDuration } from '../observers/words.ts';
 import type { StatusReport } from '../raymond/status.ts';
-import type { Page } from './page.ts';
-import { type Column, tableOf } from './table.ts';
+import type { RenderContext } from './page.ts';
+import { type Column, renderTable } from './table.ts';
 
-const MOST_ON_A_SCREEN = 30;
-const LONGEST_RESULT = 200;
+const MAX_AGENTS_ON_SCREEN = 30;
+const MAX_RESULT_COLUMNS = 200;
 
 /** The agents of a run: who, where, what it is doing, for how long, for how much. Those that have ended come last. */
-export function agentTable(report: StatusReport, page: Page): readonly string[] {
+export function renderAgentTable(report: StatusReport, context: RenderContext): readonly string[] {
   const { agents } = report.run;
   const ordered = agents.toSorted((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
-  const shown = page.columns === Number.POSITIVE_INFINITY ? ordered : ordered.slice(0, MOST_ON_A_SCREEN);
-  const left = ordered.length - shown.length;
+  const shown = context.columns === Number.POSITIVE_INFINITY ? ordered : ordered.slice(0, MAX_AGENTS_ON_SCREEN);
+  const hiddenCount = ordered.length - shown.length;
   return [
-    ...tableOf(shown, columnsFor(report, page), page, (agent) => detailsOf(agent, page)),
-    ...(left > 0 ? [page.dye('dim', `… and ${counted(left, 'more agent')}: --json has them all`)] : []),
+    ...renderTable(shown, createAgentColumns(report, context), context, (agent) => renderAgentDetails(agent, context)),
+    ...(hiddenCount > 0
+      ? [context.colorize('dim', `… and ${formatCount(hiddenCount, 'more agent')}: --json has them all`)]
+      : []),
   ];
 }
 
 const isEnded = ({ phase }: Agent): boolean => phase.kind === 'ended';
 
-function columnsFor({ run, standing, history }: StatusReport, { now }: Page): readonly Column<Agent>[] {
-  const live = isLive(standing);
+function createAgentColumns(
+  { run, observedStatus, history }: StatusReport,
+  { now }: RenderContext,
+): readonly Column<Agent>[] {
+  const live = isLive(observedStatus);
   const turnsMs = ({ id, phase }: Agent): number =>
     (history.agents.get(id)?.turnsMs ?? 0) + (live && phase.kind === 'running' ? now - phase.turn.startedAt : 0);
   return [
     { title: 'AGENT', cell: ({ id }) => id },
-    { title: 'STATE', cell: ({ state }) => state, ink: () => 'bold' },
-    { title: 'DOING', cell: (agent) => doingOf(agent, live, now), ink: inkOf },
-    { title: 'TIME', cell: (agent) => duration(turnsMs(agent)), align: 'right' },
-    ...(run.ledger.spentMicros === 0 ? [] : [{ title: 'COST', cell: costOf, align: 'right' } as const]),
+    { title: 'STATE', cell: ({ state }) => state, style: () => 'bold' },
+    { title: 'DOING', cell: (agent) => describePhase(agent, live, now), style: getPhaseStyle },
+    { title: 'TIME', cell: (agent) => formatDuration(turnsMs(agent)), align: 'right' },
+    ...(run.ledger.spentMicros === 0 ? [] : [{ title: 'COST', cell: formatAgentCost, align: 'right' } as const]),
   ];
 }
 
-const costOf = ({ costMicros }: Agent): string => dollars(costMicros);
+const formatAgentCost = ({ costMicros }: Agent): string => formatDollars(costMicros);
 
 /** What an agent is doing. In a run that nobody drives it does nothing, whatever is on record. */
-function doingOf({ phase }: Agent, live: boolean, now: number): string {
+function describePhase({ phase }: Agent, live: boolean, now: number): string {
   switch (phase.kind) {
     case 'ready':
       return live ? 'waits for its turn' : 'to go on here';
     case 'running':
-      return live ? `running since ${clock(phase.turn.startedAt, now)}` : 'was under way';
+      return live ? `running since ${formatClock(phase.turn.startedAt, now)}` : 'was under way';
     case 'sleeping':
       if (!live) return 'to be tried again';
-      return `${phase.why === 'retry' ? 'tries again at' : 'sleeps until'} ${clock(phase.untilMs, now)}`;
+      return `${phase.why === 'retry' ? 'tries again at' : 'sleeps until'} ${formatClock(phase.untilMs, now)}`;
     case 'withheld':
       return 'answered, not followed';
     case 'limited':
@@ -60,7 +65,7 @@ function doingOf({ phase }: Agent, live: boolean, now: number): string {
   }
 }
 
-const INKS: Partial<Record<Agent['phase']['kind'], Ink>> = {
+const PHASE_STYLES: Partial<Record<Agent['phase']['kind'], TextStyle>> = {
   running: 'green',
   sleeping: 'yellow',
   withheld: 'yellow',
@@ -70,17 +75,17 @@ const INKS: Partial<Record<Agent['phase']['kind'], Ink>> = {
   ended: 'dim',
 };
 
-const inkOf = ({ phase }: Agent): Ink | null => INKS[phase.kind] ?? null;
+const getPhaseStyle = ({ phase }: Agent): TextStyle | null => PHASE_STYLES[phase.kind] ?? null;
 
 /** Where its result will go and which conversation it is in; of one that has ended, the beginning of its result. */
-function detailsOf(agent: Agent, { columns, dye }: Page): readonly string[] {
-  const width = Math.min(columns, LONGEST_RESULT);
+function renderAgentDetails(agent: Agent, { columns, colorize }: RenderContext): readonly string[] {
+  const width = Math.min(columns, MAX_RESULT_COLUMNS);
   const { phase, stack } = agent;
-  if (phase.kind === 'ended') return [dye('dim', shorten(`  = ${oneLine(phase.result)}`, width))];
-  const session = sessionOf(agent);
-  const returns = stack.map(({ state }) => state).toReversed();
+  if (phase.kind === 'ended') return [colorize('dim', shorten(`  = ${sanitizeLine(phase.result)}`, width))];
+  const session = getSessionId(agent);
+  const returnStates = stack.map(({ state }) => state).toReversed();
   return [
-    ...(returns.length === 0 ? [] : [`  returns to ${returns.join(', then ')}`]),
+    ...(returnStates.length === 0 ? [] : [`  returns to ${returnStates.join(', then ')}`]),
     ...(session === null ? [] : [`  session ${session}`]),
-  ].map((line) => dye('dim', line));
+  ].map((line) => colorize('dim', line));
 }

@@ -1,61 +1,61 @@
 import { shorten } from '../observers/fit.ts';
-import { oneLine } from '../observers/harmless.ts';
-import { dyeFor } from '../observers/ink.ts';
-import type { Clock, Screen } from '../observers/live/screen.ts';
-import type { Piece } from '../rehearsal/repertoire.ts';
+import { sanitizeLine } from '../observers/harmless.ts';
+import { createColorizer } from '../observers/ink.ts';
+import type { LiveClock, Screen } from '../observers/live/screen.ts';
+import type { TestCase } from '../rehearsal/repertoire.ts';
 
 /** A line at the bottom of the screen that says which scenario is awaited. */
-export interface AwaitedLine {
-  begins(piece: Piece): void;
-  ends(piece: Piece): void;
+export interface TestProgressLine {
+  testStarted(testCase: TestCase): void;
+  testFinished(testCase: TestCase): void;
   /** Makes room for a line that stays. */
   clear(): void;
   close(): void;
 }
 
 const TICK_MS = 1000;
-const CLEAR = '\r\u001b[K';
+const CLEAR_LINE = '\r\u001b[K';
 
 /** Scenarios are told of in their order, and most take no time: only who waits for a second sees this. */
-export function newAwaitedLine(
+export function createTestProgressLine(
   screen: Screen,
-  pieces: readonly Piece[],
-  clock: Pick<Clock, 'now' | 'every'> = CLOCK,
-): AwaitedLine {
-  const since = new Map<Piece, number>();
-  let ended = 0;
+  testCases: readonly TestCase[],
+  clock: Pick<LiveClock, 'now' | 'every'> = SYSTEM_CLOCK,
+): TestProgressLine {
+  const startedAt = new Map<TestCase, number>();
+  let finishedCount = 0;
   let isShown = false;
   const clear = (): void => {
-    if (isShown) screen.write(CLEAR);
+    if (isShown) screen.write(CLEAR_LINE);
     isShown = false;
   };
-  const stop = clock.every(TICK_MS, () => {
-    const [first, ...others] = pieces.filter((piece) => since.has(piece));
+  const stopTimer = clock.every(TICK_MS, () => {
+    const [first, ...others] = testCases.filter((testCase) => startedAt.has(testCase));
     if (first === undefined) return clear();
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const seconds = Math.round((clock.now() - (since.get(first) ?? 0)) / 1000);
-    const line = `${seconds} s: waiting for ${oneLine(first.rehearsal.name)}${more} (${ended} of ${pieces.length} done)`;
-    screen.write(CLEAR + dyeFor(screen.colour)('dim', shorten(line, screen.size().columns - 1)));
+    const othersNote = others.length === 0 ? '' : ` and ${others.length} more`;
+    const seconds = Math.round((clock.now() - (startedAt.get(first) ?? 0)) / 1000);
+    const line = `${seconds} s: waiting for ${sanitizeLine(first.spec.name)}${othersNote} (${finishedCount} of ${testCases.length} done)`;
+    screen.write(CLEAR_LINE + createColorizer(screen.colour)('dim', shorten(line, screen.size().columns - 1)));
     isShown = true;
   });
   return {
-    begins: (piece) => void since.set(piece, clock.now()),
-    ends(piece) {
-      since.delete(piece);
-      ended += 1;
+    testStarted: (testCase) => void startedAt.set(testCase, clock.now()),
+    testFinished(testCase) {
+      startedAt.delete(testCase);
+      finishedCount += 1;
     },
     clear,
     close() {
-      stop();
+      stopTimer();
       clear();
     },
   };
 }
 
-const CLOCK: Pick<Clock, 'now' | 'every'> = {
+const SYSTEM_CLOCK: Pick<LiveClock, 'now' | 'every'> = {
   now: Date.now,
-  every(ms, act) {
-    const timer = setInterval(act, ms).unref();
+  every(ms, action) {
+    const timer = setInterval(action, ms).unref();
     return () => clearInterval(timer);
   },
 };

@@ -1,8 +1,8 @@
 import { EXIT } from '../errors.ts';
-import type { Entry, Flag } from './entry.ts';
+import type { CommandSpec, FlagSpec } from './entry.ts';
 import { RUN_EXITS } from './help.ts';
 
-const OUTPUT: readonly Flag[] = [
+const OUTPUT_FLAGS: readonly FlagSpec[] = [
   ['--json', 'print one document about the whole run at the end, instead of the results'],
   ['--events', 'print every event as a line of JSON, instead of the results'],
   ['--quiet', 'print no progress'],
@@ -10,7 +10,7 @@ const OUTPUT: readonly Flag[] = [
   ['--log-file <file>', 'also append every event to this file, as lines of JSON'],
 ];
 
-const OPTIONS: readonly Flag[] = [
+const RUN_OPTION_FLAGS: readonly FlagSpec[] = [
   ['--var <name=value>', 'a variable for every prompt and script; may be repeated', 'repeatable'],
   ['--budget <usd>', 'stop when so much is spent (default 10, 0 for no limit)'],
   ['--max-iterations <n>', 'stop after so many executions of states (0 for no limit)'],
@@ -29,57 +29,57 @@ const OPTIONS: readonly Flag[] = [
   ['--claude <path>', 'the claude to use (default: the one on the PATH)'],
 ];
 
-const RUN_FLAGS: readonly Flag[] = [
+const RUN_FLAGS: readonly FlagSpec[] = [
   ['--input <text>', 'the value of {{result}} in the first state'],
   ['--dir <folder>', 'the folder that the agents work in (default: this one)'],
   ['--name <text>', 'what the run is called in lists (default: the name of the workflow)'],
   ['--run-id <id>', 'the id of the run (default: made of its name and the time)'],
-  ...OPTIONS,
-  ...OUTPUT,
+  ...RUN_OPTION_FLAGS,
+  ...OUTPUT_FLAGS,
   ['--resume <run>', 'the same as `raymond resume RUN`'],
   ['--init-config', 'write .raymond/config.toml with every option explained, and do nothing else'],
 ];
 
-const RETRY: Flag = ['--retry', 'take up failed agents and interrupted scripts again'];
-const TAKE_OVER: Flag = ['--take-over', 'take the run from an owner on another machine'];
-const JSON_OUT: Flag = ['--json', 'print it as JSON'];
+const RETRY_FLAG: FlagSpec = ['--retry', 'take up failed agents and interrupted scripts again'];
+const TAKE_OVER_FLAG: FlagSpec = ['--take-over', 'take the run from an owner on another machine'];
+const JSON_FLAG: FlagSpec = ['--json', 'print it as JSON'];
 
 /** Every command, in the order of the help. */
-export const CATALOGUE: readonly Entry[] = [
+export const COMMAND_TABLE: readonly CommandSpec[] = [
   {
     name: 'run',
     aliases: ['start'],
     args: '[WORKFLOW]',
     summary: 'run a workflow: a state file, a folder or a zip; `raymond WORKFLOW` does the same',
-    flags: [...RUN_FLAGS, RETRY, TAKE_OVER],
+    flags: [...RUN_FLAGS, RETRY_FLAG, TAKE_OVER_FLAG],
     examples: ['raymond workflows/coding --budget 5', 'raymond workflows/coding/PLAN.md --input "Add a login page"'],
     exits: RUN_EXITS,
-    load: async () => (await import('./commands/run.ts')).run,
+    load: async () => (await import('./commands/run.ts')).handleRun,
   },
   {
     name: 'resume',
     args: '[RUN]',
     summary: 'go on with a run that was paused, stopped, interrupted or killed',
-    flags: [RETRY, TAKE_OVER, ...OPTIONS, ...OUTPUT],
+    flags: [RETRY_FLAG, TAKE_OVER_FLAG, ...RUN_OPTION_FLAGS, ...OUTPUT_FLAGS],
     examples: ['raymond resume last', 'raymond resume last --budget 20', 'raymond resume coding-2026 --retry'],
     exits: RUN_EXITS,
-    load: async () => (await import('./commands/resume.ts')).resume,
+    load: async () => (await import('./commands/resume.ts')).handleResume,
   },
   {
     name: 'list',
     aliases: ['ls'],
     summary: 'show every run, the unfinished first',
-    flags: [JSON_OUT],
+    flags: [JSON_FLAG],
     examples: ['raymond list'],
-    load: async () => (await import('./commands/list.ts')).list,
+    load: async () => (await import('./commands/list.ts')).handleList,
   },
   {
     name: 'status',
     args: '[RUN]',
     summary: 'show where a run stands: its agents, what it waits for, and how to go on',
-    flags: [JSON_OUT],
+    flags: [JSON_FLAG],
     examples: ['raymond status last'],
-    load: async () => (await import('./commands/status.ts')).status,
+    load: async () => (await import('./commands/status.ts')).handleStatus,
   },
   {
     name: 'logs',
@@ -91,7 +91,7 @@ export const CATALOGUE: readonly Entry[] = [
       ['--raw', 'print the lines of the turns as they were recorded'],
     ],
     examples: ['raymond logs last', 'raymond logs last --agent main_worker1 --follow'],
-    load: async () => (await import('./commands/logs.ts')).logs,
+    load: async () => (await import('./commands/logs.ts')).handleLogs,
   },
   {
     name: 'stop',
@@ -99,15 +99,15 @@ export const CATALOGUE: readonly Entry[] = [
     summary: 'stop a run that lives in another process: its turns come to their end',
     flags: [['--now', 'end the turns too']],
     examples: ['raymond stop last', 'raymond stop last --now'],
-    load: async () => (await import('./commands/stop.ts')).stop,
+    load: async () => (await import('./commands/stop.ts')).handleStop,
   },
   {
     name: 'recover',
     summary: 'show the runs whose process is gone',
-    flags: [['--resume', 'go on with all of them, one after the other'], JSON_OUT],
+    flags: [['--resume', 'go on with all of them, one after the other'], JSON_FLAG],
     examples: ['raymond recover', 'raymond recover --resume'],
     exits: RUN_EXITS,
-    load: async () => (await import('./commands/recover.ts')).recover,
+    load: async () => (await import('./commands/recover.ts')).handleRecover,
   },
   {
     name: 'doctor',
@@ -115,14 +115,14 @@ export const CATALOGUE: readonly Entry[] = [
     flags: [
       ['--ask', 'send Claude one short prompt, for less than a cent, to see that it answers'],
       ['--claude <path>', 'the claude to use (default: the one on the PATH)'],
-      JSON_OUT,
+      JSON_FLAG,
     ],
     examples: ['raymond doctor', 'raymond doctor --ask'],
     exits: [
       [EXIT.completed, 'ready to run'],
       [EXIT.usage, 'something keeps runs from working'],
     ],
-    load: async () => (await import('./commands/doctor.ts')).doctor,
+    load: async () => (await import('./commands/doctor.ts')).handleDoctor,
   },
   {
     name: 'init',
@@ -132,14 +132,14 @@ export const CATALOGUE: readonly Entry[] = [
       ['--schemas', 'write only the schemas for your editor, over those that are there (default: into this folder)'],
     ],
     examples: ['raymond init workflows/first', 'raymond init workflows/coding --schemas'],
-    load: async () => (await import('./commands/init.ts')).init,
+    load: async () => (await import('./commands/init.ts')).handleInit,
   },
   {
     name: 'config',
     summary: 'show which options are in force here and where each of them comes from',
-    flags: [JSON_OUT],
+    flags: [JSON_FLAG],
     examples: ['raymond config'],
-    load: async () => (await import('./commands/config.ts')).config,
+    load: async () => (await import('./commands/config.ts')).handleConfig,
   },
   {
     name: 'lint',
@@ -147,7 +147,7 @@ export const CATALOGUE: readonly Entry[] = [
     summary:
       'look for mistakes in workflows before they cost money: folders, zips or state files, by default this folder',
     flags: [
-      JSON_OUT,
+      JSON_FLAG,
       ['--format <format>', 'text, or github for annotations in GitHub Actions (default text)'],
       ['--level <level>', 'show only what is as bad as this: error, warning or info (default info)'],
       ['--max-warnings <n>', 'fail if there are more warnings than this; 0 allows none (default: any number)'],
@@ -166,7 +166,7 @@ export const CATALOGUE: readonly Entry[] = [
       [EXIT.usage, 'wrong usage, such as a path that leads nowhere'],
       [EXIT.invalid, 'there are errors'],
     ],
-    load: async () => (await import('./commands/lint.ts')).lint,
+    load: async () => (await import('./commands/lint.ts')).handleLint,
   },
   {
     name: 'graph',
@@ -185,7 +185,7 @@ export const CATALOGUE: readonly Entry[] = [
       [EXIT.usage, 'wrong usage, such as a workflow or a run that is not there'],
       [EXIT.invalid, 'the workflow or the record of the run cannot be read'],
     ],
-    load: async () => (await import('./commands/graph.ts')).graph,
+    load: async () => (await import('./commands/graph.ts')).handleGraph,
   },
   {
     name: 'test',
@@ -199,7 +199,7 @@ export const CATALOGUE: readonly Entry[] = [
       ['--graph <file>', 'draw what they took over the workflow: .html, .svg, .mmd or .md'],
       ['--keep', 'keep the folders they were played in, and show where they are'],
       ['--timeout <seconds>', 'end a scenario that takes longer (default 60, 0 for never)'],
-      JSON_OUT,
+      JSON_FLAG,
       ['--record <run>', 'make a scenario of this run instead'],
       ['--output <file>', 'with --record: write it there, or to stdout for - (default: beside the workflow)'],
       ['--real-scripts', 'run scripts that have answers, too; with --record: leave them out of the recording'],
@@ -216,7 +216,7 @@ export const CATALOGUE: readonly Entry[] = [
       [EXIT.invalid, 'a scenario file or its workflow cannot be used'],
       [EXIT.interrupted, 'interrupted'],
     ],
-    load: async () => (await import('./commands/test.ts')).test,
+    load: async () => (await import('./commands/test.ts')).handleTest,
   },
   {
     name: 'demo',
@@ -225,6 +225,6 @@ export const CATALOGUE: readonly Entry[] = [
     flags: [['--fast', 'do not take the time that Claude Code would']],
     examples: ['raymond demo', 'raymond demo /tmp/demo --fast'],
     exits: RUN_EXITS,
-    load: async () => (await import('./commands/demo.ts')).demo,
+    load: async () => (await import('./commands/demo.ts')).handleDemo,
   },
 ];

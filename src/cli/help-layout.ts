@@ -1,7 +1,7 @@
 import { Help } from 'commander';
 
 /** A word and what it is for. */
-export type Row = readonly [word: string, purpose: string];
+export type HelpRow = readonly [word: string, purpose: string];
 
 /** Lays help out for a terminal: what a word is for stands beside it, or below it where there is little room. */
 export class HelpLayout extends Help {
@@ -12,12 +12,12 @@ export class HelpLayout extends Help {
     this.helpWidth = columns;
   }
 
-  override formatItem(word: string, width: number, purpose: string, helper: Help): string {
+  override formatItem(term: string, width: number, purpose: string, helper: Help): string {
     const columns = this.helpWidth ?? 80;
-    if (purpose === '' || columns - width - 4 >= LEAST_BESIDE) {
-      return super.formatItem(word, width, purpose, helper);
+    if (purpose === '' || columns - width - 4 >= MIN_PURPOSE_COLUMNS) {
+      return super.formatItem(term, width, purpose, helper);
     }
-    return `  ${word}\n${this.boxWrap(purpose, columns - BELOW.length).replace(/^/gm, BELOW)}`;
+    return `  ${term}\n${this.boxWrap(purpose, columns - PURPOSE_INDENT.length).replace(/^/gm, PURPOSE_INDENT)}`;
   }
 
   /** A part of the help that stands by itself. */
@@ -26,12 +26,12 @@ export class HelpLayout extends Help {
   }
 
   /** One that has a heading. */
-  section(heading: string, rows: readonly Row[]): string {
-    const width = Math.max(...rows.map(([word]) => word.length));
-    const items = rows.map(([word, purpose]) => this.formatItem(word, width, purpose, this));
+  section(heading: string, rows: readonly HelpRow[]): string {
+    const width = Math.max(...rows.map(([term]) => term.length));
+    const items = rows.map(([term, purpose]) => this.formatItem(term, width, purpose, this));
     return [this.paragraph(heading), ...items].join('\n');
   }
 }
 
-const LEAST_BESIDE = 30;
-const BELOW = ' '.repeat(6);
+const MIN_PURPOSE_COLUMNS = 30;
+const PURPOSE_INDENT = ' '.repeat(6);

@@ -1,6 +1,6 @@
 import { EXIT } from '../errors.ts';
-import type { Entry, Exit } from './entry.ts';
-import type { HelpLayout, Row } from './help-layout.ts';
+import type { CommandSpec, ExitCodeMeaning } from './entry.ts';
+import type { HelpLayout, HelpRow } from './help-layout.ts';
 
 /** What the help begins with. */
 export const INTRODUCTION = `Raymond runs Claude Code through workflows made of markdown prompts and shell scripts.
@@ -8,7 +8,7 @@ export const INTRODUCTION = `Raymond runs Claude Code through workflows made of 
 RUN is the id of a run, the beginning of it, or "last". Options that are always the same belong in .raymond/config.toml: raymond --init-config writes one with all of them explained.`;
 
 /** How a run can end. */
-export const RUN_EXITS: readonly Exit[] = [
+export const RUN_EXITS: readonly ExitCodeMeaning[] = [
   [EXIT.completed, 'every agent ended with a result'],
   [EXIT.failed, 'at least one agent failed'],
   [EXIT.waiting, 'waiting for a person'],
@@ -20,7 +20,7 @@ export const RUN_EXITS: readonly Exit[] = [
   [EXIT.interrupted, 'interrupted'],
 ];
 
-const EXAMPLES: readonly Row[] = [
+const EXAMPLES: readonly HelpRow[] = [
   ['raymond demo', 'see it work: no account, no cost'],
   ['raymond init first && raymond first', 'write a first workflow and run it'],
   ['raymond workflows/coding --budget 5', ''],
@@ -28,23 +28,23 @@ const EXAMPLES: readonly Row[] = [
 ];
 
 /** What the help of the whole program ends with. */
-export const endOfHelp = (layout: HelpLayout): string =>
+export const renderHelpFooter = (layout: HelpLayout): string =>
   [
-    layout.paragraph(OF_COMMANDS),
+    layout.paragraph(COMMAND_HELP_HINT),
     layout.section('Examples:', EXAMPLES),
-    layout.section('Exit codes of a run (other commands list their own):', RUN_EXITS.map(rowOf)),
+    layout.section('Exit codes of a run (other commands list their own):', RUN_EXITS.map(createExitCodeRow)),
   ].join('\n');
 
-const OF_COMMANDS =
+const COMMAND_HELP_HINT =
   '`raymond COMMAND --help` lists the options of a command; those of `run` go with `raymond WORKFLOW` too.';
 
 /** What the help of a command ends with. */
-export function endOfCommand({ examples, exits = [] }: Entry, layout: HelpLayout): string {
-  const lines = examples.map((line): Row => [line, '']);
+export function renderCommandHelpFooter({ examples, exits = [] }: CommandSpec, layout: HelpLayout): string {
+  const lines = examples.map((line): HelpRow => [line, '']);
   return [
     layout.section('Examples:', lines),
-    ...(exits.length === 0 ? [] : [layout.section('Exit codes:', exits.map(rowOf))]),
+    ...(exits.length === 0 ? [] : [layout.section('Exit codes:', exits.map(createExitCodeRow))]),
   ].join('\n');
 }
 
-const rowOf = ([code, meaning]: Exit): Row => [String(code).padStart(3), meaning];
+const createExitCodeRow = ([code, meaning]: ExitCodeMeaning): HelpRow => [String(code).padStart(3), meaning];

@@ -1,71 +1,71 @@
 import type { Activity } from '../core/activity.ts';
 import type { Event } from '../core/event.ts';
-import { wrapped } from '../observers/fit.ts';
-import { dyeFor, type Ink } from '../observers/ink.ts';
+import { wrapText } from '../observers/fit.ts';
+import { createColorizer, type TextStyle } from '../observers/ink.ts';
 import { Painter } from '../observers/live/painter.ts';
-import { render, titleOf } from '../observers/live/render.ts';
-import type { Clock, Screen } from '../observers/live/screen.ts';
-import { EMPTY_VIEW, viewAfter, viewSeeing } from '../observers/live/view.ts';
-import { lineOf, linesAbout } from '../observers/words.ts';
-import { isToldOtherwise, type Show } from './show.ts';
+import { formatWindowTitle, renderLiveView } from '../observers/live/render.ts';
+import type { LiveClock, Screen } from '../observers/live/screen.ts';
+import { applyActivities, applyEvents, EMPTY_VIEW } from '../observers/live/view.ts';
+import { formatActivity, formatEvent } from '../observers/words.ts';
+import { isReportedElsewhere, type Reporter } from './show.ts';
 
 /** What goes on at the bottom of the screen, and what has happened above it. */
-export function liveShow(screen: Screen, verbose: boolean, clock: Clock = CLOCK): Show {
-  const dye = dyeFor(screen.colour);
+export function createLiveReporter(screen: Screen, verbose: boolean, clock: LiveClock = SYSTEM_CLOCK): Reporter {
+  const colorize = createColorizer(screen.colour);
   let view = EMPTY_VIEW;
   let interrupts = 0;
   /** What is not in the view yet: it is made once a frame. Of what agents do, only the latest counts. */
-  let news: Event[] = [];
-  const seen = new Map<string, Activity>();
+  let pendingEvents: Event[] = [];
+  const latestActivities = new Map<string, Activity>();
   /** Whether the past is still being read, without which the news make no sense. */
-  let reading = false;
+  let isLoadingPast = false;
   const painter = new Painter(screen, clock, (now, size) => {
-    if (!reading) {
-      view = { ...viewSeeing(viewAfter(view, news), seen.values()), interrupts };
-      news = [];
-      seen.clear();
+    if (!isLoadingPast) {
+      view = { ...applyActivities(applyEvents(view, pendingEvents), latestActivities.values()), interrupts };
+      pendingEvents = [];
+      latestActivities.clear();
     }
-    return { lines: render(view, now, size), title: titleOf(view, now) };
+    return { lines: renderLiveView(view, now, size), title: formatWindowTitle(view, now) };
   });
-  const print = (text: string, ink?: Ink): void => {
-    for (const line of text.split('\n').flatMap((one) => wrapped(one, screen.size().columns - 1))) {
-      painter.print(ink === undefined ? line : dye(ink, line));
+  const print = (text: string, style?: TextStyle): void => {
+    for (const line of text.split('\n').flatMap((part) => wrapText(part, screen.size().columns - 1))) {
+      painter.print(style === undefined ? line : colorize(style, line));
     }
   };
-  const catchUp = (past: readonly Event[]): void => {
-    news = [...past, ...news];
-    reading = false;
-    painter.touch();
+  const addPastEvents = (past: readonly Event[]): void => {
+    pendingEvents = [...past, ...pendingEvents];
+    isLoadingPast = false;
+    painter.scheduleRepaint();
   };
   return {
     observe(event) {
-      const line = isToldOtherwise(event) || IN_BLOCK.has(event.kind) ? null : lineOf(event);
-      if (line !== null) print(line, inkOf(event));
-      news.push(event);
-      painter.touch();
+      const line = isReportedElsewhere(event) || SHOWN_IN_BLOCK.has(event.kind) ? null : formatEvent(event);
+      if (line !== null) print(line, getEventStyle(event));
+      pendingEvents.push(event);
+      painter.scheduleRepaint();
     },
-    recall(past) {
-      reading = true;
-      past.then(catchUp, () => catchUp([]));
+    loadPast(past) {
+      isLoadingPast = true;
+      past.then(addPastEvents, () => addPastEvents([]));
     },
     watch(activity) {
-      if (verbose) for (const line of linesAbout(activity)) print(line, 'dim');
-      seen.set(activity.agent, activity);
-      painter.touch();
+      if (verbose) for (const line of formatActivity(activity)) print(line, 'dim');
+      latestActivities.set(activity.agent, activity);
+      painter.scheduleRepaint();
     },
-    say: (line) => print(line, 'yellow'),
+    warn: (line) => print(line, 'yellow'),
     interrupt(times) {
       interrupts = times;
-      painter.touch();
+      painter.scheduleRepaint();
     },
     close: () => painter.close(),
   };
 }
 
 /** What the block shows as long as it matters. */
-const IN_BLOCK: ReadonlySet<Event['kind']> = new Set(['turn_started', 'agent_started']);
+const SHOWN_IN_BLOCK: ReadonlySet<Event['kind']> = new Set(['turn_started', 'agent_started']);
 
-const INKS: Partial<Record<Event['kind'], Ink | undefined>> = {
+const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle | undefined>> = {
   run_started: 'dim',
   run_resumed: 'dim',
   agent_resumed: 'dim',
@@ -74,16 +74,17 @@ const INKS: Partial<Record<Event['kind'], Ink | undefined>> = {
 };
 
 /** Whatever is neither plain progress nor a failure is a warning. */
-const inkOf = ({ kind }: Event): Ink | undefined => (kind in INKS ? INKS[kind] : 'yellow');
+const getEventStyle = ({ kind }: Event): TextStyle | undefined =>
+  kind in EVENT_STYLES ? EVENT_STYLES[kind] : 'yellow';
 
-const CLOCK: Clock = {
+const SYSTEM_CLOCK: LiveClock = {
   now: Date.now,
-  after(ms, act) {
-    const timer = setTimeout(act, ms).unref();
+  after(ms, action) {
+    const timer = setTimeout(action, ms).unref();
     return () => clearTimeout(timer);
   },
-  every(ms, act) {
-    const timer = setInterval(act, ms).unref();
+  every(ms, action) {
+    const timer = setInterval(action, ms).unref();
     return () => clearInterval(timer);
   },
 };

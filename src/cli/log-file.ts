@@ -1,20 +1,27 @@
 import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
-import { codeOf } from '../errors.ts';
-import { usage } from './usage.ts';
+import { errorCodeOf } from '../errors.ts';
+import { usageError } from './usage.ts';
 
 /**
  * Appends events to a file as lines of JSON; does nothing where no file is asked for. It must be writable at the start.
  * If it is not so later, that is told once, and the file is given up.
  */
-export function logTo(file: string | undefined, cwd: string, warn: (line: string) => void): (event: Event) => void {
+export function openLogFile(
+  file: string | undefined,
+  cwd: string,
+  warn: (line: string) => void,
+): (event: Event) => void {
   if (file === undefined) return () => {};
   const path = resolve(cwd, file);
   try {
     appendFileSync(path, '', { mode: 0o600 });
   } catch (error) {
-    throw usage(`--log-file ${file} cannot be written (${codeOf(error)})`, 'Name a file in a folder that is there.');
+    throw usageError(
+      `--log-file ${file} cannot be written (${errorCodeOf(error)})`,
+      'Name a file in a folder that is there.',
+    );
   }
   let isOpen = true;
   return (event) => {
@@ -23,7 +30,9 @@ export function logTo(file: string | undefined, cwd: string, warn: (line: string
       appendFileSync(path, `${JSON.stringify(event)}\n`);
     } catch (error) {
       isOpen = false;
-      warn(`warning: --log-file ${file} cannot be written any more (${codeOf(error)}): it ends here, the run goes on`);
+      warn(
+        `warning: --log-file ${file} cannot be written any more (${errorCodeOf(error)}): it ends here, the run goes on`,
+      );
     }
   };
 }

@@ -1,23 +1,23 @@
-import { distance, nearest } from '../core/nearest.ts';
-import { CATALOGUE } from './catalogue.ts';
+import { editDistance, nearest } from '../core/nearest.ts';
+import { COMMAND_TABLE } from './catalogue.ts';
 
 /** Every word that is a command. */
-export const NAMES: readonly string[] = CATALOGUE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+export const COMMAND_NAMES: readonly string[] = COMMAND_TABLE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
 
 /** The commands that a mistyped or unfinished word may stand for: all that are equally near, each by one name. */
-export function commandsNear(word: string): readonly string[] {
-  const wanted = word.toLowerCase();
-  return CATALOGUE.flatMap(({ name, aliases = [] }) => {
+export function findSimilarCommands(word: string): readonly string[] {
+  const typed = word.toLowerCase();
+  return COMMAND_TABLE.flatMap(({ name, aliases = [] }) => {
     const names = [name, ...aliases];
-    return names.find((each) => isNear(wanted, each)) ?? [];
+    return names.find((each) => isSimilar(typed, each)) ?? [];
   });
 }
 
-function isNear(word: string, name: string): boolean {
-  if (word.length >= LEAST_LETTERS && name.startsWith(word)) return true;
-  const best = nearest(word, NAMES);
-  return best !== undefined && distance(word, name) === distance(word, best);
+function isSimilar(word: string, name: string): boolean {
+  if (word.length >= MIN_PREFIX_LETTERS && name.startsWith(word)) return true;
+  const best = nearest(word, COMMAND_NAMES);
+  return best !== undefined && editDistance(word, name) === editDistance(word, best);
 }
 
 /** With fewer, too many words begin alike. */
-const LEAST_LETTERS = 3;
+const MIN_PREFIX_LETTERS = 3;

@@ -1,36 +1,36 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { errorCodeOf } from '../errors.ts';
 
 /** Makes a folder and those above it, one by one: where no folder can be made, such as in /proc, Node's own way never ends. */
-export function makeFolder(folder: string, mode?: number): void {
+export function createFolderWithParents(folder: string, mode?: number): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return void readdirSync(folder);
-    const above = dirname(folder);
-    if (codeOf(error) !== 'ENOENT' || above === folder) throw error;
-    makeFolder(above);
+    if (errorCodeOf(error) === 'EEXIST') return void readdirSync(folder);
+    const parent = dirname(folder);
+    if (errorCodeOf(error) !== 'ENOENT' || parent === folder) throw error;
+    createFolderWithParents(parent);
     mkdirSync(folder, { mode });
   }
 }
 
 /** What a folder holds, in words: `a file`, or `a file and 2 more`; null if it is empty or not there. */
-export function contentOf(folder: string, counts: (name: string) => boolean): string | null {
+export function describeFolderContent(folder: string, isCounted: (name: string) => boolean): string | null {
   try {
-    const [first, ...more] = readdirSync(folder).filter(counts);
+    const [first, ...more] = readdirSync(folder).filter(isCounted);
     if (first === undefined) return null;
     return more.length === 0 ? first : `${first} and ${more.length} more`;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (errorCodeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
 
 /** Why nothing can be written there, in words. */
-export const reasonOf = (error: unknown): string => REASONS[codeOf(error)] ?? String(error);
+export const describeWriteError = (error: unknown): string => WRITE_ERRORS[errorCodeOf(error)] ?? String(error);
 
-const REASONS: Readonly<Record<string, string>> = {
+const WRITE_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'no folder can be made there',
   EEXIST: 'there is a file in the way',
   ENOTDIR: 'there is a file where a folder should be',

@@ -1,71 +1,71 @@
 import { resolve } from 'node:path';
-import { readConfig } from '../config/config.ts';
-import { microsOf } from '../core/ledger.ts';
-import { effortName, modelName } from '../core/preference.ts';
+import { readConfigOptions } from '../config/config.ts';
+import { usdToMicros } from '../core/ledger.ts';
+import { normalizeEffort, normalizeModel } from '../core/preference.ts';
 import type { Options } from '../core/run.ts';
-import { variableProblem } from '../core/variables.ts';
-import { configFile } from '../raymond/records.ts';
-import type { Words } from './entry.ts';
-import { usage } from './usage.ts';
-import { allOf, amountOf, countOf, textOf } from './words.ts';
+import { variableNameProblem } from '../core/variables.ts';
+import { findConfigFile } from '../raymond/records.ts';
+import type { ParsedOptions } from './entry.ts';
+import { usageError } from './usage.ts';
+import { getCountOption, getNumberOption, getRepeatedOption, getTextOption } from './words.ts';
 
 /** The options of a run that were given in words; what was not given is left out. */
-export function optionsOf(words: Words, cwd: string): Partial<Options> {
-  const timeoutSeconds = amountOf(words, 'timeout');
-  const budget = amountOf(words, 'budget');
-  const [model, effort, agent] = ['model', 'effort', 'agent'].map((name) => textOf(words, name));
-  const pairs = allOf(words, 'var');
+export function parseRunOptions(parsed: ParsedOptions, cwd: string): Partial<Options> {
+  const timeoutSeconds = getNumberOption(parsed, 'timeout');
+  const budget = getNumberOption(parsed, 'budget');
+  const [model, effort, agent] = ['model', 'effort', 'agent'].map((name) => getTextOption(parsed, name));
+  const pairs = getRepeatedOption(parsed, 'var');
   return {
-    ...(budget !== undefined && { budgetMicros: budget === 0 ? null : Math.max(1, microsOf(budget)) }),
-    ...given('maxIterations', countOf(words, 'maxIterations')),
-    ...given('parallel', countOf(words, 'parallel')),
-    ...given('retries', countOf(words, 'retries')),
+    ...(budget !== undefined && { budgetMicros: budget === 0 ? null : Math.max(1, usdToMicros(budget)) }),
+    ...omitUndefined('maxIterations', getCountOption(parsed, 'maxIterations')),
+    ...omitUndefined('parallel', getCountOption(parsed, 'parallel')),
+    ...omitUndefined('retries', getCountOption(parsed, 'retries')),
     ...(timeoutSeconds !== undefined && {
       timeoutMs: timeoutSeconds === 0 ? 0 : Math.max(1, Math.round(timeoutSeconds * 1000)),
     }),
-    ...(model !== undefined && { model: modelName(model) }),
-    ...(effort !== undefined && { effort: effortName(effort) }),
-    ...permissions(words),
-    ...(typeof words.wait === 'boolean' && { wait: words.wait }),
-    ...(typeof words.debug === 'boolean' && { debug: words.debug }),
-    ...(agent !== undefined && { agent: agentOf(agent, cwd) }),
-    ...given('claude', textOf(words, 'claude')),
-    ...(pairs.length > 0 && { variables: variables(pairs) }),
+    ...(model !== undefined && { model: normalizeModel(model) }),
+    ...(effort !== undefined && { effort: normalizeEffort(effort) }),
+    ...parsePermissions(parsed),
+    ...(typeof parsed.wait === 'boolean' && { wait: parsed.wait }),
+    ...(typeof parsed.debug === 'boolean' && { debug: parsed.debug }),
+    ...(agent !== undefined && { agent: parseAgentOption(agent, cwd) }),
+    ...omitUndefined('claude', getTextOption(parsed, 'claude')),
+    ...(pairs.length > 0 && { variables: parseVariables(pairs) }),
   };
 }
 
 /** What the config file says, as far as the command line does not say otherwise. */
-export function withConfig(options: Partial<Options>, cwd: string): Partial<Options> {
-  const config = readConfig(configFile(cwd));
+export function addConfigFileOptions(options: Partial<Options>, cwd: string): Partial<Options> {
+  const config = readConfigOptions(findConfigFile(cwd));
   return { ...config, ...options, variables: { ...config.variables, ...options.variables } };
 }
 
 /** Who names a mode wants that mode, whatever the run was allowed before. */
-function permissions(words: Words): Partial<Options> {
-  if (words.dangerouslySkipPermissions) return { skipPermissions: true };
-  const permissionMode = textOf(words, 'permissionMode');
+function parsePermissions(parsed: ParsedOptions): Partial<Options> {
+  if (parsed.dangerouslySkipPermissions) return { skipPermissions: true };
+  const permissionMode = getTextOption(parsed, 'permissionMode');
   return permissionMode === undefined ? {} : { permissionMode, skipPermissions: false };
 }
 
 /** A file of answers is remembered by its whole path: a resume may come from elsewhere. */
-function agentOf(who: string, cwd: string): string {
-  if (who === 'claude') return who;
-  const [, file] = /^replay:(.+)$/.exec(who) ?? [];
-  if (file === undefined) throw usage(`--agent must be claude or replay:FILE, not \`${who}\``);
+function parseAgentOption(value: string, cwd: string): string {
+  if (value === 'claude') return value;
+  const [, file] = /^replay:(.+)$/.exec(value) ?? [];
+  if (file === undefined) throw usageError(`--agent must be claude or replay:FILE, not \`${value}\``);
   return `replay:${resolve(cwd, file)}`;
 }
 
-const given = <Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> =>
+const omitUndefined = <Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> =>
   value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
 
-function variables(pairs: readonly string[]): Readonly<Record<string, string>> {
+function parseVariables(pairs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at < 1) throw usage(`--var wants name=value, not \`${pair}\``);
-      const problem = variableProblem(pair.slice(0, at), 'unix');
-      if (problem !== undefined) throw usage(`--var: ${problem}`);
-      return [pair.slice(0, at), pair.slice(at + 1)] as const;
+      const equalsIndex = pair.indexOf('=');
+      if (equalsIndex < 1) throw usageError(`--var wants name=value, not \`${pair}\``);
+      const problem = variableNameProblem(pair.slice(0, equalsIndex), 'unix');
+      if (problem !== undefined) throw usageError(`--var: ${problem}`);
+      return [pair.slice(0, equalsIndex), pair.slice(equalsIndex + 1)] as const;
     }),
   );
 }

@@ -1,19 +1,19 @@
-import { type Dye, dyeFor } from '../observers/ink.ts';
+import { type Colorizer, createColorizer } from '../observers/ink.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Where something is to be read. In a file or a pipe every line may be as long as it likes. */
-export interface Page {
+export interface RenderContext {
   readonly columns: number;
-  readonly dye: Dye;
+  readonly colorize: Colorizer;
   readonly now: number;
 }
 
 /** The page behind stdout. */
-export function pageOf({ outIsScreen = false, screen }: Terminal): Page {
+export function createRenderContext({ outIsScreen = false, screen }: Terminal): RenderContext {
   const isScreen = outIsScreen && screen !== null;
   return {
     columns: isScreen ? screen.size().columns : Number.POSITIVE_INFINITY,
-    dye: dyeFor(isScreen && screen.colour),
+    colorize: createColorizer(isScreen && screen.colour),
     now: Date.now(),
   };
 }

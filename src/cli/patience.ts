@@ -1,10 +1,10 @@
-import type { Words } from './entry.ts';
-import { amountOf } from './words.ts';
+import type { ParsedOptions } from './entry.ts';
+import { getNumberOption } from './words.ts';
 
-const SECONDS = 60;
+const DEFAULT_TEST_TIMEOUT_SECONDS = 60;
 
 /** How long a scenario may take, in milliseconds: what `--timeout` says, where 0 stands for as long as it likes. */
-export function patienceOf(words: Words): number {
-  const seconds = amountOf(words, 'timeout') ?? SECONDS;
+export function getTestTimeoutMs(options: ParsedOptions): number {
+  const seconds = getNumberOption(options, 'timeout') ?? DEFAULT_TEST_TIMEOUT_SECONDS;
   return seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000;
 }

@@ -1,3 +1,3 @@
 /** A word as a shell takes it for one. */
-export const quoted = (word: string): string =>
+export const quoteShellArgument = (word: string): string =>
   /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

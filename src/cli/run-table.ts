@@ -1,43 +1,48 @@
-import { oneLine } from '../observers/harmless.ts';
-import { dollars } from '../observers/words.ts';
-import { agentCounts, type Listed, type RunSummary } from '../raymond/runs.ts';
-import type { Page } from './page.ts';
-import { ago, standingInk, standingWord } from './standings.ts';
-import { type Column, tableOf } from './table.ts';
+import { sanitizeLine } from '../observers/harmless.ts';
+import { formatDollars } from '../observers/words.ts';
+import { countAgents, type RunListEntry, type RunSummary } from '../raymond/runs.ts';
+import type { RenderContext } from './page.ts';
+import { formatAge, formatObservedStatus, getStatusStyle } from './standings.ts';
+import { type Column, renderTable } from './table.ts';
 
 /** Runs as a table for people. Names are told where the ids do not tell them. */
-export function runTable(runs: readonly Listed[], page: Page): readonly string[] {
-  const isNamed = runs.some((run) => run.kind === 'run' && !run.id.startsWith(wordsOf(run.name)));
-  return tableOf(runs, columnsFor(isNamed, page.now), page);
+export function renderRunTable(runs: readonly RunListEntry[], context: RenderContext): readonly string[] {
+  const hasNames = runs.some((run) => run.kind === 'run' && !run.id.startsWith(formatIdPrefix(run.name)));
+  return renderTable(runs, createRunColumns(hasNames, context.now), context);
 }
 
-function columnsFor(isNamed: boolean, now: number): readonly Column<Listed>[] {
-  const ofRun = (cell: (run: RunSummary) => string) => (run: Listed) => (run.kind === 'run' ? cell(run) : '');
+function createRunColumns(hasNames: boolean, now: number): readonly Column<RunListEntry>[] {
+  const ifReadable = (cell: (run: RunSummary) => string) => (run: RunListEntry) =>
+    run.kind === 'run' ? cell(run) : '';
   return [
     { title: 'RUN', cell: ({ id }) => id },
-    ...(isNamed ? [{ title: 'NAME', cell: ofRun(nameOf), spare: true }] : []),
-    { title: 'STATUS', cell: statusOf, ink: (run) => (run.kind === 'run' ? standingInk(run.standing) : 'red') },
-    { title: 'AGENTS', cell: ofRun(agentsOf), spare: true },
-    { title: 'COST', cell: ofRun(({ spentMicros }) => dollars(spentMicros)), align: 'right' },
-    { title: 'AGE', cell: ofRun(({ startedAt }) => ago(startedAt, now)), align: 'right' },
+    ...(hasNames ? [{ title: 'NAME', cell: ifReadable(formatRunName), spare: true }] : []),
+    {
+      title: 'STATUS',
+      cell: formatRunStatus,
+      style: (run) => (run.kind === 'run' ? getStatusStyle(run.observedStatus) : 'red'),
+    },
+    { title: 'AGENTS', cell: ifReadable(formatAgentCounts), spare: true },
+    { title: 'COST', cell: ifReadable(({ spentMicros }) => formatDollars(spentMicros)), align: 'right' },
+    { title: 'AGE', cell: ifReadable(({ startedAt }) => formatAge(startedAt, now)), align: 'right' },
   ];
 }
 
 /** A name as the id that is made of it begins. */
-const wordsOf = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, '-');
+const formatIdPrefix = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, '-');
 
-const nameOf = ({ name }: RunSummary): string => oneLine(name);
+const formatRunName = ({ name }: RunSummary): string => sanitizeLine(name);
 
-function statusOf(run: Listed): string {
+function formatRunStatus(run: RunListEntry): string {
   if (run.kind === 'unreadable') return 'unreadable';
-  const { standing, owner } = run;
-  return standing === 'running' || standing === 'stopping'
-    ? `${standing} (${owner?.pid ?? '?'})`
-    : standingWord(standing);
+  const { observedStatus, owner } = run;
+  return observedStatus === 'running' || observedStatus === 'stopping'
+    ? `${observedStatus} (${owner?.pid ?? '?'})`
+    : formatObservedStatus(observedStatus);
 }
 
-function agentsOf(run: RunSummary): string {
-  return Object.entries(agentCounts(run))
+function formatAgentCounts(run: RunSummary): string {
+  return Object.entries(countAgents(run))
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');

@@ -1,11 +1,11 @@
-import type { Words } from './entry.ts';
-import { liveShow } from './live-show.ts';
-import { plainShow, quietShow, type Show } from './show.ts';
+import type { ParsedOptions } from './entry.ts';
+import { createLiveReporter } from './live-show.ts';
+import { createPlainReporter, createQuietReporter, type Reporter } from './show.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The show that suits the terminal and the words: a live view for people, plain lines for all else. */
-export function showFor(words: Words, { screen, err }: Terminal): Show {
-  const verbose = words.verbose === true;
-  if (words.quiet) return quietShow(err);
-  return screen === null || words.events ? plainShow(err, verbose) : liveShow(screen, verbose);
+export function chooseReporter(options: ParsedOptions, { screen, err }: Terminal): Reporter {
+  const verbose = options.verbose === true;
+  if (options.quiet) return createQuietReporter(err);
+  return screen === null || options.events ? createPlainReporter(err, verbose) : createLiveReporter(screen, verbose);
 }

@@ -1,10 +1,10 @@
-import type { Standing } from '../core/standing.ts';
-import type { Ink } from '../observers/ink.ts';
+import type { ObservedStatus } from '../core/standing.ts';
+import type { TextStyle } from '../observers/ink.ts';
 
 /** How a run stands, in a word or two. */
-export const standingWord = (standing: Standing): string => standing.replaceAll('_', ' ');
+export const formatObservedStatus = (status: ObservedStatus): string => status.replaceAll('_', ' ');
 
-const INKS: Record<Standing, Ink> = {
+const STATUS_STYLES: Record<ObservedStatus, TextStyle> = {
   running: 'green',
   stopping: 'yellow',
   crashed: 'red',
@@ -19,10 +19,10 @@ const INKS: Record<Standing, Ink> = {
 };
 
 /** The ink that such words are written in. */
-export const standingInk = (standing: Standing): Ink => INKS[standing];
+export const getStatusStyle = (status: ObservedStatus): TextStyle => STATUS_STYLES[status];
 
 /** How long ago something was, in the largest unit that fits: `40s`, `12m`, `5h`, `3d`. */
-export function ago(at: number, now: number): string {
+export function formatAge(at: number, now: number): string {
   const seconds = Math.max(0, Math.floor((now - at) / 1000));
   if (seconds < 60) return `${seconds}s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;

@@ -1,87 +1,90 @@
-import { padded, wrapped } from '../observers/fit.ts';
-import { linesOf, oneLine } from '../observers/harmless.ts';
-import { outlookOf } from '../observers/outlook.ts';
-import { endOf } from '../observers/standing-document.ts';
-import { dollars, duration, localTime } from '../observers/words.ts';
-import { workedMs } from '../observers/worked.ts';
+import { padToWidth, wrapText } from '../observers/fit.ts';
+import { sanitizeLine, sanitizeLines } from '../observers/harmless.ts';
+import { describeNextSteps } from '../observers/outlook.ts';
+import { findWorkEndMs } from '../observers/standing-document.ts';
+import { formatDollars, formatDuration, formatLocalTime } from '../observers/words.ts';
+import { computeWorkMs } from '../observers/worked.ts';
 import type { StatusReport } from '../raymond/status.ts';
-import { agentTable } from './agent-table.ts';
-import type { Page } from './page.ts';
-import { ago, standingInk, standingWord } from './standings.ts';
-import { type Column, tableOf } from './table.ts';
+import { renderAgentTable } from './agent-table.ts';
+import type { RenderContext } from './page.ts';
+import { formatAge, formatObservedStatus, getStatusStyle } from './standings.ts';
+import { type Column, renderTable } from './table.ts';
 
 /** Where a run stands, for people. */
-export function statusPage(report: StatusReport, page: Page): readonly string[] {
+export function renderStatusReport(report: StatusReport, context: RenderContext): readonly string[] {
   const parts = [
-    [...headOf(report, page), ...factsOf(report, page)],
-    agentTable(report, page),
-    transitionTable(report, page),
-    outlookLines(report, page),
+    [...renderStatusHeadline(report, context), ...renderFacts(report, context)],
+    renderAgentTable(report, context),
+    renderTransitionTable(report, context),
+    renderNextSteps(report, context),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
 }
 
-function headOf({ run, standing, owner }: StatusReport, page: Page): readonly string[] {
-  const { dye } = page;
+function renderStatusHeadline({ run, observedStatus, owner }: StatusReport, context: RenderContext): readonly string[] {
+  const { colorize } = context;
   const process = owner?.state === 'alive' ? ` (process ${owner.pid})` : '';
-  const word = dye(standingInk(standing), `${standingWord(standing)}${process}`);
-  return wrapped(`${dye('bold', run.id)}  ${word}`, page.columns);
+  const word = colorize(getStatusStyle(observedStatus), `${formatObservedStatus(observedStatus)}${process}`);
+  return wrapText(`${colorize('bold', run.id)}  ${word}`, context.columns);
 }
 
 type Fact = readonly [label: string, value: string];
 
-function factsOf(report: StatusReport, page: Page): readonly string[] {
+function renderFacts(report: StatusReport, context: RenderContext): readonly string[] {
   const { run, history } = report;
   const { options, ledger, workflow, startedAt, name } = run;
-  const worked = workedMs(history.worked, endOf(report, history, page.now));
-  const budget = options.budgetMicros === null ? '' : ` of ${dollars(options.budgetMicros)}`;
-  const estimate = ledger.estimatedMicros === 0 ? '' : ` (${dollars(ledger.estimatedMicros)} estimated)`;
+  const worked = computeWorkMs(history.worked, findWorkEndMs(report, history, context.now));
+  const budget = options.budgetMicros === null ? '' : ` of ${formatDollars(options.budgetMicros)}`;
+  const estimate = ledger.estimatedMicros === 0 ? '' : ` (${formatDollars(ledger.estimatedMicros)} estimated)`;
   const facts: readonly Fact[] = [
-    ...(name === workflow.name ? [] : [['name', oneLine(name)] as const]),
-    ['workflow', oneLine(workflow.path)],
-    ['started', `${localTime(startedAt)}, ${ago(startedAt, page.now)} ago`],
-    ['at work', duration(worked)],
-    ['cost', `${dollars(ledger.spentMicros)}${budget}${estimate}`],
+    ...(name === workflow.name ? [] : [['name', sanitizeLine(name)] as const]),
+    ['workflow', sanitizeLine(workflow.path)],
+    ['started', `${formatLocalTime(startedAt)}, ${formatAge(startedAt, context.now)} ago`],
+    ['at work', formatDuration(worked)],
+    ['cost', `${formatDollars(ledger.spentMicros)}${budget}${estimate}`],
     ...(options.maxIterations === null
       ? []
       : [['states', `${run.iterations} of ${options.maxIterations} entered`] as const]),
   ];
-  return facts.flatMap(([label, value]) => wrapped(`${page.dye('dim', padded(label, LABEL))}${value}`, page.columns));
+  return facts.flatMap(([label, value]) =>
+    wrapText(`${context.colorize('dim', padToWidth(label, LABEL_COLUMNS))}${value}`, context.columns),
+  );
 }
 
-const LABEL = 10;
+const LABEL_COLUMNS = 10;
 
-type Transition = StatusReport['history']['transitions'][number];
+type RecentTransition = StatusReport['history']['transitions'][number];
 
-function transitionTable({ history }: StatusReport, page: Page): readonly string[] {
+function renderTransitionTable({ history }: StatusReport, context: RenderContext): readonly string[] {
   const { transitions } = history;
   if (transitions.length === 0) return [];
-  const costs = transitions.some(({ costMicros }) => costMicros > 0);
-  const columns: readonly Column<Transition>[] = [
-    { title: 'TIME', cell: ({ at }) => moment(at, page.now), ink: () => 'dim', spare: true },
+  const hasCosts = transitions.some(({ costMicros }) => costMicros > 0);
+  const columns: readonly Column<RecentTransition>[] = [
+    { title: 'TIME', cell: ({ at }) => formatTransitionTime(at, context.now), style: () => 'dim', spare: true },
     { title: 'AGENT', cell: ({ agent }) => agent },
     { title: 'LATEST TRANSITIONS', cell: ({ state, to, tag }) => `${state} → ${to ?? 'end'} (${tag})` },
-    ...(costs ? [{ title: 'COST', cell: costOf, align: 'right', spare: true } as const] : []),
+    ...(hasCosts ? [{ title: 'COST', cell: formatTransitionCost, align: 'right', spare: true } as const] : []),
   ];
-  return tableOf(transitions, columns, page);
+  return renderTable(transitions, columns, context);
 }
 
-const costOf = ({ costMicros }: Transition): string => dollars(costMicros);
+const formatTransitionCost = ({ costMicros }: RecentTransition): string => formatDollars(costMicros);
 
 /** The time of day, with its date if that is not today. */
-function moment(at: number, now: number): string {
-  const [day, time = ''] = localTime(at).split(' ');
-  return localTime(now).startsWith(`${day} `) ? time : `${day} ${time}`;
+function formatTransitionTime(at: number, now: number): string {
+  const [day, time = ''] = formatLocalTime(at).split(' ');
+  return formatLocalTime(now).startsWith(`${day} `) ? time : `${day} ${time}`;
 }
 
-function outlookLines(report: StatusReport, page: Page): readonly string[] {
-  const { waitsFor, commands } = outlookOf(report, page.now);
+function renderNextSteps(report: StatusReport, context: RenderContext): readonly string[] {
+  const { waitsFor, commands } = describeNextSteps(report, context.now);
   return [
-    ...waitsFor.flatMap(paragraph).flatMap((line) => wrapped(line, page.columns)),
+    ...waitsFor.flatMap(indentContinuation).flatMap((line) => wrapText(line, context.columns)),
     // Not broken into lines: they are there to be copied.
-    ...commands.map(({ purpose, command }) => `${purpose}: ${page.dye('bold', command)}`),
+    ...commands.map(({ purpose, command }) => `${purpose}: ${context.colorize('bold', command)}`),
   ];
 }
 
 /** What someone said in several lines, set off from what is said next. */
-const paragraph = (text: string): readonly string[] => linesOf(text).map((line, at) => (at === 0 ? line : `  ${line}`));
+const indentContinuation = (text: string): readonly string[] =>
+  sanitizeLines(text).map((line, at) => (at === 0 ? line : `  ${line}`));

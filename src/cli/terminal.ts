@@ -9,7 +9,7 @@ export interface Terminal {
   /** Whether `out` is a screen and not a file or a program; not if this is left out. */
   readonly outIsScreen?: boolean;
   /** Why something could not be written to `out`, given once; null if all is well. Left out where nothing can go wrong. */
-  readonly takeFault?: () => string | null;
+  readonly takeWriteError?: () => string | null;
   /** Everything else: the story, and what went wrong. */
   readonly err: (text: string) => void;
   readonly cwd: string;
@@ -17,5 +17,5 @@ export interface Terminal {
   /** The screen behind `err`; null if nobody sits in front of it. */
   readonly screen: Screen | null;
   /** Calls back at each Ctrl-C, until it is told to stop listening. */
-  readonly onInterrupt: (act: () => void) => () => void;
+  readonly onInterrupt: (action: () => void) => () => void;
 }

@@ -1,27 +1,27 @@
-import { knowsUnicode, plainSigns } from './charset.ts';
-import { outletInto } from './outlet.ts';
+import { replaceSymbolsWithAscii, supportsUnicode } from './charset.ts';
+import { createOutputWriter } from './outlet.ts';
 import type { Screen, Terminal } from './terminal.ts';
 
 /** The terminal this process was started in, at work in this folder. */
-export function thisTerminal(cwd: string): Terminal {
+export function openProcessTerminal(cwd: string): Terminal {
   const { stdout, stderr, env, platform } = process;
-  const [out, err] = [outletInto(stdout), outletInto(stderr)];
-  const isPlain = stderr.isTTY && !knowsUnicode(env, platform);
-  const say = (text: string): void => err.write(isPlain ? plainSigns(text) : text);
+  const [out, err] = [createOutputWriter(stdout), createOutputWriter(stderr)];
+  const isAsciiOnly = stderr.isTTY && !supportsUnicode(env, platform);
+  const writeErr = (text: string): void => err.write(isAsciiOnly ? replaceSymbolsWithAscii(text) : text);
   return {
     out: out.write,
     outIsScreen: stdout.isTTY,
-    takeFault: out.takeFault,
-    err: say,
+    takeWriteError: out.takeWriteError,
+    err: writeErr,
     cwd,
     env,
-    screen: screen(say),
-    onInterrupt: (act) => listen(['SIGINT', 'SIGTERM'], act),
+    screen: detectScreen(writeErr),
+    onInterrupt: (action) => onSignals(['SIGINT', 'SIGTERM'], action),
   };
 }
 
 /** Who does not say what terminal it is, or calls it dumb, cannot move a cursor. Whoever sets NO_COLOR, to whatever, wants none. */
-function screen(write: Screen['write']): Screen | null {
+function detectScreen(write: Screen['write']): Screen | null {
   const { stderr, env, platform } = process;
   const isDumb = env.TERM === 'dumb' || (!env.TERM && platform !== 'win32');
   if (!stderr.isTTY || isDumb) return null;
@@ -29,49 +29,49 @@ function screen(write: Screen['write']): Screen | null {
     write,
     size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
     colour: !env.NO_COLOR && stderr.hasColors(),
-    onResize: (act) => {
-      stderr.on('resize', act);
-      return () => stderr.off('resize', act);
+    onResize: (action) => {
+      stderr.on('resize', action);
+      return () => stderr.off('resize', action);
     },
     onLeave,
   };
 }
 
-const WAKING_MS = 100;
+const RESUME_DELAY_MS = 100;
 
 /** Before the process ends, by itself or by Ctrl-\, and around the sleep that Ctrl-Z sends it to. */
 function onLeave(leave: () => void, back: () => void): () => void {
-  const quit = (): void => obey('SIGQUIT', quit);
-  const sleep = (): void => {
-    obey('SIGTSTP', sleep);
+  const handleQuit = (): void => performDefault('SIGQUIT', handleQuit);
+  const handleSuspend = (): void => {
+    performDefault('SIGTSTP', handleSuspend);
     // The clock stands still while we sleep. Where nobody could wake us, the system does not let us sleep at all.
     setTimeout(() => {
-      if (over) return;
-      process.on('SIGTSTP', sleep);
+      if (isStopped) return;
+      process.on('SIGTSTP', handleSuspend);
       back();
-    }, WAKING_MS);
+    }, RESUME_DELAY_MS);
   };
   /** Does what the signal would have done without us. */
-  const obey = (signal: NodeJS.Signals, listener: () => void): void => {
+  const performDefault = (signal: NodeJS.Signals, listener: () => void): void => {
     leave();
     process.off(signal, listener);
     process.kill(process.pid, signal);
   };
-  let over = false;
+  let isStopped = false;
   process.on('exit', leave);
-  process.on('SIGQUIT', quit);
-  process.on('SIGTSTP', sleep);
+  process.on('SIGQUIT', handleQuit);
+  process.on('SIGTSTP', handleSuspend);
   return () => {
-    over = true;
+    isStopped = true;
     process.off('exit', leave);
-    process.off('SIGQUIT', quit);
-    process.off('SIGTSTP', sleep);
+    process.off('SIGQUIT', handleQuit);
+    process.off('SIGTSTP', handleSuspend);
   };
 }
 
-function listen(signals: readonly NodeJS.Signals[], act: () => void): () => void {
-  for (const signal of signals) process.on(signal, act);
+function onSignals(signals: readonly NodeJS.Signals[], action: () => void): () => void {
+  for (const signal of signals) process.on(signal, action);
   return () => {
-    for (const signal of signals) process.off(signal, act);
+    for (const signal of signals) process.off(signal, action);
   };
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { shipped } from '../shipped.ts';
+import { resolvePackageFile } from '../shipped.ts';
 
 /** The version of this package. */
-export function version(): string {
-  return String((JSON.parse(readFileSync(shipped('package.json'), 'utf8')) as { version: unknown }).version);
+export function readPackageVersion(): string {
+  return String(
+    (JSON.parse(readFileSync(resolvePackageFile('package.json'), 'utf8')) as { readPackageVersion: unknown })
+      .readPackageVersion,
+  );
 }

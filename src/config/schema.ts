@@ -1,9 +1,9 @@
-import { VARIABLE_NAMES } from '../core/variable-shape.ts';
+import { VARIABLE_NAME_SCHEMA } from '../core/variable-shape.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** The config file as JSON Schema, for editors: exactly what `parseConfig` takes. */
 export function configSchema(): object {
-  const options = Object.entries(SETTINGS).map(([name, setting]) => [name, optionShape(setting)] as const);
+  const options = Object.entries(SETTINGS).map(([name, setting]) => [name, settingSchema(setting)] as const);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Raymond: config.toml',
@@ -18,7 +18,7 @@ export function configSchema(): object {
       vars: {
         description: 'Variables for every prompt and script: {{name}} in prompts, $name in scripts.',
         type: 'object',
-        propertyNames: VARIABLE_NAMES,
+        propertyNames: VARIABLE_NAME_SCHEMA,
         additionalProperties: { type: 'string' },
       },
     },
@@ -26,7 +26,7 @@ export function configSchema(): object {
   };
 }
 
-function optionShape({ purpose, shape, sample, otherwise }: Setting): object {
-  if (otherwise === null) return { description: purpose, ...shape, default: sample };
-  return { description: `${purpose} Without it: ${otherwise}.`, ...shape, examples: [sample] };
+function settingSchema({ purpose, jsonSchema, sample, whenOmitted }: Setting): object {
+  if (whenOmitted === null) return { description: purpose, ...jsonSchema, default: sample };
+  return { description: `${purpose} Without it: ${whenOmitted}.`, ...jsonSchema, examples: [sample] };
 }

@@ -1,21 +1,21 @@
 import { SETTINGS, type Setting } from './settings.ts';
-import { written } from './written.ts';
+import { formatTomlValue } from './written.ts';
 
 /** A config file with every option explained and none set: an option is a `#` without a blank behind it. */
 export function configTemplate(): string {
-  const options = Object.entries(SETTINGS).map(([name, setting]) => explained(name, setting));
-  return `${HEAD}\n[raymond]\n\n${options.join('\n')}\n${VARS}`;
+  const options = Object.entries(SETTINGS).map(([name, setting]) => formatSetting(name, setting));
+  return `${HEADER}\n[raymond]\n\n${options.join('\n')}\n${VARS_SECTION}`;
 }
 
-function explained(name: string, { purpose, sample, otherwise }: Setting): string {
-  const without = otherwise === null ? '' : `# Without it: ${otherwise}.\n`;
-  return `# ${purpose}\n${without}#${name} = ${written(sample)}\n`;
+function formatSetting(name: string, { purpose, sample, whenOmitted }: Setting): string {
+  const without = whenOmitted === null ? '' : `# Without it: ${whenOmitted}.\n`;
+  return `# ${purpose}\n${without}#${name} = ${formatTomlValue(sample)}\n`;
 }
 
 /** The schema stands beside the file, so that the reference holds wherever Raymond is installed. */
-export const CONFIG_SCHEMA = 'config.schema.json';
+export const CONFIG_SCHEMA_FILE = 'config.schema.json';
 
-const HEAD = `#:schema ./${CONFIG_SCHEMA}
+const HEADER = `#:schema ./${CONFIG_SCHEMA_FILE}
 # The options of Raymond for whoever works in this folder or below it.
 #
 # Take the # away from an option to set it. What stands there is its default; where it is only an example, "Without it"
@@ -24,7 +24,7 @@ const HEAD = `#:schema ./${CONFIG_SCHEMA}
 # A run remembers its options: what you change here counts for runs that are started later.
 `;
 
-const VARS = `[vars]
+const VARS_SECTION = `[vars]
 
 # Variables for every prompt and script, always texts: {{issue}} in prompts, $issue in scripts.
 #issue = "195"

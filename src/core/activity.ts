@@ -14,7 +14,7 @@ export type Doing =
   | { readonly kind: 'prints'; readonly text: string };
 
 /** One thing that Claude Code did, as its output tells it. `below` marks what a sub-agent did. */
-export type Deed =
+export type ClaudeActivity =
   | { readonly kind: 'says'; readonly text: string; readonly below: boolean }
   | {
       readonly kind: 'uses';

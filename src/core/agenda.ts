@@ -1,6 +1,6 @@
 import type { Agent } from './agent.ts';
-import { inTurn, isAtClaude, type Turn, turnsFor, type Wait, waitOf } from './due.ts';
-import { agentOf, type Run } from './run.ts';
+import { hasClaudeTurnRunning, sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from './due.ts';
+import { getAgent, type Run } from './run.ts';
 import type { Signal } from './signal.ts';
 
 /**
@@ -9,10 +9,10 @@ import type { Signal } from './signal.ts';
  * An agent whose turn was started is attended to until a signal about it is taken in. The others, if anything is to be
  * done about them, are on the list of what they wait for, in the order in which they came to it.
  */
-export class Agenda {
+export class TurnScheduler {
   private run: Run;
-  private readonly attended = new Set<string>();
-  private readonly lists: Readonly<Record<Wait | 'atClaude', Set<string>>> = {
+  private readonly started = new Set<string>();
+  private readonly lists: Readonly<Record<WaitKind | 'atClaude', Set<string>>> = {
     recorded: new Set(),
     sleep: new Set(),
     script: new Set(),
@@ -22,59 +22,59 @@ export class Agenda {
 
   constructor(run: Run) {
     this.run = run;
-    this.enlistAll();
+    this.rebuildLists();
   }
 
   /** Whether no turn is under way. */
   get isIdle(): boolean {
-    return this.attended.size === 0;
+    return this.started.size === 0;
   }
 
   /** Takes in what a signal has made of the run. */
-  follow(signal: Signal, run: Run): void {
-    const known = this.run.agents.length;
+  update(signal: Signal, run: Run): void {
+    const previousCount = this.run.agents.length;
     this.run = run;
     if ('agent' in signal) this.release(signal.agent);
-    for (let place = known; place < run.agents.length; place++) this.enlist(run.agents[place] as Agent);
+    for (let index = previousCount; index < run.agents.length; index++) this.updateLists(run.agents[index] as Agent);
     // Nothing else changes more than the agent it is about and those who are born of it.
-    if (signal.kind === 'resumed') this.enlistAll();
+    if (signal.kind === 'resumed') this.rebuildLists();
   }
 
   /** The turn of this agent has been started. */
-  attend(id: string): void {
-    this.attended.add(id);
-    this.enlist(agentOf(this.run, id));
+  markStarted(id: string): void {
+    this.started.add(id);
+    this.updateLists(getAgent(this.run, id));
   }
 
   /** Nobody attends to this agent any more. */
   release(id: string): void {
-    this.attended.delete(id);
-    this.enlist(agentOf(this.run, id));
+    this.started.delete(id);
+    this.updateLists(getAgent(this.run, id));
   }
 
   /** What should be under way now and is not. */
   due(): readonly Turn[] {
     const { recorded, sleep, script, prompt, atClaude } = this.lists;
-    const those = (ids: ReadonlySet<string>): Iterable<Agent> => (ids.size === 0 ? [] : agentsOf(this.run, ids));
+    const agentsIn = (ids: ReadonlySet<string>): Iterable<Agent> => (ids.size === 0 ? [] : agentsOf(this.run, ids));
     return turnsFor(this.run, {
-      recorded: those(recorded),
-      sleep: those(sleep),
-      script: those(script),
-      prompt: those(prompt),
-      atClaude: those(atClaude),
+      recorded: agentsIn(recorded),
+      sleep: agentsIn(sleep),
+      script: agentsIn(script),
+      prompt: agentsIn(prompt),
+      atClaude: agentsIn(atClaude),
     });
   }
 
-  private enlistAll(): void {
+  private rebuildLists(): void {
     for (const list of Object.values(this.lists)) list.clear();
-    for (const agent of inTurn(this.run.agents)) this.enlist(agent);
+    for (const agent of sortByReadySince(this.run.agents)) this.updateLists(agent);
   }
 
   /** Puts an agent on the lists it belongs to and takes it off the others. Who is on a list already keeps its place. */
-  private enlist(agent: Agent): void {
-    const wait = this.attended.has(agent.id) ? null : waitOf(agent);
+  private updateLists(agent: Agent): void {
+    const wait = this.started.has(agent.id) ? null : waitKindOf(agent);
     for (const [name, list] of Object.entries(this.lists)) {
-      if (name === 'atClaude' ? isAtClaude(agent) : name === wait) list.add(agent.id);
+      if (name === 'atClaude' ? hasClaudeTurnRunning(agent) : name === wait) list.add(agent.id);
       else list.delete(agent.id);
     }
   }
@@ -82,5 +82,5 @@ export class Agenda {
 
 /** Looked up one by one, as far as somebody wants them. */
 function* agentsOf(run: Run, ids: ReadonlySet<string>): Iterable<Agent> {
-  for (const id of ids) yield agentOf(run, id);
+  for (const id of ids) yield getAgent(run, id);
 }

@@ -3,7 +3,7 @@ import type { Rules } from './policy.ts';
 import type { Position } from './position.ts';
 
 /** What a turn says to Claude Code: the state's prompt, a reminder of its tags, or to go on after an interruption. */
-export type Prompt =
+export type TurnPrompt =
   | { readonly kind: 'state' }
   | { readonly kind: 'reminder'; readonly text: string }
   | { readonly kind: 'continue' };
@@ -15,10 +15,10 @@ export type SessionUse =
   | { readonly kind: 'fork'; readonly id: string; readonly from: string };
 
 /** A turn that is on record: it is under way, or was when the lights went out. */
-export interface TurnRecord {
+export interface RunningTurn {
   /** Counted per agent, from 1. */
   readonly number: number;
-  readonly prompt: Prompt;
+  readonly prompt: TurnPrompt;
   /** Null for a script. */
   readonly session: SessionUse | null;
   readonly startedAt: number;
@@ -34,13 +34,13 @@ export interface TurnRecord {
  */
 export type Phase =
   /** `since` is the step in which it became ready: first come, first served. */
-  | { readonly kind: 'ready'; readonly prompt: Prompt; readonly since: number }
-  | { readonly kind: 'running'; readonly turn: TurnRecord }
+  | { readonly kind: 'ready'; readonly prompt: TurnPrompt; readonly since: number }
+  | { readonly kind: 'running'; readonly turn: RunningTurn }
   | {
       readonly kind: 'sleeping';
       readonly why: 'retry' | 'usage_limit';
       readonly untilMs: number;
-      readonly prompt: Prompt;
+      readonly prompt: TurnPrompt;
     }
   | {
       readonly kind: 'withheld';
@@ -53,7 +53,7 @@ export type Phase =
       readonly kind: 'paused';
       readonly why: FailureKind | 'unreadable';
       readonly message: string;
-      readonly prompt: Prompt;
+      readonly prompt: TurnPrompt;
     }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };
@@ -80,16 +80,16 @@ export interface Agent extends Position {
   readonly visits: Readonly<Record<string, number>>;
 }
 
-type Birth = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'>;
+type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'>;
 
 /** An agent about to enter its first state. */
-export function newAgent({ since, ...birth }: Birth & { since: number }): Agent {
+export function newAgent({ since, ...origin }: AgentOrigin & { since: number }): Agent {
   return {
-    ...birth,
+    ...origin,
     session: null,
     stack: [],
     phase: { kind: 'ready', prompt: { kind: 'state' }, since },
-    ...FRESH_IN_STATE,
+    ...PER_STATE_DEFAULTS,
     turns: 0,
     forks: 0,
     costMicros: 0,
@@ -98,7 +98,7 @@ export function newAgent({ since, ...birth }: Birth & { since: number }): Agent 
 }
 
 /** What an agent forgets when it moves on. */
-export const FRESH_IN_STATE = {
+export const PER_STATE_DEFAULTS = {
   rules: null,
   tries: 0,
   reminders: 0,
@@ -108,6 +108,6 @@ export const FRESH_IN_STATE = {
 } as const;
 
 /** How often an agent has entered the state it is in. */
-export function visitsOf({ visits, state }: Agent): number {
+export function visitCount({ visits, state }: Agent): number {
   return Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
 }

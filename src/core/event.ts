@@ -1,19 +1,19 @@
-import type { Prompt, SessionUse } from './agent.ts';
+import type { SessionUse, TurnPrompt } from './agent.ts';
 import type { FailureKind } from './failure.ts';
-import type { ProblemKind } from './problem.ts';
-import type { Options, Run, RunStatus, Stop } from './run.ts';
+import type { AnswerProblemKind } from './problem.ts';
+import type { Options, Run, RunStatus, StopReason } from './run.ts';
 import type { TagName } from './transitions/index.ts';
 
-interface Told {
+interface BaseEvent {
   readonly at: number;
 }
 
-interface OfAgent extends Told {
+interface AgentEvent extends BaseEvent {
   readonly agent: string;
   readonly state: string;
 }
 
-export interface RunStarted extends Told {
+export interface RunStarted extends BaseEvent {
   readonly kind: 'run_started';
   readonly run: string;
   readonly name: string;
@@ -21,18 +21,18 @@ export interface RunStarted extends Told {
   readonly options: Options;
 }
 
-export interface RunResumed extends Told {
+export interface RunResumed extends BaseEvent {
   readonly kind: 'run_resumed';
   readonly options: Options;
 }
 
 /** No new turns from here on; those under way come to their end. */
-export interface RunStopping extends Told {
+export interface RunStopping extends BaseEvent {
   readonly kind: 'run_stopping';
-  readonly stop: Stop;
+  readonly stop: StopReason;
 }
 
-export interface RunEnded extends Told {
+export interface RunEnded extends BaseEvent {
   readonly kind: 'run_ended';
   readonly status: Exclude<RunStatus, 'running'>;
   readonly spentMicros: number;
@@ -40,7 +40,7 @@ export interface RunEnded extends Told {
 }
 
 /** An agent was born: `main` of nobody, a worker of its parent. */
-export interface AgentStarted extends OfAgent {
+export interface AgentStarted extends AgentEvent {
   readonly kind: 'agent_started';
   readonly parent: string | null;
   readonly cwd: string;
@@ -48,15 +48,15 @@ export interface AgentStarted extends OfAgent {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-export interface TurnStarted extends OfAgent {
+export interface TurnStarted extends AgentEvent {
   readonly kind: 'turn_started';
   readonly turn: number;
-  readonly prompt: Prompt['kind'];
+  readonly prompt: TurnPrompt['kind'];
   readonly session: SessionUse | null;
 }
 
 /** A turn ended, well or not; its cost is in the ledger. */
-export interface TurnEnded extends OfAgent {
+export interface TurnEnded extends AgentEvent {
   readonly kind: 'turn_ended';
   readonly turn: number;
   readonly session: string | null;
@@ -69,7 +69,7 @@ export interface TurnEnded extends OfAgent {
 }
 
 /** An agent moved on. `to` is null when it ended. The cost is that of all turns in the state it left. */
-export interface Transitioned extends OfAgent {
+export interface Transitioned extends AgentEvent {
   readonly kind: 'transition';
   readonly tag: TagName;
   readonly to: string | null;
@@ -80,16 +80,16 @@ export interface Transitioned extends OfAgent {
   readonly input: string | null;
 }
 
-export interface Reminded extends OfAgent {
+export interface Reminded extends AgentEvent {
   readonly kind: 'reminded';
-  readonly problem: ProblemKind;
+  readonly problem: AnswerProblemKind;
   readonly message: string;
   readonly count: number;
   readonly limit: number;
 }
 
 /** A failed turn will be tried again: after a back-off, or when a usage limit ends. */
-export interface Sleeping extends OfAgent {
+export interface Sleeping extends AgentEvent {
   readonly kind: 'sleeping';
   readonly why: 'retry' | 'usage_limit';
   readonly untilMs: number;
@@ -98,12 +98,12 @@ export interface Sleeping extends OfAgent {
   readonly count: number;
 }
 
-export interface Woken extends OfAgent {
+export interface Woken extends AgentEvent {
   readonly kind: 'woken';
 }
 
 /** A conversation could not be resumed; the next try makes do with less of it. */
-export interface SessionLost extends OfAgent {
+export interface SessionLost extends AgentEvent {
   readonly kind: 'session_lost';
   readonly session: string;
   readonly next: 'fork' | 'new';
@@ -111,38 +111,38 @@ export interface SessionLost extends OfAgent {
 }
 
 /** The budget ran out: an answer is kept but not followed. */
-export interface AnswerWithheld extends OfAgent {
+export interface AnswerWithheld extends AgentEvent {
   readonly kind: 'answer_withheld';
 }
 
 /** A state may not be entered again by this agent. */
-export interface VisitLimit extends OfAgent {
+export interface VisitLimit extends AgentEvent {
   readonly kind: 'visit_limit';
   readonly maxVisits: number;
 }
 
-export interface AgentPaused extends OfAgent {
+export interface AgentPaused extends AgentEvent {
   readonly kind: 'agent_paused';
   readonly why: FailureKind | 'unreadable';
   readonly message: string;
 }
 
-export interface AgentFailed extends OfAgent {
+export interface AgentFailed extends AgentEvent {
   readonly kind: 'agent_failed';
   readonly message: string;
 }
 
-export interface AgentEnded extends OfAgent {
+export interface AgentEnded extends AgentEvent {
   readonly kind: 'agent_ended';
   readonly result: string;
 }
 
 /** A paused, limited or failed agent is taken up again where it stands. */
-export interface AgentResumed extends OfAgent {
+export interface AgentResumed extends AgentEvent {
   readonly kind: 'agent_resumed';
 }
 
-export interface Warned extends OfAgent {
+export interface Warned extends AgentEvent {
   readonly kind: 'warning';
   readonly message: string;
 }
@@ -176,7 +176,7 @@ export interface Step {
 }
 
 /** A step together with the run it was taken from. */
-export interface Taken {
+export interface AppliedStep {
   readonly before: Run;
   readonly step: Step;
 }

@@ -55,10 +55,10 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
 };
 
 const FIRST_DELAY_MS = 2_000;
-const LONGEST_DELAY_MS = 120_000;
+const MAX_DELAY_MS = 120_000;
 
 /** How long to wait before the nth retry: twice as long each time, spread so that agents do not retry in step. */
 export function backOffMs(retry: number, jitter: number): number {
-  const full = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1));
+  const full = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1));
   return Math.round(full * (0.5 + jitter / 2));
 }

@@ -1,19 +1,19 @@
-import { type Agent, FRESH_IN_STATE, newAgent } from './agent.ts';
-import { type Heading, judge } from './answer.ts';
+import { type Agent, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
+import { interpretAnswer, type ResolvedTag } from './answer.ts';
 import type { Event, Step } from './event.ts';
-import { workerId } from './ids.ts';
+import { nextWorkerId } from './ids.ts';
 import { isPrompt, type Scope } from './names.ts';
 import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
-import { type Problem, problem } from './problem.ts';
-import { reminder } from './reminder.ts';
-import { joined, placeOf } from './roster.ts';
+import { type AnswerProblem, answerProblem } from './problem.ts';
+import { formatReminder } from './reminder.ts';
+import { addAgents, indexOfAgent } from './roster.ts';
 import { type Run, withAgent } from './run.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 
 /** An answer and what is needed to judge it. */
-export interface Answer {
+export interface TurnAnswer {
   readonly text: string;
   readonly denials: readonly string[];
   readonly folders: Readonly<Record<string, string | null>>;
@@ -22,18 +22,25 @@ export interface Answer {
 }
 
 /** Takes an agent where its answer says, or asks it again. */
-export function follow(run: Run, agent: Agent, answer: Answer): Step {
+export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
   const policy = agent.rules?.policy ?? [];
   const { scope, folders, denials } = answer;
   const implicit = isPrompt(agent.state) && denials.length === 0 && !agent.mustSay;
-  const verdict = judge(answer.text, { policy, scope, folders, resetStack: run.options.resetStack, implicit });
-  if (verdict.kind === 'wrong') {
-    const asked = denials.length > 0 && verdict.problem.kind === 'no_tag' && implicitTag(policy) !== undefined;
-    return askAgain(run, agent, asked ? denied(denials) : verdict.problem, answer);
+  const decision = interpretAnswer(answer.text, {
+    policy,
+    scope,
+    folders,
+    resetStack: run.options.resetStack,
+    implicit,
+  });
+  if (decision.kind === 'wrong') {
+    const toolsWereDenied =
+      denials.length > 0 && decision.problem.kind === 'no_tag' && implicitTag(policy) !== undefined;
+    return remindOrFail(run, agent, toolsWereDenied ? toolsDeniedProblem(denials) : decision.problem, answer);
   }
-  const place = { at: answer.at, agent: agent.id, state: agent.state };
-  const warnings = verdict.warnings.map((message): Event => ({ kind: 'warning', ...place, message }));
-  const moved = move(run, agent, verdict.headings, verdict.implicit, answer.at);
+  const eventBase = { at: answer.at, agent: agent.id, state: agent.state };
+  const warnings = decision.warnings.map((message): Event => ({ kind: 'warning', ...eventBase, message }));
+  const moved = applyTags(run, agent, decision.tags, decision.implicit, answer.at);
   return { run: moved.run, events: [...warnings, ...moved.events] };
 }
 
@@ -45,13 +52,13 @@ export function failAgent(run: Run, agent: Agent, message: string, at: number): 
   };
 }
 
-const denied = (tools: readonly string[]): Problem =>
-  problem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
+const toolsDeniedProblem = (tools: readonly string[]): AnswerProblem =>
+  answerProblem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
 
 /** A prompt is reminded as often as its state allows, without a policy once; a script only fails. */
-function askAgain(run: Run, agent: Agent, wrong: Problem, { text, scope, at }: Answer): Step {
+function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, { text, scope, at }: TurnAnswer): Step {
   if (!isPrompt(agent.state)) {
-    const why = wrong.kind === 'no_tag' ? withOutput(wrong.message, text) : wrong.message;
+    const why = rejection.kind === 'no_tag' ? appendOutput(rejection.message, text) : rejection.message;
     return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${why}`, at);
   }
   const policy = agent.rules?.policy ?? [];
@@ -59,54 +66,57 @@ function askAgain(run: Run, agent: Agent, wrong: Problem, { text, scope, at }: A
   const count = agent.reminders + 1;
   if (count > limit) {
     const tries = limit === 1 ? '1 reminder' : `${limit} reminders`;
-    return failAgent(run, agent, `${agent.state}: no valid answer after ${tries}: ${wrong.message}`, at);
+    return failAgent(run, agent, `${agent.state}: no valid answer after ${tries}: ${rejection.message}`, at);
   }
-  const prompt = { kind: 'reminder', text: reminder(wrong, policy, scope) } as const;
-  const asked: Agent = {
+  const prompt = { kind: 'reminder', text: formatReminder(rejection, policy, scope) } as const;
+  const reminded: Agent = {
     ...agent,
     reminders: count,
-    mustSay: agent.mustSay || wrong.kind === 'tools_denied',
+    mustSay: agent.mustSay || rejection.kind === 'tools_denied',
     phase: { kind: 'ready', prompt, since: run.seq },
   };
-  const { kind, message } = wrong;
-  const place = { at, agent: agent.id, state: agent.state };
-  return { run: withAgent(run, asked), events: [{ kind: 'reminded', ...place, problem: kind, message, count, limit }] };
+  const { kind, message } = rejection;
+  const eventBase = { at, agent: agent.id, state: agent.state };
+  return {
+    run: withAgent(run, reminded),
+    events: [{ kind: 'reminded', ...eventBase, problem: kind, message, count, limit }],
+  };
 }
 
-const MOST_SHOWN = 1_000;
-const MOST_LINES = 5;
+const MAX_OUTPUT_CHARS = 1_000;
+const MAX_OUTPUT_LINES = 5;
 
 /** Who looks for a tag that is not there wants to see what is there instead: the last lines of it. */
-function withOutput(message: string, text: string): string {
-  const end = text.slice(-MOST_SHOWN).trim();
+function appendOutput(message: string, text: string): string {
+  const end = text.slice(-MAX_OUTPUT_CHARS).trim();
   if (end === '') return 'it printed nothing';
   const lines = end.split('\n').filter((line) => line.trim() !== '');
-  return `${message}; it printed:\n${lines.slice(-MOST_LINES).join('\n')}`;
+  return `${message}; it printed:\n${lines.slice(-MAX_OUTPUT_LINES).join('\n')}`;
 }
 
 /** Makes the transitions of one answer: one, or forks and where their parent goes on. */
-function move(run: Run, agent: Agent, headings: readonly Heading[], implicit: boolean, at: number): Step {
+function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implicit: boolean, at: number): Step {
   let position: Position = positionOf(agent);
   let result: string | undefined;
   const workers: Worker[] = [];
   const events: Event[] = [];
-  for (const { tag, go } of headings) {
-    const made = TRANSITIONS[tag].follow(position, go);
-    if (made.kind === 'end') {
-      result = made.result;
+  for (const { tag, target } of tags) {
+    const outcome = TRANSITIONS[tag].follow(position, target);
+    if (outcome.kind === 'end') {
+      result = outcome.result;
       continue;
     }
-    position = made.position;
-    if (made.worker !== undefined) workers.push(made.worker);
-    if (made.warning !== undefined)
-      events.push({ kind: 'warning', at, agent: agent.id, state: agent.state, message: made.warning });
+    position = outcome.position;
+    if (outcome.worker !== undefined) workers.push(outcome.worker);
+    if (outcome.warning !== undefined)
+      events.push({ kind: 'warning', at, agent: agent.id, state: agent.state, message: outcome.warning });
   }
   events.push({
     kind: 'transition',
     at,
     agent: agent.id,
     state: agent.state,
-    tag: headings[0]?.tag ?? 'result',
+    tag: tags[0]?.tag ?? 'result',
     to: result === undefined ? position.state : null,
     implicit,
     session: agent.session?.kind === 'open' ? agent.session.id : null,
@@ -119,27 +129,27 @@ function move(run: Run, agent: Agent, headings: readonly Heading[], implicit: bo
     return { run: withAgent(run, { ...agent, phase: { kind: 'ended', result } }), events };
   }
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
-  const forked = fork(run, { ...agent, ...position, ...FRESH_IN_STATE, phase }, workers, at);
+  const forked = startWorkers(run, { ...agent, ...position, ...PER_STATE_DEFAULTS, phase }, workers, at);
   return { run: forked.run, events: [...events, ...forked.events] };
 }
 
 /** Brings the workers of an agent into the world. */
-function fork(run: Run, parent: Agent, workers: readonly Worker[], at: number): Step {
+function startWorkers(run: Run, parent: Agent, workers: readonly Worker[], at: number): Step {
   if (workers.length === 0) return { run: withAgent(run, parent), events: [] };
-  const born: Agent[] = [];
-  const names = new Set<string>();
-  const isTaken = (id: string): boolean => names.has(id) || placeOf(run.agents, id) !== -1;
+  const newAgents: Agent[] = [];
+  const newIds = new Set<string>();
+  const isTaken = (id: string): boolean => newIds.has(id) || indexOfAgent(run.agents, id) !== -1;
   let forks = parent.forks;
   for (const worker of workers) {
-    const named = workerId(parent.id, forks, worker.state, isTaken);
-    forks = named.forks;
-    names.add(named.id);
-    born.push(newAgent({ ...worker, id: named.id, parent: parent.id, since: run.seq }));
+    const next = nextWorkerId(parent.id, forks, worker.state, isTaken);
+    forks = next.forks;
+    newIds.add(next.id);
+    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, since: run.seq }));
   }
   const { agents, ...rest } = withAgent(run, { ...parent, forks });
   return {
-    run: { ...rest, agents: joined(agents, born) },
-    events: born.map(({ id, state, cwd, input, variables }) => {
+    run: { ...rest, agents: addAgents(agents, newAgents) },
+    events: newAgents.map(({ id, state, cwd, input, variables }) => {
       return { kind: 'agent_started', at, agent: id, state, parent: parent.id, cwd, input, variables };
     }),
   };

@@ -1,24 +1,24 @@
 import { stem } from './names.ts';
 
 /** The name of the next worker of a parent, and its parent's fork count after it. No name is ever given twice. */
-export function workerId(
+export function nextWorkerId(
   parent: string,
   forks: number,
   state: string,
-  taken: (id: string) => boolean,
+  isTaken: (id: string) => boolean,
 ): { id: string; forks: number } {
-  const short = [...stem(state).toLowerCase()]
+  const abbreviation = [...stem(state).toLowerCase()]
     .slice(0, 6)
     .join('')
     .replace(/[^\p{L}\p{N}_-]/gu, '-');
   for (let count = forks + 1; ; count++) {
-    const id = `${parent}_${short}${count}`;
-    if (!taken(id)) return { id, forks: count };
+    const id = `${parent}_${abbreviation}${count}`;
+    if (!isTaken(id)) return { id, forks: count };
   }
 }
 
 /** `<workflow>-<YYYYMMDD-HHMMSS>-<hex>`; the time is the clock's as the user sees it. */
-export function runId(workflow: string, atMs: number, utcOffsetMinutes: number, hex: string): string {
+export function newRunId(workflow: string, atMs: number, utcOffsetMinutes: number, hex: string): string {
   const name = workflow
     .replace(/[^A-Za-z0-9_-]+/g, '-')
     .replace(/^-+|-+$/g, '')

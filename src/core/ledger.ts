@@ -1,6 +1,6 @@
 /** Money in whole micro-dollars: sums of them are exact. */
-export const microsOf = (usd: number): number => Math.round(usd * 1_000_000);
-export const usdOf = (micros: number): number => micros / 1_000_000;
+export const usdToMicros = (usd: number): number => Math.round(usd * 1_000_000);
+export const microsToUsd = (micros: number): number => micros / 1_000_000;
 
 /** What one turn has cost: as it said itself, or, if it was killed, as we have to guess. */
 export interface CostReport {
@@ -8,7 +8,7 @@ export interface CostReport {
   readonly micros: number;
 }
 
-interface Tally {
+interface StateCost {
   readonly turns: number;
   readonly micros: number;
 }
@@ -20,7 +20,7 @@ export interface Ledger {
   readonly estimatedMicros: number;
   /** Finished Claude turns. */
   readonly turns: number;
-  readonly states: Readonly<Record<string, Tally>>;
+  readonly states: Readonly<Record<string, StateCost>>;
 }
 
 export const EMPTY_LEDGER: Ledger = { spentMicros: 0, estimatedMicros: 0, turns: 0, states: {} };
@@ -38,7 +38,7 @@ export function enterCost(ledger: Ledger, state: string, micros: number, estimat
 
 /** What a turn of this state will probably cost: the mean of its finished turns, else of all turns, else nothing. */
 export function expectedMicros(ledger: Ledger, state: string): number {
-  const tally = Object.hasOwn(ledger.states, state) ? ledger.states[state] : undefined;
-  if (tally !== undefined) return tally.micros / tally.turns;
+  const stateCost = Object.hasOwn(ledger.states, state) ? ledger.states[state] : undefined;
+  if (stateCost !== undefined) return stateCost.micros / stateCost.turns;
   return ledger.turns === 0 ? 0 : ledger.spentMicros / ledger.turns;
 }

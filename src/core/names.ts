@@ -1,5 +1,5 @@
 import { nearest } from './nearest.ts';
-import { shortened } from './problem.ts';
+import { shortenForMessage } from './problem.ts';
 
 export type Platform = 'unix' | 'windows';
 
@@ -14,104 +14,105 @@ export type Resolution =
   | { readonly kind: 'found'; readonly file: string }
   | { readonly kind: 'unsafe' | 'unknown' | 'ambiguous' | 'foreign'; readonly message: string };
 
-const PROMPT = '.md';
-const SCRIPTS: Record<Platform, readonly string[]> = { unix: ['.sh'], windows: ['.ps1', '.bat'] };
-const EXTENSIONS = [PROMPT, ...SCRIPTS.unix, ...SCRIPTS.windows];
-const ENTRIES = ['1_START', 'START'];
+const PROMPT_EXTENSION = '.md';
+const SCRIPT_EXTENSIONS: Record<Platform, readonly string[]> = { unix: ['.sh'], windows: ['.ps1', '.bat'] };
+const EXTENSIONS = [PROMPT_EXTENSION, ...SCRIPT_EXTENSIONS.unix, ...SCRIPT_EXTENSIONS.windows];
+const ENTRY_NAMES = ['1_START', 'START'];
 
 /** Whether a file of a workflow's folder is a state. */
 export const isStateFile = (file: string): boolean => extensionOf(file) !== '';
 
 /** Whether a state is a prompt for Claude Code; the others are scripts. */
-export const isPrompt = (file: string): boolean => extensionOf(file) === PROMPT;
+export const isPrompt = (file: string): boolean => extensionOf(file) === PROMPT_EXTENSION;
 
 /** Whether a file is a state that this kind of machine can run. */
 export const runsOn = (file: string, platform: Platform): boolean =>
-  [PROMPT, ...SCRIPTS[platform]].includes(extensionOf(file));
+  [PROMPT_EXTENSION, ...SCRIPT_EXTENSIONS[platform]].includes(extensionOf(file));
 
 /** A state's name without its extension. A dot is part of the name unless a known extension follows. */
 export const stem = (file: string): string => file.slice(0, file.length - extensionOf(file).length);
 
 /** Finds the file that a tag or a policy means by a name, which may leave the extension out. */
 export function resolveState(name: string, scope: Scope): Resolution {
-  const unsafe = unsafeName(name);
+  const unsafe = unsafeNameMessage(name);
   if (unsafe !== undefined) return { kind: 'unsafe', message: unsafe };
   const extension = extensionOf(name);
   if (extension !== '') {
-    if (!scope.files.includes(name)) return { kind: 'unknown', message: unknownState(name, scope) };
+    if (!scope.files.includes(name)) return { kind: 'unknown', message: unknownStateMessage(name, scope) };
     if (runsOn(name, scope.platform)) return { kind: 'found', file: name };
-    return { kind: 'foreign', message: foreignState(name, [name], scope.platform) };
+    return { kind: 'foreign', message: foreignStateMessage(name, [name], scope.platform) };
   }
   const files = EXTENSIONS.map((ending) => name + ending).filter((file) => scope.files.includes(file));
-  const here = files.filter((file) => runsOn(file, scope.platform));
-  const [file, second] = here;
+  const runnable = files.filter((file) => runsOn(file, scope.platform));
+  const [file, second] = runnable;
   if (file !== undefined && second === undefined) return { kind: 'found', file };
   if (file !== undefined) {
-    const all = here.length === 2 ? 'both' : 'all';
-    const message = `the state \`${name}\` is ambiguous: ${here.join(' and ')} ${all} exist; write the extension`;
+    const all = runnable.length === 2 ? 'both' : 'all';
+    const message = `the state \`${name}\` is ambiguous: ${runnable.join(' and ')} ${all} exist; write the extension`;
     return { kind: 'ambiguous', message };
   }
-  if (files.length > 0) return { kind: 'foreign', message: foreignState(name, files, scope.platform) };
-  return { kind: 'unknown', message: unknownState(name, scope) };
+  if (files.length > 0) return { kind: 'foreign', message: foreignStateMessage(name, files, scope.platform) };
+  return { kind: 'unknown', message: unknownStateMessage(name, scope) };
 }
 
 /** Finds the state in which a folder or a zip starts. */
 export function resolveEntry(scope: Scope): Resolution {
   const states = scope.files.filter((file) => runsOn(file, scope.platform));
-  const [entry, ...others] = states.filter((file) => ENTRIES.includes(stem(file))).sort();
+  const [entry, ...others] = states.filter((file) => ENTRY_NAMES.includes(stem(file))).sort();
   if (entry !== undefined && others.length === 0) return { kind: 'found', file: entry };
   if (entry !== undefined) {
     const message = `it could start in ${[entry, ...others].join(' or in ')}: keep only one of them`;
     return { kind: 'ambiguous', message };
   }
-  const foreign = ENTRIES.map((name) => resolveState(name, scope)).find(({ kind }) => kind === 'foreign');
-  const message = `there is no state to start in: name one 1_START.md or START.md${likeEntry(states)}`;
+  const foreign = ENTRY_NAMES.map((name) => resolveState(name, scope)).find(({ kind }) => kind === 'foreign');
+  const message = `there is no state to start in: name one 1_START.md or START.md${suggestEntry(states)}`;
   return foreign ?? { kind: 'unknown', message };
 }
 
 /** What may have been meant as the state to start in. */
-function likeEntry(states: readonly string[]): string {
-  const same = states.find((file) => ENTRIES.includes(stem(file).toUpperCase()));
+function suggestEntry(states: readonly string[]): string {
+  const same = states.find((file) => ENTRY_NAMES.includes(stem(file).toUpperCase()));
   if (same !== undefined) return `; ${same} is another name, because upper and lower case count`;
-  const near = ENTRIES.flatMap((name) => nearestState(name, states) ?? []);
-  return maybe(states.find((file) => near.includes(stem(file))));
+  const near = ENTRY_NAMES.flatMap((name) => nearestState(name, states) ?? []);
+  return formatSuggestion(states.find((file) => near.includes(stem(file))));
 }
 
-const maybe = (meant: string | undefined): string => (meant === undefined ? '' : ` (did you mean ${meant}?)`);
+const formatSuggestion = (meant: string | undefined): string =>
+  meant === undefined ? '' : ` (did you mean ${meant}?)`;
 
 /** The state most likely meant by a name that finds none, in the form of that name; undefined if none is near. */
 export function nearestState(name: string, states: readonly string[]): string | undefined {
-  const wanted = stem(name);
-  if (wanted.length > LONGEST) return undefined;
-  const others = states.filter((file) => isAlike(wanted, stem(file)));
-  if (wanted === name) return nearest(name, [...others.map(stem), ...others]);
+  const wantedStem = stem(name);
+  if (wantedStem.length > MAX_NAME_LENGTH) return undefined;
+  const others = states.filter((file) => couldBeTypo(wantedStem, stem(file)));
+  if (wantedStem === name) return nearest(name, [...others.map(stem), ...others]);
   // Endings are so much alike that every short name would be near every other.
-  const near = nearest(wanted, others.map(stem));
+  const near = nearest(wantedStem, others.map(stem));
   const files = others.filter((file) => stem(file) === near);
   return files.find((file) => extensionOf(file) === extensionOf(name)) ?? files[0];
 }
 
 /** Whether one name can be a slip for another: STEP_3 is none for STEP_1, and W1 none for A1. */
-function isAlike(a: string, b: string): boolean {
+function couldBeTypo(a: string, b: string): boolean {
   const [one = '', other = ''] = [a, b].map((name) => name.toLowerCase());
   const numbersIn = (name: string): string => (name.match(/\d+/g) ?? []).map(Number).join();
   const shapeOf = (name: string): string => name.replace(/\d+/g, '0');
-  if (one.length < SHORT) return one === other;
+  if (one.length < MIN_TYPO_LENGTH) return one === other;
   return shapeOf(one) !== shapeOf(other) || numbersIn(one) === numbersIn(other);
 }
 
 /** A name that is shorter than this has no letter to spare. */
-const SHORT = 3;
+const MIN_TYPO_LENGTH = 3;
 /** No file system takes a longer one. */
-const LONGEST = 255;
+const MAX_NAME_LENGTH = 255;
 
 /** Why a name cannot be a state's, whatever the workflow holds. */
-function unsafeName(name: string): string | undefined {
+function unsafeNameMessage(name: string): string | undefined {
   if (name === '') return 'the name of the state is empty';
   const separator = /[/\\]/.exec(name)?.[0];
   if (separator !== undefined)
-    return `\`${shortened(name)}\` contains \`${separator}\`: name a state of this workflow, not a path`;
-  if (name.includes('\0')) return `${JSON.stringify(shortened(name))} contains a NUL character`;
+    return `\`${shortenForMessage(name)}\` contains \`${separator}\`: name a state of this workflow, not a path`;
+  if (name.includes('\0')) return `${JSON.stringify(shortenForMessage(name))} contains a NUL character`;
   return undefined;
 }
 
@@ -119,19 +120,19 @@ function extensionOf(file: string): string {
   return EXTENSIONS.find((ending) => file.endsWith(ending) && file.length > ending.length) ?? '';
 }
 
-function unknownState(name: string, scope: Scope): string {
+function unknownStateMessage(name: string, scope: Scope): string {
   const meant = nearestState(name, scope.files.filter(isStateFile));
-  const beside = scope.files.includes(name) ? `; a state's file ends in ${EXTENSIONS.join(', ')}` : '';
-  return `there is no state \`${shortened(name)}\` in this workflow${maybe(meant)}${beside}`;
+  const extensionHint = scope.files.includes(name) ? `; a state's file ends in ${EXTENSIONS.join(', ')}` : '';
+  return `there is no state \`${shortenForMessage(name)}\` in this workflow${formatSuggestion(meant)}${extensionHint}`;
 }
 
-function foreignState(name: string, files: readonly string[], platform: Platform): string {
+function foreignStateMessage(name: string, files: readonly string[], platform: Platform): string {
   const other = platform === 'unix' ? 'Windows' : 'Unix';
-  const wanted = SCRIPTS[platform].map((ending) => stem(files[0] ?? name) + ending).join(' or ');
-  return `the state \`${name}\` exists only for ${other} (${files.join(', ')}); add ${wanted} to run it here`;
+  const missingFiles = SCRIPT_EXTENSIONS[platform].map((ending) => stem(files[0] ?? name) + ending).join(' or ');
+  return `the state \`${name}\` exists only for ${other} (${files.join(', ')}); add ${missingFiles} to run it here`;
 }
 
 /** Whether a file may be a state: who reads or changes a folder wants to be told about it, and these do. */
-export const isNoNote = (file: string): boolean => !NOTES.includes(file.toLowerCase());
+export const isNotDocFile = (file: string): boolean => !DOC_FILES.includes(file.toLowerCase());
 
-const NOTES = ['readme.md', 'claude.md', 'agents.md'];
+const DOC_FILES = ['readme.md', 'claude.md', 'agents.md'];

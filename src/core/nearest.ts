@@ -3,11 +3,11 @@ export function nearest<T extends string>(word: string, candidates: Iterable<T>)
   const wanted = word.toLowerCase();
   let best: T | undefined;
   // One slip, or one for every three letters; but a word of which no letter is left is another word.
-  let least = Math.min(Math.max(1, Math.floor(wanted.length / 3)), wanted.length - 1) + 1;
+  let bestDistance = Math.min(Math.max(1, Math.floor(wanted.length / 3)), wanted.length - 1) + 1;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - wanted.length) >= least) continue;
-    const away = distance(wanted, candidate.toLowerCase());
-    if (away < least) [best, least] = [candidate, away];
+    if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
+    const edits = editDistance(wanted, candidate.toLowerCase());
+    if (edits < bestDistance) [best, bestDistance] = [candidate, edits];
   }
   return best;
 }
@@ -19,7 +19,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
 }
 
 /** Edits between two words; two neighbouring letters swapped are one edit. */
-export function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

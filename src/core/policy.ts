@@ -1,5 +1,5 @@
 import { resolveState, type Scope } from './names.ts';
-import { effortName, modelName } from './preference.ts';
+import { normalizeEffort, normalizeModel } from './preference.ts';
 import type { Tag } from './tag.ts';
 import { type TagName, TRANSITIONS } from './transitions/index.ts';
 
@@ -21,52 +21,52 @@ export interface Rules {
 
 /** Whether a policy permits this tag: every key that the author wrote in some entry says the same. */
 export function permits(policy: Policy, tag: Tag, scope: Scope): boolean {
-  return policy.length === 0 || policy.some((entry) => matches(entry, tag, scope));
+  return policy.length === 0 || policy.some((entry) => matchesEntry(entry, tag, scope));
 }
 
 /** The transition that needs no saying, because it is the only one and nothing about it is open. */
 export function implicitTag(policy: Policy): Tag | undefined {
   const [entry, second] = policy;
   if (entry === undefined || second !== undefined || entry.target === null) return undefined;
-  if (TRANSITIONS[entry.tag].body === 'text' || leavesOpen(entry)) return undefined;
+  if (TRANSITIONS[entry.tag].body === 'text' || hasOpenState(entry)) return undefined;
   return { name: entry.tag, attributes: entry.attributes, repeated: [], body: entry.target, line: 0 };
 }
 
 /** Whether an entry leaves it to the agent to name a state. */
-export function leavesOpen(entry: PolicyEntry): boolean {
+export function hasOpenState(entry: PolicyEntry): boolean {
   const { body, required } = TRANSITIONS[entry.tag];
   return (body === 'state' && entry.target === null) || required.some((name) => !Object.hasOwn(entry.attributes, name));
 }
 
 /** The states that an entry names, each with the key that names it. */
-export function statesNamed(entry: PolicyEntry): readonly (readonly [key: string, name: string])[] {
-  const { return: back, next } = entry.attributes;
+export function namedStates(entry: PolicyEntry): readonly (readonly [key: string, name: string])[] {
+  const { return: returnState, next } = entry.attributes;
   const named: [string, string | null | undefined][] = [
     ['target', entry.target],
-    ['return', back],
+    ['return', returnState],
     ['next', next],
   ];
   return named.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
 
-function matches(entry: PolicyEntry, tag: Tag, scope: Scope): boolean {
+function matchesEntry(entry: PolicyEntry, tag: Tag, scope: Scope): boolean {
   if (entry.tag !== tag.name) return false;
-  if (entry.target !== null && !sameState(entry.target, tag.body, scope)) return false;
-  return Object.entries(entry.attributes).every(([name, wanted]) => {
-    const given = tag.attributes[name];
-    return given !== undefined && sameValue(name, wanted, given, scope);
+  if (entry.target !== null && !isSameState(entry.target, tag.body, scope)) return false;
+  return Object.entries(entry.attributes).every(([name, expected]) => {
+    const actual = tag.attributes[name];
+    return actual !== undefined && isSameValue(name, expected, actual, scope);
   });
 }
 
-function sameValue(name: string, a: string, b: string, scope: Scope): boolean {
-  if (name === 'return' || name === 'next') return sameState(a, b, scope);
-  if (name === 'model') return modelName(a) === modelName(b);
-  if (name === 'effort') return effortName(a) === effortName(b);
+function isSameValue(name: string, a: string, b: string, scope: Scope): boolean {
+  if (name === 'return' || name === 'next') return isSameState(a, b, scope);
+  if (name === 'model') return normalizeModel(a) === normalizeModel(b);
+  if (name === 'effort') return normalizeEffort(a) === normalizeEffort(b);
   return a === b;
 }
 
 /** Whether two names mean the same state: `A` and `A.md` do, if `A` resolves to `A.md`. */
-export function sameState(a: string, b: string, scope: Scope): boolean {
+export function isSameState(a: string, b: string, scope: Scope): boolean {
   const [one, other] = [a, b].map((name) => resolveState(name.trim(), scope));
   return one?.kind === 'found' && other?.kind === 'found' && one.file === other.file;
 }

@@ -1,5 +1,5 @@
 /** What can be wrong with an answer. Each of them can be put right by asking again. */
-export type ProblemKind =
+export type AnswerProblemKind =
   | 'no_tag'
   | 'several_tags'
   | 'unclosed_tag'
@@ -12,12 +12,12 @@ export type ProblemKind =
   | 'tools_denied';
 
 /** A protocol error: part of the game, so a value; its message is a sentence without its full stop. */
-export interface Problem {
-  readonly kind: ProblemKind;
+export interface AnswerProblem {
+  readonly kind: AnswerProblemKind;
   readonly message: string;
 }
 
 /** A text of somebody else's, short enough to stand in a message. */
-export const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+export const shortenForMessage = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-export const problem = (kind: ProblemKind, message: string): Problem => ({ kind, message });
+export const answerProblem = (kind: AnswerProblemKind, message: string): AnswerProblem => ({ kind, message });

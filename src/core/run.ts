@@ -2,7 +2,7 @@ import { type Agent, newAgent } from './agent.ts';
 import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
 import type { Platform } from './names.ts';
 import type { Position, Preference } from './position.ts';
-import { placeOf, replaced } from './roster.ts';
+import { indexOfAgent, replaceAgent } from './roster.ts';
 
 export const RUN_VERSION = 1;
 
@@ -53,7 +53,7 @@ export const DEFAULT_OPTIONS: Options = {
 };
 
 /** Why no new turn may start. */
-export type Stop =
+export type StopReason =
   | { readonly kind: 'budget' }
   | { readonly kind: 'iterations' }
   | { readonly kind: 'usage_limit'; readonly untilMs: number; readonly message: string }
@@ -61,7 +61,7 @@ export type Stop =
   | { readonly kind: 'interrupted' };
 
 /** How a run can end, for good or until it is resumed. */
-export const ENDINGS = [
+export const END_STATUSES = [
   'completed',
   'failed',
   'waiting',
@@ -71,7 +71,7 @@ export const ENDINGS = [
   'interrupted',
 ] as const;
 
-export type RunStatus = 'running' | (typeof ENDINGS)[number];
+export type RunStatus = 'running' | (typeof END_STATUSES)[number];
 
 /** A run as plain data. Saved and loaded at any point, it goes on as if nothing had happened. */
 export interface Run {
@@ -90,13 +90,13 @@ export interface Run {
   readonly ledger: Ledger;
   /** What keeps every Claude turn from starting: a usage limit, or credentials that are being tried again. */
   readonly hold: { readonly untilMs: number; readonly message: string } | null;
-  readonly stop: Stop | null;
+  readonly stop: StopReason | null;
   /** All agents there ever were, in the order of their birth. */
   readonly agents: readonly Agent[];
 }
 
 /** Options with some of them changed; variables are changed one by one. A limit of nothing is no limit. */
-export function changedOptions(options: Options, changes: Partial<Options>): Options {
+export function mergeOptions(options: Options, changes: Partial<Options>): Options {
   const changed = { ...options, ...changes, variables: { ...options.variables, ...changes.variables } };
   return {
     ...changed,
@@ -121,7 +121,7 @@ export function newRun(
     status: 'running',
     workflow,
     startedAt,
-    options: changedOptions(options, {}),
+    options: mergeOptions(options, {}),
     seq: 0,
     iterations: 0,
     ledger: EMPTY_LEDGER,
@@ -134,13 +134,13 @@ export function newRun(
 }
 
 /** The agent of that name; there must be one. */
-export function agentOf(run: Run, id: string): Agent {
-  const agent = run.agents[placeOf(run.agents, id)];
+export function getAgent(run: Run, id: string): Agent {
+  const agent = run.agents[indexOfAgent(run.agents, id)];
   if (agent === undefined) throw new Error(`run ${run.id} has no agent ${id}`);
   return agent;
 }
 
 /** The run with one agent replaced. */
 export function withAgent(run: Run, agent: Agent): Run {
-  return { ...run, agents: replaced(run.agents, placeOf(run.agents, agent.id), agent) };
+  return { ...run, agents: replaceAgent(run.agents, indexOfAgent(run.agents, agent.id), agent) };
 }

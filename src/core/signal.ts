@@ -4,13 +4,13 @@ import type { Scope } from './names.ts';
 import type { Rules } from './policy.ts';
 import type { Options } from './run.ts';
 
-interface Said {
+interface AgentSignal {
   readonly at: number;
   readonly agent: string;
 }
 
 /** A turn is about to start. `sessionId` is a new one, used if the turn opens a conversation. */
-export interface Began extends Said {
+export interface Began extends AgentSignal {
   readonly kind: 'began';
   readonly sessionId: string;
   /** The rules of the state as just read, when its file was read for this turn. */
@@ -19,13 +19,13 @@ export interface Began extends Said {
 }
 
 /** The state's file could not be read or is not valid. */
-export interface Unreadable extends Said {
+export interface Unreadable extends AgentSignal {
   readonly kind: 'unreadable';
   readonly message: string;
 }
 
 /** A turn came to its end, with this as its last word. */
-export interface Answered extends Said {
+export interface Answered extends AgentSignal {
   readonly kind: 'answered';
   readonly text: string;
   readonly cost: CostReport | null;
@@ -36,7 +36,7 @@ export interface Answered extends Said {
 }
 
 /** A turn failed. `progress` says what is left of its conversation: nothing, only our prompt, or part of an answer. */
-export interface Failed extends Said {
+export interface Failed extends AgentSignal {
   readonly kind: 'failed';
   readonly failure: Failure;
   readonly cost: CostReport | null;
@@ -46,7 +46,7 @@ export interface Failed extends Said {
 }
 
 /** A sleep is over. */
-export interface Woke extends Said {
+export interface Woke extends AgentSignal {
   readonly kind: 'woke';
 }
 

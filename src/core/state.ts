@@ -2,7 +2,7 @@ import type { Rules } from './policy.ts';
 import type { Preference } from './position.ts';
 
 /** How Claude Code is to be run in one state, beyond model and effort; null means: as for the whole run. */
-export interface Settings {
+export interface StateSettings {
   readonly timeoutMs: number | null;
   readonly permissionMode: string | null;
   readonly allowedTools: readonly string[] | null;
@@ -11,7 +11,7 @@ export interface Settings {
 }
 
 /** A state as its file says it. A script has no frontmatter: its rules permit everything. */
-export interface State extends Preference, Settings {
+export interface State extends Preference, StateSettings {
   readonly file: string;
   readonly kind: 'prompt' | 'script';
   readonly description: string | null;

@@ -13,19 +13,19 @@ export interface Tag {
 }
 
 /** What reading a message gave: its outermost tags, or the first one that cannot be read. */
-export type Reading =
+export type TagReadResult =
   | { readonly kind: 'tags'; readonly tags: readonly Tag[] }
   | { readonly kind: 'unclosed'; readonly name: string; readonly line: number; readonly message: string };
 
 /** The attributes that belong to the language; they are read in any letter case. */
-export const OWN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'model', 'effort'] as const;
-export type OwnAttribute = (typeof OWN_ATTRIBUTES)[number];
+export const BUILT_IN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'model', 'effort'] as const;
+export type BuiltInAttribute = (typeof BUILT_IN_ATTRIBUTES)[number];
 
 /**
  * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
  * Comments never count. Tags in code count only if no tag stands outside code; there, half a tag is only talk.
  */
-export function readTags(text: string, names: readonly string[]): Reading {
+export function readTags(text: string, names: readonly string[]): TagReadResult {
   if (!text.includes('<')) return { kind: 'tags', tags: [] };
   const regions = findRegions(text);
   const outsideCode = scan(text, blank(text, regions), names);
@@ -38,7 +38,7 @@ export function readTags(text: string, names: readonly string[]): Reading {
  * One pass over `visible`, in which code and comments are blanked; bodies and values are cut from the `text` itself.
  * The first tag that cannot be read ends the pass: the message is refused as a whole, so nothing is read twice.
  */
-function scan(text: string, visible: string, names: readonly string[]): Reading {
+function scan(text: string, visible: string, names: readonly string[]): TagReadResult {
   const tags: Tag[] = [];
   const opener = new RegExp(`<(${names.join('|')})(?=[\\s/>]|$)`, 'gi');
   let line = 1;
@@ -96,11 +96,11 @@ function attributesOf(pairs: readonly (readonly [string, string])[]): Pick<Tag, 
   const attributes = new Map<string, string>();
   const repeated = new Set<string>();
   for (const [written, value] of pairs) {
-    const name = isOwn(written.toLowerCase()) ? written.toLowerCase() : written;
+    const name = isBuiltIn(written.toLowerCase()) ? written.toLowerCase() : written;
     if (attributes.has(name)) repeated.add(name);
     attributes.set(name, value);
   }
   return { attributes: Object.fromEntries(attributes), repeated: [...repeated] };
 }
 
-const isOwn = (name: string): boolean => (OWN_ATTRIBUTES as readonly string[]).includes(name);
+const isBuiltIn = (name: string): boolean => (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name);

@@ -1,4 +1,4 @@
-export interface Rendering {
+export interface RenderedTemplate {
   readonly text: string;
   /** Variables that were asked for and do not exist, each once; they stay in the text as written. */
   readonly unknown: readonly string[];
@@ -8,13 +8,13 @@ export interface Rendering {
  * Fills in `{{name}}` in one pass: a value is never looked at again, whatever it contains.
  * Blanks inside the braces are fine; `\{{name}}` stays as `{{name}}`.
  */
-export function render(template: string, variables: Readonly<Record<string, string>>): Rendering {
+export function renderTemplate(template: string, variables: Readonly<Record<string, string>>): RenderedTemplate {
   const unknown = new Set<string>();
-  const text = template.replace(/(\\?)\{\{\s*([^\s{}]+)\s*\}\}/g, (written, backslash: string, name: string) => {
-    if (backslash !== '') return written.slice(1);
+  const text = template.replace(/(\\?)\{\{\s*([^\s{}]+)\s*\}\}/g, (match, backslash: string, name: string) => {
+    if (backslash !== '') return match.slice(1);
     if (Object.hasOwn(variables, name)) return variables[name] ?? '';
     unknown.add(name);
-    return written;
+    return match;
   });
   return { text, unknown: [...unknown] };
 }

@@ -2,7 +2,7 @@
  * The names that a variable may have, in the words of JSON Schema, for the schemas that editors read. The rule itself is
  * `variableProblem`, as it is on Unix; a test holds the two equal.
  */
-export const VARIABLE_NAMES = {
+export const VARIABLE_NAME_SCHEMA = {
   not: {
     anyOf: [
       { enum: ['result', 'workflow_id', 'agent_id', 'state', '__proto__'] },

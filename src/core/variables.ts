@@ -3,22 +3,22 @@ import type { Platform } from './names.ts';
 import type { Run } from './run.ts';
 
 /** The run's own variables, besides `input`, which is an attribute of the language. */
-const OWN = ['result', 'workflow_id', 'agent_id', 'state'];
+const RUN_VARIABLES = ['result', 'workflow_id', 'agent_id', 'state'];
 
-const FORBIDDEN = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/s;
+const FORBIDDEN_NAMES = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/s;
 
 /** Why a worker's variable may not have this name (it is put into the environment of scripts), or undefined. */
-export function variableProblem(name: string, platform: Platform): string | undefined {
+export function variableNameProblem(name: string, platform: Platform): string | undefined {
   if (name.includes('\0')) return `${JSON.stringify(name)} cannot be a variable: it contains a NUL character`;
-  if (OWN.includes(name))
+  if (RUN_VARIABLES.includes(name))
     return `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`;
-  const meant = platform === 'windows' ? name.toUpperCase() : name;
-  if (!FORBIDDEN.test(meant) && name !== '__proto__') return undefined;
+  const comparedName = platform === 'windows' ? name.toUpperCase() : name;
+  if (!FORBIDDEN_NAMES.test(comparedName) && name !== '__proto__') return undefined;
   return `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
 }
 
 /** What `{{…}}` can name in an agent's prompt. The run's own words always keep their meaning. */
-export function variablesOf(run: Run, agent: Agent): Readonly<Record<string, string>> {
+export function promptVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
   return {
     ...run.options.variables,
     ...agent.variables,

@@ -1,15 +1,15 @@
 import type { LintFinding } from '../analysis/lint.ts';
-import type { Sheet, SheetFile } from '../analysis/sheet.ts';
-import { literalTag } from '../core/reminder.ts';
+import type { WorkflowSource, WorkflowSourceFile } from '../analysis/sheet.ts';
+import { formatPolicyTag } from '../core/reminder.ts';
 import type { State } from '../core/state.ts';
-import { counted } from '../observers/words.ts';
-import { visible } from './escape.ts';
-import { figuresOf, isUntaken, labelOf, partedOf } from './figures.ts';
-import { isState, type Picture, type StateShape } from './picture.ts';
-import { titleOf } from './svg.ts';
+import { formatCount } from '../observers/words.ts';
+import { replaceInvisible } from './escape.ts';
+import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './figures.ts';
+import { type Diagram, isStateShape, type StateShape } from './picture.ts';
+import { formatShapeTitle } from './svg.ts';
 
 /** Everything that the page tells about one state; plain data, which the page shows as text. */
-export interface Card {
+export interface StateCard {
   readonly key: string;
   readonly name: string;
   readonly kind: StateShape['kind'];
@@ -24,17 +24,17 @@ export interface Card {
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** The tags that it permits; empty if it permits all. */
   readonly policy: readonly string[];
-  readonly findings: readonly Told[];
+  readonly findings: readonly CardFinding[];
   readonly text: string;
   /** The line of the file in which the text begins: what is before it is frontmatter. */
   readonly firstLine: number;
 }
 
 /** A finding as the page tells it. */
-type Told = Pick<LintFinding, 'level' | 'rule' | 'line' | 'message' | 'hint'>;
+type CardFinding = Pick<LintFinding, 'level' | 'rule' | 'line' | 'message' | 'hint'>;
 
 /** An arrow as the page tells it. */
-export interface Route {
+export interface PageArrow {
   readonly from: string;
   readonly to: string;
   readonly kind: string;
@@ -44,66 +44,72 @@ export interface Route {
 }
 
 /** More than anyone reads on such a page. */
-const MOST_TEXT = 100_000;
+const MAX_TEXT_LENGTH = 100_000;
 
 /** A card for each state of a picture. */
-export function cardsOf(picture: Picture, sheet: Sheet | null, findings: readonly LintFinding[]): readonly Card[] {
-  const files = new Map(sheet?.files.map((file) => [file.file, file]));
-  return picture.shapes.filter(isState).map((shape) => {
+export function buildStateCards(
+  diagram: Diagram,
+  source: WorkflowSource | null,
+  findings: readonly LintFinding[],
+): readonly StateCard[] {
+  const files = new Map(source?.files.map((file) => [file.file, file]));
+  return diagram.shapes.filter(isStateShape).map((shape) => {
     const file = files.get(shape.state);
     return {
       key: shape.key,
-      name: visible(shape.state),
+      name: replaceInvisible(shape.state),
       kind: shape.kind,
-      description: visible(shape.kind === 'ambiguous' ? meaningsOf(shape) : (shape.description ?? '')),
-      done: figuresOf(shape) ?? '',
-      untaken: isUntaken(shape, picture.travelled),
-      here: partedOf(shape.agents).here.length,
-      failed: partedOf(shape.agents).failed.length,
-      facts: [...presenceIn(shape), ...(file?.kind === 'state' ? settingsOf(file.state) : [])],
-      policy: file?.kind === 'state' ? file.state.rules.policy.map((entry) => visible(literalTag(entry))) : [],
-      findings: findings.filter((finding) => finding.file === shape.state).map(toldOf),
-      text: textOf(file),
-      firstLine: firstLineOf(file),
+      description: replaceInvisible(shape.kind === 'ambiguous' ? explainAmbiguity(shape) : (shape.description ?? '')),
+      done: formatVisitSummary(shape) ?? '',
+      untaken: isUnvisited(shape, diagram.hasRun),
+      here: splitByFailure(shape.agents).here.length,
+      failed: splitByFailure(shape.agents).failed.length,
+      facts: [...listAgentFacts(shape), ...(file?.kind === 'state' ? listSettingFacts(file.state) : [])],
+      policy:
+        file?.kind === 'state' ? file.state.rules.policy.map((entry) => replaceInvisible(formatPolicyTag(entry))) : [],
+      findings: findings.filter((finding) => finding.file === shape.state).map(toCardFinding),
+      text: readShownText(file),
+      firstLine: findFirstTextLine(file),
     };
   });
 }
 
 /** What was found that no card tells, because it concerns the workflow as a whole. */
-export function findingsAbove({ shapes }: Picture, findings: readonly LintFinding[]): readonly Told[] {
-  const states = new Set(shapes.filter(isState).map(({ state }) => state));
-  return findings.filter(({ file }) => !states.has(file)).map(toldOf);
+export function listWorkflowFindings({ shapes }: Diagram, findings: readonly LintFinding[]): readonly CardFinding[] {
+  const states = new Set(shapes.filter(isStateShape).map(({ state }) => state));
+  return findings.filter(({ file }) => !states.has(file)).map(toCardFinding);
 }
 
-const toldOf = ({ level, rule, line, message, hint }: LintFinding): Told => {
-  return { level, rule, line, message: visible(message), hint: visible(hint) };
+const toCardFinding = ({ level, rule, line, message, hint }: LintFinding): CardFinding => {
+  return { level, rule, line, message: replaceInvisible(message), hint: replaceInvisible(hint) };
 };
 
 /** The arrows of a picture. */
-export function routesOf({ shapes, arrows }: Picture): readonly Route[] {
+export function listPageArrows({ shapes, arrows }: Diagram): readonly PageArrow[] {
   const byKey = new Map(shapes.map((shape) => [shape.key, shape]));
   return arrows.map((arrow) => {
     const target = byKey.get(arrow.to);
-    const mark = target === undefined || isState(target) ? '' : titleOf(target);
-    return { from: arrow.from, to: arrow.to, kind: arrow.kind, label: labelOf(arrow), mark };
+    const mark = target === undefined || isStateShape(target) ? '' : formatShapeTitle(target);
+    return { from: arrow.from, to: arrow.to, kind: arrow.kind, label: formatArrowLabel(arrow), mark };
   });
 }
 
-const meaningsOf = ({ couldBe }: StateShape): string => `It could mean ${couldBe.join(' or ')}: write the extension.`;
+const explainAmbiguity = ({ couldBe }: StateShape): string =>
+  `It could mean ${couldBe.join(' or ')}: write the extension.`;
 
-const MOST_AGENTS = 50;
+const MAX_LISTED_AGENTS = 50;
 
-function presenceIn({ agents }: StateShape): Card['facts'] {
-  const left = agents.length - MOST_AGENTS;
+function listAgentFacts({ agents }: StateShape): StateCard['facts'] {
+  const remaining = agents.length - MAX_LISTED_AGENTS;
   return [
     ...agents
-      .slice(0, MOST_AGENTS)
-      .map(({ id, doing, why }) => [id, why === null ? doing : visible(`${doing}: ${why}`)] as const),
-    ...(left > 0 ? [['…', `${counted(left, 'more agent')}`] as const] : []),
+      .slice(0, MAX_LISTED_AGENTS)
+      .map(({ id, doing, why }) => [id, why === null ? doing : replaceInvisible(`${doing}: ${why}`)] as const),
+    ...(remaining > 0 ? [['…', `${formatCount(remaining, 'more agent')}`] as const] : []),
   ];
 }
 
-function settingsOf(state: State): Card['facts'] {
+function listSettingFacts(state: State): StateCard['facts'] {
   const { timeoutMs, allowedTools, disallowedTools, rules } = state;
   const settings: readonly (readonly [string, string | null])[] = [
     ['model', state.model],
@@ -115,20 +121,20 @@ function settingsOf(state: State): Card['facts'] {
     ['disallowed_tools', disallowedTools?.join(', ') ?? null],
     ['append_system_prompt', state.appendSystemPrompt],
   ];
-  return settings.flatMap(([label, value]) => (value === null ? [] : [[label, visible(value)] as const]));
+  return settings.flatMap(([label, value]) => (value === null ? [] : [[label, replaceInvisible(value)] as const]));
 }
 
-function firstLineOf(file: SheetFile | undefined): number {
+function findFirstTextLine(file: WorkflowSourceFile | undefined): number {
   if (file?.kind !== 'state') return 1;
   const { text, state } = file;
   return text.slice(0, text.length - state.text.length).split('\n').length;
 }
 
-function textOf(file: SheetFile | undefined): string {
+function readShownText(file: WorkflowSourceFile | undefined): string {
   if (file === undefined || file.kind === 'other') return '';
   if (file.kind === 'unreadable') return `(${file.message})`;
-  const text = visible(file.state.text);
-  return text.length <= MOST_TEXT
+  const text = replaceInvisible(file.state.text);
+  return text.length <= MAX_TEXT_LENGTH
     ? text
-    : `${text.slice(0, MOST_TEXT)}\n… (${text.length - MOST_TEXT} more characters)`;
+    : `${text.slice(0, MAX_TEXT_LENGTH)}\n… (${text.length - MAX_TEXT_LENGTH} more characters)`;
 }

@@ -1,47 +1,63 @@
 import type { Attributes } from '@viz-js/viz';
 import { escapeMarkup } from './escape.ts';
-import { inLine, isUntaken, LONGEST_NOTE, labelOf, notesOf, partedOf, presenceLines } from './figures.ts';
-import { ARROWS, FAINT, GREEN, PALE, RED, SHAPES } from './looks.ts';
-import { type Arrow, isState, type Mark, type Shape, type StateShape } from './picture.ts';
+import {
+  formatAgentLines,
+  formatArrowLabel,
+  isUnvisited,
+  listShapeNotes,
+  MAX_SHAPE_NOTE_LENGTH,
+  shortenLabel,
+  splitByFailure,
+} from './figures.ts';
+import { ARROW_STYLES, GRAY, GREEN, LIGHT_GRAY, RED, SHAPE_STYLES } from './looks.ts';
+import { type Arrow, type DiagramMarker, type DiagramShape, isStateShape, type StateShape } from './picture.ts';
 
 /** Graphviz knows the width of one font only; others are wider, so that it is told of larger letters than are drawn. */
-export const ROOM = 1.1;
-export const FONT = 'Helvetica,Arial,sans-serif';
-const MONO = 'Courier New,DejaVu Sans Mono,monospace';
+export const FONT_SCALE = 1.1;
+export const FONT_FAMILY = 'Helvetica,Arial,sans-serif';
+const MONO_FONT_FAMILY = 'Courier New,DejaVu Sans Mono,monospace';
 
-const LONGEST_NAME = 40;
+const MAX_NAME_LENGTH = 40;
 
 /** What a shape looks like. Classes are for those who have a style sheet, the rest for those who have none. */
-export function dressShape(shape: Shape, travelled: boolean): Attributes {
-  const look = SHAPES[shape.kind];
-  if (!isState(shape)) {
-    const faded = shape.passed ? {} : { color: PALE, ...(shape.kind === 'back' ? {} : { fillcolor: PALE }) };
-    const word = { label: MARK_WORDS[shape.kind], fontsize: 11 * ROOM };
-    return { ...look, ...faded, ...word, id: shape.key, class: shape.passed ? shape.kind : `${shape.kind} untaken` };
+export function buildShapeAttributes(shape: DiagramShape, hasRun: boolean): Attributes {
+  const baseStyle = SHAPE_STYLES[shape.kind];
+  if (!isStateShape(shape)) {
+    const faded = shape.passed
+      ? {}
+      : { color: LIGHT_GRAY, ...(shape.kind === 'back' ? {} : { fillcolor: LIGHT_GRAY }) };
+    const labelAttributes = { label: MARKER_LABELS[shape.kind], fontsize: 11 * FONT_SCALE };
+    return {
+      ...baseStyle,
+      ...faded,
+      ...labelAttributes,
+      id: shape.key,
+      class: shape.passed ? shape.kind : `${shape.kind} untaken`,
+    };
   }
-  const { here, failed } = partedOf(shape.agents);
-  const untaken = isUntaken(shape, travelled);
+  const { here, failed } = splitByFailure(shape.agents);
+  const unvisited = isUnvisited(shape, hasRun);
   const classes = [
     [shape.kind, true],
     ['state', true],
     ['open', shape.open],
-    ['untaken', untaken],
+    ['untaken', unvisited],
     ['here', here.length > 0],
     ['failed', here.length === 0 && failed.length > 0],
   ] as const;
   return {
-    ...look,
-    ...(shape.open && { style: `${look.style},dashed` }),
-    ...(shape.kind === 'script' && { fontname: MONO }),
-    ...(untaken && { fillcolor: 'white', color: PALE, fontcolor: FAINT }),
+    ...baseStyle,
+    ...(shape.open && { style: `${baseStyle.style},dashed` }),
+    ...(shape.kind === 'script' && { fontname: MONO_FONT_FAMILY }),
+    ...(unvisited && { fillcolor: 'white', color: LIGHT_GRAY, fontcolor: GRAY }),
     ...(shape.agents.length > 0 && { color: here.length > 0 ? GREEN : RED, penwidth: 3 }),
-    label: { html: linesOf(shape).join('<BR/>') },
+    label: { html: formatLabelLines(shape).join('<BR/>') },
     id: shape.key,
     class: classes.flatMap(([name, holds]) => (holds ? [name] : [])).join(' '),
   };
 }
 
-const MARK_WORDS: Readonly<Record<Mark['kind'], string>> = {
+const MARKER_LABELS: Readonly<Record<DiagramMarker['kind'], string>> = {
   begin: '',
   end: '',
   back: '',
@@ -50,36 +66,36 @@ const MARK_WORDS: Readonly<Record<Mark['kind'], string>> = {
 };
 
 /** The name of a state, and below it in small letters what else there is to know at first sight. */
-function linesOf(shape: StateShape): readonly string[] {
+function formatLabelLines(shape: StateShape): readonly string[] {
   const { state, kind, agents } = shape;
   const isWrong = kind === 'missing' || kind === 'ambiguous';
   return [
-    `<B>${markup(inLine(state, LONGEST_NAME) || '\ufffd')}</B>`,
-    ...notesOf(shape).map((note) => small(note, isWrong ? RED : FAINT)),
-    ...presenceLines(agents).map((line) => small(line, line.startsWith('▶') ? GREEN : RED)),
+    `<B>${escapeHtmlLabel(shortenLabel(state, MAX_NAME_LENGTH) || '\ufffd')}</B>`,
+    ...listShapeNotes(shape).map((note) => formatSmallLine(note, isWrong ? RED : GRAY)),
+    ...formatAgentLines(agents).map((line) => formatSmallLine(line, line.startsWith('▶') ? GREEN : RED)),
   ];
 }
 
-const small = (text: string, colour: string): string =>
-  `<FONT FACE="${FONT}" POINT-SIZE="${10 * ROOM}" COLOR="${colour}">${markup(inLine(text, LONGEST_NOTE))}</FONT>`;
+const formatSmallLine = (text: string, colour: string): string =>
+  `<FONT FACE="${FONT_FAMILY}" POINT-SIZE="${10 * FONT_SCALE}" COLOR="${colour}">${escapeHtmlLabel(shortenLabel(text, MAX_SHAPE_NOTE_LENGTH))}</FONT>`;
 
 /** What an arrow looks like: the more often it was taken, the thicker; what was never taken fades. */
-export function dressArrow(arrow: Arrow, labelled: boolean): Attributes {
+export function buildArrowAttributes(arrow: Arrow, labelled: boolean): Attributes {
   const { kind, times, unforeseen, computed } = arrow;
-  const look = ARROWS[kind];
-  const label = labelled ? labelOf(arrow) : '';
-  const width = Number(look.penwidth ?? 1);
+  const baseStyle = ARROW_STYLES[kind];
+  const label = labelled ? formatArrowLabel(arrow) : '';
+  const width = Number(baseStyle.penwidth ?? 1);
   return {
-    ...look,
+    ...baseStyle,
     ...(unforeseen && { style: 'dashed' }),
     ...(computed && { style: 'dotted' }),
-    ...(times === 0 && { color: PALE, fontcolor: '#9aa5b1', penwidth: 1 }),
+    ...(times === 0 && { color: LIGHT_GRAY, fontcolor: '#9aa5b1', penwidth: 1 }),
     ...(times !== null && times > 0 && { penwidth: width + 0.4 + Math.min(3, Math.log2(times)) }),
-    ...(label !== '' && { label: ` ${plain(inLine(label, LONGEST_NAME))} ` }),
+    ...(label !== '' && { label: ` ${escapePlainLabel(shortenLabel(label, MAX_NAME_LENGTH))} ` }),
     class: [kind, ...(unforeseen ? ['unforeseen'] : []), ...(times === 0 ? ['untaken'] : [])].join(' '),
   };
 }
 
 /** Graphviz reads backslashes in labels; in those without markup it reads entities all the same. */
-const plain = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('&', '&amp;');
-const markup = (text: string): string => escapeMarkup(text).replaceAll('\\', '\\\\');
+const escapePlainLabel = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('&', '&amp;');
+const escapeHtmlLabel = (text: string): string => escapeMarkup(text).replaceAll('\\', '\\\\');

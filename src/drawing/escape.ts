@@ -1,9 +1,9 @@
 /** Characters that XML does not know, and those that turn the direction of writing. */
-const UNSEEN =
+const INVISIBLE =
   /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Text in which nothing hides: what cannot be shown is shown as �. */
-export const visible = (text: string): string => text.replace(UNSEEN, '\ufffd');
+export const replaceInvisible = (text: string): string => text.replace(INVISIBLE, '\ufffd');
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -15,7 +15,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text as it stands in HTML, in SVG, or in an attribute of either. */
 export const escapeMarkup = (text: string): string =>
-  visible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  replaceInvisible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 /** Data as it stands in a script element: nothing in it can end the element. */
-export const escapeData = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
+export const escapeScriptData = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');

@@ -1,9 +1,9 @@
 import type { AgentStarted, Event, Transitioned } from '../core/event.ts';
-import { type StateTally, Tally } from '../observers/tally.ts';
+import { RunTally, type StateTally } from '../observers/tally.ts';
 import type { ArrowKind } from './picture.ts';
 
 /** A way that agents took, and how often. `to` is null where it led to an end, or back to whoever called. */
-export interface Way {
+export interface TransitionCount {
   readonly from: string | null;
   readonly kind: ArrowKind;
   readonly to: string | null;
@@ -11,36 +11,36 @@ export interface Way {
 }
 
 /** Which ways the agents of a run took, and what they did in each state; told by its events. */
-export class Journey {
-  private readonly tally = new Tally();
-  private readonly counts = new Map<string, Way>();
+export class TransitionCounter {
+  private readonly tally = new RunTally();
+  private readonly counts = new Map<string, TransitionCount>();
   /** For each agent the states that wait for it to return, the latest last, and the state that it left last. */
   private readonly callers = new Map<string, string[]>();
-  private readonly left = new Map<string, string>();
+  private readonly lastStates = new Map<string, string>();
 
   tell(event: Event): void {
-    this.tally.tell(event);
-    if (event.kind === 'agent_started') this.born(event);
-    if (event.kind === 'transition') this.moved(event);
+    this.tally.count(event);
+    if (event.kind === 'agent_started') this.countStart(event);
+    if (event.kind === 'transition') this.countTransition(event);
   }
 
   get states(): readonly StateTally[] {
     return this.tally.states;
   }
 
-  get ways(): readonly Way[] {
+  get transitionCounts(): readonly TransitionCount[] {
     return [...this.counts.values()];
   }
 
-  private born({ parent, state }: AgentStarted): void {
+  private countStart({ parent, state }: AgentStarted): void {
     if (parent === null) this.count(null, 'begin', state);
-    else this.count(this.left.get(parent) ?? null, 'fork', state);
+    else this.count(this.lastStates.get(parent) ?? null, 'fork', state);
   }
 
-  private moved({ agent, state, tag, to, depth }: Transitioned): void {
+  private countTransition({ agent, state, tag, to, depth }: Transitioned): void {
     const callers = this.callers.get(agent) ?? [];
     this.callers.set(agent, callers);
-    this.left.set(agent, state);
+    this.lastStates.set(agent, state);
     switch (tag) {
       case 'goto':
       case 'reset':

@@ -1,26 +1,34 @@
-import type { ArrowKind, Shape } from './picture.ts';
+import type { ArrowKind, DiagramShape } from './picture.ts';
 
 /** How a shape or an arrow looks where no style sheet says otherwise, in words of Graphviz. */
-export type Look = Readonly<Record<string, string | number>>;
+export type GraphvizStyle = Readonly<Record<string, string | number>>;
 
-const INK = '#1f2933';
+const DARK = '#1f2933';
 export const RED = '#c5221f';
 export const GREEN = '#1e8e3e';
-export const FAINT = '#5f6b7a';
-export const PALE = '#c4cad3';
+export const GRAY = '#5f6b7a';
+export const LIGHT_GRAY = '#c4cad3';
 
-export const SHAPES: Readonly<Record<Shape['kind'], Look>> = {
+export const SHAPE_STYLES: Readonly<Record<DiagramShape['kind'], GraphvizStyle>> = {
   prompt: { shape: 'box', style: 'rounded,filled', fillcolor: '#eef4ff', color: '#3b6fd4' },
   script: { shape: 'box', style: 'filled', fillcolor: '#f3f0e6', color: '#8a7433' },
   missing: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
   ambiguous: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
-  gone: { shape: 'box', style: 'dashed,filled', fillcolor: '#f2f3f5', color: FAINT, fontcolor: FAINT },
-  begin: { shape: 'circle', style: 'filled', fillcolor: INK, color: INK, width: 0.16, height: 0.16, fixedsize: 'true' },
+  gone: { shape: 'box', style: 'dashed,filled', fillcolor: '#f2f3f5', color: GRAY, fontcolor: GRAY },
+  begin: {
+    shape: 'circle',
+    style: 'filled',
+    fillcolor: DARK,
+    color: DARK,
+    width: 0.16,
+    height: 0.16,
+    fixedsize: 'true',
+  },
   end: {
     shape: 'doublecircle',
     style: 'filled',
-    fillcolor: INK,
-    color: INK,
+    fillcolor: DARK,
+    color: DARK,
     width: 0.11,
     height: 0.11,
     fixedsize: 'true',
@@ -34,12 +42,12 @@ export const SHAPES: Readonly<Record<Shape['kind'], Look>> = {
     height: 0.18,
     fixedsize: 'true',
   },
-  any: { shape: 'box', style: 'rounded,dashed,filled', fillcolor: 'white', color: FAINT, fontcolor: FAINT },
+  any: { shape: 'box', style: 'rounded,dashed,filled', fillcolor: 'white', color: GRAY, fontcolor: GRAY },
   unsaid: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
 };
 
-export const ARROWS: Readonly<Record<ArrowKind, Look>> = {
-  begin: { color: INK },
+export const ARROW_STYLES: Readonly<Record<ArrowKind, GraphvizStyle>> = {
+  begin: { color: DARK },
   goto: { color: '#44546a' },
   reset: { color: '#7b3fb5', arrowhead: 'onormal' },
   call: { color: '#1a73a8' },
@@ -49,5 +57,5 @@ export const ARROWS: Readonly<Record<ArrowKind, Look>> = {
   next: { color: '#c2590c', style: 'dashed' },
   result: { color: '#2e7d43' },
   back: { color: '#2e7d43', style: 'dashed' },
-  guess: { color: FAINT, style: 'dotted' },
+  guess: { color: GRAY, style: 'dotted' },
 };

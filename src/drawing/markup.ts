@@ -1,5 +1,5 @@
 /** The parts of a page. All of it is markup already: whatever came from a workflow has been escaped. */
-export interface Parts {
+export interface GraphPageParts {
   readonly policy: string;
   readonly name: string;
   readonly summary: string;
@@ -10,12 +10,21 @@ export interface Parts {
   readonly script: string;
 }
 
-const ABOUT_CANVAS =
+const CANVAS_LABEL =
   'The workflow as a picture. Arrow keys move it, plus and minus zoom, 0 shows everything. ' +
   'The list of states beside it says the same in words.';
 
 /** Puts a page together. */
-export const pageOf = ({ policy, name, summary, style, svg, legend, data, script }: Parts): string => `<!doctype html>
+export const renderGraphPage = ({
+  policy,
+  name,
+  summary,
+  style,
+  svg,
+  legend,
+  data,
+  script,
+}: GraphPageParts): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -38,7 +47,7 @@ ${style}</style>
   </div>
 </header>
 <main>
-  <div id="canvas" tabindex="0" role="group" aria-label="${ABOUT_CANVAS}">
+  <div id="canvas" tabindex="0" role="group" aria-label="${CANVAS_LABEL}">
 ${svg}    <p id="more" hidden></p>
   </div>
   <aside aria-label="States">

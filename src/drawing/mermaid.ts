@@ -1,27 +1,34 @@
-import { isUntaken, labelOf, notesOf, partedOf, presenceLines, remarkOf } from './figures.ts';
+import {
+  explainUnenterable,
+  formatAgentLines,
+  formatArrowLabel,
+  isUnvisited,
+  listShapeNotes,
+  splitByFailure,
+} from './figures.ts';
 import {
   type Arrow,
   type ArrowKind,
-  isState,
-  type Mark,
-  type Picture,
-  type Shape,
+  type Diagram,
+  type DiagramMarker,
+  type DiagramShape,
+  isStateShape,
   type StateShape,
 } from './picture.ts';
 
 /** A picture as text that Mermaid draws. The same picture always gives the same text. */
-export function toMermaid({ shapes, arrows, travelled }: Picture): string {
-  const classes = CLASSES.filter(([name]) => shapes.some((shape) => classOf(shape, travelled) === name));
+export function toMermaid({ shapes, arrows, hasRun }: Diagram): string {
+  const classes = CLASSES.filter(([name]) => shapes.some((shape) => selectClass(shape, hasRun) === name));
   return [
     'flowchart TD',
-    ...shapes.map((shape) => `  ${shape.key}${shapeOf(shape)}${classSuffix(classOf(shape, travelled))}`),
-    ...arrows.map((arrow) => `  ${arrow.from} ${lineOf(arrow)} ${arrow.to}`),
+    ...shapes.map((shape) => `  ${shape.key}${renderShape(shape)}${formatClassSuffix(selectClass(shape, hasRun))}`),
+    ...arrows.map((arrow) => `  ${arrow.from} ${renderArrow(arrow)} ${arrow.to}`),
     ...classes.map(([name, style]) => `  classDef ${name} ${style}`),
     '',
   ].join('\n');
 }
 
-const LINES: Readonly<Record<ArrowKind, string>> = {
+const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   begin: '-->',
   goto: '-->',
   reset: '-->',
@@ -35,13 +42,13 @@ const LINES: Readonly<Record<ArrowKind, string>> = {
   guess: '-.->',
 };
 
-function lineOf(arrow: Arrow): string {
-  const label = labelOf(arrow);
-  const line = arrow.computed ? LINES.guess : LINES[arrow.kind];
-  return label === '' ? line : `${line}|"${escaped(label)}"|`;
+function renderArrow(arrow: Arrow): string {
+  const label = formatArrowLabel(arrow);
+  const line = arrow.computed ? ARROW_SYNTAX.guess : ARROW_SYNTAX[arrow.kind];
+  return label === '' ? line : `${line}|"${escapeLabel(label)}"|`;
 }
 
-const MARKS: Readonly<Record<Mark['kind'], string>> = {
+const MARKER_SYNTAX: Readonly<Record<DiagramMarker['kind'], string>> = {
   begin: '((" "))',
   end: '((("end")))',
   back: '(["back to the caller"])',
@@ -49,16 +56,16 @@ const MARKS: Readonly<Record<Mark['kind'], string>> = {
   unsaid: '["not said"]',
 };
 
-function shapeOf(shape: Shape): string {
-  if (!isState(shape)) return MARKS[shape.kind];
-  const label = `"${linesOf(shape).map(escaped).join('<br/>')}"`;
+function renderShape(shape: DiagramShape): string {
+  if (!isStateShape(shape)) return MARKER_SYNTAX[shape.kind];
+  const label = `"${listLabelLines(shape).map(escapeLabel).join('<br/>')}"`;
   return shape.kind === 'script' ? `{{${label}}}` : `[${label}]`;
 }
 
-const linesOf = (shape: StateShape): readonly string[] => [
+const listLabelLines = (shape: StateShape): readonly string[] => [
   shape.state,
-  ...notesOf(shape),
-  ...presenceLines(shape.agents),
+  ...listShapeNotes(shape),
+  ...formatAgentLines(shape.agents),
 ];
 
 const CLASSES = [
@@ -69,18 +76,18 @@ const CLASSES = [
   ['unvisited', 'opacity:0.5'],
 ] as const;
 
-function classOf(shape: Shape, travelled: boolean): (typeof CLASSES)[number][0] | null {
-  if (!isState(shape)) return shape.kind === 'unsaid' ? 'missing' : shape.kind === 'any' ? 'open' : null;
-  if (remarkOf(shape) !== null) return 'missing';
-  const { here, failed } = partedOf(shape.agents);
+function selectClass(shape: DiagramShape, hasRun: boolean): (typeof CLASSES)[number][0] | null {
+  if (!isStateShape(shape)) return shape.kind === 'unsaid' ? 'missing' : shape.kind === 'any' ? 'open' : null;
+  if (explainUnenterable(shape) !== null) return 'missing';
+  const { here, failed } = splitByFailure(shape.agents);
   if (here.length > 0) return 'here';
   if (failed.length > 0) return 'failed';
-  if (isUntaken(shape, travelled)) return 'unvisited';
+  if (isUnvisited(shape, hasRun)) return 'unvisited';
   return shape.open ? 'open' : null;
 }
 
-const classSuffix = (name: string | null): string => (name === null ? '' : `:::${name}`);
+const formatClassSuffix = (name: string | null): string => (name === null ? '' : `:::${name}`);
 
 /** Mermaid reads `#name;`, HTML and the beginnings of lists in labels, so that none of them may come from a name. */
-const escaped = (text: string): string =>
+const escapeLabel = (text: string): string =>
   text.replace(/[^\p{L}\p{N} .,_()×$▶✗-]|[.-](?![\p{L}\p{N}])/gu, (char) => `#${char.codePointAt(0)};`);

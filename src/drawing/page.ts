@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { LintFinding } from '../analysis/lint.ts';
-import type { Sheet } from '../analysis/sheet.ts';
-import { counted } from '../observers/words.ts';
-import { shipped } from '../shipped.ts';
-import { cardsOf, findingsAbove, routesOf } from './cards.ts';
-import { escapeData, escapeMarkup } from './escape.ts';
-import { legendOf } from './legend.ts';
-import { pageOf } from './markup.ts';
-import type { Picture, Shape } from './picture.ts';
+import type { WorkflowSource } from '../analysis/sheet.ts';
+import { formatCount } from '../observers/words.ts';
+import { resolvePackageFile } from '../shipped.ts';
+import { buildStateCards, listPageArrows, listWorkflowFindings } from './cards.ts';
+import { escapeMarkup, escapeScriptData } from './escape.ts';
+import { renderLegend } from './legend.ts';
+import { renderGraphPage } from './markup.ts';
+import type { Diagram, DiagramShape } from './picture.ts';
 import { toSvg } from './svg.ts';
 
 /** What a page tells besides the picture. */
-export interface Contents {
+export interface GraphPageContents {
   /** The files of the workflow; null if they are no longer there. */
-  readonly sheet: Sheet | null;
+  readonly source: WorkflowSource | null;
   readonly findings: readonly LintFinding[];
   /** How the run stands that is drawn, in a line; null if none is. */
   readonly run: string | null;
@@ -24,54 +24,54 @@ export interface Contents {
  * A picture as a page for the browser. It is complete in itself, asks the network for nothing and could not: its own
  * policy forbids every request, and every script but the one that is in it.
  */
-export async function toPage(picture: Picture, { sheet, findings, run }: Contents): Promise<string> {
-  const svg = await toSvg(picture);
+export async function toHtmlPage(diagram: Diagram, { source, findings, run }: GraphPageContents): Promise<string> {
+  const svg = await toSvg(diagram);
   const data = {
-    cards: cardsOf(picture, sheet, findings),
-    routes: routesOf(picture),
-    findings: findingsAbove(picture, findings),
+    cards: buildStateCards(diagram, source, findings),
+    routes: listPageArrows(diagram),
+    findings: listWorkflowFindings(diagram, findings),
   };
-  const script = SCRIPTS.map(scriptFrom).join('\n');
-  return pageOf({
-    policy: `${FORBIDDEN}; img-src data:; style-src 'unsafe-inline'; script-src '${digest(script)}'`,
-    name: escapeMarkup(picture.name),
-    summary: escapeMarkup(run ?? summaryOf(picture, findings)),
+  const script = SCRIPTS.map(inlineModule).join('\n');
+  return renderGraphPage({
+    policy: `${FORBID_EVERYTHING}; img-src data:; style-src 'unsafe-inline'; script-src '${hashScript(script)}'`,
+    name: escapeMarkup(diagram.name),
+    summary: escapeMarkup(run ?? formatSummary(diagram, findings)),
     style: webFile('page.css') + webFile('picture.css'),
     svg: svg.replace(/ width="[^"]*" height="[^"]*"/, ''),
-    legend: legendOf(picture),
-    data: escapeData(data),
+    legend: renderLegend(diagram),
+    data: escapeScriptData(data),
     script,
   });
 }
 
 /** What there is, and what is only named. */
-function summaryOf({ shapes, transitions }: Picture, findings: readonly LintFinding[]): string {
-  const count = (...kinds: readonly Shape['kind'][]): number =>
+function formatSummary({ shapes, transitions }: Diagram, findings: readonly LintFinding[]): string {
+  const count = (...kinds: readonly DiagramShape['kind'][]): number =>
     shapes.filter(({ kind }) => kinds.includes(kind)).length;
   const [missing, ambiguous] = [count('missing'), count('ambiguous')];
-  const faults = (['error', 'warning'] as const).flatMap((level) => {
-    const found = findings.filter((finding) => finding.level === level).length;
-    return found > 0 ? [counted(found, level)] : [];
+  const problemCounts = (['error', 'warning'] as const).flatMap((level) => {
+    const total = findings.filter((finding) => finding.level === level).length;
+    return total > 0 ? [formatCount(total, level)] : [];
   });
   return [
-    counted(count('prompt', 'script'), 'state'),
-    counted(transitions, 'transition'),
-    ...(missing > 0 ? [counted(missing, 'missing state')] : []),
-    ...(ambiguous > 0 ? [counted(ambiguous, 'ambiguous name')] : []),
-    ...faults,
+    formatCount(count('prompt', 'script'), 'state'),
+    formatCount(transitions, 'transition'),
+    ...(missing > 0 ? [formatCount(missing, 'missing state')] : []),
+    ...(ambiguous > 0 ? [formatCount(ambiguous, 'ambiguous name')] : []),
+    ...problemCounts,
   ].join(', ');
 }
 
-const FORBIDDEN = "default-src 'none'; base-uri 'none'; form-action 'none'";
+const FORBID_EVERYTHING = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 const SCRIPTS = ['view.js', 'make.js', 'findings.js', 'panel.js', 'page.js'] as const;
 
-const webFile = (name: string): string => readFileSync(shipped(`web/${name}`), 'utf8');
+const webFile = (name: string): string => readFileSync(resolvePackageFile(`web/${name}`), 'utf8');
 
 /** The scripts are modules; in the page they are one. */
-const scriptFrom = (name: string): string =>
+const inlineModule = (name: string): string =>
   webFile(name)
     .replace(/^import .*;\n/gm, '')
     .replace(/^export /gm, '');
 
-const digest = (script: string): string => `sha256-${createHash('sha256').update(script).digest('base64')}`;
+const hashScript = (script: string): string => `sha256-${createHash('sha256').update(script).digest('base64')}`;

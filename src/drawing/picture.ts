@@ -31,7 +31,7 @@ export interface Arrow {
 }
 
 /** A state, or one of the marks that stand beside states. */
-export type Shape = StateShape | Mark;
+export type DiagramShape = StateShape | DiagramMarker;
 
 export interface StateShape {
   readonly key: string;
@@ -45,13 +45,13 @@ export interface StateShape {
   /** The states that an ambiguous name could mean. */
   readonly couldBe: readonly string[];
   /** What a run did here; null where none is drawn, or it was never here. */
-  readonly done: StateTally | null;
+  readonly tally: StateTally | null;
   /** The agents that are here now. */
-  readonly agents: readonly Present[];
+  readonly agents: readonly PresentAgent[];
 }
 
 /** `begin`: where the first agent enters. `end` and `back`: where a result goes. `any`: a state whose name is known only when it is said. */
-export interface Mark {
+export interface DiagramMarker {
   readonly key: string;
   readonly kind: 'begin' | 'end' | 'back' | 'any' | 'unsaid';
   /** Whether some agent came by; always, where no run is drawn. */
@@ -59,21 +59,21 @@ export interface Mark {
 }
 
 /** An agent, what it is doing in the state it is in, and why if it failed there or was paused. */
-export interface Present extends Pick<Agent, 'id'> {
+export interface PresentAgent extends Pick<Agent, 'id'> {
   readonly doing: Agent['phase']['kind'];
   readonly why: string | null;
 }
 
 /** A workflow as it is to be drawn, whatever with. */
-export interface Picture {
+export interface Diagram {
   readonly name: string;
-  readonly shapes: readonly Shape[];
+  readonly shapes: readonly DiagramShape[];
   readonly arrows: readonly Arrow[];
   /** How many transitions the workflow has: a tag may be several arrows, and an arrow several tags. */
   readonly transitions: number;
   /** Whether a run is drawn over it. */
-  readonly travelled: boolean;
+  readonly hasRun: boolean;
 }
 
 /** Whether a shape is a state and not a mark. */
-export const isState = (shape: Shape): shape is StateShape => 'state' in shape;
+export const isStateShape = (shape: DiagramShape): shape is StateShape => 'state' in shape;

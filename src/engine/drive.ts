@@ -1,6 +1,6 @@
-import { Agenda } from '../core/agenda.ts';
+import { TurnScheduler } from '../core/agenda.ts';
 import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
-import type { Taken } from '../core/event.ts';
+import type { AppliedStep } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { step } from '../core/step.ts';
@@ -13,32 +13,32 @@ import type { World } from './world.ts';
  */
 export async function drive(start: Run, world: World, signals: Inbox<Signal>): Promise<Run> {
   let run = start;
-  const agenda = new Agenda(start);
-  const dropped = (agent: string): void => {
-    agenda.release(agent);
-    signals.nudge();
+  const scheduler = new TurnScheduler(start);
+  const releaseDropped = (agent: string): void => {
+    scheduler.release(agent);
+    signals.wakeUp();
   };
   for (;;) {
-    const steps: Taken[] = [];
-    const takeIn = (signal: Signal): void => {
+    const steps: AppliedStep[] = [];
+    const applySignal = (signal: Signal): void => {
       const next = step(run, signal);
       steps.push({ before: run, step: next });
       run = next.run;
-      agenda.follow(signal, run);
+      scheduler.update(signal, run);
     };
-    for (const signal of signals.drain()) takeIn(signal);
-    for (const signal of await Promise.all(agenda.due().filter(isNew).map(world.prepare))) takeIn(signal);
+    for (const signal of signals.drain()) applySignal(signal);
+    for (const signal of await Promise.all(scheduler.due().filter(isNew).map(world.prepare))) applySignal(signal);
     if (steps.length > 0) await world.save(steps);
-    for (const taken of steps) world.tell(taken.step.events);
-    const ready = agenda.due();
+    for (const applied of steps) world.tell(applied.step.events);
+    const ready = scheduler.due();
     for (const turn of ready.filter((each) => !isNew(each))) {
-      agenda.attend(turn.agent);
+      scheduler.markStarted(turn.agent);
       world.take(turn).then(
-        (signal) => (signal === null ? dropped(turn.agent) : signals.put(signal)),
+        (signal) => (signal === null ? releaseDropped(turn.agent) : signals.put(signal)),
         (error) => signals.fail(error),
       );
     }
-    if (agenda.isIdle && signals.isEmpty && run.status !== 'running') return run;
+    if (scheduler.isIdle && signals.isEmpty && run.status !== 'running') return run;
     if (!ready.some(isNew)) await signals.arrival();
   }
 }

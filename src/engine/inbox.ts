@@ -2,23 +2,23 @@
 export class Inbox<Item> {
   private readonly items: Item[] = [];
   private failure: { readonly error: unknown } | undefined;
-  private news = false;
+  private hasNews = false;
   private wake: () => void = () => {};
 
   put(item: Item): void {
     this.items.push(item);
-    this.nudge();
+    this.wakeUp();
   }
 
   /** Whoever waits for signals fails with this error. */
   fail(error: unknown): void {
     this.failure = { error };
-    this.nudge();
+    this.wakeUp();
   }
 
   /** Something has changed that is worth another look, though nothing was said. */
-  nudge(): void {
-    this.news = true;
+  wakeUp(): void {
+    this.hasNews = true;
     this.wake();
   }
 
@@ -29,13 +29,13 @@ export class Inbox<Item> {
   /** All that has come by now. */
   drain(): readonly Item[] {
     if (this.failure !== undefined) throw this.failure.error;
-    this.news = false;
+    this.hasNews = false;
     return this.items.splice(0);
   }
 
   /** Resolves as soon as there is news since the last look. */
   arrival(): Promise<void> {
-    if (this.news) return Promise.resolve();
+    if (this.hasNews) return Promise.resolve();
     return new Promise((resolve) => {
       this.wake = resolve;
     });

@@ -1,5 +1,5 @@
 import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
-import type { Event, Taken } from '../core/event.ts';
+import type { AppliedStep, Event } from '../core/event.ts';
 import type { Began, Signal, Unreadable } from '../core/signal.ts';
 
 /** What the loop needs of the outside: everything that can happen, behind four words. */
@@ -9,7 +9,7 @@ export interface World {
   /** Carries out a turn that is on record and says what came of it; null if it was dropped. */
   take(turn: Turn): Promise<Signal | null>;
   /** Puts steps on disk. Once it has failed, nothing may start. */
-  save(steps: readonly Taken[]): Promise<void>;
+  save(steps: readonly AppliedStep[]): Promise<void>;
   /** Tells whoever watches. It never throws. */
   tell(events: readonly Event[]): void;
 }

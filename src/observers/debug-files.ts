@@ -1,14 +1,14 @@
 import { appendFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TurnName } from '../core/due.ts';
+import type { TurnRef } from '../core/due.ts';
 import type { Event, TurnEnded } from '../core/event.ts';
 import { isPrompt, stem } from '../core/names.ts';
 import { TransitionsLog } from './transitions-log.ts';
 
 /** Where a run's debug files go, and where its turns keep theirs. */
-export interface DebugPlaces {
+export interface DebugPaths {
   readonly folder: string;
-  readonly turnFolder: (turn: TurnName) => string;
+  readonly turnFolder: (turn: TurnRef) => string;
 }
 
 /**
@@ -17,23 +17,23 @@ export interface DebugPlaces {
  * which costs less than to have them made in the background.
  */
 export class DebugFiles {
-  private readonly places: DebugPlaces;
+  private readonly paths: DebugPaths;
   private readonly log: TransitionsLog;
   private readonly warn: (message: string) => void;
-  private troubled = false;
+  private hasWarned = false;
 
-  constructor(places: DebugPlaces, spentMicros: number, warn: (message: string) => void) {
-    this.places = places;
+  constructor(paths: DebugPaths, spentMicros: number, warn: (message: string) => void) {
+    this.paths = paths;
     this.log = new TransitionsLog(spentMicros);
     this.warn = warn;
-    this.attempt(() => mkdirSync(places.folder, { recursive: true, mode: 0o700 }));
+    this.attempt(() => mkdirSync(paths.folder, { recursive: true, mode: 0o700 }));
   }
 
-  tell(events: readonly Event[]): void {
-    const entries = events.map((event) => this.log.entryOf(event) ?? '').join('');
+  write(events: readonly Event[]): void {
+    const entries = events.map((event) => this.log.formatEntry(event) ?? '').join('');
     const ended = events.filter((event) => event.kind === 'turn_ended');
-    for (const event of ended) this.keep(event);
-    const file = join(this.places.folder, 'transitions.log');
+    for (const event of ended) this.linkTurnOutput(event);
+    const file = join(this.paths.folder, 'transitions.log');
     if (entries !== '') this.attempt(() => appendFileSync(file, entries, { mode: 0o600 }));
   }
 
@@ -41,9 +41,9 @@ export class DebugFiles {
    * Hard links cost no space; the turn's own files may go later without taking these away. What was printed on stderr
    * has a file of its own, where there is anything.
    */
-  private keep({ agent, state, turn: number }: TurnEnded): void {
-    const folder = this.places.turnFolder({ agent, number, state });
-    const name = join(this.places.folder, `${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
+  private linkTurnOutput({ agent, state, turn: number }: TurnEnded): void {
+    const folder = this.paths.turnFolder({ agent, number, state });
+    const name = join(this.paths.folder, `${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
     this.attempt(() => linkSync(join(folder, 'stdout'), `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`));
     this.attempt(() => {
       const stderr = join(folder, 'stderr');
@@ -51,12 +51,12 @@ export class DebugFiles {
     });
   }
 
-  private attempt(act: () => void): void {
+  private attempt(action: () => void): void {
     try {
-      act();
+      action();
     } catch (error) {
-      if (this.troubled || isExpected(error)) return;
-      this.troubled = true;
+      if (this.hasWarned || isExpected(error)) return;
+      this.hasWarned = true;
       this.warn(`debug files cannot be written: ${error instanceof Error ? error.message : String(error)}`);
     }
   }

@@ -1,10 +1,10 @@
 import type { Agent } from '../core/agent.ts';
 import type { Event } from '../core/event.ts';
-import { usdOf } from '../core/ledger.ts';
+import { microsToUsd } from '../core/ledger.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT } from '../errors.ts';
 
-const EXITS = {
+const EXIT_CODES = {
   running: EXIT.paused,
   completed: EXIT.completed,
   failed: EXIT.failed,
@@ -16,27 +16,35 @@ const EXITS = {
 } as const satisfies Record<Run['status'], number>;
 
 /** The exit code that a run comes to. */
-export const exitCodeOf = (run: Run): number => EXITS[run.status];
+export const exitCodeOf = (run: Run): number => EXIT_CODES[run.status];
 
 /** A whole run as one document, the same from a run and from a resume. `events` are all of its events. */
-export function documentOf(run: Run, events: readonly Event[]): unknown {
+export function createRunDocument(run: Run, events: readonly Event[]): unknown {
   const ended = run.agents.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [[id, phase.result] as const] : []));
   return {
     run_id: run.id,
     status: run.status,
     exit_code: exitCodeOf(run),
     results: Object.fromEntries(ended),
-    cost_usd: usdOf(run.ledger.spentMicros),
-    agents: run.agents.map(agentOf),
+    cost_usd: microsToUsd(run.ledger.spentMicros),
+    agents: run.agents.map(createAgentResult),
     transitions: events.flatMap((event) =>
       event.kind === 'transition'
-        ? [{ agent: event.agent, from: event.state, tag: event.tag, to: event.to, cost_usd: usdOf(event.costMicros) }]
+        ? [
+            {
+              agent: event.agent,
+              from: event.state,
+              tag: event.tag,
+              to: event.to,
+              cost_usd: microsToUsd(event.costMicros),
+            },
+          ]
         : [],
     ),
   };
 }
 
-function agentOf({ id, state, phase }: Agent): unknown {
+function createAgentResult({ id, state, phase }: Agent): unknown {
   return {
     id,
     status: phase.kind,

@@ -4,16 +4,16 @@ import type { Event } from '../core/event.ts';
 export class EventStream implements AsyncIterable<Event> {
   private readonly readers = new Set<Reader>();
   private backlog: Event[] | undefined = [];
-  private over = false;
+  private hasEnded = false;
 
-  tell(events: readonly Event[]): void {
+  push(events: readonly Event[]): void {
     this.backlog?.push(...events);
-    for (const reader of this.readers) reader.take(events);
+    for (const reader of this.readers) reader.push(events);
   }
 
   end(): void {
-    this.over = true;
-    for (const reader of this.readers) reader.take([]);
+    this.hasEnded = true;
+    for (const reader of this.readers) reader.push([]);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event> {
@@ -22,10 +22,10 @@ export class EventStream implements AsyncIterable<Event> {
     this.readers.add(reader);
     try {
       for (;;) {
-        yield* reader.waiting.splice(0);
-        if (reader.waiting.length > 0) continue;
-        if (this.over) return;
-        await reader.news();
+        yield* reader.queue.splice(0);
+        if (reader.queue.length > 0) continue;
+        if (this.hasEnded) return;
+        await reader.waitForEvents();
       }
     } finally {
       this.readers.delete(reader);
@@ -34,19 +34,19 @@ export class EventStream implements AsyncIterable<Event> {
 }
 
 class Reader {
-  readonly waiting: Event[];
+  readonly queue: Event[];
   private wake: () => void = () => {};
 
-  constructor(waiting: Event[]) {
-    this.waiting = waiting;
+  constructor(queue: Event[]) {
+    this.queue = queue;
   }
 
-  take(events: readonly Event[]): void {
-    this.waiting.push(...events);
+  push(events: readonly Event[]): void {
+    this.queue.push(...events);
     this.wake();
   }
 
-  news(): Promise<void> {
+  waitForEvents(): Promise<void> {
     return new Promise((resolve) => {
       this.wake = resolve;
     });

@@ -21,13 +21,13 @@ export function shorten(text: string, width: number, keep: 'start' | 'end' = 'st
 }
 
 /** A text filled up with spaces to be exactly so wide. */
-export function padded(text: string, width: number, side: 'left' | 'right' = 'right'): string {
+export function padToWidth(text: string, width: number, side: 'left' | 'right' = 'right'): string {
   const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
   return side === 'left' ? `${spaces}${text}` : `${text}${spaces}`;
 }
 
 /** A text in lines that are broken between words; what follows the first is indented. A path is never broken. */
-export function wrapped(text: string, columns: number): readonly string[] {
+export function wrapText(text: string, columns: number): readonly string[] {
   if (columns === Number.POSITIVE_INFINITY || widthOf(text) <= columns) return [text];
   const [first = '', ...rest] = wrapAnsi(text, Math.max(1, columns - INDENT.length)).split('\n');
   return [first, ...rest.map((line) => `${INDENT}${line}`)];

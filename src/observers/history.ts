@@ -1,5 +1,5 @@
 import type { Event, Transitioned } from '../core/event.ts';
-import { NEVER_WORKED, type Worked, workedAfter } from './worked.ts';
+import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './worked.ts';
 
 /** What an agent has done so far: how long its finished turns took, and when it was last heard of. */
 export interface AgentHistory {
@@ -8,22 +8,22 @@ export interface AgentHistory {
 }
 
 /** What the events of a run tell that the run itself does not keep. */
-export interface History {
-  readonly worked: Worked;
+export interface RunHistory {
+  readonly worked: WorkTime;
   /** The latest transitions, in order. */
   readonly transitions: readonly Transitioned[];
   readonly agents: ReadonlyMap<string, AgentHistory>;
 }
 
 /** Reads the whole story of a run and keeps what is worth knowing at its end; so many transitions are `kept`. */
-export async function historyOf(events: AsyncIterable<Event>, kept: number): Promise<History> {
-  let worked = NEVER_WORKED;
+export async function collectHistory(events: AsyncIterable<Event>, maxTransitions: number): Promise<RunHistory> {
+  let worked = NO_WORK_TIME;
   const transitions: Transitioned[] = [];
   const agents = new Map<string, AgentHistory>();
   for await (const event of events) {
-    worked = workedAfter(worked, event);
+    worked = updateWorkTime(worked, event);
     if (event.kind === 'transition') transitions.push(event);
-    if (transitions.length > kept) transitions.shift();
+    if (transitions.length > maxTransitions) transitions.shift();
     if (!('agent' in event)) continue;
     const { turnsMs = 0 } = agents.get(event.agent) ?? {};
     const tookMs = event.kind === 'turn_ended' ? event.durationMs : 0;

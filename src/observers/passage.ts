@@ -1,119 +1,119 @@
-import type { Deed } from '../core/activity.ts';
-import { harmless } from './harmless.ts';
-import type { Ink } from './ink.ts';
+import type { ClaudeActivity } from '../core/activity.ts';
+import { sanitize } from './harmless.ts';
+import type { TextStyle } from './ink.ts';
 
 /** A piece of what a turn left behind: what was asked, said, done or printed. */
-export type Passage =
+export type LogEntry =
   /** A line of the prompt. */
   | { readonly kind: 'asked'; readonly text: string }
-  | Exclude<Deed, { kind: 'prints' }>
+  | Exclude<ClaudeActivity, { kind: 'prints' }>
   /** A line of a process, on its stderr if it is an error. */
   | { readonly kind: 'prints'; readonly text: string; readonly isError?: boolean }
   | { readonly kind: 'left_out'; readonly lines: number; readonly file: string };
 
 /** A line of a story, before it has its place on the page. */
-export interface StoryLine {
+export interface StyledLine {
   /** How far it stands from the margin, in steps. */
   readonly indent: number;
   readonly text: string;
-  readonly ink?: Ink;
+  readonly style?: TextStyle;
 }
 
-const MOST_RESULT_LINES = 3;
-const MOST_ERROR_LINES = 10;
-const LONGEST_RESULT = 200;
-const LONGEST_LINE = 2_000;
+const MAX_TOOL_RESULT_LINES = 3;
+const MAX_ERROR_LINES = 10;
+const MAX_RESULT_CHARS = 200;
+const MAX_LINE_CHARS = 2_000;
 
 /** Puts the passages of one turn into lines, one after the other. */
-export class Tale {
+export class TurnRenderer {
   /** Tools whose results are still to come. */
-  private readonly uses = new Map<string, string>();
-  private last: Passage | null = null;
+  private readonly pendingTools = new Map<string, string>();
+  private previous: LogEntry | null = null;
 
-  tell(passage: Passage): readonly StoryLine[] {
-    const lines = this.linesOf(passage);
-    this.last = passage;
+  render(entry: LogEntry): readonly StyledLine[] {
+    const lines = this.renderEntry(entry);
+    this.previous = entry;
     return lines;
   }
 
-  private linesOf(passage: Passage): readonly StoryLine[] {
-    switch (passage.kind) {
+  private renderEntry(entry: LogEntry): readonly StyledLine[] {
+    switch (entry.kind) {
       case 'asked': {
-        const line: StoryLine = { indent: 2, text: cut(oneOf(passage.text), LONGEST_LINE), ink: 'dim' };
-        return this.last === null ? [{ indent: 1, text: 'prompt', ink: 'dim' }, line] : [line];
+        const line: StyledLine = { indent: 2, text: truncate(joinLines(entry.text), MAX_LINE_CHARS), style: 'dim' };
+        return this.previous === null ? [{ indent: 1, text: 'prompt', style: 'dim' }, line] : [line];
       }
       case 'says': {
-        const indent = passage.below ? 2 : 1;
-        return linesOf(passage.text).map((line) => ({ indent, text: `| ${line}`.trimEnd() }));
+        const indent = entry.below ? 2 : 1;
+        return trimLines(entry.text).map((line) => ({ indent, text: `| ${line}`.trimEnd() }));
       }
       case 'uses': {
-        const use = cut(oneOf(`${passage.tool} ${passage.detail}`), LONGEST_RESULT);
-        this.uses.set(passage.id, use);
-        return [{ indent: passage.below ? 2 : 1, text: `> ${use}`, ink: 'cyan' }];
+        const use = truncate(joinLines(`${entry.tool} ${entry.detail}`), MAX_RESULT_CHARS);
+        this.pendingTools.set(entry.id, use);
+        return [{ indent: entry.below ? 2 : 1, text: `> ${use}`, style: 'cyan' }];
       }
       case 'gets':
-        return this.resultOf(passage);
+        return this.renderToolResult(entry);
       case 'retries': {
-        const why = passage.error === null ? '' : ` (${oneOf(passage.error)})`;
-        const which = passage.attempt === null ? '' : `: retry ${passage.attempt}`;
-        return [{ indent: 1, text: `! the API failed${why} and is asked again${which}`, ink: 'yellow' }];
+        const why = entry.error === null ? '' : ` (${joinLines(entry.error)})`;
+        const which = entry.attempt === null ? '' : `: retry ${entry.attempt}`;
+        return [{ indent: 1, text: `! the API failed${why} and is asked again${which}`, style: 'yellow' }];
       }
       case 'prints': {
-        const text = cut(oneOf(overwritten(passage.text)), LONGEST_LINE);
-        if (passage.isError) return [{ indent: 1, text: `! ${text}`.trimEnd(), ink: 'yellow' }];
+        const text = truncate(joinLines(keepLastOverwrite(entry.text)), MAX_LINE_CHARS);
+        if (entry.isError) return [{ indent: 1, text: `! ${text}`.trimEnd(), style: 'yellow' }];
         return [{ indent: 1, text: `| ${text}`.trimEnd() }];
       }
       case 'left_out': {
-        const text = `… ${passage.lines} more ${passage.lines === 1 ? 'line' : 'lines'} in ${oneOf(passage.file)}`;
-        return [{ indent: this.last?.kind === 'asked' ? 2 : 1, text, ink: 'dim' }];
+        const text = `… ${entry.lines} more ${entry.lines === 1 ? 'line' : 'lines'} in ${joinLines(entry.file)}`;
+        return [{ indent: this.previous?.kind === 'asked' ? 2 : 1, text, style: 'dim' }];
       }
     }
   }
 
   /** What a tool gave back, under its name unless that stands right above. */
-  private resultOf(passage: ToolResult): readonly StoryLine[] {
-    const { last } = this;
-    const use = this.uses.get(passage.id);
-    this.uses.delete(passage.id);
-    const indent = passage.below ? 4 : 3;
-    const lines = resultLines(passage).map((line) => ({ indent, ...line }));
-    const isRightAbove = last?.kind === 'uses' && last.id === passage.id;
+  private renderToolResult(entry: ToolResult): readonly StyledLine[] {
+    const { previous } = this;
+    const use = this.pendingTools.get(entry.id);
+    this.pendingTools.delete(entry.id);
+    const indent = entry.below ? 4 : 3;
+    const lines = renderResultLines(entry).map((line) => ({ indent, ...line }));
+    const isRightAbove = previous?.kind === 'uses' && previous.id === entry.id;
     if (use === undefined || isRightAbove || lines.length === 0) return lines;
-    return [{ indent: indent - 1, text: `${use}:`, ink: 'dim' }, ...lines];
+    return [{ indent: indent - 1, text: `${use}:`, style: 'dim' }, ...lines];
   }
 }
 
-type ToolResult = Extract<Passage, { kind: 'gets' }>;
+type ToolResult = Extract<LogEntry, { kind: 'gets' }>;
 
 /** The beginning of what a tool gave back; more of it if it was an error. */
-function resultLines({ text, isError }: ToolResult): readonly Omit<StoryLine, 'indent'>[] {
-  const most = isError ? MOST_ERROR_LINES : MOST_RESULT_LINES;
+function renderResultLines({ text, isError }: ToolResult): readonly Omit<StyledLine, 'indent'>[] {
+  const maxLines = isError ? MAX_ERROR_LINES : MAX_TOOL_RESULT_LINES;
   // The beginning is cut off first: a result may be many megabytes long.
-  const lines = linesOf(text.slice(0, (most + 1) * LONGEST_RESULT * 10));
-  const shown = lines.slice(0, most).map((line) => `${isError ? '! ' : ''}${cut(line, LONGEST_RESULT)}`);
-  const cutOff = lines.length > most ? ['…'] : [];
-  return [...shown, ...cutOff].map((line) => ({ text: line, ink: isError ? 'red' : 'dim' }));
+  const lines = trimLines(text.slice(0, (maxLines + 1) * MAX_RESULT_CHARS * 10));
+  const shown = lines.slice(0, maxLines).map((line) => `${isError ? '! ' : ''}${truncate(line, MAX_RESULT_CHARS)}`);
+  const cutOff = lines.length > maxLines ? ['…'] : [];
+  return [...shown, ...cutOff].map((line) => ({ text: line, style: isError ? 'red' : 'dim' }));
 }
 
 /** The lines of a text, without empty ones around them. */
-const linesOf = (text: string): readonly string[] => {
-  const whole = harmless(text)
+const trimLines = (text: string): readonly string[] => {
+  const trimmed = sanitize(text)
     .replace(/^\s*\n/, '')
     .trimEnd();
-  return whole === '' ? [] : whole.split('\n').map((line) => line.trimEnd());
+  return trimmed === '' ? [] : trimmed.split('\n').map((line) => line.trimEnd());
 };
 
 /** What was meant to be one line stays one. */
-const oneOf = (text: string): string => harmless(text).trimEnd().replaceAll('\n', ' ');
+const joinLines = (text: string): string => sanitize(text).trimEnd().replaceAll('\n', ' ');
 
 /** What a terminal would show in the end of a line that was written over and over. */
-const overwritten = (text: string): string => {
+const keepLastOverwrite = (text: string): string => {
   const line = text.replace(/\r+$/, '');
   return line.slice(line.lastIndexOf('\r') + 1);
 };
 
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const kept = text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
+function truncate(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const kept = text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '');
   return `${kept}… (${text.length - kept.length} more characters)`;
 }

@@ -1,5 +1,5 @@
 import type { Event } from '../core/event.ts';
-import { dollars, localTime } from './words.ts';
+import { formatDollars, formatLocalTime } from './words.ts';
 
 /** Writes the entries of `transitions.log`: who went where, in which session, for how much. */
 export class TransitionsLog {
@@ -10,26 +10,26 @@ export class TransitionsLog {
   }
 
   /** The entry for an event, or null if it gets none. */
-  entryOf(event: Event): string | null {
+  formatEntry(event: Event): string | null {
     if (event.kind === 'turn_ended') this.spentMicros = event.spentMicros;
-    const head = headOf(event);
+    const head = formatEntryHead(event);
     if (head === null || !('agent' in event)) return null;
-    return `${localTime(event.at)} [${event.agent}] ${[head, ...this.detailsOf(event)].join('\n  ')}\n\n`;
+    return `${formatLocalTime(event.at)} [${event.agent}] ${[head, ...this.formatEntryDetails(event)].join('\n  ')}\n\n`;
   }
 
-  private detailsOf(event: Event): readonly string[] {
+  private formatEntryDetails(event: Event): readonly string[] {
     if (event.kind !== 'transition') return [];
     return [
       `session_id: ${event.session ?? 'none'}`,
-      `cost: ${dollars(event.costMicros)}`,
-      `total_cost: ${dollars(this.spentMicros)}`,
+      `cost: ${formatDollars(event.costMicros)}`,
+      `total_cost: ${formatDollars(this.spentMicros)}`,
       ...(event.depth > 0 ? [`stack_depth: ${event.depth}`] : []),
       ...(event.tag === 'result' ? [`result: ${JSON.stringify(event.input)}`] : []),
     ];
   }
 }
 
-function headOf(event: Event): string | null {
+function formatEntryHead(event: Event): string | null {
   switch (event.kind) {
     case 'transition':
       return `${event.state} -> ${event.to === null ? `(${event.tag}, terminated)` : `${event.to} (${event.tag})`}`;

@@ -1,7 +1,7 @@
 import type { Event } from '../core/event.ts';
 
 /** How long a run has been at work, all its lives together; the time between them does not count. */
-export interface Worked {
+export interface WorkTime {
   /** In lives that are over, and in turns that went on after them. */
   readonly ms: number;
   /** When the present life began and when it was last heard of; null between lives. */
@@ -15,10 +15,10 @@ interface Gap {
   readonly to: number;
 }
 
-export const NEVER_WORKED: Worked = { ms: 0, life: null, gaps: [] };
+export const NO_WORK_TIME: WorkTime = { ms: 0, life: null, gaps: [] };
 
 /** The time at work once this event is known. */
-export function workedAfter(worked: Worked, event: Event): Worked {
+export function updateWorkTime(worked: WorkTime, event: Event): WorkTime {
   const { kind, at } = event;
   const { life, gaps } = worked;
   switch (kind) {
@@ -27,23 +27,23 @@ export function workedAfter(worked: Worked, event: Event): Worked {
       // A life without an end was cut off by a crash: it counts up to the last that was heard of it.
       const from = life?.lastAt ?? at;
       const gap = from < at ? [{ from, to: at }] : [];
-      return { ms: workedMs(worked, from), life: { since: at, lastAt: at }, gaps: [...gaps, ...gap] };
+      return { ms: computeWorkMs(worked, from), life: { since: at, lastAt: at }, gaps: [...gaps, ...gap] };
     }
     case 'run_ended':
-      return { ms: workedMs(worked, at), life: null, gaps };
+      return { ms: computeWorkMs(worked, at), life: null, gaps };
     default: {
-      const known = kind === 'turn_ended' ? filled(worked, at - event.durationMs, at) : worked;
-      return life === null ? known : { ...known, life: { ...life, lastAt: Math.max(life.lastAt, at) } };
+      const updated = kind === 'turn_ended' ? fillGaps(worked, at - event.durationMs, at) : worked;
+      return life === null ? updated : { ...updated, life: { ...life, lastAt: Math.max(life.lastAt, at) } };
     }
   }
 }
 
 /** The time at work by now. */
-export const workedMs = ({ ms, life }: Worked, now: number): number =>
+export const computeWorkMs = ({ ms, life }: WorkTime, now: number): number =>
   ms + (life === null ? 0 : Math.max(0, now - life.since));
 
 /** A turn that outlived its life was at work in the gap, from the gap's beginning until the turn ended. */
-function filled(worked: Worked, since: number, until: number): Worked {
+function fillGaps(worked: WorkTime, since: number, until: number): WorkTime {
   let { ms } = worked;
   const gaps = worked.gaps.flatMap((gap) => {
     if (since > gap.from || until <= gap.from) return [gap];

@@ -1,11 +1,11 @@
 /** The environment variable that every process of a turn inherits, whatever session or group it moves to. */
-export const MARKER = 'RAYMOND_TURN';
+export const MARKER_VARIABLE = 'RAYMOND_TURN';
 
 /** The environment variable that only wrappers carry: a wrapper is killed last, so that it can record an exit. */
-export const WRAPPER = 'RAYMOND_WRAPPER';
+export const WRAPPER_VARIABLE = 'RAYMOND_WRAPPER';
 
 /** What to run: arguments and values may hold any character but NUL. */
-export interface Command {
+export interface ProcessCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -16,15 +16,15 @@ export interface Command {
 }
 
 /** How a command ended; `died` means that nobody was left to record it. */
-export type Exit = { readonly kind: 'exited'; readonly code: number } | { readonly kind: 'died' };
+export type ProcessExit = { readonly kind: 'exited'; readonly code: number } | { readonly kind: 'died' };
 
 /** A command that runs now, or has run. */
-export interface Started {
+export interface StartedCommand {
   readonly kind: 'started';
   /** The wrapper's, which is also the number of its group and session. */
   readonly pid: number;
   /** Does not keep our process alive by itself; following the output does. */
-  readonly exited: Promise<Exit>;
+  readonly exited: Promise<ProcessExit>;
 }
 
 /** Nothing has run, and the folder can be used again. */
@@ -36,7 +36,7 @@ export interface NotStarted {
 }
 
 /** How the ending of processes went. */
-export interface Ended {
+export interface EndResult {
   /** How many had to be killed. */
   readonly killed: number;
   /** How many would not go even so: another user's, or stuck in the kernel. */

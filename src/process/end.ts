@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ended } from './command.ts';
-import { processesMarked, turnProcesses } from './marker.ts';
+import type { EndResult } from './command.ts';
+import { findMarkedProcesses, findTurnProcesses } from './marker.ts';
 import type { ProcessEntry } from './process-entry.ts';
-import { isStill } from './process-table.ts';
+import { isSameProcess } from './process-table.ts';
 import { endOnWindows } from './windows.ts';
 
 /** How long a process usually gets to leave when it is asked to. */
@@ -17,29 +17,29 @@ export interface EndOptions {
 }
 
 /** Ends everything that belongs to a turn, politely first; the wrapper still records how its command ended. */
-export function endTurn(dir: string, marker: string, options: EndOptions): Promise<Ended> {
+export function endTurn(dir: string, marker: string, options: EndOptions): Promise<EndResult> {
   if (process.platform === 'win32') return endOnWindows((each) => each === marker);
-  return end(() => turnProcesses(dir, marker), options);
+  return end(() => findTurnProcesses(dir, marker), options);
 }
 
 /** Ends everything whose marker begins so: `<run id>/` ends a whole run. */
-export function endMarked(prefix: string, options: EndOptions): Promise<Ended> {
+export function endMarked(prefix: string, options: EndOptions): Promise<EndResult> {
   if (process.platform === 'win32') return endOnWindows((each) => each.startsWith(prefix));
-  return end(() => processesMarked(prefix), options);
+  return end(() => findMarkedProcesses(prefix), options);
 }
 
 type Find = () => Promise<readonly ProcessEntry[]>;
 
 const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 200;
 /** How long a wrapper that is alone has to write its record. */
-const WRAPPER_MS = 1_000;
+const WRAPPER_GRACE_MS = 1_000;
 /** A process that is stuck in the kernel goes when it gets out; nobody can wait for that. */
-const KILL_MS = 10_000;
+const KILL_TIMEOUT_MS = 10_000;
 
-async function end(find: Find, { graceMs, interrupt = false }: EndOptions): Promise<Ended> {
+async function end(find: Find, { graceMs, interrupt = false }: EndOptions): Promise<EndResult> {
   for (const signal of interrupt ? (['SIGINT', 'SIGTERM'] as const) : (['SIGTERM'] as const)) {
-    if (await ask(find, signal, graceMs)) return { killed: 0, left: 0 };
+    if (await signalAll(find, signal, graceMs)) return { killed: 0, left: 0 };
   }
   return kill(find);
 }
@@ -48,13 +48,13 @@ async function end(find: Find, { graceMs, interrupt = false }: EndOptions): Prom
  * Sends a signal once to each process, also to those that appear later; whether all went in time. Once more when a process
  * has become another program: between the fork and the exec of a shell, the shell's own trap swallows the signal.
  */
-async function ask(find: Find, signal: 'SIGINT' | 'SIGTERM', graceMs: number): Promise<boolean> {
-  const told = new Set<string>();
-  const left = await repeat(find, graceMs, (family) => {
-    for (const entry of family) {
-      const name = `${nameOf(entry)} ${entry.program}`;
-      if (told.has(name)) continue;
-      told.add(name);
+async function signalAll(find: Find, signal: 'SIGINT' | 'SIGTERM', graceMs: number): Promise<boolean> {
+  const signalled = new Set<string>();
+  const left = await repeatUntilGone(find, graceMs, (processes) => {
+    for (const entry of processes) {
+      const name = `${processKey(entry)} ${entry.program}`;
+      if (signalled.has(name)) continue;
+      signalled.add(name);
       send(entry, signal);
       // A stopped process gets its signals only when it goes on.
       send(entry, 'SIGCONT');
@@ -64,39 +64,43 @@ async function ask(find: Find, signal: 'SIGINT' | 'SIGTERM', graceMs: number): P
 }
 
 /** Kills wrappers last, so that the kills are on record. */
-async function kill(find: Find): Promise<Ended> {
+async function kill(find: Find): Promise<EndResult> {
   const killed = new Set<string>();
   let aloneSince: number | undefined;
-  const left = await repeat(find, KILL_MS, (family) => {
-    const others = family.filter((entry) => !entry.wrapper);
+  const left = await repeatUntilGone(find, KILL_TIMEOUT_MS, (processes) => {
+    const others = processes.filter((entry) => !entry.wrapper);
     aloneSince = others.length > 0 ? undefined : (aloneSince ?? performance.now());
-    const late = aloneSince !== undefined && performance.now() - aloneSince > WRAPPER_MS;
-    for (const entry of late ? family : others) {
-      if (send(entry, 'SIGKILL')) killed.add(nameOf(entry));
+    const late = aloneSince !== undefined && performance.now() - aloneSince > WRAPPER_GRACE_MS;
+    for (const entry of late ? processes : others) {
+      if (send(entry, 'SIGKILL')) killed.add(processKey(entry));
     }
   });
   return { killed: killed.size, left };
 }
 
 /** Does something to a family until it is gone or the time is over; how many are left. */
-async function repeat(find: Find, forMs: number, act: (family: readonly ProcessEntry[]) => void): Promise<number> {
+async function repeatUntilGone(
+  find: Find,
+  forMs: number,
+  act: (family: readonly ProcessEntry[]) => void,
+): Promise<number> {
   const deadline = performance.now() + forMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const family = await find();
-    if (family.length === 0) return 0;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    const processes = await find();
+    if (processes.length === 0) return 0;
     const leftMs = deadline - performance.now();
-    if (leftMs <= 0 && pauseMs > FIRST_PAUSE_MS) return family.length;
-    act(family);
+    if (leftMs <= 0 && pauseMs > FIRST_PAUSE_MS) return processes.length;
+    act(processes);
     await sleep(Math.max(1, Math.min(pauseMs, leftMs)));
   }
 }
 
-const nameOf = ({ pid, start }: ProcessEntry): string => `${pid} ${start}`;
+const processKey = ({ pid, start }: ProcessEntry): string => `${pid} ${start}`;
 
 /** Whether it was sent: the process may be gone by now, its number in other hands, or out of our power. */
 function send(entry: ProcessEntry, signal: NodeJS.Signals): boolean {
   try {
-    return isStill(entry) && process.kill(entry.pid, signal);
+    return isSameProcess(entry) && process.kill(entry.pid, signal);
   } catch {
     return false;
   }

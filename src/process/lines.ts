@@ -1,6 +1,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { newSplitter } from './split-lines.ts';
-import { unlessMissing } from './turn-files.ts';
+import { newLineSplitter } from './split-lines.ts';
+import { undefinedIfMissing } from './turn-files.ts';
 import { watchFile } from './watch.ts';
 
 /** When to stop following. */
@@ -9,7 +9,7 @@ export interface FollowOptions {
   readonly until: Promise<unknown>;
 }
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_CHUNK_BYTES = 1024 * 1024;
 const POLL_MS = 500;
 
 /**
@@ -22,10 +22,10 @@ export async function followLines(
   { until }: FollowOptions,
 ): Promise<void> {
   const watch = watchFile(file, POLL_MS);
-  const splitter = newSplitter();
-  let over = false;
+  const splitter = newLineSplitter();
+  let stopped = false;
   const stop = (): void => {
-    over = true;
+    stopped = true;
     watch.wake();
   };
   until.then(stop, stop);
@@ -34,8 +34,8 @@ export async function followLines(
   try {
     for (;;) {
       // Asked before reading: what was written before the end is in the file by then.
-      const last = over;
-      handle ??= await unlessMissing(open(file, 'r'));
+      const last = stopped;
+      handle ??= await undefinedIfMissing(open(file, 'r'));
       // One size per round, or a process that never stops writing would keep us here after the end.
       const size = handle === undefined ? 0 : (await handle.stat()).size;
       if (size < offset) {
@@ -60,13 +60,13 @@ export async function followLines(
 
 /** The lines of a finished file, as bytes; no more of it is held than a portion and the present line. */
 export async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined> {
-  const handle = await unlessMissing(open(file, 'r'));
+  const handle = await undefinedIfMissing(open(file, 'r'));
   if (handle === undefined) return;
-  const splitter = newSplitter();
+  const splitter = newLineSplitter();
   try {
     let offset = 0;
     for (;;) {
-      const bytes = await readAt(handle, offset, MOST_BYTES);
+      const bytes = await readAt(handle, offset, MAX_CHUNK_BYTES);
       if (bytes.length === 0) break;
       offset += bytes.length;
       yield* splitter.push(bytes);
@@ -78,32 +78,32 @@ export async function* readLines(file: string): AsyncGenerator<Buffer, void, und
 }
 
 /** The end of a file as text for a message: at most so many lines and bytes (and never above 1 MiB); `…` where bytes are cut off. */
-export async function lastLines(file: string, most: number, maxBytes: number): Promise<string> {
-  const handle = await unlessMissing(open(file, 'r'));
+export async function lastLines(file: string, maxLines: number, maxBytes: number): Promise<string> {
+  const handle = await undefinedIfMissing(open(file, 'r'));
   if (handle === undefined) return '';
   try {
     const { size } = await handle.stat();
-    const from = Math.max(0, size - Math.min(maxBytes, MOST_BYTES));
+    const from = Math.max(0, size - Math.min(maxBytes, MAX_CHUNK_BYTES));
     let bytes = await readAt(handle, from, size - from);
     // A cut may fall into a character; its remaining bytes all look like 10xxxxxx.
     while (from > 0 && bytes.length > 0 && ((bytes[0] ?? 0) & 0xc0) === 0x80) bytes = bytes.subarray(1);
     const text = bytes.toString('utf8').trimEnd();
     const lines = (from > 0 ? `…${text}` : text).split(/\r?\n/);
-    return lines.slice(-most).join('\n');
+    return lines.slice(-maxLines).join('\n');
   } finally {
     await handle.close();
   }
 }
 
 /** When something was last written to any of these files, in milliseconds since 1970; 0 if none is there. */
-export async function quietSince(files: readonly string[]): Promise<number> {
-  const stats = await Promise.all(files.map((file) => unlessMissing(stat(file))));
+export async function lastWriteTimeMs(files: readonly string[]): Promise<number> {
+  const stats = await Promise.all(files.map((file) => undefinedIfMissing(stat(file))));
   return Math.max(0, ...stats.map((each) => each?.mtimeMs ?? 0));
 }
 
 /** A fresh buffer each time, because lines are views into it and belong to whoever gets them. */
 async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(Math.min(length, MOST_BYTES));
+  const buffer = Buffer.allocUnsafe(Math.min(length, MAX_CHUNK_BYTES));
   const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
   return buffer.subarray(0, bytesRead);
 }

@@ -1,20 +1,20 @@
 import type { ProcessEntry } from './process-entry.ts';
 import { processEntry, processTable } from './process-table.ts';
 import { recordedWrapper, type WrapperRecord } from './turn-files.ts';
-import { runsOnWindows } from './windows.ts';
+import { isRunningOnWindows } from './windows.ts';
 
 /** Whether anything of a turn still runs: its wrapper, its group, or whatever carries its marker. */
-export async function alive(dir: string, marker: string): Promise<boolean> {
-  if (process.platform === 'win32') return runsOnWindows(marker);
+export async function isTurnAlive(dir: string, marker: string): Promise<boolean> {
+  if (process.platform === 'win32') return isRunningOnWindows(marker);
   // Nearly always the wrapper is there, and one look at it spares the look at everything.
   const record = recordedWrapper(dir);
   const wrapper = record && (await processEntry(record.pid));
   if (wrapper !== undefined && !wrapper.zombie && isWrapper(wrapper, record, marker)) return true;
-  return (await turnProcesses(dir, marker)).length > 0;
+  return (await findTurnProcesses(dir, marker)).length > 0;
 }
 
 /** Every process of a turn that is not a zombie. */
-export function turnProcesses(dir: string, marker: string): Promise<readonly ProcessEntry[]> {
+export function findTurnProcesses(dir: string, marker: string): Promise<readonly ProcessEntry[]> {
   return lookTwice(async () => {
     const record = recordedWrapper(dir);
     const table = await processTable();
@@ -25,7 +25,7 @@ export function turnProcesses(dir: string, marker: string): Promise<readonly Pro
 }
 
 /** Every process whose marker begins so: `<run id>/` finds a whole run. */
-export function processesMarked(prefix: string): Promise<readonly ProcessEntry[]> {
+export function findMarkedProcesses(prefix: string): Promise<readonly ProcessEntry[]> {
   if (prefix === '') throw new Error('an empty prefix would be every turn of every run');
   return lookTwice(async () => (await processTable()).filter((entry) => entry.marker?.startsWith(prefix)));
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { MARKER, WRAPPER } from './command.ts';
+import { MARKER_VARIABLE, WRAPPER_VARIABLE } from './command.ts';
 import type { ProcessEntry } from './process-entry.ts';
 
 const ENTRIES_AT_A_TIME = 50;
@@ -25,8 +25,13 @@ export function procEntry(pid: number): ProcessEntry | undefined {
   if (environment === undefined || environment.length === 0) {
     return { pid, ...stat, marker: undefined, wrapper: false };
   }
-  const marker = valueIn(environment, MARKER);
-  return { pid, ...stat, marker: marker ?? '', wrapper: marker !== undefined && valueIn(environment, WRAPPER) === '1' };
+  const marker = valueIn(environment, MARKER_VARIABLE);
+  return {
+    pid,
+    ...stat,
+    marker: marker ?? '',
+    wrapper: marker !== undefined && valueIn(environment, WRAPPER_VARIABLE) === '1',
+  };
 }
 
 /** When the process with this number started, in clock ticks since the machine did. */

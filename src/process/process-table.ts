@@ -22,6 +22,6 @@ export async function processEntry(pid: number): Promise<ProcessEntry | undefine
 }
 
 /** Whether the number still belongs to the process we saw: asked right before it gets a signal. */
-export function isStill(entry: ProcessEntry): boolean {
+export function isSameProcess(entry: ProcessEntry): boolean {
   return !LINUX || procStart(entry.pid) === entry.start;
 }

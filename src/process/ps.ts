@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { MARKER, WRAPPER } from './command.ts';
+import { MARKER_VARIABLE, WRAPPER_VARIABLE } from './command.ts';
 import type { ProcessEntry } from './process-entry.ts';
 
 const run = promisify(execFile);
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** The process table of macOS, which has no `/proc`. Written after its manual; only the reading of it is tested. */
 export async function readPs(): Promise<readonly ProcessEntry[]> {
   const columns = ['-o', 'pid=', '-o', 'pgid=', '-o', 'stat=', '-o', 'lstart=', '-o', 'command='];
   const { stdout } = await run('/bin/ps', ['-axEww', ...columns], {
     env: { LC_ALL: 'C' },
-    maxBuffer: MOST_BYTES,
+    maxBuffer: MAX_OUTPUT_BYTES,
   });
   return parsePs(stdout);
 }
@@ -32,8 +32,8 @@ export function parsePs(text: string): readonly ProcessEntry[] {
       start: start.replace(/\s+/g, ' '),
       program: rest.trim(),
       zombie: state.startsWith('Z'),
-      marker: rest.match(new RegExp(`(?:^| )${MARKER}=(\\S+)`))?.[1],
-      wrapper: rest.includes(` ${WRAPPER}=1`),
+      marker: rest.match(new RegExp(`(?:^| )${MARKER_VARIABLE}=(\\S+)`))?.[1],
+      wrapper: rest.includes(` ${WRAPPER_VARIABLE}=1`),
     });
   }
   return entries;

@@ -1,5 +1,5 @@
 /** Cuts bytes into lines. */
-export interface Splitter {
+export interface LineSplitter {
   /** The lines that these bytes complete, without their newlines. */
   readonly push: (bytes: Buffer) => readonly Buffer[];
   /** The last line, if it had no newline. */
@@ -9,7 +9,7 @@ export interface Splitter {
 const NEWLINE = 0x0a;
 
 /** A splitter for one file. It looks at each byte once and joins a long line once, however many pieces it came in. */
-export function newSplitter(): Splitter {
+export function newLineSplitter(): LineSplitter {
   let pieces: Buffer[] = [];
   const join = (last: Buffer): Buffer => {
     if (pieces.length === 0) return last;

@@ -2,27 +2,33 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { codeOf } from '../errors.ts';
-import { type Command, type Exit, MARKER, type NotStarted, type Started } from './command.ts';
+import { errorCodeOf } from '../errors.ts';
+import {
+  MARKER_VARIABLE,
+  type NotStarted,
+  type ProcessCommand,
+  type ProcessExit,
+  type StartedCommand,
+} from './command.ts';
 import { waitForEnd } from './find.ts';
 import { turnFiles } from './turn-files.ts';
 import { startOnWindows } from './windows.ts';
-import { wrapped } from './wrapper.ts';
+import { wrapCommand } from './wrapper.ts';
 
 /** Starts a command that outlives us, in a folder that holds its `stdin` already, if it has any. */
-export async function startCommand(dir: string, command: Command): Promise<Started | NotStarted> {
-  const marker = command.env[MARKER];
-  if (!marker) throw new Error(`a command without ${MARKER} could not be found again`);
+export async function startCommand(dir: string, command: ProcessCommand): Promise<StartedCommand | NotStarted> {
+  const marker = command.env[MARKER_VARIABLE];
+  if (!marker) throw new Error(`a command without ${MARKER_VARIABLE} could not be found again`);
   if (process.platform === 'win32') return startOnWindows(dir, command, marker);
   try {
     const child = spawnWrapper(dir, command);
-    const over = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const wrapperExited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     if (child.pid === undefined) {
       const [error] = await once(child, 'error');
       return notStarted(command, error);
     }
     child.unref();
-    const exited: Promise<Exit> = over.then(() => waitForEnd(dir, marker));
+    const exited: Promise<ProcessExit> = wrapperExited.then(() => waitForEnd(dir, marker));
     // Who waits for it hears of a failure; if nobody does, it is no reason to bring us down.
     exited.catch(() => {});
     return { kind: 'started', pid: child.pid, exited };
@@ -32,9 +38,9 @@ export async function startCommand(dir: string, command: Command): Promise<Start
 }
 
 /** The wrapper leads its own session, and its three streams are files: nothing of it depends on us. */
-function spawnWrapper(dir: string, command: Command): ChildProcess {
+function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
   const { stdin, stdout, stderr } = turnFiles(dir);
-  const { file, args, env } = wrapped(command);
+  const { file, args, env } = wrapCommand(command);
   const streams: number[] = [];
   try {
     streams.push(openSync(command.input === 'none' ? devNull : stdin, 'r'));
@@ -56,12 +62,12 @@ const SHORTAGES: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
 };
 
-function notStarted({ file }: Command, error: unknown): NotStarted {
-  const code = codeOf(error) ?? '';
-  const said = error instanceof Error ? error.message : String(error);
+function notStarted({ file }: ProcessCommand, error: unknown): NotStarted {
+  const code = errorCodeOf(error) ?? '';
+  const errorMessage = error instanceof Error ? error.message : String(error);
   const shortage = SHORTAGES[code];
-  const reason = code === 'E2BIG' ? 'its arguments and environment are too long' : (shortage ?? said);
-  const detail = reason === said ? '' : ` (${code})`;
+  const reason = code === 'E2BIG' ? 'its arguments and environment are too long' : (shortage ?? errorMessage);
+  const detail = reason === errorMessage ? '' : ` (${code})`;
   return {
     kind: 'not_started',
     message: `cannot start ${file}: ${reason}${detail}`,

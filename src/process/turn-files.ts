@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { link, rm, writeFile } from 'node:fs/promises';
 import { sep } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { errorCodeOf } from '../errors.ts';
 
 /** Where a turn's process leaves its traces. */
 export interface TurnFiles {
@@ -20,8 +20,8 @@ export interface TurnFiles {
 
 /** The files in a turn's folder. */
 export function turnFiles(dir: string): TurnFiles {
-  const inside = dir + sep;
-  return { stdin: `${inside}stdin`, stdout: `${inside}stdout`, stderr: `${inside}stderr`, started: `${inside}started` };
+  const prefix = dir + sep;
+  return { stdin: `${prefix}stdin`, stdout: `${prefix}stdout`, stderr: `${prefix}stderr`, started: `${prefix}started` };
 }
 
 /** The wrapper as it wrote itself down. */
@@ -34,13 +34,13 @@ export interface WrapperRecord {
 
 /** The exit status on record, if it is there and complete. Read at once: the way to the thread pool costs more than this. */
 export function recordedExit(dir: string): number | undefined {
-  const digits = recordIn(dir)[3];
+  const digits = readRecord(dir)[3];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** Who the wrapper is, if it has come far enough to say so. */
 export function recordedWrapper(dir: string): WrapperRecord | undefined {
-  const [, pid, start] = recordIn(dir);
+  const [, pid, start] = readRecord(dir);
   const written = statSync(turnFiles(dir).started, { throwIfNoEntry: false });
   if (pid === undefined || start === undefined || written === undefined) return undefined;
   return { pid: Number(pid), start, writtenMs: written.mtimeMs };
@@ -50,51 +50,51 @@ export function recordedWrapper(dir: string): WrapperRecord | undefined {
 export type Claim = 'none' | 'wrapper' | 'looker';
 
 /** Who has it now. What is torn or empty is a wrapper's: it may have come further than the disk knows. */
-export function claimOn(dir: string): Claim {
-  const text = readIfThere(turnFiles(dir).started);
+export function readClaim(dir: string): Claim {
+  const text = readIfPresent(turnFiles(dir).started);
   if (text === undefined) return 'none';
-  return text === LOOKER ? 'looker' : 'wrapper';
+  return text === LOOKER_CLAIM ? 'looker' : 'wrapper';
 }
 
 /** Takes the right to run the command, so that nobody ever does; false if somebody has it already. */
 export async function claimStart(dir: string): Promise<boolean> {
   const { started } = turnFiles(dir);
   // A link makes it whole from the first moment: if we are killed here, it is not taken for a wrapper's.
-  const whole = `${started}.${randomUUID()}`;
+  const temporary = `${started}.${randomUUID()}`;
   try {
-    await writeFile(whole, LOOKER, { mode: 0o600 });
-    await link(whole, started);
+    await writeFile(temporary, LOOKER_CLAIM, { mode: 0o600 });
+    await link(temporary, started);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (errorCodeOf(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    await rm(whole, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 
 /** What a look at a file gives, or nothing if there is no such file. */
-export async function unlessMissing<T>(look: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfMissing<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-const LOOKER = 'nobody\n';
+const LOOKER_CLAIM = 'nobody\n';
 
 /** The wrapper's record: its pid, its start time and, after the end, the exit status. */
-function recordIn(dir: string): readonly (string | undefined)[] {
-  return /^(\d+) (\d*)\n(?:(\d+)\n)?/.exec(readIfThere(turnFiles(dir).started) ?? '') ?? [];
+function readRecord(dir: string): readonly (string | undefined)[] {
+  return /^(\d+) (\d*)\n(?:(\d+)\n)?/.exec(readIfPresent(turnFiles(dir).started) ?? '') ?? [];
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** Waits for a file to change. */
-export interface Watch {
+export interface FileWatch {
   /** Resolves at the next change, at once if one came since the last call, and now and then in any case. */
   readonly next: () => Promise<void>;
   /** Resolves `next` by hand. */
@@ -14,7 +14,7 @@ export interface Watch {
  * Watches a file that need not exist yet, through its folder. The system may have no watch left or tell nothing (network
  * file systems), so it also wakes every `everyMs`.
  */
-export function watchFile(file: string, everyMs: number): Watch {
+export function watchFile(file: string, everyMs: number): FileWatch {
   let changed = false;
   let waiting: (() => void) | undefined;
   const wake = (): void => {

@@ -1,17 +1,21 @@
 import { execFile, spawn } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, writeSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { codeOf } from '../errors.ts';
-import type { Command, Ended, Exit, NotStarted, Started } from './command.ts';
+import { errorCodeOf } from '../errors.ts';
+import type { EndResult, NotStarted, ProcessCommand, ProcessExit, StartedCommand } from './command.ts';
 import { turnFiles } from './turn-files.ts';
 
 // On Windows a turn is known only to the Raymond that started it: it cannot be found again after a crash, and what runs
 // then counts as dead. The start is tested elsewhere than on Windows, `taskkill` nowhere.
 
-const running = new Map<string, { readonly pid: number; readonly exited: Promise<Exit> }>();
+const running = new Map<string, { readonly pid: number; readonly exited: Promise<ProcessExit> }>();
 
 /** Starts a command as a plain child and records its exit ourselves. */
-export async function startOnWindows(dir: string, command: Command, marker: string): Promise<Started | NotStarted> {
+export async function startOnWindows(
+  dir: string,
+  command: ProcessCommand,
+  marker: string,
+): Promise<StartedCommand | NotStarted> {
   const { file, args, cwd, env, input } = command;
   const files = turnFiles(dir);
   const record = openIfNew(files.started);
@@ -24,7 +28,7 @@ export async function startOnWindows(dir: string, command: Command, marker: stri
   for (const stream of streams) closeSync(stream);
   const pid = child.pid ?? 0;
   writeSync(record, `${pid} \n`);
-  const exited = new Promise<Exit>((resolve) => {
+  const exited = new Promise<ProcessExit>((resolve) => {
     const end = (code: number): void => {
       running.delete(marker);
       writeSync(record, `${code}\n`);
@@ -46,18 +50,18 @@ function openIfNew(file: string): number | undefined {
   try {
     return openSync(file, 'wx');
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return undefined;
+    if (errorCodeOf(error) === 'EEXIST') return undefined;
     throw error;
   }
 }
 
 /** Whether a turn that we started runs. */
-export const runsOnWindows = (marker: string): boolean => running.has(marker);
+export const isRunningOnWindows = (marker: string): boolean => running.has(marker);
 
 /** Ends turns that we started: Windows knows no polite signal for a program without a window. */
-export async function endOnWindows(isMeant: (marker: string) => boolean): Promise<Ended> {
-  const meant = [...running].filter(([marker]) => isMeant(marker)).map(([, child]) => child);
-  for (const { pid } of meant) execFile('taskkill', ['/T', '/F', '/PID', String(pid)], () => {});
-  await Promise.all(meant.map(({ exited }) => exited));
-  return { killed: meant.length, left: 0 };
+export async function endOnWindows(matches: (marker: string) => boolean): Promise<EndResult> {
+  const matching = [...running].filter(([marker]) => matches(marker)).map(([, child]) => child);
+  for (const { pid } of matching) execFile('taskkill', ['/T', '/F', '/PID', String(pid)], () => {});
+  await Promise.all(matching.map(({ exited }) => exited));
+  return { killed: matching.length, left: 0 };
 }

@@ -1,36 +1,36 @@
-import type { ScriptFault, Sheet, SheetFile, StateSheet } from '../analysis/sheet.ts';
+import type { ScriptSyntaxError, StateSource, WorkflowSource, WorkflowSourceFile } from '../analysis/sheet.ts';
 import { parseScript } from '../analysis/shell/parse.ts';
 import { mapConcurrently } from '../workflow/concurrent.ts';
-import { askProgram } from './ask-program.ts';
+import { execProgram } from './ask-program.ts';
 
-const MOST_AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 const TIMEOUT_MS = 5_000;
 
 /** Asks bash about the scripts that we make nothing of ourselves: it reads them without running anything. */
-export async function withScriptFaults(sheet: Sheet): Promise<Sheet> {
-  if (!sheet.files.some(isDoubtful)) return sheet;
-  const files = await mapConcurrently(sheet.files, MOST_AT_ONCE, async (file) =>
-    isDoubtful(file) ? { ...file, fault: await faultIn(file.text) } : file,
+export async function addBashSyntaxErrors(source: WorkflowSource): Promise<WorkflowSource> {
+  if (!source.files.some(needsBashCheck)) return source;
+  const files = await mapConcurrently(source.files, MAX_CONCURRENT, async (file) =>
+    needsBashCheck(file) ? { ...file, fault: await findSyntaxError(file.text) } : file,
   );
-  return { ...sheet, files };
+  return { ...source, files };
 }
 
 /** A script with CRs in it is another matter: bash stumbles over them alone. */
-const isDoubtful = (file: SheetFile): file is StateSheet =>
+const needsBashCheck = (file: WorkflowSourceFile): file is StateSource =>
   file.kind === 'state' &&
   file.file.endsWith('.sh') &&
   !file.text.includes('\r') &&
   parseScript(file.text) === undefined;
 
-async function faultIn(script: string): Promise<ScriptFault | null> {
+async function findSyntaxError(script: string): Promise<ScriptSyntaxError | null> {
   const env = { LC_ALL: 'C' };
-  const { stderr, code } = await askProgram('/bin/bash', ['-O', 'extglob', '-n'], {
+  const { stderr, exitCode } = await execProgram('/bin/bash', ['-O', 'extglob', '-n'], {
     cwd: '/',
     env,
     timeoutMs: TIMEOUT_MS,
     stdin: script,
   });
   const [, line, message] = /line (\d+): (?!warning)(.*)/.exec(stderr) ?? [];
-  if (code === 0 || line === undefined || message === undefined) return null;
+  if (exitCode === 0 || line === undefined || message === undefined) return null;
   return { at: { line: Number(line), column: 1 }, message };
 }

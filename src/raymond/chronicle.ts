@@ -1,58 +1,58 @@
 import type { Event, TurnEnded, TurnStarted } from '../core/event.ts';
-import type { Narrator } from './narrators.ts';
+import type { LogRenderer } from './narrators.ts';
 
 /** Puts the turns of a run in order: those that are over are told as a whole, those under way as they go on. */
-export class Chronicle {
+export class LogFollower {
   /** Whether the run has come to its end. */
-  isOver = false;
-  private readonly narrator: Narrator;
-  private readonly only: string | undefined;
-  private readonly open = new Map<string, OpenTurn>();
+  hasEnded = false;
+  private readonly renderer: LogRenderer;
+  private readonly agentFilter: string | undefined;
+  private readonly openTurns = new Map<string, OpenTurn>();
 
-  constructor(narrator: Narrator, only: string | undefined) {
-    this.narrator = narrator;
-    this.only = only;
+  constructor(renderer: LogRenderer, agentFilter: string | undefined) {
+    this.renderer = renderer;
+    this.agentFilter = agentFilter;
   }
 
-  async take(event: Event): Promise<void> {
-    if (event.kind === 'run_ended') this.isOver = true;
-    if (event.kind === 'run_resumed') this.isOver = false;
-    if ('agent' in event && this.only !== undefined && event.agent !== this.only) return;
+  async handleEvent(event: Event): Promise<void> {
+    if (event.kind === 'run_ended') this.hasEnded = true;
+    if (event.kind === 'run_resumed') this.hasEnded = false;
+    if ('agent' in event && this.agentFilter !== undefined && event.agent !== this.agentFilter) return;
     if (event.kind === 'turn_started') {
-      this.open.set(event.agent, { turn: event, live: null });
+      this.openTurns.set(event.agent, { turn: event, live: null });
       return;
     }
-    if (event.kind === 'turn_ended') await this.endOf(event);
-    this.narrator.happened(event);
+    if (event.kind === 'turn_ended') await this.finishTurn(event);
+    this.renderer.renderEvent(event);
   }
 
   /** From here on turns under way are told as they go on. */
-  goLive(): void {
-    for (const [agent, { turn, live }] of this.open) {
-      if (live === null) this.open.set(agent, { turn, live: follow(this.narrator, turn) });
+  startFollowing(): void {
+    for (const [agent, { turn, live }] of this.openTurns) {
+      if (live === null) this.openTurns.set(agent, { turn, live: followTurn(this.renderer, turn) });
     }
   }
 
   /** Tells what is known of the turns whose end is not. */
-  async close(): Promise<void> {
-    for (const { turn, live } of this.open.values()) {
-      if (live === null) await this.narrator.whole(turn, null);
+  async finishOpenTurns(): Promise<void> {
+    for (const { turn, live } of this.openTurns.values()) {
+      if (live === null) await this.renderer.renderTurn(turn, null);
       else await live.finish(null);
     }
-    this.open.clear();
+    this.openTurns.clear();
   }
 
   /** Lets go of all turns that are followed. */
-  giveUp(): void {
-    for (const { live } of this.open.values()) live?.finish(null).catch(() => {});
+  abandonOpenTurns(): void {
+    for (const { live } of this.openTurns.values()) live?.finish(null).catch(() => {});
   }
 
-  private async endOf(end: TurnEnded): Promise<void> {
-    const open = this.open.get(end.agent);
-    this.open.delete(end.agent);
-    if (open === undefined) return;
-    if (open.live === null) await this.narrator.whole(open.turn, end);
-    else await open.live.finish(end);
+  private async finishTurn(end: TurnEnded): Promise<void> {
+    const openTurn = this.openTurns.get(end.agent);
+    this.openTurns.delete(end.agent);
+    if (openTurn === undefined) return;
+    if (openTurn.live === null) await this.renderer.renderTurn(openTurn.turn, end);
+    else await openTurn.live.finish(end);
   }
 }
 
@@ -61,18 +61,18 @@ interface OpenTurn {
   readonly live: { readonly finish: (end: TurnEnded | null) => Promise<void> } | null;
 }
 
-function follow(narrator: Narrator, turn: TurnStarted): NonNullable<OpenTurn['live']> {
+function followTurn(renderer: LogRenderer, turn: TurnStarted): NonNullable<OpenTurn['live']> {
   let settle: (end: TurnEnded | null) => void = () => {};
   const ended = new Promise<TurnEnded | null>((resolve) => {
     settle = resolve;
   });
-  const told = narrator.live(turn, ended);
+  const rendered = renderer.renderLiveTurn(turn, ended);
   // Who finishes it hears of a failure.
-  told.catch(() => {});
+  rendered.catch(() => {});
   return {
     finish(end) {
       settle(end);
-      return told;
+      return rendered;
     },
   };
 }

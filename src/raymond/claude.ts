@@ -2,7 +2,7 @@ import type { Options } from '../core/run.ts';
 import { type ClaudeCode, findClaude } from '../turns/claude/version.ts';
 
 /** Looks for Claude Code once, when it is first needed. */
-export function claudeFinder({ claude }: Options, env: NodeJS.ProcessEnv): () => Promise<ClaudeCode> {
+export function createClaudeFinder({ claude }: Options, env: NodeJS.ProcessEnv): () => Promise<ClaudeCode> {
   let found: Promise<ClaudeCode> | undefined;
   return () => {
     found ??= findClaude(claude, env);

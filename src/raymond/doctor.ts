@@ -1,22 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readConfig } from '../config/config.ts';
-import { changedOptions, DEFAULT_OPTIONS, type Options } from '../core/run.ts';
+import { readConfigOptions } from '../config/config.ts';
+import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/run.ts';
 import { RaymondError } from '../errors.ts';
-import { claudeFinder } from './claude.ts';
-import { answer } from './doctor/answer.ts';
-import { type Check, type Finding, odd, type Patient, wrong } from './doctor/check.ts';
-import { claudeCode, signedIn } from './doctor/claude.ts';
-import { config, folder, rights, space } from './doctor/disk.ts';
-import { bash, git, limits, node } from './doctor/machine.ts';
-import { runs } from './doctor/runs.ts';
-import { configFile } from './records.ts';
+import { createClaudeFinder } from './claude.ts';
+import { checkAnswer } from './doctor/answer.ts';
+import {
+  errorResult,
+  type HealthCheck,
+  type HealthCheckContext,
+  type HealthCheckResult,
+  warningResult,
+} from './doctor/check.ts';
+import { checkClaudeCode, checkSignIn } from './doctor/claude.ts';
+import { checkConfigFile, checkDiskSpace, checkPermissions, checkRaymondFolder } from './doctor/disk.ts';
+import { checkBash, checkGit, checkNode, checkProcessLimits } from './doctor/machine.ts';
+import { checkRuns } from './doctor/runs.ts';
+import { findConfigFile } from './records.ts';
 
 /** What one check has found. */
-export interface Diagnosis extends Finding {
+export interface DoctorResult extends HealthCheckResult {
   readonly name: string;
 }
 
-export interface Examination {
+export interface DoctorRequest {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /** The Claude Code to look at; null for the one that a run would use. */
@@ -25,57 +31,57 @@ export interface Examination {
 }
 
 /** Everything that is looked at, in the order in which it is told. A new check is a row here. */
-const CHECKS: readonly (readonly [name: string, check: Check])[] = [
-  ['Node', node],
-  ['Claude Code', claudeCode],
-  ['signed in', signedIn],
-  ['answers', answer],
-  ['bash', bash],
-  ['git', git],
-  ['config', config],
-  ['.raymond', folder],
-  ['rights', rights],
-  ['disk', space],
-  ['limits', limits],
-  ['runs', runs],
+const CHECKS: readonly (readonly [name: string, check: HealthCheck])[] = [
+  ['Node', checkNode],
+  ['Claude Code', checkClaudeCode],
+  ['signed in', checkSignIn],
+  ['answers', checkAnswer],
+  ['bash', checkBash],
+  ['git', checkGit],
+  ['config', checkConfigFile],
+  ['.raymond', checkRaymondFolder],
+  ['rights', checkPermissions],
+  ['disk', checkDiskSpace],
+  ['limits', checkProcessLimits],
+  ['runs', checkRuns],
 ];
 
 /** Longer than any program is waited for: it is for disks that do not answer. */
-const LONGEST_MS = 100_000;
+const CHECK_TIMEOUT_MS = 100_000;
 
 /** Looks at all that a run needs. All checks are made at once, none stops another, and each is told as soon as it can be. */
-export async function* examine(examination: Examination): AsyncGenerator<Diagnosis> {
-  const options = optionsHere(examination);
-  const patient: Patient = { ...examination, options, claude: claudeFinder(options, examination.env) };
-  const under = CHECKS.map(([name, check]) => [name, inTime(check, patient)] as const);
-  for (const [name, finding] of under) {
-    const found = await finding;
-    if (found !== null) yield { name, ...found };
+export async function* runDoctor(request: DoctorRequest): AsyncGenerator<DoctorResult> {
+  const options = readRunOptions(request);
+  const context: HealthCheckContext = { ...request, options, findClaude: createClaudeFinder(options, request.env) };
+  const pending = CHECKS.map(([name, check]) => [name, runCheckInTime(check, context)] as const);
+  for (const [name, resultPromise] of pending) {
+    const result = await resultPromise;
+    if (result !== null) yield { name, ...result };
   }
 }
 
 /** A config file that is wrong is told by its own check. */
-function optionsHere({ cwd, claude }: Examination): Options {
-  const named = claude === null ? {} : { claude };
+function readRunOptions({ cwd, claude }: DoctorRequest): Options {
+  const overrides = claude === null ? {} : { claude };
   try {
-    return changedOptions(DEFAULT_OPTIONS, { ...readConfig(configFile(cwd)), ...named });
+    return mergeOptions(DEFAULT_OPTIONS, { ...readConfigOptions(findConfigFile(cwd)), ...overrides });
   } catch {
-    return changedOptions(DEFAULT_OPTIONS, named);
+    return mergeOptions(DEFAULT_OPTIONS, overrides);
   }
 }
 
-async function inTime(check: Check, patient: Patient): Promise<Finding | null> {
-  const over = new AbortController();
-  const late = delay(LONGEST_MS, null, { signal: over.signal }).then(
-    () => odd(`no answer within ${LONGEST_MS / 1000} s`, 'Is a disk or a network away?'),
+async function runCheckInTime(check: HealthCheck, context: HealthCheckContext): Promise<HealthCheckResult | null> {
+  const checkDone = new AbortController();
+  const timeout = delay(CHECK_TIMEOUT_MS, null, { signal: checkDone.signal }).then(
+    () => warningResult(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`, 'Is a disk or a network away?'),
     () => null,
   );
   try {
-    return await Promise.race([check(patient), late]);
+    return await Promise.race([check(context), timeout]);
   } catch (error) {
-    if (error instanceof RaymondError) return wrong(error.message, error.hint ?? '');
-    return wrong(`this could not be looked at: ${error instanceof Error ? error.message : String(error)}`, '');
+    if (error instanceof RaymondError) return errorResult(error.message, error.hint ?? '');
+    return errorResult(`this could not be looked at: ${error instanceof Error ? error.message : String(error)}`, '');
   } finally {
-    over.abort();
+    checkDone.abort();
   }
 }

@@ -1,14 +1,14 @@
 import { join, relative, resolve } from 'node:path';
-import { type LintFinding, lint } from '../analysis/lint.ts';
-import type { Level } from '../analysis/rule.ts';
-import { readConfig } from '../config/config.ts';
+import { type LintFinding, lintSource } from '../analysis/lint.ts';
+import type { LintLevel } from '../analysis/rule.ts';
+import { readConfigOptions } from '../config/config.ts';
 import type { Platform } from '../core/names.ts';
 import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { InvalidWorkflow } from '../workflow/invalid.ts';
-import { type Circumstances, readSheet } from '../workflow/sheet.ts';
-import { withScriptFaults } from './bash-check.ts';
-import { thisPlatform } from './platform.ts';
+import { readWorkflowSource, type SourceSettings } from '../workflow/sheet.ts';
+import { addBashSyntaxErrors } from './bash-check.ts';
+import { currentPlatform } from './platform.ts';
 
 /** For whom a workflow is looked at. */
 export interface LintRequest {
@@ -31,34 +31,41 @@ export interface LintReport {
 /** Looks for mistakes in a folder, a zip or a state file. Only a path that leads to no workflow is an error. */
 export async function lintWorkflow(path: string, request: LintRequest = {}): Promise<LintReport> {
   const cwd = resolve(request.cwd ?? process.cwd());
-  const whole = resolve(cwd, path);
-  const shown = (file: string): string => relative(cwd, file) || '.';
+  const absolutePath = resolve(cwd, path);
+  const displayPath = (file: string): string => relative(cwd, file) || '.';
   try {
-    const { sheet, root, isZip } = await readSheet(whole, circumstancesIn(cwd, request));
-    const files = new Set(sheet.files.map(({ file }) => file));
+    const { source, root, isZip } = await readWorkflowSource(absolutePath, readAnalysisSettings(cwd, request));
+    const files = new Set(source.files.map(({ file }) => file));
     // What concerns the workflow as a whole is said of its name.
-    const place = (file: string): string => shown(files.has(file) ? join(root, file) : whole);
-    const findings = lint(await withScriptFaults(sheet)).map((finding) => ({ ...finding, file: place(finding.file) }));
-    return { name: sheet.name, path: shown(whole), isZip, findings };
+    const displayFile = (file: string): string => displayPath(files.has(file) ? join(root, file) : absolutePath);
+    const findings = lintSource(await addBashSyntaxErrors(source)).map((finding) => ({
+      ...finding,
+      file: displayFile(finding.file),
+    }));
+    return { name: source.name, path: displayPath(absolutePath), isZip, findings };
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
-    const findings = error.findings.map(({ message }) => ({ ...UNREADABLE, file: shown(whole), message }));
-    return { name: shown(whole), path: shown(whole), isZip: true, findings };
+    const findings = error.findings.map(({ message }) => ({
+      ...UNREADABLE_FINDING,
+      file: displayPath(absolutePath),
+      message,
+    }));
+    return { name: displayPath(absolutePath), path: displayPath(absolutePath), isZip: true, findings };
   }
 }
 
 /** What is known of runs that are started in a folder: its config, and what the user says. */
-export function circumstancesIn(cwd: string, { platform, variables = [] }: LintRequest): Circumstances {
-  const config = readConfig(layoutOf(findRaymondFolder(cwd)).config);
+export function readAnalysisSettings(cwd: string, { platform, variables = [] }: LintRequest): SourceSettings {
+  const config = readConfigOptions(layoutOf(findRaymondFolder(cwd)).configFile);
   return {
-    platform: platform ?? thisPlatform(),
+    platform: platform ?? currentPlatform(),
     resetStack: config.resetStack ?? DEFAULT_OPTIONS.resetStack,
     variables: [...Object.keys(config.variables ?? {}), ...variables],
   };
 }
 
 /** A zip, say, that cannot be opened. */
-const UNREADABLE = {
+const UNREADABLE_FINDING = {
   rule: 'unreadable-workflow',
   level: 'error',
   line: 0,
@@ -68,7 +75,7 @@ const UNREADABLE = {
 } as const;
 
 /** How many findings of each level there are. */
-export function countLevels(findings: readonly LintFinding[]): Readonly<Record<Level, number>> {
-  const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
+export function countLevels(findings: readonly LintFinding[]): Readonly<Record<LintLevel, number>> {
+  const count = (level: LintLevel): number => findings.filter((finding) => finding.level === level).length;
   return { error: count('error'), warning: count('warning'), info: count('info') };
 }

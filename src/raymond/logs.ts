@@ -2,16 +2,16 @@ import { relative } from 'node:path';
 import { didYouMean } from '../core/nearest.ts';
 import { isLive } from '../core/standing.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { dyeFor } from '../observers/ink.ts';
-import { Page } from '../observers/page.ts';
+import { createColorizer } from '../observers/ink.ts';
+import { LogWriter } from '../observers/page.ts';
 import { watchFile } from '../process/watch.ts';
 import { readEvents } from '../store/events.ts';
-import { findRaymondFolder, type Layout, layoutOf } from '../store/layout.ts';
+import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
 import { ownerOf } from '../store/owner.ts';
-import { findRun } from '../store/runs.ts';
-import { lookAt } from '../store/standing.ts';
-import { Chronicle } from './chronicle.ts';
-import { parrot, type Sources, storyteller } from './narrators.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { observeRun } from '../store/standing.ts';
+import { LogFollower } from './chronicle.ts';
+import { createRawRenderer, createTextRenderer, type TurnLogSource } from './narrators.ts';
 
 /** How a run's story is to be told. */
 export interface LogsRequest {
@@ -24,62 +24,62 @@ export interface LogsRequest {
   readonly raw?: boolean;
   readonly colour?: boolean;
   /** Nobody listens any more. */
-  readonly enough?: AbortSignal;
+  readonly signal?: AbortSignal;
   readonly write: (line: string) => void;
   /** For what is no part of the lines that were asked for. */
-  readonly aside: (text: string) => void;
+  readonly writeMessage: (text: string) => void;
 }
 
 /** How often to look whether the owner is still there. */
-const LOOK_MS = 500;
+const OWNER_POLL_INTERVAL_MS = 500;
 
 /** Tells the story of a run as it is on disk, and with `follow` as it goes on, until it ends. */
-export async function tellLogs(wanted: string, request: LogsRequest): Promise<void> {
-  const { cwd = process.cwd(), agent, follow = false, raw = false, colour = false, write, aside } = request;
-  const enough = request.enough ?? new AbortController().signal;
+export async function writeLogs(runRef: string, request: LogsRequest): Promise<void> {
+  const { cwd = process.cwd(), agent, follow = false, raw = false, colour = false, write, writeMessage } = request;
+  const signal = request.signal ?? new AbortController().signal;
   const layout = layoutOf(findRaymondFolder(cwd));
-  const id = await findRun(layout, wanted);
+  const id = await resolveRunId(layout, runRef);
   if (agent !== undefined) await checkAgent(layout, id, agent, follow);
-  const page = new Page(dyeFor(colour), write);
-  const sources: Sources = {
-    folderOf: ({ agent, turn: number, state }) => layout.turn(id, { agent, number, state }),
-    shown: (path) => shorter(relative(cwd, path), path),
-    enough,
+  const page = new LogWriter(createColorizer(colour), write);
+  const source: TurnLogSource = {
+    folderOf: ({ agent, turn: number, state }) => layout.turnFolder(id, { agent, number, state }),
+    displayPath: (path) => shorter(relative(cwd, path), path),
+    signal,
   };
-  const narrator = raw ? parrot(sources, write, aside) : storyteller(sources, page);
-  const chronicle = new Chronicle(narrator, agent);
-  const watch = watchFile(layout.journal(id), LOOK_MS);
-  enough.addEventListener('abort', watch.wake);
+  const renderer = raw ? createRawRenderer(source, write, writeMessage) : createTextRenderer(source, page);
+  const follower = new LogFollower(renderer, agent);
+  const journalWatch = watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS);
+  signal.addEventListener('abort', journalWatch.wake);
   try {
     let offset = 0;
     for (;;) {
       // Asked before reading: an owner that is gone by now has written all that it ever will.
-      const owner = follow ? await ownerOf(layout.run(id)) : undefined;
+      const owner = follow ? await ownerOf(layout.runFolder(id)) : undefined;
       for await (const { event, offset: end } of readEvents(layout, id, { offset })) {
         offset = end;
-        await chronicle.take(event);
-        if (enough.aborted) return;
+        await follower.handleEvent(event);
+        if (signal.aborted) return;
       }
-      const isDriven = owner !== undefined && owner.state !== 'gone';
-      if (!follow || chronicle.isOver || !isDriven) break;
-      page.sideBySide = true;
-      chronicle.goLive();
-      await watch.next();
-      if (enough.aborted) return;
+      const hasLiveOwner = owner !== undefined && owner.state !== 'gone';
+      if (!follow || follower.hasEnded || !hasLiveOwner) break;
+      page.isInterleaved = true;
+      follower.startFollowing();
+      await journalWatch.next();
+      if (signal.aborted) return;
     }
-    await chronicle.close();
-    if (!chronicle.isOver) narrator.remark(await standingOf(layout, id));
+    await follower.finishOpenTurns();
+    if (!follower.hasEnded) renderer.renderMessage(await describeRunStatus(layout, id));
   } finally {
-    chronicle.giveUp();
-    enough.removeEventListener('abort', watch.wake);
-    watch.close();
+    follower.abandonOpenTurns();
+    signal.removeEventListener('abort', journalWatch.wake);
+    journalWatch.close();
   }
 }
 
-async function checkAgent(layout: Layout, id: string, agent: string, mayCome: boolean): Promise<void> {
-  const { run, standing } = await lookAt(layout, id);
+async function checkAgent(layout: StoreLayout, id: string, agent: string, mayStartLater: boolean): Promise<void> {
+  const { run, observedStatus } = await observeRun(layout, id);
   const names = run.agents.map((each) => each.id);
-  if (names.includes(agent) || (mayCome && isLive(standing))) return;
+  if (names.includes(agent) || (mayStartLater && isLive(observedStatus))) return;
   throw new RaymondError(`there is no agent ${agent} in run ${id}${didYouMean(agent, names)}`, {
     exitCode: EXIT.usage,
     hint: `\`raymond status ${id}\` shows its agents.`,
@@ -87,13 +87,14 @@ async function checkAgent(layout: Layout, id: string, agent: string, mayCome: bo
 }
 
 /** How a run stands that has not come to its end. */
-async function standingOf(layout: Layout, id: string): Promise<string> {
-  const { standing, owner } = await lookAt(layout, id);
-  if (isLive(standing)) return `The run is under way: \`raymond logs ${id} --follow\` goes on telling.`;
-  if (standing !== 'crashed') return `The run has ended: ${standing}.`;
+async function describeRunStatus(layout: StoreLayout, id: string): Promise<string> {
+  const { observedStatus, owner } = await observeRun(layout, id);
+  if (isLive(observedStatus)) return `The run is under way: \`raymond logs ${id} --follow\` goes on telling.`;
+  if (observedStatus !== 'crashed') return `The run has ended: ${observedStatus}.`;
   const pid = owner?.pid;
-  const who = pid === undefined ? 'Nobody drives this run any more' : `Process ${pid}, which drove this run, is gone`;
-  return `${who}. \`raymond resume ${id}\` goes on with it.`;
+  const ownerText =
+    pid === undefined ? 'Nobody drives this run any more' : `Process ${pid}, which drove this run, is gone`;
+  return `${ownerText}. \`raymond resume ${id}\` goes on with it.`;
 }
 
 const shorter = (a: string, b: string): string => (a.length < b.length ? a : b);

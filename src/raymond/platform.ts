@@ -1,4 +1,4 @@
 import type { Platform } from '../core/names.ts';
 
 /** The kind of machine that this is. */
-export const thisPlatform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');
+export const currentPlatform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { shipped } from '../shipped.ts';
+import { resolvePackageFile } from '../shipped.ts';
 
 /** A schema that the package carries, to be laid beside a file that refers to it. */
-export const publishedSchema = (name: 'frontmatter' | 'scenario' | 'config'): string =>
-  readFileSync(shipped(`schemas/${name}.schema.json`), 'utf8');
+export const readPublishedSchema = (name: 'frontmatter' | 'scenario' | 'config'): string =>
+  readFileSync(resolvePackageFile(`schemas/${name}.schema.json`), 'utf8');

@@ -6,11 +6,11 @@ import type { Signal } from '../core/signal.ts';
 import { drive } from '../engine/drive.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { EventStream } from '../observers/event-stream.ts';
-import { heedStops } from './heed-stops.ts';
-import { type Expedition, worldOf } from './world.ts';
+import { watchStopRequests } from './heed-stops.ts';
+import { createWorld, type RunContext } from './world.ts';
 
 /** Where a run takes place. What is left out is taken from this process. */
-export interface Place {
+export interface RunEnvironment {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Told every event once it is on disk. What it throws is not our trouble. */
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** A run that is under way in this process. */
-export interface Running {
+export interface RunHandle {
   readonly id: string;
   /** What happens from the moment this is first asked for. */
   readonly events: AsyncIterable<Event>;
@@ -33,28 +33,28 @@ export interface Running {
 }
 
 /** Sets a run going, in the background, with everybody told who wants to know. */
-export function setOff(
-  expedition: Expedition,
-  first: readonly Event[],
+export function launchRun(
+  context: RunContext,
+  firstEvents: readonly Event[],
   signals: readonly Signal[],
-  { observe, watch }: Place,
-): Running {
-  const { run, store, staging } = expedition;
+  { observe, watch }: RunEnvironment,
+): RunHandle {
+  const { run, store, runtime } = context;
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
   // Every turn under way listens, and there may be thousands: that is no leak to be warned of.
   setMaxListeners(0, stopping.signal, killing.signal);
   let stream: EventStream | undefined;
-  const tell = (events: readonly Event[]): void => {
-    stream?.tell(events);
-    for (const event of events) quietly(() => observe?.(event));
+  const notifyObservers = (events: readonly Event[]): void => {
+    stream?.push(events);
+    for (const event of events) ignoreErrors(() => observe?.(event));
   };
-  const notice = watch && ((activity: Activity): void => quietly(() => watch(activity)));
+  const onActivity = watch && ((activity: Activity): void => ignoreErrors(() => watch(activity)));
   for (const signal of signals) inbox.put(signal);
 
   const stop = (by: 'stopped' | 'interrupted' = 'stopped'): void => {
-    inbox.put({ kind: 'stopped', at: staging.clock.now(), by });
+    inbox.put({ kind: 'stopped', at: runtime.clock.now(), by });
     stopping.abort();
   };
   const kill = (): void => {
@@ -62,29 +62,29 @@ export function setOff(
     killing.abort();
   };
 
-  const travel = async (): Promise<Run> => {
-    const stopHeeding = heedStops(store, (stage) => (stage === 'now' ? kill() : stop()));
-    staging.gone?.addEventListener('abort', () => {
-      stopHeeding();
+  const driveToEnd = async (): Promise<Run> => {
+    const stopWatching = watchStopRequests(store, (stage) => (stage === 'now' ? kill() : stop()));
+    runtime.killed?.addEventListener('abort', () => {
+      stopWatching();
       store.abandon();
     });
     try {
       const control = { stopping: stopping.signal, killing: killing.signal };
-      const { world, close } = await worldOf(expedition, control, tell, notice);
-      world.tell(first);
+      const { world, close } = await createWorld(context, control, notifyObservers, onActivity);
+      world.tell(firstEvents);
       try {
         return await drive(run, world, inbox);
       } finally {
         await close();
       }
     } finally {
-      stopHeeding();
+      stopWatching();
       await store.close();
       stream?.end();
     }
   };
   const finished = new Promise<Run>((done, fail) => {
-    setImmediate(() => travel().then(done, fail));
+    setImmediate(() => driveToEnd().then(done, fail));
   });
   finished.catch(() => {});
 
@@ -101,16 +101,16 @@ export function setOff(
 }
 
 /** A run that is given back as it was found. */
-export function endedRun(run: Run): Running {
+export function createEndedHandle(run: Run): RunHandle {
   const events = new EventStream();
   events.end();
-  const nothing = (): void => {};
-  return { id: run.id, events, finished: Promise.resolve(run), stop: nothing, kill: nothing };
+  const noop = (): void => {};
+  return { id: run.id, events, finished: Promise.resolve(run), stop: noop, kill: noop };
 }
 
 /** An observer that throws must not stop a run. */
-function quietly(act: () => void): void {
+function ignoreErrors(callback: () => void): void {
   try {
-    act();
+    callback();
   } catch {}
 }

@@ -1,30 +1,30 @@
 import type { World } from '../engine/world.ts';
 import type { StoreOptions } from '../store/store.ts';
-import { type Clock, REAL_TIME } from '../turns/clock.ts';
+import { type RunClock, SYSTEM_CLOCK } from '../turns/clock.ts';
 import { openWorkflow } from '../workflow/load.ts';
-import { answererOf } from './answerer.ts';
+import { chooseBackend } from './answerer.ts';
 
 /** What a rehearsal has otherwise than a run in earnest; everything else is the same for both. */
-export interface Staging {
+export interface Runtime {
   readonly openWorkflow: typeof openWorkflow;
   /** Finds out who answers. */
-  readonly answererOf: typeof answererOf;
-  readonly clock: Clock;
-  readonly store: Pick<StoreOptions, 'durable' | 'facts'>;
+  readonly chooseBackend: typeof chooseBackend;
+  readonly clock: RunClock;
+  readonly storeOptions: Pick<StoreOptions, 'durable' | 'facts'>;
   /** Whether to keep a history for people beside the record, if the run is to keep files at all. */
   readonly debugFiles: boolean;
   /** Stands between a run and its world. */
-  readonly around: (world: World) => World;
+  readonly wrapWorld: (world: World) => World;
   /** Once it is aborted, this life of the run is over as if its process had been killed: nothing is ended or saved. */
-  readonly gone: AbortSignal | null;
+  readonly killed: AbortSignal | null;
 }
 
-export const IN_EARNEST: Staging = {
+export const PRODUCTION: Runtime = {
   openWorkflow,
-  answererOf,
-  clock: REAL_TIME,
-  store: {},
+  chooseBackend,
+  clock: SYSTEM_CLOCK,
+  storeOptions: {},
   debugFiles: true,
-  around: (world) => world,
-  gone: null,
+  wrapWorld: (world) => world,
+  killed: null,
 };

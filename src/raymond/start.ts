@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
-import { runId } from '../core/ids.ts';
+import { newRunId } from '../core/ids.ts';
 import { isPrompt } from '../core/names.ts';
-import { changedOptions, DEFAULT_OPTIONS, newRun, type Options } from '../core/run.ts';
+import { DEFAULT_OPTIONS, mergeOptions, newRun, type Options } from '../core/run.ts';
 import type { Finding } from '../core/state.ts';
-import { opening } from '../core/step.ts';
+import { initialEvents } from '../core/step.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
-import { showFinding } from '../workflow/invalid.ts';
+import { formatWorkflowFinding } from '../workflow/invalid.ts';
 import type { Workflow } from '../workflow/load.ts';
-import { thisPlatform } from './platform.ts';
-import { type Place, type Running, setOff } from './running.ts';
-import { seenFrom } from './seen-from.ts';
-import { IN_EARNEST, type Staging } from './staging.ts';
+import { currentPlatform } from './platform.ts';
+import { launchRun, type RunEnvironment, type RunHandle } from './running.ts';
+import { relativizeWorkflowError } from './seen-from.ts';
+import { PRODUCTION, type Runtime } from './staging.ts';
 
 export { openWorkflow, type Workflow } from '../workflow/load.ts';
 
-export interface RunRequest extends Place {
+export interface RunRequest extends RunEnvironment {
   readonly options?: Partial<Options>;
   /** The value of `{{result}}` in the first state. */
   readonly input?: string;
@@ -27,25 +27,25 @@ export interface RunRequest extends Place {
 }
 
 /** Starts a run of a workflow: a state file, a folder or a zip. */
-export const runWorkflow = (path: string, request: RunRequest = {}): Promise<Running> =>
-  beginRun(path, request, IN_EARNEST);
+export const runWorkflow = (path: string, request: RunRequest = {}): Promise<RunHandle> =>
+  startRunWith(path, request, PRODUCTION);
 
 /** Starts a run, in earnest or as a rehearsal. */
-export async function beginRun(path: string, request: RunRequest, staging: Staging): Promise<Running> {
+export async function startRunWith(path: string, request: RunRequest, runtime: Runtime): Promise<RunHandle> {
   const cwd = resolve(request.cwd ?? process.cwd());
-  const options = changedOptions(DEFAULT_OPTIONS, request.options ?? {});
+  const options = mergeOptions(DEFAULT_OPTIONS, request.options ?? {});
   const env = request.env ?? process.env;
-  const whole = resolve(cwd, path);
-  const workflow = await staging.openWorkflow(whole, thisPlatform()).catch((error: unknown) => {
-    throw seenFrom(cwd, whole, error);
+  const absolutePath = resolve(cwd, path);
+  const workflow = await runtime.openWorkflow(absolutePath, currentPlatform()).catch((error: unknown) => {
+    throw relativizeWorkflowError(cwd, absolutePath, error);
   });
-  const answerer = await staging.answererOf(options, env, workflow);
-  if (await hasPrompts(workflow)) await answerer.find();
-  const startedAt = staging.clock.now();
+  const backendFactory = await runtime.chooseBackend(options, env, workflow);
+  if (await hasPrompts(workflow)) await backendFactory.checkAvailable();
+  const startedAt = runtime.clock.now();
   const name = request.name ?? workflow.name;
   const offset = -new Date(startedAt).getTimezoneOffset();
   const run = newRun({
-    id: request.runId ?? runId(name, startedAt, offset, randomBytes(2).toString('hex')),
+    id: request.runId ?? newRunId(name, startedAt, offset, randomBytes(2).toString('hex')),
     name,
     workflow: { name: workflow.name, path: workflow.path, platform: workflow.platform },
     startedAt,
@@ -55,12 +55,18 @@ export async function beginRun(path: string, request: RunRequest, staging: Stagi
     input: request.input ?? null,
   });
   const layout = layoutOf(findRaymondFolder(cwd));
-  const warn = (finding: Finding): Event => {
-    return { kind: 'warning', at: startedAt, agent: 'main', state: workflow.entry, message: showFinding(finding) };
+  const toWarning = (finding: Finding): Event => {
+    return {
+      kind: 'warning',
+      at: startedAt,
+      agent: 'main',
+      state: workflow.entry,
+      message: formatWorkflowFinding(finding),
+    };
   };
-  const events = [...opening(run), ...workflow.findings.map(warn)];
-  const store = await createRun(layout, run, events, staging.store);
-  return setOff({ run, options, layout, store, workflow, env, answerer, staging }, events, [], request);
+  const events = [...initialEvents(run), ...workflow.findings.map(toWarning)];
+  const store = await createRun(layout, run, events, runtime.storeOptions);
+  return launchRun({ run, options, layout, store, workflow, env, backendFactory, runtime }, events, [], request);
 }
 
 /** Whether Claude Code is needed at all. */

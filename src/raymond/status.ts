@@ -1,27 +1,27 @@
 import type { Event } from '../core/event.ts';
-import { type History, historyOf } from '../observers/history.ts';
+import { collectHistory, type RunHistory } from '../observers/history.ts';
 import { readEvents } from '../store/events.ts';
-import { findRaymondFolder, type Layout, layoutOf } from '../store/layout.ts';
-import { findRun } from '../store/runs.ts';
-import { lookAt, type Seen } from '../store/standing.ts';
+import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { type ObservedRun, observeRun } from '../store/standing.ts';
 
 /** Where a run stands and how it came there. */
-export interface StatusReport extends Seen {
-  readonly history: History;
+export interface StatusReport extends ObservedRun {
+  readonly history: RunHistory;
 }
 
-const TRANSITIONS = 10;
+const MAX_TRANSITIONS = 10;
 
 /** Looks at a run: its id, the beginning of it, or `last`. Somebody may be driving it meanwhile. */
-export async function reportOn(wanted: string, cwd = process.cwd()): Promise<StatusReport> {
+export async function getStatus(runRef: string, cwd = process.cwd()): Promise<StatusReport> {
   const layout = layoutOf(findRaymondFolder(cwd));
-  const id = await findRun(layout, wanted);
-  const seen = await lookAt(layout, id);
-  return { ...seen, history: await historyOf(eventsUpTo(layout, id, seen.run.seq), TRANSITIONS) };
+  const id = await resolveRunId(layout, runRef);
+  const observed = await observeRun(layout, id);
+  return { ...observed, history: await collectHistory(eventsUpTo(layout, id, observed.run.seq), MAX_TRANSITIONS) };
 }
 
 /** What happened after the look we had is not told: it would not fit. */
-async function* eventsUpTo(layout: Layout, id: string, seq: number): AsyncGenerator<Event> {
+async function* eventsUpTo(layout: StoreLayout, id: string, seq: number): AsyncGenerator<Event> {
   for await (const recorded of readEvents(layout, id)) {
     if (recorded.seq > seq) return;
     yield recorded.event;

@@ -1,26 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findRaymondFolder, type Layout, layoutOf } from '../store/layout.ts';
+import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
 import { type Owner, ownerOf } from '../store/owner.ts';
-import { findRun } from '../store/runs.ts';
-import { lookAt, type Seen } from '../store/standing.ts';
-import { askToStop, type StopStage } from '../store/stop-request.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { type ObservedRun, observeRun } from '../store/standing.ts';
+import { requestStop, type StopStage } from '../store/stop-request.ts';
 import { resumeRun } from './resume.ts';
-import type { Place } from './running.ts';
+import type { RunEnvironment } from './running.ts';
 
-export interface StopRequest extends Pick<Place, 'cwd' | 'env'> {
+export interface StopRequest extends Pick<RunEnvironment, 'cwd' | 'env'> {
   /** Ends the turns under way, too. So does a second request. */
   readonly now?: boolean;
   /** Told when the run is stopping and waited for, and if its process, suspended perhaps, does not respond. */
-  readonly observe?: (waiting: StopWaiting) => void;
+  readonly observe?: (progress: StopProgress) => void;
   /** Ends the waiting; the run goes on stopping. */
   readonly signal?: AbortSignal;
 }
 
 /** A run that is waited for. From `stopping` on it starts nothing new. */
-export interface StopWaiting {
+export interface StopProgress {
   readonly kind: 'stopping' | 'unheard';
-  readonly seen: Seen;
+  readonly seen: ObservedRun;
   readonly stage: StopStage;
 }
 
@@ -30,55 +30,57 @@ export interface StopWaiting {
  */
 export interface StopOutcome {
   readonly kind: 'idle' | 'stopped' | 'stopping' | 'left';
-  readonly seen: Seen;
+  readonly seen: ObservedRun;
 }
 
-const LOOK_EVERY_MS = 150;
-const SHOULD_HEAR_WITHIN_MS = 3_000;
+const POLL_INTERVAL_MS = 150;
+const ACKNOWLEDGE_WITHIN_MS = 3_000;
 
 /**
  * Stops a run that lives in another process and waits until that process has let go of it. A run whose process is gone
  * is taken up here to be stopped: its turns may still be under way.
  */
-export async function stopRun(wanted: string, request: StopRequest = {}): Promise<StopOutcome> {
+export async function stopRun(runRef: string, request: StopRequest = {}): Promise<StopOutcome> {
   const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
-  const id = await findRun(layout, wanted);
-  const seen = await lookAt(layout, id);
+  const id = await resolveRunId(layout, runRef);
+  const seen = await observeRun(layout, id);
   if (seen.run.status !== 'running') return { kind: 'idle', seen };
-  const kind = seen.standing === 'crashed' ? await takeUpToStop(seen, request) : await askOwner(layout, seen, request);
-  return { kind, seen: kind === 'left' ? seen : await lookAt(layout, id) };
+  const kind =
+    seen.observedStatus === 'crashed' ? await resumeToStop(seen, request) : await stopOwner(layout, seen, request);
+  return { kind, seen: kind === 'left' ? seen : await observeRun(layout, id) };
 }
 
-async function askOwner(layout: Layout, seen: Seen, request: StopRequest): Promise<StopOutcome['kind']> {
+async function stopOwner(layout: StoreLayout, seen: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
   const { now = false, observe, signal } = request;
   const { id } = seen.run;
-  const folder = layout.run(id);
+  const folder = layout.runFolder(id);
   const owner = await ownerOf(folder);
   if (owner === undefined) return 'stopped';
-  const life = lifeOf(owner, id);
-  const stage = now || !(await askToStop(folder, life, 'soon')) ? 'now' : 'soon';
+  const life = stoppableLife(owner, id);
+  const stage = now || !(await requestStop(folder, life, 'soon')) ? 'now' : 'soon';
   if (stage === 'now') {
-    await askToStop(folder, life, 'now');
+    await requestStop(folder, life, 'now');
     observe?.({ kind: 'stopping', seen, stage });
   }
-  let isHeard = false;
-  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
-    const present = await ownerOf(folder);
-    if (present?.life !== life || present.state !== 'alive') return 'stopped';
+  let isAcknowledged = false;
+  for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
+    const currentOwner = await ownerOf(folder);
+    if (currentOwner?.life !== life || currentOwner.state !== 'alive') return 'stopped';
     if (signal?.aborted) return 'stopping';
-    if (!isHeard) {
-      const look = await lookAt(layout, id);
-      isHeard = look.standing !== 'running';
-      if (look.standing === 'stopping' && stage === 'soon') observe?.({ kind: 'stopping', seen: look, stage });
-      const isLate = waitedMs <= SHOULD_HEAR_WITHIN_MS && waitedMs + LOOK_EVERY_MS > SHOULD_HEAR_WITHIN_MS;
-      if (!isHeard && isLate) observe?.({ kind: 'unheard', seen, stage });
+    if (!isAcknowledged) {
+      const latest = await observeRun(layout, id);
+      isAcknowledged = latest.observedStatus !== 'running';
+      if (latest.observedStatus === 'stopping' && stage === 'soon')
+        observe?.({ kind: 'stopping', seen: latest, stage });
+      const isLate = waitedMs <= ACKNOWLEDGE_WITHIN_MS && waitedMs + POLL_INTERVAL_MS > ACKNOWLEDGE_WITHIN_MS;
+      if (!isAcknowledged && isLate) observe?.({ kind: 'unheard', seen, stage });
     }
-    await delay(LOOK_EVERY_MS, undefined, { ...(signal && { signal }) }).catch(() => {});
+    await delay(POLL_INTERVAL_MS, undefined, { ...(signal && { signal }) }).catch(() => {});
   }
 }
 
 /** The life of a run that can be asked to end, because its owner is seen alive. */
-function lifeOf({ state, facts, life }: Owner, id: string): string {
+function stoppableLife({ state, facts, life }: Owner, id: string): string {
   if (state === 'alive' && life !== null) return life;
   if (facts === undefined) {
     throw new RaymondError(`Nobody knows who drives the run ${id}: the file that says so cannot be read.`, {
@@ -99,12 +101,12 @@ function lifeOf({ state, facts, life }: Owner, id: string): string {
 }
 
 /** Nothing new is started: what is still under way is waited for, or ended. */
-async function takeUpToStop(seen: Seen, request: StopRequest): Promise<StopOutcome['kind']> {
-  const { now = false, observe, signal, ...place } = request;
-  const running = await resumeRun(seen.run.id, place);
-  if (now) running.kill();
-  else running.stop();
+async function resumeToStop(seen: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
+  const { now = false, observe, signal, ...environment } = request;
+  const handle = await resumeRun(seen.run.id, environment);
+  if (now) handle.kill();
+  else handle.stop();
   observe?.({ kind: 'stopping', seen, stage: now ? 'now' : 'soon' });
-  const patience = new Promise<'left'>((left) => signal?.addEventListener('abort', () => left('left')));
-  return Promise.race([running.finished.then(() => 'stopped' as const), patience]);
+  const aborted = new Promise<'left'>((left) => signal?.addEventListener('abort', () => left('left')));
+  return Promise.race([handle.finished.then(() => 'stopped' as const), aborted]);
 }

@@ -1,90 +1,91 @@
 import { isPrompt } from '../core/names.ts';
-import type { Passage } from '../observers/passage.ts';
+import type { LogEntry } from '../observers/passage.ts';
 import { followLines, readLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
-import { newReader } from '../turns/claude/activity.ts';
-import { readEvent } from '../turns/claude/events.ts';
+import { createActivityReader } from '../turns/claude/activity.ts';
+import { parseClaudeLine } from '../turns/claude/events.ts';
 
 /** A turn as its files hold it. */
-export interface TurnTrace {
+export interface TurnLog {
   readonly folder: string;
   readonly state: string;
   /** Whether it failed: then what Claude Code said on the side matters. */
   readonly failed: boolean;
   /** How a path is shown. */
-  readonly shown: (path: string) => string;
+  readonly displayPath: (path: string) => string;
 }
 
 /** How many lines are told of a long output: its beginning and its end. */
-interface Extent {
+interface LineLimits {
   readonly head: number;
   readonly tail: number;
 }
 
-const PROMPT: Extent = { head: 20, tail: 0 };
-const OUTPUT: Extent = { head: 20, tail: 20 };
-const ASIDE: Extent = { head: 0, tail: 10 };
+const PROMPT_LIMITS: LineLimits = { head: 20, tail: 0 };
+const OUTPUT_LIMITS: LineLimits = { head: 20, tail: 20 };
+const FAILURE_STDERR_LIMITS: LineLimits = { head: 0, tail: 10 };
 
 /** What a turn left behind, in order. However much that is, only a little of it is held at a time. */
-export async function* passagesOf(turn: TurnTrace): AsyncGenerator<Passage> {
+export async function* readLogEntries(turn: TurnLog): AsyncGenerator<LogEntry> {
   const { stdout, stderr } = turnFiles(turn.folder);
   if (!isPrompt(turn.state)) {
-    yield* abridged(stdout, OUTPUT, prints, turn);
-    yield* abridged(stderr, OUTPUT, printsError, turn);
+    yield* readAbridged(stdout, OUTPUT_LIMITS, stdoutEntry, turn);
+    yield* readAbridged(stderr, OUTPUT_LIMITS, stderrEntry, turn);
     return;
   }
-  yield* promptOf(turn);
-  const read = newReader();
-  for await (const line of readLines(stdout)) yield* read(readEvent(line.toString('utf8')));
-  yield* asideOf(turn);
+  yield* readPromptEntries(turn);
+  const read = createActivityReader();
+  for await (const line of readLines(stdout)) yield* read(parseClaudeLine(line.toString('utf8')));
+  yield* readFailureStderr(turn);
 }
 
 /** What a turn does, as it comes, until its end is known. */
-export async function followPassages(
-  turn: TurnTrace,
+export async function followLogEntries(
+  turn: TurnLog,
   until: Promise<unknown>,
-  tell: (passage: Passage) => void,
+  emit: (entry: LogEntry) => void,
 ): Promise<void> {
   const { stdout, stderr } = turnFiles(turn.folder);
   if (!isPrompt(turn.state)) {
-    const follow = (file: string, make: (text: string) => Passage): Promise<void> =>
-      followLines(file, (line) => tell(make(line.toString('utf8'))), { until });
-    await Promise.all([follow(stdout, prints), follow(stderr, printsError)]);
+    const follow = (file: string, toEntry: (text: string) => LogEntry): Promise<void> =>
+      followLines(file, (line) => emit(toEntry(line.toString('utf8'))), { until });
+    await Promise.all([follow(stdout, stdoutEntry), follow(stderr, stderrEntry)]);
     return;
   }
-  for await (const passage of promptOf(turn)) tell(passage);
-  const read = newReader();
-  const listen = (line: Buffer): void => read(readEvent(line.toString('utf8'))).forEach(tell);
-  await followLines(stdout, listen, { until });
+  for await (const entry of readPromptEntries(turn)) emit(entry);
+  const read = createActivityReader();
+  const onLine = (line: Buffer): void => read(parseClaudeLine(line.toString('utf8'))).forEach(emit);
+  await followLines(stdout, onLine, { until });
 }
 
 /** What Claude Code muttered in a turn that failed. */
-export async function* asideOf(turn: TurnTrace): AsyncGenerator<Passage> {
-  if (turn.failed && isPrompt(turn.state)) yield* abridged(turnFiles(turn.folder).stderr, ASIDE, printsError, turn);
+export async function* readFailureStderr(turn: TurnLog): AsyncGenerator<LogEntry> {
+  if (turn.failed && isPrompt(turn.state))
+    yield* readAbridged(turnFiles(turn.folder).stderr, FAILURE_STDERR_LIMITS, stderrEntry, turn);
 }
 
-const promptOf = (turn: TurnTrace): AsyncGenerator<Passage> =>
-  abridged(turnFiles(turn.folder).stdin, PROMPT, (text) => ({ kind: 'asked', text }), turn);
+const readPromptEntries = (turn: TurnLog): AsyncGenerator<LogEntry> =>
+  readAbridged(turnFiles(turn.folder).stdin, PROMPT_LIMITS, (text) => ({ kind: 'asked', text }), turn);
 
-const prints = (text: string): Passage => ({ kind: 'prints', text });
-const printsError = (text: string): Passage => ({ kind: 'prints', text, isError: true });
+const stdoutEntry = (text: string): LogEntry => ({ kind: 'prints', text });
+const stderrEntry = (text: string): LogEntry => ({ kind: 'prints', text, isError: true });
 
 /** The lines of a file, but for those in the middle of a long one. */
-async function* abridged(
+async function* readAbridged(
   file: string,
-  { head, tail }: Extent,
-  make: (text: string) => Passage,
-  { shown }: TurnTrace,
-): AsyncGenerator<Passage> {
+  { head, tail }: LineLimits,
+  toEntry: (text: string) => LogEntry,
+  { displayPath }: TurnLog,
+): AsyncGenerator<LogEntry> {
   let count = 0;
-  const last: Buffer[] = [];
+  const tailLines: Buffer[] = [];
   for await (const line of readLines(file)) {
     count += 1;
-    if (count <= head) yield make(line.toString('utf8'));
-    else if (tail > 0) last.push(line);
-    if (last.length > tail) last.shift();
+    if (count <= head) yield toEntry(line.toString('utf8'));
+    else if (tail > 0) tailLines.push(line);
+    if (tailLines.length > tail) tailLines.shift();
   }
-  const lines = count - Math.min(count, head) - last.length;
-  if (lines > 0) yield { kind: 'left_out', lines, file: shown(file) };
-  for (const line of last) yield make(line.toString('utf8'));
+  const lines = count - Math.min(count, head) - tailLines.length;
+  if (lines > 0) yield { kind: 'left_out', lines, file: displayPath(file) };
+  for (const line of tailLines) yield toEntry(line.toString('utf8'));
 }

@@ -1,19 +1,19 @@
 import { dirname, join } from 'node:path';
-import { CONFIG_SCHEMA, configTemplate } from '../config/template.ts';
+import { CONFIG_SCHEMA_FILE, configTemplate } from '../config/template.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { diskProblem } from '../store/disk-problem.ts';
-import { createFile, makeFolder, replaceFile } from '../store/files.ts';
-import { publishedSchema } from './published-schema.ts';
-import { configFile } from './records.ts';
+import { diskError } from '../store/disk-problem.ts';
+import { createFile, makePrivateFolder, replaceFile } from '../store/files.ts';
+import { readPublishedSchema } from './published-schema.ts';
+import { findConfigFile } from './records.ts';
 
 /** Writes a config file with every option explained, and says where. One that is there is left alone. */
 export async function writeConfig(cwd: string): Promise<string> {
-  const file = configFile(cwd);
-  await makeFolder(dirname(file));
-  const isNew = await createFile(file, configTemplate()).catch((cause) => refuse(file, cause));
+  const file = findConfigFile(cwd);
+  await makePrivateFolder(dirname(file));
+  const isNew = await createFile(file, configTemplate()).catch((cause) => throwDiskProblem(file, cause));
   if (isNew) {
-    const schema = join(dirname(file), CONFIG_SCHEMA);
-    await replaceFile(schema, publishedSchema('config')).catch((cause) => refuse(schema, cause));
+    const schema = join(dirname(file), CONFIG_SCHEMA_FILE);
+    await replaceFile(schema, readPublishedSchema('config')).catch((cause) => throwDiskProblem(schema, cause));
     return file;
   }
   throw new RaymondError(`There is a config file already: ${file}`, {
@@ -22,6 +22,6 @@ export async function writeConfig(cwd: string): Promise<string> {
   });
 }
 
-function refuse(file: string, cause: unknown): never {
-  throw diskProblem(`${file} cannot be written`, cause, 'then try again.');
+function throwDiskProblem(file: string, cause: unknown): never {
+  throw diskError(`${file} cannot be written`, cause, 'then try again.');
 }

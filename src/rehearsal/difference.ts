@@ -1,16 +1,16 @@
-import type { Place } from '../scenario/document.ts';
+import type { DocumentPosition } from '../scenario/document.ts';
 
 /** Something that is not as expected, and where that is written. */
-export interface Difference extends Place {
+export interface Difference extends DocumentPosition {
   /** What differs, as the beginning of a sentence: `the path of main`. */
   readonly what: string;
   /** The file in which that is written; the scenario's own if it is left out. */
   readonly file?: string;
-  readonly detail: Detail;
+  readonly detail: DifferenceDetail;
 }
 
 /** What is found when a scenario has been played. */
-export interface Review {
+export interface TestFindings {
   readonly differences: readonly Difference[];
   /** What its author should know, also if all is as expected. */
   readonly warnings: readonly string[];
@@ -19,7 +19,7 @@ export interface Review {
 type Value = string | number;
 
 /** How it differs. */
-export type Detail =
+export type DifferenceDetail =
   | { readonly kind: 'values'; readonly expected: Value; readonly actual: Value; readonly unit?: '$' }
   /** Item by item. */
   | { readonly kind: 'lists'; readonly expected: readonly string[]; readonly actual: readonly string[] }
@@ -28,7 +28,7 @@ export type Detail =
   /** A text that lacks something, or has too much of it. */
   | {
       readonly kind: 'parts';
-      readonly wish: 'contains' | 'lacks' | 'matches';
+      readonly matcher: 'contains' | 'lacks' | 'matches';
       readonly part: string;
       readonly actual: string;
     }

@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
-import type { Verdict } from './all.ts';
-import { KINDS as COVERAGE_KINDS, type Coverage, everything, type Item, percentOf } from './coverage.ts';
-import type { Detail } from './difference.ts';
-import type { Piece, Unusable } from './repertoire.ts';
+import type { TestResult } from './all.ts';
+import { allCoverageItems, COVERAGE_KINDS, type Coverage, type CoverageItem, coveredPercent } from './coverage.ts';
+import type { DifferenceDetail } from './difference.ts';
+import type { TestCase, UnusableFile } from './repertoire.ts';
 
 /** All that a test came to. */
-export interface Outcome {
-  readonly verdicts: readonly Verdict[];
-  readonly unusable: readonly Unusable[];
+export interface TestReport {
+  readonly results: readonly TestResult[];
+  readonly unusable: readonly UnusableFile[];
   /** Paths that were named and have no scenarios. */
   readonly untested: readonly string[];
   readonly tookMs: number;
@@ -19,56 +19,59 @@ export interface Outcome {
 
 /** What was under way when a test was interrupted, with where its agents stood, and how many had not begun. */
 export interface Interruption {
-  readonly cut: readonly { readonly piece: Piece; readonly where: readonly string[] }[];
-  readonly notBegun: number;
+  readonly interrupted: readonly { readonly testCase: TestCase; readonly positions: readonly string[] }[];
+  readonly notStarted: number;
 }
 
-export const hasPassed = ({ differences }: Verdict): boolean => differences.length === 0;
+export const hasPassed = ({ differences }: TestResult): boolean => differences.length === 0;
 
 /** A whole test as one document, all paths in it as one would write them in this folder. */
-export function documentOf(outcome: Outcome, cwd: string): unknown {
-  const { verdicts, unusable, untested, tookMs, coverages, interruption } = outcome;
-  const passed = verdicts.filter(hasPassed).length;
+export function serializeTestReport(report: TestReport, cwd: string): unknown {
+  const { results, unusable, untested, tookMs, coverages, interruption } = report;
+  const passed = results.filter(hasPassed).length;
   return {
     passed,
-    failed: verdicts.length - passed,
+    failed: results.length - passed,
     duration_ms: Math.round(tookMs),
-    scenarios: verdicts.map((verdict) => scenarioOf(verdict, cwd)),
+    scenarios: results.map((result) => serializeResult(result, cwd)),
     unusable: unusable.map(({ file, error }) => ({ file, error: error.message })),
     without_scenarios: untested,
     ...(interruption !== null && {
-      interrupted: interruption.cut.map(({ piece, where }) => ({ ...nameOf(piece, cwd), where })),
-      not_begun: interruption.notBegun,
+      interrupted: interruption.interrupted.map(({ testCase, positions: where }) => ({
+        ...identifyTestCase(testCase, cwd),
+        where,
+      })),
+      not_begun: interruption.notStarted,
     }),
-    ...(coverages !== null && { coverage: coverageOf(coverages, cwd) }),
+    ...(coverages !== null && { coverage: serializeCoverage(coverages, cwd) }),
   };
 }
 
-function scenarioOf(verdict: Verdict, cwd: string): unknown {
-  const { piece, differences, warnings, tookMs, folder } = verdict;
-  const { file } = piece;
+function serializeResult(result: TestResult, cwd: string): unknown {
+  const { testCase, differences, warnings, tookMs, folder } = result;
+  const { file } = testCase;
   return {
-    ...nameOf(piece, cwd),
-    passed: hasPassed(verdict),
+    ...identifyTestCase(testCase, cwd),
+    passed: hasPassed(result),
     duration_ms: Math.round(tookMs),
     differences: differences.map(({ what, file: elsewhere = file, line, column, detail }) => {
-      return { what, file: elsewhere, line, column, ...detailOf(detail) };
+      return { what, file: elsewhere, line, column, ...serializeDetail(detail) };
     }),
     warnings,
     ...(folder !== null && { folder }),
   };
 }
 
-const nameOf = ({ file, rehearsal, workflow }: Piece, cwd: string): object => {
-  return { name: rehearsal.name, file, line: rehearsal.at.line, workflow: pathFrom(cwd, workflow.path) };
+const identifyTestCase = ({ file, spec, workflow }: TestCase, cwd: string): object => {
+  return { name: spec.name, file, line: spec.at.line, workflow: relativePath(cwd, workflow.path) };
 };
 
-const pathFrom = (cwd: string, path: string): string => relative(cwd, path) || '.';
+const relativePath = (cwd: string, path: string): string => relative(cwd, path) || '.';
 
-function detailOf(detail: Detail): object {
+function serializeDetail(detail: DifferenceDetail): object {
   switch (detail.kind) {
     case 'parts':
-      return { expected: { [detail.wish]: detail.part }, actual: detail.actual };
+      return { expected: { [detail.matcher]: detail.part }, actual: detail.actual };
     case 'trouble':
       return { message: detail.message };
     default:
@@ -76,21 +79,21 @@ function detailOf(detail: Detail): object {
   }
 }
 
-function coverageOf(coverages: readonly Coverage[], cwd: string): unknown {
+function serializeCoverage(coverages: readonly Coverage[], cwd: string): unknown {
   return {
-    percent: rounded(percentOf(everything(coverages))),
+    percent: roundPercent(coveredPercent(allCoverageItems(coverages))),
     workflows: coverages.map((coverage) => ({
-      workflow: pathFrom(cwd, coverage.workflow.path),
-      percent: rounded(percentOf(everything([coverage]))),
-      ...Object.fromEntries(COVERAGE_KINDS.map((kind) => [kind, coverage[kind].map(itemOf)])),
-      traffic: coverage.traffic,
+      workflow: relativePath(cwd, coverage.workflow.path),
+      percent: roundPercent(coveredPercent(allCoverageItems([coverage]))),
+      ...Object.fromEntries(COVERAGE_KINDS.map((kind) => [kind, coverage[kind].map(serializeItem)])),
+      traffic: { states: coverage.traffic.states, ways: coverage.traffic.transitionCounts },
     })),
   };
 }
 
 /** A whole file begins in its first line. */
-const itemOf = ({ file, line, label, times }: Item): unknown => {
+const serializeItem = ({ file, line, label, times }: CoverageItem): unknown => {
   return { state: file, line: Math.max(1, line), label, times };
 };
 
-const rounded = (percent: number): number => Math.round(percent * 10) / 10;
+const roundPercent = (percent: number): number => Math.round(percent * 10) / 10;

@@ -1,56 +1,62 @@
-import { placeOf } from '../scenario/choose.ts';
-import type { Answer, Part, Parts } from '../scenario/scenario.ts';
-import type { Review } from './difference.ts';
-import type { Piece } from './repertoire.ts';
+import { formatAnswersPosition } from '../scenario/choose.ts';
+import type { AnswersByState, CannedAnswer, StateAnswers } from '../scenario/scenario.ts';
+import type { TestFindings } from './difference.ts';
+import type { TestCase } from './repertoire.ts';
 
 /**
  * Warns of answers that were never used. A scenario that has failed went another way than its author thought, so nothing is
  * said about its answers. Those that several scenarios share are looked at when all of a file have passed.
  */
-export class Leftovers {
-  private readonly used = new Map<Piece, ReadonlySet<Answer>>();
-  private readonly passed = new Map<string, Piece[]>();
+export class UnusedAnswers {
+  private readonly usedByTest = new Map<TestCase, ReadonlySet<CannedAnswer>>();
+  private readonly passedByFile = new Map<string, TestCase[]>();
 
-  note(piece: Piece, used: ReadonlySet<Answer>): void {
-    this.used.set(piece, used);
+  recordUsed(testCase: TestCase, used: ReadonlySet<CannedAnswer>): void {
+    this.usedByTest.set(testCase, used);
   }
 
   /** A verdict with what it has to say about this; verdicts must come in the order of their file. */
-  addTo<V extends Review & { readonly piece: Piece }>(verdict: V): V {
-    const { piece, differences, warnings } = verdict;
-    if (differences.length > 0) return verdict;
-    const { own, siblings } = piece.rehearsal;
-    const all = [...(this.passed.get(piece.file) ?? []), piece];
-    this.passed.set(piece.file, all);
-    const left = [
-      ...leftIn(own, this.usedBy([piece]), 'was never used'),
-      ...(all.length === siblings ? this.leftInFile(all) : []),
+  addWarnings<V extends TestFindings & { readonly testCase: TestCase }>(result: V): V {
+    const { testCase, differences, warnings } = result;
+    if (differences.length > 0) return result;
+    const { ownAnswers, scenariosInFile } = testCase.spec;
+    const passedTests = [...(this.passedByFile.get(testCase.file) ?? []), testCase];
+    this.passedByFile.set(testCase.file, passedTests);
+    const unused = [
+      ...describeUnused(ownAnswers, this.answersUsedBy([testCase]), 'was never used'),
+      ...(passedTests.length === scenariosInFile ? this.unusedInFile(passedTests) : []),
     ];
-    return { ...verdict, warnings: [...warnings, ...left] };
+    return { ...result, warnings: [...warnings, ...unused] };
   }
 
-  private leftInFile(pieces: readonly Piece[]): readonly string[] {
+  private unusedInFile(testCases: readonly TestCase[]): readonly string[] {
     // Scenarios for different workflows share what is there for each of them.
-    const shared = new Map(pieces.flatMap(({ rehearsal }) => [...rehearsal.shared]));
-    return leftIn(shared, this.usedBy(pieces), 'is used by no scenario');
+    const sharedAnswers = new Map(testCases.flatMap(({ spec }) => [...spec.sharedAnswers]));
+    return describeUnused(sharedAnswers, this.answersUsedBy(testCases), 'is used by no scenario');
   }
 
-  private usedBy(pieces: readonly Piece[]): ReadonlySet<Answer> {
-    return new Set(pieces.flatMap((piece) => [...(this.used.get(piece) ?? [])]));
+  private answersUsedBy(testCases: readonly TestCase[]): ReadonlySet<CannedAnswer> {
+    return new Set(testCases.flatMap((testCase) => [...(this.usedByTest.get(testCase) ?? [])]));
   }
 }
 
-function leftIn(parts: Parts, used: ReadonlySet<Answer>, fate: string): readonly string[] {
-  return [...parts].flatMap(([state, part]) => {
-    const answers = answersOf(part);
-    const left = answers.filter((answer) => !used.has(answer)).length;
-    if (left === 0) return [];
-    const some = left === answers.length ? 'the answers' : `${left} of the ${answers.length} answers`;
-    const which = answers.length === 1 ? 'the answer' : some;
-    return [`${placeOf(part)}: ${which} for ${state} ${left === 1 ? fate : pluralOf(fate)}`];
+function describeUnused(
+  answersByState: AnswersByState,
+  used: ReadonlySet<CannedAnswer>,
+  phrase: string,
+): readonly string[] {
+  return [...answersByState].flatMap(([state, stateAnswers]) => {
+    const answers = listAnswers(stateAnswers);
+    const unusedCount = answers.filter((answer) => !used.has(answer)).length;
+    if (unusedCount === 0) return [];
+    const some = unusedCount === answers.length ? 'the answers' : `${unusedCount} of the ${answers.length} answers`;
+    const subject = answers.length === 1 ? 'the answer' : some;
+    return [
+      `${formatAnswersPosition(stateAnswers)}: ${subject} for ${state} ${unusedCount === 1 ? phrase : toPlural(phrase)}`,
+    ];
   });
 }
 
-const answersOf = ({ cases }: Part): readonly Answer[] => cases.flatMap(({ visits }) => visits.flat());
+const listAnswers = ({ cases }: StateAnswers): readonly CannedAnswer[] => cases.flatMap(({ visits }) => visits.flat());
 
-const pluralOf = (fate: string): string => fate.replace(/^was/, 'were').replace(/^is/, 'are');
+const toPlural = (phrase: string): string => phrase.replace(/^was/, 'were').replace(/^is/, 'are');

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
-import { reasonsOf } from '../observers/go-on.ts';
-import { pathsOf } from '../observers/paths.ts';
+import { describeUnfinished } from '../observers/go-on.ts';
+import { collectAgentPaths } from '../observers/paths.ts';
 import { layoutOf } from '../store/layout.ts';
-import type { Performance } from './rehearse.ts';
+import type { TestRun } from './rehearse.ts';
 
 /** What can be found out about a scenario that was played. */
-export class Records {
+export class RunObservations {
   readonly run: Run;
   readonly folder: string;
   private readonly events: readonly Event[];
 
-  constructor({ run, folder, events }: Performance) {
+  constructor({ run, folder, events }: TestRun) {
     this.run = run;
     this.folder = folder;
     this.events = events;
@@ -21,12 +21,12 @@ export class Records {
 
   /** Why the run did not end well. */
   get reasons(): readonly string[] {
-    return reasonsOf(this.run, this.run.startedAt);
+    return describeUnfinished(this.run, this.run.startedAt);
   }
 
   /** The states that an agent has come to; undefined if there was no such agent. */
   pathOf(agent: string): readonly string[] | undefined {
-    return pathsOf(this.events).get(agent);
+    return collectAgentPaths(this.events).get(agent);
   }
 
   /** The result of an agent; null if it has none, undefined if there was no such agent. */
@@ -37,16 +37,16 @@ export class Records {
   }
 
   /** What a state was sent when it was entered, visit by visit, by an agent; by whomever if that is null. */
-  promptsOf(state: string, visitor: string | null): readonly string[] {
+  promptsOf(state: string, onlyAgent: string | null): readonly string[] {
     const layout = layoutOf(join(this.folder, '.raymond'));
     const arrived = new Set<string>();
     return this.events.flatMap((event) => {
       if (event.kind === 'transition') arrived.delete(event.agent);
       if (event.kind !== 'turn_started' || arrived.has(event.agent)) return [];
       arrived.add(event.agent);
-      if (event.state !== state || (visitor !== null && event.agent !== visitor)) return [];
+      if (event.state !== state || (onlyAgent !== null && event.agent !== onlyAgent)) return [];
       const turn = { agent: event.agent, number: event.turn, state };
-      return [readFileSync(join(layout.turn(this.run.id, turn), 'stdin'), 'utf8')];
+      return [readFileSync(join(layout.turnFolder(this.run.id, turn), 'stdin'), 'utf8')];
     });
   }
 

@@ -1,123 +1,131 @@
 import { setMaxListeners } from 'node:events';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
-import { recordedEvents } from '../raymond/records.ts';
-import { takeUpRun } from '../raymond/resume.ts';
-import type { Running } from '../raymond/running.ts';
-import { beginRun } from '../raymond/start.ts';
-import type { Rehearsal } from '../scenario/rehearsal.ts';
-import type { Answer } from '../scenario/scenario.ts';
+import { readRunEvents } from '../raymond/records.ts';
+import { resumeRunWith } from '../raymond/resume.ts';
+import type { RunHandle } from '../raymond/running.ts';
+import { startRunWith } from '../raymond/start.ts';
+import type { TestSpec } from '../scenario/rehearsal.ts';
+import type { CannedAnswer } from '../scenario/scenario.ts';
 import type { Workflow } from '../workflow/load.ts';
-import { newLife, type Play } from './life.ts';
-import { Witness } from './witness.ts';
+import { type SimulationSetup, startSimulatedProcess } from './life.ts';
+import { TagTrace } from './witness.ts';
 
 /** What a run is called in its rehearsal: it is the only one in its folder. */
-export const RUN_ID = 'test';
+export const TEST_RUN_ID = 'test';
 
 /** An endless loop comes to an end, unless the scenario says otherwise. */
-const MOST_ITERATIONS = 1000;
+const DEFAULT_MAX_ITERATIONS = 1000;
 
 /** Where a rehearsal takes place, and when it is enough. */
-export interface Venue {
+export interface Sandbox {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
-  readonly enough: AbortSignal;
+  readonly abortSignal: AbortSignal;
 }
 
 /** What came of a scenario. */
-export interface Performance {
+export interface TestRun {
   readonly folder: string;
   readonly run: Run;
   readonly events: readonly Event[];
-  readonly witness: Witness;
+  readonly tagTrace: TagTrace;
   /** Which of the scenario's answers were used. */
-  readonly used: ReadonlySet<Answer>;
+  readonly usedAnswers: ReadonlySet<CannedAnswer>;
   /** What the scenario lacks, each once. */
-  readonly lacks: readonly string[];
+  readonly scenarioErrors: readonly string[];
   /** Whether it was ended because it took too long. */
-  readonly isLate: boolean;
+  readonly isTimedOut: boolean;
   /** Whether it was ended because nobody wants to see its end. */
-  readonly isCutShort: boolean;
-  readonly lives: number;
+  readonly isAborted: boolean;
+  readonly processCount: number;
 }
 
 /** Plays a scenario, from its beginning to its end, through all lives that it takes. */
-export async function rehearse(rehearsal: Rehearsal, workflow: Workflow, venue: Venue): Promise<Performance> {
-  const { folder: cwd, env } = venue;
-  const { scenario, input } = rehearsal;
-  const lacks = new Set<string>();
-  const witness = new Witness();
-  const used = new Set<Answer>();
-  const play: Play = {
-    ...{ workflow, scenario, witness },
-    plays: (answer) => used.add(answer),
-    lacks: (message) => lacks.add(message),
+export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: Sandbox): Promise<TestRun> {
+  const { folder: cwd, env } = sandbox;
+  const { scenario, input } = spec;
+  const scenarioErrors = new Set<string>();
+  const tagTrace = new TagTrace();
+  const usedAnswers = new Set<CannedAnswer>();
+  const setup: SimulationSetup = {
+    ...{ workflow, scenario, tagTrace },
+    onAnswerUsed: (answer) => usedAnswers.add(answer),
+    onScenarioError: (message) => scenarioErrors.add(message),
   };
   const events: Event[] = [];
-  const place = { cwd, env, observe: (event: Event) => void events.push(event) };
-  const options = { maxIterations: MOST_ITERATIONS, ...rehearsal.options, agent: `replay:${scenario.file}` };
-  const given = { options, runId: RUN_ID, ...(input !== null && { input }) };
+  const location = { cwd, env, observe: (event: Event) => void events.push(event) };
+  const options = { maxIterations: DEFAULT_MAX_ITERATIONS, ...spec.options, agent: `replay:${scenario.file}` };
+  const request = { options, runId: TEST_RUN_ID, ...(input !== null && { input }) };
 
-  const patience = new Patience(venue);
+  const watchdog = new RunWatchdog(sandbox);
   try {
-    let life = newLife(play, 1, 0);
-    let running = await beginRun(workflow.path, { ...given, ...place }, life.staging);
-    for (let lives = 1; ; lives += 1) {
-      patience.follow(running);
-      const outcome = await Promise.race([running.finished, life.crashed]);
+    let simulated = startSimulatedProcess(setup, 1, 0);
+    let handle = await startRunWith(workflow.path, { ...request, ...location }, simulated.runtime);
+    for (let processCount = 1; ; processCount += 1) {
+      watchdog.watch(handle);
+      const outcome = await Promise.race([handle.finished, simulated.crashed]);
       if (outcome !== 'crashed') {
-        const told = lives === 1 ? events : await recordedEvents(RUN_ID, cwd);
-        const { isLate, isCutShort } = patience;
+        const allEvents = processCount === 1 ? events : await readRunEvents(TEST_RUN_ID, cwd);
+        const { isTimedOut, isAborted } = watchdog;
         return {
-          ...{ folder: cwd, run: outcome, events: told, witness, used, lacks: [...lacks], lives },
-          ...{ isLate, isCutShort: isCutShort && outcome.status !== 'completed' },
+          ...{
+            folder: cwd,
+            run: outcome,
+            events: allEvents,
+            tagTrace,
+            usedAnswers,
+            scenarioErrors: [...scenarioErrors],
+            processCount,
+          },
+          ...{ isTimedOut, isAborted: isAborted && outcome.status !== 'completed' },
         };
       }
-      life = newLife(play, lives + 1, life.time.ahead);
-      running = await takeUpRun(RUN_ID, place, life.staging);
+      simulated = startSimulatedProcess(setup, processCount + 1, simulated.time.ahead);
+      handle = await resumeRunWith(TEST_RUN_ID, location, simulated.runtime);
     }
   } finally {
-    patience.end();
+    watchdog.stop();
   }
 }
 
 /** A timer takes no more. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Ends a run that takes too long, or that nobody wants to see the end of. */
-class Patience {
-  isLate = false;
-  isCutShort = false;
-  private running: Running | undefined;
+class RunWatchdog {
+  isTimedOut = false;
+  isAborted = false;
+  private handle: RunHandle | undefined;
   private readonly timer: NodeJS.Timeout;
-  private readonly enough: AbortSignal;
+  private readonly abortSignal: AbortSignal;
 
-  constructor({ timeoutMs, enough }: Venue) {
-    const late = (): void => {
-      this.isLate = true;
-      this.running?.kill();
+  constructor({ timeoutMs, abortSignal }: Sandbox) {
+    const timeOut = (): void => {
+      this.isTimedOut = true;
+      this.handle?.kill();
     };
-    this.timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS)).unref();
-    this.enough = enough;
+    this.timer = setTimeout(timeOut, Math.min(timeoutMs, MAX_TIMER_MS)).unref();
+    this.abortSignal = abortSignal;
     // Every scenario under way listens, and there may be many: that is no leak to be warned of.
-    setMaxListeners(0, enough);
-    enough.addEventListener('abort', this.giveUp);
-    if (enough.aborted) this.giveUp();
+    setMaxListeners(0, abortSignal);
+    abortSignal.addEventListener('abort', this.abortRun);
+    if (abortSignal.aborted) this.abortRun();
   }
 
-  follow(running: Running): void {
-    this.running = running;
-    if (this.isLate || this.isCutShort) running.kill();
+  watch(handle: RunHandle): void {
+    this.handle = handle;
+    if (this.isTimedOut || this.isAborted) handle.kill();
   }
 
-  end(): void {
+  stop(): void {
     clearTimeout(this.timer);
-    this.enough.removeEventListener('abort', this.giveUp);
+    this.abortSignal.removeEventListener('abort', this.abortRun);
   }
 
-  private readonly giveUp = (): void => {
-    this.isCutShort = !this.isLate;
-    this.running?.kill();
+  private readonly abortRun = (): void => {
+    this.isAborted = !this.isTimedOut;
+    this.handle?.kill();
   };
 }

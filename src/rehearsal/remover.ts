@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** Somebody who removes folders while we go on. */
-export interface Remover {
+export interface FolderRemover {
   /** False if nobody is there to do it. */
   remove(folders: readonly string[]): boolean;
   /** Resolves when nothing more is removed; what could not be is left. */
@@ -9,14 +9,14 @@ export interface Remover {
 }
 
 /** So many folders are worth the start of an `rm`. */
-export const AT_A_TIME = 20;
+export const REMOVAL_BATCH_SIZE = 20;
 
 /** A process of its own, for which there may be another processor; not every system has such a program. */
-export function startRemover(): Remover {
-  const child = spawn('xargs', ['-0', '-n', String(AT_A_TIME), 'rm', '-rf', '--'], {
+export function startFolderRemover(): FolderRemover {
+  const child = spawn('xargs', ['-0', '-n', String(REMOVAL_BATCH_SIZE), 'rm', '-rf', '--'], {
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  const over = new Promise<void>((done) => {
+  const closed = new Promise<void>((done) => {
     child.once('close', () => done()).once('error', () => done());
   });
   // It may be gone before it has read everything.
@@ -29,7 +29,7 @@ export function startRemover(): Remover {
     },
     end() {
       child.stdin.end();
-      return over;
+      return closed;
     },
   };
 }

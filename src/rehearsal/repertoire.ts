@@ -1,101 +1,105 @@
 import { join, relative, resolve } from 'node:path';
 import { isPrompt } from '../core/names.ts';
 import { RaymondError } from '../errors.ts';
-import { thisPlatform } from '../raymond/platform.ts';
-import { seenFrom } from '../raymond/seen-from.ts';
-import { openFile, refused, type ScenarioFile, workflowsOf } from '../scenario/file.ts';
-import type { Rehearsal } from '../scenario/rehearsal.ts';
-import { rehearsalsIn } from '../scenario/rehearsals.ts';
-import type { Parts } from '../scenario/scenario.ts';
+import { currentPlatform } from '../raymond/platform.ts';
+import { relativizeWorkflowError } from '../raymond/seen-from.ts';
+import { openScenarioFile, resolveWorkflowPaths, type ScenarioFile, scenarioFileError } from '../scenario/file.ts';
+import type { TestSpec } from '../scenario/rehearsal.ts';
+import { readTestSpecs } from '../scenario/rehearsals.ts';
+import type { AnswersByState } from '../scenario/scenario.ts';
 import { openWorkflow, type Workflow } from '../workflow/load.ts';
 
 /** A scenario with its workflow. */
-export interface Piece {
+export interface TestCase {
   /** As messages name it. */
   readonly file: string;
   readonly workflow: Workflow;
   /** The files of its states. */
   readonly states: readonly string[];
   /** Such a file as one would write it where the user stands. */
-  readonly shown: (state: string) => string;
-  readonly rehearsal: Rehearsal;
+  readonly displayPath: (state: string) => string;
+  readonly spec: TestSpec;
 }
 
 /** A file that cannot be used, or whose workflow cannot. */
-export interface Unusable {
+export interface UnusableFile {
   readonly file: string;
   readonly error: RaymondError;
 }
 
 /** Everything there is to play, and the files of which nothing can be played. */
-export interface Repertoire {
-  readonly pieces: readonly Piece[];
-  readonly unusable: readonly Unusable[];
+export interface TestSuite {
+  readonly testCases: readonly TestCase[];
+  readonly unusable: readonly UnusableFile[];
 }
 
 /** Reads all files and checks each against its workflow. */
-export async function readRepertoire(files: readonly string[], cwd: string): Promise<Repertoire> {
+export async function readTestSuite(files: readonly string[], cwd: string): Promise<TestSuite> {
   const workflows = new Map<string, Promise<Workflow>>();
   const workflowAt = (path: string): Promise<Workflow> => {
-    const opened = workflows.get(path) ?? workflowToPlay(path);
+    const opened = workflows.get(path) ?? openCachedWorkflow(path);
     workflows.set(path, opened);
     return opened;
   };
-  const pieces: Piece[] = [];
-  const unusable: Unusable[] = [];
+  const testCases: TestCase[] = [];
+  const unusable: UnusableFile[] = [];
   for (const file of files) {
     try {
-      pieces.push(...(await piecesIn(openFile(resolve(cwd, file), file), cwd, workflowAt)));
+      testCases.push(...(await readTestCases(openScenarioFile(resolve(cwd, file), file), cwd, workflowAt)));
     } catch (error) {
       if (!(error instanceof RaymondError)) throw error;
       unusable.push({ file, error });
     }
   }
-  return { pieces, unusable };
+  return { testCases, unusable };
 }
 
 /** The scenarios of a file, each with its workflow. */
-export async function piecesIn(
+export async function readTestCases(
   file: ScenarioFile,
   cwd: string,
-  workflowAt = workflowToPlay,
-): Promise<readonly Piece[]> {
+  workflowAt = openCachedWorkflow,
+): Promise<readonly TestCase[]> {
   const open = async (path: string): Promise<Workflow> => {
     try {
       return await workflowAt(path);
     } catch (error) {
       // What is wrong with the file may be why this is taken for its workflow.
-      if (file.faults.length > 0) throw refused(file.name, file.faults);
-      throw seenFrom(cwd, path, error);
+      if (file.problems.length > 0) throw scenarioFileError(file.name, file.problems);
+      throw relativizeWorkflowError(cwd, path, error);
     }
   };
-  const workflows = await Promise.all(workflowsOf(file).map(open));
+  const workflows = await Promise.all(resolveWorkflowPaths(file).map(open));
   const scopes = await Promise.all(workflows.map((workflow) => workflow.scope()));
-  const rehearsals = rehearsalsIn(file, scopes);
-  return workflows.flatMap((workflow, at): readonly Piece[] => {
-    const [rehearsal, states = []] = [rehearsals[at], scopes[at]?.files];
-    const shown = (state: string): string => relative(cwd, workflow.pathOf(state) ?? join(workflow.path, state));
-    return rehearsal === undefined ? [] : [{ file: file.name, workflow, states, shown, rehearsal }];
+  const specs = readTestSpecs(file, scopes);
+  return workflows.flatMap((workflow, at): readonly TestCase[] => {
+    const [spec, states = []] = [specs[at], scopes[at]?.files];
+    const displayPath = (state: string): string => relative(cwd, workflow.pathOf(state) ?? join(workflow.path, state));
+    return spec === undefined ? [] : [{ file: file.name, workflow, states, displayPath, spec }];
   });
 }
 
 /** A scenario in which every script is run, also those that have an answer; itself, if it is one. */
-export function withRealScripts(piece: Piece): Piece {
-  const { rehearsal } = piece;
-  const { scenario } = rehearsal;
-  const parts = ofPrompts(scenario.parts);
-  if (parts.size === scenario.parts.size && scenario.scripts === 'real') return piece;
-  const [own, shared] = [ofPrompts(rehearsal.own), ofPrompts(rehearsal.shared)];
-  return { ...piece, rehearsal: { ...rehearsal, own, shared, scenario: { ...scenario, parts, scripts: 'real' } } };
+export function withRealScripts(testCase: TestCase): TestCase {
+  const { spec } = testCase;
+  const { scenario } = spec;
+  const answers = filterPromptAnswers(scenario.answers);
+  if (answers.size === scenario.answers.size && scenario.scripts === 'real') return testCase;
+  const [ownAnswers, sharedAnswers] = [filterPromptAnswers(spec.ownAnswers), filterPromptAnswers(spec.sharedAnswers)];
+  return {
+    ...testCase,
+    spec: { ...spec, ownAnswers, sharedAnswers, scenario: { ...scenario, answers, scripts: 'real' } },
+  };
 }
 
-const ofPrompts = (parts: Parts): Parts => new Map([...parts].filter(([state]) => isPrompt(state)));
+const filterPromptAnswers = (answers: AnswersByState): AnswersByState =>
+  new Map([...answers].filter(([state]) => isPrompt(state)));
 
-const workflowToPlay = async (path: string): Promise<Workflow> =>
-  rememberingWorkflow(await openWorkflow(path, thisPlatform()));
+const openCachedWorkflow = async (path: string): Promise<Workflow> =>
+  cacheWorkflow(await openWorkflow(path, currentPlatform()));
 
 /** A workflow whose files are read once: for all of a test they are as they were at first. */
-async function rememberingWorkflow(workflow: Workflow): Promise<Workflow> {
+async function cacheWorkflow(workflow: Workflow): Promise<Workflow> {
   const scope = await workflow.scope();
   const states = new Map<string, ReturnType<Workflow['state']>>();
   return {

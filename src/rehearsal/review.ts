@@ -1,15 +1,15 @@
-import { compare } from './compare.ts';
-import type { Review } from './difference.ts';
-import type { Performance } from './rehearse.ts';
-import type { Piece } from './repertoire.ts';
-import { staleness } from './stale.ts';
-import { warningsOf } from './warnings.ts';
+import { compareWithExpectations } from './compare.ts';
+import type { TestFindings } from './difference.ts';
+import type { TestRun } from './rehearse.ts';
+import type { TestCase } from './repertoire.ts';
+import { checkStaleness } from './stale.ts';
+import { collectRunWarnings } from './warnings.ts';
 
 /** Looks at what came of a scenario: what is not as expected, what the run warned of, and what playing it has hidden. */
-export async function review(piece: Piece, performance: Performance): Promise<Review> {
-  const stale = await staleness(piece, performance);
+export async function evaluateTestRun(testCase: TestCase, testRun: TestRun): Promise<TestFindings> {
+  const staleFindings = await checkStaleness(testCase, testRun);
   return {
-    differences: [...compare(piece.rehearsal, performance), ...stale.differences],
-    warnings: [...warningsOf(performance.events, piece), ...stale.warnings],
+    differences: [...compareWithExpectations(testCase.spec, testRun), ...staleFindings.differences],
+    warnings: [...collectRunWarnings(testRun.events, testCase), ...staleFindings.warnings],
   };
 }

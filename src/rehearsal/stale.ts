@@ -1,90 +1,105 @@
 import type { Edge } from '../analysis/graph.ts';
 import type { LintFinding } from '../analysis/lint.ts';
-import { canBeTaken } from '../analysis/transitions.ts';
+import { isPossibleTransition } from '../analysis/transitions.ts';
 import { isPrompt, resolveState, type Scope } from '../core/names.ts';
 import { readTags } from '../core/tag.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
-import { fingerprintOf } from '../raymond/record/fingerprint.ts';
-import type { Part, Print } from '../scenario/scenario.ts';
-import type { Difference, Review } from './difference.ts';
-import { trouble } from './looks.ts';
-import { type Reading, readingOf } from './reading.ts';
-import type { Performance } from './rehearse.ts';
-import type { Piece } from './repertoire.ts';
-import { fits, nameOf } from './takings.ts';
-import type { Deed } from './witness.ts';
+import { fingerprintScript } from '../raymond/record/fingerprint.ts';
+import type { CannedOutput, StateAnswers } from '../scenario/scenario.ts';
+import type { Difference, TestFindings } from './difference.ts';
+import { troubleDetail } from './looks.ts';
+import { readWorkflowFacts, type WorkflowFacts } from './reading.ts';
+import type { TestRun } from './rehearse.ts';
+import type { TestCase } from './repertoire.ts';
+import { formatEdgeTarget, matchesEdge } from './takings.ts';
+import type { TakenTag } from './witness.ts';
 
 /** Holds what was played against what the states say by now: nobody has read the prompts, and scripts were not run. */
-export async function staleness(piece: Piece, { events, witness }: Performance): Promise<Review> {
-  const { parts } = piece.rehearsal.scenario;
+export async function checkStaleness(testCase: TestCase, { events, tagTrace }: TestRun): Promise<TestFindings> {
+  const { answers } = testCase.spec.scenario;
   const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? event.state : [])));
-  const played = [...parts].filter(([state]) => entered.has(state));
-  const [reading, scope] = await Promise.all([readingOf(piece.workflow), piece.workflow.scope()]);
-  const scripts = played.filter(([state]) => !isPrompt(state));
+  const playedStates = [...answers].filter(([state]) => entered.has(state));
+  const [facts, scope] = await Promise.all([readWorkflowFacts(testCase.workflow), testCase.workflow.scope()]);
+  const scripts = playedStates.filter(([state]) => !isPrompt(state));
   // Where somebody failed, or came no further, playing has hidden nothing.
-  const left = new Set(events.flatMap((event) => (event.kind === 'transition' ? event.state : [])));
-  const faults = played.filter(([state]) => left.has(state)).flatMap(([state]) => reading.faultsOf(state));
-  const unprintable = scripts.flatMap(([script, part]) => {
-    const edges = reading.edgesOf(script);
-    const deeds = witness.deeds.filter(({ from }) => from === script);
-    return edges === null ? [] : impossible(deeds, edges).map((deed) => complaint(deed, edges, part, scope));
+  const exited = new Set(events.flatMap((event) => (event.kind === 'transition' ? event.state : [])));
+  const findings = playedStates.filter(([state]) => exited.has(state)).flatMap(([state]) => facts.findingsFor(state));
+  const impossibleTags = scripts.flatMap(([script, stateAnswers]) => {
+    const edges = facts.edgesOf(script);
+    const takenTags = tagTrace.takenTags.filter(({ from }) => from === script);
+    return edges === null
+      ? []
+      : findImpossibleTags(takenTags, edges).map((takenTag) =>
+          describeImpossibleTag(takenTag, edges, stateAnswers, scope),
+        );
   });
   return {
-    differences: [...unprintable, ...faults.filter(isError).map((fault) => differenceOf(fault, piece))],
+    differences: [...impossibleTags, ...findings.filter(isError).map((fault) => findingToDifference(fault, testCase))],
     warnings: [
-      ...faults.filter((fault) => !isError(fault)).map((fault) => warningOf(fault, piece)),
-      ...scripts.flatMap(([script]) => changeOf(script, reading, piece)),
+      ...findings.filter((fault) => !isError(fault)).map((fault) => formatFindingWarning(fault, testCase)),
+      ...scripts.flatMap(([script]) => warnIfScriptChanged(script, facts, testCase)),
     ],
   };
 }
 
 /** What was done and cannot be done, each once. */
-function impossible(deeds: readonly Deed[], edges: readonly Edge[]): readonly Deed[] {
-  const wrong = deeds.filter((deed) => !edges.some((edge) => canBeTaken(edge) && fits(edge, deed)));
-  return [...new Map(wrong.map((deed) => [tagOf(deed), deed])).values()];
+function findImpossibleTags(takenTags: readonly TakenTag[], edges: readonly Edge[]): readonly TakenTag[] {
+  const unmatched = takenTags.filter(
+    (takenTag) => !edges.some((edge) => isPossibleTransition(edge) && matchesEdge(edge, takenTag)),
+  );
+  return [...new Map(unmatched.map((takenTag) => [formatTakenTag(takenTag), takenTag])).values()];
 }
 
-function complaint(deed: Deed, edges: readonly Edge[], part: Part, scope: Scope): Difference {
-  const known = [...new Set(edges.map(tagOfEdge))];
-  const instead = known.length === 0 ? 'its text has no tag' : `its text has only ${known.join(', ')}`;
-  const { line, column } = part.prints.find((print) => says(print, deed, scope)) ?? part;
-  const message = `${deed.from} cannot print ${tagOf(deed)}, which this answer lets it print: ${instead}`;
-  return { file: part.file, line, column, what: deed.from, detail: trouble(message) };
+function describeImpossibleTag(
+  takenTag: TakenTag,
+  edges: readonly Edge[],
+  stateAnswers: StateAnswers,
+  scope: Scope,
+): Difference {
+  const possibleTags = [...new Set(edges.map(formatEdgeTag))];
+  const instead = possibleTags.length === 0 ? 'its text has no tag' : `its text has only ${possibleTags.join(', ')}`;
+  const { line, column } = stateAnswers.outputs.find((output) => containsTag(output, takenTag, scope)) ?? stateAnswers;
+  const message = `${takenTag.from} cannot print ${formatTakenTag(takenTag)}, which this answer lets it print: ${instead}`;
+  return { file: stateAnswers.file, line, column, what: takenTag.from, detail: troubleDetail(message) };
 }
 
 /** Whether a text holds the tag of a deed; what is filled in later may be anything. */
-function says({ text }: Print, { tag, to }: Deed, scope: Scope): boolean {
-  const reading = readTags(text, TAG_NAMES);
-  if (reading.kind === 'unclosed') return false;
-  return reading.tags.some(({ name, body }) => {
-    const meant = resolveState(body.trim(), scope);
-    return name === tag && (to === null || body.includes('{{') || (meant.kind === 'found' && meant.file === to));
+function containsTag({ text }: CannedOutput, { tag, to }: TakenTag, scope: Scope): boolean {
+  const parsed = readTags(text, TAG_NAMES);
+  if (parsed.kind === 'unclosed') return false;
+  return parsed.tags.some(({ name, body }) => {
+    const resolved = resolveState(body.trim(), scope);
+    return name === tag && (to === null || body.includes('{{') || (resolved.kind === 'found' && resolved.file === to));
   });
 }
 
 const isError = ({ level }: LintFinding): boolean => level === 'error';
 
-const differenceOf = ({ file, line, column, message }: LintFinding, { shown }: Piece): Difference => {
-  return { file: shown(file), line, column, what: file, detail: trouble(message) };
+const findingToDifference = ({ file, line, column, message }: LintFinding, { displayPath }: TestCase): Difference => {
+  return { file: displayPath(file), line, column, what: file, detail: troubleDetail(message) };
 };
 
-const warningOf = ({ file, line, column, message }: LintFinding, { shown }: Piece): string =>
-  `${shown(file)}${line === 0 ? '' : `:${line}:${column}`}: ${message}`;
+const formatFindingWarning = ({ file, line, column, message }: LintFinding, { displayPath }: TestCase): string =>
+  `${displayPath(file)}${line === 0 ? '' : `:${line}:${column}`}: ${message}`;
 
-function changeOf(script: string, { textOf }: Reading, { rehearsal, shown }: Piece): readonly string[] {
-  const recorded = rehearsal.scenario.recorded.get(script);
-  if (recorded === undefined || recorded === fingerprintOf(textOf(script))) return [];
+function warnIfScriptChanged(
+  script: string,
+  { textOf }: WorkflowFacts,
+  { spec, displayPath }: TestCase,
+): readonly string[] {
+  const recordedFingerprint = spec.scenario.scriptFingerprints.get(script);
+  if (recordedFingerprint === undefined || recordedFingerprint === fingerprintScript(textOf(script))) return [];
   return [
-    `${shown(script)} has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again`,
+    `${displayPath(script)} has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again`,
   ];
 }
 
-const tagOf = ({ tag, to, return: back, next }: Deed): string => written(tag, to, back, next);
+const formatTakenTag = ({ tag, to, return: returnTo, next }: TakenTag): string => formatTag(tag, to, returnTo, next);
 
-const tagOfEdge = ({ tag, to, return: back, next }: Edge): string =>
-  written(tag, nameOf(to, '…'), nameOf(back, '…'), nameOf(next, '…'));
+const formatEdgeTag = ({ tag, to, return: returnTo, next }: Edge): string =>
+  formatTag(tag, formatEdgeTarget(to, '…'), formatEdgeTarget(returnTo, '…'), formatEdgeTarget(next, '…'));
 
-function written(tag: string, to: string | null, back: string | null, next: string | null): string {
-  const more = `${back === null ? '' : ` return="${back}"`}${next === null ? '' : ` next="${next}"`}`;
+function formatTag(tag: string, to: string | null, returnTo: string | null, next: string | null): string {
+  const more = `${returnTo === null ? '' : ` return="${returnTo}"`}${next === null ? '' : ` next="${next}"`}`;
   return `\`<${tag}${more}>${to ?? '…'}</${tag}>\``;
 }

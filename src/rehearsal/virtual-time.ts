@@ -1,4 +1,4 @@
-import type { Clock } from '../turns/clock.ts';
+import type { RunClock } from '../turns/clock.ts';
 
 interface Sleeper {
   readonly untilMs: number;
@@ -12,7 +12,7 @@ interface Sleeper {
  * 1. What is under way is counted by `during`; who sleeps is not.
  * 2. What takes its own time, such as a real script, is left out: it may be waiting for one of the sleepers.
  */
-export class VirtualTime implements Clock {
+export class VirtualTime implements RunClock {
   private aheadMs: number;
   private underWay = 0;
   private isPlanned = false;

@@ -7,7 +7,7 @@ import { readTags, type Tag } from '../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName } from '../core/transitions/index.ts';
 
 /** One tag that was followed, with the states that it names, and the entries of the policy that permit it. */
-export interface Deed {
+export interface TakenTag {
   readonly from: string;
   readonly tag: TagName;
   /** Null for a result. */
@@ -18,58 +18,58 @@ export interface Deed {
   readonly entries: readonly number[];
 }
 
-interface Heard {
+interface RecordedAnswer {
   readonly text: string;
   readonly policy: Policy;
   readonly scope: Scope;
 }
 
 /** Takes down which tags a run follows: its events tell where it went, but not by which words. */
-export class Witness {
-  private readonly heard = new Map<string, Heard>();
-  private readonly moves: (readonly [Transitioned, Heard])[] = [];
+export class TagTrace {
+  private readonly answers = new Map<string, RecordedAnswer>();
+  private readonly transitions: (readonly [Transitioned, RecordedAnswer])[] = [];
 
-  hear({ agent, policy }: ClaudeTurn | ScriptTurn, { text, scope }: Answered): void {
-    this.heard.set(agent, { text, policy, scope });
+  recordAnswer({ agent, policy }: ClaudeTurn | ScriptTurn, { text, scope }: Answered): void {
+    this.answers.set(agent, { text, policy, scope });
   }
 
-  see(events: readonly Event[]): void {
+  recordEvents(events: readonly Event[]): void {
     for (const event of events) {
-      const heard = event.kind === 'transition' ? this.heard.get(event.agent) : undefined;
-      if (event.kind === 'transition' && heard !== undefined) this.moves.push([event, heard]);
+      const answer = event.kind === 'transition' ? this.answers.get(event.agent) : undefined;
+      if (event.kind === 'transition' && answer !== undefined) this.transitions.push([event, answer]);
     }
   }
 
   /** Found out when somebody asks: for most scenarios nobody does. */
-  get deeds(): readonly Deed[] {
-    return this.moves.flatMap(([moved, heard]) => deedsOf(moved, heard));
+  get takenTags(): readonly TakenTag[] {
+    return this.transitions.flatMap(([transition, answer]) => resolveTakenTags(transition, answer));
   }
 }
 
-function deedsOf({ state, implicit, to }: Transitioned, heard: Heard): readonly Deed[] {
-  const only = implicit ? implicitTag(heard.policy) : undefined;
-  return (only === undefined ? tagsIn(heard.text) : [only]).flatMap((tag) => {
+function resolveTakenTags({ state, implicit, to }: Transitioned, answer: RecordedAnswer): readonly TakenTag[] {
+  const implied = implicit ? implicitTag(answer.policy) : undefined;
+  return (implied === undefined ? parseAnswerTags(answer.text) : [implied]).flatMap((tag) => {
     const next = tag.name === 'fork' ? (tag.attributes.next ?? to) : null;
-    const whole = next === null ? tag : { ...tag, attributes: { ...tag.attributes, next } };
-    return deedOf(state, whole, heard) ?? [];
+    const completeTag = next === null ? tag : { ...tag, attributes: { ...tag.attributes, next } };
+    return toTakenTag(state, completeTag, answer) ?? [];
   });
 }
 
-function tagsIn(text: string): readonly Tag[] {
-  const reading = readTags(text, TAG_NAMES);
-  return reading.kind === 'unclosed' ? [] : reading.tags;
+function parseAnswerTags(text: string): readonly Tag[] {
+  const parsed = readTags(text, TAG_NAMES);
+  return parsed.kind === 'unclosed' ? [] : parsed.tags;
 }
 
-function deedOf(from: string, tag: Tag, { policy, scope }: Heard): Deed | null {
+function toTakenTag(from: string, tag: Tag, { policy, scope }: RecordedAnswer): TakenTag | null {
   const { name, body, attributes } = tag;
   if (!isTagName(name)) return null;
-  const meant = (written: string | undefined): string | null => {
-    const found = resolveState((written ?? '').trim(), scope);
+  const resolveName = (rawName: string | undefined): string | null => {
+    const found = resolveState((rawName ?? '').trim(), scope);
     return found.kind === 'found' ? found.file : null;
   };
   return {
-    ...{ from, tag: name, to: name === 'result' ? null : meant(body) },
-    ...{ return: meant(attributes.return), next: meant(attributes.next) },
+    ...{ from, tag: name, to: name === 'result' ? null : resolveName(body) },
+    ...{ return: resolveName(attributes.return), next: resolveName(attributes.next) },
     entries: policy.flatMap((entry, at) => (permits([entry], tag, scope) ? [at] : [])),
   };
 }

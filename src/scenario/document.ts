@@ -1,39 +1,39 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml';
-import { wrongIn } from './yaml-faults.ts';
+import { explainDocumentErrors } from './yaml-faults.ts';
 
 /** A position in a file, counted from 1. */
-export interface Place {
+export interface DocumentPosition {
   readonly line: number;
   readonly column: number;
 }
 
 /** Something wrong in a file. */
-export interface Fault extends Place {
+export interface DocumentProblem extends DocumentPosition {
   readonly message: string;
 }
 
 type Path = readonly PropertyKey[];
-type Parsed = ReturnType<typeof parseDocument>;
+type ParsedYaml = ReturnType<typeof parseDocument>;
 
 /** A YAML file as plain data that still knows where everything stands. */
-export interface Document {
+export interface YamlDocument {
   readonly value: unknown;
-  placeOf(path: Path): Place;
+  positionOf(path: Path): DocumentPosition;
   /** Where the last key of a path stands. */
-  placeOfKey(path: Path): Place;
+  positionOfKey(path: Path): DocumentPosition;
   /** A single value as it is written: `1.50`, where the value is 1.5; undefined for anything else. */
-  writtenAt(path: Path): string | undefined;
+  sourceAt(path: Path): string | undefined;
 }
 
 /** A value that should be a list; nothing is in one that is not. */
-export const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** A value that should be a mapping; nothing is in one that is not. */
-export const mapping = (value: unknown): Readonly<Record<string, unknown>> =>
+export const asMapping = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 /** What stands at a place; undefined if there is no such place. */
-export function valueAt(root: unknown, path: Path): unknown {
+export function valueAtPath(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
@@ -43,83 +43,86 @@ export function valueAt(root: unknown, path: Path): unknown {
 }
 
 /** More than any author needs, few enough that unfolding them costs nothing. */
-const MOST_ALIASES = 1000;
+const MAX_ALIASES = 1000;
 
 /** Reads YAML; the faults say why it is none. */
-export function readDocument(text: string): Document | readonly Fault[] {
+export function parseYamlDocument(text: string): YamlDocument | readonly DocumentProblem[] {
   const lines = new LineCounter();
-  const place = (offset: number): Place => {
+  const toPosition = (offset: number): DocumentPosition => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   if (document.errors.length > 0) {
-    return wrongIn(document, text).map(({ offset, message }) => {
-      return { ...place(offset), message: `this is not valid YAML: ${message}` };
+    return explainDocumentErrors(document, text).map(({ offset, message }) => {
+      return { ...toPosition(offset), message: `this is not valid YAML: ${message}` };
     });
   }
-  const loose = looseAliases(document).map(([offset, message]) => ({ ...place(offset), message }));
-  if (loose.length > 0) return loose;
+  const aliasProblems = findInvalidAliases(document).map(([offset, message]) => ({ ...toPosition(offset), message }));
+  if (aliasProblems.length > 0) return aliasProblems;
   try {
     return {
-      value: document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown,
-      placeOf: (path) => place(offsetOf(document, path, false)),
-      placeOfKey: (path) => place(offsetOf(document, path, true)),
-      writtenAt: (path) => {
-        const node = followed(document, nodeAt(document, path));
+      value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown,
+      positionOf: (path) => toPosition(findOffset(document, path, false)),
+      positionOfKey: (path) => toPosition(findOffset(document, path, true)),
+      sourceAt: (path) => {
+        const node = resolveAlias(document, nodeAt(document, path));
         return isScalar(node) ? node.source : undefined;
       },
     };
   } catch {
-    return [{ ...place(0), message: 'the aliases (`*name`) unfold to too much: write the values out' }];
+    return [{ ...toPosition(0), message: 'the aliases (`*name`) unfold to too much: write the values out' }];
   }
 }
 
 /** The aliases that cannot be followed, and why. */
-function looseAliases(document: Parsed): readonly (readonly [offset: number, message: string])[] {
-  const loose: [number, string][] = [];
+function findInvalidAliases(document: ParsedYaml): readonly (readonly [offset: number, message: string])[] {
+  const problems: [number, string][] = [];
   visit(document, {
-    Alias(_, alias, around) {
+    Alias(_, alias, ancestors) {
       const target = alias.resolve(document);
-      const why = target === undefined ? 'nothing before this has that name' : 'it would contain itself';
-      if (target === undefined || around.includes(target))
-        loose.push([startOf(alias) ?? 0, `\`*${alias.source}\` cannot be used here: ${why}`]);
+      const reason = target === undefined ? 'nothing before this has that name' : 'it would contain itself';
+      if (target === undefined || ancestors.includes(target))
+        problems.push([startOffset(alias) ?? 0, `\`*${alias.source}\` cannot be used here: ${reason}`]);
     },
   });
-  return loose;
+  return problems;
 }
 
 /** What an alias stands for, else the thing itself. */
-const followed = (document: Parsed, node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+const resolveAlias = (document: ParsedYaml, node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
 
-const nodeAt = (document: Parsed, path: Path): unknown =>
-  path.reduce<unknown>((node, step) => within(followed(document, node), step).node, document.contents);
+const nodeAt = (document: ParsedYaml, path: Path): unknown =>
+  path.reduce<unknown>((node, step) => getChild(resolveAlias(document, node), step).node, document.contents);
 
 /** What stands in a mapping or a list under a key or an index. */
-function within(node: unknown, step: PropertyKey): { readonly pair?: Pair<unknown, unknown>; readonly node: unknown } {
+function getChild(
+  node: unknown,
+  step: PropertyKey,
+): { readonly pair?: Pair<unknown, unknown>; readonly node: unknown } {
   if (isSeq(node)) return { node: node.items[Number(step)] };
-  const pair = isMap(node) ? node.items.find((each) => nameOf(each) === String(step)) : undefined;
+  const pair = isMap(node) ? node.items.find((each) => keyName(each) === String(step)) : undefined;
   return { ...(pair !== undefined && { pair }), node: pair?.value };
 }
 
 /** Where a value stands, or its key. What has no place of its own is where the thing around it is. */
-function offsetOf(document: Parsed, path: Path, key: boolean): number {
+function findOffset(document: ParsedYaml, path: Path, ofKey: boolean): number {
   let node: unknown = document.contents;
-  let at = startOf(node) ?? 0;
+  let offset = startOffset(node) ?? 0;
   for (const [index, step] of path.entries()) {
-    const inner = within(followed(document, node), step);
-    const { pair } = inner;
-    node = inner.node;
-    const keyAt = startOf(pair?.key) ?? at;
-    const valueAt = pair !== undefined && isUnwritten(node) ? undefined : startOf(node);
-    at = key && index === path.length - 1 ? keyAt : (valueAt ?? keyAt);
+    const child = getChild(resolveAlias(document, node), step);
+    const { pair } = child;
+    node = child.node;
+    const keyOffset = startOffset(pair?.key) ?? offset;
+    const valueOffset = pair !== undefined && isOmitted(node) ? undefined : startOffset(node);
+    offset = ofKey && index === path.length - 1 ? keyOffset : (valueOffset ?? keyOffset);
   }
-  return at;
+  return offset;
 }
 
-const nameOf = ({ key }: Pair<unknown, unknown>): string => (isScalar(key) ? String(key.value) : '');
+const keyName = ({ key }: Pair<unknown, unknown>): string => (isScalar(key) ? String(key.value) : '');
 
-const startOf = (node: unknown): number | undefined => (isNode(node) ? (node as Node).range?.[0] : undefined);
+const startOffset = (node: unknown): number | undefined => (isNode(node) ? (node as Node).range?.[0] : undefined);
 
 /** A value that is left out stands nowhere; its key does. */
-const isUnwritten = (node: unknown): boolean => isScalar(node) && node.value === null && node.source === '';
+const isOmitted = (node: unknown): boolean => isScalar(node) && node.value === null && node.source === '';

@@ -1,57 +1,68 @@
 import { isPrompt, type Scope } from '../core/names.ts';
-import type { Expected } from './expect-schema.ts';
-import type { CheckedFile } from './file.ts';
-import type { Expectation, TextWish, Wish } from './rehearsal.ts';
-import { stateIn, visitorAndState } from './states.ts';
+import type { ExpectContent } from './expect-schema.ts';
+import type { CheckedScenarioFile } from './file.ts';
+import type { Expectation, PositionedExpectation, TextExpectation } from './rehearsal.ts';
+import { findStateFile, splitAgentAndState } from './states.ts';
 
 type Path = readonly (string | number)[];
 
 /** What a scenario expects, one thing after the other, each with its place. */
-export function expectationsIn(
-  { document }: CheckedFile,
+export function readExpectations(
+  { document }: CheckedScenarioFile,
   scope: Scope,
-  expected: Expected,
+  content: ExpectContent,
   path: Path,
-): readonly Expectation[] {
-  const at = (keys: Path, wish: Wish): Expectation => ({ ...wish, ...document.placeOfKey([...path, ...keys]) });
-  const state = (name: string): string => stateIn(scope, name) ?? name;
-  const { path: way, result, results = {}, prompts = {}, files = {}, status, exit } = expected;
-  const ways = Array.isArray(way) ? { main: way } : (way ?? {});
+): readonly PositionedExpectation[] {
+  const withPosition = (keys: Path, expectation: Expectation): PositionedExpectation => ({
+    ...expectation,
+    ...document.positionOfKey([...path, ...keys]),
+  });
+  const toStateFile = (name: string): string => findStateFile(scope, name) ?? name;
+  const { path: pathContent, result, results = {}, prompts = {}, files = {}, status, exit } = content;
+  const pathsByAgent = Array.isArray(pathContent) ? { main: pathContent } : (pathContent ?? {});
   const amounts = (['cost', 'turns', 'reminders', 'warnings'] as const).flatMap((kind) => {
-    const given = expected[kind] ?? {};
-    const wish = (name: string | null, amount: number): Wish =>
+    const value = content[kind] ?? {};
+    const toExpectation = (name: string | null, amount: number): Expectation =>
       kind === 'cost' ? { kind, state: name, usd: amount } : { kind, state: name, count: amount };
-    if (typeof given === 'number') return [at([kind], wish(null, given))];
-    return Object.entries(given).map(([name, amount]) => at([kind, name], wish(state(name), amount)));
+    if (typeof value === 'number') return [withPosition([kind], toExpectation(null, value))];
+    return Object.entries(value).map(([name, amount]) =>
+      withPosition([kind, name], toExpectation(toStateFile(name), amount)),
+    );
   });
   return [
-    ...(status === undefined ? [] : [at(['status'], { kind: 'status', status })]),
-    ...(exit === undefined ? [] : [at(['exit'], { kind: 'exit', code: exit })]),
-    ...Object.entries(ways).map(([agent, states]) =>
-      at(Array.isArray(way) ? ['path'] : ['path', agent], { kind: 'path', agent, states: states.map(state) }),
+    ...(status === undefined ? [] : [withPosition(['status'], { kind: 'status', status })]),
+    ...(exit === undefined ? [] : [withPosition(['exit'], { kind: 'exit', code: exit })]),
+    ...Object.entries(pathsByAgent).map(([agent, states]) =>
+      withPosition(Array.isArray(pathContent) ? ['path'] : ['path', agent], {
+        kind: 'path',
+        agent,
+        states: states.map(toStateFile),
+      }),
     ),
-    ...(result === undefined ? [] : [at(['result'], { kind: 'result', agent: 'main', text: textWish(result) })]),
-    ...Object.entries(results).map(([agent, wish]) =>
-      at(['results', agent], { kind: 'result', agent, text: textWish(wish) }),
+    ...(result === undefined
+      ? []
+      : [withPosition(['result'], { kind: 'result', agent: 'main', text: toTextExpectation(result) })]),
+    ...Object.entries(results).map(([agent, value]) =>
+      withPosition(['results', agent], { kind: 'result', agent, text: toTextExpectation(value) }),
     ),
-    ...Object.entries(prompts).flatMap(([key, wish]) => {
-      const { agent, name } = visitorAndState(key);
-      if (!isPrompt(state(name))) return [];
-      const [every, visits] = [!Array.isArray(wish), [wish].flat().map(textWish)];
-      return [at(['prompts', key], { kind: 'prompts', agent, state: state(name), every, visits })];
+    ...Object.entries(prompts).flatMap(([key, value]) => {
+      const { agent, name } = splitAgentAndState(key);
+      if (!isPrompt(toStateFile(name))) return [];
+      const [every, visits] = [!Array.isArray(value), [value].flat().map(toTextExpectation)];
+      return [withPosition(['prompts', key], { kind: 'prompts', agent, state: toStateFile(name), every, visits })];
     }),
-    ...Object.entries(files).map(([name, wish]) => {
-      const absent = typeof wish === 'object' && wish.absent === true;
-      return at(['files', name], { kind: 'file', name, text: absent ? null : textWish(wish) });
+    ...Object.entries(files).map(([name, value]) => {
+      const absent = typeof value === 'object' && value.absent === true;
+      return withPosition(['files', name], { kind: 'file', name, text: absent ? null : toTextExpectation(value) });
     }),
     ...amounts,
   ];
 }
 
-type GivenWish = NonNullable<Expected['result']>;
+type TextExpectationContent = NonNullable<ExpectContent['result']>;
 
-function textWish(given: GivenWish): TextWish {
-  if (typeof given === 'string') return { equals: given, contains: [], lacks: [], matches: [] };
-  const { equals = null, contains = [], lacks = [], matches = [] } = given;
+function toTextExpectation(value: TextExpectationContent): TextExpectation {
+  if (typeof value === 'string') return { equals: value, contains: [], lacks: [], matches: [] };
+  const { equals = null, contains = [], lacks = [], matches = [] } = value;
   return { equals, contains, lacks, matches };
 }

@@ -1,6 +1,6 @@
-import { VARIABLE_NAMES } from '../core/variable-shape.ts';
-import { WORDS } from './answer-schema.ts';
-import { OF_PROMPTS, OF_SCRIPTS } from './states.ts';
+import { VARIABLE_NAME_SCHEMA } from '../core/variable-shape.ts';
+import { ANSWER_CONTENT_KEYS } from './answer-schema.ts';
+import { PROMPT_ONLY_KEYS, SCRIPT_ONLY_KEYS } from './states.ts';
 
 /*
  * What zod cannot hand on to JSON Schema: what keys are for, and what is checked by code. The checks are said here once
@@ -8,67 +8,69 @@ import { OF_PROMPTS, OF_SCRIPTS } from './states.ts';
  */
 
 /** A JSON Schema, or a part of one. */
-export interface Node {
+export interface JsonSchemaNode {
   readonly [keyword: string]: unknown;
 }
 
 /** One kind of mapping in a scenario file. */
-export interface Kind {
+export interface MappingKind {
   /** The keys by which it is told from others: it has the first and lacks the second. */
-  readonly marks: readonly [has: string, lacks?: string];
-  readonly purposes: Readonly<Record<string, string>>;
+  readonly distinguishingKeys: readonly [has: string, lacks?: string];
+  readonly descriptions: Readonly<Record<string, string>>;
   /** What holds for the whole. */
-  readonly rules?: Node;
+  readonly rules?: JsonSchemaNode;
   /** What holds for the values of some keys besides their shapes. */
-  readonly values?: Readonly<Record<string, Node>>;
+  readonly values?: Readonly<Record<string, JsonSchemaNode>>;
 }
 
-export const ref = (name: string): Node => ({ $ref: `#/definitions/${name}` });
+export const schemaRef = (name: string): JsonSchemaNode => ({ $ref: `#/definitions/${name}` });
 
-const none = (pattern: string): Node => ({ not: { pattern } });
-const oneOf = (keys: readonly string[]): readonly Node[] => keys.map((key) => ({ required: [key] }));
+const notMatching = (pattern: string): JsonSchemaNode => ({ not: { pattern } });
+const requireAnyOf = (keys: readonly string[]): readonly JsonSchemaNode[] => keys.map((key) => ({ required: [key] }));
 
 /** Where a text is wanted: YAML takes some for something else. */
 export const TEXT_TYPES: readonly string[] = ['string', 'number', 'boolean'];
 
-const SAFE = '[^/\\\\\\u0000]+';
-const STATE_NAME: Node = { pattern: `^${SAFE}$` };
-const SCRIPT_NAME: Node = { pattern: `^${SAFE}\\.(sh|ps1|bat)$` };
+const NAME_PATTERN = '[^/\\\\\\u0000]+';
+const STATE_NAME: JsonSchemaNode = { pattern: `^${NAME_PATTERN}$` };
+const SCRIPT_NAME: JsonSchemaNode = { pattern: `^${NAME_PATTERN}\\.(sh|ps1|bat)$` };
 /** The name of a prompt, which may stand behind the agent that enters it. */
-const PROMPT_NAME: Node = {
-  pattern: `^(${SAFE}/)?${SAFE}$`,
-  ...none('[^/]\\.(sh|ps1|bat)$'),
+const PROMPT_NAME: JsonSchemaNode = {
+  pattern: `^(${NAME_PATTERN}/)?${NAME_PATTERN}$`,
+  ...notMatching('[^/]\\.(sh|ps1|bat)$'),
 };
 /** What `faultOfPath` lets pass: neither absolute nor through `..`, and not a folder. */
-const OUTSIDE = '^[/\\\\]|^[A-Za-z]:|(^|[/\\\\])\\.\\.([/\\\\]|$)|\\u0000';
-const FILE_NAME = none(`${OUTSIDE}|(^|[/\\\\])\\.?$`);
+const OUTSIDE_PATTERN = '^[/\\\\]|^[A-Za-z]:|(^|[/\\\\])\\.\\.([/\\\\]|$)|\\u0000';
+const FILE_NAME = notMatching(`${OUTSIDE_PATTERN}|(^|[/\\\\])\\.?$`);
 /** Likewise `faultOfFile`, to which what ends in `/` is a folder. */
-const ENTRY_NAME = none(`${OUTSIDE}|^$|\\\\$|(^|[/\\\\])(\\.|\\.?/)$`);
+const FILE_OR_FOLDER_NAME = notMatching(`${OUTSIDE_PATTERN}|^$|\\\\$|(^|[/\\\\])(\\.|\\.?/)$`);
 
-const FILES: Node = {
-  propertyNames: ENTRY_NAME,
+const FILES: JsonSchemaNode = {
+  propertyNames: FILE_OR_FOLDER_NAME,
   additionalProperties: { type: TEXT_TYPES },
   patternProperties: { '/$': { enum: ['', null] } },
 };
-const EXPECTED_FILES: Node = { propertyNames: FILE_NAME };
-const BY_STATE: Node = { propertyNames: STATE_NAME };
-const WAY: Node = { type: 'array', items: { type: TEXT_TYPES, ...STATE_NAME } };
-const PATTERN: Node = { type: TEXT_TYPES, format: 'regex' };
+const EXPECTED_FILES: JsonSchemaNode = { propertyNames: FILE_NAME };
+const BY_STATE: JsonSchemaNode = { propertyNames: STATE_NAME };
+const STATE_PATH: JsonSchemaNode = { type: 'array', items: { type: TEXT_TYPES, ...STATE_NAME } };
+const PATTERN: JsonSchemaNode = { type: TEXT_TYPES, format: 'regex' };
 
 /** Where the name of a state tells what it is, so does its answer. */
-const ANSWERS: Node = {
+const ANSWERS: JsonSchemaNode = {
   ...BY_STATE,
   patternProperties: {
-    '.\\.md$': { allOf: [ref('state'), ref('prompt')] },
-    '.\\.(sh|ps1|bat)$': { allOf: [ref('state'), ref('script')] },
+    '.\\.md$': { allOf: [schemaRef('state'), schemaRef('prompt')] },
+    '.\\.(sh|ps1|bat)$': { allOf: [schemaRef('state'), schemaRef('script')] },
   },
 };
 
-const ONLY_WITH_LIMIT: Node = { required: ['fail'], properties: { fail: { const: 'usage_limit' } } };
-const LISTED_TURNS = (...beside: readonly string[]): Node => ({ propertyNames: { enum: ['turns', ...beside] } });
-const LISTED_VISITS: Node = { required: ['when'], propertyNames: { enum: ['visits', 'when'] } };
+const ONLY_WITH_USAGE_LIMIT: JsonSchemaNode = { required: ['fail'], properties: { fail: { const: 'usage_limit' } } };
+const LISTED_TURNS = (...otherKeys: readonly string[]): JsonSchemaNode => ({
+  propertyNames: { enum: ['turns', ...otherKeys] },
+});
+const LISTED_VISITS: JsonSchemaNode = { required: ['when'], propertyNames: { enum: ['visits', 'when'] } };
 
-const TURN = {
+const TURN_DESCRIPTIONS = {
   text: 'What is said last; its tag is followed.',
   write: 'Files to write into the working directory, with their contents; what ends in `/` is an empty folder.',
   uses: 'Tools to be seen in use, such as `Bash npm test`; they do nothing.',
@@ -82,15 +84,15 @@ const TURN = {
   crash: 'Whether Raymond is killed during this turn.',
 };
 
-const VISIT = { ...TURN, turns: 'The turns of one visit, in order; the last is repeated.' };
+const VISIT_DESCRIPTIONS = { ...TURN_DESCRIPTIONS, turns: 'The turns of one visit, in order; the last is repeated.' };
 
-const ENTRY = {
-  ...VISIT,
+const ENTRY_DESCRIPTIONS = {
+  ...VISIT_DESCRIPTIONS,
   when: 'For whom this is meant: the values that an agent’s variables must have.',
   visits: 'With `when`: one answer for each visit.',
 };
 
-const SHARED = {
+const SHARED_DESCRIPTIONS = {
   answers_from: 'Another file, whose answers count where this one has none.',
   input: 'The value of {{result}} in the first state.',
   vars: 'Variables for every prompt and script.',
@@ -103,14 +105,14 @@ const SHARED = {
   answers: 'What is answered in each state.',
 };
 
-const SCENARIO = {
+const SCENARIO_DESCRIPTIONS = {
   name: 'What the scenario is called.',
   workflow: 'The workflow that it is for, if it is not the folder that the file lies in.',
-  ...SHARED,
+  ...SHARED_DESCRIPTIONS,
   expect: 'What should come of it.',
 };
 
-const TEXT = {
+const TEXT_DESCRIPTIONS = {
   equals: 'The whole text.',
   contains: 'What must be in it.',
   lacks: 'What must not be in it.',
@@ -118,7 +120,7 @@ const TEXT = {
 };
 
 const BLOCK_VALUES = {
-  vars: { propertyNames: VARIABLE_NAMES },
+  vars: { propertyNames: VARIABLE_NAME_SCHEMA },
   files: FILES,
   recorded_scripts: { propertyNames: SCRIPT_NAME },
   answers: ANSWERS,
@@ -126,41 +128,44 @@ const BLOCK_VALUES = {
 const TEXT_VALUES = { matches: { ...PATTERN, items: PATTERN } };
 
 /** Every kind by its name. */
-export const KINDS: Readonly<Record<string, Kind>> = {
+export const MAPPING_KINDS: Readonly<Record<string, MappingKind>> = {
   file: {
-    marks: ['scenarios'],
-    purposes: { ...SCENARIO, scenarios: 'Several scenarios; what stands beside them they have in common.' },
+    distinguishingKeys: ['scenarios'],
+    descriptions: {
+      ...SCENARIO_DESCRIPTIONS,
+      scenarios: 'Several scenarios; what stands beside them they have in common.',
+    },
     rules: { dependencies: { scenarios: { properties: { name: false, expect: false } } } },
     values: BLOCK_VALUES,
   },
-  scenario: { marks: ['answers'], purposes: SCENARIO, values: BLOCK_VALUES },
+  scenario: { distinguishingKeys: ['answers'], descriptions: SCENARIO_DESCRIPTIONS, values: BLOCK_VALUES },
   entry: {
-    marks: ['visits'],
-    purposes: ENTRY,
+    distinguishingKeys: ['visits'],
+    descriptions: ENTRY_DESCRIPTIONS,
     rules: {
-      anyOf: oneOf([...WORDS, 'turns', 'visits']),
-      dependencies: { resets_in: ONLY_WITH_LIMIT, turns: LISTED_TURNS('when'), visits: LISTED_VISITS },
+      anyOf: requireAnyOf([...ANSWER_CONTENT_KEYS, 'turns', 'visits']),
+      dependencies: { resets_in: ONLY_WITH_USAGE_LIMIT, turns: LISTED_TURNS('when'), visits: LISTED_VISITS },
     },
     values: { write: FILES },
   },
   visit: {
-    marks: ['turns', 'path'],
-    purposes: VISIT,
+    distinguishingKeys: ['turns', 'path'],
+    descriptions: VISIT_DESCRIPTIONS,
     rules: {
-      anyOf: oneOf([...WORDS, 'turns']),
-      dependencies: { resets_in: ONLY_WITH_LIMIT, turns: LISTED_TURNS() },
+      anyOf: requireAnyOf([...ANSWER_CONTENT_KEYS, 'turns']),
+      dependencies: { resets_in: ONLY_WITH_USAGE_LIMIT, turns: LISTED_TURNS() },
     },
     values: { write: FILES },
   },
   turn: {
-    marks: ['text'],
-    purposes: TURN,
-    rules: { anyOf: oneOf(WORDS), dependencies: { resets_in: ONLY_WITH_LIMIT } },
+    distinguishingKeys: ['text'],
+    descriptions: TURN_DESCRIPTIONS,
+    rules: { anyOf: requireAnyOf(ANSWER_CONTENT_KEYS), dependencies: { resets_in: ONLY_WITH_USAGE_LIMIT } },
     values: { write: FILES },
   },
   expect: {
-    marks: ['path'],
-    purposes: {
+    distinguishingKeys: ['path'],
+    descriptions: {
       path: 'The states that the first agent comes to, in order; or by agent.',
       result: 'What the first agent ends with.',
       results: 'What each agent ends with.',
@@ -174,7 +179,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       exit: 'The exit code of Raymond.',
     },
     values: {
-      path: { ...WAY, additionalProperties: WAY },
+      path: { ...STATE_PATH, additionalProperties: STATE_PATH },
       prompts: { propertyNames: PROMPT_NAME },
       files: EXPECTED_FILES,
       cost: BY_STATE,
@@ -184,23 +189,28 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     },
   },
   fileText: {
-    marks: ['absent'],
-    purposes: { ...TEXT, absent: 'There must be no such file.' },
+    distinguishingKeys: ['absent'],
+    descriptions: { ...TEXT_DESCRIPTIONS, absent: 'There must be no such file.' },
     rules: { minProperties: 1, dependencies: { absent: { maxProperties: 1 } } },
     values: TEXT_VALUES,
   },
-  text: { marks: ['equals'], purposes: TEXT, rules: { minProperties: 1 }, values: TEXT_VALUES },
-  options: { marks: ['max_iterations'], purposes: {} },
+  text: {
+    distinguishingKeys: ['equals'],
+    descriptions: TEXT_DESCRIPTIONS,
+    rules: { minProperties: 1 },
+    values: TEXT_VALUES,
+  },
+  options: { distinguishingKeys: ['max_iterations'], descriptions: {} },
 };
 
 /** Answers for states of one kind: some keys mean nothing there, also in the lists within them. */
-export const NARROWED: Readonly<Record<string, Node>> = {
-  prompt: without(OF_SCRIPTS, 'prompt'),
-  script: without(OF_PROMPTS, 'script'),
+export const ANSWERS_BY_STATE_KIND: Readonly<Record<string, JsonSchemaNode>> = {
+  prompt: forbidKeys(SCRIPT_ONLY_KEYS, 'prompt'),
+  script: forbidKeys(PROMPT_ONLY_KEYS, 'script'),
 };
 
-function without(keys: readonly string[], name: string): Node {
-  const list = { type: 'array', items: ref(name) };
-  const refused = Object.fromEntries(keys.map((key) => [key, false]));
-  return { ...list, type: [...TEXT_TYPES, 'object', 'array'], properties: { ...refused, turns: list, visits: list } };
+function forbidKeys(keys: readonly string[], name: string): JsonSchemaNode {
+  const list = { type: 'array', items: schemaRef(name) };
+  const forbidden = Object.fromEntries(keys.map((key) => [key, false]));
+  return { ...list, type: [...TEXT_TYPES, 'object', 'array'], properties: { ...forbidden, turns: list, visits: list } };
 }

@@ -1,19 +1,19 @@
-import type { Document } from './document.ts';
-import type { Print } from './scenario.ts';
+import type { YamlDocument } from './document.ts';
+import type { CannedOutput } from './scenario.ts';
 
 type Path = readonly (string | number)[];
 
 /** The texts of all answers at a place of a file, one after the other. */
-export function printsIn(document: Document, path: Path): readonly Print[] {
-  const given = path.reduce<unknown>((value, step) => (isKeyed(value) ? value[step] : undefined), document.value);
-  return printsOf(document, path, given);
+export function readCannedOutputs(document: YamlDocument, path: Path): readonly CannedOutput[] {
+  const content = path.reduce<unknown>((value, step) => (isKeyed(value) ? value[step] : undefined), document.value);
+  return collectCannedOutputs(document, path, content);
 }
 
-function printsOf(document: Document, path: Path, given: unknown): readonly Print[] {
-  if (typeof given === 'string') return [{ ...document.placeOf(path), text: given }];
-  if (Array.isArray(given)) return given.flatMap((each, at) => printsOf(document, [...path, at], each));
-  if (!isKeyed(given)) return [];
-  return ['text', 'turns', 'visits'].flatMap((key) => printsOf(document, [...path, key], given[key]));
+function collectCannedOutputs(document: YamlDocument, path: Path, content: unknown): readonly CannedOutput[] {
+  if (typeof content === 'string') return [{ ...document.positionOf(path), text: content }];
+  if (Array.isArray(content)) return content.flatMap((each, at) => collectCannedOutputs(document, [...path, at], each));
+  if (!isKeyed(content)) return [];
+  return ['text', 'turns', 'visits'].flatMap((key) => collectCannedOutputs(document, [...path, key], content[key]));
 }
 
 const isKeyed = (value: unknown): value is Readonly<Record<string | number, unknown>> =>

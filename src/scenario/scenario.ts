@@ -1,7 +1,7 @@
-import type { Place } from './document.ts';
+import type { DocumentPosition } from './document.ts';
 
 /** Ways in which a canned turn can fail, in the words of whoever writes the file. */
-export const FAILURES = [
+export const CANNED_FAILURES = [
   'overloaded',
   'no_result',
   'timeout',
@@ -17,10 +17,10 @@ export const FAILURES = [
   'session_lost',
 ] as const;
 
-export type FailureName = (typeof FAILURES)[number];
+export type CannedFailureName = (typeof CANNED_FAILURES)[number];
 
 /** What is played in one turn. Texts and names of files are templates. */
-export interface Answer {
+export interface CannedAnswer {
   readonly text: string;
   /** Files to write, with their contents. */
   readonly write: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export interface Answer {
   readonly deny: readonly string[];
   readonly costUsd: number;
   readonly seconds: number;
-  readonly fail: FailureName | null;
+  readonly fail: CannedFailureName | null;
   /** When a usage limit ends. */
   readonly resetsInSeconds: number;
   /** Of a script. */
@@ -41,42 +41,42 @@ export interface Answer {
 }
 
 /** What is played during one visit of an agent to a state: one answer for each turn; the last is repeated. */
-export type Visit = readonly Answer[];
+export type VisitAnswers = readonly CannedAnswer[];
 
 /** What is played in a state for some agents. */
-export interface Case {
+export interface AnswerCase {
   /** The values that the agent's variables must have for this to be meant for it; none at all for everybody. */
   readonly when: Readonly<Record<string, string>>;
   /** Whether there is one visit that stands for all; else the first is for the first, and so on. */
   readonly everyVisit: boolean;
-  readonly visits: readonly Visit[];
+  readonly visits: readonly VisitAnswers[];
 }
 
 /** What is played in one state. */
-export interface Part extends Place {
+export interface StateAnswers extends DocumentPosition {
   /** What to call the file in a message; in it, the part begins at the place. */
   readonly file: string;
   /** The first that is meant for an agent counts. */
-  readonly cases: readonly Case[];
+  readonly cases: readonly AnswerCase[];
   /** Of a script: all that it is made to print, as it is written. */
-  readonly prints: readonly Print[];
+  readonly outputs: readonly CannedOutput[];
 }
 
 /** What a script is made to print, and where that is written. */
-export interface Print extends Place {
+export interface CannedOutput extends DocumentPosition {
   readonly text: string;
 }
 
 /** What is played, by the file of the state. */
-export type Parts = ReadonlyMap<string, Part>;
+export type AnswersByState = ReadonlyMap<string, StateAnswers>;
 
 /** Canned answers as plain data. */
 export interface Scenario {
   /** What to call the file in a message. */
   readonly file: string;
-  readonly parts: Parts;
+  readonly answers: AnswersByState;
   /** Whether scripts that have no part are run; otherwise they need one. */
   readonly scripts: 'real' | 'played';
   /** What the scripts were like when they were recorded: a fingerprint of each, by its file. */
-  readonly recorded: ReadonlyMap<string, string>;
+  readonly scriptFingerprints: ReadonlyMap<string, string>;
 }

@@ -27,13 +27,13 @@ export interface Change {
 /** What a step made of a run. What is the same object as before has not changed: the interpreter copies what it alters. */
 export function changeOf(before: Run, { run, events }: Step): Change {
   const { seq, agents, ledger } = run;
-  const { seq: _is, agents: _those, ledger: _now, ...head } = altered<Run>(before, run);
+  const { seq: _seq, agents: _agents, ledger: _ledger, ...head } = changedEntries<Run>(before, run);
   return {
     seq,
     head: {
       ...head,
       ...(ledger !== before.ledger && {
-        ledger: { ...ledger, states: altered(before.ledger.states, ledger.states) as Ledger['states'] },
+        ledger: { ...ledger, states: changedEntries(before.ledger.states, ledger.states) as Ledger['states'] },
       }),
     },
     agents: agentChanges(before.agents, agents),
@@ -52,12 +52,12 @@ function agentChanges(before: readonly Agent[], after: readonly Agent[]): readon
 }
 
 function agentChange(at: number, before: Agent | undefined, agent: Agent): AgentChange {
-  const { visits: _counts, ...set } = altered<Agent>(before ?? {}, agent);
-  return { at, id: agent.id, set, visits: altered(before?.visits ?? {}, agent.visits) as Agent['visits'] };
+  const { visits: _visits, ...set } = changedEntries<Agent>(before ?? {}, agent);
+  return { at, id: agent.id, set, visits: changedEntries(before?.visits ?? {}, agent.visits) as Agent['visits'] };
 }
 
 /** The entries that are not the same as before. */
-function altered<T extends object>(before: Partial<T>, after: T): Partial<T> {
+function changedEntries<T extends object>(before: Partial<T>, after: T): Partial<T> {
   const entries: Partial<T> = {};
   for (const key in after) if (after[key] !== before[key]) entries[key] = after[key];
   return entries;
@@ -84,7 +84,7 @@ export function applyChange(run: Run, change: Change): Run {
 }
 
 /** Changes a draft; throws if the change does not fit it. With a thousand agents this is what makes loading quick. */
-export function applyInPlace(draft: Draft, { seq, head, agents, events: _told }: Change): void {
+export function applyInPlace(draft: Draft, { seq, head, agents, events: _events }: Change): void {
   if (seq !== draft.seq + 1) throw new Error(`step ${draft.seq + 1} should be here, not step ${seq}`);
   const { ledger, ...rest } = head;
   Object.assign(draft, rest, { seq });

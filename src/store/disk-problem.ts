@@ -1,6 +1,6 @@
-import { codeOf, EXIT, RaymondError } from '../errors.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 
-const REASONS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
+const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space'],
   EDQUOT: ['your disk quota is used up', 'Free some space'],
   ENOENT: ['the folder it belongs in is gone', 'Put the folder back'],
@@ -16,8 +16,8 @@ const REASONS: Readonly<Record<string, readonly [reason: string, cure: string]>>
 };
 
 /** What the file system refused, in words; `next` says what is kept and how to go on once that is mended. */
-export function diskProblem(what: string, cause: unknown, next: string, exitCode: number = EXIT.usage): RaymondError {
+export function diskError(what: string, cause: unknown, next: string, exitCode: number = EXIT.usage): RaymondError {
   const message = cause instanceof Error ? cause.message : String(cause);
-  const [reason, cure] = REASONS[codeOf(cause)] ?? [message, 'Fix this'];
+  const [reason, cure] = DISK_ERRORS[errorCodeOf(cause)] ?? [message, 'Fix this'];
   return new RaymondError(`${what}: ${reason}.`, { exitCode, hint: `${cure}, ${next}`, cause });
 }

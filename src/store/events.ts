@@ -1,26 +1,30 @@
 import type { Event } from '../core/event.ts';
-import { codeOf } from '../errors.ts';
+import { errorCodeOf } from '../errors.ts';
 import { readJournal } from './journal-lines.ts';
-import type { Layout } from './layout.ts';
-import { loadSnapshot, unreadable } from './load.ts';
+import type { StoreLayout } from './layout.ts';
+import { loadSnapshot, unreadableFileError } from './load.ts';
 
 /** Something that happened, the step it happened in, and the byte of the journal after that step. */
-export interface Recorded {
+export interface JournaledEvent {
   readonly seq: number;
   readonly offset: number;
   readonly event: Event;
 }
 
 /** Where to begin: after a step, or at the `offset` of the last event that was seen, which saves reading what is before. */
-export interface EventsFrom {
+export interface EventsStart {
   readonly afterSeq?: number;
   readonly offset?: number;
 }
 
 /** All that ever happened in a run, in order, up to now. */
-export async function* readEvents(layout: Layout, id: string, from: EventsFrom = {}): AsyncGenerator<Recorded> {
+export async function* readEvents(
+  layout: StoreLayout,
+  id: string,
+  from: EventsStart = {},
+): AsyncGenerator<JournaledEvent> {
   const { afterSeq = -1, offset = 0 } = from;
-  const file = layout.journal(id);
+  const file = layout.journalFile(id);
   await loadSnapshot(layout, id);
   try {
     for await (const entries of readJournal(file, offset)) {
@@ -30,6 +34,6 @@ export async function* readEvents(layout: Layout, id: string, from: EventsFrom =
       }
     }
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw unreadable(file, error);
+    if (errorCodeOf(error) !== 'ENOENT') throw unreadableFileError(file, error);
   }
 }

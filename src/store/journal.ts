@@ -3,9 +3,9 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { EXIT, type RaymondError } from '../errors.ts';
 import type { Change } from './change.ts';
-import { diskProblem } from './disk-problem.ts';
-import { PRIVATE_FILE, syncFolder } from './files.ts';
-import type { JournalMark } from './state-file.ts';
+import { diskError } from './disk-problem.ts';
+import { PRIVATE_FILE_MODE, syncFolder } from './files.ts';
+import type { JournalPosition } from './state-file.ts';
 
 /** As much of a FileHandle as the journal needs. */
 export interface AppendFile {
@@ -17,11 +17,11 @@ export interface AppendFile {
 /** Opens a file to write at its end, making it if need be. */
 export type OpenToAppend = (file: string) => Promise<AppendFile>;
 
-const openToAppend: OpenToAppend = (file) => open(file, 'a', PRIVATE_FILE);
+const openToAppend: OpenToAppend = (file) => open(file, 'a', PRIVATE_FILE_MODE);
 
 /** For what need not survive a power cut: it is never synced, and each write is made at once. */
-const appendAtOnce: OpenToAppend = async (file) => {
-  const descriptor = openSync(file, 'a', PRIVATE_FILE);
+const openUnsynced: OpenToAppend = async (file) => {
+  const descriptor = openSync(file, 'a', PRIVATE_FILE_MODE);
   return {
     write: async (bytes, offset, length) => ({ bytesWritten: writeSync(descriptor, bytes, offset, length) }),
     datasync: async () => {},
@@ -40,7 +40,7 @@ export class Journal {
   private readonly file: string;
   private readonly handle: AppendFile;
   /** Where the journal will end once all that was handed in is on disk. */
-  private promised: JournalMark;
+  private pendingEnd: JournalPosition;
   private keptSeq: number;
   private waiting: Buffer[] = [];
   private running: Promise<void> = Promise.resolve();
@@ -48,16 +48,16 @@ export class Journal {
   private next: Promise<void> | undefined;
   private refusal: RaymondError | undefined;
 
-  private constructor(file: string, handle: AppendFile, end: JournalMark) {
+  private constructor(file: string, handle: AppendFile, end: JournalPosition) {
     this.file = file;
     this.handle = handle;
-    this.promised = end;
+    this.pendingEnd = end;
     this.keptSeq = end.seq;
   }
 
   /** Opens the journal of a run to go on after `end`, the end of the file. */
-  static async open(file: string, end: JournalMark, given?: OpenToAppend, durable = true): Promise<Journal> {
-    const openFile = given ?? (durable ? openToAppend : appendAtOnce);
+  static async open(file: string, end: JournalPosition, customOpen?: OpenToAppend, durable = true): Promise<Journal> {
+    const openFile = customOpen ?? (durable ? openToAppend : openUnsynced);
     let handle: AppendFile | undefined;
     try {
       handle = await openFile(file);
@@ -67,12 +67,12 @@ export class Journal {
       return new Journal(file, handle, end);
     } catch (cause) {
       await handle?.close().catch(() => {});
-      throw unwritable(file, end.seq, cause);
+      throw unwritableError(file, end.seq, cause);
     }
   }
 
   /** Whether it still takes anything. */
-  get sound(): boolean {
+  get isHealthy(): boolean {
     return this.refusal === undefined;
   }
 
@@ -80,8 +80,8 @@ export class Journal {
   async append(changes: readonly Change[]): Promise<number> {
     if (this.refusal !== undefined) throw this.refusal;
     const bytes = Buffer.from(changes.map((change) => `${JSON.stringify(change)}\n`).join(''));
-    const offset = this.promised.offset + bytes.length;
-    this.promised = { seq: changes.at(-1)?.seq ?? this.promised.seq, offset };
+    const offset = this.pendingEnd.offset + bytes.length;
+    this.pendingEnd = { seq: changes.at(-1)?.seq ?? this.pendingEnd.seq, offset };
     this.waiting.push(bytes);
     if (this.next === undefined) {
       this.next = this.running.then(() => this.flush());
@@ -99,13 +99,13 @@ export class Journal {
 
   /** Lets go of the file and takes nothing more. What is being written may get there or not. */
   abandon(): void {
-    this.refusal = unwritable(this.file, this.keptSeq, new Error('it was abandoned'));
+    this.refusal = unwritableError(this.file, this.keptSeq, new Error('it was abandoned'));
     this.handle.close().catch(() => {});
   }
 
   private async flush(): Promise<void> {
     const bytes = Buffer.concat(this.waiting);
-    const { seq } = this.promised;
+    const { seq } = this.pendingEnd;
     this.waiting = [];
     this.next = undefined;
     try {
@@ -113,7 +113,7 @@ export class Journal {
       await this.handle.datasync();
       this.keptSeq = seq;
     } catch (cause) {
-      this.refusal = unwritable(this.file, this.keptSeq, cause);
+      this.refusal = unwritableError(this.file, this.keptSeq, cause);
       throw this.refusal;
     }
   }
@@ -128,8 +128,8 @@ async function writeAll(file: AppendFile, bytes: Uint8Array): Promise<void> {
   }
 }
 
-function unwritable(file: string, keptSeq: number, cause: unknown): RaymondError {
+function unwritableError(file: string, keptSeq: number, cause: unknown): RaymondError {
   const resume = `raymond resume ${basename(dirname(file))}`;
   const next = `then go on with \`${resume}\`. The run is kept up to step ${keptSeq}; nothing was started after it.`;
-  return diskProblem(`${file} cannot be written`, cause, next, EXIT.paused);
+  return diskError(`${file} cannot be written`, cause, next, EXIT.paused);
 }

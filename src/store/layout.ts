@@ -1,40 +1,40 @@
 import { createHash } from 'node:crypto';
 import { type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { TurnName } from '../core/due.ts';
+import type { TurnRef } from '../core/due.ts';
 import { stem } from '../core/names.ts';
 
 /** Where everything lies that Raymond keeps on disk. Only paths: nothing is made or looked at. */
-export interface Layout {
+export interface StoreLayout {
   readonly root: string;
-  readonly config: string;
-  readonly states: string;
-  readonly debugs: string;
-  state(run: string): string;
-  run(run: string): string;
-  journal(run: string): string;
-  turns(run: string): string;
-  turn(run: string, turn: TurnName): string;
-  debug(run: string, startedAtMs: number): string;
+  readonly configFile: string;
+  readonly stateFolder: string;
+  readonly debugRoot: string;
+  stateFile(run: string): string;
+  runFolder(run: string): string;
+  journalFile(run: string): string;
+  turnsFolder(run: string): string;
+  turnFolder(run: string, turn: TurnRef): string;
+  debugFolder(run: string, startedAtMs: number): string;
 }
 
 /** The layout of a `.raymond` folder. */
-export function layoutOf(root: string): Layout {
+export function layoutOf(root: string): StoreLayout {
   // Names are put together as they are: `join` looks at every letter, and a turn asks for its folder again and again.
   const runs = join(root, 'runs');
   const run = (id: string): string => `${runs}${sep}${id}`;
   const turns = (id: string): string => `${run(id)}${sep}turns`;
   return {
     root,
-    config: join(root, 'config.toml'),
-    states: join(root, 'state'),
-    debugs: join(root, 'debug'),
-    state: (id) => join(root, 'state', `${id}.json`),
-    run,
-    journal: (id) => `${run(id)}${sep}journal.jsonl`,
-    turns,
-    turn: (id, turn) => `${turns(id)}${sep}${turnFolderName(turn)}`,
-    debug: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
+    configFile: join(root, 'config.toml'),
+    stateFolder: join(root, 'state'),
+    debugRoot: join(root, 'debug'),
+    stateFile: (id) => join(root, 'state', `${id}.json`),
+    runFolder: run,
+    journalFile: (id) => `${run(id)}${sep}journal.jsonl`,
+    turnsFolder: turns,
+    turnFolder: (id, turn) => `${turns(id)}${sep}${turnFolderName(turn)}`,
+    debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
   };
 }
 
@@ -47,15 +47,15 @@ export function findRaymondFolder(cwd: string): string {
   const start = resolve(cwd);
   for (let folder = start; ; folder = dirname(folder)) {
     const found = join(folder, '.raymond');
-    const stats = look(found);
-    if (stats?.isDirectory() && (folder === start || isOurs(stats.uid))) return found;
-    if (look(join(folder, '.git')) !== undefined) return found;
+    const stats = statIfAllowed(found);
+    if (stats?.isDirectory() && (folder === start || isOwnedByUs(stats.uid))) return found;
+    if (statIfAllowed(join(folder, '.git')) !== undefined) return found;
     if (folder === dirname(folder)) return join(start, '.raymond');
   }
 }
 
 /** What lies at a path; undefined also where we may not look. */
-function look(path: string): Stats | undefined {
+function statIfAllowed(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
@@ -63,20 +63,20 @@ function look(path: string): Stats | undefined {
   }
 }
 
-const isOurs = (uid: number): boolean => process.getuid === undefined || process.getuid() === uid;
+const isOwnedByUs = (uid: number): boolean => process.getuid === undefined || process.getuid() === uid;
 
-const turnFolderName = ({ number, agent, state }: TurnName): string =>
-  `${String(number).padStart(4, '0')}-${safe(agent)}-${safe(stem(state))}`;
+const turnFolderName = ({ number, agent, state }: TurnRef): string =>
+  `${String(number).padStart(4, '0')}-${safeFileName(agent)}-${safeFileName(stem(state))}`;
 
-const LONGEST = 60;
+const MAX_NAME_BYTES = 60;
 /** What nearly every name is like. */
-const PLAIN = /^[\w.-]{1,60}$/;
+const PLAIN_NAME = /^[\w.-]{1,60}$/;
 
 /** A name as part of a file name. What is too long is told apart by its hash: two agents never share a folder. */
-function safe(name: string): string {
-  if (PLAIN.test(name)) return name;
+function safeFileName(name: string): string {
+  if (PLAIN_NAME.test(name)) return name;
   const plain = name.replace(/[^\p{L}\p{N}._-]/gu, '-');
-  if (Buffer.byteLength(plain) <= LONGEST) return plain;
+  if (Buffer.byteLength(plain) <= MAX_NAME_BYTES) return plain;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 12);
   const head = [...plain].slice(0, 16).join('');
   return `${head}~${hash}`;
@@ -85,7 +85,7 @@ function safe(name: string): string {
 /** `YYYYMMDD_HHMMSS` as the user's clock shows it. */
 function localStamp(atMs: number): string {
   const at = new Date(atMs);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}`;
-  return `${day}_${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}`;
+  const twoDigits = (value: number): string => String(value).padStart(2, '0');
+  const day = `${at.getFullYear()}${twoDigits(at.getMonth() + 1)}${twoDigits(at.getDate())}`;
+  return `${day}_${twoDigits(at.getHours())}${twoDigits(at.getMinutes())}${twoDigits(at.getSeconds())}`;
 }

@@ -2,39 +2,39 @@ import { open } from 'node:fs/promises';
 import { withFile } from './files.ts';
 
 /** A line of a file and where it lies. One that is not `ended` has no line feed: it is still being written, or torn. */
-export interface Line {
+export interface JournalLine {
   readonly text: string;
   readonly start: number;
   readonly end: number;
   readonly ended: boolean;
 }
 
-const CHUNK = 1 << 18;
+const CHUNK_BYTES = 1 << 18;
 const LINE_FEED = 0x0a;
 
 /** Reads the lines of a file from a byte on, as many at a time as come with one read. */
-export async function* readLines(file: string, from: number): AsyncGenerator<readonly Line[]> {
+export async function* readJournalLines(file: string, from: number): AsyncGenerator<readonly JournalLine[]> {
   const handle = await open(file, 'r');
   try {
     let rest: Buffer[] = [];
     let start = from;
     for (let position = from; ; ) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, position);
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
       if (bytesRead === 0) break;
       position += bytesRead;
-      const lines: Line[] = [];
+      const lines: JournalLine[] = [];
       const chunk = buffer.subarray(0, bytesRead);
-      let used = 0;
-      for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, used)) {
-        const head = chunk.subarray(used, at);
+      let consumed = 0;
+      for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, consumed)) {
+        const head = chunk.subarray(consumed, at);
         const text = (rest.length === 0 ? head : Buffer.concat([...rest, head])).toString();
         rest = [];
-        used = at + 1;
-        const end = position - bytesRead + used;
+        consumed = at + 1;
+        const end = position - bytesRead + consumed;
         lines.push({ text, start, end, ended: true });
         start = end;
       }
-      if (used < bytesRead) rest.push(chunk.subarray(used));
+      if (consumed < bytesRead) rest.push(chunk.subarray(consumed));
       yield lines;
     }
     if (rest.length === 0) return;
@@ -48,7 +48,7 @@ export async function* readLines(file: string, from: number): AsyncGenerator<rea
 /** The number, from 1, of the line that begins at a byte. */
 export async function lineNumberAt(file: string, offset: number): Promise<number> {
   let number = 1;
-  for await (const lines of readLines(file, 0)) {
+  for await (const lines of readJournalLines(file, 0)) {
     for (const { end, ended } of lines) if (ended && end <= offset) number++;
   }
   return number;

@@ -1,37 +1,37 @@
 import { readFileSync, statSync } from 'node:fs';
 import { runIdProblem } from '../core/ids.ts';
-import { codeOf, EXIT, RaymondError } from '../errors.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { applyInPlace, type Draft } from './change.ts';
-import { diskProblem } from './disk-problem.ts';
+import { diskError } from './disk-problem.ts';
 import { withFile } from './files.ts';
-import { brokenLine, type Entry, readJournal } from './journal-lines.ts';
-import type { Layout } from './layout.ts';
+import { brokenLineError, type JournalEntry, readJournal } from './journal-lines.ts';
+import type { StoreLayout } from './layout.ts';
 import { isLineStart } from './lines.ts';
-import { checkRun, type JournalMark, type SavedRun, savedFromText } from './state-file.ts';
+import { type JournalPosition, parseSavedRun, type SavedRun, validateRun } from './state-file.ts';
 
 /**
  * A run as of its last whole step: its state file and what the journal says after it. Only the run's owner may `cut`
  * off what is left of a step that was being written when the lights went out; everybody else passes over it.
  */
-export async function loadRun(layout: Layout, id: string, { cut }: { readonly cut: boolean }): Promise<SavedRun> {
+export async function loadRun(layout: StoreLayout, id: string, { cut }: { readonly cut: boolean }): Promise<SavedRun> {
   const saved = await loadSnapshot(layout, id);
-  const file = layout.journal(id);
+  const file = layout.journalFile(id);
   try {
     if (!cut && statSync(file).size === saved.journal.offset) return saved;
-    const loaded = await replay(saved, file, layout.state(id));
-    if (cut) await cutAt(file, loaded.journal);
+    const loaded = await replayJournal(saved, file, layout.stateFile(id));
+    if (cut) await truncateAt(file, loaded.journal);
     return loaded;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return saved;
-    throw unreadable(file, error);
+    if (errorCodeOf(error) === 'ENOENT') return saved;
+    throw unreadableFileError(file, error);
   }
 }
 
 /** What the state file of a run says, which may be some steps behind. */
-export async function loadSnapshot(layout: Layout, id: string): Promise<SavedRun> {
-  const file = layout.state(id);
-  if (runIdProblem(id) !== undefined) throw noSuchRun(id);
-  return savedFromText(readState(file, id), file);
+export async function loadSnapshot(layout: StoreLayout, id: string): Promise<SavedRun> {
+  const file = layout.stateFile(id);
+  if (runIdProblem(id) !== undefined) throw noSuchRunError(id);
+  return parseSavedRun(readState(file, id), file);
 }
 
 /** Read at once: to have it read in the background takes many times as long, and a list reads a thousand of them. */
@@ -39,20 +39,23 @@ function readState(file: string, id: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') throw noSuchRun(id);
-    throw unreadable(file, cause);
+    if (errorCodeOf(cause) === 'ENOENT') throw noSuchRunError(id);
+    throw unreadableFileError(file, cause);
   }
 }
 
 /** The refusal of a run that nobody knows; `meant` and the hint may help. */
-export const noSuchRun = (id: string, meant = '', hint = '`raymond list` shows the runs there are.'): RaymondError =>
-  new RaymondError(`no such run: ${id}${meant}`, { exitCode: EXIT.usage, hint });
+export const noSuchRunError = (
+  id: string,
+  suggestion = '',
+  hint = '`raymond list` shows the runs there are.',
+): RaymondError => new RaymondError(`no such run: ${id}${suggestion}`, { exitCode: EXIT.usage, hint });
 
 /** What the file system had against reading a file, in words; any other error as it is. */
-export const unreadable = (file: string, error: unknown): unknown =>
-  codeOf(error) === '' ? error : diskProblem(`${file} cannot be read`, error, 'then try again.');
+export const unreadableFileError = (file: string, error: unknown): unknown =>
+  errorCodeOf(error) === '' ? error : diskError(`${file} cannot be read`, error, 'then try again.');
 
-async function replay(saved: SavedRun, file: string, stateFile: string): Promise<SavedRun> {
+async function replayJournal(saved: SavedRun, file: string, stateFile: string): Promise<SavedRun> {
   const { seq, offset } = saved.journal;
   if (!(await isLineStart(file, offset))) {
     throw new RaymondError(`${file} is not whole: ${stateFile} covers its first ${offset} bytes, up to step ${seq}.`, {
@@ -65,16 +68,16 @@ async function replay(saved: SavedRun, file: string, stateFile: string): Promise
   let end = offset;
   for await (const entries of readJournal(file, offset)) {
     for (const entry of entries) {
-      const wrong = apply(draft, entry);
-      if (wrong !== undefined) throw await brokenLine(file, entry.start, wrong);
+      const mismatch = tryApply(draft, entry);
+      if (mismatch !== undefined) throw await brokenLineError(file, entry.start, mismatch);
       end = entry.end;
     }
   }
-  const run = end === offset ? saved.run : checkRun(draft, `${stateFile} with ${file}`);
+  const run = end === offset ? saved.run : validateRun(draft, `${stateFile} with ${file}`);
   return { run, journal: { seq: run.seq, offset: end } };
 }
 
-function apply(draft: Draft, { change }: Entry): string | undefined {
+function tryApply(draft: Draft, { change }: JournalEntry): string | undefined {
   try {
     applyInPlace(draft, change);
     return undefined;
@@ -83,7 +86,7 @@ function apply(draft: Draft, { change }: Entry): string | undefined {
   }
 }
 
-async function cutAt(file: string, { offset }: JournalMark): Promise<void> {
+async function truncateAt(file: string, { offset }: JournalPosition): Promise<void> {
   await withFile(file, 'r+', async (handle) => {
     const { size } = await handle.stat();
     if (size === offset) return;

@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { OwnerState } from '../core/standing.ts';
-import { codeOf, EXIT, RaymondError } from '../errors.ts';
-import { diskProblem } from './disk-problem.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { diskError } from './disk-problem.ts';
 import { createFile } from './files.ts';
-import { type ProcessFacts, startTimeOf, thisProcess } from './process-facts.ts';
-import { forgetStops, type StopStage, stopAsked } from './stop-request.ts';
+import { identifyThisProcess, type ProcessIdentity, readStartTime } from './process-facts.ts';
+import { clearStopRequests, readStopRequest, type StopStage } from './stop-request.ts';
 
 /*
  * Who drives a run. The files `owner.1`, `owner.2`, … in its folder tell; the highest number owns.
@@ -25,7 +25,7 @@ import { forgetStops, type StopStage, stopAsked } from './stop-request.ts';
 export interface Owner {
   readonly number: number;
   readonly state: OwnerState;
-  readonly facts: ProcessFacts | undefined;
+  readonly facts: ProcessIdentity | undefined;
   readonly life: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface Ownership {
   /** False once someone has taken the run over. */
   stillOwner(): Promise<boolean>;
   /** Whether somebody wants the run to stop, in this life of it. */
-  stopAsked(): StopStage | null;
+  requestedStop(): StopStage | null;
   /** Gives the run free. */
   release(): Promise<void>;
 }
@@ -43,25 +43,25 @@ export interface Ownership {
 export interface OwnerOptions {
   /** Whether to take the run from an owner that we cannot see. One that is seen alive keeps it. */
   readonly takeOver?: boolean;
-  readonly facts?: ProcessFacts;
+  readonly facts?: ProcessIdentity;
   /** Whether what is written must survive a power cut; it does if this is left out. */
   readonly durable?: boolean;
 }
 
 /** Makes this process the owner of the run whose folder this is, if it has no other. */
 export async function takeOwnership(folder: string, options: OwnerOptions = {}): Promise<Ownership> {
-  const facts = options.facts ?? (await thisProcess());
+  const facts = options.facts ?? (await identifyThisProcess());
   for (;;) {
     const owner = await ownerOf(folder, facts);
-    if (owner !== undefined && !mayTake(owner, options)) throw refusal(folder, owner);
+    if (owner !== undefined && !canTake(owner, options)) throw ownedByOtherError(folder, owner);
     const number = (owner?.number ?? 0) + 1;
     const file = ownerFile(folder, number);
     const life = randomUUID().replaceAll('-', '');
     if (!(await createOwner(file, { ...facts, life }, options.durable))) continue;
     const ownership = ownershipOf(folder, number, life);
     const names = namesIn(folder);
-    if (highest(names) === number) {
-      await forgetStops(folder, (each) => each !== life, names);
+    if (highestNumber(names) === number) {
+      await clearStopRequests(folder, (each) => each !== life, names);
       return ownership;
     }
     await ownership.release();
@@ -71,56 +71,56 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}):
 function ownershipOf(folder: string, number: number, life: string): Ownership {
   return {
     number,
-    stillOwner: async () => highest(namesIn(folder)) === number,
-    stopAsked: () => stopAsked(folder, life),
+    stillOwner: async () => highestNumber(namesIn(folder)) === number,
+    requestedStop: () => readStopRequest(folder, life),
     async release() {
       // If it cannot be removed, our end will be the proof that we are gone.
       removeAtOnce(ownerFile(folder, number));
-      if (stopAsked(folder, life) !== null) await forgetStops(folder, (each) => each === life);
+      if (readStopRequest(folder, life) !== null) await clearStopRequests(folder, (each) => each === life);
     },
   };
 }
 
 /** Who owns the run whose folder this is, or undefined if nobody does. */
-export async function ownerOf(folder: string, here?: ProcessFacts): Promise<Owner | undefined> {
-  const number = highest(namesIn(folder));
+export async function ownerOf(folder: string, here?: ProcessIdentity): Promise<Owner | undefined> {
+  const number = highestNumber(namesIn(folder));
   if (number === undefined) return undefined;
   const text = await readFile(ownerFile(folder, number), 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw diskProblem(`${ownerFile(folder, number)} cannot be read`, error, 'then try again.');
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
+    throw diskError(`${ownerFile(folder, number)} cannot be read`, error, 'then try again.');
   });
   if (text === undefined) return ownerOf(folder, here);
-  const record = recordFrom(text);
+  const record = parseOwnerRecord(text);
   if (record === undefined) return { number, state: 'unreadable', facts: undefined, life: null };
   const { life, ...facts } = record;
-  return { number, state: await stateOf(facts, here ?? (await thisProcess())), facts, life };
+  return { number, state: await stateOf(facts, here ?? (await identifyThisProcess())), facts, life };
 }
 
 /** The proof: whether a process that once was is still there, seen from here. */
-async function stateOf(owner: ProcessFacts, here: ProcessFacts): Promise<OwnerState> {
+async function stateOf(owner: ProcessIdentity, here: ProcessIdentity): Promise<OwnerState> {
   const sameBoot = owner.bootId === null || here.bootId === null ? undefined : owner.bootId === here.bootId;
   // A boot id is the machine's, whatever name it or one of its containers goes by.
   if (sameBoot !== true && owner.host !== here.host) return 'elsewhere';
   if (sameBoot === false) return 'gone';
   if (owner.namespace !== here.namespace) return 'elsewhere';
-  const startTime = await startTimeOf(owner.pid);
+  const startTime = await readStartTime(owner.pid);
   if (startTime === undefined) return 'gone';
   return startTime === null || owner.startTime === null || startTime === owner.startTime ? 'alive' : 'gone';
 }
 
-const mayTake = ({ state }: Owner, { takeOver = false }: OwnerOptions): boolean =>
+const canTake = ({ state }: Owner, { takeOver = false }: OwnerOptions): boolean =>
   state === 'gone' || (takeOver && state !== 'alive');
 
 async function createOwner(file: string, record: OwnerRecord, durable?: boolean): Promise<boolean> {
   try {
     return await createFile(file, `${JSON.stringify(record)}\n`, durable);
   } catch (cause) {
-    throw diskProblem(`${file} cannot be made`, cause, 'then try again. Nothing was started.');
+    throw diskError(`${file} cannot be made`, cause, 'then try again. Nothing was started.');
   }
 }
 
 /** The highest number there is; undefined if nobody ever owned the run, or all have given it free. */
-function highest(names: readonly string[]): number | undefined {
+function highestNumber(names: readonly string[]): number | undefined {
   const numbers = names.flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? []).map(Number);
   return numbers.length === 0 ? undefined : Math.max(...numbers);
 }
@@ -136,15 +136,15 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw diskProblem(`${folder} cannot be read`, error, 'then try again.');
+    if (errorCodeOf(error) === 'ENOENT') return [];
+    throw diskError(`${folder} cannot be read`, error, 'then try again.');
   }
 }
 
 const ownerFile = (folder: string, number: number): string => join(folder, `owner.${number}`);
 
 /** What an owner's file holds. */
-interface OwnerRecord extends ProcessFacts {
+interface OwnerRecord extends ProcessIdentity {
   /** Null in one that was made before lives had names. */
   readonly life: string | null;
 }
@@ -162,7 +162,7 @@ const RECORD: z.ZodType<OwnerRecord> = z.object({
     .default(null),
 });
 
-function recordFrom(text: string): OwnerRecord | undefined {
+function parseOwnerRecord(text: string): OwnerRecord | undefined {
   try {
     return RECORD.parse(JSON.parse(text));
   } catch {
@@ -170,7 +170,7 @@ function recordFrom(text: string): OwnerRecord | undefined {
   }
 }
 
-function refusal(folder: string, { number, state, facts }: Owner): RaymondError {
+function ownedByOtherError(folder: string, { number, state, facts }: Owner): RaymondError {
   const run = basename(folder);
   const takeOver = `go on with \`raymond resume ${run} --take-over\``;
   if (facts === undefined) {

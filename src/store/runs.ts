@@ -1,39 +1,43 @@
 import { readdir } from 'node:fs/promises';
 import { nearest } from '../core/nearest.ts';
-import { codeOf, EXIT, RaymondError } from '../errors.ts';
-import { diskProblem } from './disk-problem.ts';
-import type { Layout } from './layout.ts';
-import { loadSnapshot, noSuchRun } from './load.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { diskError } from './disk-problem.ts';
+import type { StoreLayout } from './layout.ts';
+import { loadSnapshot, noSuchRunError } from './load.ts';
 
 /** The ids of all runs there are. */
-export async function runIds(layout: Layout): Promise<readonly string[]> {
-  const names = await readdir(layout.states).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw diskProblem(`${layout.states} cannot be read`, error, 'then try again.');
+export async function listRunIds(layout: StoreLayout): Promise<readonly string[]> {
+  const names = await readdir(layout.stateFolder).catch((error: unknown) => {
+    if (errorCodeOf(error) === 'ENOENT') return [];
+    throw diskError(`${layout.stateFolder} cannot be read`, error, 'then try again.');
   });
   return names.flatMap((name) => name.match(/^([A-Za-z0-9_-]+)\.json$/)?.[1] ?? []).sort();
 }
 
 /** The id of the run that a user means: its id, the beginning of one and no other, or `last`. */
-export async function findRun(layout: Layout, wanted: string): Promise<string> {
-  const ids = await runIds(layout);
-  if (ids.includes(wanted)) return wanted;
-  if (ids.length === 0) throw noSuchRun(wanted, '', `There are no runs in ${layout.root} yet.`);
-  if (wanted === 'last') return latest(layout, ids);
-  const fitting = wanted === '' ? [] : ids.filter((id) => id.startsWith(wanted));
-  const [only, second] = fitting;
+export async function resolveRunId(layout: StoreLayout, reference: string): Promise<string> {
+  const ids = await listRunIds(layout);
+  if (ids.includes(reference)) return reference;
+  if (ids.length === 0) throw noSuchRunError(reference, '', `There are no runs in ${layout.root} yet.`);
+  if (reference === 'last') return findLatestRunId(layout, ids);
+  const matching = reference === '' ? [] : ids.filter((id) => id.startsWith(reference));
+  const [only, second] = matching;
   if (only === undefined) {
-    throw noSuchRun(wanted, suggestion(near(wanted, ids)), `\`raymond list\` shows the runs of ${layout.root}.`);
+    throw noSuchRunError(
+      reference,
+      formatRunSuggestion(findSimilarIds(reference, ids)),
+      `\`raymond list\` shows the runs of ${layout.root}.`,
+    );
   }
   if (second === undefined) return only;
-  throw new RaymondError(`\`${wanted}\` may be any of ${fitting.length} runs: ${listed(fitting)}.`, {
+  throw new RaymondError(`\`${reference}\` may be any of ${matching.length} runs: ${formatRunIds(matching)}.`, {
     exitCode: EXIT.usage,
     hint: 'Write more of its id; "last" is the latest run of all.',
   });
 }
 
 /** The run that was started last. One that cannot be read is only taken where there is no other. */
-async function latest(layout: Layout, ids: readonly string[]): Promise<string> {
+async function findLatestRunId(layout: StoreLayout, ids: readonly string[]): Promise<string> {
   let last = { id: ids.at(-1) ?? 'last', startedAt: -1 };
   for (const id of ids) {
     const startedAt = await loadSnapshot(layout, id).then(
@@ -46,30 +50,30 @@ async function latest(layout: Layout, ids: readonly string[]): Promise<string> {
 }
 
 /** Runs that may be meant: those with the word in their id, as its last letters are, else those with nearly that beginning. */
-function near(wanted: string, ids: readonly string[]): readonly string[] {
-  const holding = wanted.length < 3 ? [] : ids.filter((id) => id.includes(wanted));
-  if (holding.length > 0) return holding;
-  const lengths = [wanted.length - 1, wanted.length, wanted.length + 1];
-  const beginnings = new Set(ids.flatMap((id) => [id, ...lengths.map((length) => id.slice(0, length))]));
-  const meant = nearest(wanted, beginnings);
-  return meant === undefined || meant === '' ? [] : ids.filter((id) => id.startsWith(meant));
+function findSimilarIds(reference: string, ids: readonly string[]): readonly string[] {
+  const containing = reference.length < 3 ? [] : ids.filter((id) => id.includes(reference));
+  if (containing.length > 0) return containing;
+  const lengths = [reference.length - 1, reference.length, reference.length + 1];
+  const prefixes = new Set(ids.flatMap((id) => [id, ...lengths.map((length) => id.slice(0, length))]));
+  const prefix = nearest(reference, prefixes);
+  return prefix === undefined || prefix === '' ? [] : ids.filter((id) => id.startsWith(prefix));
 }
 
-const MOST_MEANT = 3;
+const MAX_SUGGESTIONS = 3;
 
-function suggestion(ids: readonly string[]): string {
-  const meant = latestOf(ids, MOST_MEANT);
-  const last = meant.at(-1);
+function formatRunSuggestion(ids: readonly string[]): string {
+  const suggested = lastIds(ids, MAX_SUGGESTIONS);
+  const last = suggested.at(-1);
   if (last === undefined) return '';
-  return ` (did you mean ${meant.length === 1 ? last : `${meant.slice(0, -1).join(', ')} or ${last}`}?)`;
+  return ` (did you mean ${suggested.length === 1 ? last : `${suggested.slice(0, -1).join(', ')} or ${last}`}?)`;
 }
 
-const MOST_LISTED = 5;
+const MAX_LISTED_RUNS = 5;
 
-function listed(ids: readonly string[]): string {
-  const left = ids.length - MOST_LISTED;
-  return `${latestOf(ids, MOST_LISTED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+function formatRunIds(ids: readonly string[]): string {
+  const left = ids.length - MAX_LISTED_RUNS;
+  return `${lastIds(ids, MAX_LISTED_RUNS).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
 /** So many of them in order, the latest if not all: ids mostly end in the time at which their run began. */
-const latestOf = (ids: readonly string[], most: number): readonly string[] => ids.slice(-most);
+const lastIds = (ids: readonly string[], max: number): readonly string[] => ids.slice(-max);

@@ -1,8 +1,8 @@
 import { replaceFile } from './files.ts';
-import { type SavedRun, savedToText } from './state-file.ts';
+import { type SavedRun, serializeSavedRun } from './state-file.ts';
 
 /** The longer a state file takes to write, the more rarely it is written: it may take up a twentieth of our time. */
-const SHARE = 20;
+const INTERVAL_FACTOR = 20;
 
 export interface SnapshotOptions {
   readonly snapshotEveryMs?: number;
@@ -13,12 +13,12 @@ export interface SnapshotOptions {
  * Keeps the state file behind a run. It is only ever behind: the journal is what counts, so a state file that could
  * not be written is tried again later, and only who asks for it right now hears about it.
  */
-export class Snapshots {
+export class SnapshotWriter {
   private readonly file: string;
   private readonly everyMs: number;
   private latest: SavedRun;
   private writtenSeq: number;
-  private tookMs = 0;
+  private lastWriteMs = 0;
   private writing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private isAbandoned = false;
@@ -34,14 +34,14 @@ export class Snapshots {
   }
 
   /** Takes note of what the journal covers by now. The file follows soon; that alone keeps no process alive. */
-  follow(saved: SavedRun): void {
+  update(saved: SavedRun): void {
     if (saved.journal.seq <= this.latest.journal.seq || this.isAbandoned) return;
     this.latest = saved;
-    const later = (): void => {
+    const writeLatestLater = (): void => {
       this.timer = undefined;
       this.write().catch(() => {});
     };
-    this.timer ??= setTimeout(later, Math.max(this.everyMs, SHARE * this.tookMs)).unref();
+    this.timer ??= setTimeout(writeLatestLater, Math.max(this.everyMs, INTERVAL_FACTOR * this.lastWriteMs)).unref();
   }
 
   /** Writes the file now, unless it is up to date. */
@@ -62,8 +62,8 @@ export class Snapshots {
     const { latest } = this;
     if (latest.journal.seq === this.writtenSeq) return;
     const started = performance.now();
-    await replaceFile(this.file, savedToText(latest), this.durable);
-    this.tookMs = performance.now() - started;
+    await replaceFile(this.file, serializeSavedRun(latest), this.durable);
+    this.lastWriteMs = performance.now() - started;
     this.writtenSeq = latest.journal.seq;
   }
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type FailureKind, REACTIONS } from '../core/failure.ts';
-import { ENDINGS, RUN_VERSION, type Run } from '../core/run.ts';
+import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 
 const count = z.number().int().nonnegative();
 const micros = z.number().int().nonnegative();
 const time = z.number();
-const words = z.record(z.string(), z.string());
+const stringRecord = z.record(z.string(), z.string());
 const orNull = <T extends z.ZodType>(type: T) => type.nullable();
 
 const preference = { model: orNull(z.string()), effort: orNull(z.string()) };
@@ -56,7 +56,7 @@ const rules = z.strictObject({
     z.strictObject({
       tag: z.enum(TAG_NAMES),
       target: orNull(z.string()),
-      attributes: words,
+      attributes: stringRecord,
     }),
   ),
   maxVisits: orNull(count),
@@ -71,7 +71,7 @@ const agent = z.strictObject({
   session: orNull(session),
   stack: z.array(frame),
   cwd: z.string(),
-  variables: words,
+  variables: stringRecord,
   phase,
   rules: orNull(rules),
   tries: count,
@@ -108,14 +108,14 @@ const options = z.strictObject({
   debug: z.boolean(),
   agent: z.string(),
   claude: orNull(z.string()),
-  variables: words,
+  variables: stringRecord,
 });
 
-const SHAPE = {
+const RUN_SHAPE = {
   version: z.literal(RUN_VERSION),
   id: z.string(),
   name: z.string(),
-  status: z.enum(['running', ...ENDINGS]),
+  status: z.enum(['running', ...END_STATUSES]),
   workflow: z.strictObject({ name: z.string(), path: z.string(), platform: z.enum(['unix', 'windows']) }),
   startedAt: time,
   options,
@@ -133,7 +133,7 @@ const SHAPE = {
 };
 
 /** How much of a run's journal something covers: its last step, and the byte after its line. */
-export interface JournalMark {
+export interface JournalPosition {
   readonly seq: number;
   readonly offset: number;
 }
@@ -141,47 +141,51 @@ export interface JournalMark {
 /** A run, and how much of its journal is in it: what a state file holds. */
 export interface SavedRun {
   readonly run: Run;
-  readonly journal: JournalMark;
+  readonly journal: JournalPosition;
 }
 
 /** These are the shapes of our types: the compiler sees to that. */
-const RUN: z.ZodType<Run> = z.strictObject(SHAPE);
-const SAVED: z.ZodType<Run & Pick<SavedRun, 'journal'>> = z.strictObject({
-  ...SHAPE,
+const RUN_SCHEMA: z.ZodType<Run> = z.strictObject(RUN_SHAPE);
+const SAVED_RUN_SCHEMA: z.ZodType<Run & Pick<SavedRun, 'journal'>> = z.strictObject({
+  ...RUN_SHAPE,
   journal: z.strictObject({ seq: count, offset: count }),
 });
 
 /** A run as text. */
-export const runToText = (run: Run): string => `${JSON.stringify(run, null, 2)}\n`;
+export const serializeRun = (run: Run): string => `${JSON.stringify(run, null, 2)}\n`;
 
 /** The run that a text holds. What cannot be read is refused; the file itself is never touched. */
-export const runFromText = (text: string, file: string): Run => checked(RUN, parseVersion(text, file), file);
+export const parseRun = (text: string, file: string): Run =>
+  validateWith(RUN_SCHEMA, parseVersionedJson(text, file), file);
 
 /** A state file: the run as it is, and the mark that tells which lines of the journal come after it. */
-export const savedToText = ({ run, journal }: SavedRun): string => `${JSON.stringify({ ...run, journal }, null, 2)}\n`;
+export const serializeSavedRun = ({ run, journal }: SavedRun): string =>
+  `${JSON.stringify({ ...run, journal }, null, 2)}\n`;
 
 /** What a state file holds. */
-export function savedFromText(text: string, file: string): SavedRun {
-  const { journal, ...run } = checked(SAVED, parseVersion(text, file), file);
+export function parseSavedRun(text: string, file: string): SavedRun {
+  const { journal, ...run } = validateWith(SAVED_RUN_SCHEMA, parseVersionedJson(text, file), file);
   if (journal.seq === run.seq) return { run, journal };
-  throw refusal(`${file} is not a state file of Raymond: \`journal.seq\` is ${journal.seq}, but \`seq\` ${run.seq}.`);
+  throw invalidStateFileError(
+    `${file} is not a state file of Raymond: \`journal.seq\` is ${journal.seq}, but \`seq\` ${run.seq}.`,
+  );
 }
 
 /** A run that was put together from what these files hold, if it is one. */
-export const checkRun = (data: unknown, files: string): Run => checked(RUN, data, files);
+export const validateRun = (data: unknown, files: string): Run => validateWith(RUN_SCHEMA, data, files);
 
-function checked<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
+function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
-  throw refusal(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
+  throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
 }
 
-function parseVersion(text: string, file: string): unknown {
+function parseVersionedJson(text: string, file: string): unknown {
   const data = parseJson(text, file);
   const version = typeof data === 'object' && data !== null && 'version' in data ? data.version : undefined;
-  if (version !== RUN_VERSION) throw unknownVersion(file, version);
+  if (version !== RUN_VERSION) throw unknownVersionError(file, version);
   return data;
 }
 
@@ -189,16 +193,19 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw refusal(`${file} is not a state file of Raymond: it is not JSON.`, cause);
+    throw invalidStateFileError(`${file} is not a state file of Raymond: it is not JSON.`, cause);
   }
 }
 
-function unknownVersion(file: string, version: unknown): RaymondError {
-  if (version === undefined) return refusal(`${file} is not a state file of Raymond: it has no \`version\`.`);
-  return refusal(`${file} has version ${JSON.stringify(version)}; this Raymond reads version ${RUN_VERSION}.`);
+function unknownVersionError(file: string, version: unknown): RaymondError {
+  if (version === undefined)
+    return invalidStateFileError(`${file} is not a state file of Raymond: it has no \`version\`.`);
+  return invalidStateFileError(
+    `${file} has version ${JSON.stringify(version)}; this Raymond reads version ${RUN_VERSION}.`,
+  );
 }
 
-const refusal = (message: string, cause?: unknown): RaymondError =>
+const invalidStateFileError = (message: string, cause?: unknown): RaymondError =>
   new RaymondError(message, {
     exitCode: EXIT.invalid,
     hint: 'The file was left untouched. Use the Raymond that wrote it, or start a new run.',

@@ -1,25 +1,25 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { Event, Taken } from '../core/event.ts';
+import type { AppliedStep, Event } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { changeOf } from './change.ts';
-import { diskProblem } from './disk-problem.ts';
-import { createFile, makeFolder, replaceFile } from './files.ts';
-import { keepOutOfGit } from './git-ignore.ts';
+import { diskError } from './disk-problem.ts';
+import { createFile, makePrivateFolder, replaceFile } from './files.ts';
+import { writeGitIgnore } from './git-ignore.ts';
 import { Journal, type OpenToAppend } from './journal.ts';
-import type { Layout } from './layout.ts';
+import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
-import { type SnapshotOptions, Snapshots } from './snapshot.ts';
-import { type SavedRun, savedToText } from './state-file.ts';
+import { type SnapshotOptions, SnapshotWriter } from './snapshot.ts';
+import { type SavedRun, serializeSavedRun } from './state-file.ts';
 import type { StopStage } from './stop-request.ts';
 
 /** Where the steps of one run go. Whoever holds it owns the run. */
-export interface Store {
+export interface RunStore {
   /** Resolves once these steps are safe. After a failure it refuses everything: nothing may start any more. */
-  save(steps: readonly Taken[]): Promise<void>;
+  save(steps: readonly AppliedStep[]): Promise<void>;
   /** Brings the state file up to what was saved. */
   snapshot(): Promise<void>;
   /** Brings the state file up to date, gives the run free and lets go of its files. */
@@ -29,7 +29,7 @@ export interface Store {
   /** False once someone has taken the run over. */
   stillOwner(): Promise<boolean>;
   /** Whether somebody elsewhere wants the run to stop. */
-  stopAsked(): StopStage | null;
+  requestedStop(): StopStage | null;
 }
 
 /** What tests, rehearsals, and those who take a run over, want otherwise than usual. */
@@ -39,23 +39,23 @@ export interface StoreOptions extends OwnerOptions, SnapshotOptions {
 
 /** Puts a new run on disk and opens it. It exists from the moment its state file has its name. */
 export async function createRun(
-  layout: Layout,
+  layout: StoreLayout,
   run: Run,
   events: readonly Event[],
   options: StoreOptions = {},
-): Promise<Store> {
+): Promise<RunStore> {
   const { id } = run;
   const problem = runIdProblem(id);
   if (problem !== undefined) throw new RaymondError(`${problem}.`, { exitCode: EXIT.usage });
-  if (existsSync(layout.state(id))) throw taken(id);
-  await makeFolder(layout.states, options.durable);
-  keepOutOfGit(layout.root);
-  await makeFolder(layout.run(id), options.durable);
-  const owner = await takeOwnership(layout.run(id), options);
-  return orRelease(owner, async () => {
+  if (existsSync(layout.stateFile(id))) throw runExistsError(id);
+  await makePrivateFolder(layout.stateFolder, options.durable);
+  writeGitIgnore(layout.root);
+  await makePrivateFolder(layout.runFolder(id), options.durable);
+  const owner = await takeOwnership(layout.runFolder(id), options);
+  return releaseOnFailure(owner, async () => {
     await clearLeftovers(layout, id);
     const journal = await Journal.open(
-      layout.journal(id),
+      layout.journalFile(id),
       { seq: run.seq, offset: 0 },
       options.openFile,
       options.durable,
@@ -63,9 +63,12 @@ export async function createRun(
     try {
       const offset = await journal.append([{ seq: run.seq, head: {}, agents: [], events }]);
       const saved = { run, journal: { seq: run.seq, offset } };
-      const isNew = await written(layout.state(id), createFile(layout.state(id), savedToText(saved), options.durable));
-      if (!isNew) throw taken(id);
-      const snapshots = new Snapshots(layout.state(id), saved, true, options);
+      const isNew = await withDiskError(
+        layout.stateFile(id),
+        createFile(layout.stateFile(id), serializeSavedRun(saved), options.durable),
+      );
+      if (!isNew) throw runExistsError(id);
+      const snapshots = new SnapshotWriter(layout.stateFile(id), saved, true, options);
       return storeOf(layout, saved.run, owner, journal, snapshots);
     } catch (error) {
       await journal.close();
@@ -76,25 +79,31 @@ export async function createRun(
 
 /** Opens a run that is there, to go on with it: this process becomes its owner, and a step that is torn is cut off. */
 export async function openStore(
-  layout: Layout,
+  layout: StoreLayout,
   id: string,
   options: StoreOptions = {},
-): Promise<{ readonly run: Run; readonly store: Store }> {
+): Promise<{ readonly run: Run; readonly store: RunStore }> {
   await loadSnapshot(layout, id);
-  await makeFolder(layout.run(id), options.durable);
-  const owner = await takeOwnership(layout.run(id), options);
-  return orRelease(owner, async () => {
-    const saved = await startAfresh(layout, await loadRun(layout, id, { cut: true }));
-    const journal = await Journal.open(layout.journal(id), saved.journal, options.openFile, options.durable);
-    const snapshots = new Snapshots(layout.state(id), saved, false, options);
+  await makePrivateFolder(layout.runFolder(id), options.durable);
+  const owner = await takeOwnership(layout.runFolder(id), options);
+  return releaseOnFailure(owner, async () => {
+    const saved = await restartMissingJournal(layout, await loadRun(layout, id, { cut: true }));
+    const journal = await Journal.open(layout.journalFile(id), saved.journal, options.openFile, options.durable);
+    const snapshots = new SnapshotWriter(layout.stateFile(id), saved, false, options);
     return { run: saved.run, store: storeOf(layout, saved.run, owner, journal, snapshots) };
   });
 }
 
-function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, snapshots: Snapshots): Store {
+function storeOf(
+  layout: StoreLayout,
+  run: Run,
+  owner: Ownership,
+  journal: Journal,
+  snapshots: SnapshotWriter,
+): RunStore {
   const { id } = run;
   let { seq } = run;
-  const snapshot = (): Promise<void> => written(layout.state(id), snapshots.write(), EXIT.paused);
+  const snapshot = (): Promise<void> => withDiskError(layout.stateFile(id), snapshots.write(), EXIT.paused);
   return {
     async save(steps) {
       const last = steps.at(-1)?.step.run;
@@ -105,14 +114,14 @@ function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, s
         return changeOf(before, step);
       });
       const offset = await journal.append(changes);
-      snapshots.follow({ run: last, journal: { seq: last.seq, offset } });
+      snapshots.update({ run: last, journal: { seq: last.seq, offset } });
     },
     snapshot,
     async close() {
       try {
         await journal.close();
         // Once the journal has failed the caller knows; that the state file cannot be written either is no news.
-        await (journal.sound ? snapshot() : snapshot().catch(() => {}));
+        await (journal.isHealthy ? snapshot() : snapshot().catch(() => {}));
       } finally {
         await owner.release();
       }
@@ -122,48 +131,48 @@ function storeOf(layout: Layout, run: Run, owner: Ownership, journal: Journal, s
       journal.abandon();
     },
     stillOwner: owner.stillOwner,
-    stopAsked: owner.stopAsked,
+    requestedStop: owner.requestedStop,
   };
 }
 
 /** What a creator left behind that died before its run existed. Turns are never among it: someone's work is there. */
-async function clearLeftovers(layout: Layout, id: string): Promise<void> {
-  if (existsSync(layout.state(id))) throw taken(id);
-  if (existsSync(layout.turns(id))) {
-    throw new RaymondError(`${layout.run(id)} holds turns of a run whose state file is gone.`, {
+async function clearLeftovers(layout: StoreLayout, id: string): Promise<void> {
+  if (existsSync(layout.stateFile(id))) throw runExistsError(id);
+  if (existsSync(layout.turnsFolder(id))) {
+    throw new RaymondError(`${layout.runFolder(id)} holds turns of a run whose state file is gone.`, {
       exitCode: EXIT.usage,
       hint: 'Move that folder away, or choose another --run-id.',
     });
   }
-  if (existsSync(layout.journal(id))) await written(layout.journal(id), rm(layout.journal(id)));
+  if (existsSync(layout.journalFile(id))) await withDiskError(layout.journalFile(id), rm(layout.journalFile(id)));
 }
 
 /** A journal that is gone begins anew at its first byte; the state file says so before there is a new one. */
-async function startAfresh(layout: Layout, saved: SavedRun): Promise<SavedRun> {
+async function restartMissingJournal(layout: StoreLayout, saved: SavedRun): Promise<SavedRun> {
   const { id } = saved.run;
-  if (existsSync(layout.journal(id))) return saved;
-  const anew = { run: saved.run, journal: { seq: saved.run.seq, offset: 0 } };
-  await written(layout.state(id), replaceFile(layout.state(id), savedToText(anew)));
-  return anew;
+  if (existsSync(layout.journalFile(id))) return saved;
+  const restarted = { run: saved.run, journal: { seq: saved.run.seq, offset: 0 } };
+  await withDiskError(layout.stateFile(id), replaceFile(layout.stateFile(id), serializeSavedRun(restarted)));
+  return restarted;
 }
 
 /** A state file that cannot be written loses nothing: what was saved is in the journal. */
-const written = <T>(file: string, writing: Promise<T>, exitCode: number = EXIT.usage): Promise<T> =>
+const withDiskError = <T>(file: string, writing: Promise<T>, exitCode: number = EXIT.usage): Promise<T> =>
   writing.catch((cause: unknown) => {
     const next = 'then try again. Nothing that was saved is lost.';
-    throw diskProblem(`${file} cannot be written`, cause, next, exitCode);
+    throw diskError(`${file} cannot be written`, cause, next, exitCode);
   });
 
-async function orRelease<T>(owner: Ownership, go: () => Promise<T>): Promise<T> {
+async function releaseOnFailure<T>(owner: Ownership, action: () => Promise<T>): Promise<T> {
   try {
-    return await go();
+    return await action();
   } catch (error) {
     await owner.release();
     throw error;
   }
 }
 
-const taken = (id: string): RaymondError =>
+const runExistsError = (id: string): RaymondError =>
   new RaymondError(`There is a run ${id} already.`, {
     exitCode: EXIT.usage,
     hint: `Choose another --run-id, or go on with that run: \`raymond resume ${id}\`.`,

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import type { TurnName } from '../core/due.ts';
-import { codeOf } from '../errors.ts';
-import { diskProblem } from './disk-problem.ts';
-import { makeFolder, PRIVATE_FILE, PRIVATE_FOLDER } from './files.ts';
-import type { Layout } from './layout.ts';
+import type { TurnRef } from '../core/due.ts';
+import { errorCodeOf } from '../errors.ts';
+import { diskError } from './disk-problem.ts';
+import { makePrivateFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from './files.ts';
+import type { StoreLayout } from './layout.ts';
 
 /**
  * Makes the folder of a turn, with these files in it, before the turn is on record, and returns its path. What a
@@ -16,54 +16,54 @@ import type { Layout } from './layout.ts';
  * and says that there was a turn at all, is in the journal. The calls are synchronous because each is so short that the
  * way to the thread pool and back would cost more.
  */
-export async function prepareTurn(
-  layout: Layout,
+export async function createTurnFolder(
+  layout: StoreLayout,
   run: string,
-  turn: TurnName,
+  turn: TurnRef,
   files: Readonly<Record<string, string | Uint8Array>>,
   durable = true,
 ): Promise<string> {
-  const folder = layout.turn(run, turn);
-  if (!madeAtOnce(folder)) await makeAnew(layout.turns(run), folder, durable);
+  const folder = layout.turnFolder(run, turn);
+  if (!tryMakeFolder(folder)) await remakeFolder(layout.turnsFolder(run), folder, durable);
   try {
     for (const [name, content] of Object.entries(files)) {
-      writeFileSync(`${folder}${sep}${name}`, content, { mode: PRIVATE_FILE, encoding: 'utf8' });
+      writeFileSync(`${folder}${sep}${name}`, content, { mode: PRIVATE_FILE_MODE, encoding: 'utf8' });
     }
     return folder;
   } catch (cause) {
-    throw unfilled(folder, cause);
+    throw turnFolderError(folder, cause);
   }
 }
 
 /** Nearly always the folder above is there and this one is not, and then one call does it. */
-function madeAtOnce(folder: string): boolean {
+function tryMakeFolder(folder: string): boolean {
   try {
-    mkdirSync(folder, { mode: PRIVATE_FOLDER });
+    mkdirSync(folder, { mode: PRIVATE_FOLDER_MODE });
     return true;
   } catch (cause) {
-    if (['ENOENT', 'EEXIST', 'ENOTDIR'].includes(codeOf(cause))) return false;
-    throw unfilled(folder, cause);
+    if (['ENOENT', 'EEXIST', 'ENOTDIR'].includes(errorCodeOf(cause))) return false;
+    throw turnFolderError(folder, cause);
   }
 }
 
-async function makeAnew(turns: string, folder: string, durable: boolean): Promise<void> {
+async function remakeFolder(turns: string, folder: string, durable: boolean): Promise<void> {
   if (existsSync(join(folder, 'started'))) throw new Error(`${folder} belongs to a turn that has started`);
-  await makeFolder(turns, durable);
+  await makePrivateFolder(turns, durable);
   try {
     if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { mode: PRIVATE_FOLDER });
+    mkdirSync(folder, { mode: PRIVATE_FOLDER_MODE });
   } catch (cause) {
-    throw unfilled(folder, cause);
+    throw turnFolderError(folder, cause);
   }
 }
 
-const unfilled = (folder: string, cause: unknown): Error =>
-  diskProblem(`The folder ${folder} cannot be filled`, cause, 'then try again. The turn was not started.');
+const turnFolderError = (folder: string, cause: unknown): Error =>
+  diskError(`The folder ${folder} cannot be filled`, cause, 'then try again. The turn was not started.');
 
 /** Removes what a turn left behind, for runs that are to leave nothing. */
-export async function dropTurn(layout: Layout, run: string, turn: TurnName): Promise<void> {
-  const folder = layout.turn(run, turn);
+export async function removeTurnFolder(layout: StoreLayout, run: string, turn: TurnRef): Promise<void> {
+  const folder = layout.turnFolder(run, turn);
   await rm(folder, { recursive: true, force: true }).catch((cause: unknown) => {
-    throw diskProblem(`The folder ${folder} cannot be removed`, cause, 'then remove it by hand.');
+    throw diskError(`The folder ${folder} cannot be removed`, cause, 'then remove it by hand.');
   });
 }

@@ -7,13 +7,13 @@ export interface Backend {
   /** Makes the turn's folder with everything in it that the turn needs; gives back what the author should know. */
   prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]>;
   /** Carries out a turn, or finds one again that was started in an earlier life. */
-  take(turn: ClaudeTurn, life: 'this' | 'earlier'): Promise<Answered | Failed>;
+  take(turn: ClaudeTurn, adopted: 'this' | 'earlier'): Promise<Answered | Failed>;
   /** Who takes the turns of a script instead of running it; left out by a backend that plays no scripts. */
-  standIn?(script: string): ScriptTaker | undefined;
+  scriptRunnerFor?(script: string): ScriptRunner | undefined;
 }
 
 /** Who takes the turns of scripts: as a backend does for prompts. */
-export interface ScriptTaker {
+export interface ScriptRunner {
   prepare(turn: ScriptTurn, state: State): Promise<readonly string[]>;
-  take(turn: ScriptTurn, life: 'this' | 'earlier'): Promise<Answered | Failed>;
+  take(turn: ScriptTurn, adopted: 'this' | 'earlier'): Promise<Answered | Failed>;
 }

@@ -1,24 +1,25 @@
 import type { Activity } from '../core/activity.ts';
-import type { TurnName } from '../core/due.ts';
+import type { TurnRef } from '../core/due.ts';
 import type { Scope } from '../core/names.ts';
 import type { State } from '../core/state.ts';
 
 /** What turns need of the workflow and of the disk, so that they know neither. */
-export interface Desk {
+export interface TurnContext {
   readonly runId: string;
   /** What all processes of the run are known by; no other run has it. */
-  readonly mark: string;
+  readonly runMarker: string;
   /** Told what agents are doing; undefined when nobody looks, and then nothing is to be spent on it. */
-  readonly notice: ((activity: Activity) => void) | undefined;
+  readonly onActivity: ((activity: Activity) => void) | undefined;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */
-  state(file: string): Promise<State>;
-  scope(): Promise<Scope>;
+  readState(file: string): Promise<State>;
+  readScope(): Promise<Scope>;
   /** Where a script lies, or null if it is inside a zip. */
   scriptPath(file: string): string | null;
-  folderOf(turn: TurnName): string;
+  folderOf(turn: TurnRef): string;
   /** Makes a turn's folder anew, with these files in it. */
-  makeFolder(turn: TurnName, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
+  makeFolder(turn: TurnRef, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
 }
 
 /** What every process of a turn carries in its environment, so that none is ever lost sight of. */
-export const markerOf = (desk: Desk, turn: TurnName): string => `${desk.mark}/${turn.agent}/${turn.number}`;
+export const turnMarker = (context: TurnContext, turn: TurnRef): string =>
+  `${context.runMarker}/${turn.agent}/${turn.number}`;

@@ -3,16 +3,16 @@ import type { ScriptTurn } from '../core/due.ts';
 /** An environment to be handed on. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const OUTER_CLAUDE = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
+const CLAUDE_CODE_VARIABLES = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
 
 /** A payload over this size is handed over by its file only: an environment has its limits. */
-const LARGEST_VARIABLE = 100 * 1024;
+const MAX_VARIABLE_BYTES = 100 * 1024;
 
 /** What a turn inherits of our environment: all but our own words and those of a Claude Code around us. */
-export function inherited(env: Environment): Record<string, string> {
+export function inheritEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && !entry[0].startsWith('RAYMOND_') && !OUTER_CLAUDE.includes(entry[0]),
+      entry[1] !== undefined && !entry[0].startsWith('RAYMOND_') && !CLAUDE_CODE_VARIABLES.includes(entry[0]),
   );
   return Object.fromEntries(kept);
 }
@@ -25,14 +25,14 @@ export function scriptEnvironment(
   resultFile: string,
 ): Record<string, string> {
   const { input } = turn;
-  const small = input !== null && Buffer.byteLength(input) <= LARGEST_VARIABLE && !input.includes('\0');
+  const fitsVariable = input !== null && Buffer.byteLength(input) <= MAX_VARIABLE_BYTES && !input.includes('\0');
   return {
-    ...inherited(env),
+    ...inheritEnvironment(env),
     ...turn.attributes,
     RAYMOND_WORKFLOW_ID: runId,
     RAYMOND_AGENT_ID: turn.agent,
     RAYMOND_STATE: turn.state,
     ...(input !== null && { RAYMOND_RESULT_FILE: resultFile }),
-    ...(small && { RAYMOND_RESULT: input, RAYMOND_INPUT: input }),
+    ...(fitsVariable && { RAYMOND_RESULT: input, RAYMOND_INPUT: input }),
   };
 }

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { foldersNamed } from '../core/answer.ts';
+import { findNamedFolders } from '../core/answer.ts';
 import type { Policy } from '../core/policy.ts';
 
 /** Looks up the folders that an answer wants to work in, seen from the agent's own. */
 export async function lookUpFolders(text: string, policy: Policy, cwd: string): Promise<Record<string, string | null>> {
-  const found = foldersNamed(text, policy).map(async (named) => {
+  const found = findNamedFolders(text, policy).map(async (named) => {
     const path = resolve(cwd, named);
     if (named.trim() === '') return [named, null] as const;
     const isFolder = await stat(path).then(

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 export function stagger(gapMs: number): () => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   return async () => {
-    const turn = last;
-    last = turn.then(() => delay(gapMs, undefined, { ref: false }));
-    await turn;
+    const previous = last;
+    last = previous.then(() => delay(gapMs, undefined, { ref: false }));
+    await previous;
   };
 }

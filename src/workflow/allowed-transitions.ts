@@ -1,35 +1,39 @@
 import type { Platform } from '../core/names.ts';
 import { didYouMean } from '../core/nearest.ts';
-import { type Policy, type PolicyEntry, statesNamed } from '../core/policy.ts';
-import { OWN_ATTRIBUTES, type OwnAttribute } from '../core/tag.ts';
+import { namedStates, type Policy, type PolicyEntry } from '../core/policy.ts';
+import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
-import { variableProblem } from '../core/variables.ts';
-import { type Place, quote, type Report } from './report.ts';
-import { describe, type Field, readFields, type Value, written } from './value.ts';
+import { variableNameProblem } from '../core/variables.ts';
+import { type FindingReport, quoteInMessage, type TextPosition } from './report.ts';
+import { describeYamlValue, readYamlFields, readYamlScalarText, type YamlField, type YamlValue } from './value.ts';
 
 /** A state that a policy names, at the place where it does. */
-export interface Reference {
+export interface PolicyReference {
   readonly key: string;
   readonly name: string;
-  readonly at: Place;
+  readonly at: TextPosition;
 }
 
 /** What a list of permitted transitions comes to. */
-export interface Transitions {
+export interface AllowedTransitions {
   readonly policy: Policy;
-  readonly references: readonly Reference[];
+  readonly references: readonly PolicyReference[];
 }
 
 /** Reads the value of `allowed_transitions`. */
-export function readTransitions({ value }: Field, report: Report, platform: Platform): Transitions {
+export function readAllowedTransitions(
+  { value }: YamlField,
+  report: FindingReport,
+  platform: Platform,
+): AllowedTransitions {
   if (value.kind !== 'list') {
     report.error(
       value.at,
-      `\`allowed_transitions\` must be a list of entries such as ${EXAMPLE}, not ${describe(value)}`,
+      `\`allowed_transitions\` must be a list of entries such as ${EXAMPLE}, not ${describeYamlValue(value)}`,
     );
     return { policy: [], references: [] };
   }
-  const entries = value.items().flatMap((item) => readEntry(item, report, platform) ?? []);
+  const entries = value.items().flatMap((item) => readPolicyEntry(item, report, platform) ?? []);
   return {
     policy: entries.map(({ entry }) => entry),
     references: entries.flatMap(({ references }) => references),
@@ -38,119 +42,132 @@ export function readTransitions({ value }: Field, report: Report, platform: Plat
 
 const EXAMPLE = '`{ tag: goto, target: NEXT.md }`';
 
-interface Read {
+interface ParsedPolicyEntry {
   readonly entry: PolicyEntry;
-  readonly references: readonly Reference[];
-  readonly fields: ReadonlyMap<string, Field>;
+  readonly references: readonly PolicyReference[];
+  readonly fields: ReadonlyMap<string, YamlField>;
 }
 
 /** Reads one of its entries; undefined if nothing can be made of it. */
-export function readEntry(item: Value, report: Report, platform: Platform): Read | undefined {
+export function readPolicyEntry(
+  item: YamlValue,
+  report: FindingReport,
+  platform: Platform,
+): ParsedPolicyEntry | undefined {
   if (item.kind !== 'mapping') {
     report.error(
       item.at,
-      `an entry of \`allowed_transitions\` must be a mapping such as ${EXAMPLE}, not ${describe(item)}`,
+      `an entry of \`allowed_transitions\` must be a mapping such as ${EXAMPLE}, not ${describeYamlValue(item)}`,
     );
     return undefined;
   }
-  const all = readFields(item, report, fold);
-  const fields = new Map(all);
+  const allFields = readYamlFields(item, report, normalizeKey);
+  const fields = new Map(allFields);
   const tag = readTag(fields.get('tag'), item.at, report, [...fields.keys()]);
   if (tag === undefined) return undefined;
   const target = readTarget(tag, fields.get('target'), report);
   fields.delete('tag');
   const attributes = new Map<string, string>();
   for (const field of fields.values()) {
-    if (field.name === 'target' || !belongs(tag, field, report, platform)) continue;
-    const value = scalar(field, report);
-    if (value !== undefined && fits(field, value, report)) attributes.set(field.name, value);
+    if (field.name === 'target' || !checkAttribute(tag, field, report, platform)) continue;
+    const value = readScalarField(field, report);
+    if (value !== undefined && checkAttributeValue(field, value, report)) attributes.set(field.name, value);
   }
   const entry = { tag, target, attributes: Object.fromEntries(attributes) };
-  const references = statesNamed(entry).flatMap(([key, name]) => {
+  const references = namedStates(entry).flatMap(([key, name]) => {
     const at = fields.get(key)?.value.at;
     return at === undefined ? [] : { key, name, at };
   });
-  return { entry, references, fields: all };
+  return { entry, references, fields: allFields };
 }
 
 /** The language's own keys are read in any letter case, as they are in a tag; an author's own as written. */
-function fold(name: string): string {
+function normalizeKey(name: string): string {
   const lower = name.toLowerCase();
-  return lower === 'tag' || lower === 'target' || isOwn(lower) ? lower : name;
+  return lower === 'tag' || lower === 'target' || isOwnAttribute(lower) ? lower : name;
 }
 
-function readTag(field: Field | undefined, at: Place, report: Report, keys: readonly string[]): TagName | undefined {
+function readTag(
+  field: YamlField | undefined,
+  at: TextPosition,
+  report: FindingReport,
+  keys: readonly string[],
+): TagName | undefined {
   if (field === undefined || field.value.kind === 'nothing') {
-    const place = field?.at ?? at;
+    const position = field?.at ?? at;
     // Within braces, YAML takes `tag:goto` for one word.
     if (keys.some((key) => /^tag:\S/i.test(key)))
-      report.error(place, 'this entry has no `tag`: write a blank after the colon, as in `tag: goto`');
-    else report.error(place, `this entry has no \`tag\`: say which transition it permits (${TAG_NAMES.join(', ')})`);
+      report.error(position, 'this entry has no `tag`: write a blank after the colon, as in `tag: goto`');
+    else report.error(position, `this entry has no \`tag\`: say which transition it permits (${TAG_NAMES.join(', ')})`);
     return undefined;
   }
-  const given = scalar(field, report)?.trim();
-  if (given === undefined) return undefined;
-  const name = given.toLowerCase();
+  const tagText = readScalarField(field, report)?.trim();
+  if (tagText === undefined) return undefined;
+  const name = tagText.toLowerCase();
   if (isTagName(name)) return name;
-  const meant = didYouMean(given, TAG_NAMES);
-  report.error(field.value.at, `there is no tag ${quote(given)}${meant}; the tags are ${TAG_NAMES.join(', ')}`);
+  const suggestion = didYouMean(tagText, TAG_NAMES);
+  report.error(
+    field.value.at,
+    `there is no tag ${quoteInMessage(tagText)}${suggestion}; the tags are ${TAG_NAMES.join(', ')}`,
+  );
   return undefined;
 }
 
-function readTarget(tag: TagName, field: Field | undefined, report: Report): string | null {
+function readTarget(tag: TagName, field: YamlField | undefined, report: FindingReport): string | null {
   if (field === undefined || field.value.kind === 'nothing') return null;
   if (TRANSITIONS[tag].body === 'text') {
     report.error(field.at, `<${tag}> has no \`target\`, it goes back to whoever called: remove it`);
     return null;
   }
-  const name = scalar(field, report);
-  return name !== undefined && fits(field, name, report) ? name : null;
+  const name = readScalarField(field, report);
+  return name !== undefined && checkAttributeValue(field, name, report) ? name : null;
 }
 
 /** Whether a tag takes this attribute; what it does not take is an error if the language knows it, else a warning. */
-function belongs(tag: TagName, { name, at }: Field, report: Report, platform: Platform): boolean {
+function checkAttribute(tag: TagName, { name, at }: YamlField, report: FindingReport, platform: Platform): boolean {
   const { attributes, variables } = TRANSITIONS[tag];
-  const taken: readonly string[] = attributes;
-  if (taken.includes(name)) return true;
-  if (isOwn(name)) {
-    const takes = taken.length === 0 ? 'it takes no attributes' : `it takes ${taken.join(', ')}`;
-    report.error(at, `\`${name}\` has no meaning on <${tag}> (${takes}): no answer could match; remove it`);
+  const accepted: readonly string[] = attributes;
+  if (accepted.includes(name)) return true;
+  if (isOwnAttribute(name)) {
+    const acceptedText = accepted.length === 0 ? 'it takes no attributes' : `it takes ${accepted.join(', ')}`;
+    report.error(at, `\`${name}\` has no meaning on <${tag}> (${acceptedText}): no answer could match; remove it`);
     return false;
   }
   if (!variables) {
-    const meant = didYouMean(name, ['target', ...taken]);
-    report.warning(at, `${quote(name)} means nothing on <${tag}> and is ignored${meant}`);
+    const suggestion = didYouMean(name, ['target', ...accepted]);
+    report.warning(at, `${quoteInMessage(name)} means nothing on <${tag}> and is ignored${suggestion}`);
     return false;
   }
-  const refused = variableProblem(name, platform);
-  if (refused !== undefined) report.error(at, refused);
-  return refused === undefined;
+  const problem = variableNameProblem(name, platform);
+  if (problem !== undefined) report.error(at, problem);
+  return problem === undefined;
 }
 
 /** Whether an attribute can have this value at all. */
-function fits({ name, value }: Field, given: string, report: Report): boolean {
-  if (given === '' && (namesState(name) || name === 'model' || name === 'effort')) {
+function checkAttributeValue({ name, value }: YamlField, text: string, report: FindingReport): boolean {
+  if (text === '' && (isStateKey(name) || name === 'model' || name === 'effort')) {
     report.error(value.at, `\`${name}\` is empty: give it a value, or leave it out to permit any`);
     return false;
   }
-  if (name === 'stack' && given !== 'clear' && given !== 'keep') {
-    report.error(value.at, `\`stack\` can be \`clear\` or \`keep\`, not ${quote(given)}`);
+  if (name === 'stack' && text !== 'clear' && text !== 'keep') {
+    report.error(value.at, `\`stack\` can be \`clear\` or \`keep\`, not ${quoteInMessage(text)}`);
     return false;
   }
-  if (!given.includes('\0')) return true;
-  report.error(value.at, `${quote(name)} contains a NUL character: remove it`);
+  if (!text.includes('\0')) return true;
+  report.error(value.at, `${quoteInMessage(name)} contains a NUL character: remove it`);
   return false;
 }
 
 /** The value as written, the name of a state without outer blanks. Undefined if it is not given. */
-function scalar({ name, value }: Field, report: Report): string | undefined {
-  const given = written(value);
-  if (given === undefined && value.kind !== 'nothing') {
-    report.error(value.at, `${quote(name)} must be a single value, not ${describe(value)}`);
+function readScalarField({ name, value }: YamlField, report: FindingReport): string | undefined {
+  const text = readYamlScalarText(value);
+  if (text === undefined && value.kind !== 'nothing') {
+    report.error(value.at, `${quoteInMessage(name)} must be a single value, not ${describeYamlValue(value)}`);
   }
-  return namesState(name) ? given?.trim() : given;
+  return isStateKey(name) ? text?.trim() : text;
 }
 
-const namesState = (name: string): boolean => name === 'target' || name === 'return' || name === 'next';
+const isStateKey = (name: string): boolean => name === 'target' || name === 'return' || name === 'next';
 
-const isOwn = (name: string): name is OwnAttribute => (OWN_ATTRIBUTES as readonly string[]).includes(name);
+const isOwnAttribute = (name: string): name is BuiltInAttribute =>
+  (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name);

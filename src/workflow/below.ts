@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { type Platform, resolveEntry } from '../core/names.ts';
 
 /** As many folders are looked into. */
-const MOST_FOLDERS = 100;
+const MAX_SUBFOLDERS = 100;
 
 /** The states to start in that folders directly below this one have: whoever names it may have meant one of those. */
-export function entriesBelow(path: string, platform: Platform): readonly string[] {
-  const folders = namesIn(path, true).slice(0, MOST_FOLDERS);
+export function findEntriesInSubfolders(path: string, platform: Platform): readonly string[] {
+  const folders = listVisibleNames(path, true).slice(0, MAX_SUBFOLDERS);
   return folders.flatMap((folder) => {
-    const entry = resolveEntry({ files: namesIn(join(path, folder), false), platform });
+    const entry = resolveEntry({ files: listVisibleNames(join(path, folder), false), platform });
     return entry.kind === 'found' ? `${folder}/${entry.file}` : [];
   });
 }
 
-function namesIn(path: string, folders: boolean): readonly string[] {
+function listVisibleNames(path: string, folders: boolean): readonly string[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries

@@ -5,9 +5,9 @@ export async function mapConcurrently<T, R>(
   act: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = [];
-  const ahead = items.entries();
+  const remaining = items.entries();
   const workers = Array.from({ length: Math.min(limit, items.length) }, async () => {
-    for (const [index, item] of ahead) results[index] = await act(item);
+    for (const [index, item] of remaining) results[index] = await act(item);
   });
   await Promise.all(workers);
   return results;

@@ -1,12 +1,12 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type Source, unreadable } from './source.ts';
+import { unreadableWorkflowFile, type WorkflowFiles } from './source.ts';
 
 /**
  * The files directly in a folder. Before each turn they are listed and one of them is read, so that a change counts at
  * once; done synchronously, that takes a tenth of what it costs by way of the thread pool.
  */
-export function folderSource(path: string): Source {
+export function openWorkflowFolder(path: string): WorkflowFiles {
   const name = basename(path) || path;
   return {
     name,
@@ -18,14 +18,14 @@ export function folderSource(path: string): Source {
           .map((entry) => entry.name)
           .sort();
       } catch (error) {
-        throw unreadable(name, error);
+        throw unreadableWorkflowFile(name, error);
       }
     },
     async read(file) {
       try {
         return readFileSync(join(path, file));
       } catch (error) {
-        throw unreadable(file, error);
+        throw unreadableWorkflowFile(file, error);
       }
     },
   };

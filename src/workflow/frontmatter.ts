@@ -2,55 +2,59 @@ import type { Platform } from '../core/names.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Finding } from '../core/state.ts';
 import { splitPrompt } from './fence.ts';
-import { EMPTY, type Frontmatter, KEYS } from './keys.ts';
-import { newReport, quote, type Report } from './report.ts';
-import { describe, readFields, type Value } from './value.ts';
-import { readYaml } from './yaml.ts';
+import { EMPTY_FRONTMATTER, FRONTMATTER_KEYS, type Frontmatter } from './keys.ts';
+import { type FindingReport, newFindingReport, quoteInMessage } from './report.ts';
+import { describeYamlValue, readYamlFields, type YamlValue } from './value.ts';
+import { readYamlBlock } from './yaml.ts';
 
 /** A prompt file as read: what its frontmatter says, the rest, and everything odd or wrong about it. */
-export interface Prompt {
+export interface ParsedPrompt {
   readonly frontmatter: Frontmatter;
   readonly body: string;
   readonly findings: readonly Finding[];
 }
 
 /** A prompt together with the YAML that its frontmatter was read from, for whoever asks where it says what. */
-export interface Dissected extends Prompt {
-  readonly yaml: Value | undefined;
+export interface ParsedPromptWithYaml extends ParsedPrompt {
+  readonly yaml: YamlValue | undefined;
 }
 
 /** Reads a prompt's text. Any text gives a prompt; if the findings hold an error, it must not be used. */
-export function readPrompt(file: string, text: string, platform: Platform): Prompt {
-  const { yaml: _, ...prompt } = dissectPrompt(file, text, platform);
+export function parsePrompt(file: string, text: string, platform: Platform): ParsedPrompt {
+  const { yaml: _, ...prompt } = parsePromptWithYaml(file, text, platform);
   return prompt;
 }
 
 /** The same, with nothing thrown away. */
-export function dissectPrompt(file: string, text: string, platform: Platform): Dissected {
-  const report = newReport(file);
+export function parsePromptWithYaml(file: string, text: string, platform: Platform): ParsedPromptWithYaml {
+  const report = newFindingReport(file);
   const parts = splitPrompt(text);
   if (parts.kind === 'unclosed') {
     report.error({ line: 1, column: 1 }, parts.message);
-    return { frontmatter: EMPTY, body: '', findings: report.findings, yaml: undefined };
+    return { frontmatter: EMPTY_FRONTMATTER, body: '', findings: report.findings, yaml: undefined };
   }
-  const yaml = parts.kind === 'fenced' ? readYaml(parts.yaml, report) : undefined;
-  const frontmatter = yaml === undefined ? EMPTY : decode(yaml, report, platform);
+  const yaml = parts.kind === 'fenced' ? readYamlBlock(parts.yaml, report) : undefined;
+  const frontmatter = yaml === undefined ? EMPTY_FRONTMATTER : decodeFrontmatter(yaml, report, platform);
   return { frontmatter, body: parts.body, findings: report.findings, yaml };
 }
 
-function decode(value: Value, report: Report, platform: Platform): Frontmatter {
-  if (value.kind === 'nothing') return EMPTY;
+function decodeFrontmatter(value: YamlValue, report: FindingReport, platform: Platform): Frontmatter {
+  if (value.kind === 'nothing') return EMPTY_FRONTMATTER;
   if (value.kind !== 'mapping') {
-    report.error(value.at, `frontmatter is made of keys and values, such as \`model: sonnet\`, not ${describe(value)}`);
-    return EMPTY;
+    report.error(
+      value.at,
+      `frontmatter is made of keys and values, such as \`model: sonnet\`, not ${describeYamlValue(value)}`,
+    );
+    return EMPTY_FRONTMATTER;
   }
-  let frontmatter = EMPTY;
-  for (const field of readFields(value, report).values()) {
-    const key = Object.hasOwn(KEYS, field.name) ? KEYS[field.name] : undefined;
+  let frontmatter = EMPTY_FRONTMATTER;
+  for (const field of readYamlFields(value, report).values()) {
+    const key = Object.hasOwn(FRONTMATTER_KEYS, field.name) ? FRONTMATTER_KEYS[field.name] : undefined;
     if (key === undefined) {
-      const other = OTHER_WORDS.get(field.name.toLowerCase());
-      const meant = other === undefined ? didYouMean(field.name, Object.keys(KEYS)) : ` (did you mean ${other}?)`;
-      report.warning(field.at, `the key ${quote(field.name)} is unknown and has no effect${meant}`);
+      const synonym = KEY_SYNONYMS.get(field.name.toLowerCase());
+      const suggestion =
+        synonym === undefined ? didYouMean(field.name, Object.keys(FRONTMATTER_KEYS)) : ` (did you mean ${synonym}?)`;
+      report.warning(field.at, `the key ${quoteInMessage(field.name)} is unknown and has no effect${suggestion}`);
     } else if (field.value.kind !== 'nothing') {
       frontmatter = { ...frontmatter, ...key.read(field, report, platform) };
     }
@@ -59,7 +63,7 @@ function decode(value: Value, report: Report, platform: Platform): Frontmatter {
 }
 
 /** What the same things are called elsewhere. */
-const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+const KEY_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['tools', 'allowed_tools'],
   ['transitions', 'allowed_transitions'],
   ['permissions', 'permission_mode'],

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import {
-  isNoNote,
+  isNotDocFile,
   type Platform,
   type Resolution,
   resolveEntry,
@@ -11,13 +11,13 @@ import {
 } from '../core/names.ts';
 import type { Finding, State } from '../core/state.ts';
 import { mapConcurrently } from './concurrent.ts';
-import { folderSource } from './folder.ts';
-import { InvalidWorkflow, refused } from './invalid.ts';
-import { type Located, locate, wrongPath } from './locate.ts';
-import { isError, newReport, WHOLE } from './report.ts';
-import type { Source } from './source.ts';
+import { openWorkflowFolder } from './folder.ts';
+import { InvalidWorkflow, invalidWorkflowFile } from './invalid.ts';
+import { locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
+import { isErrorFinding, newFindingReport, WHOLE_FILE_POSITION } from './report.ts';
+import type { WorkflowFiles } from './source.ts';
 import { readStateFile } from './state-file.ts';
-import { zipSource } from './zip.ts';
+import { openWorkflowZip } from './zip.ts';
 
 /** A workflow that was found sound when it was opened. Its files may change while it runs. */
 export interface Workflow {
@@ -38,69 +38,74 @@ export interface Workflow {
   readonly findings: readonly Finding[];
 }
 
-const MOST_READS = 32;
+const MAX_CONCURRENT_READS = 32;
 
 /** Opens a folder, a zip or a state file and checks all of it; throws one error that names everything wrong with it. */
 export async function openWorkflow(path: string, platform: Platform): Promise<Workflow> {
-  const located = await locate(path);
-  const source = sourceOf(located);
-  const scope = async (): Promise<Scope> => ({ files: (await source.list()).filter(isNoNote), platform });
-  const atFirst = await scope();
-  const entry = entryOf(located, atFirst);
-  const findings = [...entryFindings(source.name, entry), ...(await checkAll(source, atFirst))];
-  if (entry.kind !== 'found' || findings.some(isError)) throw new InvalidWorkflow(source.name, findings);
+  const location = await locateWorkflow(path);
+  const workflowFiles = openWorkflowFiles(location);
+  const scope = async (): Promise<Scope> => ({ files: (await workflowFiles.list()).filter(isNotDocFile), platform });
+  const initialScope = await scope();
+  const entry = resolveWorkflowEntry(location, initialScope);
+  const findings = [
+    ...findEntryProblems(workflowFiles.name, entry),
+    ...(await checkStates(workflowFiles, initialScope)),
+  ];
+  if (entry.kind !== 'found' || findings.some(isErrorFinding)) throw new InvalidWorkflow(workflowFiles.name, findings);
   return {
-    name: nameOf(located),
-    path: located.path,
+    name: deriveWorkflowName(location),
+    path: location.path,
     entry: entry.file,
     platform,
     scope,
-    pathOf: source.pathOf,
-    state: async (file) => readState(source, file, await scope()),
+    pathOf: workflowFiles.pathOf,
+    state: async (file) => readState(workflowFiles, file, await scope()),
     findings,
   };
 }
 
 /** The files of what the user named. */
-export function sourceOf(located: Located): Source {
-  if (located.kind === 'zip') return zipSource(located.path);
-  return folderSource(located.kind === 'state' ? located.folder : located.path);
+export function openWorkflowFiles(location: WorkflowLocation): WorkflowFiles {
+  if (location.kind === 'zip') return openWorkflowZip(location.path);
+  return openWorkflowFolder(location.kind === 'state' ? location.folder : location.path);
 }
 
 /** A run of START.md is better named after its folder: every workflow has a START. */
-export function nameOf(located: Located): string {
-  const file = basename(located.path);
-  if (located.kind === 'zip') return file.replace(/\.zip$/i, '') || file;
-  if (located.kind === 'folder') return file || 'workflow';
+export function deriveWorkflowName(location: WorkflowLocation): string {
+  const file = basename(location.path);
+  if (location.kind === 'zip') return file.replace(/\.zip$/i, '') || file;
+  if (location.kind === 'folder') return file || 'workflow';
   const name = stem(file);
-  return name === 'START' || name === '1_START' ? basename(located.folder) || name : name;
+  return name === 'START' || name === '1_START' ? basename(location.folder) || name : name;
 }
 
-function entryOf(located: Located, scope: Scope): Resolution {
-  if (located.kind !== 'state') return resolveEntry(scope);
-  const entry = resolveState(located.file, scope);
+function resolveWorkflowEntry(location: WorkflowLocation, scope: Scope): Resolution {
+  if (location.kind !== 'state') return resolveEntry(scope);
+  const entry = resolveState(location.file, scope);
   if (entry.kind === 'found') return entry;
-  const hidden = located.file.startsWith('.');
-  throw wrongPath(hidden ? `${located.path} begins with a dot: such files are no states` : entry.message);
+  const isHidden = location.file.startsWith('.');
+  throw workflowPathError(isHidden ? `${location.path} begins with a dot: such files are no states` : entry.message);
 }
 
-function entryFindings(name: string, entry: Resolution): readonly Finding[] {
-  const report = newReport(name);
-  if (entry.kind !== 'found') report.error(WHOLE, entry.message);
+function findEntryProblems(name: string, entry: Resolution): readonly Finding[] {
+  const report = newFindingReport(name);
+  if (entry.kind !== 'found') report.error(WHOLE_FILE_POSITION, entry.message);
   return report.findings;
 }
 
 /** Checks every state that can run here; scripts of the other platform are none of ours. */
-async function checkAll(source: Source, scope: Scope): Promise<readonly Finding[]> {
+async function checkStates(workflowFiles: WorkflowFiles, scope: Scope): Promise<readonly Finding[]> {
   const states = scope.files.filter((file) => runsOn(file, scope.platform));
-  const read = await mapConcurrently(states, MOST_READS, (file) => readStateFile(source, file, scope));
-  return read.flatMap(({ findings }) => findings);
+  const stateFiles = await mapConcurrently(states, MAX_CONCURRENT_READS, (file) =>
+    readStateFile(workflowFiles, file, scope),
+  );
+  return stateFiles.flatMap(({ findings }) => findings);
 }
 
-async function readState(source: Source, file: string, scope: Scope): Promise<State> {
-  const found = resolveState(file, scope);
-  if (found.kind !== 'found') throw refused(file, found.message);
-  const { state, findings } = await readStateFile(source, found.file, scope);
+async function readState(workflowFiles: WorkflowFiles, file: string, scope: Scope): Promise<State> {
+  const resolved = resolveState(file, scope);
+  if (resolved.kind !== 'found') throw invalidWorkflowFile(file, resolved.message);
+  const { state, findings } = await readStateFile(workflowFiles, resolved.file, scope);
   if (state === null) throw new InvalidWorkflow(file, findings);
   return state;
 }

@@ -3,53 +3,56 @@ import { access, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { isStateFile, stem } from '../core/names.ts';
 import { nearest } from '../core/nearest.ts';
-import { codeOf, EXIT, RaymondError } from '../errors.ts';
-import { reasonOf } from './source.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { explainUnreadableFile } from './source.ts';
 
 /** What a path turned out to be. */
-export type Located =
+export type WorkflowLocation =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'zip'; readonly path: string }
   | { readonly kind: 'state'; readonly path: string; readonly folder: string; readonly file: string };
 
-const HINT = 'Give a folder, a .zip, or a state file (.md, .sh, .bat, .ps1).';
+const PATH_HINT = 'Give a folder, a .zip, or a state file (.md, .sh, .bat, .ps1).';
 
 /** Looks at what the user named as a workflow. */
-export async function locate(given: string): Promise<Located> {
-  if (given === '') throw wrongPath('the path of the workflow is empty');
-  const path = resolve(given);
-  const found = await stat(path).catch(async (error: unknown) => {
-    const missing = ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
-    if (!missing) throw wrongPath(`${given} cannot be read: ${reasonOf(error)}`);
-    const meant = await sibling(path);
-    throw wrongPath(`there is no ${given}`, meant === undefined ? HINT : `Did you mean ${meant}?`);
+export async function locateWorkflow(userPath: string): Promise<WorkflowLocation> {
+  if (userPath === '') throw workflowPathError('the path of the workflow is empty');
+  const path = resolve(userPath);
+  const stats = await stat(path).catch(async (error: unknown) => {
+    const isMissing = ['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error));
+    if (!isMissing) throw workflowPathError(`${userPath} cannot be read: ${explainUnreadableFile(error)}`);
+    const suggestion = await findSimilarSibling(path);
+    throw workflowPathError(
+      `there is no ${userPath}`,
+      suggestion === undefined ? PATH_HINT : `Did you mean ${suggestion}?`,
+    );
   });
-  await access(path, found.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK).catch((error: unknown) => {
-    throw wrongPath(`${given} cannot be read: ${reasonOf(error)}`);
+  await access(path, stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK).catch((error: unknown) => {
+    throw workflowPathError(`${userPath} cannot be read: ${explainUnreadableFile(error)}`);
   });
   const file = basename(path);
-  if (found.isDirectory()) return { kind: 'folder', path };
-  if (!found.isFile()) throw wrongPath(`${given} is neither a file nor a folder`);
+  if (stats.isDirectory()) return { kind: 'folder', path };
+  if (!stats.isFile()) throw workflowPathError(`${userPath} is neither a file nor a folder`);
   if (/\.zip$/i.test(file)) return { kind: 'zip', path };
   if (isStateFile(file)) return { kind: 'state', path, folder: dirname(path), file };
-  if (await beginsLikeZip(path)) return { kind: 'zip', path };
-  throw wrongPath(`${given} is not a workflow`);
+  if (await hasZipSignature(path)) return { kind: 'zip', path };
+  throw workflowPathError(`${userPath} is not a workflow`);
 }
 
 /** Something about the path itself that the user has to put right. */
-export function wrongPath(message: string, hint = HINT): RaymondError {
+export function workflowPathError(message: string, hint = PATH_HINT): RaymondError {
   return new RaymondError(message, { exitCode: EXIT.usage, hint });
 }
 
 /** What stands beside a missing path and is probably meant: the same name with its ending, or one much like it. */
-async function sibling(path: string): Promise<string | undefined> {
+async function findSimilarSibling(path: string): Promise<string | undefined> {
   const [name, folder] = [basename(path), dirname(path)];
   const names = await readdir(folder).catch(() => []);
   const visible = names.filter((each) => !each.startsWith('.'));
   return visible.find((each) => stem(each) === name || each === `${name}.zip`) ?? nearest(name, visible);
 }
 
-async function beginsLikeZip(path: string): Promise<boolean> {
+async function hasZipSignature(path: string): Promise<boolean> {
   const file = await open(path);
   try {
     const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);

@@ -1,5 +1,5 @@
-import type { Place } from './report.ts';
-import type { Value } from './value.ts';
+import type { TextPosition } from './report.ts';
+import type { YamlValue } from './value.ts';
 
 /** A text that YAML takes as it stands: `null` and `true` are none, and a very long one can be no key. */
 const WORD = '(?!(?:null|true|false)(?![\\w./-]))[a-z_][\\w./-]{0,200}(?![\\w./-])';
@@ -9,17 +9,17 @@ const PAIR = new RegExp(`(${WORD}): +(${WORD})`, 'gi');
 
 /** A key with a word, or with the items of a list and the place of its first dash. */
 interface Field {
-  readonly key: Value;
-  readonly word: Value | undefined;
-  readonly items: Value[];
-  dash: Place | undefined;
+  readonly key: YamlValue;
+  readonly word: YamlValue | undefined;
+  readonly items: YamlValue[];
+  dash: TextPosition | undefined;
 }
 
 /**
  * Reads a block of YAML that begins on line 2 of its file, if it is as plain as most frontmatter is: `key: word`, and
  * lists of words or of `{ key: word }`. That takes a tenth of the parser's time. Undefined for all else, right or wrong.
  */
-export function readPlainYaml(block: string): Value | undefined {
+export function readPlainYaml(block: string): YamlValue | undefined {
   const fields: Field[] = [];
   for (const [index, text] of block.split('\n').entries()) {
     if (text === '') continue;
@@ -52,14 +52,14 @@ function addItem(field: Field | undefined, text: string, line: number): boolean 
   return field.dash.column === indent.length + 1;
 }
 
-function mappingOn(text: string, line: number): Value {
+function mappingOn(text: string, line: number): YamlValue {
   const pairs = Array.from(text.matchAll(PAIR), ({ 0: whole, 1: key = '', 2: word = '', index }) => {
     return [wordAt(key, line, index), wordAt(word, line, index + whole.length - word.length)] as const;
   });
   return { kind: 'mapping', at: { line, column: text.indexOf('{') + 1 }, pairs: () => pairs };
 }
 
-const wordAt = (text: string, line: number, offset: number): Value => ({
+const wordAt = (text: string, line: number, offset: number): YamlValue => ({
   kind: 'text',
   at: { line, column: offset + 1 },
   text,

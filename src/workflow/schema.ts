@@ -1,10 +1,10 @@
-import { KEYS } from './keys.ts';
-import { orNothing } from './shape.ts';
+import { FRONTMATTER_KEYS } from './keys.ts';
+import { allowNull } from './shape.ts';
 
 /** The frontmatter of a prompt as JSON Schema, for editors: what the loader takes without a word. */
 export function frontmatterSchema(): object {
-  const properties = Object.entries(KEYS).map(([name, { purpose, shape }]) => {
-    return [name, { description: purpose, ...orNothing(shape) }] as const;
+  const properties = Object.entries(FRONTMATTER_KEYS).map(([name, { purpose, schema }]) => {
+    return [name, { description: purpose, ...allowNull(schema) }] as const;
   });
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

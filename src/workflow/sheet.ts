@@ -1,6 +1,12 @@
-import type { EntryPlaces, Place, Sheet, SheetFile, StateSheet } from '../analysis/sheet.ts';
+import type {
+  EntryPositions,
+  FilePosition,
+  StateSource,
+  WorkflowSource,
+  WorkflowSourceFile,
+} from '../analysis/sheet.ts';
 import {
-  isNoNote,
+  isNotDocFile,
   isPrompt,
   type Platform,
   type Resolution,
@@ -9,108 +15,133 @@ import {
   runsOn,
   type Scope,
 } from '../core/names.ts';
-import { readEntry } from './allowed-transitions.ts';
-import { entriesBelow } from './below.ts';
+import { readPolicyEntry } from './allowed-transitions.ts';
+import { findEntriesInSubfolders } from './below.ts';
 import { mapConcurrently } from './concurrent.ts';
-import { dissectPrompt } from './frontmatter.ts';
+import { parsePromptWithYaml } from './frontmatter.ts';
 import { InvalidWorkflow } from './invalid.ts';
-import { EMPTY } from './keys.ts';
-import { nameOf, sourceOf } from './load.ts';
-import { type Located, locate, wrongPath } from './locate.ts';
-import { newReport, WHOLE } from './report.ts';
-import type { Source } from './source.ts';
-import { stateOf } from './state-file.ts';
+import { EMPTY_FRONTMATTER } from './keys.ts';
+import { deriveWorkflowName, openWorkflowFiles } from './load.ts';
+import { locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
+import { newFindingReport, WHOLE_FILE_POSITION } from './report.ts';
+import type { WorkflowFiles } from './source.ts';
+import { buildState } from './state-file.ts';
 import { decodeText } from './text.ts';
-import { type Field, readFields, type Value } from './value.ts';
+import { readYamlFields, type YamlField, type YamlValue } from './value.ts';
 
 /** What is known about the runs of a workflow besides its files. */
-export type Circumstances = Pick<Sheet, 'platform' | 'resetStack' | 'variables'>;
+export type SourceSettings = Pick<WorkflowSource, 'platform' | 'resetStack' | 'variables'>;
 
 /** A sheet and the folder or zip that its files are in. */
-export interface Opened {
-  readonly sheet: Sheet;
+export interface OpenedSource {
+  readonly source: WorkflowSource;
   readonly root: string;
   readonly isZip: boolean;
 }
 
-const MOST_READS = 32;
+const MAX_CONCURRENT_READS = 32;
 
 /**
  * Reads all of a folder, a zip or a state's workflow, however broken it is: what is wrong with a file stands in the sheet.
  * Throws only if there is nothing to read: a wrong path, a zip that cannot be opened.
  */
-export async function readSheet(path: string, { platform, resetStack, variables }: Circumstances): Promise<Opened> {
-  const located = await locate(path);
-  const source = sourceOf(located);
-  const scope = { files: (await source.list()).filter(isNoNote), platform };
-  const entry = entryOf(located, scope);
-  const sheet = {
-    name: nameOf(located),
+export async function readWorkflowSource(
+  path: string,
+  { platform, resetStack, variables }: SourceSettings,
+): Promise<OpenedSource> {
+  const location = await locateWorkflow(path);
+  const workflowFiles = openWorkflowFiles(location);
+  const scope = { files: (await workflowFiles.list()).filter(isNotDocFile), platform };
+  const entry = resolveWorkflowEntry(location, scope);
+  const workflowSource = {
+    name: deriveWorkflowName(location),
     platform,
     entry,
-    entryGiven: located.kind === 'state',
-    ...(entry.kind === 'unknown' && located.kind === 'folder' && { below: entriesBelow(located.path, platform) }),
+    entryGiven: location.kind === 'state',
+    ...(entry.kind === 'unknown' &&
+      location.kind === 'folder' && { below: findEntriesInSubfolders(location.path, platform) }),
     resetStack,
     variables,
-    files: await mapConcurrently(scope.files, MOST_READS, (file) => readFile(source, file, platform)),
+    files: await mapConcurrently(scope.files, MAX_CONCURRENT_READS, (file) =>
+      readWorkflowFile(workflowFiles, file, platform),
+    ),
   };
-  return { sheet, root: located.kind === 'state' ? located.folder : located.path, isZip: located.kind === 'zip' };
+  return {
+    source: workflowSource,
+    root: location.kind === 'state' ? location.folder : location.path,
+    isZip: location.kind === 'zip',
+  };
 }
 
-function entryOf(located: Located, scope: Scope): Resolution {
-  if (located.kind !== 'state') return resolveEntry(scope);
-  if (scope.files.includes(located.file)) return resolveState(located.file, scope);
-  throw wrongPath(
-    `${located.path} is no state: README.md, CLAUDE.md, AGENTS.md and files whose name begins with a dot are not`,
+function resolveWorkflowEntry(location: WorkflowLocation, scope: Scope): Resolution {
+  if (location.kind !== 'state') return resolveEntry(scope);
+  if (scope.files.includes(location.file)) return resolveState(location.file, scope);
+  throw workflowPathError(
+    `${location.path} is no state: README.md, CLAUDE.md, AGENTS.md and files whose name begins with a dot are not`,
   );
 }
 
-async function readFile(source: Source, file: string, platform: Platform): Promise<SheetFile> {
+async function readWorkflowFile(
+  workflowFiles: WorkflowFiles,
+  file: string,
+  platform: Platform,
+): Promise<WorkflowSourceFile> {
   if (!runsOn(file, platform)) return { kind: 'other', file };
   try {
-    return sheetFileOf(file, await source.read(file), platform);
+    return parseWorkflowFile(file, await workflowFiles.read(file), platform);
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const [finding] = error.findings;
-    return { kind: 'unreadable', file, at: WHOLE, message: finding?.message ?? error.message };
+    return { kind: 'unreadable', file, at: WHOLE_FILE_POSITION, message: finding?.message ?? error.message };
   }
 }
 
 /** What the file of a state of this platform holds, read by itself. */
-export function sheetFileOf(file: string, bytes: Uint8Array, platform: Platform): SheetFile {
+export function parseWorkflowFile(file: string, bytes: Uint8Array, platform: Platform): WorkflowSourceFile {
   const kind = isPrompt(file) ? 'prompt' : 'script';
   const decoded = decodeText(bytes, kind);
   if (decoded.kind === 'not-text') return { kind: 'unreadable', file, at: decoded.at, message: decoded.message };
   const { text } = decoded;
   if (kind === 'script') {
-    return { kind: 'state', file, text, state: stateOf(file, kind, EMPTY, text), findings: [], entries: [], keys: {} };
+    return {
+      kind: 'state',
+      file,
+      text,
+      state: buildState(file, kind, EMPTY_FRONTMATTER, text),
+      findings: [],
+      entries: [],
+      keys: {},
+    };
   }
-  const { frontmatter, body, findings, yaml } = dissectPrompt(file, text, platform);
+  const { frontmatter, body, findings, yaml } = parsePromptWithYaml(file, text, platform);
   return {
     kind: 'state',
     file,
     text,
-    state: stateOf(file, kind, frontmatter, body),
+    state: buildState(file, kind, frontmatter, body),
     findings,
-    ...placesIn(yaml, platform),
+    ...locateFrontmatter(yaml, platform),
   };
 }
 
 /** Where the frontmatter says what. Whatever is wrong with it is in the findings already. */
-function placesIn(yaml: Value | undefined, platform: Platform): Pick<StateSheet, 'entries' | 'keys'> {
+function locateFrontmatter(yaml: YamlValue | undefined, platform: Platform): Pick<StateSource, 'entries' | 'keys'> {
   if (yaml?.kind !== 'mapping') return { entries: [], keys: {} };
-  const fields = readFields(yaml, newReport(''));
+  const fields = readYamlFields(yaml, newFindingReport(''));
   const policy = fields.get('allowed_transitions')?.value;
-  return { entries: policy?.kind === 'list' ? entriesIn(policy.items(), platform) : [], keys: placesOf(fields) };
+  return {
+    entries: policy?.kind === 'list' ? locatePolicyEntries(policy.items(), platform) : [],
+    keys: collectPositions(fields),
+  };
 }
 
 /** An entry that cannot be read is not in the policy either. */
-function entriesIn(items: readonly Value[], platform: Platform): readonly EntryPlaces[] {
+function locatePolicyEntries(items: readonly YamlValue[], platform: Platform): readonly EntryPositions[] {
   return items.flatMap((item) => {
-    const read = readEntry(item, newReport(''), platform);
-    return read === undefined ? [] : [{ at: item.at, keys: placesOf(read.fields) }];
+    const parsed = readPolicyEntry(item, newFindingReport(''), platform);
+    return parsed === undefined ? [] : [{ at: item.at, keys: collectPositions(parsed.fields) }];
   });
 }
 
-const placesOf = (fields: ReadonlyMap<string, Field>): Readonly<Record<string, Place>> =>
+const collectPositions = (fields: ReadonlyMap<string, YamlField>): Readonly<Record<string, FilePosition>> =>
   Object.fromEntries([...fields].map(([name, { value }]) => [name, value.at]));

@@ -1,11 +1,11 @@
-import { codeOf } from '../errors.ts';
-import { type InvalidWorkflow, refused } from './invalid.ts';
+import { errorCodeOf } from '../errors.ts';
+import { type InvalidWorkflow, invalidWorkflowFile } from './invalid.ts';
 
 /**
  * Where the files of a workflow come from. Nothing else knows whether that is a folder or a zip.
  * What cannot be listed or read is an InvalidWorkflow.
  */
-export interface Source {
+export interface WorkflowFiles {
   /** What to call it in a message. */
   readonly name: string;
   /** The names of its files as they are now, sorted; no folders, no dot files. */
@@ -16,7 +16,7 @@ export interface Source {
   pathOf(file: string): string | null;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASON_BY_CODE: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   ENOENT: 'it does not exist (any more)',
@@ -27,11 +27,11 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Why the system would not let us read something, in words. */
-export function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  return REASONS[code] ?? (error instanceof Error ? error.message : code);
+export function explainUnreadableFile(error: unknown): string {
+  const code = errorCodeOf(error);
+  return REASON_BY_CODE[code] ?? (error instanceof Error ? error.message : code);
 }
 
 /** What a source throws when the system will not let it read. */
-export const unreadable = (what: string, error: unknown): InvalidWorkflow =>
-  refused(what, `it cannot be read: ${reasonOf(error)}`);
+export const unreadableWorkflowFile = (name: string, error: unknown): InvalidWorkflow =>
+  invalidWorkflowFile(name, `it cannot be read: ${explainUnreadableFile(error)}`);

@@ -1,9 +1,9 @@
-import { OWN_ATTRIBUTES, type OwnAttribute } from '../core/tag.ts';
+import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
 import { TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
-import { VARIABLE_NAMES } from '../core/variable-shape.ts';
-import { OFFERED, orNothing, SCALAR, type Shape } from './shape.ts';
+import { VARIABLE_NAME_SCHEMA } from '../core/variable-shape.ts';
+import { allowNull, FRONTMATTER_SCALAR_SCHEMA, type FrontmatterValueSchema, SUGGESTED_VALUES } from './shape.ts';
 
-const MEANINGS: Readonly<Record<TagName, string>> = {
+const TAG_DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   goto: 'Go on in another state, in the same session.',
   reset: 'Go on in another state, in a new session.',
   call: 'Let a state work in a branch of this session, then go on in `return` with its result.',
@@ -12,42 +12,43 @@ const MEANINGS: Readonly<Record<TagName, string>> = {
   result: 'Hand a result to whoever called, or end.',
 };
 
-const STATE: Shape = { ...SCALAR, pattern: '\\S' };
-const NAMED: Shape = { ...SCALAR, minLength: 1 };
+const STATE_NAME_SCHEMA: FrontmatterValueSchema = { ...FRONTMATTER_SCALAR_SCHEMA, pattern: '\\S' };
+const NONEMPTY_SCALAR_SCHEMA: FrontmatterValueSchema = { ...FRONTMATTER_SCALAR_SCHEMA, minLength: 1 };
 
-const ATTRIBUTES: Readonly<Record<OwnAttribute, Shape>> = {
-  return: described('The state to go on in when the result is there.', STATE),
-  next: described('The state to go on in after the fork.', STATE),
-  cd: described('The working directory.', SCALAR),
-  stack: described('What becomes of the callers.', { type: ['string'], enum: ['keep', 'clear', null] }),
-  input: described('What is {{result}} in the state.', SCALAR),
-  model: described('The model.', { ...NAMED, examples: OFFERED.model }),
-  effort: described('How hard it thinks.', { ...NAMED, examples: OFFERED.effort }),
+const ATTRIBUTE_SCHEMAS: Readonly<Record<BuiltInAttribute, FrontmatterValueSchema>> = {
+  return: withDescription('The state to go on in when the result is there.', STATE_NAME_SCHEMA),
+  next: withDescription('The state to go on in after the fork.', STATE_NAME_SCHEMA),
+  cd: withDescription('The working directory.', FRONTMATTER_SCALAR_SCHEMA),
+  stack: withDescription('What becomes of the callers.', { type: ['string'], enum: ['keep', 'clear', null] }),
+  input: withDescription('What is {{result}} in the state.', FRONTMATTER_SCALAR_SCHEMA),
+  model: withDescription('The model.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.model }),
+  effort: withDescription('How hard it thinks.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.effort }),
 };
 
 /** What `allowed_transitions` may be: the same as `readTransitions` takes, with the language's own words in lower case. */
-export const TRANSITIONS_SHAPE: Shape = {
+export const ALLOWED_TRANSITIONS_SCHEMA: FrontmatterValueSchema = {
   type: ['array'],
-  items: { type: 'object', anyOf: TAG_NAMES.map(entryShape) },
+  items: { type: 'object', anyOf: TAG_NAMES.map(buildEntrySchema) },
 };
 
-function entryShape(tag: TagName): object {
+function buildEntrySchema(tag: TagName): object {
   const { body, attributes, variables } = TRANSITIONS[tag];
-  const taken: readonly OwnAttribute[] = attributes;
-  const others = OWN_ATTRIBUTES.filter((name) => !taken.includes(name));
+  const accepted: readonly BuiltInAttribute[] = attributes;
+  const others = BUILT_IN_ATTRIBUTES.filter((name) => !accepted.includes(name));
   return {
     title: tag,
     required: ['tag'],
     properties: {
-      tag: { description: MEANINGS[tag], const: tag },
-      target: body === 'text' ? { type: 'null' } : described('The state. Any, if it is left out.', STATE),
-      ...Object.fromEntries(taken.map((name) => [name, ATTRIBUTES[name]])),
+      tag: { description: TAG_DESCRIPTIONS[tag], const: tag },
+      target:
+        body === 'text' ? { type: 'null' } : withDescription('The state. Any, if it is left out.', STATE_NAME_SCHEMA),
+      ...Object.fromEntries(accepted.map((name) => [name, ATTRIBUTE_SCHEMAS[name]])),
     },
-    ...(variables && { propertyNames: { allOf: [{ not: { enum: [...others, '<<'] } }, VARIABLE_NAMES] } }),
-    additionalProperties: variables && described('A variable of the worker.', SCALAR),
+    ...(variables && { propertyNames: { allOf: [{ not: { enum: [...others, '<<'] } }, VARIABLE_NAME_SCHEMA] } }),
+    additionalProperties: variables && withDescription('A variable of the worker.', FRONTMATTER_SCALAR_SCHEMA),
   };
 }
 
-function described(description: string, shape: Shape): Shape {
-  return { description, ...orNothing(shape) };
+function withDescription(description: string, schema: FrontmatterValueSchema): FrontmatterValueSchema {
+  return { description, ...allowNull(schema) };
 }

@@ -1,22 +1,22 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { readPlainYaml } from './plain-yaml.ts';
-import type { Place, Report } from './report.ts';
-import type { Value } from './value.ts';
-import { wrongIn } from './yaml-errors.ts';
+import type { FindingReport, TextPosition } from './report.ts';
+import type { YamlValue } from './value.ts';
+import { listYamlBlockErrors } from './yaml-errors.ts';
 
 /** More of them than any author needs, few enough that unfolding each of them costs nothing. */
-const MOST_ALIASES = 100;
+const MAX_ALIASES = 100;
 
 /** Reads a block of YAML that begins on line 2 of its file. Undefined if it is not YAML; the report then says why. */
-export function readYaml(block: string, report: Report): Value | undefined {
+export function readYamlBlock(block: string, report: FindingReport): YamlValue | undefined {
   const text = block.replaceAll('\r\n', '\n');
-  return readPlainYaml(text) ?? parseYaml(text, report);
+  return readPlainYaml(text) ?? parseYamlBlock(text, report);
 }
 
 /** The same by a parser that knows all of YAML. */
-export function parseYaml(text: string, report: Report): Value | undefined {
+export function parseYamlBlock(text: string, report: FindingReport): YamlValue | undefined {
   const lines = new LineCounter();
-  const place = (offset: number): Place => {
+  const toPosition = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset);
     return { line: line + 1, column: Math.max(1, col) };
   };
@@ -29,58 +29,67 @@ export function parseYaml(text: string, report: Report): Value | undefined {
     // 'silent' would also keep quiet about a second document.
     logLevel: 'error',
   });
-  for (const { offset, message } of wrongIn(document))
-    report.error(place(offset), `this is not valid YAML: ${message}`);
-  for (const warning of document.warnings) report.warning(place(warning.pos[0]), `YAML: ${warning.message}`);
+  for (const { offset, message } of listYamlBlockErrors(document))
+    report.error(toPosition(offset), `this is not valid YAML: ${message}`);
+  for (const warning of document.warnings) report.warning(toPosition(warning.pos[0]), `YAML: ${warning.message}`);
   if (document.errors.length > 0) return undefined;
-  const targets = aliasTargets(document.contents, report, place);
-  return targets && toValue(document.contents, { line: 2, column: 1 }, place, targets);
+  const targets = resolveAliases(document.contents, report, toPosition);
+  return targets && toYamlValue(document.contents, { line: 2, column: 1 }, toPosition, targets);
 }
 
-type Targets = ReadonlyMap<Node, Node>;
+type AliasTargets = ReadonlyMap<Node, Node>;
 
 /** What each alias stands for; undefined if one stands for nothing. Walks without recursion and never through an alias. */
-function aliasTargets(root: unknown, report: Report, place: (offset: number) => Place): Targets | undefined {
+function resolveAliases(
+  root: unknown,
+  report: FindingReport,
+  toPosition: (offset: number) => TextPosition,
+): AliasTargets | undefined {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
-  const ahead: unknown[] = [root];
-  let sound = true;
-  const wrong = (node: Node, message: string): void => {
-    sound = false;
-    report.error(place(node.range?.[0] ?? 0), message);
+  const pending: unknown[] = [root];
+  let isValid = true;
+  const reportInvalid = (node: Node, message: string): void => {
+    isValid = false;
+    report.error(toPosition(node.range?.[0] ?? 0), message);
   };
-  while (ahead.length > 0) {
-    const node = ahead.pop();
+  while (pending.length > 0) {
+    const node = pending.pop();
     if (!isNode(node)) continue;
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target === undefined) wrong(node, `nothing before this is marked \`&${node.source}\``);
+      if (target === undefined) reportInvalid(node, `nothing before this is marked \`&${node.source}\``);
       else targets.set(node, target);
       continue;
     }
     if (node.anchor !== undefined) anchors.set(node.anchor, node);
-    if (isSeq(node)) for (const item of node.items.toReversed()) ahead.push(item);
-    if (isMap(node)) for (const { key, value } of node.items.toReversed()) ahead.push(value, key);
+    if (isSeq(node)) for (const item of node.items.toReversed()) pending.push(item);
+    if (isMap(node)) for (const { key, value } of node.items.toReversed()) pending.push(value, key);
   }
-  const [, tooMany] = [...targets.keys()].slice(MOST_ALIASES - 1);
+  const [, tooMany] = [...targets.keys()].slice(MAX_ALIASES - 1);
   if (tooMany !== undefined)
-    wrong(tooMany, `there are more than ${MOST_ALIASES} aliases (\`*name\`): write the values out`);
-  return sound ? targets : undefined;
+    reportInvalid(tooMany, `there are more than ${MAX_ALIASES} aliases (\`*name\`): write the values out`);
+  return isValid ? targets : undefined;
 }
 
 /** The parser's node as a value; `near` is where something that has no place of its own is said to be. */
-function toValue(node: unknown, near: Place, place: (offset: number) => Place, targets: Targets): Value {
-  if (!isNode(node)) return { kind: 'nothing', at: near };
-  const at = node.range ? place(node.range[0]) : near;
+function toYamlValue(
+  node: unknown,
+  fallbackPosition: TextPosition,
+  toPosition: (offset: number) => TextPosition,
+  targets: AliasTargets,
+): YamlValue {
+  if (!isNode(node)) return { kind: 'nothing', at: fallbackPosition };
+  const at = node.range ? toPosition(node.range[0]) : fallbackPosition;
   const target = targets.get(node);
-  if (target !== undefined) return { ...toValue(target, at, place, targets), at };
+  if (target !== undefined) return { ...toYamlValue(target, at, toPosition, targets), at };
   if (isSeq(node))
-    return { kind: 'list', at, items: () => node.items.map((item) => toValue(item, at, place, targets)) };
+    return { kind: 'list', at, items: () => node.items.map((item) => toYamlValue(item, at, toPosition, targets)) };
   if (isMap(node)) {
     const pairs = () =>
       node.items.map(({ key, value }) => {
-        const name = toValue(key, at, place, targets);
-        return [name, toValue(value, name.at, place, targets)] as const;
+        const name = toYamlValue(key, at, toPosition, targets);
+        return [name, toYamlValue(value, name.at, toPosition, targets)] as const;
       });
     return { kind: 'mapping', at, pairs };
   }

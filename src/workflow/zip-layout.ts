@@ -1,4 +1,4 @@
-import { quote } from './report.ts';
+import { quoteInMessage } from './report.ts';
 
 /** A name in a zip, made safe: a file in some folders, something to pass over, or a reason to refuse the zip. */
 export type ZipName =
@@ -7,8 +7,8 @@ export type ZipName =
   | { readonly kind: 'refused'; readonly message: string };
 
 /** Judges one name by itself. */
-export function readName(name: string): ZipName {
-  const refuse = (why: string): ZipName => ({ kind: 'refused', message: `it holds ${quote(name)}, ${why}` });
+export function checkZipName(name: string): ZipName {
+  const refuse = (why: string): ZipName => ({ kind: 'refused', message: `it holds ${quoteInMessage(name)}, ${why}` });
   if (name.includes('\0')) return refuse('a name with a NUL character');
   if (name.includes('\\')) return refuse('a name with a backslash: make the zip with a tool that writes `/`');
   if (name.startsWith('/') || /^[a-z]:/i.test(name)) return refuse('an absolute path; names must be relative');
@@ -23,25 +23,25 @@ export function readName(name: string): ZipName {
 }
 
 /** Why the files of a zip do not make one flat workflow, or undefined if they do. */
-export function layoutProblem(
+export function findLayoutProblem(
   files: readonly { readonly folders: readonly string[]; readonly file: string }[],
 ): string | undefined {
   const [first] = files;
   if (first === undefined) return 'it is empty: it holds no files (dot files and `__MACOSX` do not count)';
-  const deep = files.find(({ folders }) => folders.length > 1);
-  if (deep !== undefined) {
-    const path = quote([...deep.folders, deep.file].join('/'));
+  const nested = files.find(({ folders }) => folders.length > 1);
+  if (nested !== undefined) {
+    const path = quoteInMessage([...nested.folders, nested.file].join('/'));
     return `it holds folders within a folder (${path}): keep all states at the top, or in one folder`;
   }
   const atTop = files.find(({ folders }) => folders.length === 0);
-  const tops = [...new Set(files.flatMap(({ folders }) => folders))];
-  if (atTop !== undefined && tops[0] !== undefined) {
-    return `it holds files at the top (${quote(atTop.file)}) and a folder (${quote(tops[0])}): keep all states in one place`;
+  const topFolders = [...new Set(files.flatMap(({ folders }) => folders))];
+  if (atTop !== undefined && topFolders[0] !== undefined) {
+    return `it holds files at the top (${quoteInMessage(atTop.file)}) and a folder (${quoteInMessage(topFolders[0])}): keep all states in one place`;
   }
-  if (tops.length > 1) {
-    return `it holds several folders (${tops.slice(0, 3).map(quote).join(', ')}${tops.length > 3 ? ', …' : ''}): zip one workflow at a time`;
+  if (topFolders.length > 1) {
+    return `it holds several folders (${topFolders.slice(0, 3).map(quoteInMessage).join(', ')}${topFolders.length > 3 ? ', …' : ''}): zip one workflow at a time`;
   }
   const seen = new Set<string>();
-  const twice = files.find(({ file }) => seen.size === seen.add(file).size);
-  return twice && `it holds two files named ${quote(twice.file)}`;
+  const duplicate = files.find(({ file }) => seen.size === seen.add(file).size);
+  return duplicate && `it holds two files named ${quoteInMessage(duplicate.file)}`;
 }

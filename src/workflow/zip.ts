@@ -1,42 +1,42 @@
 import type { BigIntStats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { InvalidWorkflow, refused } from './invalid.ts';
-import { quote } from './report.ts';
-import { type Source, unreadable } from './source.ts';
+import { InvalidWorkflow, invalidWorkflowFile } from './invalid.ts';
+import { quoteInMessage } from './report.ts';
+import { unreadableWorkflowFile, type WorkflowFiles } from './source.ts';
 
 /** Room for 64 MiB of files that do not shrink, with their names. */
-const MOST_BYTES = 80 * 1024 * 1024;
+const MAX_ZIP_BYTES = 80 * 1024 * 1024;
 
-type Files = ReadonlyMap<string, Uint8Array>;
+type UnpackedFiles = ReadonlyMap<string, Uint8Array>;
 
 /** The files of a zip. They are unpacked once and kept until the zip is seen to have changed. */
-export function zipSource(path: string): Source {
+export function openWorkflowZip(path: string): WorkflowFiles {
   const name = basename(path);
-  let kept: { readonly version: string; readonly files: Promise<Files> } | undefined;
+  let cached: { readonly version: string; readonly files: Promise<UnpackedFiles> } | undefined;
 
-  async function files(): Promise<Files> {
+  async function loadFiles(): Promise<UnpackedFiles> {
     const version = await stat(path, { bigint: true }).then(versionOf, (error: unknown) => {
-      throw unreadable(name, error);
+      throw unreadableWorkflowFile(name, error);
     });
-    if (kept?.version !== version) {
-      const reading = { version, files: unpackFile(path, name) };
-      kept = reading;
+    if (cached?.version !== version) {
+      const loading = { version, files: unpackZip(path, name) };
+      cached = loading;
       // A failure may be over by the next time: a zip is often met half written.
-      reading.files.catch(() => {
-        if (kept === reading) kept = undefined;
+      loading.files.catch(() => {
+        if (cached === loading) cached = undefined;
       });
     }
-    return kept.files;
+    return cached.files;
   }
 
   return {
     name,
     pathOf: () => null,
-    list: async () => [...(await files()).keys()].sort(),
+    list: async () => [...(await loadFiles()).keys()].sort(),
     async read(file) {
-      const bytes = (await files()).get(file);
-      if (bytes === undefined) throw refused(name, `it holds no ${quote(file)} (any more)`);
+      const bytes = (await loadFiles()).get(file);
+      if (bytes === undefined) throw invalidWorkflowFile(name, `it holds no ${quoteInMessage(file)} (any more)`);
       return bytes;
     },
   };
@@ -47,22 +47,22 @@ function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
-async function unpackFile(path: string, name: string): Promise<Files> {
-  const bytes = await readWhole(path, name).catch((error: unknown) => {
-    throw error instanceof InvalidWorkflow ? error : unreadable(name, error);
+async function unpackZip(path: string, name: string): Promise<UnpackedFiles> {
+  const bytes = await readZipBytes(path, name).catch((error: unknown) => {
+    throw error instanceof InvalidWorkflow ? error : unreadableWorkflowFile(name, error);
   });
   // Only loaded when there is a zip: that takes longer than it takes to read most workflows.
   const { unzip } = await import('./unzip.ts');
   const unzipped = await unzip(bytes);
-  if (unzipped.kind === 'refused') throw refused(name, unzipped.message);
+  if (unzipped.kind === 'refused') throw invalidWorkflowFile(name, unzipped.message);
   return unzipped.files;
 }
 
-async function readWhole(path: string, name: string): Promise<Buffer> {
+async function readZipBytes(path: string, name: string): Promise<Buffer> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    if (size > MOST_BYTES) throw refused(name, `it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);
+    if (size > MAX_ZIP_BYTES) throw invalidWorkflowFile(name, `it is larger than ${MAX_ZIP_BYTES / 1024 / 1024} MiB`);
     return await file.readFile();
   } finally {
     await file.close();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { lint } from '../../src/analysis/lint.ts';
+import { lintSource } from '../../src/analysis/lint.ts';
 import { RULES } from '../../src/analysis/rules/index.ts';
-import { withScriptFaults } from '../../src/raymond/bash-check.ts';
+import { addBashSyntaxErrors } from '../../src/raymond/bash-check.ts';
 import { readLessons } from './docs.ts';
 import { type Files, sheetOf } from './sheet-of.ts';
 
@@ -13,7 +13,7 @@ const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   'unknown-rule': ['endless-loop'],
 };
 
-const findIn = async (files: Files) => lint(await withScriptFaults(sheetOf(files)));
+const findIn = async (files: Files) => lintSource(await addBashSyntaxErrors(sheetOf(files)));
 
 /** Findings as the page shows them. */
 const say = async (files: Files): Promise<string> =>

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/analysis/build.ts';
-import { lint } from '../../src/analysis/lint.ts';
-import { readSheet } from '../../src/workflow/sheet.ts';
+import { lintSource } from '../../src/analysis/lint.ts';
+import { readWorkflowSource } from '../../src/workflow/sheet.ts';
 import { anyText } from '../core/builders.ts';
 import { exampleOf, filesShown } from '../docs/example.ts';
 import { readPage } from '../docs/page.ts';
@@ -13,8 +13,8 @@ import { sheetOf } from './sheet-of.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** That there is only one way on is no fault; everything else would be a false alarm. */
-const alarms = (sheet: Parameters<typeof lint>[0]): readonly string[] =>
-  lint(sheet)
+const alarms = (sheet: Parameters<typeof lintSource>[0]): readonly string[] =>
+  lintSource(sheet)
     .filter(({ rule }) => rule !== 'implicit-transition')
     .map(({ rule, file, line }) => `${rule} ${file}:${line}`);
 
@@ -24,7 +24,7 @@ describe('nothing is wrong with', () => {
 
   test.each(examples.map(({ name }) => name))('examples/%s', async (name) => {
     const circumstances = { platform: 'unix', resetStack: 'keep', variables: [] } as const;
-    const { sheet } = await readSheet(join(ROOT, 'examples', name), circumstances);
+    const { source: sheet } = await readWorkflowSource(join(ROOT, 'examples', name), circumstances);
     expect(alarms(sheet)).toStrictEqual([]);
   });
 
@@ -75,7 +75,7 @@ test('any workflow at all is looked through and drawn, and always in the same wa
   fc.assert(
     fc.property(workflow, fc.constantFrom('unix', 'windows'), (files, platform) => {
       const sheet = sheetOf(files, { platform });
-      expect(lint(sheet)).toStrictEqual(lint(sheet));
+      expect(lintSource(sheet)).toStrictEqual(lintSource(sheet));
       expect(buildGraph(sheet)).toStrictEqual(buildGraph(sheet));
     }),
     { numRuns: 100 },

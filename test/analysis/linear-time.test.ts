@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/analysis/build.ts';
-import { lint } from '../../src/analysis/lint.ts';
-import type { Sheet } from '../../src/analysis/sheet.ts';
+import { lintSource } from '../../src/analysis/lint.ts';
+import type { WorkflowSource } from '../../src/analysis/sheet.ts';
 import { sheetOf } from './sheet-of.ts';
 
 const FEW = 250;
@@ -16,7 +16,7 @@ type Shape = (n: number, size: number) => string;
  * How much more CPU time the work takes for many states than for an eighth of them: 8 if it is linear, 64 if it is
  * quadratic. The best of several attempts counts, and nobody tries again once it is good enough.
  */
-function growthBetween(work: (sheet: Sheet) => unknown, few: Sheet, many: Sheet): number {
+function growthBetween(work: (sheet: WorkflowSource) => unknown, few: WorkflowSource, many: WorkflowSource): number {
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < ATTEMPTS && least >= FAR_BELOW_QUADRATIC; attempt++) {
     const short = cpuMicros(() => {
@@ -28,7 +28,7 @@ function growthBetween(work: (sheet: Sheet) => unknown, few: Sheet, many: Sheet)
   return least;
 }
 
-const growth = (work: (sheet: Sheet) => unknown, shape: Shape): number =>
+const growth = (work: (sheet: WorkflowSource) => unknown, shape: Shape): number =>
   growthBetween(work, sheetOfSize(FEW, shape), sheetOfSize(MANY, shape));
 
 function cpuMicros(work: () => void): number {
@@ -40,7 +40,7 @@ function cpuMicros(work: () => void): number {
 
 const name = (n: number): string => (n === 0 ? 'START.md' : `S${n}.md`);
 
-function sheetOfSize(size: number, shape: Shape): Sheet {
+function sheetOfSize(size: number, shape: Shape): WorkflowSource {
   const files = Array.from({ length: size }, (_, n) => [name(n), shape(n, size)]);
   return sheetOf(Object.fromEntries(files));
 }
@@ -102,7 +102,7 @@ describe.each<readonly [string, Shape]>([
   ],
 ])('%s', (_, shape) => {
   test('is looked through in linear time', () => {
-    expect(growth(lint, shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
+    expect(growth(lintSource, shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
   });
 });
 
@@ -120,7 +120,7 @@ test('scripts are read in linear time, however long they are', () => {
     );
     return sheetOf({ 'START.sh': `#!/bin/bash\n${body.join('')}` });
   };
-  expect(growthBetween(lint, shape(FEW), shape(MANY))).toBeLessThan(FAR_BELOW_QUADRATIC);
+  expect(growthBetween(lintSource, shape(FEW), shape(MANY))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 
 const policed = (text: string): string =>
@@ -145,7 +145,7 @@ test.each([
     const text = `input ${piece.repeat(Math.ceil(length / piece.length))}`;
     return sheetOf({ 'START.md': policed(text), '1_START.md': text }, { entry: { kind: 'found', file: 'START.md' } });
   };
-  expect(growthBetween(lint, sheetFor(2 ** 12), sheetFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
+  expect(growthBetween(lintSource, sheetFor(2 ** 12), sheetFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 
 test.each([
@@ -164,11 +164,11 @@ test.each([
   ['the word read', 'read ', "echo '<result>$a</result>' #"],
 ])('a script full of %s is looked through in linear time', (_, piece, begin = '') => {
   const sheetFor = (length: number) => sheetOf({ 'START.sh': begin + piece.repeat(Math.ceil(length / piece.length)) });
-  expect(growthBetween(lint, sheetFor(2 ** 12), sheetFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
+  expect(growthBetween(lintSource, sheetFor(2 ** 12), sheetFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 
 test('a chain of twenty thousand steps is not too long', () => {
   const size = 20_000;
   const sheet = sheetOfSize(size, (n) => `Then <goto>${next(n, size)}</goto>.`);
-  expect(lint(sheet).map(({ rule, path }) => [rule, path.length])).toStrictEqual([['endless-loop', size]]);
+  expect(lintSource(sheet).map(({ rule, path }) => [rule, path.length])).toStrictEqual([['endless-loop', size]]);
 });

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readMentions } from '../../src/analysis/mentions.ts';
+import { readTagMentions } from '../../src/analysis/mentions.ts';
 import { readTags } from '../../src/core/tag.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { anyText } from '../core/builders.ts';
 
 const found = (text: string) =>
-  readMentions(text).tags.map(({ tag, offset }) => [offset, tag.name, tag.body, tag.attributes]);
+  readTagMentions(text).tags.map(({ tag, offset }) => [offset, tag.name, tag.body, tag.attributes]);
 
 describe('the tags of a text', () => {
   test('are those that the interpreter reads, and stand where they are said to', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const reading = readTags(text, TAG_NAMES);
-        const { tags, halves } = readMentions(text);
+        const { tags, halves } = readTagMentions(text);
         if (reading.kind === 'tags') expect([tags.map(({ tag }) => tag), halves]).toStrictEqual([reading.tags, []]);
         for (const { name, offset } of [...tags, ...halves]) {
           expect(text.slice(offset, offset + name.length + 1).toLowerCase()).toBe(`<${name}`);
@@ -51,7 +51,7 @@ describe('the tags of a text', () => {
 
   test('that are not closed are put aside, with the name that follows', () => {
     const text = 'If so <goto>A.md, else\n<fork next="N">W\nor say <result> and why. <goto>B</goto>';
-    expect(readMentions(text).halves).toStrictEqual([
+    expect(readTagMentions(text).halves).toStrictEqual([
       { name: 'goto', offset: 6, after: 'A.md' },
       { name: 'fork', offset: 23, after: 'W' },
       { name: 'result', offset: 47, after: 'and' },

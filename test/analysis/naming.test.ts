@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { namingIn } from '../../src/analysis/naming.ts';
+import { detectStateMentions } from '../../src/analysis/naming.ts';
 
 describe('a prompt speaks of a state', () => {
   test.each([
@@ -47,7 +47,7 @@ describe('a prompt speaks of a state', () => {
     ['審査.md', '終わったら審査に進む。'],
     ['1.md', 'Go to 1 then.'],
   ])('%s in: %s', (file, prompt) => {
-    expect(namingIn(prompt)(file)).toBe(true);
+    expect(detectStateMentions(prompt)(file)).toBe(true);
   });
 });
 
@@ -74,6 +74,6 @@ describe('a prompt does not speak of a state', () => {
     ['1.md', 'Do at least 1 of these.'],
     ['END.md', 'SEND it, or the ENDING.'],
   ])('%s in: %s', (file, prompt) => {
-    expect(namingIn(prompt)(file)).toBe(false);
+    expect(detectStateMentions(prompt)(file)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/analysis/build.ts';
-import { findEnds } from '../../src/analysis/ends.ts';
+import { findTermination } from '../../src/analysis/ends.ts';
 import { prove } from '../../src/analysis/proof.ts';
 import { sheetOf } from './sheet-of.ts';
 import { canEnd, canReturn, Interpreter, STATES, type Story, story, visits } from './story.ts';
@@ -89,7 +89,7 @@ describe('the proof and the interpreter agree:', () => {
     fc.assert(
       fc.property(story, (story) => {
         const { flow, endless } = proofOf(story);
-        const families = findEnds(flow, () => false);
+        const families = findTermination(flow, () => false);
         if (new Interpreter(story).familyEnds()) {
           expect(families.ends[flow.entry ?? 0]).toBe(true);
         } else if (families.ends[flow.entry ?? 0] === false) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { readMentions } from '../../src/analysis/mentions.ts';
-import { readQuoted } from '../../src/analysis/quoted.ts';
+import { readTagMentions } from '../../src/analysis/mentions.ts';
+import { readQuotedTags } from '../../src/analysis/quoted.ts';
 
 const quoted = (text: string) =>
-  readQuoted(text, readMentions(text).tags).map(({ tag, offset, fenced }) => [tag.body, offset, fenced]);
+  readQuotedTags(text, readTagMentions(text).tags).map(({ tag, offset, fenced }) => [tag.body, offset, fenced]);
 
 test.each([
   ['`<goto>A</goto>` or <goto>B</goto>', [['A', 1, false]]],

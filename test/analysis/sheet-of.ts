@@ -1,12 +1,12 @@
-import type { Sheet } from '../../src/analysis/sheet.ts';
+import type { WorkflowSource } from '../../src/analysis/sheet.ts';
 import { resolveEntry, runsOn } from '../../src/core/names.ts';
-import { sheetFileOf } from '../../src/workflow/sheet.ts';
+import { parseWorkflowFile } from '../../src/workflow/sheet.ts';
 
 /** The files of a workflow by name. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** A workflow made of these files, as lint looks at it. */
-export function sheetOf(files: Files, changes: Partial<Sheet> = {}): Sheet {
+export function sheetOf(files: Files, changes: Partial<WorkflowSource> = {}): WorkflowSource {
   const platform = changes.platform ?? 'unix';
   const names = Object.keys(files).sort();
   return {
@@ -17,7 +17,7 @@ export function sheetOf(files: Files, changes: Partial<Sheet> = {}): Sheet {
     resetStack: 'keep',
     variables: [],
     files: names.map((file) =>
-      runsOn(file, platform) ? sheetFileOf(file, bytesOf(files[file] ?? ''), platform) : { kind: 'other', file },
+      runsOn(file, platform) ? parseWorkflowFile(file, bytesOf(files[file] ?? ''), platform) : { kind: 'other', file },
     ),
     ...changes,
   };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { Step } from '../../src/analysis/reach.ts';
+import type { PathStep } from '../../src/analysis/reach.ts';
 import { due } from '../../src/core/due.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
-import { literalTag } from '../../src/core/reminder.ts';
-import { agentOf, DEFAULT_OPTIONS, newRun, type Run, withAgent } from '../../src/core/run.ts';
+import { formatPolicyTag } from '../../src/core/reminder.ts';
+import { DEFAULT_OPTIONS, getAgent, newRun, type Run, withAgent } from '../../src/core/run.ts';
 import { step } from '../../src/core/step.ts';
 import type { TagName } from '../../src/core/transitions/index.ts';
 
@@ -56,7 +56,7 @@ function textOf(policy: readonly PolicyEntry[]): string {
   const entries = policy.map(({ tag, target, attributes }) => {
     return `  - ${JSON.stringify({ tag, ...(target !== null && { target }), ...attributes })}\n`;
   });
-  return `---\nallowed_transitions:\n${entries.join('')}---\n${policy.map(literalTag).join('\n')}\n`;
+  return `---\nallowed_transitions:\n${entries.join('')}---\n${policy.map(formatPolicyTag).join('\n')}\n`;
 }
 
 /** Plays stories with the real interpreter. */
@@ -71,12 +71,12 @@ export class Interpreter {
     const workflow = { name: 'story', path: '/story', platform: 'unix' } as const;
     const run = newRun({ id: 'r', workflow, startedAt: 0, options: DEFAULT_OPTIONS, state, cwd: '/', input: null });
     const frame = { state: HOME, session: null, cwd: '/', model: null, effort: null };
-    return home ? withAgent(run, { ...agentOf(run, 'main'), stack: [frame] }) : run;
+    return home ? withAgent(run, { ...getAgent(run, 'main'), stack: [frame] }) : run;
   }
 
   /** What becomes of a run when one of its agents answers with what this entry permits. */
   answer(run: Run, agent: string, entry: PolicyEntry): Run {
-    const policy = this.story.policies[agentOf(run, agent).state] ?? [];
+    const policy = this.story.policies[getAgent(run, agent).state] ?? [];
     const rules = { policy, maxVisits: null };
     const began = step(run, { kind: 'began', at: 0, agent, sessionId: 's', rules, warnings: [] });
     const scope = { files: [...STATES, HOME], platform: 'unix' } as const;
@@ -84,7 +84,7 @@ export class Interpreter {
       kind: 'answered',
       at: 0,
       agent,
-      text: literalTag(entry),
+      text: formatPolicyTag(entry),
       cost: null,
       denials: [],
       folders: {},
@@ -96,7 +96,7 @@ export class Interpreter {
   /** The agents that can still go on. */
   ready(run: Run): Run['agents'] {
     return due(run)
-      .flatMap(({ agent }) => agentOf(run, agent))
+      .flatMap(({ agent }) => getAgent(run, agent))
       .filter(({ state }) => state !== HOME);
   }
 
@@ -106,7 +106,7 @@ export class Interpreter {
     const queue = [start];
     for (let i = 0; i < queue.length; i++) {
       const run = queue[i] ?? start;
-      const now = agentOf(run, agent);
+      const now = getAgent(run, agent);
       const key = [now.phase.kind, now.input, now.state, ...now.stack.map(({ state }) => state)].join();
       if (seen.has(key) || now.stack.length > deepest) continue;
       seen.add(key);
@@ -118,20 +118,20 @@ export class Interpreter {
   }
 
   /** Walks a way step by step and says where it ends. */
-  walk(path: readonly Step[]): string {
+  walk(path: readonly PathStep[]): string {
     let run = this.begin('START.md');
     let agent = 'main';
     for (const step of path) {
-      const { state } = agentOf(run, agent);
+      const { state } = getAgent(run, agent);
       const entry = this.story.policies[state]?.find((each) => isSaid(each, step));
       if (entry === undefined || state !== step.from) throw new Error(`${state} cannot go ${JSON.stringify(step)}`);
-      const depth = agentOf(run, agent).stack.length;
+      const depth = getAgent(run, agent).stack.length;
       const before = run.agents.length;
       run = this.answer(run, agent, entry);
       if (step.how === 'worker') agent = run.agents[before]?.id ?? '';
       if (step.how === 'back') run = this.comeBack(run, agent, depth, step.to);
     }
-    return agentOf(run, agent).state;
+    return getAgent(run, agent).state;
   }
 
   /** Whether some play ends every agent; those that fork more than a few are given up. */
@@ -153,7 +153,7 @@ export class Interpreter {
   /** Plays on until a result has led back to the caller; clearing the stack is another way to lose its frames. */
   private comeBack(run: Run, agent: string, depth: number, to: string): Run {
     for (const later of this.positions(run, agent, depth + DEEPEST)) {
-      const { stack, state, input } = agentOf(later, agent);
+      const { stack, state, input } = getAgent(later, agent);
       if (stack.length === depth && state === to && input !== null) return later;
     }
     throw new Error('the call does not come back');
@@ -163,7 +163,7 @@ export class Interpreter {
 /** Whether a call of this state comes back in some play. */
 export function canReturn(interpreter: Interpreter, state: string): boolean {
   for (const run of interpreter.positions(interpreter.begin(state, true))) {
-    if (agentOf(run, 'main').state === HOME) return true;
+    if (getAgent(run, 'main').state === HOME) return true;
   }
   return false;
 }
@@ -171,7 +171,7 @@ export function canReturn(interpreter: Interpreter, state: string): boolean {
 /** Whether an agent that begins in this state ends in some play. */
 export function canEnd(interpreter: Interpreter, state: string): boolean {
   for (const run of interpreter.positions(interpreter.begin(state))) {
-    if (agentOf(run, 'main').phase.kind === 'ended') return true;
+    if (getAgent(run, 'main').phase.kind === 'ended') return true;
   }
   return false;
 }
@@ -191,7 +191,7 @@ export function visits(interpreter: Interpreter): ReadonlySet<string> {
   return seen;
 }
 
-function isSaid({ tag, target, attributes }: PolicyEntry, { to, how, after, ...step }: Step): boolean {
+function isSaid({ tag, target, attributes }: PolicyEntry, { to, how, after, ...step }: PathStep): boolean {
   if (tag !== step.tag) return false;
   if (how === 'back') return target === after && attributes.return === to;
   if (how === 'next') return target === after && attributes.next === to;

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Version } from '../../src/turns/claude/version.ts';
+import type { ClaudeVersion } from '../../src/turns/claude/version.ts';
 
 /** A real Claude Code of a known version. */
 export interface Pinned {
-  readonly version: Version;
+  readonly version: ClaudeVersion;
   readonly path: string;
   readonly isInstalled: boolean;
 }
@@ -12,7 +12,7 @@ export interface Pinned {
 /** A placeholder is a short text; the program is not. */
 const SMALLEST_PROGRAM = 1_000_000;
 
-const pin = (version: Version): Pinned => {
+const pin = (version: ClaudeVersion): Pinned => {
   const path = join(import.meta.dirname, 'node_modules', `claude-code-${version[2]}`, 'bin', 'claude.exe');
   return { version, path, isInstalled: existsSync(path) && statSync(path).size > SMALLEST_PROGRAM };
 };

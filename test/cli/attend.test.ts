@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { obey } from '../../src/cli/obey.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import type { Screen, Terminal } from '../../src/cli/terminal.ts';
 import { PaperTerminal } from '../observers/live/paper-terminal.ts';
 
@@ -74,7 +74,7 @@ class Desk implements Terminal {
 
 async function raymond(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const desk = new Desk();
-  const code = await obey(argv, desk);
+  const code = await runCli(argv, desk);
   return { code, out: desk.stdout, err: desk.stderr };
 }
 
@@ -170,7 +170,7 @@ describe('whoever watches', () => {
       broken += 1;
       throw new Error('out of order');
     };
-    expect(await obey(['wf', '--events', '--log-file', 'log'], { ...desk, out })).toBe(70);
+    expect(await runCli(['wf', '--events', '--log-file', 'log'], { ...desk, out })).toBe(70);
     expect(broken).toBeGreaterThan(1);
     expect(desk.stderr).toContain('[main] NEXT.sh → end (result) $0.00\n');
     expect(readFileSync(join(home, 'log'), 'utf8')).toContain('run_ended');
@@ -188,7 +188,7 @@ describe('whoever watches', () => {
   test('learns what could not be printed, and the run ends as it ended', async () => {
     workflow(TWO);
     const desk = new Desk();
-    expect(await obey(['wf', '--run-id', 'r1'], { ...desk, takeFault: () => 'ENOSPC' })).toBe(0);
+    expect(await runCli(['wf', '--run-id', 'r1'], { ...desk, takeWriteError: () => 'ENOSPC' })).toBe(0);
     expect(desk.stderr).toMatch(
       /\nWhat was to be printed could not be written \(ENOSPC\); `raymond status r1` shows it\.\n$/,
     );
@@ -220,7 +220,7 @@ describe('in a terminal', () => {
     workflow({ 'START.sh': `printf '<result>\\033[2J\\033]0;owned\\007r</result>'` });
     const screen = new PaperTerminal();
     const desk = new Desk(screen);
-    await obey(['wf', '--run-id', 'r1'], desk);
+    await runCli(['wf', '--run-id', 'r1'], desk);
     expect(desk.stdout).toBe('r\n');
     expect(screen).toMatchObject({
       title: 'shell',
@@ -233,14 +233,14 @@ describe('in a terminal', () => {
   test.each([['--events'], ['--quiet']])('%s wants no live view', async (flag) => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     const screen = new PaperTerminal();
-    await obey(['wf', flag], new Desk(screen));
+    await runCli(['wf', flag], new Desk(screen));
     expect(screen.writes).toStrictEqual([]);
   });
 
   test('an error before the start leaves no trace on the screen', async () => {
     const screen = new PaperTerminal();
     const desk = new Desk(screen);
-    expect(await obey(['nowhere'], desk)).toBe(64);
+    expect(await runCli(['nowhere'], desk)).toBe(64);
     expect(screen.writes).toStrictEqual([]);
     expect(screen.isWatched).toBe(false);
   });
@@ -252,7 +252,7 @@ test('a first Ctrl-C lets the turn finish, and the summary says how to go on', a
     'NEXT.sh': 'echo "<result>r</result>"',
   });
   const desk = new Desk();
-  const over = obey(['wf', '--run-id', 'r1'], desk);
+  const over = runCli(['wf', '--run-id', 'r1'], desk);
   await desk.says('[main] START.sh\n');
   desk.interrupt();
   await desk.says('press Ctrl-C again');

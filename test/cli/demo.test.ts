@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { obey } from '../../src/cli/obey.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import { PaperTerminal } from '../observers/live/paper-terminal.ts';
 import { newRoom } from './room.ts';
 
@@ -33,7 +33,7 @@ describe('raymond demo', () => {
     const places = (process.env.PATH ?? '').split(delimiter).filter((place) => !existsSync(join(place, 'raymond')));
     const env = { ...process.env, PATH: [bin, ...places].join(delimiter) };
     const mine = room.terminal(env);
-    expect(await obey(['demo', '--fast'], mine)).toBe(0);
+    expect(await runCli(['demo', '--fast'], mine)).toBe(0);
     const [, raymond, again] =
       /^ {2}\(cd raymond-demo && (.*) logs last\) .*\n {2}(.*) init /m.exec(mine.said().err) ?? [];
     const main = join(PROJECT, 'dist', 'raymond.js');
@@ -48,7 +48,7 @@ describe('raymond demo', () => {
 
   test('begins with a few words that fit on a narrow screen', async () => {
     const mine = newRoom().terminal();
-    expect(await obey(['demo', '--fast'], { ...mine, screen: new PaperTerminal(40) })).toBe(0);
+    expect(await runCli(['demo', '--fast'], { ...mine, screen: new PaperTerminal(40) })).toBe(0);
     const [words = ''] = mine.said().err.split('\n\n');
     expect(words).toContain('canned\n  answers, so nothing is paid.');
     expect(Math.max(...words.split('\n').map((line) => line.length))).toBeLessThan(40);
@@ -116,9 +116,9 @@ describe('raymond demo', () => {
       return () => {};
     };
     const mine = { ...room.terminal(), onInterrupt: interrupting };
-    expect(await obey(['demo', '--fast'], mine)).toBe(130);
+    expect(await runCli(['demo', '--fast'], mine)).toBe(130);
     expect(mine.said().err).toMatch(/\nTo go on: cd raymond-demo && raymond resume demo-\S+\n$/);
-    expect(await obey(['resume', 'last'], { ...room.terminal(), cwd: join(room.cwd, 'raymond-demo') })).toBe(0);
+    expect(await runCli(['resume', 'last'], { ...room.terminal(), cwd: join(room.cwd, 'raymond-demo') })).toBe(0);
   });
 
   test('takes between ten seconds and a minute where somebody watches, by the times in its answers', () => {

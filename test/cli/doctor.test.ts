@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { doctor } from '../../src/cli/commands/doctor.ts';
+import { handleDoctor } from '../../src/cli/commands/doctor.ts';
 import { DEFAULT_OPTIONS, newRun } from '../../src/core/run.ts';
-import { opening } from '../../src/core/step.ts';
-import { judgeStatus } from '../../src/raymond/doctor/claude.ts';
-import { judgeNode } from '../../src/raymond/doctor/machine.ts';
-import type { Diagnosis } from '../../src/raymond/doctor.ts';
+import { initialEvents } from '../../src/core/step.ts';
+import { interpretAuthStatus } from '../../src/raymond/doctor/claude.ts';
+import { checkNodeVersion } from '../../src/raymond/doctor/machine.ts';
+import type { DoctorResult } from '../../src/raymond/doctor.ts';
 import { layoutOf } from '../../src/store/layout.ts';
 import { createRun } from '../../src/store/store.ts';
-import { versionText } from '../../src/turns/claude/version.ts';
+import { formatClaudeVersion } from '../../src/turns/claude/version.ts';
 import { PINNED } from '../claude-code/pinned.ts';
 import { startMessagesApi } from '../messages-api/server.ts';
 import { newRoom, type Room } from './room.ts';
@@ -34,10 +34,10 @@ async function examine(
   { terminal }: Room,
   env: NodeJS.ProcessEnv,
   words: Readonly<Record<string, string | boolean>> = {},
-): Promise<{ code: number; checks: Readonly<Record<string, Diagnosis>> }> {
+): Promise<{ code: number; checks: Readonly<Record<string, DoctorResult>> }> {
   const mine = terminal(env);
-  const code = await doctor([], { json: true, ...words }, mine);
-  const { ok, checks } = JSON.parse(mine.said().out) as { ok: boolean; checks: Diagnosis[] };
+  const code = await handleDoctor([], { json: true, ...words }, mine);
+  const { ok, checks } = JSON.parse(mine.said().out) as { ok: boolean; checks: DoctorResult[] };
   expect(ok).toBe(code === 0);
   return { code, checks: Object.fromEntries(checks.map((each) => [each.name, each])) };
 }
@@ -46,7 +46,7 @@ describe('the doctor', () => {
   test('finds everything in order, in lines that say so', async () => {
     const room = withClaude(claudeSaying('{"loggedIn":true,"authMethod":"api_key"}'));
     const mine = room.terminal(room.env);
-    expect(await doctor([], {}, mine)).toBe(0);
+    expect(await handleDoctor([], {}, mine)).toBe(0);
     const { out } = mine.said();
     expect(out).toMatch(/^✓ Node {9}\d+\.\d+\.\d+ at /m);
     expect(out).toContain(`✓ Claude Code  2.1.325 at ${join(room.cwd, 'bin', 'claude')}\n`);
@@ -145,7 +145,7 @@ describe('the doctor', () => {
       cwd: room.cwd,
       input: null,
     });
-    const store = await createRun(layoutOf(join(room.cwd, '.raymond')), run, opening(run));
+    const store = await createRun(layoutOf(join(room.cwd, '.raymond')), run, initialEvents(run));
     await store.close();
     const { checks } = await examine(room, room.env);
     expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 cut off: night-1' });
@@ -161,7 +161,7 @@ describe('the doctor', () => {
       onResize: () => () => {},
       onLeave: () => () => {},
     };
-    await doctor([], {}, { ...mine, outIsScreen: true, screen });
+    await handleDoctor([], {}, { ...mine, outIsScreen: true, screen });
     const wide = mine
       .said()
       .out.split('\n')
@@ -187,7 +187,7 @@ describe('what Claude Code says of its login', () => {
     ['', 'skipped', '`claude auth status` does not tell'],
     ['null', 'skipped', '`claude auth status` does not tell'],
   ])('%s is understood', (text, level, message) => {
-    expect(judgeStatus(text)).toMatchObject({ level, message });
+    expect(interpretAuthStatus(text)).toMatchObject({ level, message });
   });
 });
 
@@ -196,12 +196,12 @@ test('Node is held to the version that the package asks for', () => {
     engines: { node: string };
   };
   const [major = 0, minor = 0] = engines.node.replace('>=', '').split('.').map(Number);
-  expect(judgeNode(`${major}.${minor}.0`, 'node').level).toBe('ok');
-  expect(judgeNode(`${major}.${minor - 1}.9`, 'node').level).toBe('error');
+  expect(checkNodeVersion(`${major}.${minor}.0`, 'node').level).toBe('ok');
+  expect(checkNodeVersion(`${major}.${minor - 1}.9`, 'node').level).toBe('error');
 });
 
 for (const { version, path, isInstalled } of PINNED) {
-  const name = `asking Claude Code ${versionText(version)}`;
+  const name = `asking Claude Code ${formatClaudeVersion(version)}`;
   const title = isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
   describe.skipIf(!isInstalled)(title, { timeout: 200_000 }, () => {
     const envOf = (room: Room, url: string): NodeJS.ProcessEnv => ({

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { CATALOGUE } from '../../src/cli/catalogue.ts';
-import { obey } from '../../src/cli/obey.ts';
+import { COMMAND_TABLE } from '../../src/cli/catalogue.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import { PaperTerminal } from '../observers/live/paper-terminal.ts';
 import { newRoom } from './room.ts';
 
-const PAGES = [['--help'], ...CATALOGUE.map(({ name }) => [name, '--help'])];
+const PAGES = [['--help'], ...COMMAND_TABLE.map(({ name }) => [name, '--help'])];
 
 async function helpAt(columns: number, argv: readonly string[]): Promise<string> {
   const terminal = newRoom().terminal();
-  expect(await obey(argv, { ...terminal, screen: new PaperTerminal(columns) })).toBe(0);
+  expect(await runCli(argv, { ...terminal, screen: new PaperTerminal(columns) })).toBe(0);
   return terminal.said().out;
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { RULES } from '../../src/analysis/rules/index.ts';
-import { obey } from '../../src/cli/obey.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import { buildZip } from '../workflow/zip-builder.ts';
 import { newRoom, type Room } from './room.ts';
 
@@ -325,7 +325,7 @@ test('in a terminal there is colour and no line is too long; in a pipe there is 
   const room = roomWith(BROKEN);
   const screen = { colour: true, size: () => ({ columns: 60, rows: 20 }) };
   const terminal = { ...room.terminal(), outIsScreen: true, screen: screen as never };
-  await obey(['lint', 'bad'], terminal);
+  await runCli(['lint', 'bad'], terminal);
   const { out } = terminal.said();
   expect(out).toContain('\u001b[31merror\u001b[39m');
   const lines = out.split('\n').map((line) => stripVTControlCharacters(line));

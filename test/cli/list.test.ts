@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runTable } from '../../src/cli/run-table.ts';
+import { renderRunTable } from '../../src/cli/run-table.ts';
 import { widthOf } from '../../src/observers/fit.ts';
-import { dyeFor } from '../../src/observers/ink.ts';
-import { runsHere } from '../../src/raymond/runs.ts';
+import { createColorizer } from '../../src/observers/ink.ts';
+import { listRuns } from '../../src/raymond/runs.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 
@@ -111,7 +111,7 @@ test('a thousand runs are listed', async () => {
 });
 
 describe('on a screen', () => {
-  const pageOf = (columns: number) => ({ columns, dye: dyeFor(false), now: Date.now() });
+  const pageOf = (columns: number) => ({ columns, colorize: createColorizer(false), now: Date.now() });
 
   test.each([
     [80, 'RUN     NAME       STATUS           AGENTS     COST  AGE', 'over-1'],
@@ -122,7 +122,7 @@ describe('on a screen', () => {
     [20, 'over-1  over', '  iteration limit'],
   ])('of %i columns every line fits, and what is left out is what matters least', async (columns, first, second) => {
     const { cwd } = await manySorts();
-    const lines = runTable(await runsHere(cwd), pageOf(columns));
+    const lines = renderRunTable(await listRuns(cwd), pageOf(columns));
     expect(lines[0]).toBe(first);
     expect(lines[1]).toMatch(new RegExp(`^${second}`));
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
@@ -133,7 +133,7 @@ describe('on a screen', () => {
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
     const id = 'x'.repeat(60);
     await raymond('wf', '--run-id', id);
-    expect(runTable(await runsHere(cwd), pageOf(40))[0]).toBe(id);
+    expect(renderRunTable(await listRuns(cwd), pageOf(40))[0]).toBe(id);
   });
 
   test('a name drives no terminal', async () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { liveShow } from '../../src/cli/live-show.ts';
+import { createLiveReporter } from '../../src/cli/live-show.ts';
 import type { Event } from '../../src/core/event.ts';
 import { Stage, usd } from '../core/play.ts';
 import { PaperClock, PaperTerminal } from '../observers/live/paper-terminal.ts';
@@ -13,7 +13,7 @@ const BOOK = { files: ['START.md', 'CHECK.sh'] };
 function setUp({ verbose = false, columns = 62 } = {}) {
   const terminal = new PaperTerminal(columns);
   const clock = new PaperClock();
-  const show = liveShow(terminal, verbose, clock);
+  const show = createLiveReporter(terminal, verbose, clock);
   const tell = (events: readonly Event[]): void => {
     for (const event of events) show.observe(event);
     clock.pass(100);
@@ -60,7 +60,7 @@ run run-1: /w/book
     const past = [...stage.events];
     stage.resume().begin('main');
     let recall: (events: readonly Event[]) => void = () => {};
-    show.recall?.(
+    show.loadPast?.(
       new Promise((done) => {
         recall = done;
       }),

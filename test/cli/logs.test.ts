@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { obey } from '../../src/cli/obey.ts';
-import { tellLogs } from '../../src/raymond/logs.ts';
+import { runCli } from '../../src/cli/obey.ts';
+import { writeLogs } from '../../src/raymond/logs.ts';
 import { resumeRun } from '../../src/raymond/resume.ts';
 import { runWorkflow } from '../../src/raymond/start.ts';
 import { eventually } from '../process/turns.ts';
@@ -186,7 +186,7 @@ describe('raymond logs of a run that is under way', () => {
     const { finished } = await runWorkflow('wf', { cwd: room.cwd, runId: 'r1' });
     const terminal = lines(room);
     await eventually('a run', () => readdirSync(join(room.cwd, '.raymond')).includes('state'));
-    const told = obey(['logs', 'last', '--follow'], terminal);
+    const told = runCli(['logs', 'last', '--follow'], terminal);
     await terminal.has('[main_w1] | at work\n');
     await terminal.has('[main] | also\n');
     expect(terminal.said().out).not.toContain('back');
@@ -216,7 +216,7 @@ describe('raymond logs of a run that is under way', () => {
     const { finished } = await runWorkflow('wf', { cwd: room.cwd });
     await eventually('a run', () => readdirSync(join(room.cwd, '.raymond')).includes('state'));
     const terminal = lines(room);
-    const told = obey(['logs', '--raw', '--follow', '--agent', 'main_w1'], terminal);
+    const told = runCli(['logs', '--raw', '--follow', '--agent', 'main_w1'], terminal);
     await terminal.has('at work\n');
     writeFileSync(join(room.cwd, 'go'), '');
     expect(await told).toBe(0);
@@ -229,8 +229,8 @@ describe('raymond logs of a run that is under way', () => {
     const { finished } = await runWorkflow('wf', { cwd: room.cwd });
     const enough = new AbortController();
     const heard: string[] = [];
-    await tellLogs('last', {
-      ...{ cwd: room.cwd, follow: true, enough: enough.signal, aside: () => {} },
+    await writeLogs('last', {
+      ...{ cwd: room.cwd, follow: true, signal: enough.signal, writeMessage: () => {} },
       write(line) {
         heard.push(line);
         if (line.includes('at work')) enough.abort();
@@ -253,7 +253,7 @@ describe('raymond logs of a run that is under way', () => {
       }
     });
     const terminal = lines(room);
-    const told = obey(['logs', 'r1', '--follow'], terminal);
+    const told = runCli(['logs', 'r1', '--follow'], terminal);
     await terminal.has('[main_w1] | at work\n');
     owner.kill('SIGKILL');
     await once(owner, 'exit');

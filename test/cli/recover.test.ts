@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { obey } from '../../src/cli/obey.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 
@@ -98,7 +98,7 @@ describe('with --resume', () => {
         return () => {};
       },
     };
-    expect(await obey(['recover', '--resume'], terminal)).toBe(130);
+    expect(await runCli(['recover', '--resume'], terminal)).toBe(130);
     expect(err).toContain('1 run not gone on with. To go on: raymond recover --resume\n');
     expect((await room.raymond('list')).out).toMatch(/\nr2 .*interrupted .*\nr1 .*crashed /);
   });

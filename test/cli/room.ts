@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { obey } from '../../src/cli/obey.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 
 /** What a command said, and how it ended. */
@@ -43,7 +43,7 @@ export function newRoom(): Room {
     terminal,
     async raymond(...argv) {
       const mine = terminal();
-      const code = await obey(argv, mine);
+      const code = await runCli(argv, mine);
       return { code, ...mine.said() };
     },
   };

@@ -2,11 +2,11 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { statusPage } from '../../src/cli/status-page.ts';
+import { renderStatusReport } from '../../src/cli/status-page.ts';
 import type { Agent } from '../../src/core/agent.ts';
 import { widthOf } from '../../src/observers/fit.ts';
-import { dyeFor } from '../../src/observers/ink.ts';
-import { reportOn } from '../../src/raymond/status.ts';
+import { createColorizer } from '../../src/observers/ink.ts';
+import { getStatus } from '../../src/raymond/status.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 
@@ -192,7 +192,11 @@ test('half a line at the end of the journal is passed over and left alone', asyn
 describe('on a narrow screen', () => {
   test.each([[80], [60], [40], [30]])('of %i columns only what is to be copied is wider', async (columns) => {
     const { cwd } = await stoppedMidway();
-    const lines = statusPage(await reportOn('r1', cwd), { columns, dye: dyeFor(false), now: Date.now() });
+    const lines = renderStatusReport(await getStatus('r1', cwd), {
+      columns,
+      colorize: createColorizer(false),
+      now: Date.now(),
+    });
     const toBeCopied = /^To go on: |^workflow|^ {2}\/|session /;
     for (const line of lines.filter((each) => !toBeCopied.test(each))) {
       expect(widthOf(line)).toBeLessThanOrEqual(columns);
@@ -202,16 +206,16 @@ describe('on a narrow screen', () => {
 
   test('a hundred agents are folded, those that have ended first; in a pipe all are there', async () => {
     const { cwd } = await stoppedMidway();
-    const { run, ...report } = await reportOn('r1', cwd);
+    const { run, ...report } = await getStatus('r1', cwd);
     const [main, worker] = run.agents as readonly [Agent, Agent];
     const workers = Array.from({ length: 99 }, (_, at) => ({ ...worker, id: `w${at}` }));
     const crowded = { ...report, run: { ...run, agents: [...workers, main] } };
-    const page = { dye: dyeFor(false), now: Date.now() };
-    const onScreen = statusPage(crowded, { ...page, columns: 80 });
+    const page = { colorize: createColorizer(false), now: Date.now() };
+    const onScreen = renderStatusReport(crowded, { ...page, columns: 80 });
     expect(onScreen.filter((line) => line.includes('WORK.sh    ended'))).toHaveLength(29);
     expect(onScreen).toContain('… and 70 more agents: --json has them all');
     expect(onScreen.some((line) => /^main +CALLEE\.sh /.test(line))).toBe(true);
-    const piped = statusPage(crowded, { ...page, columns: Number.POSITIVE_INFINITY });
+    const piped = renderStatusReport(crowded, { ...page, columns: Number.POSITIVE_INFINITY });
     expect(piped.filter((line) => line.includes('WORK.sh    ended'))).toHaveLength(99);
   });
 });

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { obey } from '../../src/cli/obey.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import type { Event } from '../../src/core/event.ts';
-import { processesMarked } from '../../src/process/marker.ts';
+import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { resumeRun } from '../../src/raymond/resume.ts';
 import { runWorkflow } from '../../src/raymond/start.ts';
-import { type StopWaiting, stopRun } from '../../src/raymond/stop.ts';
+import { type StopProgress, stopRun } from '../../src/raymond/stop.ts';
 import { ownerOf } from '../../src/store/owner.ts';
-import { askToStop } from '../../src/store/stop-request.ts';
+import { requestStop } from '../../src/store/stop-request.ts';
 import { appears, type OwnerProcess, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 
@@ -33,7 +33,7 @@ describe('a run in another process', () => {
   test('is stopped when its turn has come to its end; its process exits with 3, and a resume goes on', async () => {
     const room = await driven();
     const outcome = await stopping(room, () => go(room));
-    expect([outcome.kind, outcome.seen.standing]).toStrictEqual(['stopped', 'paused']);
+    expect([outcome.kind, outcome.seen.observedStatus]).toStrictEqual(['stopped', 'paused']);
     expect(await room.owner.exited).toBe(3);
     expect(room.owner.err()).toContain('[main] START.sh → NEXT.sh (goto)');
     expect(room.owner.err()).toContain('nothing new is started: the run was told to stop');
@@ -50,18 +50,18 @@ describe('a run in another process', () => {
       err: `${id} (process ${owner.pid}) is stopping: turns under way are ended.\n`,
     });
     expect(await owner.exited).toBe(3);
-    expect(await processesMarked(`${id}/`)).toStrictEqual([]);
+    expect(await findMarkedProcesses(`${id}/`)).toStrictEqual([]);
   });
 
   test('is stopped with its turns by a second request', async () => {
     const room = await driven();
     const stages: string[] = [];
-    const note = ({ stage }: StopWaiting): void => void stages.push(stage);
+    const note = ({ stage }: StopProgress): void => void stages.push(stage);
     const first = stopRun('r1', { cwd: room.cwd, observe: note });
     await vi.waitUntil(() => stages.length === 1);
     const second = stopRun('r1', { cwd: room.cwd, observe: note });
     for (const { kind, seen } of await Promise.all([first, second])) {
-      expect([kind, seen.standing]).toStrictEqual(['stopped', 'paused']);
+      expect([kind, seen.observedStatus]).toStrictEqual(['stopped', 'paused']);
     }
     expect(stages).toStrictEqual(['soon', 'now']);
     expect(await room.owner.exited).toBe(3);
@@ -80,7 +80,7 @@ describe('a run in another process', () => {
         return () => {};
       },
     };
-    expect(await obey(['stop', 'r1'], terminal)).toBe(130);
+    expect(await runCli(['stop', 'r1'], terminal)).toBe(130);
     expect(terminal.said().out).toBe('r1 goes on stopping by itself.\nTo end it now: raymond stop r1 --now\n');
     await vi.waitUntil(async () => (await room.raymond('list')).out.includes('stopping'), { timeout: 20_000 });
     expect((await room.raymond('status')).out).toContain(
@@ -103,7 +103,7 @@ describe('a run in another process', () => {
       },
     });
     expect(told).toStrictEqual(['stopping', 'unheard']);
-    expect(outcome.seen.standing).toBe('paused');
+    expect(outcome.seen.observedStatus).toBe('paused');
   });
 });
 
@@ -147,7 +147,7 @@ test('what a process was asked that was killed before it heard stops nobody late
   room.owner.signal('SIGSTOP');
   const folder = join(room.cwd, '.raymond', 'runs', 'r1');
   const { life } = (await ownerOf(folder)) ?? {};
-  expect(await askToStop(folder, life ?? '', 'now')).toBe(true);
+  expect(await requestStop(folder, life ?? '', 'now')).toBe(true);
   room.owner.signal('SIGKILL');
   await room.owner.exited;
   go(room);
@@ -169,7 +169,7 @@ describe('a run whose process is gone', () => {
     const err = (text: string): void => {
       if (text.includes('taken up')) go(room);
     };
-    expect(await obey(['stop', 'r1'], { ...terminal, err })).toBe(0);
+    expect(await runCli(['stop', 'r1'], { ...terminal, err })).toBe(0);
     expect(terminal.said().out).toBe('r1 has stopped: paused.\nTo go on: raymond resume r1\n');
     expect((await room.raymond('status')).out).toMatch(/\nmain {3}NEXT\.sh {2}to go on here/);
   });
@@ -177,13 +177,13 @@ describe('a run whose process is gone', () => {
   test('is taken up and its turns are ended by --now', async () => {
     const id = randomUUID();
     const { owner, raymond } = await left(id);
-    expect(await processesMarked(`${id}/`)).not.toStrictEqual([]);
+    expect(await findMarkedProcesses(`${id}/`)).not.toStrictEqual([]);
     expect(await raymond('stop', id, '--now')).toMatchObject({
       code: 0,
       out: expect.stringContaining(`${id} has stopped: paused.`),
       err: `The process ${owner.pid} of ${id} is gone; the run is taken up to be stopped: turns under way are ended.\n`,
     });
-    expect(await processesMarked(`${id}/`)).toStrictEqual([]);
+    expect(await findMarkedProcesses(`${id}/`)).toStrictEqual([]);
   });
 });
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { knowsUnicode, plainSigns } from '../../src/cli/charset.ts';
-import { outletInto } from '../../src/cli/outlet.ts';
+import { replaceSymbolsWithAscii, supportsUnicode } from '../../src/cli/charset.ts';
+import { createOutputWriter } from '../../src/cli/outlet.ts';
 import { widthOf } from '../../src/observers/fit.ts';
 
 describe('an outlet', () => {
@@ -14,11 +14,11 @@ describe('an outlet', () => {
     new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('no'), { code })) });
 
   test('says once why something could not be written, and never throws', async () => {
-    const outlet = outletInto(failing('ENOSPC'));
+    const outlet = createOutputWriter(failing('ENOSPC'));
     outlet.write('one');
     outlet.write('two');
     await setImmediate();
-    expect([outlet.takeFault(), outlet.takeFault()]).toStrictEqual(['ENOSPC', null]);
+    expect([outlet.takeWriteError(), outlet.takeWriteError()]).toStrictEqual(['ENOSPC', null]);
   });
 
   test('does not mind if a stream throws', () => {
@@ -26,16 +26,16 @@ describe('an outlet', () => {
     stream.write = () => {
       throw Object.assign(new Error('no'), { code: 'EFBIG' });
     };
-    const outlet = outletInto(stream);
+    const outlet = createOutputWriter(stream);
     outlet.write('one');
-    expect(outlet.takeFault()).toBe('EFBIG');
+    expect(outlet.takeWriteError()).toBe('EFBIG');
   });
 
   test.each(['EPIPE', 'EIO'])('does not mind if the reader has left: %s', async (code) => {
-    const outlet = outletInto(failing(code));
+    const outlet = createOutputWriter(failing(code));
     outlet.write('one');
     await setImmediate();
-    expect(outlet.takeFault()).toBeNull();
+    expect(outlet.takeWriteError()).toBeNull();
   });
 });
 
@@ -48,13 +48,13 @@ test.each<[NodeJS.ProcessEnv, boolean]>([
   [{ LANG: 'en_US.UTF-8', LC_ALL: 'C' }, false],
   [{ LANG: 'C', LC_CTYPE: 'en_US.UTF-8' }, true],
 ])('whether the locale %j knows more than ASCII: %s', (env, knows) => {
-  expect(knowsUnicode(env, 'linux')).toBe(knows);
+  expect(supportsUnicode(env, 'linux')).toBe(knows);
 });
 
 test('signs in ASCII are as wide as what they stand for', () => {
   const signs = '── a → b … · — ⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ é';
-  expect(plainSigns(signs)).toBe('-- a > b ~ . - |/-\\|/-\\|/ é');
-  expect(widthOf(plainSigns(signs))).toBe(widthOf(signs));
+  expect(replaceSymbolsWithAscii(signs)).toBe('-- a > b ~ . - |/-\\|/-\\|/ é');
+  expect(widthOf(replaceSymbolsWithAscii(signs))).toBe(widthOf(signs));
 });
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');

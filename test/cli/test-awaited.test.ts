@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
-import { newAwaitedLine } from '../../src/cli/awaited-line.ts';
-import { readRepertoire } from '../../src/rehearsal/repertoire.ts';
+import { createTestProgressLine } from '../../src/cli/awaited-line.ts';
+import { readTestSuite } from '../../src/rehearsal/repertoire.ts';
 import { PaperClock, PaperTerminal } from '../observers/live/paper-terminal.ts';
 import { folderWith } from '../rehearsal/rig.ts';
 
 const THREE = 'scenarios: [{ name: tests never pass }, { name: script dies }, { name: all goes well }]';
 
 async function setUp(columns: number) {
-  const { pieces } = await readRepertoire(['a.test.yaml'], folderWith({ 'START.md': 'Go.', 'a.test.yaml': THREE }));
+  const { testCases: pieces } = await readTestSuite(
+    ['a.test.yaml'],
+    folderWith({ 'START.md': 'Go.', 'a.test.yaml': THREE }),
+  );
   const [terminal, clock] = [new PaperTerminal(columns), new PaperClock()];
-  const line = newAwaitedLine(terminal, pieces, clock);
-  for (const piece of pieces) line.begins(piece);
+  const line = createTestProgressLine(terminal, pieces, clock);
+  for (const piece of pieces) line.testStarted(piece);
   return { terminal, clock, line, pieces };
 }
 
@@ -19,7 +22,7 @@ test('the line says which scenario is awaited, for how long, and how many are do
   expect(terminal.text).toBe('');
   clock.pass(2000);
   expect(terminal.text).toBe('2 s: waiting for tests never pass and 2 more (0 of 3 done)');
-  for (const piece of pieces.slice(1)) line.ends(piece);
+  for (const piece of pieces.slice(1)) line.testFinished(piece);
   clock.pass(1000);
   expect(terminal.text).toBe('3 s: waiting for tests never pass (2 of 3 done)');
   line.clear();

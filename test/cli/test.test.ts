@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { obey } from '../../src/cli/obey.ts';
+import { runCli } from '../../src/cli/obey.ts';
 import { newRoom, type Room } from './room.ts';
 
 const windows = process.platform === 'win32';
@@ -146,7 +146,7 @@ scenarios:
       ...{ write: () => {}, colour: false, onResize: nothing, onLeave: nothing },
       size: () => ({ columns: 40, rows: 24 }),
     };
-    await obey(argv, { ...mine, outIsScreen: true, screen });
+    await runCli(argv, { ...mine, outIsScreen: true, screen });
     return mine.said().out;
   }
 
@@ -314,7 +314,7 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
     expect(readFileSync(join(folder, 'x'), 'utf8')).toBe('y');
     const there = room.terminal();
-    expect(await obey(['logs', 'last'], { ...there, cwd: folder })).toBe(0);
+    expect(await runCli(['logs', 'last'], { ...there, cwd: folder })).toBe(0);
     expect(there.said().out).toContain('START.md → end (result)');
   });
 
@@ -337,7 +337,7 @@ scenarios:
         interrupt = act;
         return () => {};
       };
-      const code = obey(['test', ...argv], { ...mine, onInterrupt });
+      const code = runCli(['test', ...argv], { ...mine, onInterrupt });
       while (!(existsSync(mark) && mine.said().out.includes(known))) await new Promise(setImmediate);
       interrupt();
       return { code: await code, ...mine.said() };
@@ -384,7 +384,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     await room.raymond('demo', 'demo', '--fast');
     const inDemo = async (...argv: readonly string[]) => {
       const mine = room.terminal();
-      const code = await obey(argv, { ...mine, cwd: join(room.cwd, 'demo') });
+      const code = await runCli(argv, { ...mine, cwd: join(room.cwd, 'demo') });
       return { code, ...mine.said() };
     };
     const recorded = await inDemo('test', '--record', 'last', '--output', 'workflow/it.test.yaml');

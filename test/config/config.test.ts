@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseConfig, readConfig } from '../../src/config/config.ts';
+import { parseConfig, readConfigOptions } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import type { Options } from '../../src/core/run.ts';
 import { RaymondError } from '../../src/errors.ts';
@@ -69,7 +69,7 @@ issue = "195"
   test('may be empty, and may be missing', () => {
     expect(configOf('', 'config.toml')).toStrictEqual({});
     expect(configOf('[raymond]\nbudget = 0\n', 'config.toml')).toStrictEqual({ budgetMicros: null });
-    expect(readConfig('/nowhere/config.toml')).toStrictEqual({});
+    expect(readConfigOptions('/nowhere/config.toml')).toStrictEqual({});
   });
 
   test('has all its problems told at once, each with its line', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
-import { linesOf } from '../../src/config/lines.ts';
+import { locateConfigKeys } from '../../src/config/lines.ts';
 
 /** The line of each key in a text whose values are the lines they stand on. */
 function statedLines(table: unknown, way: readonly string[] = []): [readonly string[], number][] {
@@ -33,14 +33,14 @@ describe('the line of a key', () => {
     ['no newline at the end', '[raymond]\n\nbudget = 3'],
     ['names that objects have anyway', '__proto__ = 1\nconstructor = 2\n[toString]\nvalueOf = 4\n'],
   ])('is found among %s', (_, text) => {
-    const lineOf = linesOf(text);
+    const lineOf = locateConfigKeys(text);
     const stated = statedLines(parse(text));
     expect(stated.length).toBeGreaterThan(0);
     expect(stated.map(([path]) => [path, lineOf(...path)])).toStrictEqual(stated);
   });
 
   test('is that of its header for a table, and of its first line for a list', () => {
-    const lineOf = linesOf(
+    const lineOf = locateConfigKeys(
       '[raymond]\nlist = [\n  1, # one\n  { a = 2 },\n]\nafter = 6\n\n[[vars]]\na = 1\n[[vars]]\na = 2\n',
     );
     expect([lineOf('raymond'), lineOf('raymond', 'list'), lineOf('raymond', 'after'), lineOf('vars')]).toStrictEqual([
@@ -75,7 +75,7 @@ describe('the line of a key', () => {
           expected.push([`table${index}`, each.name.replace(/^["']|["']$/g, ''), lines.length + 1]);
           lines.push(...`${each.name} = ${each.value}${each.comment}`.split('\n'));
         }
-        const lineOf = linesOf(lines.join('\n'));
+        const lineOf = locateConfigKeys(lines.join('\n'));
         expect(expected.map(([table, key]) => [table, key, lineOf(table, key)])).toStrictEqual(expected);
       }),
     );

@@ -17,15 +17,18 @@ describe('the config file to start from', () => {
     expect([...vars]).toStrictEqual([['issue', '195']]);
   });
 
-  test.each(Object.entries(SETTINGS))('tells the default of %s', (name, { sample, otherwise, option }) => {
-    const [key] = Object.keys(option(sample)) as (keyof Options)[];
-    if (key === undefined) throw new Error(`${name} sets nothing`);
-    if (otherwise === null) expect(option(sample)).toStrictEqual({ [key]: DEFAULT_OPTIONS[key] });
-    else expect(DEFAULT_OPTIONS[key]).toBeNull();
-  });
+  test.each(Object.entries(SETTINGS))(
+    'tells the default of %s',
+    (name, { sample, whenOmitted: otherwise, toOptions: option }) => {
+      const [key] = Object.keys(option(sample)) as (keyof Options)[];
+      if (key === undefined) throw new Error(`${name} sets nothing`);
+      if (otherwise === null) expect(option(sample)).toStrictEqual({ [key]: DEFAULT_OPTIONS[key] });
+      else expect(DEFAULT_OPTIONS[key]).toBeNull();
+    },
+  );
 
   test('leaves out no option of a run but who answers, which is a matter of one run', () => {
-    const set = Object.values(SETTINGS).flatMap(({ sample, option }) => Object.keys(option(sample)));
+    const set = Object.values(SETTINGS).flatMap(({ sample, toOptions: option }) => Object.keys(option(sample)));
     expect([...set, 'variables', 'agent'].sort()).toStrictEqual(Object.keys(DEFAULT_OPTIONS).sort());
   });
 

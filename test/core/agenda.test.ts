@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Agenda } from '../../src/core/agenda.ts';
+import { TurnScheduler } from '../../src/core/agenda.ts';
 import { due, type Turn } from '../../src/core/due.ts';
-import { placeOf, tallyOf } from '../../src/core/roster.ts';
+import { countPhases, indexOfAgent } from '../../src/core/roster.ts';
 import type { Run } from '../../src/core/run.ts';
 import { start } from './play.ts';
 import { BOOK, deed, playOn, Till } from './random-play.ts';
@@ -21,9 +21,9 @@ const byKind = (turns: readonly Turn[]) => ({
 /** What is remembered about the agents of a run must be what one would find out by looking at all of them. */
 function expectTrueNotes({ agents }: Run): void {
   agents.forEach((agent, place) => {
-    expect(placeOf(agents, agent.id)).toBe(place);
+    expect(indexOfAgent(agents, agent.id)).toBe(place);
   });
-  for (const [phase, count] of Object.entries(tallyOf(agents))) {
+  for (const [phase, count] of Object.entries(countPhases(agents))) {
     expect(agents.filter((agent) => agent.phase.kind === phase)).toHaveLength(count);
   }
 }
@@ -32,15 +32,15 @@ test('the agenda says what `due` says, at every step, whoever is attended to', (
   fc.assert(
     fc.property(story, fc.infiniteStream(fc.boolean()), (deeds, coins) => {
       const run = fresh();
-      const agenda = new Agenda(run);
+      const agenda = new TurnScheduler(run);
       const attended = new Set<string>();
       playOn(run, deeds, new Till(), (_before, signal, after) => {
-        agenda.follow(signal, after);
+        agenda.update(signal, after);
         if ('agent' in signal) attended.delete(signal.agent);
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
         for (const { agent } of agenda.due().filter((turn) => turn.kind === 'sleep' || turn.record !== null)) {
           if (!coins.next().value) continue;
-          agenda.attend(agent);
+          agenda.markStarted(agent);
           attended.add(agent);
         }
         expect(agenda.isIdle).toBe(attended.size === 0);
@@ -55,10 +55,10 @@ test('an agenda made anew, as after a crash, says the same as the one that follo
   fc.assert(
     fc.property(story, (deeds) => {
       const run = fresh();
-      const agenda = new Agenda(run);
+      const agenda = new TurnScheduler(run);
       playOn(run, deeds, new Till(), (_before, signal, after) => {
-        agenda.follow(signal, after);
-        expect(byKind(agenda.due())).toStrictEqual(byKind(new Agenda(after).due()));
+        agenda.update(signal, after);
+        expect(byKind(agenda.due())).toStrictEqual(byKind(new TurnScheduler(after).due()));
       });
     }),
   );
@@ -76,5 +76,5 @@ test('two stories that part keep their agents apart', () => {
   expect(one.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_b1', 'main_b2', 'main_b3']);
   expect(other.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_s1', 'main_s2']);
   for (const each of [one, other, run]) expectTrueNotes(each);
-  expect(placeOf(one.agents, 'main_s1')).toBe(-1);
+  expect(indexOfAgent(one.agents, 'main_s1')).toBe(-1);
 });

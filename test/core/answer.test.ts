@@ -1,45 +1,51 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Context, foldersNamed, type Heading, judge, type Verdict } from '../../src/core/answer.ts';
-import type { ProblemKind } from '../../src/core/problem.ts';
+import {
+  type AnswerContext,
+  type Decision,
+  findNamedFolders,
+  interpretAnswer,
+  type ResolvedTag,
+} from '../../src/core/answer.ts';
+import type { AnswerProblemKind } from '../../src/core/problem.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { anyText, contextOf, entryOf, goOf, SCOPE, scopeOf } from './builders.ts';
 
-const go = (headings: readonly Heading[], warnings: readonly string[] = []): Verdict => ({
+const go = (headings: readonly ResolvedTag[], warnings: readonly string[] = []): Decision => ({
   kind: 'go',
-  headings,
+  tags: headings,
   implicit: false,
   warnings,
 });
-const wrong = (kind: ProblemKind, message: string): Verdict => ({ kind: 'wrong', problem: { kind, message } });
-const GOTO_A: Heading = { tag: 'goto', go: goOf('A.md') };
+const wrong = (kind: AnswerProblemKind, message: string): Decision => ({ kind: 'wrong', problem: { kind, message } });
+const GOTO_A: ResolvedTag = { tag: 'goto', target: goOf('A.md') };
 
 describe('an answer with one tag', () => {
-  test.each<[string, Heading]>([
+  test.each<[string, ResolvedTag]>([
     ['<goto>A.md</goto>', GOTO_A],
     ['<goto> A </goto>', GOTO_A],
-    ['<GOTO>RUN</GOTO>', { tag: 'goto', go: goOf('RUN.sh') }],
-    ['<goto input=" a & b ">A</goto>', { tag: 'goto', go: goOf('A.md', { input: ' a & b ' }) }],
-    ['<goto input="">A</goto>', { tag: 'goto', go: goOf('A.md', { input: '' }) }],
-    ['<reset>A</reset>', { tag: 'reset', go: goOf('A.md') }],
-    ['<reset cd="sub" input=x>A</reset>', { tag: 'reset', go: goOf('A.md', { cd: '/w/sub', input: 'x' }) }],
-    ['<reset stack="clear">A</reset>', { tag: 'reset', go: goOf('A.md', { stack: 'clear' }) }],
-    ['<reset stack="keep">A</reset>', { tag: 'reset', go: goOf('A.md') }],
-    ['<call return="R">A</call>', { tag: 'call', go: goOf('A.md', { return: 'R.md' }) }],
-    ['<call RETURN=" R.md ">A</call>', { tag: 'call', go: goOf('A.md', { return: 'R.md' }) }],
+    ['<GOTO>RUN</GOTO>', { tag: 'goto', target: goOf('RUN.sh') }],
+    ['<goto input=" a & b ">A</goto>', { tag: 'goto', target: goOf('A.md', { input: ' a & b ' }) }],
+    ['<goto input="">A</goto>', { tag: 'goto', target: goOf('A.md', { input: '' }) }],
+    ['<reset>A</reset>', { tag: 'reset', target: goOf('A.md') }],
+    ['<reset cd="sub" input=x>A</reset>', { tag: 'reset', target: goOf('A.md', { cd: '/w/sub', input: 'x' }) }],
+    ['<reset stack="clear">A</reset>', { tag: 'reset', target: goOf('A.md', { stack: 'clear' }) }],
+    ['<reset stack="keep">A</reset>', { tag: 'reset', target: goOf('A.md') }],
+    ['<call return="R">A</call>', { tag: 'call', target: goOf('A.md', { return: 'R.md' }) }],
+    ['<call RETURN=" R.md ">A</call>', { tag: 'call', target: goOf('A.md', { return: 'R.md' }) }],
     [
       '<call return=R model="Opus" effort="HIGH" input="i">A</call>',
-      { tag: 'call', go: goOf('A.md', { return: 'R.md', model: 'opus', effort: 'high', input: 'i' }) },
+      { tag: 'call', target: goOf('A.md', { return: 'R.md', model: 'opus', effort: 'high', input: 'i' }) },
     ],
     [
       '<function return="RUN" model="Claude-X">A</function>',
-      { tag: 'function', go: goOf('A.md', { return: 'RUN.sh', model: 'Claude-X' }) },
+      { tag: 'function', target: goOf('A.md', { return: 'RUN.sh', model: 'Claude-X' }) },
     ],
     [
       '<fork next="N" item="x" Item="y" cd=sub model=HAIKU effort=Low input=i>W</fork>',
       {
         tag: 'fork',
-        go: goOf('W.md', {
+        target: goOf('W.md', {
           next: 'N.md',
           cd: '/w/sub',
           model: 'haiku',
@@ -49,20 +55,20 @@ describe('an answer with one tag', () => {
         }),
       },
     ],
-    ['<result>done</result>', { tag: 'result', go: goOf('done') }],
-    ['<result>\n a/b\\c \n\n</result>', { tag: 'result', go: goOf('a/b\\c') }],
-    ['<result></result>', { tag: 'result', go: goOf('') }],
-    ['<result/>', { tag: 'result', go: goOf('') }],
-    ['<result><goto>A</goto></result>', { tag: 'result', go: goOf('<goto>A</goto>') }],
+    ['<result>done</result>', { tag: 'result', target: goOf('done') }],
+    ['<result>\n a/b\\c \n\n</result>', { tag: 'result', target: goOf('a/b\\c') }],
+    ['<result></result>', { tag: 'result', target: goOf('') }],
+    ['<result/>', { tag: 'result', target: goOf('') }],
+    ['<result><goto>A</goto></result>', { tag: 'result', target: goOf('<goto>A</goto>') }],
   ])('goes where it says: %s', (text, heading) => {
-    expect(judge(`Done.\n${text}\nBye.`, contextOf())).toStrictEqual(go([heading]));
+    expect(interpretAnswer(`Done.\n${text}\nBye.`, contextOf())).toStrictEqual(go([heading]));
   });
 
   test('clears the stack on a reset that does not say, where the run was told so', () => {
     const cleared = contextOf({ resetStack: 'clear' });
     const stackOf = (text: string) => {
-      const verdict = judge(text, cleared);
-      return verdict.kind === 'go' && verdict.headings[0]?.go.stack;
+      const verdict = interpretAnswer(text, cleared);
+      return verdict.kind === 'go' && verdict.tags[0]?.target.stack;
     };
     expect(stackOf('<reset>A</reset>')).toBe('clear');
     expect(stackOf('<reset stack=keep>A</reset>')).toBe('keep');
@@ -75,34 +81,36 @@ describe('identical tags', () => {
     ['written with other blanks and letters', '<goto>A</goto> <GOTO >\nA </goto >'],
     ['three of them', '<goto>A</goto><goto>A</goto><goto>A</goto>'],
   ])('are one: %s', (_, text) => {
-    expect(judge(text, contextOf())).toStrictEqual(go([GOTO_A]));
+    expect(interpretAnswer(text, contextOf())).toStrictEqual(go([GOTO_A]));
   });
 
   test('are one whatever the order of their attributes', () => {
     expect(
-      judge(`<call return=R model=opus>A</call><call model='opus' Return="R">A</call>`, contextOf()),
-    ).toStrictEqual(go([{ tag: 'call', go: goOf('A.md', { return: 'R.md', model: 'opus' }) }]));
+      interpretAnswer(`<call return=R model=opus>A</call><call model='opus' Return="R">A</call>`, contextOf()),
+    ).toStrictEqual(go([{ tag: 'call', target: goOf('A.md', { return: 'R.md', model: 'opus' }) }]));
   });
 
   test('are one when they are results with the same payload', () => {
-    expect(judge('<result>x</result>\n<result> x </result>', contextOf())).toStrictEqual(
-      go([{ tag: 'result', go: goOf('x') }]),
+    expect(interpretAnswer('<result>x</result>\n<result> x </result>', contextOf())).toStrictEqual(
+      go([{ tag: 'result', target: goOf('x') }]),
     );
   });
 
   test('are two workers when they are forks', () => {
-    const fork: Heading = { tag: 'fork', go: goOf('W.md', { next: 'N.md' }) };
-    expect(judge('<fork next="N">W</fork><fork next="N">W</fork>', contextOf())).toStrictEqual(go([fork, fork]));
+    const fork: ResolvedTag = { tag: 'fork', target: goOf('W.md', { next: 'N.md' }) };
+    expect(interpretAnswer('<fork next="N">W</fork><fork next="N">W</fork>', contextOf())).toStrictEqual(
+      go([fork, fork]),
+    );
   });
 });
 
 describe('several forks', () => {
-  const fork = (item: string, next: string): Heading => ({
+  const fork = (item: string, next: string): ResolvedTag => ({
     tag: 'fork',
-    go: goOf('W.md', { next, variables: { item } }),
+    target: goOf('W.md', { next, variables: { item } }),
   });
 
-  test.each<[string, string, readonly Heading[]]>([
+  test.each<[string, string, readonly ResolvedTag[]]>([
     [
       'all saying the same next',
       '<fork next="N" item="1">W</fork><fork next="N" item="2">W</fork>',
@@ -128,15 +136,15 @@ describe('several forks', () => {
     [
       'and a goto that agrees with their next',
       '<fork item="1" next="A.md">W</fork><goto input="go">A</goto>',
-      [fork('1', 'A.md'), { tag: 'goto', go: goOf('A.md', { input: 'go' }) }],
+      [fork('1', 'A.md'), { tag: 'goto', target: goOf('A.md', { input: 'go' }) }],
     ],
   ])('go on together: %s', (_, text, headings) => {
-    expect(judge(text, contextOf())).toStrictEqual(go(headings));
+    expect(interpretAnswer(text, contextOf())).toStrictEqual(go(headings));
   });
 
   const DISAGREE = 'the forks do not agree on where their parent goes on:';
 
-  test.each<[string, string, Verdict]>([
+  test.each<[string, string, Decision]>([
     [
       'that do not agree',
       '<fork next="N">W</fork><fork next="B">W</fork>',
@@ -181,23 +189,23 @@ describe('several forks', () => {
       wrong('bad_state', '`<fork>W</fork>` (line 1): `next`: there is no state `X` in this workflow'),
     ],
   ])('are refused: forks %s', (_, text, verdict) => {
-    expect(judge(text, contextOf())).toStrictEqual(verdict);
+    expect(interpretAnswer(text, contextOf())).toStrictEqual(verdict);
   });
 
   test('are each held against the policy', () => {
     const policy = [entryOf('fork', 'W', { next: 'N' }), entryOf('goto', 'N')];
-    expect(judge('<fork>W</fork><fork>W</fork><goto>N</goto>', contextOf({ policy })).kind).toBe('go');
-    expect(judge('<fork next=N>W</fork>\n<fork>A</fork>', contextOf({ policy }))).toStrictEqual(
+    expect(interpretAnswer('<fork>W</fork><fork>W</fork><goto>N</goto>', contextOf({ policy })).kind).toBe('go');
+    expect(interpretAnswer('<fork next=N>W</fork>\n<fork>A</fork>', contextOf({ policy }))).toStrictEqual(
       wrong('not_permitted', '`<fork next="N">A</fork>` (line 2) is not permitted here'),
     );
-    expect(judge('<fork next=N>W</fork>\n<goto>N</goto>', contextOf({ policy: policy.slice(0, 1) }))).toStrictEqual(
-      wrong('not_permitted', '`<goto>N</goto>` (line 2) is not permitted here'),
-    );
+    expect(
+      interpretAnswer('<fork next=N>W</fork>\n<goto>N</goto>', contextOf({ policy: policy.slice(0, 1) })),
+    ).toStrictEqual(wrong('not_permitted', '`<goto>N</goto>` (line 2) is not permitted here'));
   });
 });
 
 describe('a protocol error', () => {
-  test.each<[string, string, ProblemKind, string]>([
+  test.each<[string, string, AnswerProblemKind, string]>([
     ['no tag', 'All done.', 'no_tag', 'it contains no tag'],
     ['no text', '', 'no_tag', 'it contains no tag'],
     ['a tag only in a comment', '<!-- <goto>A</goto> -->', 'no_tag', 'it contains no tag'],
@@ -346,7 +354,7 @@ describe('a protocol error', () => {
       '`<fork>W</fork>` (line 1): `effort` is empty',
     ],
   ])('is told precisely: %s', (_, text, kind, message) => {
-    expect(judge(text, contextOf())).toStrictEqual(wrong(kind, message));
+    expect(interpretAnswer(text, contextOf())).toStrictEqual(wrong(kind, message));
   });
 
   test.each(
@@ -357,7 +365,7 @@ describe('a protocol error', () => {
     ]),
   )('is a path between <%s> and its end: %s', (name, path, separator) => {
     const text = `<${name}${name === 'fork' ? ' next=N' : ' return=R'.repeat(Number(/call|function/.test(name)))}>${path}</${name}>`;
-    expect(judge(text, contextOf())).toStrictEqual(
+    expect(interpretAnswer(text, contextOf())).toStrictEqual(
       wrong(
         'bad_state',
         `\`<${name}>${path}</${name}>\` (line 1): \`${path}\` contains \`${separator}\`: name a state of this workflow, not a path`,
@@ -373,7 +381,7 @@ describe('a protocol error', () => {
     ['fork', 'next', '/N', '/'],
     ['fork', 'next', 'C:\\N', '\\'],
   ])('is a path in <%s %s="%s">', (name, key, path, separator) => {
-    expect(judge(`<${name} ${key}="${path}">A</${name}>`, contextOf())).toStrictEqual(
+    expect(interpretAnswer(`<${name} ${key}="${path}">A</${name}>`, contextOf())).toStrictEqual(
       wrong(
         'bad_state',
         `\`<${name}>A</${name}>\` (line 1): \`${key}\`: \`${path}\` contains \`${separator}\`: name a state of this workflow, not a path`,
@@ -403,7 +411,7 @@ describe('a protocol error', () => {
     if (key === 'stack') Object.assign(attributes, { stack: 'keep' });
     const written = Object.entries(attributes).map(([each, value]) => ` ${each}="${value}"`);
     const shown = name === 'result' ? '`<result>`' : `\`<${name}>A</${name}>\``;
-    const verdict = judge(`<${name}${written.join('')}>A</${name}>`, contextOf());
+    const verdict = interpretAnswer(`<${name}${written.join('')}>A</${name}>`, contextOf());
     const misplaced = wrong('misplaced_attribute', `${shown} (line 1): \`${key}\` has no meaning on <${name}>`);
     if (taken) expect(verdict.kind).toBe('go');
     else expect(verdict).toStrictEqual(misplaced);
@@ -421,7 +429,7 @@ describe('a protocol error', () => {
     'RAYMOND_STATE',
     '__proto__',
   ])('is a variable of a fork named %s', (name) => {
-    expect(judge(`<fork next="N" ${name}="x">W</fork>`, contextOf())).toStrictEqual(
+    expect(interpretAnswer(`<fork next="N" ${name}="x">W</fork>`, contextOf())).toStrictEqual(
       wrong(
         'bad_attribute',
         `\`<fork>W</fork>\` (line 1): \`${name}\` cannot be a variable: scripts would take it for something else; use another name`,
@@ -431,20 +439,20 @@ describe('a protocol error', () => {
 
   test('is a variable named Path on Windows only', () => {
     const text = '<fork next="N" Path="x">W</fork>';
-    expect(judge(text, contextOf()).kind).toBe('go');
-    expect(judge(text, contextOf({ scope: scopeOf(SCOPE.files, 'windows') })).kind).toBe('wrong');
+    expect(interpretAnswer(text, contextOf()).kind).toBe('go');
+    expect(interpretAnswer(text, contextOf({ scope: scopeOf(SCOPE.files, 'windows') })).kind).toBe('wrong');
   });
 
   test('is an ambiguous or a foreign state', () => {
     const scope = scopeOf(['A.md', 'A.sh', 'B.bat']);
-    expect(judge('<goto>A</goto>', contextOf({ scope }))).toStrictEqual(
+    expect(interpretAnswer('<goto>A</goto>', contextOf({ scope }))).toStrictEqual(
       wrong(
         'bad_state',
         '`<goto>A</goto>` (line 1): the state `A` is ambiguous: A.md and A.sh both exist; write the extension',
       ),
     );
-    expect(judge('<goto>A.sh</goto>', contextOf({ scope })).kind).toBe('go');
-    expect(judge('<goto>B</goto>', contextOf({ scope }))).toStrictEqual(
+    expect(interpretAnswer('<goto>A.sh</goto>', contextOf({ scope })).kind).toBe('go');
+    expect(interpretAnswer('<goto>B</goto>', contextOf({ scope }))).toStrictEqual(
       wrong(
         'bad_state',
         '`<goto>B</goto>` (line 1): the state `B` exists only for Windows (B.bat); add B.sh to run it here',
@@ -479,18 +487,18 @@ describe('a warning', () => {
       ['`<result>` (line 1): `format` means nothing on <result> and is ignored'],
     ],
   ])('is told, and the answer followed: %s', (_, text, warnings) => {
-    const verdict = judge(text, contextOf());
+    const verdict = interpretAnswer(text, contextOf());
     expect(verdict.kind === 'go' && verdict.warnings).toStrictEqual(warnings);
   });
 
   test('the last of two values is the one that counts', () => {
-    expect(judge('<goto input="1" INPUT="2">A</goto>', contextOf())).toMatchObject({
+    expect(interpretAnswer('<goto input="1" INPUT="2">A</goto>', contextOf())).toMatchObject({
       headings: [{ go: { input: '2' } }],
     });
   });
 
   test('an ignored attribute makes no variable and is not checked', () => {
-    expect(judge('<goto PATH="x">A</goto>', contextOf())).toStrictEqual(
+    expect(interpretAnswer('<goto PATH="x">A</goto>', contextOf())).toStrictEqual(
       go([GOTO_A], ['`<goto>A</goto>` (line 1): `PATH` means nothing on <goto> and is ignored']),
     );
   });
@@ -502,7 +510,7 @@ describe('a policy', () => {
   test.each(['<goto>A.md</goto>', '<call return="R.md" model="opus">B</call>', '<result>x</result>'])(
     'permits %s',
     (text) => {
-      expect(judge(text, contextOf({ policy })).kind).toBe('go');
+      expect(interpretAnswer(text, contextOf({ policy })).kind).toBe('go');
     },
   );
 
@@ -511,32 +519,32 @@ describe('a policy', () => {
     ['<call return="N">B</call>', '`<call return="N">B</call>` (line 1) is not permitted here'],
     ['<reset>A</reset>', '`<reset>A</reset>` (line 1) is not permitted here'],
   ])('refuses %s', (text, message) => {
-    expect(judge(text, contextOf({ policy }))).toStrictEqual(wrong('not_permitted', message));
+    expect(interpretAnswer(text, contextOf({ policy }))).toStrictEqual(wrong('not_permitted', message));
   });
 
   test('does not hide what is wrong with a tag in itself', () => {
-    expect(judge('<goto>X</goto>', contextOf({ policy }))).toMatchObject({ problem: { kind: 'bad_state' } });
+    expect(interpretAnswer('<goto>X</goto>', contextOf({ policy }))).toMatchObject({ problem: { kind: 'bad_state' } });
   });
 });
 
 describe('an implicit transition', () => {
-  const only = (context: Partial<Context>): Verdict => judge('All done.', contextOf(context));
-  const implicit = (heading: Heading): Verdict => ({ kind: 'go', headings: [heading], implicit: true, warnings: [] });
+  const only = (context: Partial<AnswerContext>): Decision => interpretAnswer('All done.', contextOf(context));
+  const implicit = (heading: ResolvedTag): Decision => ({ kind: 'go', tags: [heading], implicit: true, warnings: [] });
 
-  test.each<[string, Context['policy'][number], Heading]>([
+  test.each<[string, AnswerContext['policy'][number], ResolvedTag]>([
     ['a goto', entryOf('goto', 'A'), GOTO_A],
-    ['a reset', entryOf('reset', 'A', { cd: 'sub' }), { tag: 'reset', go: goOf('A.md', { cd: '/w/sub' }) }],
-    ['a call', entryOf('call', 'A', { return: 'R' }), { tag: 'call', go: goOf('A.md', { return: 'R.md' }) }],
+    ['a reset', entryOf('reset', 'A', { cd: 'sub' }), { tag: 'reset', target: goOf('A.md', { cd: '/w/sub' }) }],
+    ['a call', entryOf('call', 'A', { return: 'R' }), { tag: 'call', target: goOf('A.md', { return: 'R.md' }) }],
     [
       'a fork',
       entryOf('fork', 'W', { next: 'N', item: 'x' }),
-      { tag: 'fork', go: goOf('W.md', { next: 'N.md', variables: { item: 'x' } }) },
+      { tag: 'fork', target: goOf('W.md', { next: 'N.md', variables: { item: 'x' } }) },
     ],
   ])('is taken where nothing was said: %s', (_, entry, heading) => {
     expect(only({ policy: [entry] })).toStrictEqual(implicit(heading));
   });
 
-  test.each<[string, Partial<Context>]>([
+  test.each<[string, Partial<AnswerContext>]>([
     ['it may not be', { policy: [entryOf('goto', 'A')], implicit: false }],
     ['there is no policy', {}],
     ['there are two', { policy: [entryOf('goto', 'A'), entryOf('goto', 'B')] }],
@@ -549,7 +557,7 @@ describe('an implicit transition', () => {
   const policy = [entryOf('goto', 'A')];
 
   test('may be said all the same', () => {
-    expect(judge('<goto>A.md</goto>', contextOf({ policy }))).toStrictEqual(go([GOTO_A]));
+    expect(interpretAnswer('<goto>A.md</goto>', contextOf({ policy }))).toStrictEqual(go([GOTO_A]));
   });
 
   test.each([
@@ -558,7 +566,7 @@ describe('an implicit transition', () => {
     ['half of one was said', '<goto>A', 'unclosed_tag'],
     ['another was said in code', '`<goto>B</goto>`', 'not_permitted'],
   ])('does not excuse an error: %s', (_, text, kind) => {
-    expect(judge(text, contextOf({ policy }))).toMatchObject({ kind: 'wrong', problem: { kind } });
+    expect(interpretAnswer(text, contextOf({ policy }))).toMatchObject({ kind: 'wrong', problem: { kind } });
   });
 
   test('is told without a line, if something is wrong with it', () => {
@@ -581,7 +589,7 @@ describe('the folders an answer names', () => {
     ['none in a comment', '<!-- <reset cd=a>A</reset> -->', [], []],
     ['none, if the answer cannot be read', '<reset cd=a>A</reset><goto', implicit, []],
   ])('are found: %s', (_, text, policy, folders) => {
-    expect(foldersNamed(text, policy)).toStrictEqual(folders);
+    expect(findNamedFolders(text, policy)).toStrictEqual(folders);
   });
 });
 
@@ -596,7 +604,7 @@ describe('any text in any context', () => {
       ),
     )
     .map((of) => entryOf(...of));
-  const context: fc.Arbitrary<Context> = fc.record({
+  const context: fc.Arbitrary<AnswerContext> = fc.record({
     policy: fc.array(entry, { maxLength: 3 }),
     scope: fc.record({
       files: fc.subarray(['A.md', 'A.sh', 'A.bat', 'N.md', 'R.md', 'W.md', 'x.txt', '.md', '']),
@@ -610,13 +618,13 @@ describe('any text in any context', () => {
   test('gets a verdict: a way that exists, or a sentence', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
-        const verdict = judge(text, given);
+        const verdict = interpretAnswer(text, given);
         if (verdict.kind === 'wrong') {
           expect(verdict.problem.message).not.toBe('');
           return;
         }
-        expect(verdict.headings.length).toBeGreaterThan(0);
-        for (const { tag, go: way } of verdict.headings) {
+        expect(verdict.tags.length).toBeGreaterThan(0);
+        for (const { tag, target: way } of verdict.tags) {
           const named = [tag === 'result' ? null : way.body, way.return, way.next].filter((state) => state !== null);
           for (const state of named) expect(given.scope.files).toContain(state);
         }
@@ -628,8 +636,8 @@ describe('any text in any context', () => {
   test('is taken one way only if it goes one way', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
-        const verdict = judge(text, given);
-        const tags = verdict.kind === 'go' ? verdict.headings.map(({ tag }) => tag) : [];
+        const verdict = interpretAnswer(text, given);
+        const tags = verdict.kind === 'go' ? verdict.tags.map(({ tag }) => tag) : [];
         const others = tags.filter((tag) => tag !== 'fork');
         expect(others.length).toBeLessThanOrEqual(1);
         if (tags.length > 1 && others.length > 0) expect(others).toStrictEqual(['goto']);
@@ -638,6 +646,6 @@ describe('any text in any context', () => {
   });
 
   test('names its folders without throwing', () => {
-    fc.assert(fc.property(anyText, context, (text, { policy }) => Array.isArray(foldersNamed(text, policy))));
+    fc.assert(fc.property(anyText, context, (text, { policy }) => Array.isArray(findNamedFolders(text, policy))));
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { Context } from '../../src/core/answer.ts';
+import type { AnswerContext } from '../../src/core/answer.ts';
 import type { Platform, Scope } from '../../src/core/names.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
 import type { Tag } from '../../src/core/tag.ts';
 import { TAG_NAMES, type TagName } from '../../src/core/transitions/index.ts';
-import type { Go } from '../../src/core/transitions/transition.ts';
+import type { TransitionTarget } from '../../src/core/transitions/transition.ts';
 
 export const scopeOf = (files: readonly string[], platform: Platform = 'unix'): Scope => ({ files, platform });
 
@@ -12,7 +12,7 @@ export const scopeOf = (files: readonly string[], platform: Platform = 'unix'): 
 export const SCOPE = scopeOf(['A.md', 'B.md', 'N.md', 'R.md', 'RUN.sh', 'W.md']);
 
 /** A state without a policy, on Unix, in which the folder `sub` exists and `gone` does not. */
-export const contextOf = (changes: Partial<Context> = {}): Context => ({
+export const contextOf = (changes: Partial<AnswerContext> = {}): AnswerContext => ({
   policy: [],
   scope: SCOPE,
   folders: { sub: '/w/sub', gone: null },
@@ -34,7 +34,7 @@ export const tagOf = (
   line = 1,
 ): Tag => ({ name, attributes, repeated: [], body, line });
 
-export const goOf = (body: string, changes: Partial<Go> = {}): Go => ({
+export const goOf = (body: string, changes: Partial<TransitionTarget> = {}): TransitionTarget => ({
   body,
   return: null,
   next: null,

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { runId, runIdProblem, workerId } from '../../src/core/ids.ts';
+import { newRunId, nextWorkerId, runIdProblem } from '../../src/core/ids.ts';
 
 /** Forks workers the way a run does: one counter per parent, and no id that any agent has. */
 function forkAll(forks: readonly (readonly [parent: string, state: string])[]): readonly string[] {
   const counters = new Map<string, number>();
   const ids = ['main'];
   for (const [parent, state] of forks) {
-    const { id, forks: count } = workerId(parent, counters.get(parent) ?? 0, state, (each) => ids.includes(each));
+    const { id, forks: count } = nextWorkerId(parent, counters.get(parent) ?? 0, state, (each) => ids.includes(each));
     counters.set(parent, count);
     ids.push(id);
   }
@@ -39,7 +39,7 @@ describe("a worker's id", () => {
     ['letters of any alphabet', 'ПРОВЕРКА.md', 'main_провер1'],
     ['no half characters', '😀x.md', 'main_-x1'],
   ])('holds the name of its state: %s', (_, state, id) => {
-    expect(workerId('main', 0, state, () => false).id).toBe(id);
+    expect(nextWorkerId('main', 0, state, () => false).id).toBe(id);
   });
 
   test('is not given twice when W1 and W meet at the counters 2 and 12', () => {
@@ -50,7 +50,7 @@ describe("a worker's id", () => {
   });
 
   test('moves the counter past an id that is taken', () => {
-    expect(workerId('main', 11, 'W.md', (id) => id === 'main_w12')).toStrictEqual({ id: 'main_w13', forks: 13 });
+    expect(nextWorkerId('main', 11, 'W.md', (id) => id === 'main_w12')).toStrictEqual({ id: 'main_w13', forks: 13 });
   });
 
   test('is not given twice when a state is named like a worker of another parent', () => {
@@ -75,7 +75,7 @@ describe("a worker's id", () => {
         for (const [nth, name] of choices) {
           const parent = ids[nth % ids.length] ?? 'main';
           const before = counters.get(parent) ?? 0;
-          const { id, forks } = workerId(parent, before, name, (each) => ids.includes(each));
+          const { id, forks } = nextWorkerId(parent, before, name, (each) => ids.includes(each));
           expect(forks).toBeGreaterThan(before);
           counters.set(parent, forks);
           ids.push(id);
@@ -96,7 +96,7 @@ describe("a run's id", () => {
     ['a word, where no letter of the name is left', '工作', 0, 'run-20250102-030405-beef'],
     ['a long name cut short', 'x'.repeat(300), 0, `${'x'.repeat(100)}-20250102-030405-beef`],
   ])('is made of %s', (_, workflow, offset, id) => {
-    expect(runId(workflow, AT, offset, 'beef')).toBe(id);
+    expect(newRunId(workflow, AT, offset, 'beef')).toBe(id);
   });
 
   test('is always one that may be used', () => {
@@ -105,7 +105,7 @@ describe("a run's id", () => {
         fc.string({ unit: 'binary', maxLength: 300 }),
         fc.integer({ min: -720, max: 840 }),
         (name, offset) => {
-          expect(runIdProblem(runId(name, AT, offset, '0a1f'))).toBeUndefined();
+          expect(runIdProblem(newRunId(name, AT, offset, '0a1f'))).toBeUndefined();
         },
       ),
     );

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EMPTY_LEDGER, enterCost, expectedMicros, type Ledger, microsOf, usdOf } from '../../src/core/ledger.ts';
+import {
+  EMPTY_LEDGER,
+  enterCost,
+  expectedMicros,
+  type Ledger,
+  microsToUsd,
+  usdToMicros,
+} from '../../src/core/ledger.ts';
 
 test('enters every turn under its state and in the sum', () => {
   const ledger = [
@@ -42,9 +49,9 @@ test.each([
   [10, 10_000_000],
   [0, 0],
 ])('takes %d dollars for %d whole micro-dollars', (usd, micros) => {
-  expect(microsOf(usd)).toBe(micros);
+  expect(usdToMicros(usd)).toBe(micros);
 });
 
 test('no micro-dollar is lost on the way to dollars and back', () => {
-  fc.assert(fc.property(fc.nat(2 ** 31 - 1), (micros) => microsOf(usdOf(micros)) === micros));
+  fc.assert(fc.property(fc.nat(2 ** 31 - 1), (micros) => usdToMicros(microsToUsd(micros)) === micros));
 });

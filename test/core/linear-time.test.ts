@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { judge } from '../../src/core/answer.ts';
-import { render } from '../../src/core/template.ts';
+import { interpretAnswer } from '../../src/core/answer.ts';
+import { renderTemplate } from '../../src/core/template.ts';
 import { contextOf, entryOf } from './builders.ts';
 
 const SHORT = 2 ** 15;
@@ -114,7 +114,7 @@ describe('an answer is judged in linear time:', () => {
     ['plain prose', filled('The tag is a < b > c "quoted" text, and `code`.\n')],
   ])('%s', (_, shape) => {
     const context = contextOf({ policy: [entryOf('goto', 'A'), entryOf('fork')] });
-    expect(growth((text) => judge(text, context), shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
+    expect(growth((text) => interpretAnswer(text, context), shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
   });
 });
 
@@ -129,7 +129,7 @@ describe('a prompt is rendered in linear time:', () => {
     ['unknown variables', counted((i) => `{{y${i}}}`)],
     ['backslashes', filled('\\')],
   ])('%s', (_, shape) => {
-    const work = (text: string) => render(text, { x: '{{x}}' });
+    const work = (text: string) => renderTemplate(text, { x: '{{x}}' });
     expect(growth(work, shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
   });
 });
@@ -150,5 +150,5 @@ test.each([
   ['backticks', '` '],
 ])('a megabyte of %s gives a verdict', (_, piece) => {
   const text = piece.repeat(Math.ceil(2 ** 20 / piece.length));
-  expect(judge(text, contextOf()).kind).toBe('wrong');
+  expect(interpretAnswer(text, contextOf()).kind).toBe('wrong');
 });

@@ -3,9 +3,9 @@ import type { Event, Step } from '../../src/core/event.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
 import type { Scope } from '../../src/core/names.ts';
 import type { Policy, Rules } from '../../src/core/policy.ts';
-import { agentOf, DEFAULT_OPTIONS, newRun, type Options, type Run } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS, getAgent, newRun, type Options, type Run } from '../../src/core/run.ts';
 import type { Answered, Failed, Signal } from '../../src/core/signal.ts';
-import { opening, step } from '../../src/core/step.ts';
+import { initialEvents, step } from '../../src/core/step.ts';
 
 /** A workflow as far as the interpreter sees it: its files and what their frontmatter says. */
 export interface Book {
@@ -42,7 +42,7 @@ export class Stage {
   constructor(book: Book, options: Partial<Options> = {}, input: string | null = null) {
     this.book = book;
     this.run = start(book, options, input);
-    this.events = [...opening(this.run)];
+    this.events = [...initialEvents(this.run)];
   }
 
   say(signal: Signal): Step {
@@ -72,7 +72,7 @@ export class Stage {
     const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
     const rules = reads ? { policy, maxVisits } : null;
     this.say({ kind: 'began', at: this.tick(), agent, sessionId: `s${this.sessions + 1}`, rules, warnings: [] });
-    const { phase } = agentOf(this.run, agent);
+    const { phase } = getAgent(this.run, agent);
     if (phase.kind !== 'running') return false;
     const use = phase.turn.session;
     if (use !== null && use.kind !== 'resume') this.sessions++;
@@ -101,14 +101,14 @@ export class Stage {
   }
 
   wake(agent: string): this {
-    const { phase } = agentOf(this.run, agent);
+    const { phase } = getAgent(this.run, agent);
     const at = phase.kind === 'sleeping' ? phase.untilMs : this.tick();
     this.say({ kind: 'woke', at, agent });
     return this;
   }
 
   agent(id = 'main') {
-    return agentOf(this.run, id);
+    return getAgent(this.run, id);
   }
 
   /** The sessions of all Claude turns so far, as `new s1`, `resume s1`, `fork s1 s2`. */

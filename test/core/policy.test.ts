@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { implicitTag, leavesOpen, permits, sameState, statesNamed } from '../../src/core/policy.ts';
+import { hasOpenState, implicitTag, isSameState, namedStates, permits } from '../../src/core/policy.ts';
 import { entryOf, SCOPE, scopeOf, tagOf } from './builders.ts';
 
 describe('a policy', () => {
@@ -55,15 +55,15 @@ test.each([
   ['X', 'X', false],
   ['', '', false],
 ])('%j and %j mean the same state: %s', (a, b, same) => {
-  expect(sameState(a, b, SCOPE)).toBe(same);
+  expect(isSameState(a, b, SCOPE)).toBe(same);
 });
 
 test('an ambiguous name means no state, but its files do', () => {
   const both = scopeOf(['A.md', 'A.sh']);
   expect([
-    sameState('A', 'A.md', both),
-    sameState('A.md', 'A.md', both),
-    sameState('A.md', 'A.sh', both),
+    isSameState('A', 'A.md', both),
+    isSameState('A.md', 'A.md', both),
+    isSameState('A.md', 'A.sh', both),
   ]).toStrictEqual([false, true, false]);
 });
 
@@ -100,14 +100,14 @@ test.each([
   ['a call without its return', entryOf('call', 'A'), true],
   ['a call with its return', entryOf('call', 'A', { return: 'R' }), false],
 ])('%s leaves a state open or not', (_, entry, open) => {
-  expect(leavesOpen(entry)).toBe(open);
+  expect(hasOpenState(entry)).toBe(open);
 });
 
 test('an entry names its target and where it goes on', () => {
-  expect(statesNamed(entryOf('call', 'A', { return: 'R', model: 'opus' }))).toStrictEqual([
+  expect(namedStates(entryOf('call', 'A', { return: 'R', model: 'opus' }))).toStrictEqual([
     ['target', 'A'],
     ['return', 'R'],
   ]);
-  expect(statesNamed(entryOf('fork', null, { next: 'N', item: 'x' }))).toStrictEqual([['next', 'N']]);
-  expect(statesNamed(entryOf('result'))).toStrictEqual([]);
+  expect(namedStates(entryOf('fork', null, { next: 'N', item: 'x' }))).toStrictEqual([['next', 'N']]);
+  expect(namedStates(entryOf('result'))).toStrictEqual([]);
 });

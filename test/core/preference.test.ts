@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { choose, effortName, modelName } from '../../src/core/preference.ts';
+import { choosePreference, normalizeEffort, normalizeModel } from '../../src/core/preference.ts';
 
 test.each([
   ['opus', 'opus'],
@@ -8,13 +8,13 @@ test.each([
   ['hAiKu', 'haiku'],
   ['Sonnet[1M]', 'sonnet[1m]'],
 ])('reads the model alias %s in any letter case and passes %s', (written, passed) => {
-  expect(modelName(written)).toBe(passed);
+  expect(normalizeModel(written)).toBe(passed);
 });
 
 test.each(['claude-opus-4-1-20250805', 'Claude-Opus-X', 'us.anthropic.Claude-V1:0', 'opus-4', 'my-Sonnet', ''])(
   'passes the full model id "%s" as written',
   (id) => {
-    expect(modelName(id)).toBe(id);
+    expect(normalizeModel(id)).toBe(id);
   },
 );
 
@@ -24,7 +24,7 @@ test.each([
   ['HIGH', 'high'],
   ['Max', 'max'],
 ])('reads the effort %s in any letter case and passes %s', (written, passed) => {
-  expect(effortName(written)).toBe(passed);
+  expect(normalizeEffort(written)).toBe(passed);
 });
 
 const NONE = { model: null, effort: null };
@@ -35,11 +35,11 @@ test.each([
   ['the command line if nobody else asks', NONE, NONE, { ...NONE, model: 'sonnet' }, 'sonnet'],
   ['no model at all if nobody asks', NONE, NONE, NONE, null],
 ])('asks for %s', (_, tag, state, launch, model) => {
-  expect(choose(tag, state, launch)).toStrictEqual({ model, effort: null });
+  expect(choosePreference(tag, state, launch)).toStrictEqual({ model, effort: null });
 });
 
 test('weighs model and effort one by one', () => {
   const tag = { model: 'opus', effort: null };
   const state = { model: 'haiku', effort: 'high' };
-  expect(choose(tag, state, { model: null, effort: 'low' })).toStrictEqual({ model: 'opus', effort: 'high' });
+  expect(choosePreference(tag, state, { model: null, effort: 'low' })).toStrictEqual({ model: 'opus', effort: 'high' });
 });

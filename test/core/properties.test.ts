@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { due } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
-import { opening } from '../../src/core/step.ts';
-import { runFromText, runToText } from '../../src/store/state-file.ts';
+import { initialEvents } from '../../src/core/step.ts';
+import { parseRun, serializeRun } from '../../src/store/state-file.ts';
 import { start } from './play.ts';
 import { BOOK, deed, playOn, Till } from './random-play.ts';
 
@@ -38,7 +38,7 @@ test('a saved run goes on as if it had never stopped', () => {
       const whole = playOn(fresh(), deeds, new Till());
       const till = new Till();
       const before = playOn(fresh(), deeds.slice(0, cut), till);
-      const loaded = runFromText(runToText(before.run), 'run.json');
+      const loaded = parseRun(serializeRun(before.run), 'run.json');
       expect(loaded).toStrictEqual(before.run);
       expect(due(loaded)).toStrictEqual(due(before.run));
       const after = playOn(loaded, deeds.slice(cut), till);
@@ -144,7 +144,7 @@ test('whoever has only the events knows where every agent is, what it cost and h
     fc.property(story, (deeds) => {
       const run = fresh();
       const played = playOn(run, deeds, new Till());
-      expect(retold([...opening(run), ...played.events])).toStrictEqual(summary(played.run));
+      expect(retold([...initialEvents(run), ...played.events])).toStrictEqual(summary(played.run));
     }),
   );
 });

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { judge } from '../../src/core/answer.ts';
-import { problem } from '../../src/core/problem.ts';
-import { literalTag, reminder } from '../../src/core/reminder.ts';
+import { interpretAnswer } from '../../src/core/answer.ts';
+import { answerProblem } from '../../src/core/problem.ts';
+import { formatPolicyTag, formatReminder } from '../../src/core/reminder.ts';
 import { contextOf, entryOf, SCOPE, scopeOf } from './builders.ts';
 
-const NO_TAG = problem('no_tag', 'it contains no tag');
+const NO_TAG = answerProblem('no_tag', 'it contains no tag');
 const OPENING =
   'The next step cannot be found in your last answer: it contains no tag. Your work is kept; do not do it again.';
 
 describe('a reminder', () => {
   test('without a policy lists every tag and every state', () => {
-    expect(reminder(NO_TAG, [], SCOPE)).toBe(
+    expect(formatReminder(NO_TAG, [], SCOPE)).toBe(
       `${OPENING}
 
 Answer with exactly one of these tags (a <fork> may be repeated, one for each worker):
@@ -27,7 +27,7 @@ STATE is one of: A.md, B.md, N.md, R.md, RUN.sh, W.md`,
   });
 
   test('lists only what the policy permits', () => {
-    expect(reminder(NO_TAG, [entryOf('goto', 'A.md'), entryOf('result')], SCOPE)).toBe(
+    expect(formatReminder(NO_TAG, [entryOf('goto', 'A.md'), entryOf('result')], SCOPE)).toBe(
       `${OPENING}
 
 Answer with exactly one of these tags:
@@ -38,25 +38,25 @@ Answer with exactly one of these tags:
   });
 
   test('asks for the tag if there is but one', () => {
-    expect(reminder(NO_TAG, [entryOf('result'), entryOf('result')], SCOPE)).toBe(
+    expect(formatReminder(NO_TAG, [entryOf('result'), entryOf('result')], SCOPE)).toBe(
       `${OPENING}\n\nAnswer with this tag:\n\n    <result>your result</result>`,
     );
   });
 
   test('says that a fork may be repeated, where it may fork', () => {
-    expect(reminder(NO_TAG, [entryOf('fork', 'W', { next: 'N' })], SCOPE)).toContain(
+    expect(formatReminder(NO_TAG, [entryOf('fork', 'W', { next: 'N' })], SCOPE)).toContain(
       'Answer with this tag (a <fork> may be repeated, one for each worker):\n\n    <fork next="N">W</fork>',
     );
   });
 
   test('lists the states only if a state is left open', () => {
-    expect(reminder(NO_TAG, [entryOf('call', 'A.md')], SCOPE)).toContain('\n\nSTATE is one of: A.md, B.md,');
-    expect(reminder(NO_TAG, [entryOf('call', 'A.md', { return: 'R.md' })], SCOPE)).not.toContain('STATE');
+    expect(formatReminder(NO_TAG, [entryOf('call', 'A.md')], SCOPE)).toContain('\n\nSTATE is one of: A.md, B.md,');
+    expect(formatReminder(NO_TAG, [entryOf('call', 'A.md', { return: 'R.md' })], SCOPE)).not.toContain('STATE');
   });
 
   test('does not take a state for an open one because of its name', () => {
     const scope = scopeOf(['SAVE_STATE.md', 'STATE.md', 'OTHER.md']);
-    expect(reminder(NO_TAG, [entryOf('goto', 'SAVE_STATE.md'), entryOf('goto', 'STATE.md')], scope)).toBe(
+    expect(formatReminder(NO_TAG, [entryOf('goto', 'SAVE_STATE.md'), entryOf('goto', 'STATE.md')], scope)).toBe(
       `${OPENING}
 
 Answer with exactly one of these tags:
@@ -71,7 +71,7 @@ Answer with exactly one of these tags:
     ['windows', 'A.md, A.bat, A.ps1'],
   ] as const)('offers only states that can run here, on %s', (platform, states) => {
     const scope = scopeOf(['A.md', 'A.sh', 'A.bat', 'A.ps1', 'notes.txt'], platform);
-    expect(reminder(NO_TAG, [], scope).split('\n').at(-1)).toBe(`STATE is one of: ${states}`);
+    expect(formatReminder(NO_TAG, [], scope).split('\n').at(-1)).toBe(`STATE is one of: ${states}`);
   });
 
   test.each([
@@ -81,9 +81,9 @@ Answer with exactly one of these tags:
     ['<reset>A</reset>', '`<reset>A</reset>` (line 1) is not permitted here.'],
   ])('says what was wrong with %j', (text, said) => {
     const policy = [entryOf('goto', 'A.md')];
-    const verdict = judge(text, contextOf({ policy }));
+    const verdict = interpretAnswer(text, contextOf({ policy }));
     const wrong = verdict.kind === 'wrong' ? verdict.problem : NO_TAG;
-    expect(reminder(wrong, policy, SCOPE)).toBe(
+    expect(formatReminder(wrong, policy, SCOPE)).toBe(
       `The next step cannot be found in your last answer: ${said} Your work is kept; do not do it again.
 
 Answer with this tag:
@@ -93,8 +93,8 @@ Answer with this tag:
   });
 
   test('about refused tools asks whether the task is done', () => {
-    const denied = problem('tools_denied', 'the use of Bash was not permitted');
-    expect(reminder(denied, [entryOf('goto', 'A.md')], SCOPE)).toBe(
+    const denied = answerProblem('tools_denied', 'the use of Bash was not permitted');
+    expect(formatReminder(denied, [entryOf('goto', 'A.md')], SCOPE)).toBe(
       `In your last turn, the use of Bash was not permitted. Is the task of this step done all the same? If it is, say so with the tag below. If it is not, do it another way first.
 
 Answer with this tag:
@@ -111,8 +111,8 @@ Answer with this tag:
       `<reset stack="${story}">A</reset>`,
       `<fork next="${story}">W</fork><goto>A</goto>`,
     ]) {
-      const verdict = judge(text, contextOf());
-      expect(verdict.kind === 'wrong' && reminder(verdict.problem, [], SCOPE).length).toBeLessThan(1000);
+      const verdict = interpretAnswer(text, contextOf());
+      expect(verdict.kind === 'wrong' && formatReminder(verdict.problem, [], SCOPE).length).toBeLessThan(1000);
     }
   });
 });
@@ -127,7 +127,7 @@ test.each([
   [entryOf('fork', 'W', { item: 'say "x"' }), `<fork next="STATE" item='say "x"'>W</fork>`],
   [entryOf('result'), '<result>your result</result>'],
 ])('shows %j as the tag to write', (entry, tag) => {
-  expect(literalTag(entry)).toBe(tag);
+  expect(formatPolicyTag(entry)).toBe(tag);
 });
 
 test('the tag shown for an entry that leaves nothing open is one that it permits', () => {
@@ -140,6 +140,6 @@ test('the tag shown for an entry that leaves nothing open is one that it permits
     entryOf('result'),
   ];
   for (const entry of entries) {
-    expect(judge(literalTag(entry), contextOf({ policy: [entry], implicit: false })).kind).toBe('go');
+    expect(interpretAnswer(formatPolicyTag(entry), contextOf({ policy: [entry], implicit: false })).kind).toBe('go');
   }
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OWN_ATTRIBUTES, readTags, type Tag } from '../../src/core/tag.ts';
+import { BUILT_IN_ATTRIBUTES, readTags, type Tag } from '../../src/core/tag.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { anyText, tagOf } from './builders.ts';
 
@@ -82,7 +82,7 @@ describe('an attribute', () => {
     expect(read(`<fork ${written}>W</fork>`)).toStrictEqual(tags(tagOf('fork', 'W', attributes)));
   });
 
-  test.each(OWN_ATTRIBUTES)("of the language's own, %s, is read in any letter case", (name) => {
+  test.each(BUILT_IN_ATTRIBUTES)("of the language's own, %s, is read in any letter case", (name) => {
     const mixed = name.replace(/^./, (first) => first.toUpperCase());
     const expected = tags(tagOf('fork', 'W', { [name]: 'V' }));
     expect(read(`<fork ${name.toUpperCase()}="V">W</fork>`)).toStrictEqual(expected);
@@ -250,7 +250,7 @@ describe('any text', () => {
 });
 
 describe('a tag that a printer wrote', () => {
-  const isOwn = (name: string) => (OWN_ATTRIBUTES as readonly string[]).includes(name.toLowerCase());
+  const isOwn = (name: string) => (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name.toLowerCase());
   const nameOf = fc
     .string({ unit: fc.constantFrom(...'abcXYZéж-_.:09'), minLength: 1, maxLength: 8 })
     .filter((name) => !isOwn(name));
@@ -272,7 +272,7 @@ describe('a tag that a printer wrote', () => {
       written: anyCase(name),
       closed: anyCase(name),
       own: fc
-        .uniqueArray(fc.constantFrom(...OWN_ATTRIBUTES))
+        .uniqueArray(fc.constantFrom(...BUILT_IN_ATTRIBUTES))
         .chain((names) => fc.tuple(...names.map((own) => fc.tuple(fc.constant<string>(own), anyCase(own), value)))),
       authors: fc.uniqueArray(fc.tuple(nameOf, value), { selector: ([each]) => each, maxLength: 4 }),
       body,

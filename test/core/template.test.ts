@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { render } from '../../src/core/template.ts';
+import { renderTemplate } from '../../src/core/template.ts';
 
 test.each([
   ['a variable', 'Do {{item}} now', { item: 'this' }, 'Do this now'],
@@ -10,7 +10,7 @@ test.each([
   ['an empty value', '[{{a}}]', { a: '' }, '[]'],
   ['braces around the braces', '{{{a}}}', { a: 'x' }, '{x}'],
 ])('fills in %s', (_, template, variables, text) => {
-  expect(render(template, variables)).toStrictEqual({ text, unknown: [] });
+  expect(renderTemplate(template, variables)).toStrictEqual({ text, unknown: [] });
 });
 
 test.each([
@@ -22,18 +22,18 @@ test.each([
   ['two words in braces', '{{a b}}', '{{a b}}'],
   ['a backslash that escapes nothing', 'C:\\dir\\', 'C:\\dir\\'],
 ])('keeps %s', (_, template, text) => {
-  expect(render(template, { a: 'x' })).toStrictEqual({ text, unknown: [] });
+  expect(renderTemplate(template, { a: 'x' })).toStrictEqual({ text, unknown: [] });
 });
 
 test('keeps an unknown variable as written and reports it once', () => {
-  expect(render('{{ nope }} {{a}} {{nope}} {{gone}}', { a: 'x' })).toStrictEqual({
+  expect(renderTemplate('{{ nope }} {{a}} {{nope}} {{gone}}', { a: 'x' })).toStrictEqual({
     text: '{{ nope }} x {{nope}} {{gone}}',
     unknown: ['nope', 'gone'],
   });
 });
 
 test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('does not take %s for a variable', (name) => {
-  expect(render(`{{${name}}}`, {})).toStrictEqual({ text: `{{${name}}}`, unknown: [name] });
+  expect(renderTemplate(`{{${name}}}`, {})).toStrictEqual({ text: `{{${name}}}`, unknown: [name] });
 });
 
 test.each([
@@ -44,11 +44,11 @@ test.each([
   ['patterns of String.replace', "$& $1 $$ $` $' $<name>"],
   ['backslashes', '\\n \\\\ \\'],
 ])('never looks again at a value that holds %s', (_, value) => {
-  expect(render('<{{a}}>', { a: value, b: 'no' })).toStrictEqual({ text: `<${value}>`, unknown: [] });
+  expect(renderTemplate('<{{a}}>', { a: value, b: 'no' })).toStrictEqual({ text: `<${value}>`, unknown: [] });
 });
 
 test('puts two values side by side without making a variable of them', () => {
-  expect(render('{{a}}{{b}}', { a: '{{', b: 'a}}' }).text).toBe('{{a}}');
+  expect(renderTemplate('{{a}}{{b}}', { a: '{{', b: 'a}}' }).text).toBe('{{a}}');
 });
 
 const awkward = fc.oneof(
@@ -61,7 +61,7 @@ const awkward = fc.oneof(
 test('any value comes out verbatim, once for each time it was asked for', () => {
   fc.assert(
     fc.property(awkward, fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '$', '\n') })), (value, parts) => {
-      expect(render(parts.join('{{x}}'), { x: value }).text).toBe(parts.join(value));
+      expect(renderTemplate(parts.join('{{x}}'), { x: value }).text).toBe(parts.join(value));
     }),
   );
 });
@@ -70,7 +70,7 @@ test('text without braces is never changed', () => {
   fc.assert(
     fc.property(awkward, fc.dictionary(fc.string(), fc.string()), (text, variables) => {
       const plain = text.replaceAll('{', '');
-      expect(render(plain, variables)).toStrictEqual({ text: plain, unknown: [] });
+      expect(renderTemplate(plain, variables)).toStrictEqual({ text: plain, unknown: [] });
     }),
   );
 });

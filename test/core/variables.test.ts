@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentOf, DEFAULT_OPTIONS, newRun } from '../../src/core/run.ts';
-import { variableProblem, variablesOf } from '../../src/core/variables.ts';
+import { DEFAULT_OPTIONS, getAgent, newRun } from '../../src/core/run.ts';
+import { promptVariables, variableNameProblem } from '../../src/core/variables.ts';
 
 const FORBIDDEN = [
   'PATH',
@@ -17,13 +17,13 @@ const FORBIDDEN = [
 
 test.each(FORBIDDEN)('%s cannot be a variable', (name) => {
   const message = `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
-  expect(variableProblem(name, 'unix')).toBe(message);
-  expect(variableProblem(name, 'windows')).toBe(message);
+  expect(variableNameProblem(name, 'unix')).toBe(message);
+  expect(variableNameProblem(name, 'windows')).toBe(message);
 });
 
 test.each(FORBIDDEN)('%s in another letter case is the same to Windows, and another name to Unix', (name) => {
-  expect(variableProblem(name.toLowerCase(), 'unix')).toBeUndefined();
-  expect(variableProblem(name.toLowerCase(), 'windows')).toBe(
+  expect(variableNameProblem(name.toLowerCase(), 'unix')).toBeUndefined();
+  expect(variableNameProblem(name.toLowerCase(), 'windows')).toBe(
     `\`${name.toLowerCase()}\` cannot be a variable: scripts would take it for something else; use another name`,
   );
 });
@@ -31,13 +31,13 @@ test.each(FORBIDDEN)('%s in another letter case is the same to Windows, and anot
 test.each(['item', 'PATHS', 'MY_PATH', 'LD', 'OLD_X', 'RAYMOND', 'ENVIRONMENT', 'data-größe', 'constructor'])(
   '%s can be a variable',
   (name) => {
-    expect(variableProblem(name, 'unix')).toBeUndefined();
-    expect(variableProblem(name, 'windows')).toBeUndefined();
+    expect(variableNameProblem(name, 'unix')).toBeUndefined();
+    expect(variableNameProblem(name, 'windows')).toBeUndefined();
   },
 );
 
 test('a name that no environment can hold cannot be a variable', () => {
-  expect(variableProblem('a\0b', 'unix')).toBe('"a\\u0000b" cannot be a variable: it contains a NUL character');
+  expect(variableNameProblem('a\0b', 'unix')).toBe('"a\\u0000b" cannot be a variable: it contains a NUL character');
 });
 
 const run = newRun({
@@ -49,10 +49,10 @@ const run = newRun({
   cwd: '/',
   input: null,
 });
-const main = agentOf(run, 'main');
+const main = getAgent(run, 'main');
 
 test("a prompt can name the run's variables, the worker's before the launch's", () => {
-  expect(variablesOf(run, { ...main, variables: { item: 'fork', workflow_id: 'mine' } })).toStrictEqual({
+  expect(promptVariables(run, { ...main, variables: { item: 'fork', workflow_id: 'mine' } })).toStrictEqual({
     topic: 'sea',
     item: 'fork',
     workflow_id: 'demo-1',
@@ -62,14 +62,14 @@ test("a prompt can name the run's variables, the worker's before the launch's", 
 });
 
 test.each(['a result', ''])('what was handed over has two names: %j', (input) => {
-  const variables = variablesOf(run, { ...main, input, variables: { result: 'mine' } });
+  const variables = promptVariables(run, { ...main, input, variables: { result: 'mine' } });
   expect([variables.result, variables.input]).toStrictEqual([input, input]);
 });
 
 test.each(['result', 'state', 'agent_id', 'workflow_id'])(
   '%s keeps its own meaning: no fork may use the name',
   (name) => {
-    expect(variableProblem(name, 'unix')).toBe(
+    expect(variableNameProblem(name, 'unix')).toBe(
       `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`,
     );
   },

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { optionsOf } from '../../src/cli/options.ts';
-import { programFor } from '../../src/cli/program.ts';
+import { parseRunOptions } from '../../src/cli/options.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 
 /** Whatever a script would call is only written down: a word count, then the words. */
@@ -52,8 +52,8 @@ export async function accept(argv: readonly string[]): Promise<void> {
     screen: null,
     onInterrupt: () => () => {},
   };
-  await programFor(nobody, async ({ name }, _args, words) => {
-    if (name === 'run' || name === 'resume') optionsOf(words, '/');
+  await createProgram(nobody, async ({ name }, _args, words) => {
+    if (name === 'run' || name === 'resume') parseRunOptions(words, '/');
     return 0;
   })(argv);
 }

@@ -4,7 +4,7 @@ import type { Event } from '../../src/core/event.ts';
 import type { RunStatus } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
 import type { ResumeRequest } from '../../src/raymond/resume.ts';
-import type { Place, Running } from '../../src/raymond/running.ts';
+import type { RunEnvironment, RunHandle } from '../../src/raymond/running.ts';
 import type { RunRequest } from '../../src/raymond/start.ts';
 
 /*
@@ -78,7 +78,7 @@ export const SIGNALS: Named<Signal['kind']> = {
 
 export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true };
 
-const PLACE: Named<keyof Place> = { cwd: true, env: true, observe: true, watch: true };
+const PLACE: Named<keyof RunEnvironment> = { cwd: true, env: true, observe: true, watch: true };
 export const RUN_REQUEST: Named<keyof RunRequest> = { input: true, options: true, runId: true, name: true, ...PLACE };
 export const RESUME_REQUEST: Named<keyof ResumeRequest> = { options: true, retry: true, takeOver: true, ...PLACE };
-export const RUNNING: Named<keyof Running> = { id: true, events: true, finished: true, stop: true, kill: true };
+export const RUNNING: Named<keyof RunHandle> = { id: true, events: true, finished: true, stop: true, kill: true };

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { parseConfig } from '../../src/config/config.ts';
 import { readScenario } from '../../src/scenario/read.ts';
-import { readPrompt } from '../../src/workflow/frontmatter.ts';
+import { parsePrompt } from '../../src/workflow/frontmatter.ts';
 import { accept, linesWithRaymond, raymondCalls } from './calls.ts';
 import type { Block } from './page.ts';
 import { PROJECT } from './pages.ts';
@@ -20,7 +20,7 @@ export const KINDS: Readonly<Record<string, (block: Block) => unknown>> = {
   js: () => {},
   ts: () => {},
   bash: ({ text }) => expect(spawnSync('/bin/bash', ['-n'], { input: text })).toMatchObject({ status: 0 }),
-  markdown: ({ text }) => expect(readPrompt('PROMPT.md', text, 'unix').findings).toStrictEqual([]),
+  markdown: ({ text }) => expect(parsePrompt('PROMPT.md', text, 'unix').findings).toStrictEqual([]),
   toml: ({ text }) => parseConfig(text, 'config.toml'),
   yaml: ({ text }) => readScenario('answers.yaml', text, { files: statesIn(text), platform: 'unix' }),
   json: ({ text }) => JSON.parse(text),

@@ -1,13 +1,13 @@
-import type { Heading, Verdict } from '../../src/core/answer.ts';
+import type { Decision, ResolvedTag } from '../../src/core/answer.ts';
 
 /** What Raymond makes of an answer, in the words of the documentation. */
-export function sayVerdict(verdict: Verdict): string {
+export function sayVerdict(verdict: Decision): string {
   if (verdict.kind === 'wrong') return `error: ${verdict.problem.message}`;
-  const headings = verdict.headings.map((heading) => `${verdict.implicit ? 'implicit: ' : ''}${sayHeading(heading)}`);
+  const headings = verdict.tags.map((heading) => `${verdict.implicit ? 'implicit: ' : ''}${sayHeading(heading)}`);
   return [...headings, ...verdict.warnings.map((warning) => `warning: ${warning}`)].join('\n');
 }
 
-function sayHeading({ tag, go }: Heading): string {
+function sayHeading({ tag, target: go }: ResolvedTag): string {
   if (tag === 'result') return `result: ${go.body === '' ? '(empty)' : go.body}`;
   const variables = Object.entries(go.variables).map(([name, value]) => `${name}="${value}"`);
   return [

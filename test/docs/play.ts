@@ -1,10 +1,10 @@
 import type { SessionUse } from '../../src/core/agent.ts';
-import { foldersNamed } from '../../src/core/answer.ts';
+import { findNamedFolders } from '../../src/core/answer.ts';
 import { due } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
-import { agentOf, DEFAULT_OPTIONS, newRun, type Run } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS, getAgent, newRun, type Run } from '../../src/core/run.ts';
 import { step } from '../../src/core/step.ts';
-import { render } from '../../src/core/template.ts';
+import { renderTemplate } from '../../src/core/template.ts';
 import type { Workflow } from '../../src/workflow/load.ts';
 import { CWD } from './example.ts';
 
@@ -41,7 +41,7 @@ export async function play(
     const { rules, text } = await workflow.state(turn.state);
     const said = { at: 0, agent };
     const began = step(run, { kind: 'began', ...said, sessionId: `s${sessions + 1}`, rules, warnings: [] });
-    const { phase } = agentOf(began.run, agent);
+    const { phase } = getAgent(began.run, agent);
     const cells = [agent, turn.state];
     if (phase.kind !== 'running') {
       rows.push(['–', ...cells, '–', '', '–', then(began.events)]);
@@ -49,10 +49,10 @@ export async function play(
       continue;
     }
     if (phase.turn.session !== null && phase.turn.session.kind !== 'resume') sessions += 1;
-    if (turn.kind === 'claude') unknown.push(...render(text, turn.variables).unknown);
+    if (turn.kind === 'claude') unknown.push(...renderTemplate(text, turn.variables).unknown);
     const scope = await workflow.scope();
     const exist = Object.fromEntries(
-      foldersNamed(answer, rules.policy).map((named) => [named, folders[named] ?? null]),
+      findNamedFolders(answer, rules.policy).map((named) => [named, folders[named] ?? null]),
     );
     const answered = {
       kind: 'answered',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { cardsOf, routesOf } from '../../src/drawing/cards.ts';
-import { legendOf } from '../../src/drawing/legend.ts';
+import { buildStateCards, listPageArrows } from '../../src/drawing/cards.ts';
+import { renderLegend } from '../../src/drawing/legend.ts';
 import { Stage } from '../core/play.ts';
 import { pictureOf, travelsOf } from './told.ts';
 
@@ -12,7 +12,7 @@ const FILES = {
 };
 
 test('the page says what an ambiguous name could mean', () => {
-  expect(cardsOf(pictureOf(FILES), null, [])[1]).toMatchObject({
+  expect(buildStateCards(pictureOf(FILES), null, [])[1]).toMatchObject({
     name: 'A',
     kind: 'ambiguous',
     description: 'It could mean A.md or A.sh: write the extension.',
@@ -20,7 +20,7 @@ test('the page says what an ambiguous name could mean', () => {
 });
 
 test('the page says where a computed name leads', () => {
-  const routes = routesOf(pictureOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
+  const routes = listPageArrows(pictureOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
   expect(routes).toStrictEqual([
     { from: 's3', to: 's3a', kind: 'goto', label: 'goto', mark: 'any state: its name is known only when it is said' },
   ]);
@@ -28,7 +28,9 @@ test('the page says where a computed name leads', () => {
 
 test('the legend explains an arrow to one of several states that a name may mean', () => {
   const files = { 'START.sh': '#!/bin/bash\necho "<goto>A_$1</goto>"\n', 'A_1.md': 'Stop. <result>x</result>' };
-  expect(legendOf(pictureOf(files))).toContain('<span>dotted: one of the states that fit a name known in part</span>');
+  expect(renderLegend(pictureOf(files))).toContain(
+    '<span>dotted: one of the states that fit a name known in part</span>',
+  );
 });
 
 test.each([
@@ -37,8 +39,8 @@ test.each([
   'dashed: may take ways that are not drawn',
   'only named in the prompt, or shown in code',
 ])('the legend explains: %s', (words) => {
-  expect(legendOf(pictureOf(FILES))).toContain(`<span>${words}</span>`);
-  expect(legendOf(pictureOf({ 'START.md': 'Stop. <result>x</result>' }))).not.toContain(words);
+  expect(renderLegend(pictureOf(FILES))).toContain(`<span>${words}</span>`);
+  expect(renderLegend(pictureOf({ 'START.md': 'Stop. <result>x</result>' }))).not.toContain(words);
 });
 
 test('the page says why an agent failed, and the legend explains only what the run has left in the picture', () => {
@@ -47,9 +49,11 @@ test('the page says why an agent failed, and the legend explains only what the r
     { 'START.sh': 'echo "<goto>A</goto>"', 'A.md': 'Stop. <result>x</result>' },
     travelsOf(stage),
   );
-  expect(cardsOf(picture, null, [])[0]?.facts).toStrictEqual([['main', expect.stringMatching(/^failed: .{10}/)]]);
-  expect(cardsOf(picture, null, []).map(({ untaken }) => untaken)).toStrictEqual([false, true]);
-  expect(legendOf(picture)).toContain('an agent failed here');
-  expect(legendOf(picture)).toContain('no agent was here');
-  expect(legendOf(picture)).not.toContain('an agent is here');
+  expect(buildStateCards(picture, null, [])[0]?.facts).toStrictEqual([
+    ['main', expect.stringMatching(/^failed: .{10}/)],
+  ]);
+  expect(buildStateCards(picture, null, []).map(({ untaken }) => untaken)).toStrictEqual([false, true]);
+  expect(renderLegend(picture)).toContain('an agent failed here');
+  expect(renderLegend(picture)).toContain('no agent was here');
+  expect(renderLegend(picture)).not.toContain('an agent is here');
 });

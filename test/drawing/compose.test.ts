@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isState } from '../../src/drawing/picture.ts';
+import { isStateShape } from '../../src/drawing/picture.ts';
 import { Stage } from '../core/play.ts';
 import { arrowsIn, pictureOf, travelsOf } from './told.ts';
 
@@ -53,7 +53,7 @@ describe('the picture of a workflow', () => {
   test('shows what is missing and what is left to the agent', () => {
     const files = { 'START.md': 'Either <goto>GHOST.md</goto>, or <call return="START">{{which}}</call>' };
     const picture = pictureOf(files);
-    expect(picture.shapes.filter(isState).map(({ state, kind }) => `${state} ${kind}`)).toStrictEqual([
+    expect(picture.shapes.filter(isStateShape).map(({ state, kind }) => `${state} ${kind}`)).toStrictEqual([
       'START.md prompt',
       'GHOST.md missing',
     ]);
@@ -81,7 +81,7 @@ describe('the picture of a workflow', () => {
 
   test('shows a name that could mean several states as what it is', () => {
     const files = { 'START.md': 'Then <goto>A</goto>', 'A.md': END, 'A.sh': '#!/bin/bash\necho "<result>x</result>"' };
-    expect(pictureOf(files).shapes.filter(isState)[1]).toMatchObject({
+    expect(pictureOf(files).shapes.filter(isStateShape)[1]).toMatchObject({
       state: 'A',
       kind: 'ambiguous',
       couldBe: ['A.md', 'A.sh'],
@@ -174,8 +174,8 @@ describe('a run over its workflow', () => {
       'W.md –result→ (end) ×1',
       'NEVER.md –result→ (end) ×0',
     ]);
-    const states = picture.shapes.filter(isState);
-    expect(states.map(({ state, done }) => `${state} ${done?.visits ?? '-'}`)).toStrictEqual([
+    const states = picture.shapes.filter(isStateShape);
+    expect(states.map(({ state, tally: done }) => `${state} ${done?.visits ?? '-'}`)).toStrictEqual([
       'START.md 2',
       'A.md 1',
       'B.md 2',
@@ -207,7 +207,11 @@ describe('a run over its workflow', () => {
   test('shows states that exist no longer, and ways that the workflow does not show', () => {
     const stage = new Stage(book).plays('<goto>OLD</goto>', '<goto>W</goto>');
     const picture = pictureOf(files, travelsOf(stage));
-    expect(picture.shapes.filter(isState).at(-1)).toMatchObject({ state: 'OLD.md', kind: 'gone', done: { visits: 1 } });
+    expect(picture.shapes.filter(isStateShape).at(-1)).toMatchObject({
+      state: 'OLD.md',
+      kind: 'gone',
+      tally: { visits: 1 },
+    });
     expect(arrowsIn(picture).filter((arrow) => arrow.endsWith('unforeseen'))).toStrictEqual([
       'START.md –goto→ OLD.md ×1 unforeseen',
       'OLD.md –goto→ W.md ×1 unforeseen',
@@ -216,7 +220,12 @@ describe('a run over its workflow', () => {
 
   test('shows an agent in a state that exists no longer though it never began there', () => {
     const stage = new Stage(book).plays('<goto>OLD</goto>');
-    const gone = pictureOf(files, travelsOf(stage)).shapes.filter(isState).at(-1);
-    expect(gone).toMatchObject({ state: 'OLD.md', kind: 'gone', done: null, agents: [{ id: 'main', doing: 'ready' }] });
+    const gone = pictureOf(files, travelsOf(stage)).shapes.filter(isStateShape).at(-1);
+    expect(gone).toMatchObject({
+      state: 'OLD.md',
+      kind: 'gone',
+      tally: null,
+      agents: [{ id: 'main', doing: 'ready' }],
+    });
   });
 });

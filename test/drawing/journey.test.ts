@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { Journey } from '../../src/drawing/journey.ts';
+import { TransitionCounter } from '../../src/drawing/journey.ts';
 import { Stage, start } from '../core/play.ts';
 import { BOOK, deed, playOn, Till } from '../core/random-play.ts';
 
-const journeyOf = (events: readonly Event[]): Journey => {
-  const journey = new Journey();
+const journeyOf = (events: readonly Event[]): TransitionCounter => {
+  const journey = new TransitionCounter();
   for (const event of events) journey.tell(event);
   return journey;
 };
 
 const waysOf = (events: readonly Event[]): readonly string[] =>
-  journeyOf(events).ways.map(({ from, kind, to, times }) => `${from} ${kind} ${to} ${times}`);
+  journeyOf(events).transitionCounts.map(({ from, kind, to, times }) => `${from} ${kind} ${to} ${times}`);
 
 describe('the ways of a run', () => {
   test('lead back to where the caller goes on, however far the callee wandered', () => {
@@ -66,7 +66,7 @@ test('every transition, worker and return of any run is counted exactly once', (
   fc.assert(
     fc.property(fc.array(deed, { maxLength: 80 }), (deeds) => {
       const { events } = playOn(start(BOOK), deeds, new Till());
-      const { ways } = journeyOf(events);
+      const { transitionCounts: ways } = journeyOf(events);
       const times = (...kinds: string[]): number =>
         ways.filter(({ kind }) => kinds.includes(kind)).reduce((sum, way) => sum + way.times, 0);
       const transitions = events.filter(({ kind }) => kind === 'transition').length;

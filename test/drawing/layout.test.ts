@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { layersOf } from '../../src/drawing/layers.ts';
+import { assignLayers } from '../../src/drawing/layers.ts';
 import { toGraphviz } from '../../src/drawing/layout.ts';
-import type { Arrow, Picture, StateShape } from '../../src/drawing/picture.ts';
+import type { Arrow, Diagram, StateShape } from '../../src/drawing/picture.ts';
 
 const shape = (index: number): StateShape => ({
   key: `s${index}`,
@@ -12,7 +12,7 @@ const shape = (index: number): StateShape => ({
   maxVisits: null,
   open: false,
   couldBe: [],
-  done: null,
+  tally: null,
   agents: [],
 });
 
@@ -27,7 +27,7 @@ const arrow = ([from, to]: readonly [number, number]): Arrow => ({
 });
 
 const SIZE = 12;
-const picture: fc.Arbitrary<Picture> = fc
+const picture: fc.Arbitrary<Diagram> = fc
   .array(fc.tuple(fc.nat(SIZE), fc.integer({ min: 1, max: SIZE })), { maxLength: 40 })
   .map((pairs) => ({
     name: 'random',
@@ -37,13 +37,13 @@ const picture: fc.Arbitrary<Picture> = fc
     ],
     arrows: pairs.map(arrow),
     transitions: pairs.length,
-    travelled: false,
+    hasRun: false,
   }));
 
 test('whatever leads where, the layout has no rings, and every arrow still points to where it leads, with its label', () => {
   fc.assert(
     fc.property(picture, (drawn) => {
-      const order = [...layersOf(drawn).keys()];
+      const order = [...assignLayers(drawn).keys()];
       const { nodes = [], edges = [] } = toGraphviz(drawn);
       expect(nodes).toHaveLength(drawn.shapes.length);
       expect(edges).toHaveLength(drawn.arrows.length);
@@ -60,7 +60,7 @@ test('whatever leads where, the layout has no rings, and every arrow still point
 test('every shape is as many arrows below the beginning as it takes to get there', () => {
   fc.assert(
     fc.property(picture, (drawn) => {
-      const layers = layersOf(drawn);
+      const layers = assignLayers(drawn);
       expect([...layers.keys()].sort()).toStrictEqual(drawn.shapes.map(({ key }) => key).sort());
       expect(layers.get('begin')).toBe(0);
       for (const { from, to } of drawn.arrows) {
@@ -71,7 +71,7 @@ test('every shape is as many arrows below the beginning as it takes to get there
   );
 });
 
-function isReachable({ arrows }: Picture, wanted: string): boolean {
+function isReachable({ arrows }: Diagram, wanted: string): boolean {
   const seen = new Set(['begin']);
   for (const key of seen) for (const { from, to } of arrows) if (from === key) seen.add(to);
   return seen.has(wanted);

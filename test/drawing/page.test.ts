@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { lint } from '../../src/analysis/lint.ts';
-import { visible } from '../../src/drawing/escape.ts';
-import { toPage } from '../../src/drawing/page.ts';
+import { lintSource } from '../../src/analysis/lint.ts';
+import { replaceInvisible } from '../../src/drawing/escape.ts';
+import { toHtmlPage } from '../../src/drawing/page.ts';
 import { type Files, sheetOf } from '../analysis/sheet-of.ts';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
 import { Stage } from '../core/play.ts';
@@ -54,7 +54,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
 
   const pageOf = (files: Files): Promise<string> => {
     const sheet = sheetOf(files);
-    return toPage(pictureOf(files), { sheet, findings: lint(sheet), run: null });
+    return toHtmlPage(pictureOf(files), { source: sheet, findings: lintSource(sheet), run: null });
   };
   const demoPage = (): Promise<string> => pageOf(filesIn(DEMO));
 
@@ -195,15 +195,15 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
   test('shows hostile names and prompts as the text that they are', async () => {
     const { page, requests, errors } = await open(await pageOf(HOSTILE_FILES));
     expect((await textsOf(page, '#states .name')).filter((name) => !name.startsWith('NOWHERE')).sort()).toStrictEqual(
-      [...HOSTILE_NAMES.map(visible), 'START.md'].sort(),
+      [...HOSTILE_NAMES.map(replaceInvisible), 'START.md'].sort(),
     );
     for (const name of ['START.md', ...HOSTILE_NAMES]) {
       await page.fill('#search', name.replace(/[\n\t]/g, ' '));
       await page.evaluate(
-        `[...document.querySelectorAll('#states li')].find((li) => li.querySelector('.name').textContent === ${JSON.stringify(visible(name))}).firstChild.click()`,
+        `[...document.querySelectorAll('#states li')].find((li) => li.querySelector('.name').textContent === ${JSON.stringify(replaceInvisible(name))}).firstChild.click()`,
       );
-      expect(await page.textContent('#details h2')).toBe(visible(name));
-      expect(await page.textContent('#details pre')).toBe(visible(HOSTILE_TEXT));
+      expect(await page.textContent('#details h2')).toBe(replaceInvisible(name));
+      expect(await page.textContent('#details pre')).toBe(replaceInvisible(HOSTILE_TEXT));
     }
     expect(await page.evaluate('typeof bad')).toBe('undefined');
     expect(await page.evaluate("document.querySelectorAll('script').length")).toBe(2);
@@ -255,7 +255,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     stage.plays('<call return="IMPLEMENT">RESEARCH</call>', '<result>x</result>', '<goto>OLD</goto>').begin('main');
     const picture = pictureOf(files, travelsOf(stage));
     const { page } = await open(
-      await toPage(picture, { sheet: sheetOf(files), findings: [], run: 'running: 1 agent' }),
+      await toHtmlPage(picture, { source: sheetOf(files), findings: [], run: 'running: 1 agent' }),
     );
     expect(await page.textContent('#summary')).toBe('running: 1 agent');
     expect(await page.textContent('#canvas .here')).toContain('▶ main');
@@ -303,7 +303,7 @@ test.each([
   ],
 ])('of states and transitions, %s', async (_, start, said) => {
   const files = { ...start, 'A.md': 'Stop. <result>x</result>' };
-  const html = await toPage(pictureOf(files), { sheet: sheetOf(files), findings: [], run: null });
+  const html = await toHtmlPage(pictureOf(files), { source: sheetOf(files), findings: [], run: null });
   expect(html).toContain(`<p id="summary">${said}</p>`);
 });
 

@@ -1,24 +1,25 @@
 import { buildGraph } from '../../src/analysis/build.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
-import { compose, type Travels } from '../../src/drawing/compose.ts';
-import { Journey } from '../../src/drawing/journey.ts';
-import { isState, type Picture } from '../../src/drawing/picture.ts';
+import { composeDiagram, type RunOverlay } from '../../src/drawing/compose.ts';
+import { TransitionCounter } from '../../src/drawing/journey.ts';
+import { type Diagram, isStateShape } from '../../src/drawing/picture.ts';
 import { type Files, sheetOf } from '../analysis/sheet-of.ts';
 
 /** The picture of a workflow made of these files. */
-export const pictureOf = (files: Files, travels?: Travels): Picture => compose(buildGraph(sheetOf(files)), travels);
+export const pictureOf = (files: Files, travels?: RunOverlay): Diagram =>
+  composeDiagram(buildGraph(sheetOf(files)), travels);
 
 /** A run as far as it is drawn. */
-export function travelsOf({ run, events }: { readonly run: Run; readonly events: readonly Event[] }): Travels {
-  const journey = new Journey();
+export function travelsOf({ run, events }: { readonly run: Run; readonly events: readonly Event[] }): RunOverlay {
+  const journey = new TransitionCounter();
   for (const event of events) journey.tell(event);
-  return { journey, agents: run.agents };
+  return { counts: journey, agents: run.agents };
 }
 
 /** The arrows of a picture in short: `START.md –goto→ B.md`, with what is written on them if that is more. */
-export function arrowsIn({ shapes, arrows }: Picture): readonly string[] {
-  const names = new Map(shapes.map((shape) => [shape.key, isState(shape) ? shape.state : `(${shape.kind})`]));
+export function arrowsIn({ shapes, arrows }: Diagram): readonly string[] {
+  const names = new Map(shapes.map((shape) => [shape.key, isStateShape(shape) ? shape.state : `(${shape.kind})`]));
   return arrows.map(({ from, kind, to, labels, times, unforeseen }) => {
     const more = labels.join(', ') === kind || labels.length === 0 ? '' : ` "${labels.join(', ')}"`;
     const count = times === null ? '' : ` ×${times}`;

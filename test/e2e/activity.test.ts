@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
-import { tellLogs } from '../../src/raymond/logs.ts';
+import { writeLogs } from '../../src/raymond/logs.ts';
 import { play, setUp, withEachClaude } from './rig.ts';
 
 const inWords = ({ agent, doing }: Activity): string =>
@@ -39,7 +39,11 @@ withEachClaude('what an agent does', (pinned) => {
     );
 
     const told: string[] = [];
-    await tellLogs(run.id, { cwd: rig.cwd, write: (line) => told.push(line), aside: (text) => told.push(text) });
+    await writeLogs(run.id, {
+      cwd: rig.cwd,
+      write: (line) => told.push(line),
+      writeMessage: (text) => told.push(text),
+    });
     const [session] = rig.all('turn_started').map((event) => event.session?.id);
     // There may be other lines in between, but these are there, in this order.
     const missing: RegExp[] = [];

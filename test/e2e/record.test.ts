@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { record } from '../../src/rehearsal/record.ts';
+import { recordScenario } from '../../src/rehearsal/record.ts';
 import { play, setUp, withEachClaude } from './rig.ts';
 
 const tool = (name: string, input: object): string => `«tool ${name} ${JSON.stringify(input)}»`;
@@ -27,9 +27,13 @@ withEachClaude('a recorded run', (pinned) => {
     });
     const run = await play(rig);
     expect(run.status).toBe('completed');
-    const { text, verdict, notes } = await record(run.id, {
+    const {
+      text,
+      testResult: verdict,
+      notes,
+    } = await recordScenario(run.id, {
       ...{ cwd: rig.cwd, env: { HOME: '/nowhere' }, realScripts: false, output: '-' },
-      ...{ timeoutMs: 20_000, enough: new AbortController().signal },
+      ...{ timeoutMs: 20_000, abortSignal: new AbortController().signal },
     });
     const { answers, expect: expected } = parse(text, (key, value) => (key === 'seconds' ? undefined : value));
     expect(answers['START.md']).toStrictEqual([

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { describe, expect, type TestContext } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { Event } from '../../src/core/event.ts';
-import { microsOf } from '../../src/core/ledger.ts';
+import { usdToMicros } from '../../src/core/ledger.ts';
 import type { Options, Run } from '../../src/core/run.ts';
 import { endMarked } from '../../src/process/end.ts';
-import { processesMarked } from '../../src/process/marker.ts';
+import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { resumeRun } from '../../src/raymond/resume.ts';
-import type { Running } from '../../src/raymond/running.ts';
+import type { RunHandle } from '../../src/raymond/running.ts';
 import { runWorkflow } from '../../src/raymond/start.ts';
-import { versionText } from '../../src/turns/claude/version.ts';
+import { formatClaudeVersion } from '../../src/turns/claude/version.ts';
 import { PINNED, type Pinned } from '../claude-code/pinned.ts';
 import type { Reply } from '../messages-api/reply.ts';
 import { type Logged, type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
@@ -33,8 +33,8 @@ export interface Rig {
   readonly cwd: string;
   /** All that was told so far, by every life of the run. */
   readonly events: readonly Event[];
-  start(): Promise<Running>;
-  resume(options?: Partial<Options>): Promise<Running>;
+  start(): Promise<RunHandle>;
+  resume(options?: Partial<Options>): Promise<RunHandle>;
   /** Waits for the first such event; it may have been told already. */
   told<K extends Event['kind']>(kind: K): Promise<Told<K>>;
   /** Events of a kind, in order. */
@@ -46,7 +46,7 @@ type Told<K extends Event['kind']> = Extract<Event, { kind: K }>;
 /** Describes something for each version of Claude Code, all tests at the same time. */
 export function withEachClaude(about: string, tests: (pinned: Pinned) => void): void {
   for (const pinned of PINNED) {
-    const name = `${about}, with Claude Code ${versionText(pinned.version)}`;
+    const name = `${about}, with Claude Code ${formatClaudeVersion(pinned.version)}`;
     const title = pinned.isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
     describe.skipIf(!pinned.isInstalled).concurrent(title, { timeout: 200_000 }, () => tests(pinned));
   }
@@ -70,8 +70,8 @@ export async function setUp(
   const events: Event[] = [];
   const watchers = new Set<() => void>();
   let id: string | undefined;
-  const underWay = new Set<Running>();
-  const follow = (running: Running): Running => {
+  const underWay = new Set<RunHandle>();
+  const follow = (running: RunHandle): RunHandle => {
     id = running.id;
     underWay.add(running);
     const over = (): boolean => underWay.delete(running);
@@ -103,7 +103,7 @@ export async function setUp(
       running.kill();
       await running.finished.catch(() => {});
     }
-    const left = id === undefined ? [] : await processesMarked(`${id}/`);
+    const left = id === undefined ? [] : await findMarkedProcesses(`${id}/`);
     if (left.length > 0) await endMarked(`${id}/`, { graceMs: 0 });
     await api.close();
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
@@ -167,4 +167,4 @@ export function conversation({ api }: Rig, prompt: string): readonly string[] {
 
 /** What the API has charged for all requests, or for some, in micro-dollars. */
 export const charged = ({ api }: Rig, which: (request: Logged) => boolean = () => true): number =>
-  microsOf(api.requests.filter(which).reduce((sum, { chargedUsd }) => sum + chargedUsd, 0));
+  usdToMicros(api.requests.filter(which).reduce((sum, { chargedUsd }) => sum + chargedUsd, 0));

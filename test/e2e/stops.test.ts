@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { processesMarked } from '../../src/process/marker.ts';
+import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { textOf } from '../process/turns.ts';
 import { charged, conversation, playOn, type Rig, say, setUp, withEachClaude } from './rig.ts';
 
@@ -90,10 +90,10 @@ withEachClaude('a run that is stopped', (pinned) => {
     const pid = () => textOf(join(rig.cwd, 'pid'));
     await vi.waitUntil(() => pid().endsWith('\n'), { timeout: 100_000, interval: 20 });
     const stubborn = Number(pid());
-    expect((await processesMarked(marker)).map(({ pid }) => pid)).toContain(stubborn);
+    expect((await findMarkedProcesses(marker)).map(({ pid }) => pid)).toContain(stubborn);
     running.kill();
     const killed = await running.finished;
-    expect(await processesMarked(marker)).toStrictEqual([]);
+    expect(await findMarkedProcesses(marker)).toStrictEqual([]);
     expect([killed.status, killed.stop]).toStrictEqual(['paused', { kind: 'stopped' }]);
     expect(rig.all('turn_ended').map(({ failure, estimated }) => [failure, estimated])).toStrictEqual([
       [null, false],

@@ -15,10 +15,10 @@ import { test as base, expect } from 'vitest';
 import type { Agent } from '../../src/core/agent.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Options, Run } from '../../src/core/run.ts';
-import { lineOf } from '../../src/observers/words.ts';
-import { recordedEvents } from '../../src/raymond/records.ts';
+import { formatEvent } from '../../src/observers/words.ts';
+import { readRunEvents } from '../../src/raymond/records.ts';
 import { type ResumeRequest, resumeRun } from '../../src/raymond/resume.ts';
-import type { Running } from '../../src/raymond/running.ts';
+import type { RunHandle } from '../../src/raymond/running.ts';
 import { type RunRequest, runWorkflow } from '../../src/raymond/start.ts';
 import { eventually } from '../process/turns.ts';
 
@@ -59,7 +59,7 @@ export interface Rig {
 }
 
 type Also = Omit<RunRequest, 'options' | 'observe'> & {
-  readonly onEvent?: (event: Event, running: () => Running) => void;
+  readonly onEvent?: (event: Event, running: () => RunHandle) => void;
 };
 
 /** A test with a rig. What it leaves behind, be it a process or a folder, fails it. */
@@ -95,7 +95,7 @@ function newRig(root: string, bin: string): Rig {
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home };
   const runs = new Set<string>();
 
-  const finish = async (begin: (observe: (event: Event) => void) => Promise<Running>): Promise<Played> => {
+  const finish = async (begin: (observe: (event: Event) => void) => Promise<RunHandle>): Promise<Played> => {
     const events: Event[] = [];
     const running = await begin((event) => events.push(event));
     runs.add(running.id);
@@ -116,8 +116,8 @@ function newRig(root: string, bin: string): Rig {
         mkdirSync(dirname(join(cwd, 'flow', name)), { recursive: true });
         writeFileSync(join(cwd, 'flow', name), text);
       }
-      let running: Running | undefined;
-      const now = (): Running => {
+      let running: RunHandle | undefined;
+      const now = (): RunHandle => {
         if (running === undefined) throw new Error('it does not run yet');
         return running;
       };
@@ -134,7 +134,7 @@ function newRig(root: string, bin: string): Rig {
       });
       // Whoever watches is told what is on disk, and all of it.
       if (existsSync(join(cwd, '.raymond', 'runs', played.run.id))) {
-        expect(await recordedEvents(played.run.id, cwd)).toStrictEqual(played.events);
+        expect(await readRunEvents(played.run.id, cwd)).toStrictEqual(played.events);
       }
       return played;
     },
@@ -181,7 +181,7 @@ export const argument = ({ args }: Call, name: string): string | undefined =>
   args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
 
 /** Everything that the user reads. */
-export const read = ({ events }: Played): string => events.flatMap((event) => lineOf(event) ?? []).join('\n');
+export const read = ({ events }: Played): string => events.flatMap((event) => formatEvent(event) ?? []).join('\n');
 
 /** How the turns ended, one after the other: `null` is well. */
 export const failures = (played: Played): readonly (string | null)[] =>

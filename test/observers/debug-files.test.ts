@@ -15,7 +15,7 @@ function keep(files: Readonly<Record<string, string>>): { folder: string; warnin
   const stage = new Stage({ files: ['START.md', 'CHECK.sh'] });
   stage.plays('<goto>CHECK</goto>', '<result>r</result>');
   const debug = new DebugFiles({ folder, turnFolder: () => root }, 0, (warning) => warnings.push(warning));
-  debug.tell(stage.events);
+  debug.write(stage.events);
   return { folder, warnings };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { padded, shorten, widthOf, wrapped } from '../../src/observers/fit.ts';
+import { padToWidth, shorten, widthOf, wrapText } from '../../src/observers/fit.ts';
 
 const words = fc.string({
   unit: fc.constantFrom('a', 'é', 'e\u0301', '日', '👩‍👩‍👧', '🇩🇪', ' ', '/', '…'),
@@ -34,16 +34,16 @@ describe('a text is shortened', () => {
 });
 
 test('a text is filled up by what it looks like, not by its length', () => {
-  expect(padded('日本', 6)).toBe('日本  ');
-  expect(padded('\u001b[1mab\u001b[22m', 4, 'left')).toBe('  \u001b[1mab\u001b[22m');
-  expect(padded('long', 2)).toBe('long');
+  expect(padToWidth('日本', 6)).toBe('日本  ');
+  expect(padToWidth('\u001b[1mab\u001b[22m', 4, 'left')).toBe('  \u001b[1mab\u001b[22m');
+  expect(padToWidth('long', 2)).toBe('long');
 });
 
 test('a long line is broken between words and goes on indented; a path is left whole', () => {
-  expect(wrapped('[main] failed: the script ended badly', 20)).toStrictEqual([
+  expect(wrapText('[main] failed: the script ended badly', 20)).toStrictEqual([
     '[main] failed: the',
     '  script ended badly',
   ]);
-  expect(wrapped('run a: /some/where/very/far/away', 20)).toStrictEqual(['run a:', '  /some/where/very/far/away']);
-  expect(wrapped('short', 20)).toStrictEqual(['short']);
+  expect(wrapText('run a: /some/where/very/far/away', 20)).toStrictEqual(['run a:', '  /some/where/very/far/away']);
+  expect(wrapText('short', 20)).toStrictEqual(['short']);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { harmless, linesOf, oneLine } from '../../src/observers/harmless.ts';
+import { sanitize, sanitizeLine, sanitizeLines } from '../../src/observers/harmless.ts';
 import { anyText } from '../core/builders.ts';
 
 describe('what models and scripts say cannot drive the terminal', () => {
@@ -14,14 +14,14 @@ describe('what models and scripts say cannot drive the terminal', () => {
     ['the other direction of writing', 'safe\u202egnp.exe', 'safegnp.exe'],
     ['half a character', 'a\ud83db', 'ab'],
     ['plain text, lines and tabs', 'a\tb\nc é 日本 👩‍👩‍👧', 'a\tb\nc é 日本 👩‍👩‍👧'],
-  ])('%s', (_, text, expected) => expect(harmless(text)).toBe(expected));
+  ])('%s', (_, text, expected) => expect(sanitize(text)).toBe(expected));
 
   test('whatever it is', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(anyText, fc.constantFrom('\u001b', '[', ']', '\u009b', '2J', '\u0007'))),
         (parts) => {
-          expect(harmless(parts.join(''))).not.toMatch(/(?![\t\n])\p{Cc}/u);
+          expect(sanitize(parts.join(''))).not.toMatch(/(?![\t\n])\p{Cc}/u);
         },
       ),
     );
@@ -29,6 +29,6 @@ describe('what models and scripts say cannot drive the terminal', () => {
 });
 
 test('a text in one line, and in its lines that have something on them', () => {
-  expect(oneLine(' a\n\n\tb\u001b[1m c ')).toBe('a b c');
-  expect(linesOf('a  \n\n\tb\n')).toStrictEqual(['a', '    b']);
+  expect(sanitizeLine(' a\n\n\tb\u001b[1m c ')).toBe('a b c');
+  expect(sanitizeLines('a  \n\n\tb\n')).toStrictEqual(['a', '    b']);
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Agent, Phase } from '../../src/core/agent.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
-import type { Standing } from '../../src/core/standing.ts';
-import { historyOf } from '../../src/observers/history.ts';
-import { outlookOf } from '../../src/observers/outlook.ts';
-import { workedMs } from '../../src/observers/worked.ts';
+import type { ObservedStatus } from '../../src/core/standing.ts';
+import { collectHistory } from '../../src/observers/history.ts';
+import { describeNextSteps } from '../../src/observers/outlook.ts';
+import { computeWorkMs } from '../../src/observers/worked.ts';
 import { start } from '../core/play.ts';
 import { BOOK } from '../core/random-play.ts';
 
@@ -25,7 +25,7 @@ function runWith(phases: readonly Phase[], changes: Partial<Run> = {}): Run {
 }
 
 describe('what a run waits for', () => {
-  test.each<[string, readonly Phase[], Partial<Run>, Standing, string]>([
+  test.each<[string, readonly Phase[], Partial<Run>, ObservedStatus, string]>([
     ['a turn', [RUNNING], {}, 'running', '1 turn is under way.'],
     ['turns', [RUNNING, RUNNING], {}, 'running', '2 turns are under way.'],
     ['its turn', [RUNNING, READY], {}, 'running', '1 turn is under way. 1 agent waits for its turn.'],
@@ -69,21 +69,23 @@ describe('what a run waits for', () => {
       'It was interrupted.',
     ],
     ['nothing', [], {}, 'completed', 'Every agent has ended with a result.'],
-  ])('%s', (_, phases, changes, standing, sentence) => {
+  ])('%s', (_, phases, changes, observedStatus, sentence) => {
     const owner = { state: 'gone', pid: 7, host: 'here' } as const;
-    expect(outlookOf({ run: runWith(phases, changes), standing, owner }, NOW).waitsFor.join(' ')).toBe(sentence);
+    expect(describeNextSteps({ run: runWith(phases, changes), observedStatus, owner }, NOW).waitsFor.join(' ')).toBe(
+      sentence,
+    );
   });
 });
 
-test.each<[Standing, readonly string[]]>([
+test.each<[ObservedStatus, readonly string[]]>([
   ['running', ['raymond logs r1 --follow', 'raymond stop r1']],
   ['stopping', ['raymond stop r1 --now']],
   ['crashed', ['raymond resume r1']],
   ['elsewhere', ['raymond resume r1 --take-over']],
   ['interrupted', ['raymond resume r1']],
   ['completed', []],
-])('the commands for a run that is %s', (standing, commands) => {
-  const outlook = outlookOf({ run: runWith([READY]), standing, owner: null }, NOW);
+])('the commands for a run that is %s', (observedStatus, commands) => {
+  const outlook = describeNextSteps({ run: runWith([READY]), observedStatus, owner: null }, NOW);
   expect(outlook.commands.map(({ command }) => command)).toStrictEqual(commands);
 });
 
@@ -108,8 +110,8 @@ test('the history of a run keeps its latest transitions, and the time of its age
     yield ended(1030, 25);
     yield went(1030);
   }
-  const { worked, transitions, agents } = await historyOf(events(), 2);
-  expect(workedMs(worked, 1040)).toBe(60 + 40);
+  const { worked, transitions, agents } = await collectHistory(events(), 2);
+  expect(computeWorkMs(worked, 1040)).toBe(60 + 40);
   expect(transitions.map(({ at }) => at)).toStrictEqual([160, 1030]);
   expect([...agents]).toStrictEqual([['main', { turnsMs: 65, lastAt: 1030 }]]);
 });

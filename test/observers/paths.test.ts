@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { pathsOf } from '../../src/observers/paths.ts';
+import { collectAgentPaths } from '../../src/observers/paths.ts';
 
 const at = 0;
 const nothing = { parent: null, cwd: '/', input: null, variables: {} };
@@ -14,7 +14,7 @@ const moved = (agent: string, state: string, to: string | null): Event => {
   return { kind: 'transition', at, agent, state, to, ...how };
 };
 
-const pathsIn = (...events: readonly Event[]) => Object.fromEntries(pathsOf(events));
+const pathsIn = (...events: readonly Event[]) => Object.fromEntries(collectAgentPaths(events));
 
 describe('the path of an agent', () => {
   test('is where it has been, however many turns it took there', () => {

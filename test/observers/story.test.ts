@@ -1,28 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS, type Options } from '../../src/core/run.ts';
-import { dyeFor } from '../../src/observers/ink.ts';
-import { changedFlags } from '../../src/observers/option-flags.ts';
-import { Page } from '../../src/observers/page.ts';
-import { type Passage, Tale } from '../../src/observers/passage.ts';
-import { Story } from '../../src/observers/story.ts';
-import { localTime } from '../../src/observers/words.ts';
+import { createColorizer } from '../../src/observers/ink.ts';
+import { formatChangedFlags } from '../../src/observers/option-flags.ts';
+import { LogWriter } from '../../src/observers/page.ts';
+import { type LogEntry, TurnRenderer } from '../../src/observers/passage.ts';
+import { EventRenderer } from '../../src/observers/story.ts';
+import { formatLocalTime } from '../../src/observers/words.ts';
 import { type Reply, Stage, usd } from '../core/play.ts';
 
 /** The story of these events, without what turns left behind. */
-function storyOf(events: readonly Event[], page: Partial<Page> = {}, files = true): readonly string[] {
+function storyOf(events: readonly Event[], page: Partial<LogWriter> = {}, files = true): readonly string[] {
   const lines: string[] = [];
-  const paper = Object.assign(new Page(dyeFor(false), (line) => lines.push(line)), page);
-  const story = new Story();
+  const paper = Object.assign(new LogWriter(createColorizer(false), (line) => lines.push(line)), page);
+  const story = new EventRenderer();
   for (const event of events) {
-    if (event.kind === 'turn_started') paper.put(story.heading(event));
-    if (event.kind === 'turn_started' && !files) for (const line of story.unheardOf(event.agent)) paper.put(line);
-    if (event.kind !== 'turn_started') for (const line of story.about(event)) paper.put(line);
+    if (event.kind === 'turn_started') paper.writeLine(story.renderHeading(event));
+    if (event.kind === 'turn_started' && !files)
+      for (const line of story.renderMissingFiles(event.agent)) paper.writeLine(line);
+    if (event.kind !== 'turn_started') for (const line of story.render(event)) paper.writeLine(line);
   }
   return lines;
 }
 
-const [DAY, TIME] = localTime(1000).split(' ');
+const [DAY, TIME] = formatLocalTime(1000).split(' ');
 const FORK: Reply = { text: '<fork next="W" kind="md" size="9">W</fork>', cost: usd(0.5) };
 
 test('a run reads as blocks, one for each turn, with its costs and times', () => {
@@ -63,7 +64,7 @@ test('a run reads as blocks, one for each turn, with its costs and times', () =>
 test('side by side, every line is labelled with its agent', () => {
   const stage = new Stage({ files: ['START.md', 'W.sh'] });
   stage.plays(FORK, '<result>m</result>').take('main_w1', '<result>w</result>');
-  expect(storyOf(stage.events, { sideBySide: true }).slice(1, 6)).toStrictEqual([
+  expect(storyOf(stage.events, { isInterleaved: true }).slice(1, 6)).toStrictEqual([
     `── ${TIME} [main] START.md, turn 1, new session s1`,
     '[main] START.md → W.sh (fork) $0.50, 0.0s',
     '[main_w1] forked by main, starts in W.sh (kind=md, size=9)',
@@ -122,18 +123,20 @@ test.each<[Partial<Options>, readonly string[]]>([
   [{ variables: { a: 'x y', b: '1' }, claude: '/a b' }, ["--claude '/a b'", "--var 'a=x y'", '--var b=1']],
   [{ agent: 'replay:/x.yaml', effort: 'high' }, ['--effort high', '--agent replay:/x.yaml']],
 ])('the options %j are told as flags', (options, flags) => {
-  expect(changedFlags(DEFAULT_OPTIONS, { ...DEFAULT_OPTIONS, ...options })).toStrictEqual(flags);
+  expect(formatChangedFlags(DEFAULT_OPTIONS, { ...DEFAULT_OPTIONS, ...options })).toStrictEqual(flags);
 });
 
 describe('what a turn left behind', () => {
-  const tell = (...passages: readonly Passage[]): readonly string[] => {
-    const tale = new Tale();
-    return passages.flatMap((passage) => tale.tell(passage)).map(({ indent, text }) => `${'  '.repeat(indent)}${text}`);
+  const tell = (...passages: readonly LogEntry[]): readonly string[] => {
+    const tale = new TurnRenderer();
+    return passages
+      .flatMap((passage) => tale.render(passage))
+      .map(({ indent, text }) => `${'  '.repeat(indent)}${text}`);
   };
-  const uses = (id: string, detail: string, below = false): Passage => ({
+  const uses = (id: string, detail: string, below = false): LogEntry => ({
     ...{ kind: 'uses', id, tool: 'Bash', detail, below },
   });
-  const gets = (id: string, text: string, isError = false, below = false): Passage => ({
+  const gets = (id: string, text: string, isError = false, below = false): LogEntry => ({
     ...{ kind: 'gets', id, text, isError, below },
   });
 
@@ -193,7 +196,7 @@ describe('what a turn left behind', () => {
     ).toStrictEqual(['  | one', '  |', '  … 1 more line in stdout', '  ! odd']);
   });
 
-  test.each<[string, Passage, readonly string[]]>([
+  test.each<[string, LogEntry, readonly string[]]>([
     ['colours', { kind: 'prints', text: '\u001b[31mred\u001b[0m\u0007 \u009b1mx' }, ['  | red x']],
     ['a title', { kind: 'prints', text: '\u001b]0;evil\u0007ok' }, ['  | ok']],
     ['progress', { kind: 'prints', text: '10%\r20%\r30%\r' }, ['  | 30%']],

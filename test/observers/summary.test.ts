@@ -1,25 +1,32 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { microsOf } from '../../src/core/ledger.ts';
+import { usdToMicros } from '../../src/core/ledger.ts';
 import type { Run } from '../../src/core/run.ts';
 import { widthOf } from '../../src/observers/fit.ts';
-import { goOnCommand, reasonsOf } from '../../src/observers/go-on.ts';
-import { ending, type Page, summaryOf } from '../../src/observers/summary.ts';
-import { Tally } from '../../src/observers/tally.ts';
+import { describeUnfinished, formatResumeCommand } from '../../src/observers/go-on.ts';
+import { renderRunEnd, renderSummary, type SummaryOptions } from '../../src/observers/summary.ts';
+import { RunTally } from '../../src/observers/tally.ts';
 import { Stage, usd } from '../core/play.ts';
 
 const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
-const PAGE: Page = { columns: null, colour: false, now: NOON, elsewhere: null, debugFolder: null, justTold: new Set() };
+const PAGE: SummaryOptions = {
+  columns: null,
+  colour: false,
+  now: NOON,
+  otherFolder: null,
+  debugFolder: null,
+  alreadyReported: new Set(),
+};
 
-function tallyOf(events: readonly Event[]): Tally {
-  const tally = new Tally();
-  for (const event of events) tally.tell(event);
+function tallyOf(events: readonly Event[]): RunTally {
+  const tally = new RunTally();
+  for (const event of events) tally.count(event);
   return tally;
 }
 
-const summary = ({ run, events }: Stage, page: Partial<Page> = {}): string =>
-  summaryOf(run, tallyOf(events), { ...PAGE, ...page });
+const summary = ({ run, events }: Stage, page: Partial<SummaryOptions> = {}): string =>
+  renderSummary(run, tallyOf(events), { ...PAGE, ...page });
 
 describe('a summary', () => {
   const coding = () =>
@@ -79,7 +86,9 @@ Debug files: .raymond/debug/run-1
 
   test('has colours where there are any', () => {
     const stage = new Stage({ files: ['START.sh'] }).plays('?');
-    expect(summaryOf(stage.run, tallyOf(stage.events), { ...PAGE, colour: true })).toContain('\u001b[31mFailed after');
+    expect(renderSummary(stage.run, tallyOf(stage.events), { ...PAGE, colour: true })).toContain(
+      '\u001b[31mFailed after',
+    );
   });
 });
 
@@ -87,7 +96,7 @@ describe('a run that did not end well', () => {
   test.each<[string, () => Stage, string[]]>([
     [
       'its budget is used up',
-      () => new Stage(FILES, { budgetMicros: microsOf(5) }).plays({ text: '<result>r</result>', cost: usd(5.12) }),
+      () => new Stage(FILES, { budgetMicros: usdToMicros(5) }).plays({ text: '<result>r</result>', cost: usd(5.12) }),
       ['The budget of $5.00 is used up: $5.12 are spent.', 'To go on: raymond resume run-1 --budget 10'],
     ],
     [
@@ -143,19 +152,19 @@ describe('a run that did not end well', () => {
       ['It was told to stop.', 'To go on: raymond resume run-1'],
     ],
   ])('says why and how to go on: %s', (_, play, lines) => {
-    expect(ending(play().run, PAGE)).toStrictEqual(lines);
+    expect(renderRunEnd(play().run, PAGE)).toStrictEqual(lines);
   });
 
   test('says all that is known where it was not told before', () => {
     const fail = { kind: 'script', message: 'it ended with exit code 2\nlast words' } as const;
-    expect(ending(new Stage({ files: ['START.sh'] }).plays({ fail }).run, PAGE, true)).toContain('last words');
+    expect(renderRunEnd(new Stage({ files: ['START.sh'] }).plays({ fail }).run, PAGE, true)).toContain('last words');
   });
 
   test('does not say again what was told just now, but always how to go on', () => {
     const { run } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
     const lines = ['To go on: raymond resume run-1 --retry'];
-    expect(ending(run, { ...PAGE, justTold: new Set(['main']) })).toStrictEqual(lines);
-    expect(ending(run, { ...PAGE, justTold: new Set(['other']) })).toStrictEqual([
+    expect(renderRunEnd(run, { ...PAGE, alreadyReported: new Set(['main']) })).toStrictEqual(lines);
+    expect(renderRunEnd(run, { ...PAGE, alreadyReported: new Set(['other']) })).toStrictEqual([
       '[main] failed: START.sh: no',
       ...lines,
     ]);
@@ -165,7 +174,7 @@ describe('a run that did not end well', () => {
     const { run, events } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
     const folder = `.raymond/debug/${'long_name_'.repeat(3)}`;
     const page = { ...PAGE, columns: 38, debugFolder: folder };
-    expect(summaryOf(run, tallyOf(events), page)).toContain(
+    expect(renderSummary(run, tallyOf(events), page)).toContain(
       `\nDebug files:\n  ${folder}\n[main] failed: START.sh: no\nTo go on:\n  raymond resume run-1 --retry\n`,
     );
   });
@@ -175,15 +184,15 @@ describe('a run that did not end well', () => {
     stage.plays('<fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork>');
     for (const { id } of stage.run.agents) stage.take(id, '?');
     const trouble = 'failed: W.sh: no next step is found in its output: it contains no tag; it printed:\n?';
-    expect(reasonsOf(stage.run, NOON)).toStrictEqual([`[main, main_w1 and 3 more] ${trouble}`]);
+    expect(describeUnfinished(stage.run, NOON)).toStrictEqual([`[main, main_w1 and 3 more] ${trouble}`]);
   });
 });
 
 describe('a higher budget', () => {
   const command = (budget: number, spent: number): string | null => {
-    const { run } = new Stage(FILES, { budgetMicros: microsOf(budget) });
-    const ledger = { ...run.ledger, spentMicros: microsOf(spent) };
-    return goOnCommand({ ...run, status: 'budget_exceeded', stop: { kind: 'budget' }, ledger } satisfies Run);
+    const { run } = new Stage(FILES, { budgetMicros: usdToMicros(budget) });
+    const ledger = { ...run.ledger, spentMicros: usdToMicros(spent) };
+    return formatResumeCommand({ ...run, status: 'budget_exceeded', stop: { kind: 'budget' }, ledger } satisfies Run);
   };
 
   test.each([

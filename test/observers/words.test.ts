@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { TransitionsLog } from '../../src/observers/transitions-log.ts';
-import { clock, dollars, duration, lineOf, linesAbout, localTime, took } from '../../src/observers/words.ts';
+import {
+  formatActivity,
+  formatClock,
+  formatDollars,
+  formatDuration,
+  formatElapsed,
+  formatEvent,
+  formatLocalTime,
+} from '../../src/observers/words.ts';
 import { Stage, usd } from '../core/play.ts';
 
 describe('words for people', () => {
@@ -12,7 +20,7 @@ describe('words for people', () => {
     [250_000, '$0.25'],
     [12_345_678, '$12.35'],
   ])('%i micro-dollars are %s', (micros, words) => {
-    expect(dollars(micros)).toBe(words);
+    expect(formatDollars(micros)).toBe(words);
   });
 
   test.each([
@@ -22,21 +30,21 @@ describe('words for people', () => {
     [723_000, '12:03', '12:03'],
     [3_723_000, '1:02:03', '1:02:03'],
   ])('%i milliseconds are %s, and once they are over %s', (ms, running, over) => {
-    expect([duration(ms), took(ms)]).toStrictEqual([running, over]);
+    expect([formatDuration(ms), formatElapsed(ms)]).toStrictEqual([running, over]);
   });
 
   test('a time of another day comes with its date', () => {
     const now = new Date(2026, 0, 15, 14, 30, 22).getTime();
-    expect(localTime(now)).toBe('2026-01-15 14:30:22');
-    expect(clock(now + 60_000, now)).toBe('14:31');
-    expect(clock(now + 86_400_000, now)).toBe('2026-01-16 14:30');
+    expect(formatLocalTime(now)).toBe('2026-01-15 14:30:22');
+    expect(formatClock(now + 60_000, now)).toBe('14:31');
+    expect(formatClock(now + 86_400_000, now)).toBe('2026-01-16 14:30');
   });
 });
 
 test('a run reads as a story, one line an event, each labelled with its agent', () => {
   const stage = new Stage({ files: ['START.md', 'W.sh'] });
   stage.plays({ text: '<fork next="W">W</fork>', cost: usd(0.5) }, '?').take('main_w1', '<result>w</result>');
-  expect(stage.events.map(lineOf).filter((line) => line !== null)).toStrictEqual([
+  expect(stage.events.map(formatEvent).filter((line) => line !== null)).toStrictEqual([
     'run run-1: /w/book',
     '[main] START.md',
     '[main] START.md → W.sh (fork) $0.50',
@@ -57,15 +65,15 @@ test.each([
 ])('what is tried again after %i ms is %s', (ms, words) => {
   const at = new Date(2026, 0, 15, 14, 30, 0).getTime();
   const place = { at, agent: 'main', state: 'START.md', count: 1, failure: 'transient', why: 'retry' } as const;
-  expect(lineOf({ kind: 'sleeping', ...place, untilMs: at + ms, message: 'No.' })).toBe(`[main] No; ${words}`);
+  expect(formatEvent({ kind: 'sleeping', ...place, untilMs: at + ms, message: 'No.' })).toBe(`[main] No; ${words}`);
 });
 
 test('what takes several lines is labelled on each, and cannot drive a terminal', () => {
   const message = 'START.sh: exit 2\n\u001b[2Jlast\r\n\twords\n';
   const failed = { kind: 'agent_failed', at: 1, agent: 'main_w1', state: 'START.sh', message } as const;
-  expect(lineOf(failed)).toBe('[main_w1] failed: START.sh: exit 2\n[main_w1]   last\n[main_w1]       words');
+  expect(formatEvent(failed)).toBe('[main_w1] failed: START.sh: exit 2\n[main_w1]   last\n[main_w1]       words');
   const says = { kind: 'says', text: 'a\n\nb\u0007' } as const;
-  expect(linesAbout({ at: 1, agent: 'main', doing: says })).toStrictEqual(['[main] | a', '[main] | b']);
+  expect(formatActivity({ at: 1, agent: 'main', doing: says })).toStrictEqual(['[main] | a', '[main] | b']);
 });
 
 test('transitions.log says who went where, in which session, for how much', () => {
@@ -75,8 +83,8 @@ test('transitions.log says who went where, in which session, for how much', () =
     { text: '<result>a "b"</result>', cost: usd(0.25) },
   );
   const log = new TransitionsLog(0);
-  const at = (ms: number) => localTime(ms);
-  expect(stage.events.map((event) => log.entryOf(event) ?? '').join('')).toBe(
+  const at = (ms: number) => formatLocalTime(ms);
+  expect(stage.events.map((event) => log.formatEntry(event) ?? '').join('')).toBe(
     `${at(1020)} [main] START.md -> B.md (call)
   session_id: s1
   cost: $0.50

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/run.ts';
-import { NEVER_WORKED, workedAfter, workedMs } from '../../src/observers/worked.ts';
+import { computeWorkMs, NO_WORK_TIME, updateWorkTime } from '../../src/observers/worked.ts';
 
 const workflow = { name: 'w', path: '/w', platform: 'unix' } as const;
 const started = (at: number): Event => ({
@@ -44,5 +44,5 @@ test.each<[string, Event[], number]>([
     1550,
   ],
 ])('the time at work: %s', (_, events, ms) => {
-  expect(workedMs(events.reduce(workedAfter, NEVER_WORKED), 9999)).toBe(ms);
+  expect(computeWorkMs(events.reduce(updateWorkTime, NO_WORK_TIME), 9999)).toBe(ms);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endMarked, endTurn } from '../../src/process/end.ts';
-import { lookFor } from '../../src/process/find.ts';
-import { alive, turnProcesses } from '../../src/process/marker.ts';
+import { findCommand } from '../../src/process/find.ts';
+import { findTurnProcesses, isTurnAlive } from '../../src/process/marker.ts';
 import { processEntry } from '../../src/process/process-table.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
 import { awake, eventually, go, run, shell, signal, start, textOf, useTurns, WAIT_FOR_GO, wordsIn } from './turns.ts';
@@ -61,7 +61,7 @@ describe('ending a turn', () => {
     const { killed, left } = await endTurn(turn.dir, turn.marker, { graceMs: 100 });
     expect([killed > 0, left]).toStrictEqual([true, 0]);
     expect(await awake(started.exited)).toStrictEqual(exited(143));
-    expect(await alive(turn.dir, turn.marker)).toBe(false);
+    expect(await isTurnAlive(turn.dir, turn.marker)).toBe(false);
     expect((await processEntry(Number(tool)))?.zombie ?? true).toBe(true);
   });
 
@@ -70,11 +70,11 @@ describe('ending a turn', () => {
     const script = 'setsid sh -c "echo \\$\\$ >tool; exec sleep 60" & until [ -s tool ]; do sleep 0.01; done';
     expect(await run(turn, shell(turn, script))).toStrictEqual(exited(0));
     const [tool] = await wordsIn(turn, 'tool');
-    const found = (await turnProcesses(turn.dir, turn.marker)).map(({ pid }) => `${pid}`);
+    const found = (await findTurnProcesses(turn.dir, turn.marker)).map(({ pid }) => `${pid}`);
     expect(found).toStrictEqual([tool]);
     expect(await endTurn(turn.dir, turn.marker, PATIENT)).toStrictEqual(NOBODY);
-    expect(await turnProcesses(turn.dir, turn.marker)).toStrictEqual([]);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(exited(0));
+    expect(await findTurnProcesses(turn.dir, turn.marker)).toStrictEqual([]);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(exited(0));
   });
 
   test('finds a process of the group that dropped its environment', async () => {
@@ -92,7 +92,7 @@ describe('ending a turn', () => {
     await wordsIn(turn, 'mine');
     expect(await endTurn(turn.dir, turn.marker, PATIENT)).toStrictEqual(NOBODY);
     expect(await awake(started.exited)).toStrictEqual(exited(0));
-    expect(await alive(turn.dir, turn.marker)).toBe(false);
+    expect(await isTurnAlive(turn.dir, turn.marker)).toBe(false);
   });
 
   test('ends a command whose wrapper was killed', async () => {
@@ -111,7 +111,7 @@ describe('ending a turn', () => {
       const started = await start(turn, { ...shell(turn, 'exec sleep 60'), file });
       await endTurn(turn.dir, turn.marker, PATIENT);
       await awake(started.exited);
-      expect(await alive(turn.dir, turn.marker)).toBe(false);
+      expect(await isTurnAlive(turn.dir, turn.marker)).toBe(false);
     }
   });
 
@@ -123,7 +123,7 @@ describe('ending a turn', () => {
     ];
     await endTurn(turn.dir, turn.marker, { graceMs: 0 });
     await awake(first.exited);
-    expect(await lookFor(neighbour.dir, neighbour.marker)).toStrictEqual({ kind: 'alive' });
+    expect(await findCommand(neighbour.dir, neighbour.marker)).toStrictEqual({ kind: 'alive' });
     go(neighbour);
     expect(await awake(second.exited)).toStrictEqual(exited(0));
   });

@@ -3,8 +3,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endTurn } from '../../src/process/end.ts';
-import { lookFor, waitForEnd } from '../../src/process/find.ts';
-import { alive, processesMarked } from '../../src/process/marker.ts';
+import { findCommand, waitForEnd } from '../../src/process/find.ts';
+import { findMarkedProcesses, isTurnAlive } from '../../src/process/marker.ts';
 import { processEntry } from '../../src/process/process-table.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
 import { compileRoom } from './compiled.ts';
@@ -29,12 +29,12 @@ describe('a command whose starter was killed', () => {
     const how = await new Promise((resolve) => starter.once('exit', (_, name) => resolve(name)));
     expect(how).toBe('SIGKILL');
 
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(ALIVE);
     const end = waitForEnd(turn.dir, turn.marker);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(ALIVE);
     go(turn);
     expect(await end).toStrictEqual({ kind: 'exited', code: 9 });
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual({ kind: 'exited', code: 9 });
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual({ kind: 'exited', code: 9 });
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('from the dead\ndone\n');
   });
 
@@ -47,7 +47,7 @@ describe('a command whose starter was killed', () => {
     const args = ['--input-type=module', '-e', script, join(room, 'start.js'), turn.dir, command];
     const starter = spawn(process.execPath, args, { stdio: 'ignore' });
     expect(await new Promise((resolve) => starter.once('exit', resolve))).toBe(0);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(ALIVE);
     go(turn);
     expect(await waitForEnd(turn.dir, turn.marker)).toStrictEqual({ kind: 'exited', code: 2 });
   });
@@ -60,10 +60,10 @@ describe('when only the wrapper is killed', () => {
     await wordsIn(turn, 'mine');
     process.kill(pid, 'SIGKILL');
     await eventually('the end of the wrapper', async () => (await processEntry(pid)) === undefined);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(ALIVE);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(ALIVE);
     go(turn);
     expect(await awake(exited)).toStrictEqual(DIED);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('late\n');
   });
 
@@ -71,7 +71,7 @@ describe('when only the wrapper is killed', () => {
     const turn = newTurn();
     const { pid, exited } = await start(turn, shell(turn, `exec env -i PATH="$PATH" sh -c '${hidden}'`));
     const [command] = await wordsIn(turn, 'mine');
-    expect(await alive(turn.dir, turn.marker)).toBe(true);
+    expect(await isTurnAlive(turn.dir, turn.marker)).toBe(true);
     process.kill(pid, 'SIGKILL');
     expect(await awake(exited)).toStrictEqual(DIED);
     signal(command, 'SIGKILL');
@@ -93,11 +93,11 @@ test('a command that is killed has 128 + n on record', async () => {
 describe('a turn that never started', () => {
   test('is found so, again and again, and cannot start late', async () => {
     const turn = newTurn();
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(NEVER);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(NEVER);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(NEVER);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(NEVER);
     expect(await run(turn, shell(turn, 'echo late'))).toStrictEqual(DIED);
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('');
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(NEVER);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(NEVER);
     expect(readdirSync(turn.dir).sort()).toStrictEqual(['started', 'stderr', 'stdin', 'stdout']);
   });
 
@@ -106,7 +106,7 @@ describe('a turn that never started', () => {
       const turn = newTurn();
       const [started, found] = await Promise.all([
         start(turn, shell(turn, 'echo ran')),
-        lookFor(turn.dir, turn.marker),
+        findCommand(turn.dir, turn.marker),
       ]);
       const exit = await awake(started.exited);
       const ran = textOf(turnFiles(turn.dir).stdout) === 'ran\n';
@@ -120,14 +120,14 @@ describe('what is on record', () => {
   test.each(['', '1', '12'])('a torn exit %j of a turn that is gone means that it died', async (torn) => {
     const turn = newTurn();
     writeFileSync(turnFiles(turn.dir).started, `1 1\n${torn}`);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
     expect(await waitForEnd(turn.dir, turn.marker)).toStrictEqual(DIED);
   });
 
   test.each(['', '12', '12 3'])('a torn record %j means that the command may have run', async (torn) => {
     const turn = newTurn();
     writeFileSync(turnFiles(turn.dir).started, torn);
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
     expect(await run(turn, shell(turn, 'echo again'))).toStrictEqual(DIED);
     expect([textOf(turnFiles(turn.dir).started), textOf(turnFiles(turn.dir).stdout)]).toStrictEqual([torn, '']);
   });
@@ -139,10 +139,10 @@ describe('what is on record', () => {
     // The same number with another start time; then even with the right one, as it could be after a reboot.
     for (const time of [Number(startTime) - 1, startTime]) {
       writeFileSync(turnFiles(turn.dir).started, `${pid} ${time}\n`);
-      expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(DIED);
+      expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
       expect(await endTurn(turn.dir, turn.marker, { graceMs: 0 })).toStrictEqual({ killed: 0, left: 0 });
     }
-    expect(await lookFor(other.dir, other.marker)).toStrictEqual(ALIVE);
+    expect(await findCommand(other.dir, other.marker)).toStrictEqual(ALIVE);
     go(other);
     expect(await awake(exited)).toStrictEqual({ kind: 'exited', code: 0 });
   });
@@ -187,7 +187,7 @@ describe('markers', () => {
     const neighbour = { ...newTurn(), marker: `${turns.prefix().slice(0, -1)}0/1` };
     const started = [];
     for (const turn of [one, two, neighbour]) started.push(await start(turn, shell(turn, WAIT_FOR_GO)));
-    const found = new Set((await processesMarked(turns.prefix())).map(({ marker }) => marker));
+    const found = new Set((await findMarkedProcesses(turns.prefix())).map(({ marker }) => marker));
     expect(found).toStrictEqual(new Set([one.marker, two.marker]));
     for (const turn of [one, two, neighbour]) go(turn);
     for (const { exited } of started) await awake(exited);
@@ -205,6 +205,6 @@ describe('markers', () => {
   });
 
   test('an empty prefix is refused', () => {
-    expect(() => processesMarked('')).toThrow('every turn of every run');
+    expect(() => findMarkedProcesses('')).toThrow('every turn of every run');
   });
 });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { endTurn } from '../../src/process/end.ts';
-import { followLines, lastLines, quietSince, readLines } from '../../src/process/lines.ts';
-import { newSplitter } from '../../src/process/split-lines.ts';
+import { followLines, lastLines, lastWriteTimeMs, readLines } from '../../src/process/lines.ts';
+import { newLineSplitter } from '../../src/process/split-lines.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
 import { awake, eventually, shell, start, useTurns } from './turns.ts';
 
@@ -40,7 +40,7 @@ describe('splitting', () => {
   test('gives the same lines wherever the bytes are cut', () => {
     fc.assert(
       fc.property(bytes, fc.array(fc.nat(200)), (whole, cuts) => {
-        const splitter = newSplitter();
+        const splitter = newLineSplitter();
         const places = [0, ...cuts.map((cut) => Math.min(cut, whole.length)).sort((a, b) => a - b), whole.length];
         const got = places.slice(1).flatMap((to, index) => splitter.push(whole.subarray(places[index], to)));
         const lines = [...got, ...splitter.rest()].map((line) => line.toString('latin1'));
@@ -53,7 +53,7 @@ describe('splitting', () => {
   });
 
   test('leaves carriage returns and other line breaks of Unicode alone', () => {
-    const lines = newSplitter().push(Buffer.from('a\r\nb\u2028c\u0085d\re\n'));
+    const lines = newLineSplitter().push(Buffer.from('a\r\nb\u2028c\u0085d\re\n'));
     expect(lines.map(String)).toStrictEqual(['a\r', 'b\u2028c\u0085d\re']);
   });
 });
@@ -192,5 +192,5 @@ test('quiet since the latest change of any file', async () => {
     writeFileSync(file, '');
     utimesSync(file, 1_000 + index, 1_000 + index);
   }
-  expect([await quietSince(files), await quietSince(files.slice(2))]).toStrictEqual([1_001_000, 0]);
+  expect([await lastWriteTimeMs(files), await lastWriteTimeMs(files.slice(2))]).toStrictEqual([1_001_000, 0]);
 });

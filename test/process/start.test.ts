@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MARKER } from '../../src/process/command.ts';
-import { lookFor } from '../../src/process/find.ts';
+import { MARKER_VARIABLE } from '../../src/process/command.ts';
+import { findCommand } from '../../src/process/find.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
 import { startOnWindows } from '../../src/process/windows.ts';
@@ -18,7 +18,7 @@ describe('a command', () => {
     const turn = newTurn();
     expect(await run(turn, shell(turn, `exit ${code}`))).toStrictEqual(exited(code));
     expect(textOf(turnFiles(turn.dir).started)).toMatch(new RegExp(`^\\d+ \\d+\\n${code}\\n$`));
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(exited(code));
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(exited(code));
   });
 
   test.each([
@@ -95,7 +95,7 @@ describe('arguments and environment', () => {
   test('also when a shell could not use the names, or would fill them itself', async () => {
     const turn = newTurn();
     const env = {
-      [MARKER]: turn.marker,
+      [MARKER_VARIABLE]: turn.marker,
       PATH: process.env.PATH ?? '',
       lines: ODD.join('\n'),
       'npm_config_//host.example/:x': 'se"cret $x',
@@ -227,7 +227,7 @@ describe('the way of Windows, as far as it can be tried here', () => {
     const started = await startOnWindows(turn.dir, shell(turn, 'cat; exit 4'), turn.marker);
     expect(await awake(started.kind === 'started' ? started.exited : Promise.reject())).toStrictEqual(exited(4));
     expect(readFileSync(turnFiles(turn.dir).stdout, 'utf8')).toBe('hello');
-    expect(await lookFor(turn.dir, turn.marker)).toStrictEqual(exited(4));
+    expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(exited(4));
     expect(await startOnWindows(turn.dir, shell(turn, ''), turn.marker)).toMatchObject({ kind: 'not_started' });
   });
 

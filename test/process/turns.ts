@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect } from 'vitest';
-import { type Command, type Exit, MARKER, type Started } from '../../src/process/command.ts';
+import {
+  MARKER_VARIABLE,
+  type ProcessCommand,
+  type ProcessExit,
+  type StartedCommand,
+} from '../../src/process/command.ts';
 import { endMarked } from '../../src/process/end.ts';
-import { processesMarked } from '../../src/process/marker.ts';
+import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
 
@@ -58,28 +63,28 @@ export function useTurns(): Turns {
 async function leftBehind(prefix: string): Promise<readonly unknown[]> {
   const deadline = performance.now() + 2_000;
   for (;;) {
-    const left = await processesMarked(prefix);
+    const left = await findMarkedProcesses(prefix);
     if (left.length === 0 || performance.now() > deadline) return left;
     await sleep(5);
   }
 }
 
 /** A command line for the shell, in the turn's folder and with its marker. */
-export function shell({ dir, marker }: Turn, script: string, ...args: string[]): Command {
-  return { file: 'sh', args: ['-c', script, 'sh', ...args], cwd: dir, env: { PATH, [MARKER]: marker } };
+export function shell({ dir, marker }: Turn, script: string, ...args: string[]): ProcessCommand {
+  return { file: 'sh', args: ['-c', script, 'sh', ...args], cwd: dir, env: { PATH, [MARKER_VARIABLE]: marker } };
 }
 
 const { PATH = '' } = process.env;
 
 /** Starts a command that must start. */
-export async function start(turn: Turn, command: Command): Promise<Started> {
+export async function start(turn: Turn, command: ProcessCommand): Promise<StartedCommand> {
   const started = await startCommand(turn.dir, command);
   if (started.kind !== 'started') throw new Error(started.message);
   return started;
 }
 
 /** Runs a command to its end. */
-export async function run(turn: Turn, command: Command): Promise<Exit> {
+export async function run(turn: Turn, command: ProcessCommand): Promise<ProcessExit> {
   return awake((await start(turn, command)).exited);
 }
 

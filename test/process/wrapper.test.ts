@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { closeSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Command, MARKER } from '../../src/process/command.ts';
+import { MARKER_VARIABLE, type ProcessCommand } from '../../src/process/command.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
-import { wrapped } from '../../src/process/wrapper.ts';
+import { wrapCommand } from '../../src/process/wrapper.ts';
 import { go, shell, type Turn, textOf, useTurns, WAIT_FOR_GO, wordsIn } from './turns.ts';
 
 const { newTurn, folder } = useTurns();
@@ -17,9 +17,9 @@ const NAMES = ['sh', '/bin/sh'];
 const BOTH = SHELLS.flatMap((by) => NAMES.map((file) => ({ by, file })));
 
 /** Runs a wrapper to its end under the shell that is asked for; its exit is of no interest, for its record tells. */
-async function wrap(by: string, { dir }: Turn, command: Command): Promise<string> {
+async function wrap(by: string, { dir }: Turn, command: ProcessCommand): Promise<string> {
   const { stdin, stdout, stderr, started } = turnFiles(dir);
-  const { args, env } = wrapped(command);
+  const { args, env } = wrapCommand(command);
   const streams = [openSync(stdin, 'r'), openSync(stdout, 'a'), openSync(stderr, 'a')];
   const child = spawn(by, args, { argv0: 'sh', cwd: dir, env, stdio: streams, detached: true });
   for (const stream of streams) closeSync(stream);
@@ -31,7 +31,7 @@ const saidBy = (turn: Turn): string => textOf(turnFiles(turn.dir).stdout);
 const complaintsOf = (turn: Turn): string => textOf(turnFiles(turn.dir).stderr);
 
 describe.each(BOTH)('the wrapper in $by, around $file', ({ by, file }) => {
-  const command = (turn: Turn, script: string): Command => ({ ...shell(turn, script), file });
+  const command = (turn: Turn, script: string): ProcessCommand => ({ ...shell(turn, script), file });
 
   test('records who it is before the command begins, and the exit when it is over', async () => {
     const turn = newTurn('some input');
@@ -72,7 +72,7 @@ describe.each(BOTH)('the wrapper in $by, around $file', ({ by, file }) => {
     const turn = newTurn();
     const own = { x: 'mine', start: '5', RAYMOND_WRAPPER_START: '6', RAYMOND_WRAPPER_ODD_0: '7', 'a-b': '8', IFS: '9' };
     const { PATH = '' } = process.env;
-    const env = { PATH, ...own, RAYMOND_WRAPPER: '1', [MARKER]: turn.marker };
+    const env = { PATH, ...own, RAYMOND_WRAPPER: '1', [MARKER_VARIABLE]: turn.marker };
     await wrap(by, turn, { ...command(turn, 'exec cat /proc/self/environ'), env });
     const got = new Map(
       saidBy(turn)

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { lint } from '../../src/analysis/lint.ts';
-import { withScriptFaults } from '../../src/raymond/bash-check.ts';
+import { lintSource } from '../../src/analysis/lint.ts';
+import { addBashSyntaxErrors } from '../../src/raymond/bash-check.ts';
 import { sheetOf } from '../analysis/sheet-of.ts';
 
 const WINDOWS = process.platform === 'win32';
 
 const findIn = async (script: string): Promise<readonly string[]> =>
-  lint(await withScriptFaults(sheetOf({ 'START.sh': `#!/bin/bash\n${script}\n` }))).map(
+  lintSource(await addBashSyntaxErrors(sheetOf({ 'START.sh': `#!/bin/bash\n${script}\n` }))).map(
     ({ rule, line }) => `${rule} ${line}`,
   );
 

@@ -2,15 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { fingerprintOf } from '../../src/raymond/record/fingerprint.ts';
+import { fingerprintScript } from '../../src/raymond/record/fingerprint.ts';
 import type { RunRequest } from '../../src/raymond/start.ts';
-import { type RecordingRequest, record } from '../../src/rehearsal/record.ts';
+import { type RecordScenarioRequest, recordScenario } from '../../src/rehearsal/record.ts';
 import { openTheatre, type Theatre } from '../scenario/rig.ts';
 
 const windows = process.platform === 'win32';
 
 const REQUEST = {
-  ...{ realScripts: false, output: undefined, timeoutMs: 20_000, enough: new AbortController().signal },
+  ...{ realScripts: false, output: undefined, timeoutMs: 20_000, abortSignal: new AbortController().signal },
   env: { HOME: '/home/ada', PATH: process.env.PATH, DEPLOY_TOKEN: 'tok12345678' },
 };
 
@@ -29,8 +29,8 @@ async function ran(
 }
 
 /** Records the run and gives back what the file says. */
-async function recorded({ folder }: Theatre, request: Partial<RecordingRequest> = {}) {
-  const made = await record('last', { ...REQUEST, cwd: folder, ...request });
+async function recorded({ folder }: Theatre, request: Partial<RecordScenarioRequest> = {}) {
+  const made = await recordScenario('last', { ...REQUEST, cwd: folder, ...request });
   // How long things took is different each time.
   return { ...made, data: parse(made.text, (key, value) => (key === 'seconds' ? undefined : value)) };
 }
@@ -56,7 +56,7 @@ describe('a recorded run', () => {
     - turns: [Perhaps., { fail: overloaded, cost: 0.005 }, { text: <result>done</result>, deny: [Bash ls] }]`,
       { input: 'i', options: { retries: 5, variables: { hint: 'h' } } },
     );
-    const { data, verdict, file, answers, notes } = await recorded(theatre);
+    const { data, testResult: verdict, file, answers, notes } = await recorded(theatre);
     expect(data).toStrictEqual({
       ...{ name: 'wf', input: 'i', vars: { hint: 'h' }, options: { retries: 5 }, scripts: 'played' },
       answers: {
@@ -87,7 +87,7 @@ describe('a recorded run', () => {
       { 'START.md': 'Go.' },
       'answers: { START: { text: "<result>\\\\{{hint}} and \\\\\\\\{{ x }}</result>", write: { "./\\\\{{a}}.txt": "{{state}}" } } }',
     );
-    const { data, verdict } = await recorded(theatre);
+    const { data, testResult: verdict } = await recorded(theatre);
     expect(data.answers['START.md']).toStrictEqual([
       { text: '<result>\\{{hint}} and \\\\{{ x }}</result>', write: { './\\{{a}}.txt': 'START.md' } },
     ]);
@@ -103,7 +103,7 @@ describe('a recorded run', () => {
   W.md: { text: "<result>{{n}}</result>", cost: 0.01 }
   END.md: <result>e</result>`,
     );
-    const { data, verdict } = await recorded(theatre);
+    const { data, testResult: verdict } = await recorded(theatre);
     expect(data.answers['W.md']).toStrictEqual([
       { when: { agent_id: 'main_w1' }, visits: [{ text: '<result>1</result>', cost: 0.01 }] },
       { when: { agent_id: 'main_w2' }, visits: [{ text: '<result>2</result>', cost: 0.01 }] },
@@ -127,16 +127,16 @@ describe('a recorded run', () => {
       'END.sh': [{ text: 'dir\n', stderr: 'broken\n', exit: 3 }],
     });
     expect(played.data.expect).toMatchObject({ status: 'failed', exit: 1, path: ['START.sh', 'END.sh'] });
-    expect(played.verdict?.differences).toStrictEqual([]);
+    expect(played.testResult?.differences).toStrictEqual([]);
     expect(played.data.recorded_scripts).toStrictEqual({
-      'START.sh': fingerprintOf(states['START.sh']),
-      'END.sh': fingerprintOf(states['END.sh']),
+      'START.sh': fingerprintScript(states['START.sh']),
+      'END.sh': fingerprintScript(states['END.sh']),
     });
-    expect(played.verdict?.warnings.join()).not.toContain('has changed');
+    expect(played.testResult?.warnings.join()).not.toContain('has changed');
     const real = await recorded(theatre, { realScripts: true, output: 'wf/real.test.yaml' });
     expect(real.data).toMatchObject({ scripts: 'real', answers: {} });
     expect(real.data).not.toHaveProperty('recorded_scripts');
-    expect(real.verdict?.differences).toStrictEqual([]);
+    expect(real.testResult?.differences).toStrictEqual([]);
   });
 
   test('fails when an answer that had to be asked for again is taken at once', async () => {
@@ -147,13 +147,13 @@ describe('a recorded run', () => {
       { 'START.md': start(onwards, '{ tag: result }'), 'END.md': 'Say <result>r</result>.' },
       'answers: { START: { turns: [Hm., <goto>END</goto>] }, END: <result>r</result> }',
     );
-    const { data, verdict } = await recorded(theatre, { output: 'wf/a.test.yaml' });
+    const { data, testResult: verdict } = await recorded(theatre, { output: 'wf/a.test.yaml' });
     expect(data.expect).toMatchObject({ turns: { 'START.md': 2 }, reminders: { 'START.md': 1 } });
     expect(verdict?.differences).toStrictEqual([]);
     // With one way left, nothing has to be said.
     theatre.write({ 'wf/START.md': start(onwards) });
     const again = await recorded(theatre, { output: 'wf/b.test.yaml' });
-    expect(again.verdict?.differences.map(({ what }) => what)).toStrictEqual([
+    expect(again.testResult?.differences.map(({ what }) => what)).toStrictEqual([
       'the number of turns of START.md',
       'the number of reminders of START.md',
     ]);
@@ -161,7 +161,7 @@ describe('a recorded run', () => {
 
   test('does not expect that nobody is warned if somebody was', async () => {
     const theatre = await ran({ 'START.md': LOOP }, 'answers: { START: <result>r</result> }');
-    const { data, verdict } = await recorded(theatre);
+    const { data, testResult: verdict } = await recorded(theatre);
     expect(data.expect).not.toHaveProperty('warnings');
     expect(verdict).toMatchObject({ differences: [], warnings: [`${join('wf', 'START.md')}: {{hint}} is not set`] });
   });
@@ -170,14 +170,14 @@ describe('a recorded run', () => {
     const theatre = await ran({ 'START.md': LOOP }, 'answers: { START: { fail: billing, cost: 0.01 } }');
     theatre.write({ 'answers.yaml': 'answers: { START: { text: <result>r</result>, cost: 0.02 } }' });
     await (await theatre.resume('r1')).finished;
-    const { data, verdict } = await recorded(theatre);
+    const { data, testResult: verdict } = await recorded(theatre);
     expect(data.answers['START.md']).toStrictEqual([{ text: '<result>r</result>', cost: 0.03 }]);
     expect(verdict?.differences).toStrictEqual([]);
   });
 
   test('keeps a failure that it ended with, and what had been said until then', async () => {
     const theatre = await ran({ 'START.md': LOOP }, 'answers: { START: { text: Half., fail: refusal } }');
-    const { data, verdict } = await recorded(theatre);
+    const { data, testResult: verdict } = await recorded(theatre);
     expect(data.answers['START.md']).toStrictEqual([{ text: 'Half.', fail: 'refusal' }]);
     expect(data.expect).toMatchObject({ status: 'failed', exit: 1 });
     expect(verdict?.differences).toStrictEqual([]);
@@ -185,7 +185,7 @@ describe('a recorded run', () => {
 
   test('keeps a usage limit with the time it took', async () => {
     const answers = 'answers: { START: { turns: [{ fail: usage_limit, resets_in: 0.4 }, <result>r</result>] } }';
-    const { data, verdict } = await recorded(await ran({ 'START.md': LOOP }, answers));
+    const { data, testResult: verdict } = await recorded(await ran({ 'START.md': LOOP }, answers));
     expect(data.answers['START.md']).toStrictEqual([
       { turns: [{ fail: 'usage_limit', resets_in: 0 }, says('<result>r</result>')] },
     ]);
@@ -211,7 +211,7 @@ describe('a recording has no', () => {
       options: { agent: `replay:${folder}/answers.yaml`, variables: { token: 'abc', where: folder } },
     });
     await running.finished;
-    const { data, text, verdict } = await recorded(theatre);
+    const { data, text, testResult: verdict } = await recorded(theatre);
     for (const secret of [folder, 'tok12345678', 'sk-ant', 'ada', 'grace', 'secret-run'])
       expect(text).not.toContain(secret);
     expect(data).toMatchObject({
@@ -241,7 +241,7 @@ describe('what cannot be recorded is refused:', () => {
 
   test('a run that is not there, and a file that is', async () => {
     const theatre = await ran({ 'START.md': 'Go.' }, 'answers: { START: <result>r</result> }');
-    await expect(record('nobody', { ...REQUEST, cwd: theatre.folder })).rejects.toThrow('no such run: nobody');
+    await expect(recordScenario('nobody', { ...REQUEST, cwd: theatre.folder })).rejects.toThrow('no such run: nobody');
     writeFileSync(join(theatre.folder, 'x.yaml'), 'mine');
     await expect(recorded(theatre, { output: 'x.yaml' })).rejects.toMatchObject({
       ...{ message: 'x.yaml is there already', exitCode: 64 },
@@ -270,5 +270,5 @@ test('a recording elsewhere names its workflow, and none is written where it is 
   expect(await made('far/a.test.yaml')).toBe(join('..', 'wf'));
   const shown = await recorded(theatre, { output: '-' });
   expect(shown).toMatchObject({ file: null, data: { workflow: 'wf' } });
-  expect(shown.verdict?.differences).toStrictEqual([]);
+  expect(shown.testResult?.differences).toStrictEqual([]);
 });

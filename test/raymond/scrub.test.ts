@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSecretName, MASK, newScrubber } from '../../src/raymond/record/scrub.ts';
+import { createScrubber, isSecretName, SECRET_MASK } from '../../src/raymond/record/scrub.ts';
 
 const ENV = {
   MY_API_KEY: 'correct-horse-battery',
@@ -11,7 +11,7 @@ const ENV = {
   SHORT_TOKEN: 'abc',
 };
 
-const scrub = newScrubber({
+const scrub = createScrubber({
   folders: ['/srv/project/wt', '/srv/project'],
   home: '/home/ada',
   roots: ['work', 'srv', 'home', 'tmp', 'bin', 'usr', 'dev'],
@@ -55,22 +55,22 @@ describe('paths', () => {
 
 describe('secrets', () => {
   test.each([
-    ['sk-ant-api03-abcdefghijklmnop_qrst', MASK],
-    ['key sk-proj-0123456789abcdefABCDEF!', `key ${MASK}!`],
-    ['ghp_0123456789abcdef0123456789abcdef0123', MASK],
-    ['github_pat_11ABCDEFG0123456789_abcdefghij', MASK],
-    ['glpat-abcdefghij0123456789', MASK],
-    ['xoxb-123456789012-abcdefghij', MASK],
-    ['AKIAIOSFODNN7EXAMPLE', MASK],
-    ['npm_abcdefghijklmnopqrstuvwxyz0123456789', MASK],
-    ['Authorization: Bearer abc.def-ghi_123', `Authorization: Bearer ${MASK}`],
-    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc-DEF_123', MASK],
-    ['postgres://ada:s3cret@db.example.org/x', `postgres://ada:${MASK}@db.example.org/x`],
-    ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest', `${MASK}\nrest`],
-    ['STRIPE_API_KEY=abcd1234efgh', `STRIPE_API_KEY=${MASK}`],
-    ['"client_secret": "a1b2c3d4e5"', `"client_secret": "${MASK}"`],
-    ['password: hunter2hunter2', `password: ${MASK}`],
-    ['it was correct-horse-battery, and tok12345678', `it was ${MASK}, and ${MASK}`],
+    ['sk-ant-api03-abcdefghijklmnop_qrst', SECRET_MASK],
+    ['key sk-proj-0123456789abcdefABCDEF!', `key ${SECRET_MASK}!`],
+    ['ghp_0123456789abcdef0123456789abcdef0123', SECRET_MASK],
+    ['github_pat_11ABCDEFG0123456789_abcdefghij', SECRET_MASK],
+    ['glpat-abcdefghij0123456789', SECRET_MASK],
+    ['xoxb-123456789012-abcdefghij', SECRET_MASK],
+    ['AKIAIOSFODNN7EXAMPLE', SECRET_MASK],
+    ['npm_abcdefghijklmnopqrstuvwxyz0123456789', SECRET_MASK],
+    ['Authorization: Bearer abc.def-ghi_123', `Authorization: Bearer ${SECRET_MASK}`],
+    ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc-DEF_123', SECRET_MASK],
+    ['postgres://ada:s3cret@db.example.org/x', `postgres://ada:${SECRET_MASK}@db.example.org/x`],
+    ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest', `${SECRET_MASK}\nrest`],
+    ['STRIPE_API_KEY=abcd1234efgh', `STRIPE_API_KEY=${SECRET_MASK}`],
+    ['"client_secret": "a1b2c3d4e5"', `"client_secret": "${SECRET_MASK}"`],
+    ['password: hunter2hunter2', `password: ${SECRET_MASK}`],
+    ['it was correct-horse-battery, and tok12345678', `it was ${SECRET_MASK}, and ${SECRET_MASK}`],
   ])('%s becomes %s', (text, clean) => {
     expect(scrub(text)).toBe(clean);
   });

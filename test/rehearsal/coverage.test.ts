@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { everything, type Item, percentOf } from '../../src/rehearsal/coverage.ts';
+import { allCoverageItems, type CoverageItem, coveredPercent } from '../../src/rehearsal/coverage.ts';
 import { coverageIn, folderWith } from './rig.ts';
 
-const shown = (items: readonly Item[]): readonly string[] =>
+const shown = (items: readonly CoverageItem[]): readonly string[] =>
   items.map(({ file, line, label, times }) => `${file}${line === 0 ? '' : `:${line} ${label}`} ${times}`);
 
 const STATES = {
@@ -62,8 +62,13 @@ scenarios:
     'START.md:5 reset NEXT input again 1',
     'SUB.md:2 result 1',
   ]);
-  expect(percentOf(everything([coverage]))).toBeCloseTo((100 * (5 + 8 + 5)) / (6 + 10 + 6));
-  expect(coverage.traffic.ways).toContainEqual({ from: 'START.md', kind: 'return', to: 'NEXT.md', times: 1 });
+  expect(coveredPercent(allCoverageItems([coverage]))).toBeCloseTo((100 * (5 + 8 + 5)) / (6 + 10 + 6));
+  expect(coverage.traffic.transitionCounts).toContainEqual({
+    from: 'START.md',
+    kind: 'return',
+    to: 'NEXT.md',
+    times: 1,
+  });
   expect(coverage.traffic.states.map(({ state, visits }) => [state, visits])).toContainEqual(['W.md', 2]);
 });
 
@@ -95,5 +100,5 @@ test('of a folder with several workflows only the states count that can be come 
 });
 
 test('of nothing all is covered', () => {
-  expect(percentOf([])).toBe(100);
+  expect(coveredPercent([])).toBe(100);
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { diff } from '../../src/rehearsal/diff.ts';
+import { diffLists } from '../../src/rehearsal/diff.ts';
 
 const shown = (expected: string, actual: string): string =>
-  diff([...expected], [...actual])
+  diffLists([...expected], [...actual])
     .map(({ sign, text }) => `${sign}${text}`)
     .join('');
 
@@ -24,7 +24,7 @@ test('what is kept and what is gone is what was expected, and what is kept and w
   const list = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 });
   fc.assert(
     fc.property(list, list, (expected, actual) => {
-      const lines = diff(expected, actual);
+      const lines = diffLists(expected, actual);
       const without = (sign: string) => lines.filter((line) => line.sign !== sign).map(({ text }) => text);
       expect(without('+')).toStrictEqual(expected);
       expect(without('-')).toStrictEqual(actual);
@@ -35,7 +35,7 @@ test('what is kept and what is gone is what was expected, and what is kept and w
 test('lists that are too long to compare are told one after the other', () => {
   const [a, b] = [Array.from({ length: 3000 }, (_, at) => `a${at}`), Array.from({ length: 3000 }, (_, at) => `b${at}`)];
   expect(
-    diff(a, b)
+    diffLists(a, b)
       .map(({ sign }) => sign)
       .join(''),
   ).toBe('-'.repeat(3000) + '+'.repeat(3000));

@@ -1,7 +1,7 @@
 /** What docs/testing.md says about keys is held against the schema; its blocks are carried out by doc-commands.test.ts. */
 import { expect, test } from 'vitest';
-import { ENDINGS } from '../../src/core/run.ts';
-import { keysAt } from '../../src/scenario/schema.ts';
+import { END_STATUSES } from '../../src/core/run.ts';
+import { scenarioKeysAt } from '../../src/scenario/schema.ts';
 import { plain } from '../docs/page.ts';
 import { openPage } from '../docs/pages.ts';
 
@@ -18,11 +18,11 @@ test.each([
   ['What is expected', ['expect']],
   ['Texts', ['expect', 'result']],
 ])('every key is named under "%s", and no other', (title, path) => {
-  expect(keysUnder(title)).toStrictEqual(keysAt(path));
+  expect(keysUnder(title)).toStrictEqual(scenarioKeysAt(path));
 });
 
 test('every option and every status is named', () => {
   const { text } = page;
-  for (const option of keysAt(['options'])) expect(text).toContain(`\`${option}\``);
-  for (const status of ENDINGS) expect(text).toContain(`\`${status}\``);
+  for (const option of scenarioKeysAt(['options'])) expect(text).toContain(`\`${option}\``);
+  for (const status of END_STATUSES) expect(text).toContain(`\`${status}\``);
 });

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Coverages, everything } from '../../src/rehearsal/coverage.ts';
+import { allCoverageItems, CoverageCollector } from '../../src/rehearsal/coverage.ts';
 import { verdictsIn } from './rig.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
@@ -11,17 +11,19 @@ test.skipIf(process.platform === 'win32')(
   'every example has scenarios, all of them pass, and together they take all of it (not on Windows)',
   { timeout: 120_000 },
   async () => {
-    const coverages = new Coverages();
+    const coverages = new CoverageCollector();
     const verdicts = await verdictsIn(EXAMPLES, { coverages, timeoutMs: 100_000 });
     const failed = verdicts.filter(({ differences }) => differences.length > 0);
-    expect(failed.map(({ piece, differences }) => [piece.file, piece.rehearsal.name, differences])).toStrictEqual([]);
-    const covered = await coverages.all();
+    expect(failed.map(({ testCase: piece, differences }) => [piece.file, piece.spec.name, differences])).toStrictEqual(
+      [],
+    );
+    const covered = await coverages.collect();
     expect(covered.map(({ workflow }) => basename(workflow.path))).toStrictEqual(
       readdirSync(EXAMPLES, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => name)
         .sort(),
     );
-    expect(everything(covered).filter(({ times }) => times === 0)).toStrictEqual([]);
+    expect(allCoverageItems(covered).filter(({ times }) => times === 0)).toStrictEqual([]);
   },
 );

@@ -2,8 +2,8 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
-import { findFiles } from '../../src/rehearsal/find.ts';
-import { readRepertoire } from '../../src/rehearsal/repertoire.ts';
+import { findScenarioFiles } from '../../src/rehearsal/find.ts';
+import { readTestSuite } from '../../src/rehearsal/repertoire.ts';
 import { folderWith, verdictsIn } from './rig.ts';
 
 const SAYS = 'answers: { START: <result>r</result> }';
@@ -28,13 +28,13 @@ describe('scenario files', () => {
     [['a/answers.yaml'], ['a/answers.yaml']],
     [['.hidden'], ['.hidden/z.test.yaml']],
   ])('%j are %j', (paths, found) => {
-    expect(findFiles(paths, folderWith(files))).toStrictEqual({ files: found, bare: [] });
+    expect(findScenarioFiles(paths, folderWith(files))).toStrictEqual({ files: found, withoutScenarios: [] });
   });
 
   test('are not looked for behind links, which may lead round in a circle', () => {
     const folder = folderWith(files);
     symlinkSync(folder, join(folder, 'a', 'again'));
-    expect(findFiles(['.'], folder).files).toHaveLength(3);
+    expect(findScenarioFiles(['.'], folder).files).toHaveLength(3);
   });
 
   test.each([
@@ -45,7 +45,7 @@ describe('scenario files', () => {
     ['sub/x.txt', 'sub/x.txt is no scenario file'],
   ])('%s is refused: %s', (path, message) => {
     const folder = folderWith({ 'START.md': 'x', 'sub/x.txt': '' });
-    expect(() => findFiles([path], folder)).toThrow(expect.objectContaining({ message, exitCode: 64 }));
+    expect(() => findScenarioFiles([path], folder)).toThrow(expect.objectContaining({ message, exitCode: 64 }));
   });
 });
 
@@ -57,9 +57,9 @@ describe('what a shell makes of workflows/* does not keep the others from being 
 
   test('what has no scenarios is passed over, and workflows among it are told', () => {
     const paths = ['README.md', 'a', 'b', 'c', 'd.zip', 'notes.txt', 'run.sh'].map((name) => join('w', name));
-    expect(findFiles(paths, folderWith(files))).toStrictEqual({
+    expect(findScenarioFiles(paths, folderWith(files))).toStrictEqual({
       files: [join('w/a', 'a.test.yaml'), join('w/b/tests', 'b.test.yaml')],
-      bare: [join('w', 'c'), join('w', 'd.zip')],
+      withoutScenarios: [join('w', 'c'), join('w', 'd.zip')],
     });
   });
 
@@ -70,14 +70,16 @@ describe('what a shell makes of workflows/* does not keep the others from being 
     };
     const folder = folderWith({ ...files, ...beside });
     const found = ['d.test.yaml', 'list.test.yaml'].map((name) => join('w', name));
-    expect(findFiles([join('w', 'd.zip')], folder)).toStrictEqual({ files: found, bare: [] });
-    expect(findFiles([join('w', 'run.sh')], folder).files).toStrictEqual([join('w/tests', 's.test.yaml')]);
+    expect(findScenarioFiles([join('w', 'd.zip')], folder)).toStrictEqual({ files: found, withoutScenarios: [] });
+    expect(findScenarioFiles([join('w', 'run.sh')], folder).files).toStrictEqual([join('w/tests', 's.test.yaml')]);
   });
 
   test('a path that does not exist is an error, and so is it if there are no scenarios at all', () => {
     const folder = folderWith(files);
-    expect(() => findFiles(['w/a', 'w/nowhere'], folder)).toThrow('there is no w/nowhere');
-    expect(() => findFiles(['w/c', 'w/README.md'], folder)).toThrow('there are no scenarios in any of these paths');
+    expect(() => findScenarioFiles(['w/a', 'w/nowhere'], folder)).toThrow('there is no w/nowhere');
+    expect(() => findScenarioFiles(['w/c', 'w/README.md'], folder)).toThrow(
+      'there are no scenarios in any of these paths',
+    );
   });
 });
 
@@ -100,7 +102,7 @@ test('a file that cannot be used does not keep the others from being played', as
     'b.test.yaml': SAYS,
     'c/c.test.yaml': SAYS,
   });
-  const { pieces, unusable } = await readRepertoire(findFiles(['.'], folder).files, folder);
+  const { testCases: pieces, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
   expect(pieces.map(({ file }) => file)).toStrictEqual(['b.test.yaml']);
   expect(unusable.map(({ file, error }) => [file, error.exitCode, error.message])).toStrictEqual([
     [

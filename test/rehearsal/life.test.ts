@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ClaudeTurn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { World } from '../../src/engine/world.ts';
-import { mortal } from '../../src/raymond/mortal.ts';
+import { killable } from '../../src/raymond/mortal.ts';
 import { VirtualTime } from '../../src/rehearsal/virtual-time.ts';
 import { readScenario } from '../../src/scenario/read.ts';
-import type { Desk } from '../../src/turns/desk.ts';
+import type { TurnContext } from '../../src/turns/desk.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
 
 const breathe = async (): Promise<void> => {
@@ -21,17 +21,17 @@ const SCOPE = { files: ['START.md'], platform: 'unix' } as const;
 function newTurn(time: VirtualTime) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-life-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-  const desk: Desk = {
-    ...{ runId: 'r', mark: 'r/1', notice: undefined, scriptPath: () => null },
-    state: () => Promise.reject(new Error('nobody asks')),
-    scope: async () => SCOPE,
+  const desk: TurnContext = {
+    ...{ runId: 'r', runMarker: 'r/1', onActivity: undefined, scriptPath: () => null },
+    readState: () => Promise.reject(new Error('nobody asks')),
+    readScope: async () => SCOPE,
     folderOf: () => cwd,
     makeFolder: async () => cwd,
   };
   const answers = 'answers: { START: { text: t, seconds: 10800, write: { a: "1", b: "2" } } }';
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const kill = new AbortController().signal;
-  const backend = new ReplayBackend({ desk, scenario, fast: false, kill, clock: time });
+  const backend = new ReplayBackend({ context: desk, scenario, fast: false, kill, clock: time });
   const turn: ClaudeTurn = {
     ...{ kind: 'claude', agent: 'main', number: 1, state: 'START.md', cwd, input: null, visit: 1, attempt: 1 },
     ...{ variables: {}, policy: [], prompt: { kind: 'state' }, preference: { model: null, effort: null } },
@@ -73,7 +73,7 @@ test('a world that is gone tells nothing, answers nobody and is asked for nothin
     save: () => new Promise((saved) => (finish = saved)),
     tell: (events) => void done.push(...events.map(({ kind }) => kind)),
   };
-  const staged = mortal(world, gone.signal);
+  const staged = killable(world, gone.signal);
   const said: Event = { kind: 'run_resumed', at: 0, options: {} as never };
   staged.tell([said]);
   staged.save([]).then(() => done.push('saved'));

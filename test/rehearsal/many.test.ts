@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { rehearseAll } from '../../src/rehearsal/all.ts';
-import { rehearse } from '../../src/rehearsal/rehearse.ts';
-import { readRepertoire } from '../../src/rehearsal/repertoire.ts';
-import { openSandboxes } from '../../src/rehearsal/sandbox.ts';
+import { runTests } from '../../src/rehearsal/all.ts';
+import { runScenario } from '../../src/rehearsal/rehearse.ts';
+import { readTestSuite } from '../../src/rehearsal/repertoire.ts';
+import { openSandboxFolders } from '../../src/rehearsal/sandbox.ts';
 import { folderWith, REQUEST } from './rig.ts';
 
 test('however many scenarios are played at once, there is nothing to warn of', async () => {
@@ -12,13 +12,13 @@ test('however many scenarios are played at once, there is nothing to warn of', a
   onTestFinished(() => void process.off('warning', listen));
 
   const folder = folderWith({ 'START.md': 'Hi.', 'a.test.yaml': 'answers: { START: <result>yes</result> }' });
-  const { pieces } = await readRepertoire(['a.test.yaml'], folder);
-  const sandboxes = openSandboxes(false);
+  const { testCases: pieces } = await readTestSuite(['a.test.yaml'], folder);
+  const sandboxes = openSandboxFolders(false);
   const { signal: enough } = new AbortController();
   const thirty = Array.from({ length: 30 }, () => pieces).flat();
   const played = await Promise.all(
-    thirty.map(({ rehearsal, workflow }) =>
-      rehearse(rehearsal, workflow, { ...REQUEST, enough, folder: sandboxes.make(false) }),
+    thirty.map(({ spec: rehearsal, workflow }) =>
+      runScenario(rehearsal, workflow, { ...REQUEST, abortSignal: enough, folder: sandboxes.make(false) }),
     ),
   );
   await sandboxes.close();
@@ -33,19 +33,23 @@ test.skipIf(process.platform === 'win32')(
 scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one }, { name: two }]`;
     const states = { 'START.md': 'Hi.', 'HANG.sh': 'sleep 600' };
     const folder = folderWith({ ...states, 'a.test.yaml': scenarios });
-    const { pieces } = await readRepertoire(['a.test.yaml'], folder);
+    const { testCases: pieces } = await readTestSuite(['a.test.yaml'], folder);
     const enough = new AbortController();
     const told: unknown[] = [];
     const onlooker = {
       begins: () => {},
       ends(piece: (typeof pieces)[number], where: readonly string[] | null) {
-        told.push([piece.rehearsal.name, where]);
+        told.push([piece.spec.name, where]);
         if (told.length === 2) enough.abort();
       },
     };
     const names: string[] = [];
-    for await (const { piece } of rehearseAll(pieces, { ...REQUEST, enough: enough.signal, onlooker }))
-      names.push(piece.rehearsal.name);
+    for await (const { testCase: piece } of runTests(pieces, {
+      ...REQUEST,
+      abortSignal: enough.signal,
+      listener: onlooker,
+    }))
+      names.push(piece.spec.name);
     expect(names).toStrictEqual(['one', 'two']);
     expect(told).toStrictEqual([
       ['one', null],

@@ -307,7 +307,7 @@ describe('the folder of a scenario', () => {
   test('is not looked for any further once it is enough', async () => {
     const enough = new AbortController();
     enough.abort();
-    expect(await verdictsIn(folderWith(files), { ...REQUEST, enough: enough.signal })).toStrictEqual([]);
+    expect(await verdictsIn(folderWith(files), { ...REQUEST, abortSignal: enough.signal })).toStrictEqual([]);
   });
 });
 
@@ -316,5 +316,5 @@ test('many scenarios are told in their order, however long each takes', async ()
   const scenarios = names.map((name, at) => `  - { name: ${name}, options: { max_iterations: ${40 - at} } }`);
   const shared = 'answers: { START: <goto>START</goto> }\nscenarios:\n';
   const verdicts = await verdictsIn(folderWith({ 'START.md': LOOP, 'a.test.yaml': shared + scenarios.join('\n') }));
-  expect(verdicts.map(({ piece }) => piece.rehearsal.name)).toStrictEqual(names);
+  expect(verdicts.map(({ testCase: piece }) => piece.spec.name)).toStrictEqual(names);
 });

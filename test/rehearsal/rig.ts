@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type RehearsalRequest, rehearseAll, type Verdict } from '../../src/rehearsal/all.ts';
-import { Coverages } from '../../src/rehearsal/coverage.ts';
-import type { Detail } from '../../src/rehearsal/difference.ts';
-import { findFiles } from '../../src/rehearsal/find.ts';
-import { readRepertoire } from '../../src/rehearsal/repertoire.ts';
+import { runTests, type TestOptions, type TestResult } from '../../src/rehearsal/all.ts';
+import { CoverageCollector } from '../../src/rehearsal/coverage.ts';
+import type { DifferenceDetail } from '../../src/rehearsal/difference.ts';
+import { findScenarioFiles } from '../../src/rehearsal/find.ts';
+import { readTestSuite } from '../../src/rehearsal/repertoire.ts';
 
 /** A folder that holds these files for the time of a test. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
@@ -19,19 +19,19 @@ export function folderWith(files: Readonly<Record<string, string>>): string {
   return folder;
 }
 
-export const REQUEST: RehearsalRequest = {
+export const REQUEST: TestOptions = {
   env: { ...process.env },
   timeoutMs: 20_000,
   keep: false,
-  enough: new AbortController().signal,
+  abortSignal: new AbortController().signal,
 };
 
 /** Plays all scenarios of a folder. What cannot be used is thrown. */
-export async function verdictsIn(folder: string, request: Partial<RehearsalRequest> = {}): Promise<readonly Verdict[]> {
-  const { pieces, unusable } = await readRepertoire(findFiles(['.'], folder).files, folder);
+export async function verdictsIn(folder: string, request: Partial<TestOptions> = {}): Promise<readonly TestResult[]> {
+  const { testCases: pieces, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
   for (const { error } of unusable) throw error;
-  const verdicts: Verdict[] = [];
-  for await (const verdict of rehearseAll(pieces, { ...REQUEST, ...request })) {
+  const verdicts: TestResult[] = [];
+  for await (const verdict of runTests(pieces, { ...REQUEST, ...request })) {
     verdicts.push(verdict);
     const { folder: kept } = verdict;
     if (kept !== null) onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
@@ -43,7 +43,7 @@ export async function verdictsIn(folder: string, request: Partial<RehearsalReque
 export async function wrongWith(
   states: Readonly<Record<string, string>>,
   scenario: string,
-  request: Partial<RehearsalRequest> = {},
+  request: Partial<TestOptions> = {},
 ): Promise<readonly string[]> {
   const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
   return (
@@ -58,19 +58,19 @@ export async function wrongWith(
 export async function warnedBy(
   states: Readonly<Record<string, string>>,
   scenario: string,
-  request: Partial<RehearsalRequest> = {},
+  request: Partial<TestOptions> = {},
 ): Promise<readonly string[]> {
   const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
   if (verdict === undefined || verdict.differences.length > 0) throw new Error('it did not go as expected');
   return verdict.warnings;
 }
 
-function inWords(detail: Detail): string {
+function inWords(detail: DifferenceDetail): string {
   switch (detail.kind) {
     case 'trouble':
       return detail.message;
     case 'parts':
-      return `${detail.wish} ${detail.part}, not ${JSON.stringify(detail.actual)}`;
+      return `${detail.matcher} ${detail.part}, not ${JSON.stringify(detail.actual)}`;
     default:
       return `${JSON.stringify(detail.expected)}, not ${JSON.stringify(detail.actual)}`;
   }
@@ -78,9 +78,9 @@ function inWords(detail: Detail): string {
 
 /** What the scenarios of a folder took of its workflow. */
 export async function coverageIn(folder: string) {
-  const coverages = new Coverages();
+  const coverages = new CoverageCollector();
   await verdictsIn(folder, { coverages });
-  const [coverage] = await coverages.all();
+  const [coverage] = await coverages.collect();
   if (coverage === undefined) throw new Error('nothing was played');
   return coverage;
 }

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { AT_A_TIME } from '../../src/rehearsal/remover.ts';
-import { openSandboxes, type Sandboxes } from '../../src/rehearsal/sandbox.ts';
+import { REMOVAL_BATCH_SIZE } from '../../src/rehearsal/remover.ts';
+import { openSandboxFolders, type SandboxFolders } from '../../src/rehearsal/sandbox.ts';
 
 const MANY = 50;
 
@@ -11,12 +11,12 @@ afterEach(() => {
 });
 
 /** Makes many folders, with something in each, and drops all of them. */
-function used(sandboxes: Sandboxes): readonly string[] {
+function used(sandboxes: SandboxFolders): readonly string[] {
   return Array.from({ length: MANY }, (_, at) => {
     const folder = sandboxes.make(at % 2 === 0);
     mkdirSync(join(folder, 'deep', 'down'), { recursive: true });
     writeFileSync(join(folder, 'deep', 'down', 'file'), 'x');
-    sandboxes.drop(folder);
+    sandboxes.release(folder);
     return folder;
   });
 }
@@ -25,7 +25,7 @@ const left = (folders: readonly string[]): readonly string[] => folders.map(dirn
 
 describe('of the folders that scenarios were played in', () => {
   test('nothing is left, however many there were', async () => {
-    const sandboxes = openSandboxes(false);
+    const sandboxes = openSandboxFolders(false);
     const folders = used(sandboxes);
     expect(new Set(folders).size).toBe(MANY);
     await sandboxes.close();
@@ -34,15 +34,15 @@ describe('of the folders that scenarios were played in', () => {
 
   test('nothing is left where nobody else can remove them, and never many', async () => {
     vi.stubEnv('PATH', '/nowhere');
-    const sandboxes = openSandboxes(false);
+    const sandboxes = openSandboxFolders(false);
     const folders = used(sandboxes);
-    expect(folders.filter(existsSync)).toStrictEqual(folders.slice(-(MANY % AT_A_TIME)));
+    expect(folders.filter(existsSync)).toStrictEqual(folders.slice(-(MANY % REMOVAL_BATCH_SIZE)));
     await sandboxes.close();
     expect(left(folders)).toStrictEqual([]);
   });
 
   test('all is left if they are to be kept', async () => {
-    const sandboxes = openSandboxes(true);
+    const sandboxes = openSandboxFolders(true);
     const folders = used(sandboxes);
     for (const root of new Set(folders.map(dirname))) {
       onTestFinished(() => rmSync(root, { recursive: true, force: true }));

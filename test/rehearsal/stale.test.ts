@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fingerprintOf } from '../../src/raymond/record/fingerprint.ts';
+import { fingerprintScript } from '../../src/raymond/record/fingerprint.ts';
 import { warnedBy, wrongWith } from './rig.ts';
 
 const windows = process.platform === 'win32';
@@ -120,15 +120,15 @@ answers:
     `recorded_scripts: { CHECK.sh: "${fingerprint}" }\n${more}${ANSWERS}`;
 
   test('and was recorded when it was another one is warned of, for what it does now is not known', async () => {
-    expect(await warnedBy(statesWith(CHECK), recorded(fingerprintOf(CHECK)))).toStrictEqual([]);
-    expect(await warnedBy(statesWith(`${CHECK}exit\n`), recorded(fingerprintOf(CHECK)))).toStrictEqual([
+    expect(await warnedBy(statesWith(CHECK), recorded(fingerprintScript(CHECK)))).toStrictEqual([]);
+    expect(await warnedBy(statesWith(`${CHECK}exit\n`), recorded(fingerprintScript(CHECK)))).toStrictEqual([
       'CHECK.sh has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again',
     ]);
   });
 
   test('is the same one however its lines end', () => {
-    expect(fingerprintOf(CHECK.replaceAll('\n', '\r\n'))).toBe(fingerprintOf(CHECK));
-    expect(fingerprintOf('')).toBe('e3b0c44298fc');
+    expect(fingerprintScript(CHECK.replaceAll('\n', '\r\n'))).toBe(fingerprintScript(CHECK));
+    expect(fingerprintScript('')).toBe('e3b0c44298fc');
   });
 
   test('is not spoken of if it was never entered, but its answers are', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { whereaboutsOf } from '../../src/rehearsal/whereabouts.ts';
+import { describeAgentPositions } from '../../src/rehearsal/whereabouts.ts';
 
 /** An event with what matters here. */
 const told = (kind: Event['kind'], agent: string, state: string, more: object = {}): Event =>
@@ -29,7 +29,7 @@ test('tells of everybody who had not come to an end where they were and what the
     told('turn_ended', 'main', 'SLOW.sh', { failure: 'interrupted' }),
     told('agent_paused', 'main', 'SLOW.sh', { why: 'interrupted' }),
   ];
-  expect(whereaboutsOf(events)).toStrictEqual([
+  expect(describeAgentPositions(events)).toStrictEqual([
     'main in SLOW.sh, turn 2: its script was running',
     'a in W.md, turn 7: its answer was played',
     'b in W.md: it had failed',
@@ -49,10 +49,10 @@ test('tells where a turn was cut off also if the run was coming to its end befor
     told('turn_ended', 'main', 'SLOW.sh', { failure: 'interrupted' }),
     told('agent_paused', 'main', 'SLOW.sh', { why: 'interrupted' }),
   ];
-  expect(whereaboutsOf(events)).toStrictEqual(['main in SLOW.sh, turn 1: its script was running']);
+  expect(describeAgentPositions(events)).toStrictEqual(['main in SLOW.sh, turn 1: its script was running']);
 });
 
 test('of very many agents it tells of some', () => {
   const events = Array.from({ length: 15 }, (_, at) => told('agent_started', `a${at}`, 'W.md'));
-  expect(whereaboutsOf(events).slice(-2)).toStrictEqual(['a9 in W.md: it waited for its turn', 'and 5 more']);
+  expect(describeAgentPositions(events).slice(-2)).toStrictEqual(['a9 in W.md: it waited for its turn', 'and 5 more']);
 });

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ANSWER_KEYS } from '../../src/scenario/answer-schema.ts';
-import { FAILURES } from '../../src/scenario/scenario.ts';
+import { CANNED_FAILURES } from '../../src/scenario/scenario.ts';
 import { newRoom } from '../cli/room.ts';
 import { plain, readPage, type Section } from '../docs/page.ts';
 import { play, storyOf } from './rig.ts';
@@ -64,7 +64,7 @@ describe('docs/replay.md', () => {
         .filter((table) => table.header[0] === header)
         .flatMap(({ rows }) => rows.map(([cell = '']) => plain(cell)));
     expect(column('Key')).toStrictEqual(ANSWER_KEYS);
-    expect(column('Failure')).toStrictEqual(FAILURES);
+    expect(column('Failure')).toStrictEqual(CANNED_FAILURES);
   });
 
   test('has no link that leads nowhere', () => {

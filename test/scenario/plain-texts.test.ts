@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
-import { readFile } from '../../src/scenario/file.ts';
-import { rehearsalsIn } from '../../src/scenario/rehearsals.ts';
+import { parseScenarioFile } from '../../src/scenario/file.ts';
+import { readTestSpecs } from '../../src/scenario/rehearsals.ts';
 
 const SCOPE = { files: ['START.md', 'NAME.md', 'CHECK.sh', '5.md'], platform: 'unix' } as const;
 
-const read = (text: string) => rehearsalsIn(readFile('a.test.yaml', text, '.'), [SCOPE])[0];
+const read = (text: string) => readTestSpecs(parseScenarioFile('a.test.yaml', text, '.'), [SCOPE])[0];
 
 test('where a text is wanted, a number or a boolean is one, as it is written in the file', () => {
   const scenario = read(`
@@ -28,7 +28,7 @@ expect:
     ...{ name: '007', input: '1e3', files: { 'n.txt': '0x1F', 'b.txt': 'false' } },
     options: { variables: { price: '1.50', long: '12345678901234567890', yes: 'True' } },
   });
-  const said = (state: string) => scenario?.scenario.parts.get(state)?.cases.flatMap(({ visits }) => visits.flat());
+  const said = (state: string) => scenario?.scenario.answers.get(state)?.cases.flatMap(({ visits }) => visits.flat());
   expect(said('START.md')).toMatchObject([{ text: '7' }]);
   expect(said('NAME.md')).toMatchObject([{ text: '1.0' }, { text: '+2', write: { a: '3' } }, { text: '.5' }]);
   expect(said('CHECK.sh')).toMatchObject([{ text: '4', stderr: '08' }]);

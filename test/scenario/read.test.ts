@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
 import { openScenario, readScenario } from '../../src/scenario/read.ts';
-import type { Answer, Scenario } from '../../src/scenario/scenario.ts';
+import type { CannedAnswer, Scenario } from '../../src/scenario/scenario.ts';
 
 const SCOPE = { files: ['START.md', 'CHECK.sh', 'CHECK.ps1', 'BOTH.md', 'BOTH.sh'], platform: 'unix' } as const;
 
 const read = (text: string): Scenario => readScenario('a.yaml', text, SCOPE);
-const casesOf = (text: string) => read(text).parts.get('START.md')?.cases;
+const casesOf = (text: string) => read(text).answers.get('START.md')?.cases;
 
 /** What is wrong with a file, line by line. */
 function wrongWith(text: string): readonly string[] {
@@ -26,7 +26,7 @@ function wrongWith(text: string): readonly string[] {
   }
 }
 
-const says = (text: string, more: Partial<Answer> = {}): Answer => ({
+const says = (text: string, more: Partial<CannedAnswer> = {}): CannedAnswer => ({
   ...{
     text,
     write: {},
@@ -78,7 +78,7 @@ describe('the answers of a state', () => {
   });
 
   test('know where they begin', () => {
-    const { parts } = read('# x\nanswers:\n  CHECK.sh: a\n\n  START.md: a\n');
+    const { answers: parts } = read('# x\nanswers:\n  CHECK.sh: a\n\n  START.md: a\n');
     expect([...parts].map(([file, { line }]) => [file, line])).toStrictEqual([
       ['CHECK.sh', 3],
       ['START.md', 5],
@@ -86,7 +86,7 @@ describe('the answers of a state', () => {
   });
 
   test('for the other platform are left alone', () => {
-    expect([...read('answers: { CHECK.ps1: a }').parts.keys()]).toStrictEqual([]);
+    expect([...read('answers: { CHECK.ps1: a }').answers.keys()]).toStrictEqual([]);
   });
 });
 
@@ -304,7 +304,7 @@ test('a file is opened as UTF-8 and called by its name', () => {
   const file = join(folder, 'a.yaml');
   try {
     writeFileSync(file, '\uFEFFanswers: { START.md: é }\r\n');
-    expect(openScenario(file, SCOPE).parts.get('START.md')?.cases[0]?.visits).toStrictEqual([[says('é')]]);
+    expect(openScenario(file, SCOPE).answers.get('START.md')?.cases[0]?.visits).toStrictEqual([[says('é')]]);
     writeFileSync(file, Buffer.of(0x61, 0xff));
     expect(() => openScenario(file, SCOPE, 'mine.yaml')).toThrow('mine.yaml:1:1: this is not UTF-8 text');
   } finally {

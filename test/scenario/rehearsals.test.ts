@@ -3,25 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
-import { openFile, readFile, type ScenarioFile, workflowsOf } from '../../src/scenario/file.ts';
+import {
+  openScenarioFile,
+  parseScenarioFile,
+  resolveWorkflowPaths,
+  type ScenarioFile,
+} from '../../src/scenario/file.ts';
 import { openScenario } from '../../src/scenario/read.ts';
-import type { Rehearsal } from '../../src/scenario/rehearsal.ts';
-import { rehearsalsIn } from '../../src/scenario/rehearsals.ts';
+import type { TestSpec } from '../../src/scenario/rehearsal.ts';
+import { readTestSpecs } from '../../src/scenario/rehearsals.ts';
 
 const SCOPE = { files: ['START.md', 'NAME.md', 'CHECK.sh', 'CHECK.ps1'], platform: 'unix' } as const;
 
 /** The scenarios of a file, all of which are for the same workflow. */
-const scenariosOf = (file: ScenarioFile): readonly Rehearsal[] =>
-  rehearsalsIn(
+const scenariosOf = (file: ScenarioFile): readonly TestSpec[] =>
+  readTestSpecs(
     file,
-    workflowsOf(file).map(() => SCOPE),
+    resolveWorkflowPaths(file).map(() => SCOPE),
   );
 
-const read = (text: string): readonly Rehearsal[] => scenariosOf(readFile('dir/a.test.yaml', text, 'dir'));
+const read = (text: string): readonly TestSpec[] => scenariosOf(parseScenarioFile('dir/a.test.yaml', text, 'dir'));
 
 /** What a state answers on its first visit. */
-const says = ({ scenario }: Rehearsal, state: string): string | undefined =>
-  scenario.parts.get(state)?.cases[0]?.visits[0]?.[0]?.text;
+const says = ({ scenario }: TestSpec, state: string): string | undefined =>
+  scenario.answers.get(state)?.cases[0]?.visits[0]?.[0]?.text;
 
 describe('a file with one scenario', () => {
   test('is called like the file unless it has a name', () => {
@@ -39,7 +44,7 @@ scripts: played
 recorded_scripts: { CHECK.sh: 0123456789ab }
 `);
     expect(only).toMatchObject({ input: 'i', files: { 'a/b.txt': 'c' }, scenario: { scripts: 'played' } });
-    expect(only?.scenario.recorded).toStrictEqual(new Map([['CHECK.sh', '0123456789ab']]));
+    expect(only?.scenario.scriptFingerprints).toStrictEqual(new Map([['CHECK.sh', '0123456789ab']]));
     expect(only?.options).toStrictEqual({
       ...{ budgetMicros: null, maxIterations: 3, wait: false, resetStack: 'clear', timeoutMs: 1500 },
       variables: { n: '1', b: 'true', t: 'x' },
@@ -119,8 +124,8 @@ describe('answers from another file', () => {
       'b.yaml': 'answers_from: c.yaml\n\nanswers: { START: b }',
       'c.yaml': 'answers: { START: c, NAME: c, CHECK: c }',
     });
-    const [only] = scenariosOf(openFile(join(folder, 'a.test.yaml'), 'here/a.test.yaml'));
-    const parts = only?.scenario.parts;
+    const [only] = scenariosOf(openScenarioFile(join(folder, 'a.test.yaml'), 'here/a.test.yaml'));
+    const parts = only?.scenario.answers;
     expect(['START.md', 'NAME.md', 'CHECK.sh'].map((state) => only && says(only, state))).toStrictEqual([
       'b',
       'own',
@@ -128,7 +133,7 @@ describe('answers from another file', () => {
     ]);
     expect(parts?.get('START.md')).toMatchObject({ file: join('here', 'b.yaml'), line: 3 });
     const played = openScenario(join(folder, 'a.test.yaml'), SCOPE);
-    expect([...played.parts.keys()].sort()).toStrictEqual(['CHECK.sh', 'NAME.md', 'START.md']);
+    expect([...played.answers.keys()].sort()).toStrictEqual(['CHECK.sh', 'NAME.md', 'START.md']);
   });
 
   test('are an error if the file is not there, is wrong, or leads round in a circle', () => {
@@ -138,7 +143,7 @@ describe('answers from another file', () => {
       'wrong.yaml': 'answers: 5',
       'c.yaml': 'answers_from: c.yaml',
     });
-    const open = (name: string) => () => scenariosOf(openFile(join(folder, name), name));
+    const open = (name: string) => () => scenariosOf(openScenarioFile(join(folder, name), name));
     expect(open('a.yaml')).toThrow('there is no nowhere.yaml');
     expect(open('b.yaml')).toThrow('wrong.yaml:1:10: `answers` must be a mapping of states to answers, not `5`');
     expect(open('c.yaml')).toThrow('c.yaml cannot be used: the files that `answers_from` names go round in a circle');

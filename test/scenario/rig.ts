@@ -5,9 +5,9 @@ import { onTestFinished } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
-import { lineOf } from '../../src/observers/words.ts';
+import { formatEvent } from '../../src/observers/words.ts';
 import { type ResumeRequest, resumeRun } from '../../src/raymond/resume.ts';
-import type { Running } from '../../src/raymond/running.ts';
+import type { RunHandle } from '../../src/raymond/running.ts';
 import { type RunRequest, runWorkflow } from '../../src/raymond/start.ts';
 
 /** A folder in which workflows are played, for the time of a test. */
@@ -24,7 +24,7 @@ export interface Theatre {
 }
 
 /** A run that is being played, and what was seen of it so far. */
-export interface Playing extends Running {
+export interface Playing extends RunHandle {
   readonly seen: { readonly events: readonly Event[]; readonly activities: readonly Activity[] };
 }
 
@@ -35,7 +35,7 @@ export function openTheatre(): Theatre {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-play-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, '.raymond'));
-  const seeing = async (setOff: (place: RunRequest) => Promise<Running>): Promise<Playing> => {
+  const seeing = async (setOff: (place: RunRequest) => Promise<RunHandle>): Promise<Playing> => {
     const seen: { events: Event[]; activities: Activity[] } = { events: [], activities: [] };
     const running = await setOff({
       cwd: folder,
@@ -43,7 +43,7 @@ export function openTheatre(): Theatre {
       observe: (event) => void seen.events.push(event),
       watch: (activity) => void seen.activities.push(activity),
     });
-    return Object.assign(Object.create(running) as Running, { seen });
+    return Object.assign(Object.create(running) as RunHandle, { seen });
   };
   return {
     folder,
@@ -92,6 +92,8 @@ export function storyOf(events: readonly Event[]): readonly string[] {
   const told = events.filter(({ kind }) => STORY.includes(kind));
   const agents = [...new Set(told.map((event) => ('agent' in event ? event.agent : '~')))].sort();
   return agents.flatMap((agent) =>
-    told.filter((event) => ('agent' in event ? event.agent : '~') === agent).flatMap((event) => lineOf(event) ?? []),
+    told
+      .filter((event) => ('agent' in event ? event.agent : '~') === agent)
+      .flatMap((event) => formatEvent(event) ?? []),
   );
 }

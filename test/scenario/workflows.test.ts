@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readFile, workflowsOf } from '../../src/scenario/file.ts';
+import { parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
 import { readScenario } from '../../src/scenario/read.ts';
-import { rehearsalsIn } from '../../src/scenario/rehearsals.ts';
+import { readTestSpecs } from '../../src/scenario/rehearsals.ts';
 
 const ONE = { files: ['START.md', 'ONE.md'], platform: 'unix' } as const;
 const TWO = { files: ['START.md', 'TWO.md'], platform: 'unix' } as const;
 
-const file = (text: string) => readFile('a.test.yaml', text, 'dir');
+const file = (text: string) => parseScenarioFile('a.test.yaml', text, 'dir');
 
 describe('the workflow of a scenario', () => {
   test.each([
@@ -17,7 +17,7 @@ describe('the workflow of a scenario', () => {
     ['workflow: a\nscenarios: [{ name: x }, { name: y, workflow: b }]', ['dir/a', 'dir/b']],
     ['workflow: 5', ['dir/5']],
   ])('%s', (text, paths) => {
-    expect(workflowsOf(file(text))).toStrictEqual(paths.map((path) => resolve(path)));
+    expect(resolveWorkflowPaths(file(text))).toStrictEqual(paths.map((path) => resolve(path)));
   });
 });
 
@@ -26,7 +26,7 @@ describe('scenarios for several workflows', () => {
 
   test('take from what stands beside them what their workflow has', () => {
     const several = file(`${shared}scenarios: [{ name: x, workflow: a }, { name: y, workflow: b }]`);
-    const parts = rehearsalsIn(several, [ONE, TWO]).map(({ scenario }) => [...scenario.parts.keys()]);
+    const parts = readTestSpecs(several, [ONE, TWO]).map(({ scenario }) => [...scenario.answers.keys()]);
     expect(parts).toStrictEqual([
       ['START.md', 'ONE.md'],
       ['START.md', 'TWO.md'],
@@ -35,18 +35,18 @@ describe('scenarios for several workflows', () => {
 
   test('say themselves only what their own workflow has', () => {
     const wrong = file('scenarios: [{ name: x, answers: { ONE: a } }, { name: y, answers: { ONE: a } }]');
-    expect(() => rehearsalsIn(wrong, [ONE, TWO])).toThrow(
+    expect(() => readTestSpecs(wrong, [ONE, TWO])).toThrow(
       'a.test.yaml cannot be used: 1 error\na.test.yaml:1:69: there is no state `ONE` in this workflow',
     );
   });
 
   test('cannot make use of what none of them has', () => {
     const wrong = file(`${shared.replace('TWO', 'THREE')}scenarios: [{ name: x }, { name: y }]`);
-    expect(() => rehearsalsIn(wrong, [ONE, TWO])).toThrow('a.test.yaml:1:30: there is no state `THREE`');
+    expect(() => readTestSpecs(wrong, [ONE, TWO])).toThrow('a.test.yaml:1:30: there is no state `THREE`');
   });
 
   test('do not keep others from taking the answers that stand beside them', () => {
     const text = `${shared}scenarios: [{ name: x, workflow: b, answers: { TWO: u } }, { name: y }]`;
-    expect([...readScenario('a.test.yaml', text, ONE).parts.keys()]).toStrictEqual(['START.md', 'ONE.md']);
+    expect([...readScenario('a.test.yaml', text, ONE).answers.keys()]).toStrictEqual(['START.md', 'ONE.md']);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readDocument } from '../../src/scenario/document.ts';
+import { parseYamlDocument } from '../../src/scenario/document.ts';
 
 /** What is said about a text that is no YAML, without what is always said. */
 function faultsOf(text: string): readonly string[] {
-  const read = readDocument(text);
+  const read = parseYamlDocument(text);
   if ('value' in read) return [];
   return read.map(
     ({ line, column, message }) => `${line}:${column} ${message.replace('this is not valid YAML: ', '')}`,

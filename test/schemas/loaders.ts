@@ -2,8 +2,8 @@ import { stringify } from 'smol-toml';
 import { parseConfig } from '../../src/config/config.ts';
 import { isStateFile, type Platform } from '../../src/core/names.ts';
 import { RaymondError } from '../../src/errors.ts';
-import { checkFile, readFile, workflowsOf } from '../../src/scenario/file.ts';
-import { readPrompt } from '../../src/workflow/frontmatter.ts';
+import { checkScenarioFile, parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
+import { parsePrompt } from '../../src/workflow/frontmatter.ts';
 
 /** A value as YAML, in which it can only mean this. */
 const yaml = (value: unknown): string =>
@@ -17,16 +17,16 @@ export const frontmatterText = (value: unknown): string => `---\n${yaml(value)}\
  * later versions load, but an editor should say it. That a key is not supported yet is no fault of its value.
  */
 export function takesFrontmatter(value: unknown, platform: Platform = 'unix'): boolean {
-  const { findings } = readPrompt('A.md', frontmatterText(value), platform);
+  const { findings } = parsePrompt('A.md', frontmatterText(value), platform);
   return findings.every(({ message }) => message.includes('is not supported yet'));
 }
 
 /** Whether a scenario file is sound on every platform, for a workflow of these states. */
 export function takesScenario(value: unknown, files: readonly string[] = statesIn(value)): boolean {
-  const file = readFile('a.test.yaml', yaml(value), '.');
+  const file = parseScenarioFile('a.test.yaml', yaml(value), '.');
   const platforms: readonly Platform[] = ['unix', 'windows'];
-  const scopes = (platform: Platform) => workflowsOf(file).map(() => ({ files, platform }));
-  return platforms.every((platform) => isTaken(() => checkFile(file, scopes(platform))));
+  const scopes = (platform: Platform) => resolveWorkflowPaths(file).map(() => ({ files, platform }));
+  return platforms.every((platform) => isTaken(() => checkScenarioFile(file, scopes(platform))));
 }
 
 /** Whatever such a file could mean by a state, whoever enters it. */

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { layoutOf } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
 import { createRun, openStore } from '../../src/store/store.ts';
-import { prepareTurn } from '../../src/store/turn-folder.ts';
+import { createTurnFolder } from '../../src/store/turn-folder.ts';
 import { Disk } from './disk.ts';
 import { fixedStory, refusalOf, runAfter, story } from './story.ts';
 import { temporaryFolders } from './temp.ts';
@@ -28,7 +28,7 @@ describe('a run that need not survive a power cut', () => {
         for (const step of tale.steps) await store.save([step]);
         await store.close();
         expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(tale, tale.steps.length));
-        expect(readdirSync(layout.run('run-1'))).toStrictEqual(['journal.jsonl']);
+        expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
       }),
       { numRuns: 20 },
     );
@@ -44,7 +44,7 @@ describe('a run that need not survive a power cut', () => {
     const layout = layoutHere();
     const syncs = vi.spyOn(Object.getPrototypeOf(await handleOf(layout.root)), 'datasync');
     const fleeting = await createRun(layout, tale.run, tale.events, { durable: false });
-    await prepareTurn(layout, 'run-1', { agent: 'main', number: 1, state: 'A.md' }, { stdin: 'x' }, false);
+    await createTurnFolder(layout, 'run-1', { agent: 'main', number: 1, state: 'A.md' }, { stdin: 'x' }, false);
     await fleeting.save(tale.steps);
     await fleeting.close();
     expect(syncs).not.toHaveBeenCalled();
@@ -75,11 +75,11 @@ describe('a run that was abandoned', () => {
     const layout = layoutHere();
     const tale = fixedStory(6);
     const store = await createRun(layout, tale.run, tale.events, life(1));
-    const before = readFileSync(layout.state('run-1'), 'utf8');
+    const before = readFileSync(layout.stateFile('run-1'), 'utf8');
     await store.save(tale.steps.slice(0, 4));
     store.abandon();
-    expect(existsSync(join(layout.run('run-1'), 'owner.1'))).toBe(true);
-    expect(readFileSync(layout.state('run-1'), 'utf8')).toBe(before);
+    expect(existsSync(join(layout.runFolder('run-1'), 'owner.1'))).toBe(true);
+    expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);
     await expect(store.save(tale.steps.slice(4, 5))).rejects.toThrow('cannot be written');
 
     const next = await openStore(layout, 'run-1', life(2));
@@ -95,12 +95,12 @@ describe('a run that was abandoned', () => {
     vi.useFakeTimers();
     try {
       const store = await createRun(layout, tale.run, tale.events, life(1));
-      const before = readFileSync(layout.state('run-1'), 'utf8');
+      const before = readFileSync(layout.stateFile('run-1'), 'utf8');
       const saving = store.save(tale.steps);
       store.abandon();
       await saving.catch(() => {});
       await vi.advanceTimersByTimeAsync(100_000);
-      expect(readFileSync(layout.state('run-1'), 'utf8')).toBe(before);
+      expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);
     } finally {
       vi.useRealTimers();
     }

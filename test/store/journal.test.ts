@@ -84,7 +84,7 @@ describe('after a failure everything that follows is refused', () => {
     disk.failSync = undefined;
     const { writes } = disk;
     expect(await refusalOf(() => journal.append([change(3)]))).toBe(refusal);
-    expect([disk.writes, journal.sound]).toStrictEqual([writes, false]);
+    expect([disk.writes, journal.isHealthy]).toStrictEqual([writes, false]);
     await journal.close();
   });
 

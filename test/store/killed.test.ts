@@ -37,7 +37,7 @@ describe('a run whose process is killed', () => {
       for (let seen = 0; seen < saves; seen++) safe = Number(await program.line());
       const unread = await program.kill();
       safe = Number(unread.at(-1) ?? safe);
-      expect((await ownerOf(layout.run('run-1')))?.state).not.toBe('alive');
+      expect((await ownerOf(layout.runFolder('run-1')))?.state).not.toBe('alive');
       const { run } = await loadRun(layout, 'run-1', { cut: false });
       expect(run.seq).toBeGreaterThanOrEqual(safe);
       found.push(run);

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { debugFolder } from '../../src/store/debug-folder.ts';
-import { makeFolder } from '../../src/store/files.ts';
+import { findDebugFolder } from '../../src/store/debug-folder.ts';
+import { makePrivateFolder } from '../../src/store/files.ts';
 import { findRaymondFolder, layoutOf } from '../../src/store/layout.ts';
 import { asNobody, refusalOf } from './story.ts';
 import { temporaryFolders } from './temp.ts';
@@ -43,12 +43,12 @@ test('everything has its place', () => {
   const layout = layoutOf('/p/.raymond');
   const turn = { agent: 'main_worker1', number: 7, state: 'REVIEW.md' };
   expect([
-    layout.config,
-    layout.state('r'),
-    layout.journal('r'),
-    layout.run('r'),
-    layout.turn('r', turn),
-    layout.debug('r', new Date(2026, 0, 2, 3, 4, 5).getTime()),
+    layout.configFile,
+    layout.stateFile('r'),
+    layout.journalFile('r'),
+    layout.runFolder('r'),
+    layout.turnFolder('r', turn),
+    layout.debugFolder('r', new Date(2026, 0, 2, 3, 4, 5).getTime()),
   ]).toStrictEqual([
     '/p/.raymond/config.toml',
     '/p/.raymond/state/r.json',
@@ -61,7 +61,7 @@ test('everything has its place', () => {
 
 describe('a turn folder has a name that any disk takes', () => {
   const name = (agent: string, state: string): string =>
-    basename(layoutOf('/r').turn('r', { agent, number: 12345, state }));
+    basename(layoutOf('/r').turnFolder('r', { agent, number: 12345, state }));
 
   test('whatever the state is called', () => {
     expect(name('main', 'a b/../"c"\n.md')).toBe('12345-main-a-b-..--c--');
@@ -76,14 +76,14 @@ describe('a turn folder has a name that any disk takes', () => {
 
 test('a run keeps its debug folder, in whatever time zone it is resumed', async () => {
   const root = temporary({ 'debug/r_20200101_000000/x': '', 'debug/r_20200101_000000_20210101_000000/x': '' });
-  expect(await debugFolder(layoutOf(root), 'r', 0)).toBe(join(root, 'debug/r_20200101_000000'));
-  expect(await debugFolder(layoutOf(root), 's', 0)).toBe(layoutOf(root).debug('s', 0));
+  expect(await findDebugFolder(layoutOf(root), 'r', 0)).toBe(join(root, 'debug/r_20200101_000000'));
+  expect(await findDebugFolder(layoutOf(root), 's', 0)).toBe(layoutOf(root).debugFolder('s', 0));
 });
 
 describe('a folder', () => {
   test('is private, and so are those made on the way to it', async () => {
     const root = temporary();
-    await makeFolder(join(root, 'a/b/c'));
+    await makePrivateFolder(join(root, 'a/b/c'));
     for (const path of ['a', 'a/b', 'a/b/c']) expect(statSync(join(root, path)).mode & 0o777).toBe(0o700);
   });
 
@@ -91,14 +91,14 @@ describe('a folder', () => {
     const root = temporary();
     mkdirSync(join(root, 'a'));
     chmodSync(join(root, 'a'), 0o755);
-    await makeFolder(join(root, 'a'));
+    await makePrivateFolder(join(root, 'a'));
     expect(statSync(join(root, 'a')).mode & 0o777).toBe(0o755);
   });
 
   test.each(['a', 'a/b/c'])('cannot be made where a file is: the sentence names it (%s)', async (path) => {
     const root = temporary();
     writeFileSync(join(root, 'a'), '');
-    const refusal = await refusalOf(() => makeFolder(join(root, path)));
+    const refusal = await refusalOf(() => makePrivateFolder(join(root, path)));
     expect(refusal.message).toBe(
       `The folder ${join(root, path)} cannot be made: there is a file where a folder should be.`,
     );
@@ -109,7 +109,7 @@ describe('a folder', () => {
   test('cannot be made in a read-only place: the sentence says what to do', async () => {
     const root = realpathSync(temporary());
     chmodSync(root, 0o555);
-    const refusal = await refusalOf(() => asNobody(() => makeFolder(join(root, '.raymond/state'))));
+    const refusal = await refusalOf(() => asNobody(() => makePrivateFolder(join(root, '.raymond/state'))));
     expect(refusal.message).toBe(`The folder ${join(root, '.raymond/state')} cannot be made: permission was denied.`);
     expect(refusal.hint).toContain('or work in another folder');
   });

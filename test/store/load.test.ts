@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { readEvents } from '../../src/store/events.ts';
-import { type Layout, layoutOf } from '../../src/store/layout.ts';
-import { readLines } from '../../src/store/lines.ts';
+import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
+import { readJournalLines } from '../../src/store/lines.ts';
 import { loadRun } from '../../src/store/load.ts';
 import { createRun, openStore } from '../../src/store/store.ts';
 import { fixedStory, refusalOf, runAfter, type Story, story } from './story.ts';
@@ -15,20 +15,20 @@ const temporary = temporaryFolders();
 const NEVER = 1e9;
 
 /** A run on disk as it is when its owner was killed: the state file is still the first one. */
-async function killed(tale: Story): Promise<{ layout: Layout; file: string; first: number; ends: number[] }> {
+async function killed(tale: Story): Promise<{ layout: StoreLayout; file: string; first: number; ends: number[] }> {
   const layout = layoutOf(join(temporary(), '.raymond'));
   const id = tale.run.id;
   const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: NEVER });
-  copyFileSync(layout.state(id), join(layout.root, 'first'));
+  copyFileSync(layout.stateFile(id), join(layout.root, 'first'));
   await store.save(tale.steps);
   await store.close();
-  copyFileSync(join(layout.root, 'first'), layout.state(id));
-  const file = layout.journal(id);
+  copyFileSync(join(layout.root, 'first'), layout.stateFile(id));
+  const file = layout.journalFile(id);
   const ends = [...readFileSync(file).entries()].flatMap(([at, byte]) => (byte === 10 ? [at + 1] : []));
   return { layout, file, first: ends[0] ?? 0, ends };
 }
 
-const load = (layout: Layout, cut = false) => loadRun(layout, 'run-1', { cut });
+const load = (layout: StoreLayout, cut = false) => loadRun(layout, 'run-1', { cut });
 
 test('cut off at any byte, a journal gives the run as of its last whole step', async () => {
   const tale = fixedStory(3);
@@ -109,7 +109,7 @@ describe('a journal is refused by file and line, and left untouched,', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('"kind":"ready"', '"kind":"dreaming"'));
     const refusal = await refusalOf(() => load(layout, true));
     expect(refusal.message).toContain(
-      `${layout.state('run-1')} with ${file} is not a state file of Raymond: \`agents.`,
+      `${layout.stateFile('run-1')} with ${file} is not a state file of Raymond: \`agents.`,
     );
   });
 
@@ -136,7 +136,7 @@ test('an unknown run is refused', async () => {
 });
 
 describe('the events of a run', () => {
-  const eventsOf = async (layout: Layout, from = {}): Promise<Event[]> => {
+  const eventsOf = async (layout: StoreLayout, from = {}): Promise<Event[]> => {
     const events: Event[] = [];
     for await (const { event } of readEvents(layout, 'run-1', from)) events.push(event);
     return events;
@@ -183,7 +183,7 @@ test('lines are read whole, however they lie across the reads', async () => {
   const texts = ['a', '', 'é'.repeat(700_000), 'b'.repeat(3_000_000), 'c'.repeat((1 << 18) - 1), '漢'];
   const file = join(temporary({ lines: texts.join('\n') }), 'lines');
   const lines: { text: string; start: number; end: number; ended: boolean }[] = [];
-  for await (const some of readLines(file, 0)) lines.push(...some);
+  for await (const some of readJournalLines(file, 0)) lines.push(...some);
   expect(lines.map(({ text }) => text)).toStrictEqual(texts);
   expect(lines.map(({ ended }) => ended)).toStrictEqual([true, true, true, true, true, false]);
   const bytes = readFileSync(file);

@@ -4,17 +4,22 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { ownerOf, takeOwnership } from '../../src/store/owner.ts';
-import { askPs, type ProcessFacts, startTimeOf, thisProcess } from '../../src/store/process-facts.ts';
+import {
+  identifyThisProcess,
+  type ProcessIdentity,
+  readStartTime,
+  readStartTimeFromPs,
+} from '../../src/store/process-facts.ts';
 import { asNobody, refusalOf } from './story.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
-const US: ProcessFacts = await thisProcess();
+const US: ProcessIdentity = await identifyThisProcess();
 /** No process has this number: it is above the highest that Linux gives. */
 const NOBODY = { ...US, pid: 2 ** 22 + 1 };
 
 /** A folder that this process has on record as its owner. */
-function ownedBy(facts: ProcessFacts | string): string {
+function ownedBy(facts: ProcessIdentity | string): string {
   const text = typeof facts === 'string' ? facts : JSON.stringify(facts);
   return join(temporary({ 'run-1/owner.1': text }), 'run-1');
 }
@@ -36,7 +41,7 @@ test('an owner puts itself on record, keeps others away, and is gone when it is 
 });
 
 describe('a run is taken from an owner that is', () => {
-  test.each<[string, ProcessFacts]>([
+  test.each<[string, ProcessIdentity]>([
     ['dead', NOBODY],
     ['dead, its number given to another process', { ...US, startTime: '1' }],
     ['from before the machine was started again', { ...US, bootId: 'other' }],
@@ -62,17 +67,17 @@ describe('a run is taken from an owner that is', () => {
     const seen = (path: string, what: RegExp): Promise<void> =>
       vi.waitFor(() => expect(readFileSync(path, 'utf8')).toMatch(what), { interval: 1 });
     await seen(`/proc/${parent.pid}/comm`, /^sleep/);
-    expect(await startTimeOf(pid)).toMatch(/^\d+$/);
+    expect(await readStartTime(pid)).toMatch(/^\d+$/);
     parent.stdin.write('end\n');
     await seen(`/proc/${pid}/stat`, /\) Z /);
-    expect(await startTimeOf(pid)).toBe(undefined);
+    expect(await readStartTime(pid)).toBe(undefined);
     parent.kill('SIGKILL');
     await over;
   });
 });
 
 describe('a run is refused, with a sentence that says why and what to do, if its owner is', () => {
-  test.each<[string, ProcessFacts | string, string, string]>([
+  test.each<[string, ProcessIdentity | string, string, string]>([
     ['alive', US, `is driven by process ${US.pid}, which is alive.`, '`raymond stop run-1`'],
     ['alive, and says not since when', { ...US, startTime: null }, 'which is alive.', '`raymond stop run-1`'],
     [
@@ -140,6 +145,6 @@ test('a folder that may not be written is refused by name', async () => {
 });
 
 test('where there is no /proc, ps tells', async () => {
-  expect(await askPs(process.pid)).toMatch(/^\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$/);
-  expect(await askPs(NOBODY.pid)).toBe(null);
+  expect(await readStartTimeFromPs(process.pid)).toMatch(/^\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$/);
+  expect(await readStartTimeFromPs(NOBODY.pid)).toBe(null);
 });

@@ -2,43 +2,43 @@ import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Layout, layoutOf } from '../../src/store/layout.ts';
-import { listRuns } from '../../src/store/run-list.ts';
-import { findRun } from '../../src/store/runs.ts';
-import { createRun, type Store } from '../../src/store/store.ts';
+import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
+import { listStoredRuns } from '../../src/store/run-list.ts';
+import { resolveRunId } from '../../src/store/runs.ts';
+import { createRun, type RunStore } from '../../src/store/store.ts';
 import { fixedStory, refusalOf, runAfter } from './story.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
-const layoutHere = (): Layout => layoutOf(join(temporary(), '.raymond'));
+const layoutHere = (): StoreLayout => layoutOf(join(temporary(), '.raymond'));
 
-const make = (layout: Layout, id: string, startedAt = 0): Promise<Store> => {
+const make = (layout: StoreLayout, id: string, startedAt = 0): Promise<RunStore> => {
   const { run, events } = fixedStory(0, id);
   return createRun(layout, { ...run, startedAt }, events, { snapshotEveryMs: 1e9 });
 };
 
 describe('a list of runs', () => {
   test('is empty where there are none', async () => {
-    expect(await listRuns(layoutHere())).toStrictEqual([]);
+    expect(await listStoredRuns(layoutHere())).toStrictEqual([]);
   });
 
   test('says how each stands right now, whatever its state file has not heard of yet', async () => {
     const layout = layoutHere();
     const tale = fixedStory(30);
     const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: 1e9 });
-    const [driven] = await listRuns(layout);
+    const [driven] = await listStoredRuns(layout);
     const owner = { state: 'alive', pid: process.pid, host: hostname() };
-    expect(driven).toMatchObject({ id: 'run-1', standing: 'running', owner, agents: { ready: 1 } });
+    expect(driven).toMatchObject({ id: 'run-1', observedStatus: 'running', owner, agents: { ready: 1 } });
     await store.save(tale.steps);
     const { name, ledger, agents, workflow, status } = runAfter(tale, tale.steps.length);
-    const [run, ...more] = await listRuns(layout);
+    const [run, ...more] = await listStoredRuns(layout);
     expect(more).toStrictEqual([]);
     const { spentMicros } = ledger;
     expect(run).toMatchObject({
       kind: 'run',
       id: 'run-1',
       name,
-      standing: status,
+      observedStatus: status,
       workflow,
       startedAt: 1000,
       spentMicros,
@@ -56,16 +56,16 @@ describe('a list of runs', () => {
       ['c', 2],
     ] as const)
       await (await make(layout, id, at)).close();
-    writeFileSync(layout.state('broken'), '{');
-    writeFileSync(join(layout.states, '.a.json.tmp'), '{');
-    const runs = await listRuns(layout);
+    writeFileSync(layout.stateFile('broken'), '{');
+    writeFileSync(join(layout.stateFolder, '.a.json.tmp'), '{');
+    const runs = await listStoredRuns(layout);
     expect(runs.map(({ id }) => id)).toStrictEqual(['a', 'c', 'b', 'broken']);
     expect(runs[3]?.kind === 'unreadable' && runs[3].error.message).toContain('it is not JSON');
   });
 });
 
 describe('a run is found', () => {
-  async function three(): Promise<Layout> {
+  async function three(): Promise<StoreLayout> {
     const layout = layoutHere();
     const ids = [
       ['book-1', 5],
@@ -81,7 +81,7 @@ describe('a run is found', () => {
     ['by the beginning of its id', 'f', 'film-3'],
     ['as the last one that was started', 'last', 'book-2'],
   ])('%s', async (_, wanted, id) => {
-    expect(await findRun(await three(), wanted)).toBe(id);
+    expect(await resolveRunId(await three(), wanted)).toBe(id);
   });
 
   test.each([
@@ -94,7 +94,7 @@ describe('a run is found', () => {
     ['a path', '../state/book-1', 'no such run: ../state/book-1'],
   ])('or refused: %s', async (_, wanted, message) => {
     const layout = await three();
-    const refusal = await refusalOf(() => findRun(layout, wanted));
+    const refusal = await refusalOf(() => resolveRunId(layout, wanted));
     expect(refusal.message).toBe(message);
     expect(refusal.exitCode).toBe(64);
     expect(refusal.hint).toBeDefined();
@@ -103,29 +103,29 @@ describe('a run is found', () => {
   test('or refused with the latest of very many that fit', async () => {
     const layout = layoutHere();
     for (let day = 10; day < 20; day++) await (await make(layout, `book-${day}`)).close();
-    const refusal = await refusalOf(() => findRun(layout, 'book'));
+    const refusal = await refusalOf(() => resolveRunId(layout, 'book'));
     expect(refusal.message).toBe(
       '`book` may be any of 10 runs: book-15, book-16, book-17, book-18, book-19 and 5 more.',
     );
-    expect((await refusalOf(() => findRun(layout, 'boook-1'))).message).toContain(
+    expect((await refusalOf(() => resolveRunId(layout, 'boook-1'))).message).toContain(
       '(did you mean book-17, book-18 or book-19?)',
     );
   });
 
   test('as the last one that can be read', async () => {
     const layout = await three();
-    writeFileSync(layout.state('zoo'), '{');
-    expect(await findRun(layout, 'last')).toBe('book-2');
+    writeFileSync(layout.stateFile('zoo'), '{');
+    expect(await resolveRunId(layout, 'last')).toBe('book-2');
   });
 
   test('also if it is called `last`', async () => {
     const layout = await three();
     await (await make(layout, 'last', 1)).close();
-    expect(await findRun(layout, 'last')).toBe('last');
+    expect(await resolveRunId(layout, 'last')).toBe('last');
   });
 
   test('nowhere if there are none', async () => {
     const layout = layoutHere();
-    expect((await refusalOf(() => findRun(layout, 'last'))).hint).toBe(`There are no runs in ${layout.root} yet.`);
+    expect((await refusalOf(() => resolveRunId(layout, 'last'))).hint).toBe(`There are no runs in ${layout.root} yet.`);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
-import { runFromText, runToText } from '../../src/store/state-file.ts';
+import { parseRun, serializeRun } from '../../src/store/state-file.ts';
 import { Stage } from '../core/play.ts';
 
 const FILES = { files: ['START.md', 'WORKER.md', 'BACK.md'] };
 
 function refusalOf(text: string): RaymondError {
   try {
-    runFromText(text, 'r.json');
+    parseRun(text, 'r.json');
   } catch (error) {
     if (error instanceof RaymondError) return error;
     throw error;
@@ -21,7 +21,7 @@ function changed(path: readonly (string | number)[], value: unknown): string {
     '<fork next="START" item="x">WORKER</fork>',
     '<call return="BACK">START</call>',
   );
-  const data: unknown = JSON.parse(runToText(run));
+  const data: unknown = JSON.parse(serializeRun(run));
   const last = path.at(-1) ?? '';
   const holder = path.slice(0, -1).reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], data);
   (holder as Record<string | number, unknown>)[last] = value;
@@ -31,13 +31,13 @@ function changed(path: readonly (string | number)[], value: unknown): string {
 test('a run comes back from its state file exactly as it was', () => {
   const stage = new Stage(FILES).plays('<fork next="START" item="x">WORKER</fork>', '<call return="BACK">START</call>');
   stage.begin('main');
-  expect(runFromText(runToText(stage.run), 'r.json')).toStrictEqual(stage.run);
+  expect(parseRun(serializeRun(stage.run), 'r.json')).toStrictEqual(stage.run);
 });
 
 test('what a crash must not lose is in the file: variables, pending fork, counters, the turn under way', () => {
   const stage = new Stage(FILES).plays('<fork next="START" item="x">WORKER</fork>', '<call return="BACK">START</call>');
   stage.begin('main_worker1');
-  expect(JSON.parse(runToText(stage.run))).toMatchObject({
+  expect(JSON.parse(serializeRun(stage.run))).toMatchObject({
     status: 'running',
     iterations: 3,
     agents: [

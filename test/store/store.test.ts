@@ -6,7 +6,7 @@ import type { RaymondError } from '../../src/errors.ts';
 import { layoutOf } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
 import type { SavedRun } from '../../src/store/state-file.ts';
-import { createRun, openStore, type Store } from '../../src/store/store.ts';
+import { createRun, openStore, type RunStore } from '../../src/store/store.ts';
 import { Disk } from './disk.ts';
 import { fixedStory, refusalOf, runAfter, type Story, story } from './story.ts';
 import { temporaryFolders } from './temp.ts';
@@ -15,12 +15,12 @@ const temporary = temporaryFolders();
 const NEVER = 1e9;
 
 const layoutHere = () => layoutOf(join(temporary(), '.raymond'));
-const create = (layout: ReturnType<typeof layoutOf>, { run, events }: Story, options = {}): Promise<Store> =>
+const create = (layout: ReturnType<typeof layoutOf>, { run, events }: Story, options = {}): Promise<RunStore> =>
   createRun(layout, run, events, { snapshotEveryMs: NEVER, ...options });
 const load = async (layout: ReturnType<typeof layoutOf>, id = 'run-1') =>
   (await loadRun(layout, id, { cut: false })).run;
 const stateFile = (layout: ReturnType<typeof layoutOf>): SavedRun & { status: string; seq: number } =>
-  JSON.parse(readFileSync(layout.state('run-1'), 'utf8'));
+  JSON.parse(readFileSync(layout.stateFile('run-1'), 'utf8'));
 
 describe('a new run', () => {
   test('is there as soon as it is made, with its status at the top of a private file', async () => {
@@ -29,13 +29,17 @@ describe('a new run', () => {
     const store = await create(layout, tale);
     expect(await load(layout)).toStrictEqual(tale.run);
     expect(stateFile(layout)).toMatchObject({ id: 'run-1', status: 'running', seq: 0, journal: { seq: 0 } });
-    for (const file of [layout.state('run-1'), layout.journal('run-1'), join(layout.run('run-1'), 'owner.1')]) {
+    for (const file of [
+      layout.stateFile('run-1'),
+      layout.journalFile('run-1'),
+      join(layout.runFolder('run-1'), 'owner.1'),
+    ]) {
       expect(statSync(file).mode & 0o777).toBe(0o600);
     }
-    for (const folder of [layout.root, layout.states, layout.run('run-1')]) {
+    for (const folder of [layout.root, layout.stateFolder, layout.runFolder('run-1')]) {
       expect(statSync(folder).mode & 0o777).toBe(0o700);
     }
-    expect(readdirSync(layout.states)).toStrictEqual(['run-1.json']);
+    expect(readdirSync(layout.stateFolder)).toStrictEqual(['run-1.json']);
     await store.close();
   });
 
@@ -54,7 +58,7 @@ describe('a new run', () => {
   test('is refused an id that is taken, whether its owner is alive or not', async () => {
     const layout = layoutHere();
     const store = await create(layout, fixedStory(0));
-    const before = readFileSync(layout.state('run-1'), 'utf8');
+    const before = readFileSync(layout.stateFile('run-1'), 'utf8');
     for (let again = 0; again < 2; again++) {
       const refusal = await refusalOf(() => create(layout, fixedStory(0)));
       expect(refusal.message).toBe('There is a run run-1 already.');
@@ -62,7 +66,7 @@ describe('a new run', () => {
       expect(refusal.hint).toContain('raymond resume run-1');
       await store.close();
     }
-    expect(readFileSync(layout.state('run-1'), 'utf8')).toBe(before);
+    expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);
   });
 
   test('is made once when many want its id at the same time', async () => {
@@ -82,8 +86,8 @@ describe('a new run', () => {
 
   test('clears away what a Raymond left that died before the run existed', async () => {
     const layout = layoutHere();
-    mkdirSync(layout.run('run-1'), { recursive: true });
-    writeFileSync(layout.journal('run-1'), '{"seq":0,"he');
+    mkdirSync(layout.runFolder('run-1'), { recursive: true });
+    writeFileSync(layout.journalFile('run-1'), '{"seq":0,"he');
     const tale = fixedStory(6);
     const store = await create(layout, tale);
     await store.save(tale.steps);
@@ -93,10 +97,10 @@ describe('a new run', () => {
 
   test('does not take the place of turns whose state file is gone', async () => {
     const layout = layoutHere();
-    mkdirSync(layout.turns('run-1'), { recursive: true });
+    mkdirSync(layout.turnsFolder('run-1'), { recursive: true });
     const refusal = await refusalOf(() => create(layout, fixedStory(0)));
     expect(refusal.message).toContain('holds turns of a run whose state file is gone');
-    expect(readdirSync(layout.run('run-1'))).toStrictEqual(['turns']);
+    expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['turns']);
   });
 
   test('does not exist if the disk was full: nothing of it is found', async () => {
@@ -106,7 +110,7 @@ describe('a new run', () => {
     const refusal = await refusalOf(() => create(layout, fixedStory(0), { openFile: disk.open }));
     expect(refusal.message).toContain('no space is left on the disk');
     expect((await refusalOf(() => load(layout))).message).toBe('no such run: run-1');
-    expect(readdirSync(layout.run('run-1'))).toStrictEqual(['journal.jsonl']);
+    expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
     await (await create(layout, fixedStory(0))).close();
   });
 });
@@ -145,17 +149,17 @@ test('a run that was closed goes on where it stood, again and again', async () =
     await store.close();
   }
   expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
-  expect(readdirSync(layout.run('run-1'))).toStrictEqual(['journal.jsonl']);
+  expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
 });
 
 test('a run that was killed has an up-to-date state file once it was opened and closed again', async () => {
   const layout = layoutHere();
   const tale = fixedStory(12);
   const store = await create(layout, tale);
-  const first = readFileSync(layout.state('run-1'));
+  const first = readFileSync(layout.stateFile('run-1'));
   await store.save(tale.steps);
   await store.close();
-  writeFileSync(layout.state('run-1'), first);
+  writeFileSync(layout.stateFile('run-1'), first);
   await (await openStore(layout, 'run-1')).store.close();
   expect(stateFile(layout).seq).toBe(tale.steps.length);
 });
@@ -210,12 +214,12 @@ describe('the state file', () => {
     const tale = fixedStory(6);
     const store = await create(layout, tale);
     await store.save(tale.steps);
-    mkdirSync(join(layout.states, '.run-1.json.tmp'));
+    mkdirSync(join(layout.stateFolder, '.run-1.json.tmp'));
     const refusal = await refusalOf(() => store.close());
-    expect(refusal.message).toContain(`${layout.state('run-1')} cannot be written: `);
+    expect(refusal.message).toContain(`${layout.stateFile('run-1')} cannot be written: `);
     expect(refusal.hint).toContain('Nothing that was saved is lost');
     expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
-    rmSync(join(layout.states, '.run-1.json.tmp'), { recursive: true, force: true });
+    rmSync(join(layout.stateFolder, '.run-1.json.tmp'), { recursive: true, force: true });
     const again = await openStore(layout, 'run-1');
     expect(again.run.seq).toBe(tale.steps.length);
     await again.store.close();
@@ -223,7 +227,10 @@ describe('the state file', () => {
 });
 
 /** Saves steps one by one until one is refused. */
-async function saveAll(store: Store, { steps }: Story): Promise<{ saved: number; refusal: RaymondError | undefined }> {
+async function saveAll(
+  store: RunStore,
+  { steps }: Story,
+): Promise<{ saved: number; refusal: RaymondError | undefined }> {
   for (const [saved, taken] of steps.entries()) {
     const refusal = await store.save([taken]).then(
       () => undefined,
@@ -280,9 +287,9 @@ describe('a journal that is gone', () => {
     const store = await create(layout, tale);
     await store.save(tale.steps.slice(0, 6));
     await store.close();
-    rmSync(layout.run('run-1'), { recursive: true });
+    rmSync(layout.runFolder('run-1'), { recursive: true });
     expect(await load(layout)).toStrictEqual(runAfter(tale, 6));
-    expect(existsSync(layout.run('run-1'))).toBe(false);
+    expect(existsSync(layout.runFolder('run-1'))).toBe(false);
     const again = await openStore(layout, 'run-1', { snapshotEveryMs: NEVER });
     await again.store.save(tale.steps.slice(6));
     expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));

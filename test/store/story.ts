@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Event, Step } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
-import { opening } from '../../src/core/step.ts';
+import { initialEvents } from '../../src/core/step.ts';
 import { RaymondError } from '../../src/errors.ts';
 import { start } from '../core/play.ts';
 import { BOOK, type Deed, deed, playOn, Till } from '../core/random-play.ts';
@@ -19,7 +19,7 @@ function storyOf(deeds: readonly Deed[], id = 'run-1'): Story {
   playOn(run, deeds, new Till(), (before, _, after, events) => {
     steps.push({ before, step: { run: after, events } });
   });
-  return { run, events: opening(run), steps };
+  return { run, events: initialEvents(run), steps };
 }
 
 /** Random stories: forks, calls, failures, stops and resumes in any order. */

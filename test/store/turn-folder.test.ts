@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { layoutOf } from '../../src/store/layout.ts';
-import { dropTurn, prepareTurn } from '../../src/store/turn-folder.ts';
+import { createTurnFolder, removeTurnFolder } from '../../src/store/turn-folder.ts';
 import { refusalOf } from './story.ts';
 import { temporaryFolders } from './temp.ts';
 
@@ -11,8 +11,8 @@ const TURN = { agent: 'main', number: 1, state: 'START.md' };
 
 test("a turn's folder is complete and private, however little was there before", async () => {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const folder = await prepareTurn(layout, 'r', TURN, { prompt: 'Do it: é', raw: new Uint8Array([0, 255]) });
-  expect(folder).toBe(layout.turn('r', TURN));
+  const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'Do it: é', raw: new Uint8Array([0, 255]) });
+  expect(folder).toBe(layout.turnFolder('r', TURN));
   expect(readFileSync(join(folder, 'prompt'), 'utf8')).toBe('Do it: é');
   expect([...readFileSync(join(folder, 'raw'))]).toStrictEqual([0, 255]);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -21,30 +21,30 @@ test("a turn's folder is complete and private, however little was there before",
 
 test('what was prepared and never recorded is made anew', async () => {
   const layout = layoutOf(temporary());
-  await prepareTurn(layout, 'r', TURN, { prompt: 'old', extra: '' });
-  const folder = await prepareTurn(layout, 'r', TURN, { prompt: 'new' });
+  await createTurnFolder(layout, 'r', TURN, { prompt: 'old', extra: '' });
+  const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'new' });
   expect(readdirSync(folder)).toStrictEqual(['prompt']);
   expect(readFileSync(join(folder, 'prompt'), 'utf8')).toBe('new');
 });
 
 test('the folder of a turn that has started is never touched', async () => {
   const layout = layoutOf(temporary());
-  const folder = await prepareTurn(layout, 'r', TURN, { prompt: 'old' });
+  const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'old' });
   writeFileSync(join(folder, 'started'), '');
-  await expect(prepareTurn(layout, 'r', TURN, { prompt: 'new' })).rejects.toThrow('has started');
+  await expect(createTurnFolder(layout, 'r', TURN, { prompt: 'new' })).rejects.toThrow('has started');
   expect(readFileSync(join(folder, 'prompt'), 'utf8')).toBe('old');
 });
 
 test('a dropped turn leaves nothing, and dropping it twice is no fault', async () => {
   const layout = layoutOf(temporary());
-  const folder = await prepareTurn(layout, 'r', TURN, { prompt: 'x' });
-  await dropTurn(layout, 'r', TURN);
-  await dropTurn(layout, 'r', TURN);
+  const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'x' });
+  await removeTurnFolder(layout, 'r', TURN);
+  await removeTurnFolder(layout, 'r', TURN);
   expect(existsSync(folder)).toBe(false);
 });
 
 test('a folder that cannot be filled is refused by name', async () => {
   const layout = layoutOf(temporary({ 'runs/r/turns': 'a file' }));
-  const refusal = await refusalOf(() => prepareTurn(layout, 'r', TURN, {}));
+  const refusal = await refusalOf(() => createTurnFolder(layout, 'r', TURN, {}));
   expect(refusal.message).toContain('there is a file where a folder should be');
 });

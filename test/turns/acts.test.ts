@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { readScenario } from '../../src/scenario/read.ts';
-import { actsOf } from '../../src/turns/replay/acts.ts';
+import { listCannedActions } from '../../src/turns/replay/acts.ts';
 
 test('a folder that an answer makes is made by a command, as Claude Code would make it', () => {
-  const { parts } = readScenario('a.yaml', 'answers: { START: { write: { inbox/: , a.txt: b } } }', {
+  const { answers: parts } = readScenario('a.yaml', 'answers: { START: { write: { inbox/: , a.txt: b } } }', {
     files: ['START.md'],
     platform: 'unix',
   });
   const answer = parts.get('START.md')?.cases[0]?.visits[0]?.[0];
-  expect(answer && actsOf(answer)).toStrictEqual([
+  expect(answer && listCannedActions(answer)).toStrictEqual([
     { doing: { kind: 'uses', tool: 'Bash', detail: 'mkdir -p inbox/' }, file: ['inbox/', ''], denied: false },
     { doing: { kind: 'uses', tool: 'Write', detail: 'a.txt' }, file: ['a.txt', 'b'], denied: false },
   ]);

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ClaudeTurn, ScriptTurn } from '../../src/core/due.ts';
-import { MARKER } from '../../src/process/command.ts';
+import { MARKER_VARIABLE } from '../../src/process/command.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { readScenario } from '../../src/scenario/read.ts';
-import { REAL_TIME } from '../../src/turns/clock.ts';
-import type { Desk } from '../../src/turns/desk.ts';
+import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
+import type { TurnContext } from '../../src/turns/desk.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
 
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
@@ -17,16 +17,16 @@ function newStage(answers: string) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-replay-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const dir = join(cwd, 'turn');
-  const desk: Desk = {
-    ...{ runId: 'r', mark: `r/${process.pid}`, notice: undefined, scriptPath: () => null },
-    state: () => Promise.reject(new Error('nobody asks')),
-    scope: async () => SCOPE,
+  const desk: TurnContext = {
+    ...{ runId: 'r', runMarker: `r/${process.pid}`, onActivity: undefined, scriptPath: () => null },
+    readState: () => Promise.reject(new Error('nobody asks')),
+    readScope: async () => SCOPE,
     folderOf: () => dir,
     makeFolder: async () => dir,
   };
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({
-    ...{ desk, scenario, fast: true, kill: new AbortController().signal, clock: REAL_TIME },
+    ...{ context: desk, scenario, fast: true, kill: new AbortController().signal, clock: SYSTEM_CLOCK },
   });
   const place = { agent: 'main', number: 1, cwd, input: null, visit: 1, attempt: 1, variables: {}, policy: [] };
   const record = { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's1' }, startedAt: 0 } as const;
@@ -53,9 +53,11 @@ test('a turn of an earlier life is simply taken again, though nothing of it is l
 
 test('a played script of an earlier life, too', async () => {
   const { backend, dir, script } = newStage('answers: { RUN.sh: <result>r</result> }');
-  expect(await backend.standIn('RUN.sh')?.take(script, 'earlier')).toMatchObject({ text: '<result>r</result>' });
+  expect(await backend.scriptRunnerFor('RUN.sh')?.take(script, 'earlier')).toMatchObject({
+    text: '<result>r</result>',
+  });
   expect(existsSync(join(dir, 'stdout'))).toBe(true);
-  expect(backend.standIn('OTHER.sh')).toBeUndefined();
+  expect(backend.scriptRunnerFor('OTHER.sh')).toBeUndefined();
 });
 
 test('an answer that has gone from the file since fails its turn and says so', async () => {
@@ -72,7 +74,7 @@ test.skipIf(process.platform === 'win32')(
     const { backend, desk, cwd, dir, prompt } = newStage('answers: { START.md: done }');
     mkdirSync(dir);
     writeFileSync(join(dir, 'stdin'), '');
-    const env = { PATH: process.env.PATH ?? '', [MARKER]: `${desk.mark}/main/1` };
+    const env = { PATH: process.env.PATH ?? '', [MARKER_VARIABLE]: `${desk.runMarker}/main/1` };
     const started = await startCommand(dir, { file: '/bin/sleep', args: ['600'], cwd, env });
     if (started.kind !== 'started') throw new Error('sleep does not start');
     expect(await backend.take(prompt, 'earlier')).toMatchObject({ kind: 'answered', text: 'done' });

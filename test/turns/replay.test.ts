@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Run } from '../../src/core/run.ts';
-import type { FailureName } from '../../src/scenario/scenario.ts';
-import { readEvent } from '../../src/turns/claude/events.ts';
+import type { CannedFailureName } from '../../src/scenario/scenario.ts';
+import { parseClaudeLine } from '../../src/turns/claude/events.ts';
 import { openTheatre, type Playing, play, storyOf, type Theatre } from '../scenario/rig.ts';
 
 const GO = '---\nallowed_transitions:\n  - { tag: goto, target: END.md }\n---\nGo.\n';
@@ -41,7 +41,7 @@ ${END}`;
       options: { variables: { who: 'Ada' } },
     });
     expect(linesOf(theatre, run, '0001-main-START', 'stdin')).toBe('Go, Ada.\n');
-    const events = linesOf(theatre, run, '0001-main-START').trim().split('\n').map(readEvent);
+    const events = linesOf(theatre, run, '0001-main-START').trim().split('\n').map(parseClaudeLine);
     expect(events.map(({ kind }) => kind)).toStrictEqual(
       'init assistant tool_results assistant tool_results assistant tool_results assistant tool_results assistant result'.split(
         ' ',
@@ -112,7 +112,7 @@ ${END}`;
   });
 });
 
-const KINDS: Record<Exclude<FailureName, 'session_lost'>, FailureKind> = {
+const KINDS: Record<Exclude<CannedFailureName, 'session_lost'>, FailureKind> = {
   overloaded: 'transient',
   no_result: 'transient',
   timeout: 'timeout',

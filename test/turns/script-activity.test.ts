@@ -6,8 +6,8 @@ import type { Activity } from '../../src/core/activity.ts';
 import type { ScriptTurn } from '../../src/core/due.ts';
 import type { Run } from '../../src/core/run.ts';
 import { runWorkflow } from '../../src/raymond/start.ts';
-import type { Desk } from '../../src/turns/desk.ts';
-import { takeScript } from '../../src/turns/script.ts';
+import type { TurnContext } from '../../src/turns/desk.ts';
+import { runScriptTurn } from '../../src/turns/script.ts';
 import { eventually } from '../process/turns.ts';
 
 /** A folder with a workflow of scripts in it. */
@@ -71,8 +71,8 @@ test('a script that was started in an earlier life is seen, too', async () => {
     ...{ variables: {}, attributes: {}, policy: [], record: null },
   };
   const seen: string[] = [];
-  const take = (life: 'this' | 'earlier', notice: Desk['notice']) =>
-    takeScript({ ...deskOf(cwd, dir), notice }, turn, life, process.env, new AbortController().signal);
+  const take = (life: 'this' | 'earlier', notice: TurnContext['onActivity']) =>
+    runScriptTurn({ ...deskOf(cwd, dir), onActivity: notice }, turn, life, process.env, new AbortController().signal);
   expect(await take('this', undefined)).toMatchObject({ kind: 'answered' });
   expect(seen).toStrictEqual([]);
   const again = await take('earlier', (activity) => seen.push(textOf(activity)));
@@ -80,11 +80,11 @@ test('a script that was started in an earlier life is seen, too', async () => {
   expect(seen).toStrictEqual(['a', '<result>r</result>']);
 });
 
-const deskOf = (cwd: string, dir: string): Omit<Desk, 'notice'> => ({
+const deskOf = (cwd: string, dir: string): Omit<TurnContext, 'onActivity'> => ({
   runId: 'r1',
-  mark: `r1/${dir}`,
-  state: () => Promise.reject(new Error('nobody asks')),
-  scope: async () => ({ files: ['START.sh'], platform: 'unix' }),
+  runMarker: `r1/${dir}`,
+  readState: () => Promise.reject(new Error('nobody asks')),
+  readScope: async () => ({ files: ['START.sh'], platform: 'unix' }),
   scriptPath: (file) => join(cwd, 'wf', file),
   folderOf: () => dir,
   makeFolder: async () => dir,

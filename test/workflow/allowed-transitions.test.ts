@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readPrompt } from '../../src/workflow/frontmatter.ts';
+import { parsePrompt } from '../../src/workflow/frontmatter.ts';
 
-const read = (entries: string) => readPrompt('A.md', `---\nallowed_transitions:\n${entries}\n---\n`, 'unix');
+const read = (entries: string) => parsePrompt('A.md', `---\nallowed_transitions:\n${entries}\n---\n`, 'unix');
 const policy = (entries: string) => read(entries).frontmatter.policy;
 const said = (entries: string) =>
   read(entries).findings.map((each) => `${each.severity} ${each.line}:${each.column} ${each.message}`);

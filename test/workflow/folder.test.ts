@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { folderSource } from '../../src/workflow/folder.ts';
+import { openWorkflowFolder } from '../../src/workflow/folder.ts';
 import { InvalidWorkflow } from '../../src/workflow/invalid.ts';
 import { temporaryFolders } from './temp.ts';
 
@@ -9,7 +9,7 @@ const folder = temporaryFolders();
 
 test('only the files directly in it count, sorted, without dot files', async () => {
   const path = folder({ 'b.md': '', 'a.sh': '', 'B.md': '', '.hidden.md': '', 'sub/c.md': '', 'notes.txt': '' });
-  expect(await folderSource(path).list()).toStrictEqual(['B.md', 'a.sh', 'b.md', 'notes.txt']);
+  expect(await openWorkflowFolder(path).list()).toStrictEqual(['B.md', 'a.sh', 'b.md', 'notes.txt']);
 });
 
 test('a link counts as what it leads to', async () => {
@@ -18,14 +18,14 @@ test('a link counts as what it leads to', async () => {
   symlinkSync(join(path, 'A.md'), join(path, 'B.md'));
   symlinkSync(join(path, 'sub'), join(path, 'C.md'));
   symlinkSync(join(path, 'nowhere'), join(path, 'D.md'));
-  const source = folderSource(path);
+  const source = openWorkflowFolder(path);
   expect(await source.list()).toStrictEqual(['A.md', 'B.md']);
   expect(Buffer.from(await source.read('B.md')).toString()).toBe('a');
 });
 
 test('what it lists and reads is what is there now', async () => {
   const path = folder({ 'A.md': 'a' });
-  const source = folderSource(path);
+  const source = openWorkflowFolder(path);
   expect(await source.list()).toStrictEqual(['A.md']);
   writeFileSync(join(path, 'A.md'), 'b');
   writeFileSync(join(path, 'B.md'), '');
@@ -35,7 +35,7 @@ test('what it lists and reads is what is there now', async () => {
 
 test('a file or a folder that is gone is an error in words', async () => {
   const path = folder();
-  const source = folderSource(path);
+  const source = openWorkflowFolder(path);
   const gone = (what: string) =>
     new InvalidWorkflow(what, [
       { severity: 'error', file: what, line: 0, column: 0, message: 'it cannot be read: it does not exist (any more)' },

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPrompt } from '../../src/workflow/frontmatter.ts';
-import { EMPTY } from '../../src/workflow/keys.ts';
+import { parsePrompt } from '../../src/workflow/frontmatter.ts';
+import { EMPTY_FRONTMATTER } from '../../src/workflow/keys.ts';
 
-const read = (text: string) => readPrompt('A.md', text, 'unix');
+const read = (text: string) => parsePrompt('A.md', text, 'unix');
 const keys = (yaml: string) => read(`---\n${yaml}\n---\nbody`);
 
 /** The findings as an author sees them. */
@@ -75,11 +75,11 @@ description: The start`;
   });
 
   test('a key without a value is not given', () => {
-    const names = Object.keys(EMPTY).length;
+    const names = Object.keys(EMPTY_FRONTMATTER).length;
     const yaml = `allowed_transitions:\nmodel: ~\neffort: null\ntimeout:\nmax_visits:\npermission_mode:
 allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:`;
     expect(names).toBe(11);
-    expect(keys(yaml)).toStrictEqual({ frontmatter: EMPTY, body: 'body', findings: [] });
+    expect(keys(yaml)).toStrictEqual({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
   });
 
   test('a full model id is kept as written', () => {

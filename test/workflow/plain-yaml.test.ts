@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readPlainYaml } from '../../src/workflow/plain-yaml.ts';
-import { newReport } from '../../src/workflow/report.ts';
-import type { Value } from '../../src/workflow/value.ts';
-import { parseYaml } from '../../src/workflow/yaml.ts';
+import { newFindingReport } from '../../src/workflow/report.ts';
+import type { YamlValue } from '../../src/workflow/value.ts';
+import { parseYamlBlock } from '../../src/workflow/yaml.ts';
 
 /** A value with all that it holds, to be compared. */
-function unfolded(value: Value | undefined): unknown {
+function unfolded(value: YamlValue | undefined): unknown {
   if (value?.kind === 'list') return { kind: 'list', at: value.at, items: value.items().map(unfolded) };
   if (value?.kind === 'mapping')
     return { kind: 'mapping', at: value.at, pairs: value.pairs().map((pair) => pair.map(unfolded)) };
@@ -14,8 +14,8 @@ function unfolded(value: Value | undefined): unknown {
 }
 
 function parsed(block: string): unknown {
-  const report = newReport('A.md');
-  const value = parseYaml(block, report);
+  const report = newFindingReport('A.md');
+  const value = parseYamlBlock(block, report);
   return { value: unfolded(value), findings: report.findings };
 }
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { StateSheet } from '../../src/analysis/sheet.ts';
-import { readSheet } from '../../src/workflow/sheet.ts';
+import type { StateSource } from '../../src/analysis/sheet.ts';
+import { readWorkflowSource } from '../../src/workflow/sheet.ts';
 import { temporaryFolders } from './temp.ts';
 import { buildZip } from './zip-builder.ts';
 
@@ -21,8 +21,8 @@ allowed_transitions:
 Go on.
 `;
 
-async function stateIn(files: Readonly<Record<string, string | Uint8Array>>, file: string): Promise<StateSheet> {
-  const { sheet } = await readSheet(folderWith(files), HERE);
+async function stateIn(files: Readonly<Record<string, string | Uint8Array>>, file: string): Promise<StateSource> {
+  const { source: sheet } = await readWorkflowSource(folderWith(files), HERE);
   const found = sheet.files.find((each) => each.file === file);
   if (found?.kind !== 'state') throw new Error(`${file} is ${found?.kind}`);
   return found;
@@ -31,7 +31,7 @@ async function stateIn(files: Readonly<Record<string, string | Uint8Array>>, fil
 describe('a sheet', () => {
   test('holds every file, those of the other platform only by name, and no README', async () => {
     const folder = folderWith({ 'START.md': 'x', 'A.sh': 'y', 'B.bat': 'z', 'data.json': '{}', 'README.md': 'hi' });
-    const { sheet, root } = await readSheet(folder, HERE);
+    const { source: sheet, root } = await readWorkflowSource(folder, HERE);
     expect(root).toBe(folder);
     expect(sheet).toMatchObject({ ...HERE, entry: { kind: 'found', file: 'START.md' }, entryGiven: false });
     expect(sheet.files.map(({ file, kind }) => `${file} ${kind}`)).toStrictEqual([
@@ -85,13 +85,17 @@ describe('a sheet', () => {
   });
 
   test('tells which files are no text', async () => {
-    const { sheet } = await readSheet(folderWith({ 'START.md': 'ok', 'A.md': Buffer.from([0x61, 0x0a, 0xff]) }), HERE);
+    const { source: sheet } = await readWorkflowSource(
+      folderWith({ 'START.md': 'ok', 'A.md': Buffer.from([0x61, 0x0a, 0xff]) }),
+      HERE,
+    );
     expect(sheet.files[0]).toMatchObject({ kind: 'unreadable', file: 'A.md', at: { line: 2, column: 1 } });
   });
 
   test('has no entry if there is none, or more than one', async () => {
     const entryOf = async (...files: string[]) =>
-      (await readSheet(folderWith(Object.fromEntries(files.map((file) => [file, 'x']))), HERE)).sheet.entry.kind;
+      (await readWorkflowSource(folderWith(Object.fromEntries(files.map((file) => [file, 'x']))), HERE)).source.entry
+        .kind;
     expect(await entryOf('A.md')).toBe('unknown');
     expect(await entryOf('START.md', '1_START.md')).toBe('ambiguous');
     expect(await entryOf('START.bat')).toBe('foreign');
@@ -99,13 +103,13 @@ describe('a sheet', () => {
 
   test('of a state file begins there, among all states of its folder', async () => {
     const folder = folderWith({ 'A.md': 'x', 'B.sh': 'y', 'C.bat': 'z' });
-    const { sheet, root } = await readSheet(join(folder, 'B.sh'), HERE);
+    const { source: sheet, root } = await readWorkflowSource(join(folder, 'B.sh'), HERE);
     expect(root).toBe(folder);
     expect(sheet).toMatchObject({ name: 'B', entry: { kind: 'found', file: 'B.sh' }, entryGiven: true });
     expect(sheet.files.map(({ file }) => file)).toStrictEqual(['A.md', 'B.sh', 'C.bat']);
-    expect((await readSheet(join(folder, 'C.bat'), HERE)).sheet.entry.kind).toBe('foreign');
-    const onWindows = await readSheet(join(folder, 'C.bat'), { ...HERE, platform: 'windows' });
-    expect(onWindows.sheet.entry).toStrictEqual({ kind: 'found', file: 'C.bat' });
+    expect((await readWorkflowSource(join(folder, 'C.bat'), HERE)).source.entry.kind).toBe('foreign');
+    const onWindows = await readWorkflowSource(join(folder, 'C.bat'), { ...HERE, platform: 'windows' });
+    expect(onWindows.source.entry).toStrictEqual({ kind: 'found', file: 'C.bat' });
   });
 
   test('of a zip says the same as of its folder', async () => {
@@ -113,9 +117,9 @@ describe('a sheet', () => {
     const folder = folderWith(files);
     const path = join(folderWith(), 'flow.zip');
     writeFileSync(path, buildZip(Object.entries(files).map(([name, data]) => ({ name, data }))));
-    const { sheet, root } = await readSheet(path, HERE);
+    const { source: sheet, root } = await readWorkflowSource(path, HERE);
     expect([sheet.name, root]).toStrictEqual(['flow', path]);
-    expect(sheet.files).toStrictEqual((await readSheet(folder, HERE)).sheet.files);
+    expect(sheet.files).toStrictEqual((await readWorkflowSource(folder, HERE)).source.files);
   });
 });
 
@@ -131,27 +135,27 @@ describe('where there is no state to start in', () => {
       mkdirSync(join(folder, path), { recursive: true });
       writeFileSync(join(folder, path, file), 'x');
     }
-    expect((await readSheet(folder, HERE)).sheet.below).toStrictEqual(['states/START.md']);
+    expect((await readWorkflowSource(folder, HERE)).source.below).toStrictEqual(['states/START.md']);
     writeFileSync(join(folder, 'START.md'), 'x');
-    expect((await readSheet(folder, HERE)).sheet.below).toBeUndefined();
+    expect((await readWorkflowSource(folder, HERE)).source.below).toBeUndefined();
   });
 });
 
 describe('there is no sheet', () => {
   test.each(['README.md', 'CLAUDE.md', 'AGENTS.md', '.hidden.md'])('of %s, which is no state', async (file) => {
     const folder = folderWith({ [file]: 'x', 'START.md': 'y' });
-    await expect(readSheet(join(folder, file), HERE)).rejects.toMatchObject({
+    await expect(readWorkflowSource(join(folder, file), HERE)).rejects.toMatchObject({
       exitCode: 64,
       message: expect.stringContaining('is no state'),
     });
   });
 
   test('of a path that leads nowhere', async () => {
-    await expect(readSheet(join(folderWith(), 'no'), HERE)).rejects.toMatchObject({ exitCode: 64 });
+    await expect(readWorkflowSource(join(folderWith(), 'no'), HERE)).rejects.toMatchObject({ exitCode: 64 });
   });
 
   test('of a zip that is none', async () => {
     const folder = folderWith({ 'flow.zip': 'not a zip' });
-    await expect(readSheet(join(folder, 'flow.zip'), HERE)).rejects.toMatchObject({ exitCode: 65 });
+    await expect(readWorkflowSource(join(folder, 'flow.zip'), HERE)).rejects.toMatchObject({ exitCode: 65 });
   });
 });

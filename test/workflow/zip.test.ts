@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidWorkflow } from '../../src/workflow/invalid.ts';
 import { unzip } from '../../src/workflow/unzip.ts';
-import { zipSource } from '../../src/workflow/zip.ts';
+import { openWorkflowZip } from '../../src/workflow/zip.ts';
 import { temporaryFolders } from './temp.ts';
 import { buildZip, type ZipEntry } from './zip-builder.ts';
 
@@ -180,17 +180,17 @@ describe('a zip that is refused', () => {
 });
 
 describe('a zip as a source', () => {
-  const text = async (source: ReturnType<typeof zipSource>, file: string) =>
+  const text = async (source: ReturnType<typeof openWorkflowZip>, file: string) =>
     Buffer.from(await source.read(file)).toString();
 
   test('lists its files sorted, and reads them', async () => {
-    const source = zipSource(join(folder({ 'x.zip': buildZip([{ name: 'B.md', data: 'b' }, START]) }), 'x.zip'));
+    const source = openWorkflowZip(join(folder({ 'x.zip': buildZip([{ name: 'B.md', data: 'b' }, START]) }), 'x.zip'));
     expect([source.name, await source.list()]).toStrictEqual(['x.zip', ['B.md', 'START.md']]);
     expect(await text(source, 'B.md')).toBe('b');
   });
 
   test('is unpacked once as long as it does not change', async () => {
-    const source = zipSource(join(folder({ 'x.zip': buildZip([START]) }), 'x.zip'));
+    const source = openWorkflowZip(join(folder({ 'x.zip': buildZip([START]) }), 'x.zip'));
     const [one, other] = await Promise.all([source.read('START.md'), source.read('START.md')]);
     expect(one).toBe(other);
     expect(await source.read('START.md')).toBe(one);
@@ -198,7 +198,7 @@ describe('a zip as a source', () => {
 
   test('is read again when it is replaced, even by one of the same size and time', async () => {
     const path = join(folder({ 'x.zip': buildZip([START]), 'y.zip': buildZip([{ ...START, data: 'no' }]) }), 'x.zip');
-    const source = zipSource(path);
+    const source = openWorkflowZip(path);
     expect(await text(source, 'START.md')).toBe('go');
     utimesSync(path, 1, 1);
     utimesSync(join(path, '../y.zip'), 1, 1);
@@ -209,7 +209,7 @@ describe('a zip as a source', () => {
   test('is met again after it was found half written', async () => {
     const whole = buildZip([START]);
     const path = join(folder({ 'x.zip': whole.subarray(0, 50) }), 'x.zip');
-    const source = zipSource(path);
+    const source = openWorkflowZip(path);
     await expect(source.read('START.md')).rejects.toThrow(InvalidWorkflow);
     writeFileSync(path, whole);
     expect(await text(source, 'START.md')).toBe('go');
@@ -217,7 +217,7 @@ describe('a zip as a source', () => {
 
   test('says what it does not hold, and that it is gone', async () => {
     const path = join(folder({ 'x.zip': buildZip([START]) }), 'x.zip');
-    const source = zipSource(path);
+    const source = openWorkflowZip(path);
     await expect(source.read('A.md')).rejects.toThrow('x.zip: it holds no `A.md` (any more)');
     renameSync(path, `${path}.away`);
     await expect(source.read('START.md')).rejects.toThrow('x.zip: it cannot be read: it does not exist (any more)');
@@ -226,6 +226,6 @@ describe('a zip as a source', () => {
   test('is not even read if it is too large', async () => {
     const path = join(folder({ 'x.zip': buildZip([START]) }), 'x.zip');
     truncateSync(path, 80 * 1024 * 1024 + 1);
-    await expect(zipSource(path).list()).rejects.toThrow('x.zip: it is larger than 80 MiB');
+    await expect(openWorkflowZip(path).list()).rejects.toThrow('x.zip: it is larger than 80 MiB');
   });
 });

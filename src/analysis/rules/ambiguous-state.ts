@@ -1,8 +1,8 @@
-import { ruleAboutNames } from '../rule-about-names.ts';
+import { ruleForUnresolvedNames } from '../rule-about-names.ts';
 
 /** A name without extension could be a prompt or a script. */
-export const ambiguousState = ruleAboutNames(
+export const ambiguousState = ruleForUnresolvedNames(
   'ambiguous-state',
   'ambiguous',
-  (name, { names }) => `Write ${names.couldBe(name).join(' or ')}.`,
+  (name, { names }) => `Write ${names.candidatesFor(name).join(' or ')}.`,
 );

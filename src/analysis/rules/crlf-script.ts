@@ -1,9 +1,9 @@
-import { rulePerPage } from '../rule.ts';
+import { rulePerState } from '../rule.ts';
 
 /** A shell script has the line ends of Windows. */
-export const crlfScript = rulePerPage('crlf-script', 'error', (page) => {
-  const at = page.file.endsWith('.sh') ? page.source.state.text.indexOf('\r\n') : -1;
+export const crlfScript = rulePerState('crlf-script', 'error', (analysis) => {
+  const at = analysis.file.endsWith('.sh') ? analysis.source.state.text.indexOf('\r\n') : -1;
   if (at === -1) return [];
   const message = 'the lines end in CR LF, and bash takes the CR for a part of the last word';
-  return [{ file: page.file, at: page.place(at), message, hint: 'Save the file with LF line ends.' }];
+  return [{ file: analysis.file, at: analysis.positionAt(at), message, hint: 'Save the file with LF line ends.' }];
 });

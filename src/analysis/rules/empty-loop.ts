@@ -1,12 +1,12 @@
-import { rulePerPage } from '../rule.ts';
+import { rulePerState } from '../rule.ts';
 
 /** A script prints its tags in a loop that may have nothing to go through. */
-export const emptyLoop = rulePerPage('empty-loop', 'info', (page) =>
-  (page.ways?.said ?? []).flatMap((said, _, all) => {
+export const emptyLoop = rulePerState('empty-loop', 'info', (analysis) =>
+  (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
     // That nothing may be printed at all is worse.
-    if (said.kind !== 'skipped' || all.some(({ kind }) => kind === 'nothing')) return [];
+    if (output.kind !== 'skipped' || all.some(({ kind }) => kind === 'nothing')) return [];
     const message = 'if this loop has nothing to go through, the script prints no tag';
     const hint = 'Print another tag in that case, or let the script fail with a message, if it can happen.';
-    return [{ file: page.file, at: page.place(said.loop), message, hint }];
+    return [{ file: analysis.file, at: analysis.positionAt(output.loop), message, hint }];
   }),
 );

@@ -1,12 +1,12 @@
-import { endlessFaults } from '../rings.ts';
+import { reportEndlessCycles } from '../rings.ts';
 import type { Rule } from '../rule.ts';
 
 /** A loop that nothing leads out of. */
 export const endlessLoop: Rule = {
   id: 'endless-loop',
   level: 'warning',
-  check: (view) =>
-    endlessFaults(view, ({ kind, level, bounded }) => kind === 'loop' && level === 'bottom' && !bounded, {
+  check: (context) =>
+    reportEndlessCycles(context, ({ kind, level, bounded }) => kind === 'loop' && level === 'bottom' && !bounded, {
       what: 'this loop has no way out',
       hint: 'Let one of these states say a <result>, or go on to one that does; if it is meant, say so: `# lint: allow endless-loop`.',
       level: () => 'warning',

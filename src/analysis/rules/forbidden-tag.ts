@@ -1,28 +1,28 @@
 import { type PolicyEntry, permits } from '../../core/policy.ts';
-import { literalTag } from '../../core/reminder.ts';
+import { formatPolicyTag } from '../../core/reminder.ts';
 import type { Tag } from '../../core/tag.ts';
-import { asMeant } from '../counterparts.ts';
-import { waysOn } from '../edges.ts';
-import { isOpen } from '../mentions.ts';
-import type { Page, PlacedTag } from '../page.ts';
-import type { Resolver } from '../resolver.ts';
-import { rulePerPage } from '../rule.ts';
-import { showWhole } from '../words.ts';
+import { correctStateNames } from '../counterparts.ts';
+import { findForkContinuations } from '../edges.ts';
+import { hasUnknownPart } from '../mentions.ts';
+import type { PlacedTag, StateAnalysis } from '../page.ts';
+import type { StateResolver } from '../resolver.ts';
+import { rulePerState } from '../rule.ts';
+import { quoteTagWithAttributes } from '../words.ts';
 
 /** A prompt asks for a tag that its policy does not permit. */
-export const forbiddenTag = rulePerPage('forbidden-tag', 'warning', (page, { names }) => {
-  if (page.broken || page.source.state.rules.policy.length === 0) return [];
+export const forbiddenTag = rulePerState('forbidden-tag', 'warning', (analysis, { names }) => {
+  if (analysis.broken || analysis.source.state.rules.policy.length === 0) return [];
   const seen = new Set<string>();
-  return page.forms.flatMap((placed) => {
-    const shown = showWhole(placed.name, placed.tag);
-    if (!placed.sure || seen.has(shown) || isInexact(placed, names) || isPermitted(page, placed, names)) return [];
+  return analysis.forms.flatMap((placed) => {
+    const shown = quoteTagWithAttributes(placed.name, placed.tag);
+    if (!placed.sure || seen.has(shown) || isInexact(placed, names) || isPermitted(analysis, placed, names)) return [];
     seen.add(shown);
-    const like = resembling(page.source.state.rules.policy, placed, names);
-    const permitted = like === undefined ? '' : `; they permit \`${literalTag(like)}\``;
+    const closest = findClosestEntry(analysis.source.state.rules.policy, placed, names);
+    const permitted = closest === undefined ? '' : `; they permit \`${formatPolicyTag(closest)}\``;
     const message = `the prompt asks for ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
     return [
       {
-        file: page.file,
+        file: analysis.file,
         at: placed.at,
         message,
         hint: 'Add it to the `allowed_transitions`, or take it out of the prompt.',
@@ -32,42 +32,43 @@ export const forbiddenTag = rulePerPage('forbidden-tag', 'warning', (page, { nam
 });
 
 /** The entry that comes closest: with the same tag, and the same state if there is one. */
-function resembling(
+function findClosestEntry(
   policy: readonly PolicyEntry[],
   { name, tag }: PlacedTag,
-  names: Resolver,
+  names: StateResolver,
 ): PolicyEntry | undefined {
-  const mine = policy.filter((entry) => entry.tag === name);
+  const sameTag = policy.filter((entry) => entry.tag === name);
   const fileOf = (state: string): string => {
     const found = names.resolve(state.trim());
     return found.kind === 'found' ? found.file : state;
   };
   const isSame = ({ target }: PolicyEntry): boolean => target !== null && fileOf(target) === fileOf(tag.body);
-  return mine.find(isSame) ?? policy.find(isSame) ?? mine[0];
+  return sameTag.find(isSame) ?? policy.find(isSame) ?? sameTag[0];
 }
 
 /** What is not exact, or names no state, is nothing to compare. */
-function isInexact({ name, tag }: PlacedTag, names: Resolver): boolean {
-  const { return: back, next } = tag.attributes;
-  const states = [...(name === 'result' ? [] : [tag.body]), back, next].filter((each) => each !== undefined);
+function isInexact({ name, tag }: PlacedTag, names: StateResolver): boolean {
+  const { return: returnState, next } = tag.attributes;
+  const states = [...(name === 'result' ? [] : [tag.body]), returnState, next].filter((each) => each !== undefined);
   const unknown = states.some((state) => names.resolve(state.trim()).kind !== 'found');
-  const open = Object.values(tag.attributes).some(isOpen);
-  return unknown || open || ((name === 'call' || name === 'function') && back === undefined);
+  const hasUnknownValue = Object.values(tag.attributes).some(hasUnknownPart);
+  return unknown || hasUnknownValue || ((name === 'call' || name === 'function') && returnState === undefined);
 }
 
 /** A fork that leaves its `next` to others is permitted if it is with one of theirs. */
-function isPermitted(page: Page, { name, tag }: PlacedTag, names: Resolver): boolean {
-  const { policy } = page.source.state.rules;
-  const ways = name === 'fork' && tag.attributes.next === undefined ? waysOn(page.forms) : [];
-  const said = ways.map((next): Tag => ({ ...tag, attributes: { ...tag.attributes, next } }));
-  return (said.length > 0 ? said : [tag]).some((each) => {
+function isPermitted(analysis: StateAnalysis, { name, tag }: PlacedTag, names: StateResolver): boolean {
+  const { policy } = analysis.source.state.rules;
+  const continuations =
+    name === 'fork' && tag.attributes.next === undefined ? findForkContinuations(analysis.forms) : [];
+  const candidates = continuations.map((next): Tag => ({ ...tag, attributes: { ...tag.attributes, next } }));
+  return (candidates.length > 0 ? candidates : [tag]).some((each) => {
     const states = [each.body, each.attributes.return ?? '', each.attributes.next ?? ''];
-    const mine = policy.filter((entry) => entry.tag === name).map((entry) => asMeant(entry, names));
-    const theirs = mine.flatMap(({ target, attributes }) => [
+    const sameTag = policy.filter((entry) => entry.tag === name).map((entry) => correctStateNames(entry, names));
+    const policyStates = sameTag.flatMap(({ target, attributes }) => [
       target ?? '',
       attributes.return ?? '',
       attributes.next ?? '',
     ]);
-    return mine.length > 0 && permits(mine, each, names.scopeOf([...states, ...theirs]));
+    return sameTag.length > 0 && permits(sameTag, each, names.scopeOf([...states, ...policyStates]));
   });
 }

@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const frontmatter: Rule = {
   id: 'frontmatter',
   level: 'error',
-  check: ({ pages }) =>
-    pages.flatMap(({ source }) =>
+  check: ({ analyses }) =>
+    analyses.flatMap(({ source }) =>
       source.findings.flatMap(({ severity, file, line, column, message }) => {
         if (severity !== 'error') return [];
         return [{ file, at: { line, column }, message, hint: 'Correct it: the workflow cannot start before that.' }];

@@ -1,28 +1,30 @@
 import { nearest } from '../../core/nearest.ts';
-import { OWN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
+import { BUILT_IN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
-import { levelOf } from '../bad-names.ts';
-import { waysOn } from '../edges.ts';
-import { exchangedIn } from '../exchanged.ts';
-import type { Page } from '../page.ts';
-import { isTold, rulePerPage } from '../rule.ts';
-import type { Place } from '../sheet.ts';
-import { showTag } from '../words.ts';
+import { levelForTag } from '../bad-names.ts';
+import { findForkContinuations } from '../edges.ts';
+import { findSwappedAttribute } from '../exchanged.ts';
+import type { StateAnalysis } from '../page.ts';
+import { isReported, rulePerState } from '../rule.ts';
+import type { FilePosition } from '../sheet.ts';
+import { quoteTag } from '../words.ts';
 
 /** A call does not say where it returns to, or a fork not where its parent goes on. */
-export const missingAttribute = rulePerPage('missing-attribute', 'error', (page, view) => {
+export const missingAttribute = rulePerState('missing-attribute', 'error', (analysis, context) => {
   // What was written in place of the continuation is told already.
-  const isExcused = hasOther(page) || isTold(view, page.file, 'unknown-tag');
-  const goesOn = (at: Place): boolean => isExcused || (waysOn(page.tags).length > 0 && !isAlone(at, page));
-  return page.tags.flatMap(({ name, tag, at, sure }) => {
+  const isReportedElsewhere = hasConflictingTag(analysis) || isReported(context, analysis.file, 'unknown-tag');
+  const hasContinuation = (at: FilePosition): boolean =>
+    isReportedElsewhere || (findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis));
+  return analysis.tags.flatMap(({ name, tag, at, sure }) => {
     const missing = TRANSITIONS[name].required.filter((key) => (tag.attributes[key] ?? '').trim() === '');
     return missing.flatMap((key) => {
-      if (!sure || (key === 'next' && goesOn(at)) || exchangedIn({ name, tag }) !== undefined) return [];
-      const slip = slipFor(key, tag);
-      const instead = slip === undefined ? '' : `, and \`${slip}\` is no attribute of it`;
-      const message = `${showTag(name, tag)}: \`${key}="STATE"\` is missing${instead}`;
-      const hint = slip === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${slip}\`.`;
-      return [{ file: page.file, at, message, hint, level: levelOf(page) }];
+      if (!sure || (key === 'next' && hasContinuation(at)) || findSwappedAttribute({ name, tag }) !== undefined)
+        return [];
+      const misspelt = findMisspeltAttribute(key, tag);
+      const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is no attribute of it`;
+      const message = `${quoteTag(name, tag)}: \`${key}="STATE"\` is missing${instead}`;
+      const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
+      return [{ file: analysis.file, at, message, hint, level: levelForTag(analysis) }];
     });
   });
 });
@@ -33,23 +35,23 @@ const HINTS = {
 };
 
 /** An attribute that is probably this one misspelt. */
-export function slipFor(key: string, { attributes }: Tag): string | undefined {
-  const own: readonly string[] = OWN_ATTRIBUTES;
+export function findMisspeltAttribute(key: string, { attributes }: Tag): string | undefined {
+  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
   if ((attributes[key] ?? '').trim() !== '') return undefined;
   return Object.keys(attributes).find((each) => !own.includes(each) && nearest(each, [key]) !== undefined);
 }
 
 /** Whether there is a way through a script on which no other tag follows this fork. */
-function isAlone(at: Place, { ways, place, tags }: Page): boolean {
-  const isLeft = ways?.said.some((said) => {
-    return said.kind === 'forks' && said.next === null && compare(place(said.at), at) === 0;
+function canEndAlone(at: FilePosition, { ways, positionAt, tags }: StateAnalysis): boolean {
+  const isUnfollowed = ways?.outputs.some((output) => {
+    return output.kind === 'forks' && output.next === null && comparePositions(positionAt(output.at), at) === 0;
   });
   // What hangs on how many forks there were comes after them.
-  return isLeft === true && !tags.some((other) => other.name === 'goto' && compare(other.at, at) > 0);
+  return isUnfollowed === true && !tags.some((other) => other.name === 'goto' && comparePositions(other.at, at) > 0);
 }
 
-const compare = (a: Place, b: Place): number => a.line - b.line || a.column - b.column;
+const comparePositions = (a: FilePosition, b: FilePosition): number => a.line - b.line || a.column - b.column;
 
 /** Whether a script prints a tag beside its forks that cannot stand there. */
-const hasOther = ({ ways }: Page): boolean =>
-  ways?.said.some((said) => said.kind === 'clash' && said.why === 'forks') ?? false;
+const hasConflictingTag = ({ ways }: StateAnalysis): boolean =>
+  ways?.outputs.some((output) => output.kind === 'clash' && output.reason === 'forks') ?? false;

@@ -1,41 +1,46 @@
-import type { Endless } from '../endless.ts';
-import { isExcused } from '../excused.ts';
-import type { Step } from '../reach.ts';
-import type { Fault, Rule, View } from '../rule.ts';
-import { WHOLE } from '../sheet.ts';
-import { sayPath, withoutAny } from '../words.ts';
+import type { EndlessCycle } from '../endless.ts';
+import { isCycleSuppressed } from '../excused.ts';
+import type { PathStep } from '../reach.ts';
+import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
+import { WHOLE_FILE } from '../sheet.ts';
+import { collapseAnyState, formatStepPath } from '../words.ts';
 
 /** A call whose callee can never come to a `<result>`. */
 export const neverReturns: Rule = {
   id: 'never-returns',
   level: 'warning',
-  check: (view) => [
-    ...view.proof.endless
-      .filter((ring) => isCall(ring) && !isExcused(ring, view))
+  check: (context) => [
+    ...context.proof.endless
+      .filter((cycle) => isCalledCycle(cycle) && !isCycleSuppressed(cycle, context))
       .flatMap(({ path, round }) => {
         const call = path.findLast(({ how }) => how === 'enter') ?? round.find(({ how }) => how === 'enter');
-        return call === undefined ? [] : [faultOf(call, [...path, ...round], 'no way from there leads to a <result>')];
+        return call === undefined
+          ? []
+          : [diagnoseCall(call, [...path, ...round], 'no way from there leads to a <result>')];
       }),
-    ...view.proof.abandoned.flatMap(({ by, path }) => {
+    ...context.proof.abandoned.flatMap(({ by, path }) => {
       const call = path.at(-1);
-      return call === undefined ? [] : [{ ...faultOf(call, path, clearedBy(by, view)), hint: hintFor(by, view) }];
+      return call === undefined
+        ? []
+        : [{ ...diagnoseCall(call, path, describeClearing(by, context)), hint: hintFor(by, context) }];
     }),
   ],
 };
 
 /** A ring at the bottom has rules of its own, and so has one that calls without bound. */
-const isCall = ({ kind, level, bounded }: Endless): boolean =>
+const isCalledCycle = ({ kind, level, bounded }: EndlessCycle): boolean =>
   kind === 'recursion' ? bounded : level === 'called' && (kind === 'loop' || bounded);
 
-const clearedBy = (by: number, { proof }: View): string => `${proof.flow.names[by]} clears the return stack`;
+const describeClearing = (by: number, { proof }: RuleContext): string =>
+  `${proof.flow.names[by]} clears the return stack`;
 
-const hintFor = (by: number, { proof, sheet }: View): string =>
-  sheet.resetStack === 'clear'
+const hintFor = (by: number, { proof, workflow }: RuleContext): string =>
+  workflow.resetStack === 'clear'
     ? `Write stack="keep" on the <reset> of ${proof.flow.names[by]}: without it, the return stack is cleared here.`
     : `Remove stack="clear" from the <reset> of ${proof.flow.names[by]}, so that its callers get their result.`;
 
-function faultOf(call: Step, path: readonly Step[], why: string): Fault {
-  const message = `the <${call.tag ?? 'call'}> of ${call.to} never returns, because ${why}: ${sayPath(path, call.from)}`;
+function diagnoseCall(call: PathStep, path: readonly PathStep[], why: string): Diagnostic {
+  const message = `the <${call.tag ?? 'call'}> of ${call.to} never returns, because ${why}: ${formatStepPath(path, call.from)}`;
   const hint = `Let ${call.to} come to a <result>, or go there with <goto> or <reset> if nobody waits for it.`;
-  return { file: call.from, at: call.at ?? WHOLE, message, hint, path: withoutAny(path) };
+  return { file: call.from, at: call.at ?? WHOLE_FILE, message, hint, path: collapseAnyState(path) };
 }

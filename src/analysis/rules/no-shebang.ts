@@ -1,11 +1,11 @@
-import { isTold, rulePerPage } from '../rule.ts';
+import { isReported, rulePerState } from '../rule.ts';
 
 /** A shell script does not say what it is written for. */
-export const noShebang = rulePerPage('no-shebang', 'info', (page, view) => {
-  const { text } = page.source.state;
-  if (!page.file.endsWith('.sh') || /^\uFEFF?#!/.test(text)) return [];
+export const noShebang = rulePerState('no-shebang', 'info', (analysis, context) => {
+  const { text } = analysis.source.state;
+  if (!analysis.file.endsWith('.sh') || /^\uFEFF?#!/.test(text)) return [];
   // What stands before it is told already.
-  if (isTold(view, page.file, 'key-without-effect')) return [];
+  if (isReported(context, analysis.file, 'key-without-effect')) return [];
   const message = 'the script has no `#!` line; Raymond runs it with /bin/bash';
-  return [{ file: page.file, at: { line: 1, column: 1 }, message, hint: 'Begin it with `#!/bin/bash`.' }];
+  return [{ file: analysis.file, at: { line: 1, column: 1 }, message, hint: 'Begin it with `#!/bin/bash`.' }];
 });

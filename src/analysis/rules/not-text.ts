@@ -4,8 +4,8 @@ import type { Rule } from '../rule.ts';
 export const notText: Rule = {
   id: 'not-text',
   level: 'error',
-  check: ({ sheet }) =>
-    sheet.files.flatMap((file) => {
+  check: ({ workflow }) =>
+    workflow.files.flatMap((file) => {
       if (file.kind !== 'unreadable') return [];
       const { file: name, at, message } = file;
       return [

@@ -1,7 +1,7 @@
-import { ruleAboutNames } from '../rule-about-names.ts';
+import { ruleForUnresolvedNames } from '../rule-about-names.ts';
 
 /** A state is named by a path. */
-export const pathInName = ruleAboutNames(
+export const pathInName = ruleForUnresolvedNames(
   'path-in-name',
   'unsafe',
   () => 'Write only the file name: all states of a workflow stand side by side.',

@@ -1,19 +1,23 @@
-import { rulePerPage } from '../rule.ts';
-import type { Clash } from '../shell/sayings.ts';
+import { rulePerState } from '../rule.ts';
+import type { TagConflict } from '../shell/sayings.ts';
 
 /** A script can print two tags that exclude each other. */
-export const severalTags = rulePerPage('several-tags', 'warning', (page) =>
-  (page.ways?.said ?? []).flatMap((said, _, all) => {
-    if (said.kind !== 'clash') return [];
-    const first = page.place(said.first).line;
-    const always = said.why !== 'again' && all.every(({ kind }) => kind === 'clash');
-    const text = TEXTS[said.why](first, always ? 'prints' : 'can print');
-    return [{ file: page.file, at: page.place(said.second), ...text, level: always ? 'error' : 'warning' }];
+export const severalTags = rulePerState('several-tags', 'warning', (analysis) =>
+  (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
+    if (output.kind !== 'clash') return [];
+    const first = analysis.positionAt(output.first).line;
+    const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'clash');
+    const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
+    return [
+      { file: analysis.file, at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' },
+    ];
   }),
 );
 
 /** What there is to say about two tags, the first of which stands on this line, and of which it can print both, or does. */
-const TEXTS: Readonly<Record<Clash['why'], (line: number, prints: string) => { message: string; hint: string }>> = {
+const MESSAGES: Readonly<
+  Record<TagConflict['reason'], (line: number, prints: string) => { message: string; hint: string }>
+> = {
   two: (line, prints) => ({
     message: `the script ${prints} this tag after the one on line ${line}: an answer with two transitions is an error`,
     hint: 'Put an `exit` after the first one, or an `else` between them.',

@@ -1,22 +1,23 @@
-import { isTold, rulePerPage } from '../rule.ts';
+import { isReported, rulePerState } from '../rule.ts';
 
 /** A script can come to its end without having printed a tag. */
-export const silentPath = rulePerPage('silent-path', 'warning', (page, view) => {
-  if (page.tags.length === 0 && page.halves.length === 0) return [];
+export const silentPath = rulePerState('silent-path', 'warning', (analysis, context) => {
+  if (analysis.tags.length === 0 && analysis.halves.length === 0) return [];
   // What is printed there is told to be no tag.
-  if (isTold(view, page.file, 'unknown-tag')) return [];
-  return (page.ways?.said ?? []).flatMap((said) => {
-    if (said.kind !== 'nothing') return [];
-    const { text } = page.source.state;
-    const at = said.since ?? Math.max(0, text.trimEnd().length - 1);
-    const message = `the script can end without printing a tag, as when ${whenSilent(text.slice(at))}`;
+  if (isReported(context, analysis.file, 'unknown-tag')) return [];
+  return (analysis.ways?.outputs ?? []).flatMap((output) => {
+    if (output.kind !== 'nothing') return [];
+    const { text } = analysis.source.state;
+    const at = output.silentSince ?? Math.max(0, text.trimEnd().length - 1);
+    const message = `the script can end without printing a tag, as when ${describeSilence(text.slice(at))}`;
     const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
-    return [{ file: page.file, at: page.place(at), message, hint }];
+    return [{ file: analysis.file, at: analysis.positionAt(at), message, hint }];
   });
 });
 
 /** What happens at the place where a tag could have been printed and was not. */
-const whenSilent = (rest: string): string => CASES.find(([begin]) => begin.test(rest))?.[1] ?? 'it comes through here';
+const describeSilence = (rest: string): string =>
+  CASES.find(([begin]) => begin.test(rest))?.[1] ?? 'it comes through here';
 
 const CASES: readonly (readonly [RegExp, string])[] = [
   [/^(?:exit|return)\b/, 'it leaves here'],

@@ -1,13 +1,13 @@
 import { didYouMean } from '../../core/nearest.ts';
-import { ALIASES, EFFORTS, preferencesOf } from '../preferences.ts';
-import { rulePerPage } from '../rule.ts';
+import { EFFORTS, findPreferences, MODEL_ALIASES } from '../preferences.ts';
+import { rulePerState } from '../rule.ts';
 
 /** An effort that Claude Code does not know. */
-export const unknownEffort = rulePerPage('unknown-effort', 'warning', (page) =>
-  preferencesOf(page, 'effort').flatMap(({ value, at }) => {
+export const unknownEffort = rulePerState('unknown-effort', 'warning', (analysis) =>
+  findPreferences(analysis, 'effort').flatMap(({ value, at }) => {
     if (EFFORTS.includes(value.toLowerCase())) return [];
-    const why = ALIASES.includes(value.toLowerCase()) ? ': that is a model' : didYouMean(value, EFFORTS);
+    const why = MODEL_ALIASES.includes(value.toLowerCase()) ? ': that is a model' : didYouMean(value, EFFORTS);
     const hint = `Write ${EFFORTS.slice(0, -1).join(', ')} or ${EFFORTS.at(-1)}.`;
-    return [{ file: page.file, at, message: `the effort \`${value}\` is unknown${why}`, hint }];
+    return [{ file: analysis.file, at, message: `the effort \`${value}\` is unknown${why}`, hint }];
   }),
 );

@@ -1,41 +1,41 @@
-import { implicitTag, type PolicyEntry, statesNamed } from '../../core/policy.ts';
-import { literalTag } from '../../core/reminder.ts';
+import { implicitTag, namedStates, type PolicyEntry } from '../../core/policy.ts';
+import { formatPolicyTag } from '../../core/reminder.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
-import { counterpartsIn } from '../counterparts.ts';
+import { findMisrequestedEntries } from '../counterparts.ts';
 import type { Graph } from '../graph.ts';
-import { withoutTags } from '../mentions.ts';
-import { namingIn } from '../naming.ts';
-import type { Page } from '../page.ts';
-import type { Resolver } from '../resolver.ts';
-import { rulePerPage } from '../rule.ts';
-import { WHOLE } from '../sheet.ts';
+import { stripTags } from '../mentions.ts';
+import { detectStateMentions } from '../naming.ts';
+import type { StateAnalysis } from '../page.ts';
+import type { StateResolver } from '../resolver.ts';
+import { rulePerState } from '../rule.ts';
+import { WHOLE_FILE } from '../sheet.ts';
 
 /** A policy permits what the prompt never speaks of, so that its agent learns of it only by a reminder. */
-export const unmentionedEntry = rulePerPage('unmentioned-entry', 'warning', (page, view) => {
-  const { names, graph } = view;
-  const { rules, text, appendSystemPrompt } = page.source.state;
-  if (page.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
-  if (AS_BEFORE.test(text) && isContinued(page.file, graph)) return [];
-  const isMentioned = mentionsIn(`${text}\n${appendSystemPrompt ?? ''}`);
+export const unmentionedEntry = rulePerState('unmentioned-entry', 'warning', (analysis, context) => {
+  const { names, graph } = context;
+  const { rules, text, appendSystemPrompt } = analysis.source.state;
+  if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
+  if (AS_BEFORE.test(text) && isContinued(analysis.file, graph)) return [];
+  const isMentioned = createMentionCheck(`${text}\n${appendSystemPrompt ?? ''}`);
   const unmentioned = rules.policy.filter((entry) => {
-    const files = filesNamed(entry, names);
-    return files !== undefined && !isAskedFor(entry, files, page, names) && !isMentioned(entry.tag, files);
+    const files = resolveEntryStates(entry, names);
+    return files !== undefined && !isTagInPrompt(entry, files, analysis, names) && !isMentioned(entry.tag, files);
   });
-  const wrongly = counterpartsIn(page, view, unmentioned);
+  const withCounterpart = findMisrequestedEntries(analysis, context, unmentioned);
   return rules.policy.flatMap((entry, index) => {
-    if (!unmentioned.includes(entry) || wrongly.has(entry)) return [];
-    const message = `the prompt never mentions \`${literalTag(entry)}\`, which its \`allowed_transitions\` permit`;
-    const [lacking] = rules.policy.length === 1 ? lackingIn(entry) : [];
+    if (!unmentioned.includes(entry) || withCounterpart.has(entry)) return [];
+    const message = `the prompt never mentions \`${formatPolicyTag(entry)}\`, which its \`allowed_transitions\` permit`;
+    const [missingKey] = rules.policy.length === 1 ? findMissingKeys(entry) : [];
     const hint =
-      lacking === undefined
+      missingKey === undefined
         ? 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.'
-        : `Add \`${lacking}\` to the entry, so that the transition need not be said, or say in the prompt when to answer with it.`;
-    return [{ file: page.file, at: page.source.entries[index]?.at ?? WHOLE, message, hint }];
+        : `Add \`${missingKey}\` to the entry, so that the transition need not be said, or say in the prompt when to answer with it.`;
+    return [{ file: analysis.file, at: analysis.source.entries[index]?.at ?? WHOLE_FILE, message, hint }];
   });
 });
 
 /** What an entry would need to be a whole tag. */
-const lackingIn = ({ tag, target, attributes }: PolicyEntry): readonly string[] => {
+const findMissingKeys = ({ tag, target, attributes }: PolicyEntry): readonly string[] => {
   const { body, required } = TRANSITIONS[tag];
   const names = required.filter((key) => attributes[key] === undefined);
   return body === 'state' && target === null ? ['target', ...names] : names;
@@ -54,14 +54,19 @@ function isContinued(file: string, { edges, entry }: Graph): boolean {
 }
 
 /** The states that an entry names; undefined if there is one that does not exist. */
-function filesNamed(entry: PolicyEntry, names: Resolver): readonly string[] | undefined {
-  const found = statesNamed(entry).map(([, name]) => names.resolve(name));
+function resolveEntryStates(entry: PolicyEntry, names: StateResolver): readonly string[] | undefined {
+  const found = namedStates(entry).map(([, name]) => names.resolve(name));
   const files = found.flatMap((each) => (each.kind === 'found' ? each.file : []));
   return files.length === found.length ? files : undefined;
 }
 
 /** Whether its very tag stands in the prompt, as in most. */
-function isAskedFor({ tag }: PolicyEntry, files: readonly string[], { tags }: Page, names: Resolver): boolean {
+function isTagInPrompt(
+  { tag }: PolicyEntry,
+  files: readonly string[],
+  { tags }: StateAnalysis,
+  names: StateResolver,
+): boolean {
   const [file, another] = files;
   return (
     another === undefined &&
@@ -74,23 +79,23 @@ function isAskedFor({ tag }: PolicyEntry, files: readonly string[], { tags }: Pa
 }
 
 /** An entry is mentioned if its states are named, and not only by another tag; where it names none, if its tag is. */
-function mentionsIn(words: string): (tag: TagName, files: readonly string[]) => boolean {
+function createMentionCheck(text: string): (tag: TagName, files: readonly string[]) => boolean {
   const namings = new Map<TagName, (file: string) => boolean>();
   return (tag, files) => {
-    if (files.length === 0) return speaksOf(tag).test(words);
-    const naming = namings.get(tag) ?? namingIn(wordsFor(tag, words));
-    namings.set(tag, naming);
-    return files.every(naming);
+    if (files.length === 0) return tagNamePattern(tag).test(text);
+    const isNamed = namings.get(tag) ?? detectStateMentions(searchableText(tag, text));
+    namings.set(tag, isNamed);
+    return files.every(isNamed);
   };
 }
 
 /** "`result`", "in result tags", "an element named result". */
-const speaksOf = (tag: TagName): RegExp =>
+const tagNamePattern = (tag: TagName): RegExp =>
   new RegExp(
     `<${tag}|\`${tag}\`|\\b${tag} (?:tags?|elements?)\\b|\\b(?:tags?|elements?) (?:(?:named|called) )?["'“]?${tag}\\b`,
     'i',
   );
 
 /** Where the prompt speaks of the tag by name, a state may stand in any tag. */
-const wordsFor = (tag: TagName, words: string): string =>
-  new RegExp(`\\b${tag}\\b`, 'i').test(withoutTags(words)) ? words : withoutTags(words, tag);
+const searchableText = (tag: TagName, text: string): string =>
+  new RegExp(`\\b${tag}\\b`, 'i').test(stripTags(text)) ? text : stripTags(text, tag);

@@ -1,14 +1,14 @@
-import { rulePerPage } from '../rule.ts';
+import { rulePerState } from '../rule.ts';
 
 /** A script prints a tag and then fails. */
-export const wastedTag = rulePerPage('wasted-tag', 'warning', (page) =>
-  (page.ways?.wasted ?? []).map(({ tag, end, by }) => {
-    const { line } = page.place(tag);
+export const wastedTag = rulePerState('wasted-tag', 'warning', (analysis) =>
+  (analysis.ways?.wastedTags ?? []).map(({ tag, end, by }) => {
+    const { line } = analysis.positionAt(tag);
     const [how, hint] =
       by === 'exit'
         ? ['ends with an error here', 'Leave out the exit code if the tag is meant; otherwise print no tag.']
         : ['ends with an error here if this is not so', 'Write it as an `if`, or put `exit 0` behind it.'];
     const message = `the script prints a tag on line ${line} and ${how}: then nobody looks at the tag, and the agent has failed`;
-    return { file: page.file, at: page.place(end), message, hint };
+    return { file: analysis.file, at: analysis.positionAt(end), message, hint };
   }),
 );

@@ -1,21 +1,25 @@
-import { isOpen, type Mention } from '../mentions.ts';
-import type { Part } from './command.ts';
-import { nameOf, type Speech } from './speech.ts';
+import { hasUnknownPart, type TagMention } from '../mentions.ts';
+import type { CommandNode } from './command.ts';
+import { type CommandOutput, splitCommandWords } from './speech.ts';
 
 /**
  * The tags of a command in a function that is called like this. Those with arguments in them are other ones in every call that
  * gives other arguments, and stand where the call stands.
  */
-export function withArguments({ tags, texts }: Pick<Speech, 'tags' | 'texts'>, call: Part | null): readonly Mention[] {
-  if (call?.command.kind !== 'simple' || !texts.some(hasArguments)) return tags;
-  const given = nameOf(call.command.words).args.map(({ text }) => text);
-  if (given.length === 0 || given.some(isOpen)) return tags;
+export function substituteArguments(
+  { tags, texts }: Pick<CommandOutput, 'tags' | 'texts'>,
+  call: CommandNode | null,
+): readonly TagMention[] {
+  if (call?.command.kind !== 'simple' || !texts.some(hasArgumentPlaceholders)) return tags;
+  const args = splitCommandWords(call.command.words).args.map(({ text }) => text);
+  if (args.length === 0 || args.some(hasUnknownPart)) return tags;
   return tags.map((mention) => {
-    const isGiven = isOpen(mention.tag.body) || Object.values(mention.tag.attributes).some(isOpen);
-    const tag = { ...mention.tag, body: `${mention.tag.body} ${given.join(' ')}` };
-    return isGiven ? { ...mention, tag, offset: call.at } : mention;
+    const usesArguments =
+      hasUnknownPart(mention.tag.body) || Object.values(mention.tag.attributes).some(hasUnknownPart);
+    const tag = { ...mention.tag, body: `${mention.tag.body} ${args.join(' ')}` };
+    return usesArguments ? { ...mention, tag, offset: call.at } : mention;
   });
 }
 
-const hasArguments = ({ holes }: Speech['texts'][number]): boolean =>
-  holes.some(({ variable }) => /^[1-9@*]$/.test(variable));
+const hasArgumentPlaceholders = ({ placeholders }: CommandOutput['texts'][number]): boolean =>
+  placeholders.some(({ variable }) => /^[1-9@*]$/.test(variable));

@@ -1,4 +1,4 @@
-import type { Cut } from './cut.ts';
+import type { MappedText } from './cut.ts';
 import type { Word } from './word.ts';
 
 /** Where the output of a command goes, as far as anyone hears it. */
@@ -6,26 +6,31 @@ export interface Redirect {
   readonly op: string;
   readonly fd: string;
   readonly to: Word;
-  readonly document: Cut | null;
+  readonly document: MappedText | null;
 }
 
 /** What a script is made of, as far as its ways through matter. */
-export type Command =
+export type ShellCommand =
   | { readonly kind: 'simple'; readonly words: readonly Word[] }
-  | { readonly kind: 'if'; readonly arms: readonly Arm[]; readonly otherwise: List | null }
-  | { readonly kind: 'case'; readonly word: Word | null; readonly arms: readonly CaseArm[]; readonly total: boolean }
+  | { readonly kind: 'if'; readonly arms: readonly IfArm[]; readonly elseBody: CommandList | null }
+  | {
+      readonly kind: 'case';
+      readonly word: Word | null;
+      readonly arms: readonly CaseArm[];
+      readonly hasDefaultArm: boolean;
+    }
   | {
       readonly kind: 'loop';
-      readonly word: 'for' | 'while' | 'until';
-      readonly over: Over | null;
-      readonly test: List;
-      readonly body: List;
+      readonly keyword: 'for' | 'while' | 'until';
+      readonly forClause: ForClause | null;
+      readonly test: CommandList;
+      readonly body: CommandList;
     }
-  | { readonly kind: 'group'; readonly body: List; readonly subshell: boolean }
-  | { readonly kind: 'function'; readonly name: string; readonly body: Part };
+  | { readonly kind: 'group'; readonly body: CommandList; readonly subshell: boolean }
+  | { readonly kind: 'function'; readonly name: string; readonly body: CommandNode };
 
 /** What a `for` goes through; null for the arguments of the script. */
-export interface Over {
+export interface ForClause {
   readonly variable: string;
   readonly items: readonly Word[] | null;
 }
@@ -33,32 +38,32 @@ export interface Over {
 /** One arm of a `case`, and how it ends: with the `case`, in the next arm, or with a look at the others. */
 export interface CaseArm {
   readonly patterns: readonly Word[];
-  readonly body: List;
+  readonly body: CommandList;
   readonly end: ';;' | ';&' | ';;&';
 }
 
-export interface Arm {
-  readonly test: List;
-  readonly body: List;
+export interface IfArm {
+  readonly test: CommandList;
+  readonly body: CommandList;
 }
 
 /** A command with its place and its redirections. */
-export interface Part {
+export interface CommandNode {
   readonly at: number;
-  readonly command: Command;
+  readonly command: ShellCommand;
   readonly redirects: readonly Redirect[];
 }
 
 /** Commands joined by `|`; only the last one is heard. */
 export interface Pipeline {
   readonly negated: boolean;
-  readonly parts: readonly Part[];
+  readonly commands: readonly CommandNode[];
 }
 
 /** Pipelines joined by `&&` and `||`. */
-export interface Chain {
+export interface AndOrList {
   readonly first: Pipeline;
   readonly rest: readonly { readonly op: '&&' | '||'; readonly pipeline: Pipeline }[];
 }
 
-export type List = readonly Chain[];
+export type CommandList = readonly AndOrList[];

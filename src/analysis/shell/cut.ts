@@ -1,75 +1,84 @@
 import { UNKNOWN } from '../mentions.ts';
 
 /** A text cut out of a script in pieces, and where each of the pieces begins: in the text, in the script. */
-export interface Cut {
+export interface MappedText {
   readonly text: string;
   readonly pieces: readonly (readonly [at: number, source: number])[];
   /** The UNKNOWNs that are the value of a variable. */
-  readonly holes: readonly Hole[];
+  readonly placeholders: readonly Placeholder[];
 }
 
 /** A place in a text where the value of a variable will stand, or another text if it has none. */
-export interface Hole {
+export interface Placeholder {
   readonly at: number;
   readonly variable: string;
-  readonly otherwise: Cut | null;
+  readonly defaultText: MappedText | null;
 }
 
 /** Where a character of a cut stands in the script. */
-export function sourceOf({ pieces }: Cut, index: number): number {
+export function toSourceOffset({ pieces }: MappedText, index: number): number {
   const [at, source] = pieces.findLast(([begin]) => begin <= index) ?? [0, 0];
   return source + index - at;
 }
 
 /** The part of a cut from one index to another. */
-export function sliced({ text, pieces, holes }: Cut, from: number, to: number = text.length): Cut {
-  const part = new Cutter();
+export function sliceMappedText(
+  { text, pieces, placeholders }: MappedText,
+  from: number,
+  to: number = text.length,
+): MappedText {
+  const slice = new MappedTextBuilder();
   for (const [index, [at, source]] of pieces.entries()) {
     const [start, end] = [Math.max(at, from), Math.min(pieces[index + 1]?.[0] ?? text.length, to)];
-    if (start < end) part.add(text.slice(start, end), source + start - at);
+    if (start < end) slice.add(text.slice(start, end), source + start - at);
   }
-  part.holes.push(...holes.filter(({ at }) => at >= from && at < to).map((hole) => ({ ...hole, at: hole.at - from })));
-  return part;
+  slice.placeholders.push(
+    ...placeholders
+      .filter(({ at }) => at >= from && at < to)
+      .map((placeholder) => ({ ...placeholder, at: placeholder.at - from })),
+  );
+  return slice;
 }
 
 /** A cut with another one in the place of one of its characters. */
-export function replaced(cut: Cut, at: number, value: Cut): Cut {
-  const whole = new Cutter();
-  for (const part of [sliced(cut, 0, at), value, sliced(cut, at + 1)]) whole.append(part);
-  return whole;
+export function replaceCharacter(mapped: MappedText, at: number, value: MappedText): MappedText {
+  const result = new MappedTextBuilder();
+  for (const part of [sliceMappedText(mapped, 0, at), value, sliceMappedText(mapped, at + 1)]) result.append(part);
+  return result;
 }
 
 /** The value of a variable or an array, perhaps with a plain text for want of one. */
-const VALUE = /^(\w+)(?:\[[^\]]*\])?(?:(:?-)([\w.-]*))?$/;
+const VARIABLE_EXPANSION = /^(\w+)(?:\[[^\]]*\])?(?:(:?-)([\w.-]*))?$/;
 
 /** Gathers the characters of a text with their offsets. */
-export class Cutter implements Cut {
+export class MappedTextBuilder implements MappedText {
   text = '';
   readonly pieces: [number, number][] = [];
-  readonly holes: Hole[] = [];
-  readonly inner: [number, number][] = [];
-  readonly asks: string[] = [];
+  readonly placeholders: Placeholder[] = [];
+  readonly substitutionRanges: [number, number][] = [];
+  readonly expansions: string[] = [];
 
   /** A command substitution with these insides. */
-  ask(script: string, start: number, end: number): void {
-    this.inner.push([start, end]);
-    this.asks.push(script.slice(start, end));
+  addSubstitution(script: string, start: number, end: number): void {
+    this.substitutionRanges.push([start, end]);
+    this.expansions.push(script.slice(start, end));
   }
 
   /** The expansion of what stands behind the `$`, or in the braces there. */
-  expand(expression: string, at: number, braces = 0): void {
-    const [, variable, sign = '', text] = VALUE.exec(expression) ?? [];
+  addExpansion(expression: string, at: number, braces = 0): void {
+    const [, variable, sign = '', text] = VARIABLE_EXPANSION.exec(expression) ?? [];
     if (variable !== undefined) {
       const source = at + 1 + braces + expression.length - (text?.length ?? 0);
-      const otherwise = sign === '' ? null : { text: text ?? '', pieces: [[0, source] as const], holes: [] };
-      this.holes.push({ at: this.text.length, variable, otherwise });
+      const defaultText = sign === '' ? null : { text: text ?? '', pieces: [[0, source] as const], placeholders: [] };
+      this.placeholders.push({ at: this.text.length, variable, defaultText });
     }
     this.add(UNKNOWN, at);
   }
 
   /** All of another text. */
-  append({ text, pieces, holes }: Cut): void {
-    for (const hole of holes) this.holes.push({ ...hole, at: this.text.length + hole.at });
+  append({ text, pieces, placeholders }: MappedText): void {
+    for (const placeholder of placeholders)
+      this.placeholders.push({ ...placeholder, at: this.text.length + placeholder.at });
     for (const [index, [at, source]] of pieces.entries()) this.add(text.slice(at, pieces[index + 1]?.[0]), source);
   }
 

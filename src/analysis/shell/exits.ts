@@ -1,8 +1,8 @@
-import { badly, either, NOWHERE, type Outcome, unmet, well } from './outcome.ts';
-import { type Conditions, joined, NONE, type Sayings, since, spokenUnder } from './sayings.ts';
+import { type CommandOutcome, failWith, joinOutcomes, succeedWith, UNREACHED, unsuccessfulOutputs } from './outcome.ts';
+import { type Conditions, findPrintedTags, joinOutputs, markSilent, NO_PATHS, type PathOutputs } from './sayings.ts';
 
 /** A tag that is printed in vain, and what makes the script fail after it: an `exit`, or a last test. */
-export interface Wasted {
+export interface WastedTag {
   readonly tag: number;
   readonly end: number;
   readonly by: 'exit' | 'test';
@@ -11,53 +11,53 @@ export interface Wasted {
 /** The places where a script, or a function, is left before its end. */
 export class Exits {
   /** What has been printed where the script ends well. */
-  ends: Sayings = NONE;
-  readonly wasted: Wasted[] = [];
+  successOutputs: PathOutputs = NO_PATHS;
+  readonly wastedTags: WastedTag[] = [];
   /** The conditions under which it gives up. */
   readonly guards: Conditions[number][] = [];
   /** Whether there is a way out already: what comes after it may well know that there is something to do. */
-  isGuarded = false;
-  private failures: Sayings = NONE;
-  private returned: Outcome = NOWHERE;
-  private isApart = false;
+  hasExit = false;
+  private failureOutputs: PathOutputs = NO_PATHS;
+  private returned: CommandOutcome = UNREACHED;
+  private inSubshell = false;
 
   /** An `exit` under these conditions; `said` is what was printed if it is a good end, and if it is a bad one. */
-  leave(said: Outcome, code: string | undefined, at: number, around: Conditions): void {
-    const bad = unmet(said);
-    this.isGuarded = true;
-    this.ends = joined(this.ends, since(said.ok, at));
-    this.failures = joined(this.failures, bad);
-    if (bad.size > 0) this.guards.push(...around.slice(-1));
-    if (this.isApart || (code !== undefined && !/^\d+$/.test(code))) return;
+  recordExit(outcome: CommandOutcome, code: string | undefined, at: number, conditions: Conditions): void {
+    const unsuccessful = unsuccessfulOutputs(outcome);
+    this.hasExit = true;
+    this.successOutputs = joinOutputs(this.successOutputs, markSilent(outcome.ok, at));
+    this.failureOutputs = joinOutputs(this.failureOutputs, unsuccessful);
+    if (unsuccessful.size > 0) this.guards.push(...conditions.slice(-1));
+    if (this.inSubshell || (code !== undefined && !/^\d+$/.test(code))) return;
     // That the command before an `exit` without a code has failed is possible, but not what it was written for.
-    const sure = code === undefined && said.ok.size > 0 ? said.no : bad;
-    for (const { at: tag } of spokenUnder(sure, around)) this.wasted.push({ tag, end: at, by: 'exit' });
+    const certain = code === undefined && outcome.ok.size > 0 ? outcome.no : unsuccessful;
+    for (const { at: tag } of findPrintedTags(certain, conditions)) this.wastedTags.push({ tag, end: at, by: 'exit' });
   }
 
   /** A `return`. */
-  goBack(said: Outcome): void {
-    this.returned = either(this.returned, said);
+  recordReturn(outcome: CommandOutcome): void {
+    this.returned = joinOutcomes(this.returned, outcome);
   }
 
   /** What ends a subshell does not end the script. */
-  apart(work: () => Outcome): Outcome {
-    const { ends, failures, isApart } = this;
-    this.ends = NONE;
-    this.failures = NONE;
-    this.isApart = true;
-    const outcome = work();
-    const whole = either(outcome, well(this.ends), badly(this.failures));
-    this.ends = ends;
-    this.failures = failures;
-    this.isApart = isApart;
-    return whole;
+  runInSubshell(run: () => CommandOutcome): CommandOutcome {
+    const { successOutputs, failureOutputs, inSubshell } = this;
+    this.successOutputs = NO_PATHS;
+    this.failureOutputs = NO_PATHS;
+    this.inSubshell = true;
+    const outcome = run();
+    const combined = joinOutcomes(outcome, succeedWith(this.successOutputs), failWith(this.failureOutputs));
+    this.successOutputs = successOutputs;
+    this.failureOutputs = failureOutputs;
+    this.inSubshell = inSubshell;
+    return combined;
   }
 
   /** Nor does what ends a function. */
-  within(work: () => Outcome): Outcome {
+  runFunction(run: () => CommandOutcome): CommandOutcome {
     const { returned } = this;
-    this.returned = NOWHERE;
-    const outcome = either(work(), this.returned);
+    this.returned = UNREACHED;
+    const outcome = joinOutcomes(run(), this.returned);
     this.returned = returned;
     return outcome;
   }

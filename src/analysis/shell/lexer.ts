@@ -1,4 +1,4 @@
-import { type Cut, Cutter } from './cut.ts';
+import { type MappedText, MappedTextBuilder } from './cut.ts';
 import { type Word, WordReader } from './word.ts';
 
 /** An operator; a `<<` carries the document that follows, and a redirection the number before it. */
@@ -7,7 +7,7 @@ export interface Operator {
   readonly op: string;
   readonly at: number;
   readonly fd: string;
-  readonly document: Cut | null;
+  readonly document: MappedText | null;
 }
 
 export type Token = Word | Operator;
@@ -37,7 +37,16 @@ export function tokenize(script: string, from = 0): readonly Token[] | undefined
     } else if (script.startsWith('((', at)) {
       const end = reader.closing(at, '(', ')');
       const asks = script.slice(at, end).match(/[a-z_]\w*/gi) ?? [];
-      tokens.push({ kind: 'word', text: '((', pieces: [], holes: [], at, plain: true, inner: [], asks });
+      tokens.push({
+        kind: 'word',
+        text: '((',
+        pieces: [],
+        placeholders: [],
+        at,
+        plain: true,
+        substitutionRanges: [],
+        expansions: asks,
+      });
       at = end;
     } else {
       const before = tokens.at(-1);
@@ -79,7 +88,7 @@ function readDocuments(
     if (opener?.kind !== 'operator' || delimiter?.kind !== 'word') return undefined;
     const last = lastLine(script, at, delimiter.text, opener.op === '<<-');
     if (last === undefined) return undefined;
-    const cutter = new Cutter();
+    const cutter = new MappedTextBuilder();
     if (!delimiter.plain) cutter.add(script.slice(at, last), at);
     else if (reader.text(at, '', last, cutter) === undefined) return undefined;
     tokens[index] = { ...opener, document: cutter };

@@ -1,34 +1,37 @@
-import { joined, NONE, type Sayings } from './sayings.ts';
+import { joinOutputs, NO_PATHS, type PathOutputs } from './sayings.ts';
 
 /** What may have been printed when a command has ended. */
-export interface Outcome {
+export interface CommandOutcome {
   /** It went well. */
-  readonly ok: Sayings;
+  readonly ok: PathOutputs;
   /** It was a question, and the answer is no. */
-  readonly no: Sayings;
+  readonly no: PathOutputs;
   /** It has failed. */
-  readonly failed: Sayings;
+  readonly failed: PathOutputs;
 }
 
-export const NOWHERE: Outcome = { ok: NONE, no: NONE, failed: NONE };
+export const UNREACHED: CommandOutcome = { ok: NO_PATHS, no: NO_PATHS, failed: NO_PATHS };
 
-export const well = (ok: Sayings): Outcome => ({ ...NOWHERE, ok });
+export const succeedWith = (ok: PathOutputs): CommandOutcome => ({ ...UNREACHED, ok });
 
-export const badly = (failed: Sayings): Outcome => ({ ...NOWHERE, failed });
+export const failWith = (failed: PathOutputs): CommandOutcome => ({ ...UNREACHED, failed });
 
 /** However it ended. */
-export const settled = ({ ok, no, failed }: Outcome): Sayings => joined(ok, no, failed);
+export const allOutputs = ({ ok, no, failed }: CommandOutcome): PathOutputs => joinOutputs(ok, no, failed);
 
 /** If it did not go well. */
-export const unmet = ({ no, failed }: Outcome): Sayings => joined(no, failed);
+export const unsuccessfulOutputs = ({ no, failed }: CommandOutcome): PathOutputs => joinOutputs(no, failed);
 
-export const either = (...all: readonly Outcome[]): Outcome => ({
-  ok: joined(...all.map(({ ok }) => ok)),
-  no: joined(...all.map(({ no }) => no)),
-  failed: joined(...all.map(({ failed }) => failed)),
+export const joinOutcomes = (...outcomes: readonly CommandOutcome[]): CommandOutcome => ({
+  ok: joinOutputs(...outcomes.map(({ ok }) => ok)),
+  no: joinOutputs(...outcomes.map(({ no }) => no)),
+  failed: joinOutputs(...outcomes.map(({ failed }) => failed)),
 });
 
-export const mapped = ({ ok, no, failed }: Outcome, change: (sayings: Sayings) => Sayings): Outcome => ({
+export const mapOutcome = (
+  { ok, no, failed }: CommandOutcome,
+  change: (outputs: PathOutputs) => PathOutputs,
+): CommandOutcome => ({
   ok: change(ok),
   no: change(no),
   failed: change(failed),

@@ -1,9 +1,19 @@
-import type { Arm, CaseArm, Chain, Command, List, Over, Part, Pipeline, Redirect } from './command.ts';
+import type {
+  AndOrList,
+  CaseArm,
+  CommandList,
+  CommandNode,
+  ForClause,
+  IfArm,
+  Pipeline,
+  Redirect,
+  ShellCommand,
+} from './command.ts';
 import { type Token, tokenize } from './lexer.ts';
 import type { Word } from './word.ts';
 
 /** Makes a tree of a bash script; undefined if it is not one that we understand. */
-export function parseScript(script: string): List | undefined {
+export function parseScript(script: string): CommandList | undefined {
   const tokens = tokenize(script);
   if (tokens === undefined) return undefined;
   const parser = new Parser(tokens);
@@ -33,8 +43,8 @@ class Parser {
   }
 
   /** Commands up to one of these words or operators, which is left. */
-  list(enders: readonly string[]): List {
-    const chains: Chain[] = [];
+  list(enders: readonly string[]): CommandList {
+    const chains: AndOrList[] = [];
     while (!this.failed) {
       while (SEPARATORS.some((op) => this.isOp(op))) this.next += 1;
       if (this.atEnd || enders.some((ender) => this.isOp(ender) || this.isReserved(ender))) break;
@@ -46,7 +56,7 @@ class Parser {
     return chains;
   }
 
-  private chain(): Chain {
+  private chain(): AndOrList {
     const first = this.pipeline();
     const rest: { op: '&&' | '||'; pipeline: Pipeline }[] = [];
     while (!this.failed && (this.isOp('&&') || this.isOp('||'))) {
@@ -67,10 +77,10 @@ class Parser {
       this.skipLines();
       parts.push(this.part());
     }
-    return { negated, parts };
+    return { negated, commands: parts };
   }
 
-  private part(): Part {
+  private part(): CommandNode {
     const token = this.tokens[this.next];
     if (token === undefined || ++this.depth > DEEPEST) this.fail();
     const redirects: Redirect[] = [];
@@ -80,7 +90,7 @@ class Parser {
     return { at: token?.at ?? 0, command, redirects };
   }
 
-  private command(redirects: Redirect[]): Command {
+  private command(redirects: Redirect[]): ShellCommand {
     if (this.takeReserved('if')) return this.conditional();
     if (this.takeReserved('case')) return this.choice();
     if (this.takeReserved('while')) return this.loop('while', null, this.list(['do']));
@@ -97,7 +107,7 @@ class Parser {
     return this.simple(redirects);
   }
 
-  private simple(redirects: Redirect[]): Command {
+  private simple(redirects: Redirect[]): ShellCommand {
     const words: Word[] = [];
     if (OUT_OF_PLACE.some((word) => this.isReserved(word))) this.fail();
     const isTest = this.isReserved('[[');
@@ -124,8 +134,8 @@ class Parser {
     return true;
   }
 
-  private conditional(): Command {
-    const arms: Arm[] = [];
+  private conditional(): ShellCommand {
+    const arms: IfArm[] = [];
     do {
       const test = this.list(['then']);
       this.expect('then');
@@ -133,10 +143,10 @@ class Parser {
     } while (!this.failed && this.takeReserved('elif'));
     const otherwise = this.takeReserved('else') ? this.list(['fi']) : null;
     this.expect('fi');
-    return { kind: 'if', arms, otherwise };
+    return { kind: 'if', arms, elseBody: otherwise };
   }
 
-  private choice(): Command {
+  private choice(): ShellCommand {
     const arms: CaseArm[] = [];
     const word = this.tokens[this.next];
     this.next += 1;
@@ -155,7 +165,7 @@ class Parser {
     }
     this.expect('esac');
     const total = arms.some(({ patterns }) => patterns.some(({ plain, text }) => plain && text === '*'));
-    return { kind: 'case', word: word?.kind === 'word' ? word : null, arms, total };
+    return { kind: 'case', word: word?.kind === 'word' ? word : null, arms, hasDefaultArm: total };
   }
 
   private patterns(): readonly Word[] {
@@ -169,7 +179,7 @@ class Parser {
   }
 
   /** Over items, over the arguments of the script, or one that counts. */
-  private forLoop(): Command {
+  private forLoop(): ShellCommand {
     const [variable, ...items] = this.wordsBefore('do');
     if (variable === undefined || variable.text === '((') return this.loop('for', null, []);
     return this.loop('for', { variable: variable.text, items: items.length > 0 ? items.slice(1) : null }, []);
@@ -184,21 +194,21 @@ class Parser {
     return words;
   }
 
-  private loop(word: 'for' | 'while' | 'until', over: Over | null, test: List): Command {
+  private loop(word: 'for' | 'while' | 'until', over: ForClause | null, test: CommandList): ShellCommand {
     this.expect('do');
     const body = this.list(['done']);
     this.expect('done');
-    return { kind: 'loop', word, over, test, body };
+    return { kind: 'loop', keyword: word, forClause: over, test, body };
   }
 
-  private group(end: string, subshell: boolean): Command {
+  private group(end: string, subshell: boolean): ShellCommand {
     const body = this.list([end]);
     if (subshell && this.isOp(end)) this.next += 1;
     else this.expect(end);
     return { kind: 'group', body, subshell };
   }
 
-  private definition(): Command {
+  private definition(): ShellCommand {
     const name = this.tokens[this.next];
     this.next += 1;
     if (this.isOp('(') && this.isOp(')', 1)) this.next += 2;

@@ -1,57 +1,59 @@
-import type { Command, List, Part } from './command.ts';
-import { Subjects } from './condition.ts';
-import { armFor, isExhaustive } from './equality.ts';
-import { isAllKnown } from './forms.ts';
+import type { CommandList, CommandNode, ShellCommand } from './command.ts';
+import { ConditionReader } from './condition.ts';
+import { findMatchingArm, isExhaustive } from './equality.ts';
+import { isFullyKnown } from './forms.ts';
 import { setsNullglob } from './loops.ts';
-import { nameOf, type Speech } from './speech.ts';
-import type { Values } from './values.ts';
-import { linesOf, printing, type Spot } from './walk.ts';
+import { type CommandOutput, splitCommandWords } from './speech.ts';
+import type { VariableValues } from './values.ts';
+import { type CommandContext, findPrintingCommands, listSimpleCommands } from './walk.ts';
 import type { Word } from './word.ts';
 
-type Case = Extract<Command, { kind: 'case' }>;
+type CaseCommand = Extract<ShellCommand, { kind: 'case' }>;
 
 /** What holds of a script as a whole, wherever one stands in it. */
 export class ScriptFacts {
-  readonly subjects: Subjects;
+  readonly conditions: ConditionReader;
   readonly nullglob: boolean;
-  private readonly values: Values;
-  private readonly printing: ReadonlySet<Command>;
-  private readonly spots: ReadonlyMap<readonly Word[], Spot>;
-  private readonly known = new Map<readonly Word[], boolean>();
+  private readonly values: VariableValues;
+  private readonly printingCommands: ReadonlySet<ShellCommand>;
+  private readonly contexts: ReadonlyMap<readonly Word[], CommandContext>;
+  private readonly knownOutputs = new Map<readonly Word[], boolean>();
   /** Whether arguments do not stay where they are. */
-  private readonly shifts: boolean;
+  private readonly shiftsArguments: boolean;
 
-  constructor(script: List, values: Values) {
-    const lines = linesOf(script);
+  constructor(script: CommandList, values: VariableValues) {
+    const commands = listSimpleCommands(script);
     this.values = values;
-    this.subjects = new Subjects(script, values);
+    this.conditions = new ConditionReader(script, values);
     this.nullglob = setsNullglob(script);
-    this.printing = printing(script);
-    this.spots = new Map(lines.map((line) => [line.words, line]));
-    this.shifts = lines.some(({ words }) => ['shift', 'set'].includes(nameOf(words).name));
+    this.printingCommands = findPrintingCommands(script);
+    this.contexts = new Map(commands.map((command) => [command.words, command]));
+    this.shiftsArguments = commands.some(({ words }) => ['shift', 'set'].includes(splitCommandWords(words).name));
   }
 
   /** Whether a command prints a tag, or might. */
-  isPrinting(command: Command): boolean {
-    return this.printing.has(command);
+  isPrinting(command: ShellCommand): boolean {
+    return this.printingCommands.has(command);
   }
 
   /** Whether all that a command prints stands in the script. A function is gone through for each of its calls. */
-  isKnown(words: readonly Word[], speech: Speech): boolean {
-    const spot = this.spots.get(words);
-    const known = this.known.get(words) ?? (speech.sure && spot !== undefined && isAllKnown(speech, spot, this.values));
-    this.known.set(words, known);
+  isKnown(words: readonly Word[], output: CommandOutput): boolean {
+    const context = this.contexts.get(words);
+    const known =
+      this.knownOutputs.get(words) ??
+      (output.sure && context !== undefined && isFullyKnown(output, context, this.values));
+    this.knownOutputs.set(words, known);
     return known;
   }
 
   /** Whether one of the arms of a command is always taken. */
-  isTotal(command: Command): boolean {
-    return (command.kind === 'case' && command.total) || isExhaustive(command, this.values);
+  isTotal(command: ShellCommand): boolean {
+    return (command.kind === 'case' && command.hasDefaultArm) || isExhaustive(command, this.values);
   }
 
   /** The only arm that a `case` can come to in a function that is called like this; undefined if that cannot be told. */
-  onlyArm(command: Case, call: Part | null): Case['arms'][number] | undefined {
-    if (call?.command.kind !== 'simple' || this.shifts) return undefined;
-    return armFor(command, nameOf(call.command.words).args);
+  onlyArm(command: CaseCommand, call: CommandNode | null): CaseCommand['arms'][number] | undefined {
+    if (call?.command.kind !== 'simple' || this.shiftsArguments) return undefined;
+    return findMatchingArm(command, splitCommandWords(call.command.words).args);
   }
 }

@@ -1,23 +1,26 @@
-import { badly, type Outcome, well } from './outcome.ts';
-import { NONE, type Sayings } from './sayings.ts';
-import { nameOf } from './speech.ts';
+import { type CommandOutcome, failWith, succeedWith } from './outcome.ts';
+import { NO_PATHS, type PathOutputs } from './sayings.ts';
+import { splitCommandWords } from './speech.ts';
 import type { Word } from './word.ts';
 
 /** Commands that do not fail. */
-const SURE = new Set(['true', ':', 'echo', 'printf']);
+const NEVER_FAILING_COMMANDS = new Set(['true', ':', 'echo', 'printf']);
 
 /** Commands that say yes or no. */
-const QUESTIONS = new Set('[ [[ (( test grep egrep fgrep rg cmp diff pgrep command type which read'.split(' '));
+const TEST_COMMANDS = new Set('[ [[ (( test grep egrep fgrep rg cmp diff pgrep command type which read'.split(' '));
 
 /** How an ordinary command can end, once this has been printed. */
-export function outcomeOf(words: readonly Word[], said: Sayings): Outcome {
-  const { name } = nameOf(words);
-  if (name === 'false') return badly(said);
-  if (SURE.has(name) || (name === '' && words.every(isConstant))) return well(said);
-  return QUESTIONS.has(name) ? { ok: said, no: said, failed: NONE } : { ok: said, no: NONE, failed: said };
+export function predictOutcome(words: readonly Word[], outputs: PathOutputs): CommandOutcome {
+  const { name } = splitCommandWords(words);
+  if (name === 'false') return failWith(outputs);
+  if (NEVER_FAILING_COMMANDS.has(name) || (name === '' && words.every(isConstant))) return succeedWith(outputs);
+  return TEST_COMMANDS.has(name)
+    ? { ok: outputs, no: outputs, failed: NO_PATHS }
+    : { ok: outputs, no: NO_PATHS, failed: outputs };
 }
 
-const isConstant = ({ inner }: Word): boolean => inner.length === 0;
+const isConstant = ({ substitutionRanges }: Word): boolean => substitutionRanges.length === 0;
 
 /** The end of something that gives this code. */
-export const withCode = (code: string, said: Sayings): Outcome => (code === '0' ? well(said) : badly(said));
+export const exitWithCode = (code: string, outputs: PathOutputs): CommandOutcome =>
+  code === '0' ? succeedWith(outputs) : failWith(outputs);

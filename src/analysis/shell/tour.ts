@@ -1,269 +1,355 @@
-import { withArguments } from './arguments.ts';
-import type { Chain, Command, List, Part, Pipeline } from './command.ts';
+import { substituteArguments } from './arguments.ts';
+import type { AndOrList, CommandList, CommandNode, Pipeline, ShellCommand } from './command.ts';
 import { Exits } from './exits.ts';
-import { isEmptyAtTimes, type Loop, surelyGoesRound, tagOfEachRound, tagsOfRounds } from './loops.ts';
-import { badly, either, mapped, NOWHERE, type Outcome, settled, unmet, well } from './outcome.ts';
 import {
-  after,
-  afterHalfResult,
+  alwaysIterates,
+  findTagRepeatedPerIteration,
+  findTagVaryingPerIteration,
+  type LoopCommand,
+  mayIterateOverNothing,
+} from './loops.ts';
+import {
+  allOutputs,
+  type CommandOutcome,
+  failWith,
+  joinOutcomes,
+  mapOutcome,
+  succeedWith,
+  UNREACHED,
+  unsuccessfulOutputs,
+} from './outcome.ts';
+import {
+  addPossibleTag,
+  allowSilence,
+  appendTags,
+  appendUnclosedResult,
   type Condition,
   type Conditions,
-  isAssured,
-  joined,
-  NONE,
-  printedAgain,
-  type Sayings,
-  since,
-  skipped,
-  uncertain,
-  unsure,
+  isImpliedByGuards,
+  joinOutputs,
+  markSilent,
+  NO_PATHS,
+  type PathOutputs,
+  repeatTag,
+  skipLoop,
 } from './sayings.ts';
 import { ScriptFacts } from './script-facts.ts';
-import { goesElsewhere, leavesTheText, nameOf, speechOf, trapped } from './speech.ts';
-import { outcomeOf, withCode } from './status.ts';
-import type { Values } from './values.ts';
+import { escapesAnalysis, readCommandOutput, readTrapHandlers, redirectsStdout, splitCommandWords } from './speech.ts';
+import { exitWithCode, predictOutcome } from './status.ts';
+import type { VariableValues } from './values.ts';
 import type { Word } from './word.ts';
 
-const MOST_SAYINGS = 200;
+const MAX_OUTPUTS = 200;
 
 /** Goes through a script on all of its ways at once. */
-export class Tour {
-  lost = false;
+export class AbstractInterpreter {
+  gaveUp = false;
   readonly exits = new Exits();
-  private breaks: Sayings = NONE;
-  private continues: Sayings = NONE;
+  private breaks: PathOutputs = NO_PATHS;
+  private continues: PathOutputs = NO_PATHS;
   /** The conditions around the present command. */
-  private around: Conditions = [];
+  private conditions: Conditions = [];
   /** What came of the command before: an `exit` without a code goes by that. */
-  private previous: Outcome = NOWHERE;
+  private previous: CommandOutcome = UNREACHED;
   private readonly facts: ScriptFacts;
-  private readonly functions = new Map<string, Part>();
-  private readonly active = new Set<Part>();
+  private readonly functions = new Map<string, CommandNode>();
+  private readonly activeFunctions = new Set<CommandNode>();
   /** What did not hold, or the function would have been left: something that it has written down itself. */
-  private unflagged: Conditions = [];
+  private negatedFlags: Conditions = [];
   /** The call of the function that is being gone through. */
-  private call: Part | null = null;
+  private call: CommandNode | null = null;
 
-  constructor(script: List, values: Values) {
+  constructor(script: CommandList, values: VariableValues) {
     this.facts = new ScriptFacts(script, values);
   }
 
-  list(list: List, from: Outcome, heard: boolean): Outcome {
+  runList(list: CommandList, from: CommandOutcome, reachesStdout: boolean): CommandOutcome {
     let outcome = from;
-    for (const chain of list) {
+    for (const andOrList of list) {
       this.previous = outcome;
-      outcome = this.chain(chain, settled(outcome), heard);
-      if (settled(outcome).size > MOST_SAYINGS) this.lost = true;
-      if (this.lost) break;
+      outcome = this.runAndOrList(andOrList, allOutputs(outcome), reachesStdout);
+      if (allOutputs(outcome).size > MAX_OUTPUTS) this.gaveUp = true;
+      if (this.gaveUp) break;
     }
     return outcome;
   }
 
-  private chain({ first, rest }: Chain, from: Sayings, heard: boolean): Outcome {
-    let outcome = this.pipeline(first, from, heard);
-    const before = [...first.parts];
+  private runAndOrList({ first, rest }: AndOrList, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+    let outcome = this.runPipeline(first, from, reachesStdout);
+    const before = [...first.commands];
     for (const { op, pipeline } of rest) {
-      const asked = this.facts.subjects.ofParts(before);
-      const condition = op === '&&' ? asked : { ...asked, is: null };
-      const [taken, left] = op === '&&' ? [outcome.ok, { ...outcome, ok: NONE }] : [unmet(outcome), well(outcome.ok)];
-      this.previous = op === '&&' ? well(taken) : badly(taken);
-      const next = this.under(condition, () => this.pipeline(pipeline, taken, heard));
-      const speaks = pipeline.parts.some(({ command }) => this.facts.isPrinting(command));
+      const tested = this.facts.conditions.readCommands(before);
+      const condition = op === '&&' ? tested : { ...tested, equality: null };
+      const [taken, notTaken] =
+        op === '&&'
+          ? [outcome.ok, { ...outcome, ok: NO_PATHS }]
+          : [unsuccessfulOutputs(outcome), succeedWith(outcome.ok)];
+      this.previous = op === '&&' ? succeedWith(taken) : failWith(taken);
+      const next = this.withCondition(condition, () => this.runPipeline(pipeline, taken, reachesStdout));
+      const mayPrint = pipeline.commands.some(({ command }) => this.facts.isPrinting(command));
       const at = before[0]?.at ?? 0;
-      outcome = either(next, speaks ? mapped(left, (sayings) => this.passing(sayings, at, condition)) : left);
-      before.push(...pipeline.parts);
+      outcome = joinOutcomes(
+        next,
+        mayPrint ? mapOutcome(notTaken, (outputs) => this.markSilentUnlessImplied(outputs, at, condition)) : notTaken,
+      );
+      before.push(...pipeline.commands);
     }
     return outcome;
   }
 
-  private pipeline({ negated, parts }: Pipeline, from: Sayings, heard: boolean): Outcome {
-    const [last] = parts.slice(-1);
-    if (last === undefined) return well(from);
-    const before = parts.slice(0, -1);
+  private runPipeline({ negated, commands }: Pipeline, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+    const [last] = commands.slice(-1);
+    if (last === undefined) return succeedWith(from);
+    const before = commands.slice(0, -1);
     const { previous } = this;
-    for (const part of before) this.exits.apart(() => this.part(part, from, false));
+    for (const node of before) this.exits.runInSubshell(() => this.runCommand(node, from, false));
     this.previous = previous;
-    const run = (): Outcome => this.part(last, from, heard, before);
-    const outcome = parts.length > 1 ? this.exits.apart(run) : run();
-    return negated ? { ok: unmet(outcome), no: outcome.ok, failed: NONE } : outcome;
+    const run = (): CommandOutcome => this.runCommand(last, from, reachesStdout, before);
+    const outcome = commands.length > 1 ? this.exits.runInSubshell(run) : run();
+    return negated ? { ok: unsuccessfulOutputs(outcome), no: outcome.ok, failed: NO_PATHS } : outcome;
   }
 
   /** Runs something that depends on a condition. */
-  private under<T>(condition: Condition, run: () => T): T {
-    const before = this.around;
-    this.around = [...before, condition];
+  private withCondition<T>(condition: Condition, run: () => T): T {
+    const before = this.conditions;
+    this.conditions = [...before, condition];
     const outcome = run();
-    this.around = before;
+    this.conditions = before;
     return outcome;
   }
 
   /** Runs a command that reads what those before it in a pipeline print. */
-  private part(part: Part, from: Sayings, outside: boolean, before: readonly Part[] = []): Outcome {
+  private runCommand(
+    part: CommandNode,
+    from: PathOutputs,
+    parentReachesStdout: boolean,
+    before: readonly CommandNode[] = [],
+  ): CommandOutcome {
     const { at, command, redirects } = part;
-    const heard = outside && !goesElsewhere(redirects);
+    const reachesStdout = parentReachesStdout && !redirectsStdout(redirects);
     switch (command.kind) {
       case 'simple': {
-        const defined = this.functions.get(nameOf(command.words).name);
-        return defined === undefined ? this.simple(part, from, heard) : this.functionCall(defined, part, from, heard);
+        const functionBody = this.functions.get(splitCommandWords(command.words).name);
+        return functionBody === undefined
+          ? this.runSimpleCommand(part, from, reachesStdout)
+          : this.callFunction(functionBody, part, from, reachesStdout);
       }
       case 'if':
-        return this.conditional(command, at, from, heard);
+        return this.runIf(command, at, from, reachesStdout);
       case 'case':
-        return this.choice(command, at, from, heard);
+        return this.runCase(command, at, from, reachesStdout);
       case 'loop':
-        return this.loop(command, at, from, heard, [...before, { ...part, command: NOTHING }]);
+        return this.runLoop(command, at, from, reachesStdout, [...before, { ...part, command: EMPTY_COMMAND }]);
       case 'group': {
-        const run = (): Outcome => this.list(command.body, this.previous, heard);
-        return command.subshell ? this.exits.apart(run) : run();
+        const run = (): CommandOutcome => this.runList(command.body, this.previous, reachesStdout);
+        return command.subshell ? this.exits.runInSubshell(run) : run();
       }
       case 'function':
         this.functions.set(command.name, command.body);
-        return well(from);
+        return succeedWith(from);
     }
   }
 
-  private simple({ at, command, redirects }: Part, from: Sayings, heard: boolean): Outcome {
+  private runSimpleCommand(
+    { at, command, redirects }: CommandNode,
+    from: PathOutputs,
+    reachesStdout: boolean,
+  ): CommandOutcome {
     const words = command.kind === 'simple' ? command.words : [];
-    const speech = speechOf(words, redirects);
-    const { halves, sure, perhaps } = speech;
-    const tags = withArguments(speech, this.call);
-    const half = sure && halves.some(({ name }) => name === 'result');
+    const output = readCommandOutput(words, redirects);
+    const { halves, sure, mayPrintUnknown } = output;
+    const tags = substituteArguments(output, this.call);
+    const isUnclosedResult = sure && halves.some(({ name }) => name === 'result');
     const printed =
-      heard && sure ? after(half ? afterHalfResult(from) : from, tags, [...this.around, ...this.unflagged]) : from;
-    const said =
-      heard && perhaps ? (this.facts.isKnown(words, speech) ? unsure(printed) : uncertain(printed)) : printed;
-    if (leavesTheText(words, redirects) || this.speaksAtLast(words)) this.lost = true;
-    const { name, args } = nameOf(words);
+      reachesStdout && sure
+        ? appendTags(isUnclosedResult ? appendUnclosedResult(from) : from, tags, [
+            ...this.conditions,
+            ...this.negatedFlags,
+          ])
+        : from;
+    const outputs =
+      reachesStdout && mayPrintUnknown
+        ? this.facts.isKnown(words, output)
+          ? allowSilence(printed)
+          : addPossibleTag(printed)
+        : printed;
+    if (escapesAnalysis(words, redirects) || this.trapsPrintingFunction(words)) this.gaveUp = true;
+    const { name, args } = splitCommandWords(words);
     const code = args[0]?.text;
     switch (name) {
       case 'exit':
-        this.exits.leave(code === undefined ? this.previous : withCode(code, said), code, at, this.around);
-        return NOWHERE;
+        this.exits.recordExit(
+          code === undefined ? this.previous : exitWithCode(code, outputs),
+          code,
+          at,
+          this.conditions,
+        );
+        return UNREACHED;
       case 'return': {
-        const flags = this.around.filter((condition) => this.facts.subjects.isFlagged(condition));
+        const flags = this.conditions.filter((condition) => this.facts.conditions.dependsOnFlag(condition));
         const isFlagged = flags.length > 0;
-        this.unflagged = [...this.unflagged, ...flags];
-        const back = code === undefined ? this.previous : withCode(code, said);
-        this.exits.goBack(mapped(back, (each) => (isFlagged ? unsure(each) : since(each, at))));
-        return NOWHERE;
+        this.negatedFlags = [...this.negatedFlags, ...flags];
+        const returned = code === undefined ? this.previous : exitWithCode(code, outputs);
+        this.exits.recordReturn(
+          mapOutcome(returned, (each) => (isFlagged ? allowSilence(each) : markSilent(each, at))),
+        );
+        return UNREACHED;
       }
       case 'break':
-        this.breaks = joined(this.breaks, said);
-        return NOWHERE;
+        this.breaks = joinOutputs(this.breaks, outputs);
+        return UNREACHED;
       case 'continue':
-        this.continues = joined(this.continues, said);
-        return NOWHERE;
+        this.continues = joinOutputs(this.continues, outputs);
+        return UNREACHED;
     }
-    return outcomeOf(words, said);
+    return predictOutcome(words, outputs);
   }
 
   /** Whether it is a `trap` for a function that prints. */
-  private speaksAtLast(words: readonly Word[]): boolean {
-    const bodies = trapped(words).flatMap((name) => this.functions.get(name) ?? []);
+  private trapsPrintingFunction(words: readonly Word[]): boolean {
+    const bodies = readTrapHandlers(words).flatMap((name) => this.functions.get(name) ?? []);
     return bodies.some(({ command }) => this.facts.isPrinting(command));
   }
 
-  private functionCall(body: Part, call: Part, from: Sayings, heard: boolean): Outcome {
-    const unknown = uncertain(from);
-    if (this.active.has(body)) return { ok: unknown, no: unknown, failed: NONE };
-    const { call: outer, unflagged } = this;
+  private callFunction(
+    body: CommandNode,
+    call: CommandNode,
+    from: PathOutputs,
+    reachesStdout: boolean,
+  ): CommandOutcome {
+    const unknown = addPossibleTag(from);
+    if (this.activeFunctions.has(body)) return { ok: unknown, no: unknown, failed: NO_PATHS };
+    const { call: outer, negatedFlags } = this;
     this.call = call;
-    this.active.add(body);
-    const outcome = this.exits.within(() => this.part(body, from, heard));
-    this.active.delete(body);
+    this.activeFunctions.add(body);
+    const outcome = this.exits.runFunction(() => this.runCommand(body, from, reachesStdout));
+    this.activeFunctions.delete(body);
     this.call = outer;
-    this.unflagged = unflagged;
+    this.negatedFlags = negatedFlags;
     return outcome;
   }
 
-  private conditional(command: Extract<Command, { kind: 'if' }>, at: number, from: Sayings, heard: boolean): Outcome {
-    const outs: Outcome[] = [];
-    const condition = this.facts.subjects.ofTests(command.arms.flatMap(({ test }) => test));
-    const branch = (body: List, start: Outcome): Outcome => this.branch(command, body, at, start, heard, condition);
-    let rest = well(from);
+  private runIf(
+    command: Extract<ShellCommand, { kind: 'if' }>,
+    at: number,
+    from: PathOutputs,
+    reachesStdout: boolean,
+  ): CommandOutcome {
+    const outcomes: CommandOutcome[] = [];
+    const condition = this.facts.conditions.readTests(command.arms.flatMap(({ test }) => test));
+    const branch = (body: CommandList, start: CommandOutcome): CommandOutcome =>
+      this.runBranch(command, body, at, start, reachesStdout, condition);
+    let rest = succeedWith(from);
     for (const { test, body } of command.arms) {
-      const tested = this.list(test, rest, heard);
-      outs.push(branch(body, well(tested.ok)));
-      rest = { ...tested, ok: NONE };
+      const tested = this.runList(test, rest, reachesStdout);
+      outcomes.push(branch(body, succeedWith(tested.ok)));
+      rest = { ...tested, ok: NO_PATHS };
     }
-    if (command.otherwise !== null) outs.push(branch(command.otherwise, rest));
-    else if (!this.facts.isTotal(command)) outs.push(well(this.passed(command, settled(rest), at, condition)));
-    return either(...outs);
+    if (command.elseBody !== null) outcomes.push(branch(command.elseBody, rest));
+    else if (!this.facts.isTotal(command))
+      outcomes.push(succeedWith(this.markBranchSilent(command, allOutputs(rest), at, condition)));
+    return joinOutcomes(...outcomes);
   }
 
-  private choice(command: Extract<Command, { kind: 'case' }>, at: number, from: Sayings, heard: boolean): Outcome {
-    const condition = this.facts.subjects.ofWord(command.word);
+  private runCase(
+    command: Extract<ShellCommand, { kind: 'case' }>,
+    at: number,
+    from: PathOutputs,
+    reachesStdout: boolean,
+  ): CommandOutcome {
+    const condition = this.facts.conditions.readCaseWord(command.word);
     const only = this.facts.onlyArm(command, this.call);
-    if (only !== undefined) return this.branch(command, only.body, at, well(from), heard, condition);
-    const outs: Outcome[] = [];
-    let [matching, falling] = [from, NONE];
+    if (only !== undefined) return this.runBranch(command, only.body, at, succeedWith(from), reachesStdout, condition);
+    const outcomes: CommandOutcome[] = [];
+    let [matching, fallingThrough] = [from, NO_PATHS];
     for (const { patterns, body, end } of command.arms) {
       const start = patterns[0]?.at ?? at;
-      const out = this.branch(command, body, start, well(joined(matching, falling)), heard, condition);
-      falling = end === ';&' ? settled(out) : NONE;
-      if (end === ';;&') matching = joined(matching, settled(out));
-      if (end === ';;') outs.push(out);
+      const outcome = this.runBranch(
+        command,
+        body,
+        start,
+        succeedWith(joinOutputs(matching, fallingThrough)),
+        reachesStdout,
+        condition,
+      );
+      fallingThrough = end === ';&' ? allOutputs(outcome) : NO_PATHS;
+      if (end === ';;&') matching = joinOutputs(matching, allOutputs(outcome));
+      if (end === ';;') outcomes.push(outcome);
     }
-    const past = this.facts.isTotal(command) ? NONE : this.passed(command, matching, at, condition);
-    return either(...outs, well(joined(past, falling)));
+    const unmatched = this.facts.isTotal(command) ? NO_PATHS : this.markBranchSilent(command, matching, at, condition);
+    return joinOutcomes(...outcomes, succeedWith(joinOutputs(unmatched, fallingThrough)));
   }
 
   /** Once round is enough to know what can be printed, but for a tag that is another one in each round. */
-  private loop(command: Loop, at: number, from: Sayings, heard: boolean, reads: readonly Part[]): Outcome {
-    const condition = this.facts.subjects.ofLoop(command, reads);
-    const tested = this.list(command.test, well(from), heard);
-    const [yes, no] = [tested.ok, command.word === 'for' ? tested.ok : unmet(tested)];
-    const [inside, past] = command.word === 'until' ? [no, yes] : [yes, no];
+  private runLoop(
+    command: LoopCommand,
+    at: number,
+    from: PathOutputs,
+    reachesStdout: boolean,
+    inputs: readonly CommandNode[],
+  ): CommandOutcome {
+    const condition = this.facts.conditions.readLoop(command, inputs);
+    const tested = this.runList(command.test, succeedWith(from), reachesStdout);
+    const [yes, no] = [tested.ok, command.keyword === 'for' ? tested.ok : unsuccessfulOutputs(tested)];
+    const [inside, afterLoop] = command.keyword === 'until' ? [no, yes] : [yes, no];
     const { breaks, continues } = this;
-    const { isGuarded } = this.exits;
-    this.breaks = NONE;
-    this.continues = NONE;
-    const body = this.under(condition, () => this.list(command.body, well(inside), heard));
-    const rounds = either(body, well(this.continues));
-    const left = this.breaks;
+    const { hasExit } = this.exits;
+    this.breaks = NO_PATHS;
+    this.continues = NO_PATHS;
+    const body = this.withCondition(condition, () => this.runList(command.body, succeedWith(inside), reachesStdout));
+    const iterations = joinOutcomes(body, succeedWith(this.continues));
+    const leftByBreak = this.breaks;
     this.breaks = breaks;
     this.continues = continues;
-    if (past.size === 0) return well(left);
-    const around = surelyGoesRound(command) ? NONE : past;
-    if (!this.facts.isPrinting(command)) return either(well(joined(around, left)), rounds);
+    if (afterLoop.size === 0) return succeedWith(leftByBreak);
+    const withoutIteration = alwaysIterates(command) ? NO_PATHS : afterLoop;
+    if (!this.facts.isPrinting(command))
+      return joinOutcomes(succeedWith(joinOutputs(withoutIteration, leftByBreak)), iterations);
     const empty =
-      isEmptyAtTimes(command, this.facts.nullglob) && !isGuarded ? skipped(around, at, condition) : unsure(around);
+      mayIterateOverNothing(command, this.facts.nullglob) && !hasExit
+        ? skipLoop(withoutIteration, at, condition)
+        : allowSilence(withoutIteration);
     // Whoever prints in it may leave it at once, as one who looks for something does; or goes on to the next.
-    const goesOn = [...settled(rounds).keys()].some((said) => !inside.has(said));
-    if (!goesOn) {
-      return either(
-        well(joined(empty, left)),
+    const continuesAfterPrinting = [...allOutputs(iterations).keys()].some((key) => !inside.has(key));
+    if (!continuesAfterPrinting) {
+      return joinOutcomes(
+        succeedWith(joinOutputs(empty, leftByBreak)),
         // What a round asked about one item says nothing about all of them.
-        mapped(rounds, (each) => (each.size === 0 ? each : this.passing(inside, at, condition))),
+        mapOutcome(iterations, (each) =>
+          each.size === 0 ? each : this.markSilentUnlessImplied(inside, at, condition),
+        ),
       );
     }
-    const again = heard ? (tagOfEachRound(command) ?? tagsOfRounds(command, condition, settled(rounds))) : undefined;
-    const printed = (each: Sayings): Sayings => unsure(again === undefined ? each : printedAgain(each, again));
-    return either(well(joined(empty, unsure(left))), mapped(rounds, printed));
+    const repeatedTag = reachesStdout
+      ? (findTagRepeatedPerIteration(command) ?? findTagVaryingPerIteration(command, condition, allOutputs(iterations)))
+      : undefined;
+    const printed = (each: PathOutputs): PathOutputs =>
+      allowSilence(repeatedTag === undefined ? each : repeatTag(each, repeatedTag));
+    return joinOutcomes(succeedWith(joinOutputs(empty, allowSilence(leftByBreak))), mapOutcome(iterations, printed));
   }
 
-  private branch(
-    command: Command,
-    body: List,
+  private runBranch(
+    command: ShellCommand,
+    body: CommandList,
     at: number,
-    from: Outcome,
-    heard: boolean,
+    from: CommandOutcome,
+    reachesStdout: boolean,
     condition: Condition,
-  ): Outcome {
-    const start = body[0]?.first.parts[0]?.at ?? at;
-    const out = this.under(condition, () => this.list(body, from, heard));
-    return mapped(out, (sayings) => this.passed(command, sayings, start, condition));
+  ): CommandOutcome {
+    const start = body[0]?.first.commands[0]?.at ?? at;
+    const outcome = this.withCondition(condition, () => this.runList(body, from, reachesStdout));
+    return mapOutcome(outcome, (outputs) => this.markBranchSilent(command, outputs, start, condition));
   }
 
   /** Leaving a branch without a word, where another one may have spoken. */
-  private passed(command: Command, sayings: Sayings, at: number, condition: Condition): Sayings {
-    return this.facts.isPrinting(command) ? this.passing(sayings, at, condition) : sayings;
+  private markBranchSilent(command: ShellCommand, outputs: PathOutputs, at: number, condition: Condition): PathOutputs {
+    return this.facts.isPrinting(command) ? this.markSilentUnlessImplied(outputs, at, condition) : outputs;
   }
 
-  private passing(sayings: Sayings, at: number, condition: Condition): Sayings {
-    return isAssured(condition, this.exits.guards) ? unsure(sayings) : since(sayings, at, condition);
+  private markSilentUnlessImplied(outputs: PathOutputs, at: number, condition: Condition): PathOutputs {
+    return isImpliedByGuards(condition, this.exits.guards) ? allowSilence(outputs) : markSilent(outputs, at, condition);
   }
 }
 
 /** Stands for a loop where only its redirections matter. */
-const NOTHING: Command = { kind: 'simple', words: [] };
+const EMPTY_COMMAND: ShellCommand = { kind: 'simple', words: [] };

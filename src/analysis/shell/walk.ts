@@ -1,118 +1,122 @@
-import type { Command, List, Part, Redirect } from './command.ts';
-import { goesElsewhere, nameOf, speechOf } from './speech.ts';
+import type { CommandList, CommandNode, Redirect, ShellCommand } from './command.ts';
+import { readCommandOutput, redirectsStdout, splitCommandWords } from './speech.ts';
 import type { Word } from './word.ts';
 
 /** Where a command stands. */
-export interface Spot {
+export interface CommandContext {
   /** Whether what it prints reaches the standard output or the next command of a pipeline. */
-  readonly heard: boolean;
+  readonly keepsStdout: boolean;
   /** Whether it is the next command of a pipeline that reads it. */
   readonly piped: boolean;
   /** Whether it, or something around it, copies an output to a number of its own, as in `{ … >&3; } 3>&1`. */
-  readonly copies: boolean;
+  readonly duplicatesOutput: boolean;
   /** The function in which it stands, if any. */
-  readonly within: string | null;
+  readonly functionName: string | null;
   /** Its number, in the order of the script. */
   readonly order: number;
   /** The lists in which it stands, the innermost last. */
-  readonly lists: readonly List[];
+  readonly enclosingLists: readonly CommandList[];
   /** Whether it is run whenever the innermost list is gone through to there. */
-  readonly certain: boolean;
+  readonly unconditional: boolean;
   /** The commands in which it stands, up to itself; those around a function are none of its own. */
-  readonly around: readonly Command[];
+  readonly ancestors: readonly ShellCommand[];
   /** The commands before it, and before those around it, in chains of `&&` and `||`. */
-  readonly behind: readonly Part[];
+  readonly preceding: readonly CommandNode[];
 }
 
 /** A simple command of a script, wherever it stands in it. */
-export interface Line extends Spot {
+export interface SimpleCommand extends CommandContext {
   readonly words: readonly Word[];
   readonly redirects: readonly Redirect[];
 }
 
 /** Every simple command of a script, in order. */
-export function linesOf(script: List): readonly Line[] {
-  const lines: Line[] = [];
-  walk(script, ({ command, redirects }, spot) => {
-    if (command.kind === 'simple') lines.push({ words: command.words, redirects, ...spot });
+export function listSimpleCommands(script: CommandList): readonly SimpleCommand[] {
+  const commands: SimpleCommand[] = [];
+  walkCommands(script, ({ command, redirects }, context) => {
+    if (command.kind === 'simple') commands.push({ words: command.words, redirects, ...context });
   });
-  return lines;
+  return commands;
 }
 
 /** The commands that print a tag, or might, those in which such a one stands, and calls of functions that do. */
-export function printing(script: List): ReadonlySet<Command> {
-  const found = new Set<Command>();
+export function findPrintingCommands(script: CommandList): ReadonlySet<ShellCommand> {
+  const found = new Set<ShellCommand>();
   const functions = new Set<string | null>();
-  const heard = linesOf(script).filter((line) => line.heard);
-  const isPrinting = ({ words, redirects }: Line): boolean => {
-    const { tags, halves, perhaps } = speechOf(words, redirects);
-    return tags.length > 0 || halves.length > 0 || perhaps || functions.has(nameOf(words).name);
+  const visible = listSimpleCommands(script).filter((command) => command.keepsStdout);
+  const isPrinting = ({ words, redirects }: SimpleCommand): boolean => {
+    const { tags, halves, mayPrintUnknown } = readCommandOutput(words, redirects);
+    return tags.length > 0 || halves.length > 0 || mayPrintUnknown || functions.has(splitCommandWords(words).name);
   };
   let known: number;
   do {
     known = found.size;
-    for (const line of heard.filter(isPrinting)) {
-      functions.add(line.within);
-      for (const command of line.around) found.add(command);
+    for (const printingCommand of visible.filter(isPrinting)) {
+      functions.add(printingCommand.functionName);
+      for (const command of printingCommand.ancestors) found.add(command);
     }
   } while (found.size > known);
   return found;
 }
 
-type Look = (part: Part, spot: Spot) => void;
+type CommandVisitor = (node: CommandNode, context: CommandContext) => void;
 
 /** Shows every command of a script, from its beginning to its end. */
-export function walk(script: List, look: Look): void {
+export function walkCommands(script: CommandList, visitor: CommandVisitor): void {
   let order = 0;
-  visit(script, TOP, (part, spot) => look(part, { ...spot, order: order++ }));
+  visitList(script, TOP_LEVEL, (node, context) => visitor(node, { ...context, order: order++ }));
 }
 
-const TOP: Spot = {
+const TOP_LEVEL: CommandContext = {
   order: 0,
-  heard: true,
+  keepsStdout: true,
   piped: false,
-  copies: false,
-  within: null,
-  lists: [],
-  certain: true,
-  around: [],
-  behind: [],
+  duplicatesOutput: false,
+  functionName: null,
+  enclosingLists: [],
+  unconditional: true,
+  ancestors: [],
+  preceding: [],
 };
 
-function visit(list: List, outside: Spot, look: Look): void {
-  const lists = [...outside.lists, list];
+function visitList(list: CommandList, parent: CommandContext, visitor: CommandVisitor): void {
+  const enclosingLists = [...parent.enclosingLists, list];
   for (const { first, rest } of list) {
-    let { behind } = outside;
+    let { preceding } = parent;
     for (const pipeline of [first, ...rest.map((each) => each.pipeline)]) {
-      const { parts } = pipeline;
-      const certain = pipeline === first && parts.length === 1;
-      for (const [index, part] of parts.entries()) {
-        const piped = outside.piped || index < parts.length - 1;
-        visitPart(part, { ...outside, lists, certain, piped, behind }, look);
+      const { commands } = pipeline;
+      const unconditional = pipeline === first && commands.length === 1;
+      for (const [index, node] of commands.entries()) {
+        const piped = parent.piped || index < commands.length - 1;
+        visitCommand(node, { ...parent, enclosingLists, unconditional, piped, preceding }, visitor);
       }
-      behind = [...behind, ...parts];
+      preceding = [...preceding, ...commands];
     }
   }
 }
 
-function visitPart(part: Part, outside: Spot, look: Look): void {
-  const { command, redirects } = part;
-  const spot = {
-    ...outside,
-    copies: outside.copies || redirects.some(({ op, fd }) => op === '>&' && Number(fd) > 2),
-    heard: outside.heard && !goesElsewhere(redirects),
-    around: [...outside.around, command],
+function visitCommand(node: CommandNode, parent: CommandContext, visitor: CommandVisitor): void {
+  const { command, redirects } = node;
+  const context = {
+    ...parent,
+    duplicatesOutput: parent.duplicatesOutput || redirects.some(({ op, fd }) => op === '>&' && Number(fd) > 2),
+    keepsStdout: parent.keepsStdout && !redirectsStdout(redirects),
+    ancestors: [...parent.ancestors, command],
   };
-  look(part, spot);
+  visitor(node, context);
   if (command.kind === 'function')
-    visitPart(command.body, { ...spot, within: command.name, lists: [], around: [], behind: [] }, look);
-  else if (command.kind !== 'simple') for (const list of listsIn(command)) visit(list, spot, look);
+    visitCommand(
+      command.body,
+      { ...context, functionName: command.name, enclosingLists: [], ancestors: [], preceding: [] },
+      visitor,
+    );
+  else if (command.kind !== 'simple') for (const list of listBodies(command)) visitList(list, context, visitor);
 }
 
-function listsIn(command: Exclude<Command, { kind: 'simple' | 'function' }>): readonly List[] {
+function listBodies(command: Exclude<ShellCommand, { kind: 'simple' | 'function' }>): readonly CommandList[] {
   switch (command.kind) {
     case 'if':
-      return [...command.arms.flatMap(({ test, body }) => [test, body]), command.otherwise ?? []];
+      return [...command.arms.flatMap(({ test, body }) => [test, body]), command.elseBody ?? []];
     case 'case':
       return command.arms.map(({ body }) => body);
     case 'loop':

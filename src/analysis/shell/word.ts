@@ -1,16 +1,16 @@
 import { UNKNOWN } from '../mentions.ts';
-import { type Cut, Cutter } from './cut.ts';
+import { type MappedText, MappedTextBuilder } from './cut.ts';
 
 /** One word with its quotes removed; expansions have become UNKNOWN. */
-export interface Word extends Cut {
+export interface Word extends MappedText {
   readonly kind: 'word';
   readonly at: number;
   /** Whether it was written without quotes and expansions, as reserved words are. */
   readonly plain: boolean;
   /** The insides of its command substitutions, as offsets of the script. */
-  readonly inner: readonly (readonly [start: number, end: number])[];
+  readonly substitutionRanges: readonly (readonly [start: number, end: number])[];
   /** What its expansions ask for: names of variables, commands. */
-  readonly asks: readonly string[];
+  readonly expansions: readonly string[];
 }
 
 /** Characters that mean nothing special, by themselves and between double quotes. */
@@ -31,7 +31,7 @@ export class WordReader {
 
   word(start: number): { readonly word: Word; readonly end: number } | undefined {
     const { script } = this;
-    const cutter = new Cutter();
+    const cutter = new MappedTextBuilder();
     let at = start;
     let plain = true;
     while (at < script.length) {
@@ -50,12 +50,15 @@ export class WordReader {
       if (end === undefined) return undefined;
       at = end;
     }
-    const { text, pieces, holes, inner, asks } = cutter;
-    return { word: { kind: 'word', text, pieces, holes, inner, asks, at: start, plain }, end: at };
+    const { text, pieces, placeholders, substitutionRanges, expansions } = cutter;
+    return {
+      word: { kind: 'word', text, pieces, placeholders, substitutionRanges, expansions, at: start, plain },
+      end: at,
+    };
   }
 
   /** Adds the text up to the closing quote, which is stepped over; without a quote, up to `limit`. */
-  text(from: number, quote: '"' | '', limit: number, cutter: Cutter): number | undefined {
+  text(from: number, quote: '"' | '', limit: number, cutter: MappedTextBuilder): number | undefined {
     const { script } = this;
     let at = from;
     while (at < limit) {
@@ -87,7 +90,7 @@ export class WordReader {
     let pending = 0;
     for (let at: number | undefined = start; at !== undefined && at < script.length; ) {
       const char: string | undefined = script[at];
-      if (char === '"') at = this.text(at + 1, '"', script.length, new Cutter());
+      if (char === '"') at = this.text(at + 1, '"', script.length, new MappedTextBuilder());
       else if (char === "'" && open === '(') at = after(script, "'", at + 1);
       else {
         if (char === open) pending += 1;
@@ -102,7 +105,7 @@ export class WordReader {
   }
 
   /** One quoted stretch, escaped character or expansion. */
-  private quoted(at: number, cutter: Cutter): number | undefined {
+  private quoted(at: number, cutter: MappedTextBuilder): number | undefined {
     const { script } = this;
     if (script[at] === '"') return this.text(at + 1, '"', script.length, cutter);
     if (script[at] === '\\') {
@@ -117,32 +120,33 @@ export class WordReader {
   }
 
   /** Steps over `$x`, `${…}`, `$(…)`, `$((…))` or `` `…` ``; a lone `$` is a character. */
-  private expansion(at: number, cutter: Cutter): number | undefined {
+  private expansion(at: number, cutter: MappedTextBuilder): number | undefined {
     const { script } = this;
     if (script[at] === '`') {
       const end = after(script, '`', at + 1);
       if (end === undefined) return undefined;
-      cutter.ask(script, at + 1, end - 1);
+      cutter.addSubstitution(script, at + 1, end - 1);
       cutter.add(UNKNOWN, at);
       return end;
     }
     const next = script[at + 1];
     if (next === '(') return this.bracketed(at, at + 1, cutter);
     const [name = ''] = /^(?:\d|\{?#?(?:\w+|[@*#?$!-]))/.exec(script.slice(at + 1, at + 200)) ?? [];
-    if (name !== '') cutter.asks.push(name.replace(/^\{?#?/, ''));
+    if (name !== '') cutter.expansions.push(name.replace(/^\{?#?/, ''));
     if (next === '{') {
       const end = this.closing(at + 1, '{', '}');
-      if (end !== undefined) cutter.expand(script.slice(at + 2, end - 1), at, 1);
+      if (end !== undefined) cutter.addExpansion(script.slice(at + 2, end - 1), at, 1);
       return end;
     }
     if (name === '') cutter.add('$', at);
-    else cutter.expand(name, at);
+    else cutter.addExpansion(name, at);
     return at + 1 + name.length;
   }
 
-  private bracketed(at: number, open: number, cutter: Cutter): number | undefined {
+  private bracketed(at: number, open: number, cutter: MappedTextBuilder): number | undefined {
     const end = this.closing(open, '(', ')');
-    if (end !== undefined && open > at && this.script[open + 1] !== '(') cutter.ask(this.script, open + 1, end - 1);
+    if (end !== undefined && open > at && this.script[open + 1] !== '(')
+      cutter.addSubstitution(this.script, open + 1, end - 1);
     cutter.add(UNKNOWN, at);
     return end;
   }

@@ -1,33 +1,35 @@
 import { EXIT } from '../../errors.ts';
-import { wrapped } from '../../observers/fit.ts';
-import { harmless } from '../../observers/harmless.ts';
-import type { Ink } from '../../observers/ink.ts';
-import { counted } from '../../observers/words.ts';
-import { type Diagnosis, examine } from '../../raymond/doctor.ts';
-import type { Carry } from '../entry.ts';
-import { type Page, pageOf } from '../page.ts';
-import { textOf } from '../words.ts';
+import { wrapText } from '../../observers/fit.ts';
+import { sanitize } from '../../observers/harmless.ts';
+import type { TextStyle } from '../../observers/ink.ts';
+import { formatCount } from '../../observers/words.ts';
+import { type DoctorResult, runDoctor } from '../../raymond/doctor.ts';
+import type { CommandHandler } from '../entry.ts';
+import { createRenderContext, type RenderContext } from '../page.ts';
+import { getTextOption } from '../words.ts';
 
 /** `raymond doctor`: is everything there that a run needs, and what is to be done where it is not? */
-export const doctor: Carry = async (_args, words, terminal) => {
+export const handleDoctor: CommandHandler = async (_args, options, terminal) => {
   const { cwd, env, out } = terminal;
-  const page = pageOf(terminal);
-  const found: Diagnosis[] = [];
-  for await (const diagnosis of examine({
+  const context = createRenderContext(terminal);
+  const diagnoses: DoctorResult[] = [];
+  for await (const diagnosis of runDoctor({
     cwd,
     env,
-    claude: textOf(words, 'claude') ?? null,
-    ask: words.ask === true,
+    claude: getTextOption(options, 'claude') ?? null,
+    ask: options.ask === true,
   })) {
-    found.push(diagnosis);
-    if (!words.json) out(`${linesOf(diagnosis, page).join('\n')}\n`);
+    diagnoses.push(diagnosis);
+    if (!options.json) out(`${renderDiagnosis(diagnosis, context).join('\n')}\n`);
   }
-  const ok = found.every(({ level }) => level !== 'error');
-  out(words.json ? `${JSON.stringify({ ok, checks: found }, null, 2)}\n` : `\n${summary(found)}\n`);
+  const ok = diagnoses.every(({ level }) => level !== 'error');
+  out(
+    options.json ? `${JSON.stringify({ ok, checks: diagnoses }, null, 2)}\n` : `\n${summarizeDiagnoses(diagnoses)}\n`,
+  );
   return ok ? EXIT.completed : EXIT.usage;
 };
 
-const MARKS: Readonly<Record<Diagnosis['level'], readonly [mark: string, ink: Ink]>> = {
+const MARKS: Readonly<Record<DoctorResult['level'], readonly [mark: string, style: TextStyle]>> = {
   ok: ['✓', 'green'],
   warning: ['!', 'yellow'],
   error: ['✗', 'red'],
@@ -36,17 +38,22 @@ const MARKS: Readonly<Record<Diagnosis['level'], readonly [mark: string, ink: In
 
 const NAME_WIDTH = 13;
 
-function linesOf({ name, level, message, remedy = '' }: Diagnosis, { columns, dye }: Page): readonly string[] {
-  const [mark, ink] = MARKS[level];
-  const told = [...harmless(message).split('\n'), ...(remedy === '' ? [] : [`→ ${harmless(remedy)}`])];
-  const lines = told.flatMap((line) => wrapped(line, columns - NAME_WIDTH - 2));
-  return lines.map((line, at) => `${at === 0 ? `${dye(ink, mark)} ${name.padEnd(NAME_WIDTH)}` : INDENT}${line}`);
+function renderDiagnosis(
+  { name, level, message, remedy = '' }: DoctorResult,
+  { columns, colorize }: RenderContext,
+): readonly string[] {
+  const [mark, style] = MARKS[level];
+  const paragraphs = [...sanitize(message).split('\n'), ...(remedy === '' ? [] : [`→ ${sanitize(remedy)}`])];
+  const lines = paragraphs.flatMap((line) => wrapText(line, columns - NAME_WIDTH - 2));
+  return lines.map((line, at) => `${at === 0 ? `${colorize(style, mark)} ${name.padEnd(NAME_WIDTH)}` : INDENT}${line}`);
 }
 
 const INDENT = ' '.repeat(NAME_WIDTH + 2);
 
-function summary(found: readonly Diagnosis[]): string {
-  const [errors = 0, warnings = 0] = ['error', 'warning'].map((of) => found.filter(({ level }) => level === of).length);
-  if (errors > 0) return `${counted(errors, 'thing')} to put right first: see ✗.`;
-  return warnings > 0 ? `Ready to run. ${counted(warnings, 'thing')} to know about: see !.` : 'Ready to run.';
+function summarizeDiagnoses(diagnoses: readonly DoctorResult[]): string {
+  const [errors = 0, warnings = 0] = ['error', 'warning'].map(
+    (of) => diagnoses.filter(({ level }) => level === of).length,
+  );
+  if (errors > 0) return `${formatCount(errors, 'thing')} to put right first: see ✗.`;
+  return warnings > 0 ? `Ready to run. ${formatCount(warnings, 'thing')} to know about: see !.` : 'Ready to run.';
 }

@@ -1,115 +1,124 @@
 import { basename } from 'node:path';
-import type { Level } from '../../analysis/rule.ts';
-import { isNoNote, type Platform } from '../../core/names.ts';
+import type { LintLevel } from '../../analysis/rule.ts';
+import { isNotDocFile, type Platform } from '../../core/names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../raymond/lint.ts';
-import { annotationOf } from '../annotations.ts';
-import type { Carry, Words } from '../entry.ts';
-import { workflowHere } from '../here.ts';
-import { lintPage, lintTotal, type Wrap } from '../lint-page.ts';
-import { type Page, pageOf } from '../page.ts';
+import { formatAnnotation } from '../annotations.ts';
+import type { CommandHandler, ParsedOptions } from '../entry.ts';
+import { requireWorkflowHere } from '../here.ts';
+import { formatLintTotal, renderLintReport, type TextWrapper } from '../lint-page.ts';
+import { createRenderContext, type RenderContext } from '../page.ts';
 import type { Terminal } from '../terminal.ts';
-import { usage } from '../usage.ts';
-import { allOf, choiceOf, countOf, textOf } from '../words.ts';
+import { usageError } from '../usage.ts';
+import { getChoiceOption, getCountOption, getRepeatedOption, getTextOption } from '../words.ts';
 
 /** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
-export const lint: Carry = async (given, words, terminal) => {
-  const rule = textOf(words, 'explain');
-  if (rule !== undefined) return explain(rule, terminal);
+export const handleLint: CommandHandler = async (args, options, terminal) => {
+  const rule = getTextOption(options, 'explain');
+  if (rule !== undefined) return explainRule(rule, terminal);
   // Who writes `workflows/*` means the workflows, not what is written about them.
-  const named = given.length > 1 ? given.filter((path) => isNoNote(basename(path))) : given;
-  if (given.length > 0 && named.length === 0) throw usage('there is no workflow to look at', WHAT_TO_NAME);
-  const format = formatOf(words);
-  const levels = LEVELS.slice(0, LEVELS.indexOf(choiceOf(words, 'level', LEVELS) ?? 'info') + 1);
-  const platform = choiceOf(words, 'platform', PLATFORMS);
-  const most = countOf(words, 'maxWarnings') ?? Number.POSITIVE_INFINITY;
+  const workflowArgs = args.length > 1 ? args.filter((path) => isNotDocFile(basename(path))) : args;
+  if (args.length > 0 && workflowArgs.length === 0) throw usageError('there is no workflow to look at', PATH_HINT);
+  const format = getFormat(options);
+  const levels = LEVELS.slice(0, LEVELS.indexOf(getChoiceOption(options, 'level', LEVELS) ?? 'info') + 1);
+  const platform = getChoiceOption(options, 'platform', PLATFORMS);
+  const maxWarnings = getCountOption(options, 'maxWarnings') ?? Number.POSITIVE_INFINITY;
   const request = {
     cwd: terminal.cwd,
-    variables: allOf(words, 'var').map((pair) => pair.split('=')[0] ?? pair),
+    variables: getRepeatedOption(options, 'var').map((pair) => pair.split('=')[0] ?? pair),
     ...(platform !== undefined && { platform }),
   };
-  const paths = given.length > 0 ? named : [workflowHere(terminal.cwd, platform, WHAT_TO_NAME)];
-  const { reports, wrong } = await lookAt(paths, request);
+  const paths = args.length > 0 ? workflowArgs : [requireWorkflowHere(terminal.cwd, platform, PATH_HINT)];
+  const { reports, wrong: errors } = await lintAll(paths, request);
   const { error, warning } = countLevels(reports.flatMap(({ findings }) => findings));
   if (reports.length > 0) {
-    const page = pageOf(terminal);
-    terminal.out(`${WRITERS[format](reports, { levels, most }, page, await wrapFor(page)).join('\n')}\n`);
+    const context = createRenderContext(terminal);
+    terminal.out(
+      `${FORMATTERS[format](reports, { levels, maxWarnings }, context, await loadTextWrapper(context)).join('\n')}\n`,
+    );
   }
-  const [first, second] = wrong;
-  if (first !== undefined) throw second === undefined ? first : usage(wrong.map(messageOf).join('\n'), first.hint);
-  if (warning > most) terminal.err(`raymond: too many warnings: ${warning}, and --max-warnings allows ${most}\n`);
+  const [first, second] = errors;
+  if (first !== undefined)
+    throw second === undefined ? first : usageError(errors.map(messageOf).join('\n'), first.hint);
+  if (warning > maxWarnings)
+    terminal.err(`raymond: too many warnings: ${warning}, and --max-warnings allows ${maxWarnings}\n`);
   if (error > 0) return EXIT.invalid;
-  return warning > most ? EXIT.failed : EXIT.completed;
+  return warning > maxWarnings ? EXIT.failed : EXIT.completed;
 };
 
-async function explain(rule: string, terminal: Terminal): Promise<number> {
-  const { rulePage } = await import('../rule-page.ts');
-  const page = pageOf(terminal);
-  terminal.out(`${rulePage(rule, page.columns, await wrapFor(page)).join('\n')}\n`);
+async function explainRule(rule: string, terminal: Terminal): Promise<number> {
+  const { renderRuleExplanation: rulePage } = await import('../rule-page.ts');
+  const context = createRenderContext(terminal);
+  terminal.out(`${rulePage(rule, context.columns, await loadTextWrapper(context)).join('\n')}\n`);
   return EXIT.completed;
 }
 
 /** A path that leads nowhere does not keep the others from being looked at. */
-async function lookAt(paths: readonly string[], request: LintRequest) {
+async function lintAll(paths: readonly string[], request: LintRequest) {
   const reports: LintReport[] = [];
-  const wrong: RaymondError[] = [];
+  const errors: RaymondError[] = [];
   for (const path of paths) {
     try {
       reports.push(await lintWorkflow(path, request));
     } catch (error) {
       if (!(error instanceof RaymondError) || error.exitCode !== EXIT.usage) throw error;
-      wrong.push(error);
+      errors.push(error);
     }
   }
-  return { reports, wrong };
+  return { reports, wrong: errors };
 }
 
 /** Who knows how wide characters are takes longer to load than lint takes for a workflow; in a pipe nobody asks. */
-const wrapFor = async ({ columns }: Page): Promise<Wrap> =>
-  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../observers/fit.ts')).wrapped;
+const loadTextWrapper = async ({ columns }: RenderContext): Promise<TextWrapper> =>
+  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../observers/fit.ts')).wrapText;
 
 const messageOf = ({ message }: RaymondError): string => message;
 
-const WHAT_TO_NAME = 'Name a folder, a .zip or a state file.';
+const PATH_HINT = 'Name a folder, a .zip or a state file.';
 
-const LEVELS: readonly Level[] = ['error', 'warning', 'info'];
+const LEVELS: readonly LintLevel[] = ['error', 'warning', 'info'];
 const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
 const FORMATS = ['text', 'github'] as const;
 
 /** Which levels are shown, and how many warnings are too many. */
-interface Taste {
-  readonly levels: readonly Level[];
-  readonly most: number;
+interface LintOutputOptions {
+  readonly levels: readonly LintLevel[];
+  readonly maxWarnings: number;
 }
 
-type Writer = (reports: readonly LintReport[], taste: Taste, page: Page, wrap: Wrap) => readonly string[];
+type LintFormatter = (
+  reports: readonly LintReport[],
+  outputOptions: LintOutputOptions,
+  context: RenderContext,
+  wrap: TextWrapper,
+) => readonly string[];
 
-const WRITERS: Readonly<Record<(typeof FORMATS)[number] | 'json', Writer>> = {
-  text: (reports, { levels }, page, wrap) => [
-    ...reports.flatMap((report) => [...lintPage(report, levels, page, wrap), '']),
-    lintTotal(reports, levels),
+const FORMATTERS: Readonly<Record<(typeof FORMATS)[number] | 'json', LintFormatter>> = {
+  text: (reports, { levels }, context, wrap) => [
+    ...reports.flatMap((report) => [...renderLintReport(report, levels, context, wrap), '']),
+    formatLintTotal(reports, levels),
   ],
   github: (reports, { levels }) => [
     ...reports.flatMap((report) =>
-      report.findings.filter(({ level }) => levels.includes(level)).map((finding) => annotationOf(finding, report)),
+      report.findings.filter(({ level }) => levels.includes(level)).map((finding) => formatAnnotation(finding, report)),
     ),
-    lintTotal(reports, levels),
+    formatLintTotal(reports, levels),
   ],
-  json: (reports, taste) => [JSON.stringify(documentOf(reports, taste), null, 2)],
+  json: (reports, outputOptions) => [JSON.stringify(createLintDocument(reports, outputOptions), null, 2)],
 };
 
-function formatOf(words: Words): keyof typeof WRITERS {
-  const format = choiceOf(words, 'format', FORMATS);
-  if (!words.json) return format ?? 'text';
-  if (format !== undefined) throw usage(`--json and --format ${format} exclude each other`);
+function getFormat(options: ParsedOptions): keyof typeof FORMATTERS {
+  const format = getChoiceOption(options, 'format', FORMATS);
+  if (!options.json) return format ?? 'text';
+  if (format !== undefined) throw usageError(`--json and --format ${format} exclude each other`);
   return 'json';
 }
 
 /** All reports as one document. The counts are of everything that was found, whatever is shown. */
-function documentOf(reports: readonly LintReport[], { levels, most }: Taste): unknown {
+function createLintDocument(reports: readonly LintReport[], { levels, maxWarnings }: LintOutputOptions): unknown {
   const { error, warning, info } = countLevels(reports.flatMap(({ findings }) => findings));
   return {
-    ok: error === 0 && warning <= most,
+    ok: error === 0 && warning <= maxWarnings,
     errors: error,
     warnings: warning,
     infos: info,

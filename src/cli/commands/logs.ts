@@ -1,49 +1,49 @@
 import { EXIT } from '../../errors.ts';
-import { harmless } from '../../observers/harmless.ts';
-import { tellLogs } from '../../raymond/logs.ts';
-import type { Carry } from '../entry.ts';
-import { textOf } from '../words.ts';
+import { sanitize } from '../../observers/harmless.ts';
+import { writeLogs } from '../../raymond/logs.ts';
+import type { CommandHandler } from '../entry.ts';
+import { getTextOption } from '../words.ts';
 
 /** `raymond logs [RUN]`: the readable story of a run. */
-export const logs: Carry = async ([wanted = 'last'], words, { out, err, cwd, screen }) => {
+export const handleLogs: CommandHandler = async ([requestedRun = 'last'], options, { out, err, cwd, screen }) => {
   const { stdout } = process;
-  const enough = new AbortController();
+  const readerGone = new AbortController();
   // Whoever reads may leave: the rest of a long story would be told to nobody.
-  const leave = (): void => enough.abort();
-  stdout.once('error', leave);
-  const pages = pagesTo(out);
-  const agent = textOf(words, 'agent');
-  const raw = words.raw === true;
+  const stopWriting = (): void => readerGone.abort();
+  stdout.once('error', stopWriting);
+  const output = bufferOutput(out);
+  const agent = getTextOption(options, 'agent');
+  const raw = options.raw === true;
   try {
-    await tellLogs(wanted, {
-      ...{ cwd, raw, follow: words.follow === true, enough: enough.signal },
+    await writeLogs(requestedRun, {
+      ...{ cwd, raw, follow: options.follow === true, signal: readerGone.signal },
       ...(agent !== undefined && { agent }),
       colour: screen?.colour === true && stdout.isTTY === true,
       // Only a terminal can be driven: a file or a program gets the lines as they are.
-      write: (line) => pages.write(`${raw && stdout.isTTY ? harmless(line) : line}\n`),
-      aside: (text) => err(`${text}\n`),
+      write: (line) => output.write(`${raw && stdout.isTTY ? sanitize(line) : line}\n`),
+      writeMessage: (text) => err(`${text}\n`),
     });
   } finally {
-    pages.flush();
-    stdout.off('error', leave);
+    output.flush();
+    stdout.off('error', stopWriting);
   }
   return EXIT.completed;
 };
 
-const MOST_HELD = 1 << 16;
+const MAX_BUFFERED_CHARS = 1 << 16;
 
 /** Writes much at a time, for each call costs, but lets nothing wait. */
-function pagesTo(out: (text: string) => void): { write: (text: string) => void; flush: () => void } {
-  let held = '';
+function bufferOutput(out: (text: string) => void): { write: (text: string) => void; flush: () => void } {
+  let buffered = '';
   const flush = (): void => {
-    if (held !== '') out(held);
-    held = '';
+    if (buffered !== '') out(buffered);
+    buffered = '';
   };
   return {
     write(text) {
-      if (held === '') setImmediate(flush);
-      held += text;
-      if (held.length > MOST_HELD) flush();
+      if (buffered === '') setImmediate(flush);
+      buffered += text;
+      if (buffered.length > MAX_BUFFERED_CHARS) flush();
     },
     flush,
   };

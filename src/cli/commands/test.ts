@@ -1,77 +1,92 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
-import { wrapped } from '../../observers/fit.ts';
-import { oneLine } from '../../observers/harmless.ts';
+import { wrapText } from '../../observers/fit.ts';
+import { sanitizeLine } from '../../observers/harmless.ts';
 import type { GraphFormat } from '../../raymond/graph.ts';
-import { type RehearsalRequest, rehearseAll, type Verdict } from '../../rehearsal/all.ts';
-import { type Coverage, Coverages, everything, percentOf } from '../../rehearsal/coverage.ts';
-import { documentOf, hasPassed, type Interruption, type Outcome } from '../../rehearsal/document.ts';
-import { findFiles } from '../../rehearsal/find.ts';
-import { type Piece, readRepertoire, withRealScripts } from '../../rehearsal/repertoire.ts';
-import { newAwaitedLine } from '../awaited-line.ts';
-import { coverageLines, percentTaken } from '../coverage-page.ts';
-import { formatFor, refuseState, writeDrawing } from '../drawing-file.ts';
-import type { Carry, Words } from '../entry.ts';
-import { totalLines, troubleLines } from '../outcome-page.ts';
-import { type Page, pageOf } from '../page.ts';
-import { patienceOf } from '../patience.ts';
+import { runTests, type TestOptions, type TestResult } from '../../rehearsal/all.ts';
+import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../rehearsal/coverage.ts';
+import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../rehearsal/document.ts';
+import { findScenarioFiles } from '../../rehearsal/find.ts';
+import { readTestSuite, type TestCase, withRealScripts } from '../../rehearsal/repertoire.ts';
+import { createTestProgressLine } from '../awaited-line.ts';
+import { formatTotalCoverage, renderCoverage } from '../coverage-page.ts';
+import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../drawing-file.ts';
+import type { CommandHandler, ParsedOptions } from '../entry.ts';
+import { renderTestProblems, renderTestTotal } from '../outcome-page.ts';
+import { createRenderContext, type RenderContext } from '../page.ts';
+import { getTestTimeoutMs } from '../patience.ts';
 import type { Terminal } from '../terminal.ts';
-import { refuse, usage } from '../usage.ts';
-import { verdictLines } from '../verdict-page.ts';
-import { amountOf, textOf } from '../words.ts';
+import { refuseOptions, usageError } from '../usage.ts';
+import { renderTestResult } from '../verdict-page.ts';
+import { getNumberOption, getTextOption } from '../words.ts';
 
 /** `raymond test [PATH…]`: plays scenarios without Claude Code and compares what comes of them with what they expect. */
-export const test: Carry = async (paths, words, terminal) => {
-  if (words.record !== undefined) return (await import('./record.ts')).record(paths, words, terminal);
-  refuse(words, ['output'], 'test without --record');
-  const least = amountOf(words, 'minCoverage');
-  if (least !== undefined && least > 100) throw usage('--min-coverage is a percentage: from 0 to 100');
-  const { files, bare } = findFiles(paths.length === 0 ? ['.'] : paths, terminal.cwd);
-  const repertoire = await readRepertoire(files, terminal.cwd);
-  const fitting = chosen(repertoire.pieces, textOf(words, 'filter'), repertoire.unusable.length > 0);
-  const pieces = words.realScripts ? fitting.map(withRealScripts) : fitting;
-  const drawing = textOf(words, 'graph');
-  const format = drawing === undefined ? undefined : formatFor(drawing);
-  if (drawing !== undefined) refuseState(resolve(terminal.cwd, drawing), '--graph');
-  if (drawing !== undefined && new Set(pieces.map(({ workflow }) => workflow)).size > 1) {
-    throw usage('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
+export const handleTest: CommandHandler = async (paths, options, terminal) => {
+  if (options.record !== undefined) return (await import('./record.ts')).handleRecord(paths, options, terminal);
+  refuseOptions(options, ['output'], 'test without --record');
+  const minPercent = getNumberOption(options, 'minCoverage');
+  if (minPercent !== undefined && minPercent > 100) throw usageError('--min-coverage is a percentage: from 0 to 100');
+  const { files, withoutScenarios: pathsWithoutTests } = findScenarioFiles(
+    paths.length === 0 ? ['.'] : paths,
+    terminal.cwd,
+  );
+  const suite = await readTestSuite(files, terminal.cwd);
+  const selected = selectTests(suite.testCases, getTextOption(options, 'filter'), suite.unusable.length > 0);
+  const testCases = options.realScripts ? selected.map(withRealScripts) : selected;
+  const graphFile = getTextOption(options, 'graph');
+  const format = graphFile === undefined ? undefined : detectGraphFormat(graphFile);
+  if (graphFile !== undefined) refuseStateFile(resolve(terminal.cwd, graphFile), '--graph');
+  if (graphFile !== undefined && new Set(testCases.map(({ workflow }) => workflow)).size > 1) {
+    throw usageError('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
   }
-  const isCounted = words.coverage || least !== undefined || drawing !== undefined;
-  const coverages = isCounted ? new Coverages() : undefined;
+  const needsCoverage = options.coverage || minPercent !== undefined || graphFile !== undefined;
+  const coverages = needsCoverage ? new CoverageCollector() : undefined;
 
-  const page = pageOf(terminal);
-  const say = (...lines: readonly string[]): void => {
-    if (!words.json) for (const line of lines) terminal.out(`${line}\n`);
+  const context = createRenderContext(terminal);
+  const printLines = (...lines: readonly string[]): void => {
+    if (!options.json) for (const line of lines) terminal.out(`${line}\n`);
   };
   const startedAt = performance.now();
-  const { verdicts, interruption } = await playAll(pieces, words, terminal, coverages, tellerOf(page, say));
+  const { results, interruption } = await runSuite(
+    testCases,
+    options,
+    terminal,
+    coverages,
+    createResultPrinter(context, printLines),
+  );
   const tookMs = performance.now() - startedAt;
-  const covered = coverages === undefined || interruption !== null ? null : await coverages.all();
-  const played = new Set(repertoire.pieces.map(({ workflow }) => workflow.path));
-  const untested = bare.filter((path) => !played.has(resolve(terminal.cwd, path)));
-  const outcome: Outcome = {
-    verdicts,
-    unusable: repertoire.unusable,
+  const covered = coverages === undefined || interruption !== null ? null : await coverages.collect();
+  const testedPaths = new Set(suite.testCases.map(({ workflow }) => workflow.path));
+  const untested = pathsWithoutTests.filter((path) => !testedPaths.has(resolve(terminal.cwd, path)));
+  const outcome: TestReport = {
+    results,
+    unusable: suite.unusable,
     untested,
     tookMs,
     coverages: covered,
     interruption,
   };
-  if (words.json) terminal.out(`${JSON.stringify(documentOf(outcome, terminal.cwd), null, 2)}\n`);
-  const isMissingFiles = verdicts.some((verdict) => !hasPassed(verdict) && !fitting.includes(verdict.piece));
-  say(...troubleLines(outcome, page), ...(isMissingFiles ? ['', ...wrapped(FILES_MISSING, page.columns)] : []));
-  say(...totalLines(outcome, page));
+  if (options.json) terminal.out(`${JSON.stringify(serializeTestReport(outcome, terminal.cwd), null, 2)}\n`);
+  const isMissingFiles = results.some((result) => !hasPassed(result) && !selected.includes(result.testCase));
+  printLines(
+    ...renderTestProblems(outcome, context),
+    ...(isMissingFiles ? ['', ...wrapText(FILES_MISSING, context.columns)] : []),
+  );
+  printLines(...renderTestTotal(outcome, context));
   if (interruption !== null) return EXIT.interrupted;
-  if (covered !== null && covered.length > 0 && words.coverage) say('', ...coverageLines(covered, terminal.cwd, page));
-  const [only] = covered ?? [];
-  if (drawing !== undefined && format !== undefined && only !== undefined) await draw(only, drawing, format, terminal);
-  const isEnough = covered === null || least === undefined || percentOf(everything(covered)) >= least;
+  if (covered !== null && covered.length > 0 && options.coverage)
+    printLines('', ...renderCoverage(covered, terminal.cwd, context));
+  const [coverage] = covered ?? [];
+  if (graphFile !== undefined && format !== undefined && coverage !== undefined)
+    await drawCoverage(coverage, graphFile, format, terminal);
+  const isEnough =
+    covered === null || minPercent === undefined || coveredPercent(allCoverageItems(covered)) >= minPercent;
   if (!isEnough) {
-    terminal.err(`raymond: ${percentTaken(covered ?? [])} are covered, less than ${least}%\n`);
-    if (!words.coverage && !words.json) terminal.err('--coverage shows what is not.\n');
+    terminal.err(`raymond: ${formatTotalCoverage(covered ?? [])} are covered, less than ${minPercent}%\n`);
+    if (!options.coverage && !options.json) terminal.err('--coverage shows what is not.\n');
   }
-  if (repertoire.unusable.length > 0) return EXIT.invalid;
-  return isEnough && verdicts.every(hasPassed) ? EXIT.completed : EXIT.failed;
+  if (suite.unusable.length > 0) return EXIT.invalid;
+  return isEnough && results.every(hasPassed) ? EXIT.completed : EXIT.failed;
 };
 
 /** Said where scripts failed a scenario that was made without them. */
@@ -80,11 +95,16 @@ const FILES_MISSING =
   'lay there when it was recorded, can be added under `files`, or a folder of them under `files_from`.';
 
 /** Draws what was covered over the picture of the workflow. */
-async function draw(only: Coverage, file: string, format: GraphFormat, { cwd, err }: Terminal): Promise<void> {
-  const { workflow, traffic } = only;
-  const { drawTraffic } = await import('../../raymond/graph.ts');
-  const headline = `${percentTaken([only])} are covered by its scenarios`;
-  writeDrawing(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd), '--graph');
+async function drawCoverage(
+  coverage: Coverage,
+  file: string,
+  format: GraphFormat,
+  { cwd, err }: Terminal,
+): Promise<void> {
+  const { workflow, traffic } = coverage;
+  const { drawCoverage: drawTraffic } = await import('../../raymond/graph.ts');
+  const headline = `${formatTotalCoverage([coverage])} are covered by its scenarios`;
+  writeGraphFile(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd), '--graph');
   err(`${file} is written.\n`);
 }
 
@@ -92,78 +112,93 @@ async function draw(only: Coverage, file: string, format: GraphFormat, { cwd, er
  * The scenarios whose name, or whose file's, contains a text, whatever the case of its letters; where one goes by just that
  * name, no others.
  */
-function chosen(pieces: readonly Piece[], filter: string | undefined, mayBeNone: boolean): readonly Piece[] {
-  if (filter === undefined) return pieces;
-  const wanted = filter.toLowerCase();
-  const exact = pieces.filter(({ rehearsal }) => rehearsal.name.toLowerCase() === wanted);
-  if (exact.length > 0) return exact;
-  const fitting = pieces.filter(({ file, rehearsal }) => `${file} ${rehearsal.name}`.toLowerCase().includes(wanted));
-  if (fitting.length > 0 || mayBeNone) return fitting;
-  const names = pieces.slice(0, MOST_NAMED).map(({ rehearsal }) => oneLine(rehearsal.name));
-  const more = pieces.length > MOST_NAMED ? [`${pieces.length - MOST_NAMED} more`] : [];
-  throw usage(`no scenario is called like \`${filter}\``, `There are these: ${[...names, ...more].join(', ')}.`);
+function selectTests(
+  testCases: readonly TestCase[],
+  filter: string | undefined,
+  allowsNone: boolean,
+): readonly TestCase[] {
+  if (filter === undefined) return testCases;
+  const needle = filter.toLowerCase();
+  const exactMatches = testCases.filter(({ spec: rehearsal }) => rehearsal.name.toLowerCase() === needle);
+  if (exactMatches.length > 0) return exactMatches;
+  const selected = testCases.filter(({ file, spec: rehearsal }) =>
+    `${file} ${rehearsal.name}`.toLowerCase().includes(needle),
+  );
+  if (selected.length > 0 || allowsNone) return selected;
+  const names = testCases.slice(0, MAX_NAMED).map(({ spec: rehearsal }) => sanitizeLine(rehearsal.name));
+  const more = testCases.length > MAX_NAMED ? [`${testCases.length - MAX_NAMED} more`] : [];
+  throw usageError(`no scenario is called like \`${filter}\``, `There are these: ${[...names, ...more].join(', ')}.`);
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** Plays them to the end, or until somebody presses Ctrl-C. */
-async function playAll(
-  pieces: readonly Piece[],
-  words: Words,
+async function runSuite(
+  testCases: readonly TestCase[],
+  options: ParsedOptions,
   terminal: Terminal,
-  coverages: Coverages | undefined,
-  tell: (verdict: Verdict) => void,
-): Promise<Pick<Outcome, 'verdicts' | 'interruption'>> {
-  const enough = new AbortController();
-  const stopListening = terminal.onInterrupt(() => enough.abort());
+  coverages: CoverageCollector | undefined,
+  printResult: (result: TestResult) => void,
+): Promise<Pick<TestReport, 'results' | 'interruption'>> {
+  const interrupt = new AbortController();
+  const stopListening = terminal.onInterrupt(() => interrupt.abort());
   const { screen, outIsScreen } = terminal;
-  const isSeen = screen !== null && outIsScreen === true && !words.json;
-  const line = isSeen ? newAwaitedLine(screen, pieces) : undefined;
-  const cut: Interruption['cut'][number][] = [];
-  const request: RehearsalRequest = {
+  const showsProgress = screen !== null && outIsScreen === true && !options.json;
+  const progressLine = showsProgress ? createTestProgressLine(screen, testCases) : undefined;
+  const interrupted: Interruption['interrupted'][number][] = [];
+  const request: TestOptions = {
     // A copy: to read `process.env` as a whole is slow, and each run does it.
     env: { ...terminal.env },
-    timeoutMs: patienceOf(words),
-    keep: words.keep === true,
-    enough: enough.signal,
+    timeoutMs: getTestTimeoutMs(options),
+    keep: options.keep === true,
+    abortSignal: interrupt.signal,
     ...(coverages !== undefined && { coverages }),
-    onlooker: {
-      begins: (piece) => line?.begins(piece),
-      ends(piece, where) {
-        line?.ends(piece);
-        if (where !== null) cut.push({ piece, where });
+    listener: {
+      begins: (testCase) => progressLine?.testStarted(testCase),
+      ends(testCase, where) {
+        progressLine?.testFinished(testCase);
+        if (where !== null) interrupted.push({ testCase, positions: where });
       },
     },
   };
-  const verdicts: Verdict[] = [];
+  const results: TestResult[] = [];
   try {
-    for await (const verdict of rehearseAll(pieces, request)) {
-      verdicts.push(verdict);
-      line?.clear();
-      tell(verdict);
+    for await (const result of runTests(testCases, request)) {
+      results.push(result);
+      progressLine?.clear();
+      printResult(result);
     }
   } finally {
-    line?.close();
+    progressLine?.close();
     stopListening();
   }
-  const isCutShort = enough.signal.aborted && verdicts.length < pieces.length;
-  const notBegun = pieces.length - verdicts.length - cut.length;
-  return { verdicts, interruption: isCutShort ? { cut: inOrder(cut, pieces), notBegun } : null };
+  const isCutShort = interrupt.signal.aborted && results.length < testCases.length;
+  const notBegun = testCases.length - results.length - interrupted.length;
+  return {
+    results,
+    interruption: isCutShort ? { interrupted: sortInSuiteOrder(interrupted, testCases), notStarted: notBegun } : null,
+  };
 }
 
 /** Those that were interrupted, as they stand in their files: who ended first is chance. */
-const inOrder = (cut: Interruption['cut'], pieces: readonly Piece[]): Interruption['cut'] =>
-  cut.toSorted((a, b) => pieces.indexOf(a.piece) - pieces.indexOf(b.piece));
+const sortInSuiteOrder = (
+  interrupted: Interruption['interrupted'],
+  testCases: readonly TestCase[],
+): Interruption['interrupted'] =>
+  interrupted.toSorted((a, b) => testCases.indexOf(a.testCase) - testCases.indexOf(b.testCase));
 
 /** Tells of one scenario after the other, under the names of their files. */
-function tellerOf(page: Page, say: (...lines: readonly string[]) => void): (verdict: Verdict) => void {
+function createResultPrinter(
+  context: RenderContext,
+  printLines: (...lines: readonly string[]) => void,
+): (result: TestResult) => void {
   let file = '';
-  const told = new Set<string>();
-  return (verdict) => {
-    if (verdict.piece.file !== file) {
-      file = verdict.piece.file;
-      say(page.dye('bold', file));
+  const shownWarnings = new Set<string>();
+  return (result) => {
+    if (result.testCase.file !== file) {
+      file = result.testCase.file;
+      printLines(context.colorize('bold', file));
     }
-    say(...verdictLines(verdict, told, page));
+    printLines(...renderTestResult(result, shownWarnings, context));
   };
 }

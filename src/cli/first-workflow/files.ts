@@ -1,14 +1,15 @@
 import { WORKFLOW_SCHEMAS } from './schemas.ts';
-import { CHECK, MEND, REPORT, START } from './states.ts';
+import { CHECK_SCRIPT, MEND_PROMPT, REPORT_PROMPT, START_PROMPT } from './states.ts';
 
 /** A comment by which an editor finds what a file may hold. The schema stands beside it: no other place is sure to be there. */
-const reference = (schema: 'frontmatter' | 'scenario'): string =>
+const formatSchemaReference = (schema: 'frontmatter' | 'scenario'): string =>
   `# yaml-language-server: $schema=./${schema}.schema.json\n`;
 
-const withReference = (prompt: string): string => prompt.replace('---\n', `---\n${reference('frontmatter')}`);
+const addSchemaReference = (prompt: string): string =>
+  prompt.replace('---\n', `---\n${formatSchemaReference('frontmatter')}`);
 
 /** Canned answers: the first tour has a mistake in it, so that the loop is seen. */
-const ANSWERS = `${reference('scenario')}# What is answered in each state when nobody is to be paid: raymond FOLDER --agent replay:FOLDER/answers.yaml
+const ANSWERS = `${formatSchemaReference('scenario')}# What is answered in each state when nobody is to be paid: raymond FOLDER --agent replay:FOLDER/answers.yaml
 # Only the answers are canned. Scripts are run, files are written, the costs are counted.
 answers:
   START.md:
@@ -41,7 +42,7 @@ answers:
 `;
 
 /** A test: the same answers, and what should come of them. */
-const SCENARIO = `${reference('scenario')}# A test: what should come of the canned answers. It costs nothing: raymond test FOLDER
+const SCENARIO = `${formatSchemaReference('scenario')}# A test: what should come of the canned answers. It costs nothing: raymond test FOLDER
 name: a stop that does not exist is mended
 answers_from: answers.yaml
 expect:
@@ -57,10 +58,10 @@ expect:
 
 /** The workflow that `raymond init` writes: a prompt, a gate that loops back, and a result. */
 export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
-  'START.md': withReference(START),
-  'CHECK.sh': CHECK,
-  'MEND.md': withReference(MEND),
-  'REPORT.md': withReference(REPORT),
+  'START.md': addSchemaReference(START_PROMPT),
+  'CHECK.sh': CHECK_SCRIPT,
+  'MEND.md': addSchemaReference(MEND_PROMPT),
+  'REPORT.md': addSchemaReference(REPORT_PROMPT),
   'answers.yaml': ANSWERS,
   'tour.test.yaml': SCENARIO,
   ...WORKFLOW_SCHEMAS,

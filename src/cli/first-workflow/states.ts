@@ -4,7 +4,7 @@
  */
 
 /** A prompt with one way on. */
-export const START = `---
+export const START_PROMPT = `---
 # A workflow starts in START.md. Between the two lines of dashes you speak to Raymond; Claude sees only what follows.
 # Where this state may lead. There is only one way on, so the answer needs no tag.
 allowed_transitions:
@@ -25,7 +25,7 @@ Stop when TOUR.md is written. Change no other file. Do not check the paths yet; 
 `;
 
 /** A script that decides, and sends the agent back if it must. */
-export const CHECK = `#!/bin/bash
+export const CHECK_SCRIPT = `#!/bin/bash
 # What needs no judgement belongs into a script: it costs nothing, and nobody can talk it into anything.
 # It runs in the folder that the run works in. It must print one tag, whichever way it goes; what is meant for people
 # goes to standard error: echo "..." >&2
@@ -52,7 +52,7 @@ fi
 `;
 
 /** A prompt that has to choose, in a loop that ends. */
-export const MEND = `---
+export const MEND_PROMPT = `---
 # Every loop needs an end: who would enter this state a fourth time stops the run instead (exit code 4).
 max_visits: 3
 # There are two ways on, so the answer must choose by its tag. If it forgets, Raymond reminds it.
@@ -69,7 +69,7 @@ If it cannot be put right, answer with <result>no tour: REASON</result>.
 `;
 
 /** A prompt that ends the run. */
-export const REPORT = `---
+export const REPORT_PROMPT = `---
 # A result ends the run, since nobody called this state. It is printed at the end.
 allowed_transitions:
   - { tag: result }

@@ -1,26 +1,33 @@
-import type { Agent, Prompt } from '../agent.ts';
+import type { Agent, TurnPrompt } from '../agent.ts';
 import type { Step } from '../event.ts';
 import { backOffMs, REACTIONS, type Reaction } from '../failure.ts';
 import { failAgent } from '../follow.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
-import { stronger } from '../status.ts';
-import { type Over, overspent, turnOver } from './turn-over.ts';
+import { strongerStop } from '../status.ts';
+import { type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-over.ts';
 
 /** Decides what becomes of a failed turn. Whatever it is, the state is not left. */
-export function failed(run: Run, signal: Failed): Step {
+export function handleFailed(run: Run, signal: Failed): Step {
   const { agent: id, at, cost, failure, progress } = signal;
-  const over = turnOver(run, { agent: id, at, cost, kept: progress !== 'none', failure: failure.kind, denials: [] });
-  const next = DO[REACTIONS[failure.kind]](over, signal, promptAfter(over, progress));
-  return { run: next.run, events: [...over.events, ...next.events] };
+  const ended = recordTurnEnd(run, {
+    agent: id,
+    at,
+    cost,
+    sessionKept: progress !== 'none',
+    failure: failure.kind,
+    denials: [],
+  });
+  const next = REACTION_HANDLERS[REACTIONS[failure.kind]](ended, signal, nextPrompt(ended, progress));
+  return { run: next.run, events: [...ended.events, ...next.events] };
 }
 
 /** What the next try says: the same again, or, if the answer had begun, that it should go on. */
-function promptAfter({ turn }: Over, progress: Failed['progress']): Prompt {
+function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnPrompt {
   return progress === 'answer' ? { kind: 'continue' } : turn.prompt;
 }
 
-const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step> = {
+const REACTION_HANDLERS: Record<Reaction, (over: FinishedTurn, signal: Failed, prompt: TurnPrompt) => Step> = {
   retry({ run, agent }, { at, failure, jitter }, prompt) {
     const count = agent.retries + 1;
     if (count > run.options.retries) {
@@ -34,24 +41,25 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
   hold({ run, agent }, { at, failure }, prompt) {
     const { message, untilMs = at } = failure;
     if (!run.options.wait) {
-      const stop = stronger(run.stop, { kind: 'usage_limit', untilMs, message });
+      const stop = strongerStop(run.stop, { kind: 'usage_limit', untilMs, message });
       const ready: Agent = { ...agent, phase: { kind: 'ready', prompt, since: run.seq } };
       return { run: withAgent({ ...run, stop }, ready), events: [{ kind: 'run_stopping', at, stop }] };
     }
-    return sleep(holding(run, untilMs, message), agent, { why: 'usage_limit', untilMs, prompt }, { at, failure }, 0);
+    return sleep(withHold(run, untilMs, message), agent, { why: 'usage_limit', untilMs, prompt }, { at, failure }, 0);
   },
 
   /** Credentials that have worked may only be changing hands: all hold, one tries again. Else only the user can mend it. */
-  probe(over, signal, prompt) {
-    const { run, agent } = over;
+  probe(ended, signal, prompt) {
+    const { run, agent } = ended;
     const { at, failure, jitter } = signal;
     const count = agent.retries + 1;
-    if (run.ledger.spentMicros === 0 || count > run.options.retries) return DO.pause(over, signal, prompt);
+    if (run.ledger.spentMicros === 0 || count > run.options.retries)
+      return REACTION_HANDLERS.pause(ended, signal, prompt);
     const untilMs = at + backOffMs(count, jitter);
-    const trying = { ...agent, retries: count };
+    const retrying = { ...agent, retries: count };
     return sleep(
-      holding(run, untilMs, failure.message),
-      trying,
+      withHold(run, untilMs, failure.message),
+      retrying,
       { why: 'retry', untilMs, prompt },
       { at, failure },
       count,
@@ -71,9 +79,9 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
   /** A turn may reach its own share while the run has money left: it goes on when more is free, unless it gets nowhere. */
   stop({ run, agent }, { at, cost }, prompt) {
     const ready = withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } });
-    const canGoOn = !overspent(run) && (cost?.micros ?? 0) > 0;
-    if (canGoOn || run.stop?.kind === 'budget') return { run: ready, events: [] };
-    const stop = stronger(run.stop, { kind: 'budget' });
+    const canContinue = !isOverBudget(run) && (cost?.micros ?? 0) > 0;
+    if (canContinue || run.stop?.kind === 'budget') return { run: ready, events: [] };
+    const stop = strongerStop(run.stop, { kind: 'budget' });
     return { run: { ...ready, stop }, events: [{ kind: 'run_stopping', at, stop: { kind: 'budget' } }] };
   },
 
@@ -84,37 +92,37 @@ const DO: Record<Reaction, (over: Over, signal: Failed, prompt: Prompt) => Step>
   /** resume, else fork, else start afresh: each time with the whole prompt, for nobody knows what is remembered. */
   step_down({ run, agent, turn }, { at, failure }) {
     const next = turn.session?.kind === 'resume' ? 'fork' : 'new';
-    const lost = turn.session?.kind === 'fork' ? turn.session.from : (turn.session?.id ?? '');
+    const lostSession = turn.session?.kind === 'fork' ? turn.session.from : (turn.session?.id ?? '');
     if (turn.session?.kind === 'new') return failAgent(run, agent, `${agent.state}: ${failure.message}`, at);
-    const lesser: Agent = {
+    const downgraded: Agent = {
       ...agent,
-      session: next === 'fork' ? { kind: 'branch', of: lost } : null,
+      session: next === 'fork' ? { kind: 'branch', of: lostSession } : null,
       phase: { kind: 'ready', prompt: { kind: 'state' }, since: run.seq },
     };
-    const place = { at, agent: agent.id, state: agent.state };
+    const eventBase = { at, agent: agent.id, state: agent.state };
     return {
-      run: withAgent(run, lesser),
-      events: [{ kind: 'session_lost', ...place, session: lost, next, message: failure.message }],
+      run: withAgent(run, downgraded),
+      events: [{ kind: 'session_lost', ...eventBase, session: lostSession, next, message: failure.message }],
     };
   },
 };
 
 /** Keeps every Claude turn from starting until then, or until a later time that is set already. */
-function holding(run: Run, untilMs: number, message: string): Run {
+function withHold(run: Run, untilMs: number, message: string): Run {
   return run.hold !== null && run.hold.untilMs >= untilMs ? run : { ...run, hold: { untilMs, message } };
 }
 
 function sleep(
   run: Run,
   agent: Agent,
-  { why, untilMs, prompt }: { why: 'retry' | 'usage_limit'; untilMs: number; prompt: Prompt },
+  { why, untilMs, prompt }: { why: 'retry' | 'usage_limit'; untilMs: number; prompt: TurnPrompt },
   { at, failure }: Pick<Failed, 'at' | 'failure'>,
   count: number,
 ): Step {
   const { kind, message } = failure;
-  const place = { at, agent: agent.id, state: agent.state };
+  const eventBase = { at, agent: agent.id, state: agent.state };
   return {
     run: withAgent(run, { ...agent, phase: { kind: 'sleeping', why, untilMs, prompt } }),
-    events: [{ kind: 'sleeping', ...place, why, untilMs, failure: kind, message, count }],
+    events: [{ kind: 'sleeping', ...eventBase, why, untilMs, failure: kind, message, count }],
   };
 }

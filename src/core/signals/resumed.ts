@@ -1,66 +1,66 @@
-import type { Agent, Prompt } from '../agent.ts';
+import type { Agent, TurnPrompt } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
-import { follow } from '../follow.ts';
+import { followAnswer } from '../follow.ts';
 import type { Scope } from '../names.ts';
-import { changedOptions, type Run, withAgent } from '../run.ts';
+import { mergeOptions, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
-import { overspent } from './turn-over.ts';
+import { isOverBudget } from './turn-over.ts';
 
 /** Takes a run up again where it stands. A run that has ended for good stays as it is. */
-export function resumed(run: Run, signal: Resumed): Step {
+export function handleResumed(run: Run, signal: Resumed): Step {
   if (!canResume(run, signal.retry)) return { run, events: [] };
-  const options = changedOptions(run.options, signal.options);
-  const takenUp = run.agents.filter((agent) => canGoOn(agent, signal.retry));
+  const options = mergeOptions(run.options, signal.options);
+  const resumable = run.agents.filter((agent) => canResumeAgent(agent, signal.retry));
   let next: Run = { ...run, options, stop: null, hold: null };
   const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }];
-  if (overspent(next)) {
+  if (isOverBudget(next)) {
     const stop = { kind: 'budget' } as const;
     return { run: { ...next, stop }, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };
   }
-  for (const agent of takenUp) {
-    const taken = takeUp(next, agent, signal.scope, signal.at);
-    next = taken.run;
-    events.push(...taken.events);
+  for (const agent of resumable) {
+    const agentStep = resumeAgent(next, agent, signal.scope, signal.at);
+    next = agentStep.run;
+    events.push(...agentStep.events);
   }
   return { run: next, events };
 }
 
 /** Whether there is anything to take up, or a stop to be lifted; otherwise the run has ended for good. */
 export const canResume = (run: Run, retry: boolean): boolean =>
-  run.agents.some((agent) => canGoOn(agent, retry) || (run.stop !== null && agent.phase.kind !== 'ended'));
+  run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && agent.phase.kind !== 'ended'));
 
 /** What failed, and a script that may have done half its work, is only taken up again if the user says so. */
-function canGoOn({ phase }: Agent, retry: boolean): boolean {
+function canResumeAgent({ phase }: Agent, retry: boolean): boolean {
   if (phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted')) return retry;
   return phase.kind !== 'ended';
 }
 
 /** Turns under way and agents that are ready need nothing; the others are put back to work. */
-function takeUp(run: Run, agent: Agent, scope: Scope, at: number): Step {
+function resumeAgent(run: Run, agent: Agent, scope: Scope, at: number): Step {
   const { phase } = agent;
   switch (phase.kind) {
     case 'withheld': {
-      const taken = follow(run, agent, { ...phase, scope, at });
-      return { run: taken.run, events: [taking(agent, at), ...taken.events] };
+      const followed = followAnswer(run, agent, { ...phase, scope, at });
+      return { run: followed.run, events: [agentResumed(agent, at), ...followed.events] };
     }
     case 'limited':
-      return ready(run, agent, { kind: 'state' }, at);
+      return makeReady(run, agent, { kind: 'state' }, at);
     case 'paused':
-      return ready(run, agent, phase.prompt, at);
+      return makeReady(run, agent, phase.prompt, at);
     case 'sleeping':
-      return phase.why === 'usage_limit' ? ready(run, agent, phase.prompt, at) : { run, events: [] };
+      return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':
-      return ready(run, { ...agent, reminders: 0, retries: 0, mustSay: false }, { kind: 'state' }, at);
+      return makeReady(run, { ...agent, reminders: 0, retries: 0, mustSay: false }, { kind: 'state' }, at);
     default:
       return { run, events: [] };
   }
 }
 
-function ready(run: Run, agent: Agent, prompt: Prompt, at: number): Step {
+function makeReady(run: Run, agent: Agent, prompt: TurnPrompt, at: number): Step {
   return {
     run: withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } }),
-    events: [taking(agent, at)],
+    events: [agentResumed(agent, at)],
   };
 }
 
-const taking = ({ id, state }: Agent, at: number): Event => ({ kind: 'agent_resumed', at, agent: id, state });
+const agentResumed = ({ id, state }: Agent, at: number): Event => ({ kind: 'agent_resumed', at, agent: id, state });

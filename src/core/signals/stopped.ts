@@ -1,12 +1,12 @@
 import type { Step } from '../event.ts';
 import type { Run } from '../run.ts';
 import type { Stopped } from '../signal.ts';
-import { stronger } from '../status.ts';
+import { strongerStop } from '../status.ts';
 
 /** Starts nothing new from here on; turns under way come to their end. */
-export function stopped(run: Run, { at, by }: Stopped): Step {
+export function handleStopped(run: Run, { at, by }: Stopped): Step {
   if (run.status !== 'running') return { run, events: [] };
-  const stop = stronger(run.stop, { kind: by });
+  const stop = strongerStop(run.stop, { kind: by });
   return stop === run.stop
     ? { run, events: [] }
     : { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop }] };

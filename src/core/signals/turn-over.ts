@@ -1,42 +1,43 @@
-import type { Agent, TurnRecord } from '../agent.ts';
+import type { Agent, RunningTurn } from '../agent.ts';
 import type { Event } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
 import { type CostReport, enterCost } from '../ledger.ts';
-import { agentOf, type Run, withAgent } from '../run.ts';
-import { stronger } from '../status.ts';
+import { getAgent, type Run, withAgent } from '../run.ts';
+import { strongerStop } from '../status.ts';
 
-export interface Over {
+export interface FinishedTurn {
   readonly run: Run;
   readonly agent: Agent;
-  readonly turn: TurnRecord;
+  readonly turn: RunningTurn;
   readonly events: readonly Event[];
 }
 
-interface Report {
+interface TurnReport {
   readonly agent: string;
   readonly at: number;
   readonly cost: CostReport | null;
   /** Whether the conversation of the turn exists and can be gone on with. */
-  readonly kept: boolean;
+  readonly sessionKept: boolean;
   readonly failure: FailureKind | null;
   readonly denials: readonly string[];
 }
 
 /** What every turn does when it ends, well or not: its cost is counted and its conversation noted. */
-export function turnOver(run: Run, report: Report): Over {
-  const before = agentOf(run, report.agent);
+export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
+  const before = getAgent(run, report.agent);
   if (before.phase.kind !== 'running') throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
   const { turn } = before.phase;
-  const paid = turn.session !== null;
+  const isClaudeTurn = turn.session !== null;
   const estimated = report.cost?.kind === 'estimated';
   const micros = Math.max(0, report.cost?.micros ?? 0);
   const agent: Agent = {
     ...before,
-    session: turn.session === null || !report.kept ? before.session : { kind: 'open', id: turn.session.id },
+    session: turn.session === null || !report.sessionKept ? before.session : { kind: 'open', id: turn.session.id },
     costMicros: before.costMicros + micros,
     stateMicros: before.stateMicros + micros,
   };
-  const ledger = paid && report.cost !== null ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
+  const ledger =
+    isClaudeTurn && report.cost !== null ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
   const ended: Event = {
     kind: 'turn_ended',
     at: report.at,
@@ -52,8 +53,8 @@ export function turnOver(run: Run, report: Report): Over {
     denials: report.denials,
   };
   const charged = withAgent({ ...run, ledger }, agent);
-  if (!overspent(charged) || overspent(run)) return { run: charged, agent, turn, events: [ended] };
-  const stop = stronger(run.stop, { kind: 'budget' });
+  if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, events: [ended] };
+  const stop = strongerStop(run.stop, { kind: 'budget' });
   return {
     run: { ...charged, stop },
     agent,
@@ -63,6 +64,6 @@ export function turnOver(run: Run, report: Report): Over {
 }
 
 /** Whether the budget is used up. */
-export function overspent({ options, ledger }: Run): boolean {
+export function isOverBudget({ options, ledger }: Run): boolean {
   return options.budgetMicros !== null && ledger.spentMicros >= options.budgetMicros;
 }

@@ -1,16 +1,16 @@
 import type { Step } from '../event.ts';
-import { agentOf, type Run, withAgent } from '../run.ts';
+import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Unreadable } from '../signal.ts';
-import { refuseAll } from './began.ts';
+import { refuseAtIterationLimit } from './began.ts';
 
 /**
  * Pauses an agent whose state cannot be read: once the file is mended, a resume goes on from here. If it would not have been
  * let in anyway, that is said instead.
  */
-export function unreadable(run: Run, { agent: id, at, message }: Unreadable): Step {
-  const agent = agentOf(run, id);
+export function handleUnreadable(run: Run, { agent: id, at, message }: Unreadable): Step {
+  const agent = getAgent(run, id);
   if (agent.phase.kind !== 'ready') throw new Error(`${id} is ${agent.phase.kind}: it does not read its state`);
-  const refusal = agent.rules === null && run.stop === null ? refuseAll(run, at) : undefined;
+  const refusal = agent.rules === null && run.stop === null ? refuseAtIterationLimit(run, at) : undefined;
   if (refusal !== undefined) return refusal;
   const phase = { kind: 'paused', why: 'unreadable', message, prompt: agent.phase.prompt } as const;
   return {

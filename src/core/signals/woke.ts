@@ -1,10 +1,10 @@
 import type { Step } from '../event.ts';
-import { agentOf, type Run, withAgent } from '../run.ts';
+import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Woke } from '../signal.ts';
 
 /** Lets an agent try again; a usage limit that has passed no longer holds the others either. */
-export function woke(run: Run, { agent: id, at }: Woke): Step {
-  const agent = agentOf(run, id);
+export function handleWoke(run: Run, { agent: id, at }: Woke): Step {
+  const agent = getAgent(run, id);
   if (agent.phase.kind !== 'sleeping') throw new Error(`${id} is ${agent.phase.kind}: it cannot wake`);
   const { prompt, untilMs } = agent.phase;
   const hold = run.hold !== null && run.hold.untilMs <= Math.max(at, untilMs) ? null : run.hold;

@@ -1,5 +1,5 @@
 import type { Position, Session } from '../position.ts';
-import type { Go, Move, Transition } from './transition.ts';
+import type { Transition, TransitionResult, TransitionTarget } from './transition.ts';
 
 /** `<call>`: do a subtask that knows what the caller knows; only its result comes back. */
 export const call: Transition = {
@@ -7,13 +7,13 @@ export const call: Transition = {
   attributes: ['return', 'input', 'model', 'effort'],
   required: ['return'],
   variables: false,
-  follow: (at, go) => enter(at, go, branchOf(at.session)),
+  follow: (at, target) => enterCallee(at, target, branchOf(at.session)),
 };
 
 /** Go into a callee with this session, leaving a frame for its result. */
-export function enter(at: Position, go: Go, session: Session | null): Move {
+export function enterCallee(at: Position, target: TransitionTarget, session: Session | null): TransitionResult {
   const frame = {
-    state: go.return ?? at.state,
+    state: target.return ?? at.state,
     session: at.session,
     cwd: at.cwd,
     model: at.model,
@@ -22,13 +22,13 @@ export function enter(at: Position, go: Go, session: Session | null): Move {
   return {
     kind: 'on',
     position: {
-      state: go.body,
-      input: go.input,
+      state: target.body,
+      input: target.input,
       session,
       stack: [...at.stack, frame],
       cwd: at.cwd,
-      model: go.model ?? at.model,
-      effort: go.effort ?? at.effort,
+      model: target.model ?? at.model,
+      effort: target.effort ?? at.effort,
     },
   };
 }

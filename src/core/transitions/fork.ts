@@ -6,16 +6,16 @@ export const fork: Transition = {
   attributes: ['next', 'cd', 'input', 'model', 'effort'],
   required: ['next'],
   variables: true,
-  follow: (at, go) => ({
+  follow: (at, target) => ({
     kind: 'on',
-    position: { ...at, state: go.next ?? at.state, input: null },
+    position: { ...at, state: target.next ?? at.state, input: null },
     worker: {
-      state: go.body,
-      input: go.input,
-      cwd: go.cd ?? at.cwd,
-      model: go.model,
-      effort: go.effort,
-      variables: go.variables,
+      state: target.body,
+      input: target.input,
+      cwd: target.cd ?? at.cwd,
+      model: target.model,
+      effort: target.effort,
+      variables: target.variables,
     },
   }),
 };

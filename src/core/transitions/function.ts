@@ -1,5 +1,5 @@
-import { call, enter } from './call.ts';
+import { call, enterCallee } from './call.ts';
 import type { Transition } from './transition.ts';
 
 /** `<function>`: a call that starts from nothing but its own prompt. */
-export const callFresh: Transition = { ...call, follow: (at, go) => enter(at, go, null) };
+export const callFresh: Transition = { ...call, follow: (at, target) => enterCallee(at, target, null) };

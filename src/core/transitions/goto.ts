@@ -6,5 +6,5 @@ export const goto: Transition = {
   attributes: ['input'],
   required: [],
   variables: false,
-  follow: (at, go) => ({ kind: 'on', position: { ...at, state: go.body, input: go.input } }),
+  follow: (at, target) => ({ kind: 'on', position: { ...at, state: target.body, input: target.input } }),
 };

@@ -6,16 +6,16 @@ export const reset: Transition = {
   attributes: ['cd', 'stack', 'input'],
   required: [],
   variables: false,
-  follow(at, go) {
-    const abandoned = go.stack === 'clear' ? at.stack.length : 0;
+  follow(at, target) {
+    const abandoned = target.stack === 'clear' ? at.stack.length : 0;
     return {
       kind: 'on',
       position: {
         ...at,
-        state: go.body,
-        input: go.input,
+        state: target.body,
+        input: target.input,
         session: null,
-        cwd: go.cd ?? at.cwd,
+        cwd: target.cd ?? at.cwd,
         stack: abandoned > 0 ? [] : at.stack,
       },
       ...(abandoned > 0 && { warning: abandonedWarning(at.state, abandoned) }),

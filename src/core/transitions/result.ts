@@ -6,9 +6,9 @@ export const result: Transition = {
   attributes: [],
   required: [],
   variables: false,
-  follow(at, go) {
+  follow(at, target) {
     const caller = at.stack.at(-1);
-    if (caller === undefined) return { kind: 'end', result: go.body };
-    return { kind: 'on', position: { ...caller, input: go.body, stack: at.stack.slice(0, -1) } };
+    if (caller === undefined) return { kind: 'end', result: target.body };
+    return { kind: 'on', position: { ...caller, input: target.body, stack: at.stack.slice(0, -1) } };
   },
 };

@@ -1,8 +1,8 @@
 import { widthOf } from '../fit.ts';
-import type { Clock, Screen, Size } from './screen.ts';
+import type { LiveClock, Screen, ScreenSize } from './screen.ts';
 
 /** What is to be seen at this moment. */
-export interface Picture {
+export interface LiveBlock {
   readonly lines: readonly string[];
   readonly title: string;
 }
@@ -13,12 +13,12 @@ const [SAVE_CURSOR, RESTORE_CURSOR] = [`${ESC}7`, `${ESC}8`];
 const [SAVE_TITLE, RESTORE_TITLE] = [`${ESC}[22;2t`, `${ESC}[23;2t`];
 const [CLEAR_LINE, CLEAR_BELOW] = [`${ESC}[K`, `${ESC}[J`];
 /** The rows that are kept free below the block. */
-const BELOW = 2;
-const SOON_MS = 80;
+const ROWS_BELOW = 2;
+const REPAINT_DELAY_MS = 80;
 const TICK_MS = 1_000;
 
 /** A picture on a screen that was so large. */
-interface Shown extends Picture {
+interface ShownBlock extends LiveBlock {
   readonly columns: number;
   readonly rows: number;
 }
@@ -31,16 +31,16 @@ interface Shown extends Picture {
  */
 export class Painter {
   private readonly screen: Screen;
-  private readonly clock: Clock;
-  private readonly draw: (now: number, size: Size) => Picture;
+  private readonly clock: LiveClock;
+  private readonly draw: (now: number, size: ScreenSize) => LiveBlock;
   private readonly stopListening: readonly (() => void)[];
-  private cancelSoon: (() => void) | undefined;
-  private finished: string[] = [];
+  private cancelRepaint: (() => void) | undefined;
+  private finishedLines: string[] = [];
   /** What is on the screen now; undefined as long as the screen is as we found it. */
-  private shown: Shown | undefined;
+  private shown: ShownBlock | undefined;
   private closed = false;
 
-  constructor(screen: Screen, clock: Clock, draw: (now: number, size: Size) => Picture) {
+  constructor(screen: Screen, clock: LiveClock, draw: (now: number, size: ScreenSize) => LiveBlock) {
     this.screen = screen;
     this.clock = clock;
     this.draw = draw;
@@ -56,41 +56,41 @@ export class Painter {
 
   /** Lets a finished line scroll away above the block. */
   print(line: string): void {
-    this.finished.push(line);
-    this.touch();
+    this.finishedLines.push(line);
+    this.scheduleRepaint();
   }
 
   /** Something has changed: a new frame is due. Many changes make one frame. */
-  touch(): void {
+  scheduleRepaint(): void {
     if (this.closed) return;
-    this.cancelSoon ??= this.clock.after(SOON_MS, () => this.paint());
+    this.cancelRepaint ??= this.clock.after(REPAINT_DELAY_MS, () => this.paint());
   }
 
   /** Takes the block away and gives the terminal back as it was. */
   close(): void {
     if (this.closed) return;
     this.stop();
-    const ending = this.shown === undefined ? '' : RESTORE_TITLE;
-    this.write(`${this.wipe()}${this.takeFinished()}${ending}`);
+    const restoreTitle = this.shown === undefined ? '' : RESTORE_TITLE;
+    this.write(`${this.eraseBlock()}${this.takeFinished()}${restoreTitle}`);
     this.shown = undefined;
   }
 
   private paint(): void {
-    this.cancelSoon?.();
-    this.cancelSoon = undefined;
+    this.cancelRepaint?.();
+    this.cancelRepaint = undefined;
     if (this.closed) return;
     const { columns, rows } = this.screen.size();
-    const room = { columns, rows: Math.max(1, rows - BELOW), colour: this.screen.colour };
-    const picture = this.draw(this.clock.now(), room);
-    if (this.isShown(picture, columns)) return;
-    const title = picture.title === (this.shown?.title ?? '') ? '' : `${ESC}]2;${picture.title}\u0007`;
-    const opening = this.shown === undefined ? SAVE_TITLE : '';
-    const way = this.finished.length > 0 ? this.wipe() : this.toTop();
-    const start = `${opening}${title}${way}${this.takeFinished()}`;
-    const block = picture.lines.join(`${CLEAR_LINE}\r\n`);
-    const below = picture.lines.length === 0 ? '' : `\r\n\n${ESC}[A`;
+    const area = { columns, rows: Math.max(1, rows - ROWS_BELOW), colour: this.screen.colour };
+    const drawn = this.draw(this.clock.now(), area);
+    if (this.isShown(drawn, columns)) return;
+    const title = drawn.title === (this.shown?.title ?? '') ? '' : `${ESC}]2;${drawn.title}\u0007`;
+    const saveTitle = this.shown === undefined ? SAVE_TITLE : '';
+    const moveToStart = this.finishedLines.length > 0 ? this.eraseBlock() : this.toTop();
+    const start = `${saveTitle}${title}${moveToStart}${this.takeFinished()}`;
+    const block = drawn.lines.join(`${CLEAR_LINE}\r\n`);
+    const below = drawn.lines.length === 0 ? '' : `\r\n\n${ESC}[A`;
     this.write(`${BEGIN_FRAME}${start}${block}${CLEAR_BELOW}${below}${SAVE_CURSOR}${END_FRAME}`);
-    this.shown = { ...picture, columns, rows };
+    this.shown = { ...drawn, columns, rows };
   }
 
   /** The process ends, or sleeps, and somebody else writes from here on: the block is left standing. */
@@ -100,9 +100,9 @@ export class Painter {
     this.shown = undefined;
   }
 
-  private isShown({ lines, title }: Picture, columns: number): boolean {
-    const { shown, finished } = this;
-    if (finished.length > 0) return false;
+  private isShown({ lines, title }: LiveBlock, columns: number): boolean {
+    const { shown, finishedLines } = this;
+    if (finishedLines.length > 0) return false;
     if (shown === undefined) return lines.length === 0;
     const same = lines.length === shown.lines.length && lines.every((line, index) => line === shown.lines[index]);
     return same && title === shown.title && columns === shown.columns;
@@ -122,10 +122,10 @@ export class Painter {
   }
 
   /** The block taken away, row by row: tmux keeps in its history what is cleared all at once. */
-  private wipe(): string {
+  private eraseBlock(): string {
     if (this.shown === undefined) return '';
     if (this.shown.lines.length === 0) return this.toCursor();
-    const rows = this.rowsOf(this.shown.lines) + BELOW;
+    const rows = this.rowsOf(this.shown.lines) + ROWS_BELOW;
     return `${this.toTop()}${Array(rows).fill(CLEAR_LINE).join(`${ESC}[B`)}${ESC}[${rows - 1}A`;
   }
 
@@ -136,8 +136,8 @@ export class Painter {
   }
 
   private takeFinished(): string {
-    const lines = this.finished.map((line) => `${line}\r\n`).join('');
-    this.finished = [];
+    const lines = this.finishedLines.map((line) => `${line}\r\n`).join('');
+    this.finishedLines = [];
     return lines;
   }
 
@@ -147,7 +147,7 @@ export class Painter {
 
   private stop(): void {
     this.closed = true;
-    this.cancelSoon?.();
+    this.cancelRepaint?.();
     for (const stop of this.stopListening) stop();
   }
 }

@@ -1,59 +1,61 @@
 import { shorten, widthOf } from '../fit.ts';
-import { oneLine } from '../harmless.ts';
-import { dyeFor } from '../ink.ts';
-import { clock, counted, dollars } from '../words.ts';
-import { agentLines, type Pen } from './agent-lines.ts';
-import { footerLines } from './footer.ts';
-import type { Size } from './screen.ts';
-import type { AgentView, View } from './view.ts';
+import { sanitizeLine } from '../harmless.ts';
+import { createColorizer } from '../ink.ts';
+import { formatClock, formatCount, formatDollars } from '../words.ts';
+import { type LiveContext, renderAgentLines } from './agent-lines.ts';
+import { renderFooter } from './footer.ts';
+import type { ScreenSize } from './screen.ts';
+import type { AgentView, LiveView } from './view.ts';
 
 /** The live block for a screen of this size: never more lines than it has rows, and none as wide as the screen. */
-export function render(view: View, now: number, { columns, rows, colour }: Size): readonly string[] {
+export function renderLiveView(view: LiveView, now: number, { columns, rows, colour }: ScreenSize): readonly string[] {
   if (view.worked.life === null) return [];
   // A full line would leave the cursor between two rows.
-  const pen: Pen = { now, columns: Math.max(1, columns - 1), dye: dyeFor(colour) };
-  const footer = footerLines(view, pen);
-  const head = rows < FEW_ROWS ? [] : [rule(view, pen)];
-  const room = rows - Math.min(KEPT_FOR_HISTORY, Math.floor(rows / 4)) - head.length - footer.length;
-  const lines = [...head, ...people(liveOf(view), Math.max(0, room), pen), ...footer];
-  return lines.slice(-rows).map((line) => (widthOf(line) > pen.columns ? shorten(oneLine(line), pen.columns) : line));
+  const context: LiveContext = { now, columns: Math.max(1, columns - 1), colorize: createColorizer(colour) };
+  const footer = renderFooter(view, context);
+  const head = rows < FEW_ROWS ? [] : [renderRule(view, context)];
+  const room = rows - Math.min(ROWS_FOR_HISTORY, Math.floor(rows / 4)) - head.length - footer.length;
+  const lines = [...head, ...renderAgents(listShownAgents(view), Math.max(0, room), context), ...footer];
+  return lines
+    .slice(-rows)
+    .map((line) => (widthOf(line) > context.columns ? shorten(sanitizeLine(line), context.columns) : line));
 }
 
 /** What the title of the window says; nothing before the run has begun. */
-export function titleOf(view: View, now: number): string {
+export function formatWindowTitle(view: LiveView, now: number): string {
   if (view.name === '') return '';
-  const live = liveOf(view);
+  const live = listShownAgents(view);
   const limit = live.find(({ wait }) => wait?.why === 'usage_limit')?.wait;
   const [only, second] = live;
-  const where =
+  const activity =
     view.stop !== null || view.interrupts > 0
       ? 'stopping'
       : limit
-        ? `waiting until ${clock(limit.untilMs, now)}`
+        ? `waiting until ${formatClock(limit.untilMs, now)}`
         : second === undefined
           ? (only?.state ?? 'ending')
-          : counted(live.length, 'agent');
-  return oneLine(`raymond: ${view.name} — ${where} ${dollars(view.spentMicros)}`);
+          : formatCount(live.length, 'agent');
+  return sanitizeLine(`raymond: ${view.name} — ${activity} ${formatDollars(view.spentMicros)}`);
 }
 
 const FEW_ROWS = 8;
-const KEPT_FOR_HISTORY = 6;
-const RANKS: readonly AgentView['phase'][] = ['running', 'sleeping', 'ready'];
+const ROWS_FOR_HISTORY = 6;
+const PHASE_RANKS: readonly AgentView['phase'][] = ['running', 'sleeping', 'ready'];
 
 /** The agents that go on. Once the run stops, only those whose turn comes to its end. */
-const liveOf = ({ agents, stop }: View): readonly AgentView[] =>
-  [...agents.values()].filter(({ phase }) => (stop === null ? RANKS.includes(phase) : phase === 'running'));
+const listShownAgents = ({ agents, stop }: LiveView): readonly AgentView[] =>
+  [...agents.values()].filter(({ phase }) => (stop === null ? PHASE_RANKS.includes(phase) : phase === 'running'));
 
 /** All agents in the order of their birth, or if they are too many, as many as there is room for, the busy ones first. */
-function people(live: readonly AgentView[], room: number, pen: Pen): readonly string[] {
-  if (live.length <= room) return agentLines(live, pen);
+function renderAgents(live: readonly AgentView[], room: number, context: LiveContext): readonly string[] {
+  if (live.length <= room) return renderAgentLines(live, context);
   if (room === 0) return [];
-  const ranked = live.toSorted((a, b) => RANKS.indexOf(a.phase) - RANKS.indexOf(b.phase));
+  const ranked = live.toSorted((a, b) => PHASE_RANKS.indexOf(a.phase) - PHASE_RANKS.indexOf(b.phase));
   const [shown, rest] = [ranked.slice(0, room - 1), ranked.slice(room - 1)];
-  return [...agentLines(shown, pen), pen.dye('dim', more(rest))];
+  return [...renderAgentLines(shown, context), context.colorize('dim', formatHiddenAgents(rest))];
 }
 
-function more(rest: readonly AgentView[]): string {
+function formatHiddenAgents(rest: readonly AgentView[]): string {
   const running = rest.filter(({ phase }) => phase === 'running').length;
   const waiting = rest.length - running;
   const parts = [running > 0 ? `${running} running` : '', waiting > 0 ? `${waiting} waiting` : ''];
@@ -61,7 +63,7 @@ function more(rest: readonly AgentView[]): string {
 }
 
 /** A line between what has happened and what goes on, with the name of the run. */
-function rule({ run, name }: View, { columns, dye }: Pen): string {
-  const label = shorten(oneLine(run || name), Math.max(0, columns - 6));
-  return dye('dim', `── ${label} ${'─'.repeat(Math.max(0, columns - widthOf(label) - 4))}`);
+function renderRule({ run, name }: LiveView, { columns, colorize }: LiveContext): string {
+  const label = shorten(sanitizeLine(run || name), Math.max(0, columns - 6));
+  return colorize('dim', `── ${label} ${'─'.repeat(Math.max(0, columns - widthOf(label) - 4))}`);
 }

@@ -1,5 +1,5 @@
 /** How much there is to draw on. */
-export interface Size {
+export interface ScreenSize {
   readonly columns: number;
   readonly rows: number;
   readonly colour: boolean;
@@ -12,16 +12,16 @@ export interface Screen {
   readonly size: () => { readonly columns: number; readonly rows: number };
   readonly colour: boolean;
   /** Calls back when the size has changed, until it is told to stop. */
-  readonly onResize: (act: () => void) => () => void;
+  readonly onResize: (action: () => void) => () => void;
   /** Calls `leave` before the process ends or is put to sleep, and `back` when it has woken; until it is told to stop. */
   readonly onLeave: (leave: () => void, back: () => void) => () => void;
 }
 
 /** Time as the painter needs it. What is to be done later must not keep the process alive. */
-export interface Clock {
+export interface LiveClock {
   readonly now: () => number;
   /** Does it once, later, unless it is told not to. */
-  readonly after: (ms: number, act: () => void) => () => void;
+  readonly after: (ms: number, action: () => void) => () => void;
   /** Does it again and again, until it is told to stop. */
-  readonly every: (ms: number, act: () => void) => () => void;
+  readonly every: (ms: number, action: () => void) => () => void;
 }

@@ -1,8 +1,8 @@
 import type { Activity, Doing } from '../../core/activity.ts';
 import type { Phase } from '../../core/agent.ts';
 import type { Event, RunResumed, RunStarted } from '../../core/event.ts';
-import type { Stop } from '../../core/run.ts';
-import { NEVER_WORKED, type Worked, workedAfter } from '../worked.ts';
+import type { StopReason } from '../../core/run.ts';
+import { NO_WORK_TIME, updateWorkTime, type WorkTime } from '../worked.ts';
 
 /** An agent as the live view shows it. */
 export interface AgentView {
@@ -18,25 +18,25 @@ export interface AgentView {
 }
 
 /** A run as the live view shows it: all that is known of it from its events and activities. */
-export interface View {
+export interface LiveView {
   /** What the title calls it; empty before the run has begun. */
   readonly name: string;
   readonly run: string;
-  readonly worked: Worked;
+  readonly worked: WorkTime;
   readonly budgetMicros: number | null;
   readonly spentMicros: number;
   /** In the order of their birth. Those that ended with a result are only counted. */
   readonly agents: ReadonlyMap<string, AgentView>;
   readonly ended: number;
-  readonly stop: Stop | null;
+  readonly stop: StopReason | null;
   /** How often the user has pressed Ctrl-C. */
   readonly interrupts: number;
 }
 
-export const EMPTY_VIEW: View = {
+export const EMPTY_VIEW: LiveView = {
   name: '',
   run: '',
-  worked: NEVER_WORKED,
+  worked: NO_WORK_TIME,
   budgetMicros: null,
   spentMicros: 0,
   agents: new Map(),
@@ -46,21 +46,21 @@ export const EMPTY_VIEW: View = {
 };
 
 /** The view once all this has happened, in order. */
-export function viewAfter(view: View, events: Iterable<Event>): View {
+export function applyEvents(view: LiveView, events: Iterable<Event>): LiveView {
   const agents = new Map(view.agents);
   let next = view;
   for (const event of events) {
-    next = runAfter({ ...next, worked: workedAfter(next.worked, event) }, event);
+    next = applyRunEvent({ ...next, worked: updateWorkTime(next.worked, event) }, event);
     if (event.kind === 'agent_ended') agents.delete(event.agent);
-    else if ('agent' in event && !UNSEEN.has(event.kind)) {
-      agents.set(event.agent, agentAfter(agents.get(event.agent) ?? newcomer(event), event));
+    else if ('agent' in event && !IGNORED_KINDS.has(event.kind)) {
+      agents.set(event.agent, applyAgentEvent(agents.get(event.agent) ?? createAgentView(event), event));
     }
   }
   return { ...next, agents };
 }
 
 /** The view once all this was seen, in order. What belongs to a turn that is over comes too late. */
-export function viewSeeing(view: View, activities: Iterable<Activity>): View {
+export function applyActivities(view: LiveView, activities: Iterable<Activity>): LiveView {
   const agents = new Map(view.agents);
   for (const { agent: id, at, doing } of activities) {
     const agent = agents.get(id);
@@ -69,12 +69,12 @@ export function viewSeeing(view: View, activities: Iterable<Activity>): View {
   return { ...view, agents };
 }
 
-function runAfter(view: View, event: Event): View {
+function applyRunEvent(view: LiveView, event: Event): LiveView {
   switch (event.kind) {
     case 'run_started':
-      return { ...begun(view, event), name: event.name, run: event.run };
+      return { ...applyRunStart(view, event), name: event.name, run: event.run };
     case 'run_resumed':
-      return begun(view, event);
+      return applyRunStart(view, event);
     case 'run_stopping':
       return { ...view, stop: event.stop };
     case 'turn_ended':
@@ -87,18 +87,18 @@ function runAfter(view: View, event: Event): View {
   }
 }
 
-const begun = (view: View, { options }: RunStarted | RunResumed): View => ({
+const applyRunStart = (view: LiveView, { options }: RunStarted | RunResumed): LiveView => ({
   ...view,
   budgetMicros: options.budgetMicros,
   stop: null,
 });
 
-type OfAgent = Extract<Event, { readonly agent: string }>;
+type AgentEvent = Extract<Event, { readonly agent: string }>;
 
 /** These change nothing that is shown of an agent, and may come when it is long gone. */
-const UNSEEN: ReadonlySet<Event['kind']> = new Set(['warning', 'reminded', 'session_lost']);
+const IGNORED_KINDS: ReadonlySet<Event['kind']> = new Set(['warning', 'reminded', 'session_lost']);
 
-const PHASES: Partial<Record<Event['kind'], Phase['kind']>> = {
+const PHASES_BY_EVENT: Partial<Record<Event['kind'], Phase['kind']>> = {
   woken: 'ready',
   agent_resumed: 'ready',
   answer_withheld: 'withheld',
@@ -107,25 +107,25 @@ const PHASES: Partial<Record<Event['kind'], Phase['kind']>> = {
   agent_failed: 'failed',
 };
 
-const newcomer = ({ agent: id, state }: OfAgent): AgentView => {
+const createAgentView = ({ agent: id, state }: AgentEvent): AgentView => {
   return { id, state, phase: 'ready', since: null, doing: null, wait: null, costMicros: 0 };
 };
 
-const AT_REST = { since: null, doing: null, wait: null };
+const IDLE = { since: null, doing: null, wait: null };
 
-function agentAfter(agent: AgentView, event: OfAgent): AgentView {
+function applyAgentEvent(agent: AgentView, event: AgentEvent): AgentView {
   switch (event.kind) {
     case 'turn_started':
-      return { ...agent, ...AT_REST, state: event.state, phase: 'running', since: event.at };
+      return { ...agent, ...IDLE, state: event.state, phase: 'running', since: event.at };
     case 'turn_ended':
-      return { ...agent, ...AT_REST, phase: 'ready', costMicros: agent.costMicros + event.costMicros };
+      return { ...agent, ...IDLE, phase: 'ready', costMicros: agent.costMicros + event.costMicros };
     case 'transition':
-      return { ...agent, ...AT_REST, phase: 'ready', state: event.to ?? event.state };
+      return { ...agent, ...IDLE, phase: 'ready', state: event.to ?? event.state };
     case 'sleeping': {
       const { why, untilMs, message } = event;
-      return { ...agent, ...AT_REST, phase: 'sleeping', wait: { why, untilMs, message } };
+      return { ...agent, ...IDLE, phase: 'sleeping', wait: { why, untilMs, message } };
     }
     default:
-      return { ...agent, ...AT_REST, phase: PHASES[event.kind] ?? agent.phase };
+      return { ...agent, ...IDLE, phase: PHASES_BY_EVENT[event.kind] ?? agent.phase };
   }
 }

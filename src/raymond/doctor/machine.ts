@@ -1,70 +1,75 @@
 import { readFile } from 'node:fs/promises';
-import { isAtLeast, parseVersion, type Version, versionText } from '../../turns/claude/version.ts';
-import { askProgram, firstLine } from '../ask-program.ts';
-import { type Check, odd, well, wrong } from './check.ts';
+import { type ClaudeVersion, formatClaudeVersion, isAtLeast, parseClaudeVersion } from '../../turns/claude/version.ts';
+import { execProgram, firstLine } from '../ask-program.ts';
+import { errorResult, type HealthCheck, okResult, warningResult } from './check.ts';
 
-const OLDEST_NODE: Version = [20, 19, 0];
-const SHELL = '/bin/bash';
+const MIN_NODE_VERSION: ClaudeVersion = [20, 19, 0];
+const BASH_PATH = '/bin/bash';
 
 /** Whether this Node is one that Raymond is tested with. */
-export const node: Check = async () => judgeNode(process.versions.node, process.execPath);
+export const checkNode: HealthCheck = async () => checkNodeVersion(process.versions.node, process.execPath);
 
 /** Likewise for any version. */
-export function judgeNode(version: string, path: string): ReturnType<typeof well> {
-  const parsed = parseVersion(version);
-  if (parsed !== null && isAtLeast(parsed, OLDEST_NODE)) return well(`${version} at ${path}`);
-  const said = `${version} at ${path}; Raymond needs ${versionText(OLDEST_NODE)} or newer`;
-  return wrong(said, 'Install a newer Node: https://nodejs.org');
+export function checkNodeVersion(version: string, path: string): ReturnType<typeof okResult> {
+  const parsed = parseClaudeVersion(version);
+  if (parsed !== null && isAtLeast(parsed, MIN_NODE_VERSION)) return okResult(`${version} at ${path}`);
+  const message = `${version} at ${path}; Raymond needs ${formatClaudeVersion(MIN_NODE_VERSION)} or newer`;
+  return errorResult(message, 'Install a newer Node: https://nodejs.org');
 }
 
 /** Whether scripts can be run. */
-export const bash: Check = async ({ cwd, env }) => {
+export const checkBash: HealthCheck = async ({ cwd, env }) => {
   if (process.platform === 'win32') return null;
-  const { stdout, stderr, code, failure } = await askProgram(SHELL, ['-c', 'echo "$BASH_VERSION"'], { cwd, env });
-  if (code === 0 && stdout.trim() !== '') return well(`${stdout.trim()} at ${SHELL}`);
-  if (failure === 'ENOENT') return wrong(`there is no ${SHELL}, which runs the scripts (.sh)`, 'Install bash.');
-  const why = firstLine(stderr) || failure || 'it said nothing';
-  return wrong(`${SHELL} does not work: ${why}`, 'Scripts (.sh) need it; install it anew.');
+  const { stdout, stderr, exitCode, spawnError } = await execProgram(BASH_PATH, ['-c', 'echo "$BASH_VERSION"'], {
+    cwd,
+    env,
+  });
+  if (exitCode === 0 && stdout.trim() !== '') return okResult(`${stdout.trim()} at ${BASH_PATH}`);
+  if (spawnError === 'ENOENT')
+    return errorResult(`there is no ${BASH_PATH}, which runs the scripts (.sh)`, 'Install bash.');
+  const reason = firstLine(stderr) || spawnError || 'it said nothing';
+  return errorResult(`${BASH_PATH} does not work: ${reason}`, 'Scripts (.sh) need it; install it anew.');
 };
 
 /** Whether what agents do to files can be seen and taken back. */
-export const git: Check = async (patient) => {
-  const said = await askProgram('git', ['--version'], patient);
-  if (said.failure !== null || said.code !== 0) {
-    return odd('not found', 'Raymond itself does not need it; workflows that commit do.');
+export const checkGit: HealthCheck = async (context) => {
+  const result = await execProgram('git', ['--version'], context);
+  if (result.spawnError !== null || result.exitCode !== 0) {
+    return warningResult('not found', 'Raymond itself does not need it; workflows that commit do.');
   }
-  const version = parseVersion(said.stdout);
-  const name = version === null ? firstLine(said.stdout) : versionText(version);
-  const here = await askProgram('git', ['rev-parse', '--show-toplevel'], patient);
-  if (here.code === 0) return well(`${name}, repository ${here.stdout.trim()}`);
-  if (/not a git repository/i.test(here.stderr)) {
-    return odd(
+  const version = parseClaudeVersion(result.stdout);
+  const name = version === null ? firstLine(result.stdout) : formatClaudeVersion(version);
+  const repository = await execProgram('git', ['rev-parse', '--show-toplevel'], context);
+  if (repository.exitCode === 0) return okResult(`${name}, repository ${repository.stdout.trim()}`);
+  if (/not a git repository/i.test(repository.stderr)) {
+    return warningResult(
       `${name}; this folder is in no repository`,
       'In one, you can see and take back what agents change: git init',
     );
   }
-  return odd(`${name}; it says: ${firstLine(here.stderr)}`, 'Fix this if agents should use git here.');
+  return warningResult(`${name}; it says: ${firstLine(repository.stderr)}`, 'Fix this if agents should use git here.');
 };
 
-const FEWEST_FILES = 1_024;
-const FEWEST_PROCESSES = 500;
+const MIN_OPEN_FILES = 1_024;
+const MIN_PROCESSES = 500;
 
 /** How much the system lets us have at once. A Claude Code is some dozen threads, and its tools come on top. */
-export const limits: Check = async (patient) => {
+export const checkProcessLimits: HealthCheck = async (context) => {
   if (process.platform === 'win32') return null;
-  const { stdout, code } = await askProgram(SHELL, ['-c', 'ulimit -n; ulimit -u'], patient);
-  if (code !== 0) return null;
-  const group = await readFile('/sys/fs/cgroup/pids.max', 'utf8').catch(() => '');
-  const [files = Number.NaN, user = Number.NaN] = stdout.split('\n').map(countOf);
-  const processes = Math.min(user, group === '' ? user : countOf(group));
-  const said = `${shown(files)} open files, ${shown(processes)} processes`;
-  if (files < FEWEST_FILES) return odd(said, `Few files: \`ulimit -n ${FEWEST_FILES}\` before a run with many agents.`);
-  if (processes < FEWEST_PROCESSES) {
-    return odd(said, 'Few processes: let fewer turns run at once (--parallel 2), or raise the limit.');
+  const { stdout, exitCode } = await execProgram(BASH_PATH, ['-c', 'ulimit -n; ulimit -u'], context);
+  if (exitCode !== 0) return null;
+  const cgroupLimit = await readFile('/sys/fs/cgroup/pids.max', 'utf8').catch(() => '');
+  const [files = Number.NaN, userProcesses = Number.NaN] = stdout.split('\n').map(parseLimit);
+  const processes = Math.min(userProcesses, cgroupLimit === '' ? userProcesses : parseLimit(cgroupLimit));
+  const message = `${formatLimit(files)} open files, ${formatLimit(processes)} processes`;
+  if (files < MIN_OPEN_FILES)
+    return warningResult(message, `Few files: \`ulimit -n ${MIN_OPEN_FILES}\` before a run with many agents.`);
+  if (processes < MIN_PROCESSES) {
+    return warningResult(message, 'Few processes: let fewer turns run at once (--parallel 2), or raise the limit.');
   }
-  return well(said);
+  return okResult(message);
 };
 
-const countOf = (word: string): number => (/^\d+$/.test(word.trim()) ? Number(word) : Number.POSITIVE_INFINITY);
+const parseLimit = (text: string): number => (/^\d+$/.test(text.trim()) ? Number(text) : Number.POSITIVE_INFINITY);
 
-const shown = (count: number): string => (Number.isFinite(count) ? String(count) : 'any number of');
+const formatLimit = (count: number): string => (Number.isFinite(count) ? String(count) : 'any number of');

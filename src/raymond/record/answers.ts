@@ -1,74 +1,74 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import { foldersNamed } from '../../core/answer.ts';
+import { findNamedFolders } from '../../core/answer.ts';
 import type { FailureKind } from '../../core/failure.ts';
-import { usdOf } from '../../core/ledger.ts';
+import { microsToUsd } from '../../core/ledger.ts';
 import { isPrompt } from '../../core/names.ts';
 import { recordedExit, turnFiles } from '../../process/turn-files.ts';
-import { faultOfPath } from '../../scenario/answer-schema.ts';
-import type { FailureName } from '../../scenario/scenario.ts';
-import { readEvent } from '../../turns/claude/events.ts';
+import { explainInvalidPath } from '../../scenario/answer-schema.ts';
+import type { CannedFailureName } from '../../scenario/scenario.ts';
+import { parseClaudeLine } from '../../turns/claude/events.ts';
 import { FilesWritten } from '../../turns/claude/files-written.ts';
-import { EMPTY_TRANSCRIPT, hear, type Transcript } from '../../turns/claude/transcript.ts';
-import type { KeptTurn } from './visits.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../../turns/claude/transcript.ts';
+import type { RecordedTurn } from './visits.ts';
 
 /** An answer as it is written into a scenario file. */
-export type GivenAnswer = Readonly<Record<string, unknown>>;
+export type RecordedAnswer = Readonly<Record<string, unknown>>;
 
 /** What is needed to make answers of turns. */
-export interface Recorder {
-  readonly folderOf: (turn: KeptTurn) => string;
+export interface RecordingContext {
+  readonly folderOf: (turn: RecordedTurn) => string;
   readonly cwdOf: (agent: string) => string;
   /** Makes a text fit to be shown to others, as an agent sees it. */
   readonly scrub: (agent: string, text: string) => string;
   /** What is known of files, by path. */
   readonly files: Map<string, string>;
   /** Told what could not be recorded. */
-  readonly note: (message: string) => void;
+  readonly addNote: (message: string) => void;
 }
 
 /** Whether the files of a turn are there. */
-export const isOnRecord = (recorder: Recorder, turn: KeptTurn): boolean =>
-  existsSync(turnFiles(recorder.folderOf(turn)).stdout);
+export const hasTurnFiles = (context: RecordingContext, turn: RecordedTurn): boolean =>
+  existsSync(turnFiles(context.folderOf(turn)).stdout);
 
 /** What a turn answered. */
-export function answerOf(recorder: Recorder, turn: KeptTurn): GivenAnswer {
-  const answer = isPrompt(turn.end.state) ? promptAnswer(recorder, turn) : scriptAnswer(recorder, turn);
+export function recordAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
+  const answer = isPrompt(turn.end.state) ? recordPromptAnswer(context, turn) : recordScriptAnswer(context, turn);
   const seconds = Math.round(turn.end.durationMs / 1000);
   return { ...answer, ...(seconds > 0 && { seconds }) };
 }
 
-function promptAnswer(recorder: Recorder, turn: KeptTurn): GivenAnswer {
+function recordPromptAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
   const { end, micros, resetsInMs } = turn;
-  const said = new FilesWritten(recorder.files);
+  const filesWritten = new FilesWritten(context.files);
   let transcript: Transcript = EMPTY_TRANSCRIPT;
-  let cwd = recorder.cwdOf(end.agent);
-  for (const line of readFileSync(turnFiles(recorder.folderOf(turn)).stdout, 'utf8').split('\n')) {
-    const event = readEvent(line);
-    transcript = hear(transcript, event);
+  let cwd = context.cwdOf(end.agent);
+  for (const line of readFileSync(turnFiles(context.folderOf(turn)).stdout, 'utf8').split('\n')) {
+    const event = parseClaudeLine(line);
+    transcript = addClaudeEvent(transcript, event);
     if (event.kind === 'init') cwd = event.cwd ?? cwd;
-    said.hear(line);
+    filesWritten.addLine(line);
   }
-  const text = fitted(recorder, turn, textOf(transcript, end.failure !== null));
-  const write = { ...writtenBy(recorder, turn, cwd, said), ...foldersIn(text) };
-  const fail = end.failure === null ? null : failureOf(end.failure, transcript);
-  const deny = end.denials.map((tool) => fitted(recorder, turn, tool.replace(/^(\w+)\(([\s\S]*)\)$/, '$1 $2')));
+  const text = toScenarioText(context, turn, answerText(transcript, end.failure !== null));
+  const write = { ...recordWrittenFiles(context, turn, cwd, filesWritten), ...placeholderFiles(text) };
+  const fail = end.failure === null ? null : failureName(end.failure, transcript);
+  const deny = end.denials.map((tool) => toScenarioText(context, turn, tool.replace(/^(\w+)\(([\s\S]*)\)$/, '$1 $2')));
   return {
     ...((text !== '' || fail === null) && { text }),
     ...(Object.keys(write).length > 0 && { write }),
     ...(deny.length > 0 && { deny }),
     ...(fail !== null && { fail }),
     ...(fail === 'usage_limit' && resetsInMs !== null && { resets_in: Math.max(0, Math.round(resetsInMs / 1000)) }),
-    ...(micros > 0 && { cost: usdOf(micros) }),
+    ...(micros > 0 && { cost: microsToUsd(micros) }),
   };
 }
 
 /** What counts as the answer; of a turn that failed, what had been said until then. */
-const textOf = ({ ownResult, lastText }: Transcript, hasFailed: boolean): string =>
+const answerText = ({ ownResult, lastText }: Transcript, hasFailed: boolean): string =>
   (hasFailed ? null : ownResult?.text) || lastText?.text || '';
 
 /** A failure by the name that whoever writes scenarios knows it by. */
-function failureOf(kind: FailureKind, { ownResult }: Transcript): FailureName {
+function failureName(kind: FailureKind, { ownResult }: Transcript): CannedFailureName {
   switch (kind) {
     case 'transient':
       return ownResult === null ? 'no_result' : 'overloaded';
@@ -82,48 +82,48 @@ function failureOf(kind: FailureKind, { ownResult }: Transcript): FailureName {
   }
 }
 
-function scriptAnswer(recorder: Recorder, turn: KeptTurn): GivenAnswer {
-  const { stdout, stderr } = turnFiles(recorder.folderOf(turn));
-  const text = fitted(recorder, turn, readFileSync(stdout, 'utf8'));
-  const aside = existsSync(stderr) ? fitted(recorder, turn, readFileSync(stderr, 'utf8')) : '';
-  const write = foldersIn(text);
-  const exit = turn.end.failure === null ? 0 : recordedExit(recorder.folderOf(turn)) || 1;
+function recordScriptAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
+  const { stdout, stderr } = turnFiles(context.folderOf(turn));
+  const text = toScenarioText(context, turn, readFileSync(stdout, 'utf8'));
+  const errorText = existsSync(stderr) ? toScenarioText(context, turn, readFileSync(stderr, 'utf8')) : '';
+  const write = placeholderFiles(text);
+  const exit = turn.end.failure === null ? 0 : recordedExit(context.folderOf(turn)) || 1;
   return {
     text,
-    ...(aside !== '' && { stderr: aside }),
+    ...(errorText !== '' && { stderr: errorText }),
     ...(exit !== 0 && { exit }),
     ...(Object.keys(write).length > 0 && { write }),
   };
 }
 
 /** The files that a turn has written in the folder it worked in. */
-function writtenBy(
-  recorder: Recorder,
-  turn: KeptTurn,
+function recordWrittenFiles(
+  context: RecordingContext,
+  turn: RecordedTurn,
   cwd: string,
   { files, unknown }: FilesWritten,
 ): Record<string, string> {
   const { agent, state, turn: number } = turn.end;
   const write: Record<string, string> = {};
-  const skip = (name: string, why: string): void =>
-    recorder.note(`${state}, turn ${number} of ${agent}: ${recorder.scrub(agent, name)} is not recorded: ${why}`);
-  for (const name of unknown) skip(name, 'it was edited, and nothing tells what it held before');
+  const skipFile = (name: string, reason: string): void =>
+    context.addNote(`${state}, turn ${number} of ${agent}: ${context.scrub(agent, name)} is not recorded: ${reason}`);
+  for (const name of unknown) skipFile(name, 'it was edited, and nothing tells what it held before');
   for (const [name, content] of files) {
-    const inside = isAbsolute(name) ? relative(cwd, name) : name;
+    const relativePath = isAbsolute(name) ? relative(cwd, name) : name;
     // What begins with a backslash would be taken for an absolute path.
-    const given = fitted(recorder, turn, inside).replace(/^\\/, './\\');
-    if (faultOfPath(inside) === undefined) write[given] = fitted(recorder, turn, content);
-    else skip(name, 'it lies outside of the working directory');
+    const recordedPath = toScenarioText(context, turn, relativePath).replace(/^\\/, './\\');
+    if (explainInvalidPath(relativePath) === undefined) write[recordedPath] = toScenarioText(context, turn, content);
+    else skipFile(name, 'it lies outside of the working directory');
   }
   return write;
 }
 
 /** Somebody has made the folders that a tag wants to be worked in; for a scenario it is the answer with the tag. */
-function foldersIn(text: string): Record<string, string> {
-  const folders = foldersNamed(text, []).filter((folder) => faultOfPath(`${folder}/x`) === undefined);
+function placeholderFiles(text: string): Record<string, string> {
+  const folders = findNamedFolders(text, []).filter((folder) => explainInvalidPath(`${folder}/x`) === undefined);
   return Object.fromEntries(folders.filter((folder) => folder !== '.').map((folder) => [join(folder, '.keep'), '']));
 }
 
 /** A text for others to see, which is no template whatever it holds. */
-const fitted = ({ scrub }: Recorder, { end }: KeptTurn, text: string): string =>
-  scrub(end.agent, text).replace(/\{\{\s*[^\s{}]+\s*\}\}/g, (written) => `\\${written}`);
+const toScenarioText = ({ scrub }: RecordingContext, { end }: RecordedTurn, text: string): string =>
+  scrub(end.agent, text).replace(/\{\{\s*[^\s{}]+\s*\}\}/g, (template) => `\\${template}`);

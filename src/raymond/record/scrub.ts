@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 
 /** What must not be found in a recording. */
-export interface Machine {
+export interface ScrubOptions {
   /** The folders that texts are seen from: what lies in one of them is told from there. The first that fits counts. */
   readonly folders: readonly string[];
   readonly home: string;
@@ -10,76 +10,95 @@ export interface Machine {
   readonly env: NodeJS.ProcessEnv;
 }
 
-export const MASK = '[masked]';
+export const SECRET_MASK = '[masked]';
 const ELSEWHERE = '/elsewhere';
 
 /** Makes texts fit to be shown to others: without keys and tokens, and without paths of this machine. */
-export function newScrubber({ folders, home, roots, env }: Machine): (text: string) => string {
-  const known = secretsIn(env);
-  const own = folders.flatMap((folder) => [folder, folder.replaceAll('/', '\\')]);
-  const absolute = new RegExp(
-    `(?<![\\w.~/\\\\<-])/(?:${[...new Set([...ROOTS, ...roots])].map(literally).join('|')})(?:/${SEGMENT}*)*(?![\\w.-])`,
+export function createScrubber({ folders, home, roots, env }: ScrubOptions): (text: string) => string {
+  const secrets = secretValues(env);
+  const folderSpellings = folders.flatMap((folder) => [folder, folder.replaceAll('/', '\\')]);
+  const absolutePathPattern = new RegExp(
+    `(?<![\\w.~/\\\\<-])/(?:${[...new Set([...COMMON_ROOTS, ...roots])].map(escapeRegExp).join('|')})(?:/${SEGMENT}*)*(?![\\w.-])`,
     'g',
   );
   return (text) => {
     let clean = text;
-    for (const secret of known) clean = clean.replaceAll(secret, MASK);
-    for (const [pattern, by] of SECRETS) clean = clean.replace(pattern, by);
-    for (const folder of own) clean = inside(clean, folder, '', '.');
-    clean = inside(clean, home, '~/', '~').replace(HOMES, '~');
-    clean = clean.replace(absolute, (path) => (isEverywhere(path) ? path : `${ELSEWHERE}/${posix.basename(path)}`));
-    return clean.replace(DRIVES, (path) => `${ELSEWHERE}/${path.split(/[\\/]/).findLast(Boolean) ?? ''}`);
+    for (const secret of secrets) clean = clean.replaceAll(secret, SECRET_MASK);
+    for (const [pattern, replacement] of SECRET_PATTERNS) clean = clean.replace(pattern, replacement);
+    for (const folder of folderSpellings) clean = replaceFolder(clean, folder, '', '.');
+    clean = replaceFolder(clean, home, '~/', '~').replace(HOME_PATHS, '~');
+    clean = clean.replace(absolutePathPattern, (path) =>
+      isStandardPath(path) ? path : `${ELSEWHERE}/${posix.basename(path)}`,
+    );
+    return clean.replace(DRIVE_PATHS, (path) => `${ELSEWHERE}/${path.split(/[\\/]/).findLast(Boolean) ?? ''}`);
   };
 }
 
 const SEGMENT = '[^\\s/"\'`<>|(){}\\[\\],;:*?!$&=]';
-const HOMES = new RegExp(`(?<![\\w.~])(?:/(?:home|Users)/${SEGMENT}+|[A-Za-z]:\\\\Users\\\\[^\\s\\\\"'\`<>|]+)`, 'g');
-const DRIVES = /(?<!\w)[A-Za-z]:\\[^\s"'`<>|]+/g;
+const HOME_PATHS = new RegExp(
+  `(?<![\\w.~])(?:/(?:home|Users)/${SEGMENT}+|[A-Za-z]:\\\\Users\\\\[^\\s\\\\"'\`<>|]+)`,
+  'g',
+);
+const DRIVE_PATHS = /(?<!\w)[A-Za-z]:\\[^\s"'`<>|]+/g;
 
 /** Folders that machines have, whatever this one has. */
-const ROOTS = ['home', 'Users', 'root', 'tmp', 'var', 'private', 'opt', 'mnt', 'media', 'srv', 'etc', 'usr', 'Volumes'];
+const COMMON_ROOTS = [
+  'home',
+  'Users',
+  'root',
+  'tmp',
+  'var',
+  'private',
+  'opt',
+  'mnt',
+  'media',
+  'srv',
+  'etc',
+  'usr',
+  'Volumes',
+];
 
 /** What is the same on every machine tells nothing, and programs rely on it. */
-const isEverywhere = (path: string): boolean => /^\/(bin|sbin|usr\/bin|usr\/sbin|dev)(\/|$)/.test(path);
+const isStandardPath = (path: string): boolean => /^\/(bin|sbin|usr\/bin|usr\/sbin|dev)(\/|$)/.test(path);
 
 /** Paths in a folder as they are seen from there; the folder itself by its own name. */
-function inside(text: string, folder: string, prefix: string, self: string): string {
+function replaceFolder(text: string, folder: string, prefix: string, folderAlias: string): string {
   if (!/[^/\\]/.test(folder)) return text;
-  const whole = folder.replace(/[/\\]+$/, '');
+  const trimmed = folder.replace(/[/\\]+$/, '');
   // A short one, such as /app, may be a part of other paths, too.
-  const before = /[/\\].*[/\\]/.test(whole) ? '' : '(?<![\\w.~-])';
+  const boundary = /[/\\].*[/\\]/.test(trimmed) ? '' : '(?<![\\w.~-])';
   return text
-    .replace(new RegExp(`${before}${literally(whole)}[/\\\\](?=[\\w.@+~-])`, 'g'), () => prefix)
-    .replace(new RegExp(`${before}${literally(whole)}[/\\\\]?(?![\\w-]|\\.\\w)`, 'g'), () => self);
+    .replace(new RegExp(`${boundary}${escapeRegExp(trimmed)}[/\\\\](?=[\\w.@+~-])`, 'g'), () => prefix)
+    .replace(new RegExp(`${boundary}${escapeRegExp(trimmed)}[/\\\\]?(?![\\w-]|\\.\\w)`, 'g'), () => folderAlias);
 }
 
 /** What is known to be given to people and programs as a key. */
-const SECRETS: readonly (readonly [pattern: RegExp, by: string])[] = [
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g, MASK],
-  [/\b(?:sk|pk|rk)[-_](?=[\w-]{0,40}\d)[\w-]{16,}/g, MASK],
-  [/\b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_|pypi-|xox[abeprs]-|shpat_|dop_v1_)[A-Za-z0-9_-]{10,}/g, MASK],
-  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, MASK],
-  [/\bAIza[A-Za-z0-9_-]{30,}/g, MASK],
-  [/\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*/g, MASK],
-  [/\b((?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{12,}/g, `$1${MASK}`],
-  [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]+:)[^\s/@]+(?=@)/gi, `$1${MASK}`],
+const SECRET_PATTERNS: readonly (readonly [pattern: RegExp, by: string])[] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g, SECRET_MASK],
+  [/\b(?:sk|pk|rk)[-_](?=[\w-]{0,40}\d)[\w-]{16,}/g, SECRET_MASK],
+  [/\b(?:gh[pousr]_|github_pat_|glpat-|npm_|hf_|pypi-|xox[abeprs]-|shpat_|dop_v1_)[A-Za-z0-9_-]{10,}/g, SECRET_MASK],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, SECRET_MASK],
+  [/\bAIza[A-Za-z0-9_-]{30,}/g, SECRET_MASK],
+  [/\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*/g, SECRET_MASK],
+  [/\b((?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{12,}/g, `$1${SECRET_MASK}`],
+  [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]+:)[^\s/@]+(?=@)/gi, `$1${SECRET_MASK}`],
   // A word that speaks of a secret, and a value that is no word: with letters and digits, or signs in it.
   [
     /\b([\w-]{0,40}(?:api[-_]?key|token|secret|passw(?:or)?d|passphrase|credential|private[-_]?key|access[-_]?key)[\w-]*["']?\s*[:=]\s*["']?)(?=[^\s"'`,;<>(){}]*\d)(?=[^\s"'`,;<>(){}]*[A-Za-z])[^\s"'`,;<>(){}]{8,}/gi,
-    `$1${MASK}`,
+    `$1${SECRET_MASK}`,
   ],
 ];
 
 /** Values of the environment that its names call secret. */
-function secretsIn(env: NodeJS.ProcessEnv): readonly string[] {
+function secretValues(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(env)
     .filter(([name]) => isSecretName(name))
     .map(([, value = '']) => value)
-    .filter((value) => value.length >= SHORTEST && !/^[/~]|^\w+:\/\/[^@]*$/.test(value))
+    .filter((value) => value.length >= MIN_SECRET_LENGTH && !/^[/~]|^\w+:\/\/[^@]*$/.test(value))
     .sort((a, b) => b.length - a.length);
 }
 
-const SHORTEST = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** Whether a variable by its name holds a secret. */
 export const isSecretName = (name: string): boolean =>
@@ -87,4 +106,4 @@ export const isSecretName = (name: string): boolean =>
     name.replace(/([a-z])([A-Z])/g, '$1_$2'),
   );
 
-const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,12 +1,12 @@
 import { isAbsolute, relative } from 'node:path';
-import type { Deed, Doing } from '../../core/activity.ts';
-import type { Desk } from '../desk.ts';
+import type { ClaudeActivity, Doing } from '../../core/activity.ts';
+import type { TurnContext } from '../desk.ts';
 import type { ClaudeEvent } from './event.ts';
 
 /** Reads off the events of one turn, one after the other, what Claude Code does. */
-export function newReader(): (event: ClaudeEvent) => readonly Deed[] {
+export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeActivity[] {
   let cwd = '';
-  let said = { messageId: '', text: '' };
+  let lastMessage = { messageId: '', text: '' };
   return (event) => {
     switch (event.kind) {
       case 'init':
@@ -17,11 +17,12 @@ export function newReader(): (event: ClaudeEvent) => readonly Deed[] {
         if (event.synthetic) return [];
         const { messageId, text } = event;
         const below = event.thread !== null;
-        if (!below && text !== null) said = { messageId, text: said.messageId === messageId ? said.text + text : text };
-        return event.blocks.flatMap((block): readonly Deed[] => {
+        if (!below && text !== null)
+          lastMessage = { messageId, text: lastMessage.messageId === messageId ? lastMessage.text + text : text };
+        return event.blocks.flatMap((block): readonly ClaudeActivity[] => {
           if (block.kind === 'text') return block.text.trim() === '' ? [] : [{ kind: 'says', text: block.text, below }];
           const { id, tool, input } = block;
-          return [{ kind: 'uses', id, tool, detail: detailOf(tool, input, cwd), below }];
+          return [{ kind: 'uses', id, tool, detail: describeToolInput(tool, input, cwd), below }];
         });
       }
       case 'tool_results':
@@ -29,7 +30,7 @@ export function newReader(): (event: ClaudeEvent) => readonly Deed[] {
       case 'result': {
         // Now and then the answer is in the result and nowhere else.
         const { text, isError } = event;
-        const isNew = !isError && text !== null && text.trim() !== '' && !said.text.endsWith(text);
+        const isNew = !isError && text !== null && text.trim() !== '' && !lastMessage.text.endsWith(text);
         return isNew ? [{ kind: 'says', text, below: false }] : [];
       }
       case 'retry':
@@ -43,28 +44,31 @@ export function newReader(): (event: ClaudeEvent) => readonly Deed[] {
 }
 
 /** Tells whoever watches what an agent does, event by event; undefined if nobody does. That it fails is no turn's trouble. */
-export function tellDoings(notice: Desk['notice'], agent: string): ((event: ClaudeEvent) => void) | undefined {
-  if (notice === undefined) return undefined;
-  const read = newReader();
+export function createActivityReporter(
+  onActivity: TurnContext['onActivity'],
+  agent: string,
+): ((event: ClaudeEvent) => void) | undefined {
+  if (onActivity === undefined) return undefined;
+  const read = createActivityReader();
   return (event) => {
     try {
-      for (const deed of read(event)) {
-        const doing = doingOf(deed);
-        if (doing !== null) notice({ at: Date.now(), agent, doing });
+      for (const action of read(event)) {
+        const doing = toDoing(action);
+        if (doing !== null) onActivity({ at: Date.now(), agent, doing });
       }
     } catch {}
   };
 }
 
 /** The words of a sub-agent are not for the user; its tools are the agent's work. */
-function doingOf(deed: Deed): Doing | null {
-  if (deed.kind === 'says') return deed.below ? null : { kind: 'says', text: deed.text };
-  if (deed.kind === 'uses') return { kind: 'uses', tool: deed.tool, detail: deed.detail };
+function toDoing(action: ClaudeActivity): Doing | null {
+  if (action.kind === 'says') return action.below ? null : { kind: 'says', text: action.text };
+  if (action.kind === 'uses') return { kind: 'uses', tool: action.tool, detail: action.detail };
   return null;
 }
 
 /** What tells most about the use of a tool. */
-const TELLING: Readonly<Record<string, string>> = {
+const DETAIL_FIELDS: Readonly<Record<string, string>> = {
   Agent: 'description',
   Bash: 'command',
   Edit: 'file_path',
@@ -80,19 +84,19 @@ const TELLING: Readonly<Record<string, string>> = {
   Write: 'file_path',
 };
 
-const PATHS: ReadonlySet<string> = new Set(['file_path', 'notebook_path', 'path']);
+const PATH_FIELDS: ReadonlySet<string> = new Set(['file_path', 'notebook_path', 'path']);
 
 /** What a tool is used on, in one line. Of a tool that nobody knows it is the first text in its input. */
-function detailOf(tool: string, input: unknown, cwd: string): string {
+function describeToolInput(tool: string, input: unknown, cwd: string): string {
   if (typeof input !== 'object' || input === null) return '';
   const texts = Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  const telling = Object.hasOwn(TELLING, tool) ? TELLING[tool] : undefined;
-  const [name, text] = texts.find(([key]) => key === telling) ?? texts[0] ?? ['', ''];
-  return PATHS.has(name) ? pathFrom(cwd, text) : firstLine(text);
+  const detailField = Object.hasOwn(DETAIL_FIELDS, tool) ? DETAIL_FIELDS[tool] : undefined;
+  const [name, text] = texts.find(([key]) => key === detailField) ?? texts[0] ?? ['', ''];
+  return PATH_FIELDS.has(name) ? relativePath(cwd, text) : firstLine(text);
 }
 
 /** A path as it is seen from the folder, if it is inside. */
-function pathFrom(cwd: string, path: string): string {
+function relativePath(cwd: string, path: string): string {
   if (cwd === '' || !isAbsolute(path)) return path;
   const short = relative(cwd, path);
   return short === '' || /^\.\.([/\\]|$)/.test(short) || isAbsolute(short) ? path : short;
@@ -100,7 +104,7 @@ function pathFrom(cwd: string, path: string): string {
 
 /** The first line with anything in it. */
 function firstLine(text: string): string {
-  const whole = text.trimStart();
-  const end = whole.indexOf('\n');
-  return (end < 0 ? whole : whole.slice(0, end)).trimEnd();
+  const trimmed = text.trimStart();
+  const end = trimmed.indexOf('\n');
+  return (end < 0 ? trimmed : trimmed.slice(0, end)).trimEnd();
 }

@@ -1,8 +1,8 @@
 import type { SessionUse } from '../../core/agent.ts';
-import { usdOf } from '../../core/ledger.ts';
+import { microsToUsd } from '../../core/ledger.ts';
 import type { Preference } from '../../core/position.ts';
-import type { Settings } from '../../core/state.ts';
-import { isAtLeast, type Version } from './version.ts';
+import type { StateSettings } from '../../core/state.ts';
+import { type ClaudeVersion, isAtLeast } from './version.ts';
 
 /** All that one call of Claude Code depends on, but for its prompt. */
 export interface ClaudeCall extends Preference {
@@ -11,15 +11,15 @@ export interface ClaudeCall extends Preference {
   readonly permissionMode: string | null;
   readonly skipPermissions: boolean;
   readonly budgetMicros: number | null;
-  readonly settings: Settings;
+  readonly settings: StateSettings;
   /** Which Claude Code is called, if that is known. */
-  readonly version: Version | null;
+  readonly version: ClaudeVersion | null;
 }
 
 const DEFAULT_PERMISSION_MODE = 'acceptEdits';
 
 /** From this version on, a conversation keeps the system prompt of its first request unless told not to. */
-const KEEPS_SYSTEM_PROMPT: Version = [2, 1, 257];
+const KEEPS_SYSTEM_PROMPT_SINCE: ClaudeVersion = [2, 1, 257];
 
 /** The arguments of Claude Code for one turn. The prompt is not among them: it goes by stdin, which takes any text. */
 export function claudeArguments(call: ClaudeCall): readonly string[] {
@@ -28,18 +28,21 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
     '-p',
     ...['--output-format', 'stream-json', '--verbose'],
     ...sessionArguments(call.session),
-    ...option('--model', model),
-    ...option('--effort', effort),
+    ...optionArguments('--model', model),
+    ...optionArguments('--effort', effort),
     ...permissionArguments(call),
-    ...option('--max-budget-usd', budgetMicros === null ? null : String(usdOf(Math.max(1, budgetMicros)))),
-    ...option('--allowedTools', listed(settings.allowedTools)),
-    ...option('--disallowedTools', listed(settings.disallowedTools)),
+    ...optionArguments(
+      '--max-budget-usd',
+      budgetMicros === null ? null : String(microsToUsd(Math.max(1, budgetMicros))),
+    ),
+    ...optionArguments('--allowedTools', joinTools(settings.allowedTools)),
+    ...optionArguments('--disallowedTools', joinTools(settings.disallowedTools)),
     ...systemPromptArguments(call),
   ];
 }
 
 /** A prompt as Claude Code will take it word for word, or null if it is blank: nothing would come of it. */
-export function promptText(text: string): string | null {
+export function escapePrompt(text: string): string | null {
   if (text.trim() === '') return null;
   // What begins with a slash would be taken for a command.
   return text.startsWith('/') ? `\n${text}` : text;
@@ -60,11 +63,16 @@ function permissionArguments({ settings, permissionMode, skipPermissions }: Clau
 function systemPromptArguments({ settings, version }: ClaudeCall): readonly string[] {
   const { appendSystemPrompt } = settings;
   if (appendSystemPrompt === null || appendSystemPrompt === '') return [];
-  const fresh = version !== null && isAtLeast(version, KEEPS_SYSTEM_PROMPT);
-  return ['--append-system-prompt', appendSystemPrompt, ...(fresh ? ['--system-prompt-snapshot', 'off'] : [])];
+  const keepsSystemPrompt = version !== null && isAtLeast(version, KEEPS_SYSTEM_PROMPT_SINCE);
+  return [
+    '--append-system-prompt',
+    appendSystemPrompt,
+    ...(keepsSystemPrompt ? ['--system-prompt-snapshot', 'off'] : []),
+  ];
 }
 
-const option = (name: string, value: string | null): readonly string[] => (value === null ? [] : [name, value]);
+const optionArguments = (name: string, value: string | null): readonly string[] =>
+  value === null ? [] : [name, value];
 
-const listed = (tools: readonly string[] | null): string | null =>
+const joinTools = (tools: readonly string[] | null): string | null =>
   tools === null || tools.length === 0 ? null : tools.join(',');

@@ -2,19 +2,19 @@ import type { Usage } from './usage.ts';
 
 /** One line of Claude Code's output, as far as it matters to us. */
 export type ClaudeEvent =
-  | Init
-  | Assistant
-  | ToolResults
-  | Result
-  | RateLimit
-  | Retry
+  | InitEvent
+  | AssistantEvent
+  | ToolResultsEvent
+  | ResultEvent
+  | RateLimitEvent
+  | RetryEvent
   /** Something we do not know, or do not need. */
   | { readonly kind: 'other'; readonly type: string }
   /** Not an event at all. */
   | { readonly kind: 'garbage'; readonly text: string };
 
 /** The conversation is open. */
-export interface Init {
+export interface InitEvent {
   readonly kind: 'init';
   readonly sessionId: string | null;
   readonly model: string | null;
@@ -24,7 +24,7 @@ export interface Init {
 }
 
 /** One block of a message: there is an event for each. */
-export interface Assistant {
+export interface AssistantEvent {
   readonly kind: 'assistant';
   readonly messageId: string;
   readonly model: string;
@@ -34,18 +34,18 @@ export interface Assistant {
   readonly thread: string | null;
   readonly text: string | null;
   /** What it says and which tools it uses, in order; other blocks are left out. */
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly ContentBlock[];
   readonly usage: Usage;
   /** How much was written, in characters: the reported usage is that of the message's beginning. */
-  readonly written: number;
+  readonly writtenChars: number;
   readonly error: string | null;
 }
 
-export type Block =
+export type ContentBlock =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tool_use'; readonly id: string; readonly tool: string; readonly input: unknown };
 
-export interface ToolResults {
+export interface ToolResultsEvent {
   readonly kind: 'tool_results';
   readonly thread: string | null;
   readonly results: readonly ToolResult[];
@@ -59,7 +59,7 @@ export interface ToolResult {
 }
 
 /** The last word, though there may be more than one. */
-export interface Result {
+export interface ResultEvent {
   readonly kind: 'result';
   readonly subtype: string;
   readonly isError: boolean;
@@ -84,14 +84,14 @@ export interface ModelCost {
   readonly costUsd: number;
 }
 
-export interface RateLimit {
+export interface RateLimitEvent {
   readonly kind: 'rate_limit';
   readonly status: string;
   readonly resetsAt: number | null;
 }
 
 /** A call failed and is tried again: it is alive. */
-export interface Retry {
+export interface RetryEvent {
   readonly kind: 'retry';
   readonly attempt: number | null;
   readonly error: string | null;

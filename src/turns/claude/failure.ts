@@ -1,15 +1,15 @@
 import type { FailureKind } from '../../core/failure.ts';
-import type { Result } from './event.ts';
+import type { ResultEvent } from './event.ts';
 import type { Transcript } from './transcript.ts';
-import { tellsOfLimit } from './usage-limit.ts';
+import { isUsageLimitText } from './usage-limit.ts';
 
 /** A failure by its kind, with what Claude Code said about it. */
-export interface Named {
+export interface ClassifiedFailure {
   readonly kind: FailureKind;
-  readonly said: string;
+  readonly detail: string;
 }
 
-const LOST = /No conversation found/i;
+const SESSION_NOT_FOUND = /No conversation found/i;
 
 /** What a result can say by itself, in the order in which it is believed. */
 const BY_SUBTYPE: Readonly<Record<string, FailureKind>> = {
@@ -53,28 +53,31 @@ const BY_STATUS: Readonly<Record<number, FailureKind>> = {
 };
 
 /** Why a result is an error. What is not known for certain is taken to pass. */
-export function failureOfResult(result: Result, { error, lastText }: Transcript): Named {
-  const said = result.text || result.errors.join('; ') || lastText?.text || '';
-  return { kind: kindOf(result, error, said), said: said || `it ended with ${result.subtype || 'an error'}` };
+export function classifyResultFailure(result: ResultEvent, { error, lastText }: Transcript): ClassifiedFailure {
+  const detail = result.text || result.errors.join('; ') || lastText?.text || '';
+  return {
+    kind: failureKindOf(result, error, detail),
+    detail: detail || `it ended with ${result.subtype || 'an error'}`,
+  };
 }
 
-function kindOf(result: Result, error: string | null, said: string): FailureKind {
+function failureKindOf(result: ResultEvent, error: string | null, detail: string): FailureKind {
   const { subtype, terminalReason, stopReason, apiErrorStatus, errors } = result;
-  if (errors.some((each) => LOST.test(each))) return 'session_lost';
+  if (errors.some((each) => SESSION_NOT_FOUND.test(each))) return 'session_lost';
   return (
-    entry(BY_SUBTYPE, subtype) ??
-    entry(BY_TERMINAL_REASON, terminalReason) ??
+    lookUp(BY_SUBTYPE, subtype) ??
+    lookUp(BY_TERMINAL_REASON, terminalReason) ??
     (stopReason === 'refusal' ? 'refusal' : undefined) ??
-    (/^prompt is too long/i.test(said) ? 'prompt_too_long' : undefined) ??
-    entry(BY_ERROR, error) ??
-    entry(BY_STATUS, apiErrorStatus) ??
-    (tellsOfLimit(said) ? 'usage_limit' : 'transient')
+    (/^prompt is too long/i.test(detail) ? 'prompt_too_long' : undefined) ??
+    lookUp(BY_ERROR, error) ??
+    lookUp(BY_STATUS, apiErrorStatus) ??
+    (isUsageLimitText(detail) ? 'usage_limit' : 'transient')
   );
 }
 
 /** What keeps Claude Code from even beginning, which is told on stderr only. */
-const REFUSALS: readonly { readonly pattern: RegExp; readonly kind: FailureKind; readonly note?: string }[] = [
-  { pattern: LOST, kind: 'session_lost' },
+const STARTUP_FAILURES: readonly { readonly pattern: RegExp; readonly kind: FailureKind; readonly note?: string }[] = [
+  { pattern: SESSION_NOT_FOUND, kind: 'session_lost' },
   { pattern: /already in use/i, kind: 'transient', note: 'The next try opens a conversation of its own.' },
   { pattern: /^error: (?:unknown option|unknown command|option |too many arguments)/im, kind: 'invalid_request' },
   {
@@ -84,16 +87,17 @@ const REFUSALS: readonly { readonly pattern: RegExp; readonly kind: FailureKind;
 ];
 
 /** The shell could not run it: it is not there any more, or is no program. */
-const NOT_RUN: ReadonlySet<number> = new Set([126, 127]);
+const NOT_RUNNABLE_CODES: ReadonlySet<number> = new Set([126, 127]);
 
 /** Why Claude Code did not begin, if it said so. */
-export function failureOfStderr(stderr: string, exitCode: number | null): Named | null {
-  const said = stderr.trim();
-  if (exitCode !== null && NOT_RUN.has(exitCode)) return { kind: 'invalid_request', said: said || 'it cannot be run' };
-  const refusal = REFUSALS.find(({ pattern }) => pattern.test(said));
-  return refusal === undefined ? null : { kind: refusal.kind, said: [said, refusal.note ?? ''].join(' ').trim() };
+export function classifyStderrFailure(stderr: string, exitCode: number | null): ClassifiedFailure | null {
+  const detail = stderr.trim();
+  if (exitCode !== null && NOT_RUNNABLE_CODES.has(exitCode))
+    return { kind: 'invalid_request', detail: detail || 'it cannot be run' };
+  const match = STARTUP_FAILURES.find(({ pattern }) => pattern.test(detail));
+  return match === undefined ? null : { kind: match.kind, detail: [detail, match.note ?? ''].join(' ').trim() };
 }
 
-function entry<K extends PropertyKey, V>(table: Readonly<Record<K, V>>, key: K | null): V | undefined {
+function lookUp<K extends PropertyKey, V>(table: Readonly<Record<K, V>>, key: K | null): V | undefined {
   return key !== null && Object.hasOwn(table, key) ? table[key] : undefined;
 }

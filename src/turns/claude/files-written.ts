@@ -1,7 +1,7 @@
 /** A use of a tool that has not come to its end yet. */
-type Input = Readonly<Record<string, unknown>>;
+type ToolInput = Readonly<Record<string, unknown>>;
 
-const WRITERS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
+const WRITE_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
 
 /**
  * Follows in the lines of a turn's output which files were written with the tools for it, and what they held then. What a
@@ -12,57 +12,58 @@ export class FilesWritten {
   readonly files = new Map<string, string>();
   /** Files that were edited, but nobody said what they held before. */
   readonly unknown = new Set<string>();
-  private readonly before: Map<string, string>;
-  private readonly underWay = new Map<string, Input>();
+  private readonly knownFiles: Map<string, string>;
+  private readonly pendingInputs = new Map<string, ToolInput>();
 
   /** `before` is what is known of files already, and is kept up to date. */
-  constructor(before: Map<string, string>) {
-    this.before = before;
+  constructor(knownFiles: Map<string, string>) {
+    this.knownFiles = knownFiles;
   }
 
-  hear(line: string): void {
-    const { type, message, tool_use_result: told } = mapping(parse(line));
-    const { content } = mapping(message);
-    for (const block of Array.isArray(content) ? content.map(mapping) : []) {
-      if (type === 'assistant' && WRITERS.has(String(block.name))) {
-        this.underWay.set(String(block.id), mapping(block.input));
+  addLine(line: string): void {
+    const { type, message, tool_use_result: toolUseResult } = asRecord(parseJson(line));
+    const { content } = asRecord(message);
+    for (const block of Array.isArray(content) ? content.map(asRecord) : []) {
+      if (type === 'assistant' && WRITE_TOOLS.has(String(block.name))) {
+        this.pendingInputs.set(String(block.id), asRecord(block.input));
       }
-      const input = this.underWay.get(String(block.tool_use_id));
+      const input = this.pendingInputs.get(String(block.tool_use_id));
       if (type !== 'user' || input === undefined) continue;
-      this.underWay.delete(String(block.tool_use_id));
-      if (block.is_error !== true) this.written(input, mapping(told).originalFile);
+      this.pendingInputs.delete(String(block.tool_use_id));
+      if (block.is_error !== true) this.recordWrite(input, asRecord(toolUseResult).originalFile);
     }
   }
 
-  private written(input: Input, original: unknown): void {
+  private recordWrite(input: ToolInput, original: unknown): void {
     const { file_path: name, content } = input;
     if (typeof name !== 'string') return;
-    const before = typeof original === 'string' ? original : this.before.get(name);
-    const after = typeof content === 'string' ? content : edited(before, input);
+    const before = typeof original === 'string' ? original : this.knownFiles.get(name);
+    const after = typeof content === 'string' ? content : applyEdits(before, input);
     if (after === undefined) {
       this.unknown.add(name);
       return;
     }
     this.unknown.delete(name);
-    this.before.set(name, after);
+    this.knownFiles.set(name, after);
     this.files.set(name, after);
   }
 }
 
 /** What an edit makes of a text, or several edits one after the other; undefined if that cannot be known. */
-function edited(before: string | undefined, input: Input): string | undefined {
-  const edits = Array.isArray(input.edits) ? input.edits.map(mapping) : [input];
+function applyEdits(before: string | undefined, input: ToolInput): string | undefined {
+  const edits = Array.isArray(input.edits) ? input.edits.map(asRecord) : [input];
   let text = before;
-  for (const { old_string: old, new_string: now, replace_all: all } of edits) {
-    if (typeof old !== 'string' || typeof now !== 'string') return undefined;
-    if (old === '') text = now;
-    else if (text?.includes(old)) text = all === true ? text.replaceAll(old, () => now) : text.replace(old, () => now);
+  for (const { old_string: old, new_string: replacement, replace_all: all } of edits) {
+    if (typeof old !== 'string' || typeof replacement !== 'string') return undefined;
+    if (old === '') text = replacement;
+    else if (text?.includes(old))
+      text = all === true ? text.replaceAll(old, () => replacement) : text.replace(old, () => replacement);
     else return undefined;
   }
   return text;
 }
 
-function parse(line: string): unknown {
+function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
@@ -70,5 +71,5 @@ function parse(line: string): unknown {
   }
 }
 
-const mapping = (value: unknown): Input =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Input) : {};
+const asRecord = (value: unknown): ToolInput =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ToolInput) : {};

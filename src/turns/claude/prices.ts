@@ -1,36 +1,36 @@
 import type { ModelCost } from './event.ts';
-import { type Usage, weighted } from './usage.ts';
+import { type Usage, weighTokens } from './usage.ts';
 
 /** Dollars per weighted token, by model, as learned from what Claude Code has reported. */
 export type Prices = Readonly<Record<string, number>>;
 
 /** Dollars per million input tokens where nothing was learned yet; the dearest stands for those unknown. */
-const FAMILIES: readonly (readonly [RegExp, number])[] = [
+const FAMILY_PRICES: readonly (readonly [RegExp, number])[] = [
   [/haiku/i, 1],
   [/sonnet/i, 3],
 ];
-const DEAREST = 5;
+const HIGHEST_PRICE = 5;
 
 /** What a report teaches about the prices of its models. */
 export function learnPrices(prices: Prices, models: readonly ModelCost[]): Prices {
   const learned = models
-    .filter(({ usage, costUsd }) => costUsd > 0 && weighted(usage) > 0)
-    .map(({ model, usage, costUsd }) => [plain(model), costUsd / weighted(usage)] as const);
+    .filter(({ usage, costUsd }) => costUsd > 0 && weighTokens(usage) > 0)
+    .map(({ model, usage, costUsd }) => [baseModelName(model), costUsd / weighTokens(usage)] as const);
   return learned.length === 0 ? prices : { ...prices, ...Object.fromEntries(learned) };
 }
 
 /** What tokens of these models have probably cost, in dollars. */
 export function estimateUsd(usage: Readonly<Record<string, Usage>>, prices: Prices): number {
-  return Object.entries(usage).reduce((sum, [model, used]) => sum + weighted(used) * priceOf(model, prices), 0);
+  return Object.entries(usage).reduce((sum, [model, used]) => sum + weighTokens(used) * priceOf(model, prices), 0);
 }
 
 function priceOf(model: string, prices: Prices): number {
-  const name = plain(model);
+  const name = baseModelName(model);
   const learned = Object.hasOwn(prices, name) ? prices[name] : undefined;
   if (learned !== undefined) return learned;
-  const family = FAMILIES.find(([pattern]) => pattern.test(name));
-  return (family?.[1] ?? DEAREST) / 1_000_000;
+  const family = FAMILY_PRICES.find(([pattern]) => pattern.test(name));
+  return (family?.[1] ?? HIGHEST_PRICE) / 1_000_000;
 }
 
 /** A model's name without its context window: `claude-opus-4-8[1m]`. */
-const plain = (model: string): string => model.replace(/\[.*\]$/, '');
+const baseModelName = (model: string): string => model.replace(/\[.*\]$/, '');

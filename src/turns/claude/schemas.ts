@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import type { Assistant, Block, Init, ModelCost, RateLimit, Result, Retry, ToolResult, ToolResults } from './event.ts';
+import type {
+  AssistantEvent,
+  ContentBlock,
+  InitEvent,
+  ModelCost,
+  RateLimitEvent,
+  ResultEvent,
+  RetryEvent,
+  ToolResult,
+  ToolResultsEvent,
+} from './event.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
 
 /*
@@ -8,23 +18,25 @@ import { NO_USAGE, type Usage } from './usage.ts';
  */
 
 /** What is missing is the usual case and goes the short way; `catch` first makes an error of what is wrong. */
-const or = <T>(type: z.ZodType<T>, standIn: z.util.NoUndefined<T>) => type.default(standIn).catch(standIn);
+const withDefault = <T>(type: z.ZodType<T>, fallback: z.util.NoUndefined<T>) => type.default(fallback).catch(fallback);
 
-const text = or(z.string().nullable(), null);
-const number = or(z.number().nullable(), null);
-const count = or(z.number().nonnegative(), 0);
-const word = or(z.string(), '');
-const list = or(z.array(z.unknown()), []);
+const nullableText = withDefault(z.string().nullable(), null);
+const nullableNumber = withDefault(z.number().nullable(), null);
+const count = withDefault(z.number().nonnegative(), 0);
+const textOrEmpty = withDefault(z.string(), '');
+const list = withDefault(z.array(z.unknown()), []);
 
-export const INIT = z.object({ session_id: text, model: text, claude_code_version: text, cwd: text }).transform(
-  ({ session_id, model, claude_code_version, cwd }): Init => ({
-    kind: 'init',
-    sessionId: session_id,
-    model,
-    version: claude_code_version,
-    cwd,
-  }),
-);
+export const INIT_SCHEMA = z
+  .object({ session_id: nullableText, model: nullableText, claude_code_version: nullableText, cwd: nullableText })
+  .transform(
+    ({ session_id, model, claude_code_version, cwd }): InitEvent => ({
+      kind: 'init',
+      sessionId: session_id,
+      model,
+      version: claude_code_version,
+      cwd,
+    }),
+  );
 
 const TOKENS = z
   .object({
@@ -32,7 +44,7 @@ const TOKENS = z
     output_tokens: count,
     cache_read_input_tokens: count,
     cache_creation_input_tokens: count,
-    cache_creation: or(z.object({ ephemeral_1h_input_tokens: count }), { ephemeral_1h_input_tokens: 0 }),
+    cache_creation: withDefault(z.object({ ephemeral_1h_input_tokens: count }), { ephemeral_1h_input_tokens: 0 }),
   })
   .transform((usage): Usage => {
     const long = usage.cache_creation.ephemeral_1h_input_tokens;
@@ -45,26 +57,26 @@ const TOKENS = z
     };
   });
 
-const USAGE = or(TOKENS, NO_USAGE);
+const USAGE = withDefault(TOKENS, NO_USAGE);
 
 const BLOCK = z.object({
-  type: word,
-  text: word,
-  thinking: word,
-  signature: word,
-  id: word,
-  name: word,
+  type: textOrEmpty,
+  text: textOrEmpty,
+  thinking: textOrEmpty,
+  signature: textOrEmpty,
+  id: textOrEmpty,
+  name: textOrEmpty,
   input: z.unknown().optional(),
 });
 type RawBlock = z.infer<typeof BLOCK>;
 
-export const ASSISTANT = z
+export const ASSISTANT_SCHEMA = z
   .object({
-    message: z.object({ id: word, model: word, content: list, usage: USAGE }),
-    parent_tool_use_id: text,
-    error: text,
+    message: z.object({ id: textOrEmpty, model: textOrEmpty, content: list, usage: USAGE }),
+    parent_tool_use_id: nullableText,
+    error: nullableText,
   })
-  .transform(({ message, parent_tool_use_id, error }): Assistant => {
+  .transform(({ message, parent_tool_use_id, error }): AssistantEvent => {
     const blocks = message.content.flatMap((block) => BLOCK.safeParse(block).data ?? []);
     const texts = blocks.filter(({ type }) => type === 'text').map((block) => block.text);
     return {
@@ -74,30 +86,30 @@ export const ASSISTANT = z
       synthetic: message.model === '<synthetic>',
       thread: parent_tool_use_id,
       text: texts.length === 0 ? null : texts.join(''),
-      blocks: blocks.flatMap(blockOf),
+      blocks: blocks.flatMap(toContentBlocks),
       usage: message.usage,
-      written: blocks.reduce((sum, block) => sum + writtenIn(block), 0),
+      writtenChars: blocks.reduce((sum, block) => sum + countWrittenChars(block), 0),
       error,
     };
   });
 
 /** Tools that the API itself or a server elsewhere runs have types of their own: `server_tool_use`, `mcp_tool_use`. */
-function blockOf({ type, text, id, name, input }: RawBlock): readonly Block[] {
+function toContentBlocks({ type, text, id, name, input }: RawBlock): readonly ContentBlock[] {
   if (type === 'text') return [{ kind: 'text', text }];
   return type.endsWith('tool_use') ? [{ kind: 'tool_use', id, tool: name, input }] : [];
 }
 
 /** Thinking may be left out or shortened; its signature then tells how long it was. */
-function writtenIn({ text, thinking, signature, input }: RawBlock): number {
-  const called = input === undefined || input === null ? 0 : JSON.stringify(input).length;
-  return text.length + Math.max(thinking.length, Math.round(signature.length * 0.75)) + called;
+function countWrittenChars({ text, thinking, signature, input }: RawBlock): number {
+  const inputChars = input === undefined || input === null ? 0 : JSON.stringify(input).length;
+  return text.length + Math.max(thinking.length, Math.round(signature.length * 0.75)) + inputChars;
 }
 
 const TOOL_RESULT = z
   .object({
     type: z.literal('tool_result'),
-    tool_use_id: word,
-    is_error: or(z.boolean(), false),
+    tool_use_id: textOrEmpty,
+    is_error: withDefault(z.boolean(), false),
     content: z.unknown().optional(),
   })
   .transform(
@@ -114,10 +126,10 @@ function resultText(part: unknown): string {
   return type === 'text' ? text : `[${type}]`;
 }
 
-export const USER = z
-  .object({ parent_tool_use_id: text, message: or(z.object({ content: list }), { content: [] }) })
+export const USER_SCHEMA = z
+  .object({ parent_tool_use_id: nullableText, message: withDefault(z.object({ content: list }), { content: [] }) })
   .transform(
-    ({ parent_tool_use_id, message }): ToolResults => ({
+    ({ parent_tool_use_id, message }): ToolResultsEvent => ({
       kind: 'tool_results',
       thread: parent_tool_use_id,
       results: message.content.flatMap((block) => TOOL_RESULT.safeParse(block).data ?? []),
@@ -144,77 +156,79 @@ const MODEL_USAGE = z
     },
   }));
 
-const MODELS = or(z.record(z.string(), MODEL_USAGE).nullable(), null);
+const MODELS = withDefault(z.record(z.string(), MODEL_USAGE).nullable(), null);
 
 const DENIAL = z
-  .object({ tool_name: z.string(), tool_input: or(z.record(z.string(), z.unknown()), {}) })
-  .transform(({ tool_name, tool_input }) => describeUse(tool_name, tool_input));
+  .object({ tool_name: z.string(), tool_input: withDefault(z.record(z.string(), z.unknown()), {}) })
+  .transform(({ tool_name, tool_input }) => describeToolUse(tool_name, tool_input));
 
 /** What wakes Claude Code besides our prompt. */
-const FOREIGN: ReadonlySet<string> = new Set(['task-notification', 'channel', 'peer', 'coordinator']);
+const FOREIGN_ORIGINS: ReadonlySet<string> = new Set(['task-notification', 'channel', 'peer', 'coordinator']);
 
-export const RESULT = z
+export const RESULT_SCHEMA = z
   .object({
-    subtype: word,
+    subtype: textOrEmpty,
     // Only a plain `false` is a success.
-    is_error: or(z.boolean(), true),
-    result: text,
+    is_error: withDefault(z.boolean(), true),
+    result: nullableText,
     errors: list,
-    session_id: text,
-    api_error_status: number,
-    terminal_reason: text,
-    stop_reason: text,
-    total_cost_usd: or(z.number().nonnegative().nullable(), null),
+    session_id: nullableText,
+    api_error_status: nullableNumber,
+    terminal_reason: nullableText,
+    stop_reason: nullableText,
+    total_cost_usd: withDefault(z.number().nonnegative().nullable(), null),
     modelUsage: MODELS,
     model_usage_since_last_result: MODELS,
     permission_denials: list,
-    origin: or(z.object({ kind: z.string() }).nullable(), null),
+    origin: withDefault(z.object({ kind: z.string() }).nullable(), null),
   })
   .transform(
-    (said): Result => ({
+    (raw): ResultEvent => ({
       kind: 'result',
-      subtype: said.subtype,
-      isError: said.is_error,
-      text: said.result,
-      errors: said.errors.map((error) => (typeof error === 'string' ? error : JSON.stringify(error))),
-      sessionId: said.session_id,
-      apiErrorStatus: said.api_error_status,
-      terminalReason: said.terminal_reason,
-      stopReason: said.stop_reason,
-      totalCostUsd: said.total_cost_usd,
-      models: modelCosts(said.modelUsage),
+      subtype: raw.subtype,
+      isError: raw.is_error,
+      text: raw.result,
+      errors: raw.errors.map((error) => (typeof error === 'string' ? error : JSON.stringify(error))),
+      sessionId: raw.session_id,
+      apiErrorStatus: raw.api_error_status,
+      terminalReason: raw.terminal_reason,
+      stopReason: raw.stop_reason,
+      totalCostUsd: raw.total_cost_usd,
+      models: toModelCosts(raw.modelUsage),
       sinceLastUsd:
-        said.model_usage_since_last_result === null
+        raw.model_usage_since_last_result === null
           ? null
-          : modelCosts(said.model_usage_since_last_result).reduce((sum, { costUsd }) => sum + costUsd, 0),
-      denials: said.permission_denials.flatMap((denial) => DENIAL.safeParse(denial).data ?? []),
-      foreign: said.origin !== null && FOREIGN.has(said.origin.kind),
+          : toModelCosts(raw.model_usage_since_last_result).reduce((sum, { costUsd }) => sum + costUsd, 0),
+      denials: raw.permission_denials.flatMap((denial) => DENIAL.safeParse(denial).data ?? []),
+      foreign: raw.origin !== null && FOREIGN_ORIGINS.has(raw.origin.kind),
     }),
   );
 
-const modelCosts = (models: z.infer<typeof MODELS>): readonly ModelCost[] =>
+const toModelCosts = (models: z.infer<typeof MODELS>): readonly ModelCost[] =>
   Object.entries(models ?? {}).map(([model, used]) => ({ model, ...used }));
 
-export const RATE_LIMIT = z.object({ rate_limit_info: z.object({ status: z.string(), resetsAt: number }) }).transform(
-  ({ rate_limit_info }): RateLimit => ({
-    kind: 'rate_limit',
-    status: rate_limit_info.status,
-    resetsAt: rate_limit_info.resetsAt,
-  }),
-);
+export const RATE_LIMIT_SCHEMA = z
+  .object({ rate_limit_info: z.object({ status: z.string(), resetsAt: nullableNumber }) })
+  .transform(
+    ({ rate_limit_info }): RateLimitEvent => ({
+      kind: 'rate_limit',
+      status: rate_limit_info.status,
+      resetsAt: rate_limit_info.resetsAt,
+    }),
+  );
 
-export const RETRY = z
-  .object({ attempt: number, error: text })
-  .transform(({ attempt, error }): Retry => ({ kind: 'retry', attempt, error }));
+export const RETRY_SCHEMA = z
+  .object({ attempt: nullableNumber, error: nullableText })
+  .transform(({ attempt, error }): RetryEvent => ({ kind: 'retry', attempt, error }));
 
-const LONGEST_DENIAL = 120;
+const MAX_DENIAL_CHARS = 120;
 
 /** A tool and what it was to be used on, as a permission rule would say it: `Bash(npm install)`. */
-function describeUse(tool: string, input: Readonly<Record<string, unknown>>): string {
-  const what = [input.command, input.file_path, input.notebook_path, input.url, input.path].find(
+function describeToolUse(tool: string, input: Readonly<Record<string, unknown>>): string {
+  const target = [input.command, input.file_path, input.notebook_path, input.url, input.path].find(
     (value) => typeof value === 'string',
   );
-  if (what === undefined) return tool;
-  const said = `${what}`.replace(/\s+/g, ' ').trim();
-  return `${tool}(${said.length > LONGEST_DENIAL ? `${said.slice(0, LONGEST_DENIAL)}…` : said})`;
+  if (target === undefined) return tool;
+  const line = `${target}`.replace(/\s+/g, ' ').trim();
+  return `${tool}(${line.length > MAX_DENIAL_CHARS ? `${line.slice(0, MAX_DENIAL_CHARS)}…` : line})`;
 }

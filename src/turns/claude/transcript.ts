@@ -1,5 +1,5 @@
-import type { Assistant, ClaudeEvent, ModelCost, Result } from './event.ts';
-import { addUsage, mostUsage, NO_USAGE, type Usage } from './usage.ts';
+import type { AssistantEvent, ClaudeEvent, ModelCost, ResultEvent } from './event.ts';
+import { addUsage, maxUsage, NO_USAGE, type Usage } from './usage.ts';
 
 /**
  * What is remembered of a turn's output, however long it is.
@@ -19,8 +19,8 @@ export interface Transcript {
   /** The last words on the main thread. */
   readonly lastText: { readonly messageId: string; readonly text: string } | null;
   /** The last result, and the last one that answers our prompt. */
-  readonly lastResult: Result | null;
-  readonly ownResult: Result | null;
+  readonly lastResult: ResultEvent | null;
+  readonly ownResult: ResultEvent | null;
   /** What the results say they have cost together; null as soon as one of them does not say. */
   readonly spentUsd: number | null;
   /** Why Claude Code had to make up an answer. */
@@ -32,14 +32,14 @@ export interface Transcript {
   readonly open: ReadonlyMap<string, OpenMessage>;
   /** Lines that were no events: where something printed into the stream; and the last of them. */
   readonly garbage: number;
-  readonly strays: readonly string[];
+  readonly strayLines: readonly string[];
 }
 
 interface OpenMessage {
   readonly id: string;
   readonly model: string;
   readonly usage: Usage;
-  readonly written: number;
+  readonly writtenChars: number;
 }
 
 export const EMPTY_TRANSCRIPT: Transcript = {
@@ -57,99 +57,103 @@ export const EMPTY_TRANSCRIPT: Transcript = {
   usage: {},
   open: new Map(),
   garbage: 0,
-  strays: [],
+  strayLines: [],
 };
 
-const MOST_THREADS = 64;
-const MOST_MODELS = 64;
+const MAX_THREADS = 64;
+const MAX_MODELS = 64;
 /** A little less than English has, for code is denser: an estimate should not be too low. */
 const CHARACTERS_PER_TOKEN = 3.5;
 
 /** What is known of a turn after one more event. */
-export function hear(so: Transcript, event: ClaudeEvent): Transcript {
+export function addClaudeEvent(transcript: Transcript, event: ClaudeEvent): Transcript {
   switch (event.kind) {
     case 'init':
       return {
-        ...so,
+        ...transcript,
         opened: true,
-        sessionId: event.sessionId ?? so.sessionId,
-        model: event.model ?? so.model,
-        version: event.version ?? so.version,
+        sessionId: event.sessionId ?? transcript.sessionId,
+        model: event.model ?? transcript.model,
+        version: event.version ?? transcript.version,
       };
     case 'assistant':
-      return event.synthetic ? { ...so, error: event.error ?? so.error } : hearAnswer(so, event);
+      return event.synthetic ? { ...transcript, error: event.error ?? transcript.error } : addAnswer(transcript, event);
     case 'result':
-      return hearResult(so, event);
+      return addResult(transcript, event);
     case 'rate_limit':
-      return { ...so, limit: event.status === 'rejected' ? { resetsAt: event.resetsAt } : null };
+      return { ...transcript, limit: event.status === 'rejected' ? { resetsAt: event.resetsAt } : null };
     case 'garbage':
-      return { ...so, garbage: so.garbage + 1, strays: strayed(so.strays, event.text) };
+      return {
+        ...transcript,
+        garbage: transcript.garbage + 1,
+        strayLines: addStrayLine(transcript.strayLines, event.text),
+      };
     default:
-      return so;
+      return transcript;
   }
 }
 
-const MOST_STRAYS = 3;
+const MAX_STRAY_LINES = 3;
 
-const strayed = (before: readonly string[], line: string): readonly string[] =>
-  line.trim() === '' ? before : [...before, line].slice(-MOST_STRAYS);
+const addStrayLine = (before: readonly string[], line: string): readonly string[] =>
+  line.trim() === '' ? before : [...before, line].slice(-MAX_STRAY_LINES);
 
 /** Whether the turn has said its last word: what a process does after it is none of our business. */
-export const saidAll = (transcript: Transcript): boolean => transcript.ownResult !== null;
+export const isTurnDone = (transcript: Transcript): boolean => transcript.ownResult !== null;
 
 /** The tokens of all messages by model, those that were cut short included. */
 export function totalUsage({ usage, open }: Transcript): Readonly<Record<string, Usage>> {
-  return [...open.values()].reduce(close, usage);
+  return [...open.values()].reduce(addMessageUsage, usage);
 }
 
-function hearAnswer(so: Transcript, event: Assistant): Transcript {
-  const next = { ...so, ...count(so, event) };
+function addAnswer(transcript: Transcript, event: AssistantEvent): Transcript {
+  const next = { ...transcript, ...countUsage(transcript, event) };
   if (event.thread !== null) return next;
   // A model that answers after all has got over what went wrong.
   const main = { ...next, opened: true, answered: true, error: event.error };
   if (event.text === null) return main;
   const { messageId, text } = event;
-  const before = so.lastText?.messageId === messageId ? so.lastText.text : '';
+  const before = transcript.lastText?.messageId === messageId ? transcript.lastText.text : '';
   return { ...main, lastText: { messageId, text: before + text } };
 }
 
-function hearResult(so: Transcript, result: Result): Transcript {
+function addResult(transcript: Transcript, result: ResultEvent): Transcript {
   const { sinceLastUsd } = result;
   return {
-    ...so,
-    sessionId: result.sessionId ?? so.sessionId,
+    ...transcript,
+    sessionId: result.sessionId ?? transcript.sessionId,
     lastResult: result,
-    ownResult: result.foreign ? so.ownResult : result,
-    spentUsd: so.spentUsd === null || sinceLastUsd === null ? null : so.spentUsd + sinceLastUsd,
+    ownResult: result.foreign ? transcript.ownResult : result,
+    spentUsd: transcript.spentUsd === null || sinceLastUsd === null ? null : transcript.spentUsd + sinceLastUsd,
   };
 }
 
-function count({ usage, open }: Transcript, event: Assistant): Pick<Transcript, 'usage' | 'open'> {
+function countUsage({ usage, open }: Transcript, event: AssistantEvent): Pick<Transcript, 'usage' | 'open'> {
   const thread = event.thread ?? '';
   const before = open.get(thread);
   const same = before?.id === event.messageId;
   const message: OpenMessage = {
     id: event.messageId,
     model: event.model,
-    usage: mostUsage(event.usage, same ? before.usage : NO_USAGE),
-    written: event.written + (same ? before.written : 0),
+    usage: maxUsage(event.usage, same ? before.usage : NO_USAGE),
+    writtenChars: event.writtenChars + (same ? before.writtenChars : 0),
   };
   const others = new Map(open);
   others.delete(thread);
-  const oldest = others.size < MOST_THREADS ? undefined : others.entries().next().value;
+  const oldest = others.size < MAX_THREADS ? undefined : others.entries().next().value;
   if (oldest !== undefined) others.delete(oldest[0]);
   const done = [...(before === undefined || same ? [] : [before]), ...(oldest === undefined ? [] : [oldest[1]])];
-  return { usage: done.reduce(close, usage), open: others.set(thread, message) };
+  return { usage: done.reduce(addMessageUsage, usage), open: others.set(thread, message) };
 }
 
 /** Adds a finished message. Its events tell the output of its beginning, so what it wrote is measured, too. */
-function close(
+function addMessageUsage(
   usage: Readonly<Record<string, Usage>>,
-  { model, usage: used, written }: OpenMessage,
+  { model, usage: used, writtenChars }: OpenMessage,
 ): Record<string, Usage> {
-  const known = Object.hasOwn(usage, model) || Object.keys(usage).length < MOST_MODELS;
+  const known = Object.hasOwn(usage, model) || Object.keys(usage).length < MAX_MODELS;
   const name = known ? model : 'others';
-  const output = Math.max(used.output, Math.ceil(written / CHARACTERS_PER_TOKEN));
+  const output = Math.max(used.output, Math.ceil(writtenChars / CHARACTERS_PER_TOKEN));
   const before = Object.hasOwn(usage, name) ? usage[name] : undefined;
   return { ...usage, [name]: addUsage(before ?? NO_USAGE, { ...used, output }) };
 }

@@ -4,12 +4,12 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The texts round down to minutes, and a time that has just passed must not mean tomorrow. */
 const SLACK_MS = 2 * MINUTE_MS;
 /** What lies further ahead is no reset of a usage limit: months are the longest there are. */
-const FURTHEST_MS = 32 * DAY_MS;
-const FIRST_PROBE_MS = 5 * MINUTE_MS;
-const LONGEST_PROBE_MS = 60 * MINUTE_MS;
+const MAX_RESET_DISTANCE_MS = 32 * DAY_MS;
+const FIRST_BACKOFF_MS = 5 * MINUTE_MS;
+const MAX_BACKOFF_MS = 60 * MINUTE_MS;
 
 /** All that was said about a usage limit. */
-export interface Limit {
+export interface UsageLimitReport {
   /** From a `rate_limit_event`: seconds since 1970. */
   readonly resetsAt: number | null;
   readonly text: string;
@@ -19,14 +19,14 @@ export interface Limit {
  * Until when to leave Claude alone. If nobody said when the limit ends, it is tried again after five minutes, then ten,
  * and so on up to an hour; `probes` is how often that has been in vain. Never in the past, so that nothing spins.
  */
-export function limitUntilMs(limit: Limit, nowMs: number, probes: number): number {
-  const reset = resetMs(limit, nowMs);
+export function limitUntilMs(limit: UsageLimitReport, nowMs: number, priorLimits: number): number {
+  const reset = parseResetMs(limit, nowMs);
   if (reset !== null) return Math.max(reset, nowMs) + MINUTE_MS;
-  return nowMs + Math.min(LONGEST_PROBE_MS, FIRST_PROBE_MS * 2 ** Math.max(0, probes));
+  return nowMs + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, priorLimits));
 }
 
 /** When a limit ends, if that was said: the event is exact, the text is for people. `nowMs` is when it was said. */
-export function resetMs({ resetsAt, text }: Limit, nowMs: number): number | null {
+export function parseResetMs({ resetsAt, text }: UsageLimitReport, nowMs: number): number | null {
   return (
     plausible(epochMs(resetsAt), nowMs) ??
     plausible(epochInText(text), nowMs) ??
@@ -35,11 +35,11 @@ export function resetMs({ resetsAt, text }: Limit, nowMs: number): number | null
 }
 
 /** Whether a text is one of those that tell a person about a usage limit. */
-export const tellsOfLimit = (text: string): boolean =>
+export const isUsageLimitText = (text: string): boolean =>
   /usage limit reached|hit your (?:[\w'’-]+ )*limit|out of (?:extra usage|usage credits)|spend limit/i.test(text);
 
 function plausible(ms: number | null, nowMs: number): number | null {
-  return ms !== null && ms >= nowMs - FURTHEST_MS && ms <= nowMs + FURTHEST_MS ? ms : null;
+  return ms !== null && ms >= nowMs - MAX_RESET_DISTANCE_MS && ms <= nowMs + MAX_RESET_DISTANCE_MS ? ms : null;
 }
 
 /** Seconds, or milliseconds if that is what it must be. */
@@ -62,7 +62,7 @@ const RESETS =
 function dateInText(text: string, nowMs: number): number | null {
   const parts = RESETS.exec(text)?.groups;
   if (parts === undefined) return null;
-  const zone = zoneNamed(parts.zone);
+  const zone = findZone(parts.zone);
   if (zone === null) return null;
   const time = {
     hour: (Number(parts.hour) % 12) + (/p/i.test(parts.half ?? '') ? 12 : 0),
@@ -72,29 +72,29 @@ function dateInText(text: string, nowMs: number): number | null {
   const month = MONTHS.indexOf(parts.month.toLowerCase());
   if (month < 0) return null;
   const date = { month, day: Number(parts.day), ...time };
-  if (parts.year !== undefined) return wallToMs({ year: Number(parts.year), ...date }, zone);
+  if (parts.year !== undefined) return wallTimeToMs({ year: Number(parts.year), ...date }, zone);
   return nextDate(date, zone, nowMs);
 }
 
 /** Today's, or tomorrow's if that has passed, in the days of that zone. */
 function nextTime(time: { hour: number; minute: number }, zone: Zone, nowMs: number): number {
-  const today = wallOf(nowMs, zone);
-  for (const later of [0, 1]) {
-    const ms = wallToMs({ ...today, day: today.day + later, ...time }, zone);
+  const today = toWallTime(nowMs, zone);
+  for (const daysLater of [0, 1]) {
+    const ms = wallTimeToMs({ ...today, day: today.day + daysLater, ...time }, zone);
     if (ms >= nowMs - SLACK_MS) return ms;
   }
-  return wallToMs({ ...today, day: today.day + 2, ...time }, zone);
+  return wallTimeToMs({ ...today, day: today.day + 2, ...time }, zone);
 }
 
 /** This year's, or next year's if that has passed. */
-function nextDate(date: Omit<Wall, 'year'>, zone: Zone, nowMs: number): number {
-  const { year } = wallOf(nowMs, zone);
-  const thisYear = wallToMs({ year, ...date }, zone);
-  return thisYear >= nowMs - SLACK_MS ? thisYear : wallToMs({ year: year + 1, ...date }, zone);
+function nextDate(date: Omit<WallTime, 'year'>, zone: Zone, nowMs: number): number {
+  const { year } = toWallTime(nowMs, zone);
+  const thisYear = wallTimeToMs({ year, ...date }, zone);
+  return thisYear >= nowMs - SLACK_MS ? thisYear : wallTimeToMs({ year: year + 1, ...date }, zone);
 }
 
 /** A time as it stands on a wall somewhere; the month counts from 0. */
-interface Wall {
+interface WallTime {
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -105,7 +105,7 @@ interface Wall {
 type Zone = Intl.DateTimeFormat;
 
 /** A zone by its name, or the machine's own; null if there is none of that name. */
-function zoneNamed(name: string | undefined): Zone | null {
+function findZone(name: string | undefined): Zone | null {
   try {
     return new Intl.DateTimeFormat('en-US', {
       ...(name !== undefined && { timeZone: name.trim() }),
@@ -123,22 +123,22 @@ function zoneNamed(name: string | undefined): Zone | null {
   }
 }
 
-function wallOf(ms: number, zone: Zone): Wall {
+function toWallTime(ms: number, zone: Zone): WallTime {
   const part = Object.fromEntries(zone.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = part;
   return { year, month: month - 1, day, hour, minute };
 }
 
-const asIfUtc = ({ year, month, day, hour, minute }: Wall): number => Date.UTC(year, month, day, hour, minute);
+const asIfUtc = ({ year, month, day, hour, minute }: WallTime): number => Date.UTC(year, month, day, hour, minute);
 
 /**
  * When a wall shows that time, the first time it does. The zone's offset depends on the answer, so it is looked up
  * twice; a time that the clocks jump over is taken to lie after the jump.
  */
-function wallToMs(wall: Wall, zone: Zone): number {
-  const wanted = asIfUtc(wall);
-  const offsetAt = (ms: number): number => asIfUtc(wallOf(ms, zone)) - Math.floor(ms / MINUTE_MS) * MINUTE_MS;
-  const first = wanted - offsetAt(wanted);
-  const second = wanted - offsetAt(first);
-  return asIfUtc(wallOf(second, zone)) === wanted ? second : Math.max(first, second);
+function wallTimeToMs(wall: WallTime, zone: Zone): number {
+  const targetMs = asIfUtc(wall);
+  const offsetAt = (ms: number): number => asIfUtc(toWallTime(ms, zone)) - Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+  const first = targetMs - offsetAt(targetMs);
+  const second = targetMs - offsetAt(first);
+  return asIfUtc(toWallTime(second, zone)) === targetMs ? second : Math.max(first, second);
 }

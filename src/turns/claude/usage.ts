@@ -21,13 +21,13 @@ const combine = (a: Usage, b: Usage, by: (x: number, y: number) => number): Usag
 export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y);
 
 /** What is known of one message from two of its events. */
-export const mostUsage = (a: Usage, b: Usage): Usage => combine(a, b, Math.max);
+export const maxUsage = (a: Usage, b: Usage): Usage => combine(a, b, Math.max);
 
 /** A model's prices in relation to that of its input. */
 const WEIGHT: Usage = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, cacheWriteLong: 2 };
 
 /** Tokens as if all of them had been input. */
-export function weighted(usage: Usage): number {
+export function weighTokens(usage: Usage): number {
   const { input, output, cacheRead, cacheWrite, cacheWriteLong } = combine(
     usage,
     WEIGHT,

@@ -2,34 +2,34 @@ import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { EXIT, RaymondError } from '../../errors.ts';
-import { ask } from './ask.ts';
+import { requestVersion } from './ask.ts';
 
 /** A version of Claude Code, such as 2.1.325. */
-export type Version = readonly [major: number, minor: number, patch: number];
+export type ClaudeVersion = readonly [major: number, minor: number, patch: number];
 
 /** The oldest version whose sessions, failures and costs were measured. */
-const OLDEST: Version = [2, 1, 197];
+const OLDEST_SUPPORTED: ClaudeVersion = [2, 1, 197];
 
 /** A Claude Code that was found and can be used. */
 export interface ClaudeCode {
   readonly path: string;
-  readonly version: Version;
+  readonly version: ClaudeVersion;
 }
 
 /** A machine that has just started may take its time. */
-const PATIENCE_MS = 15_000;
-const INSTALL = 'Install it (https://code.claude.com/docs) or name it with --claude PATH.';
+const VERSION_TIMEOUT_MS = 15_000;
+const INSTALL_HINT = 'Install it (https://code.claude.com/docs) or name it with --claude PATH.';
 
 /** The version in what `claude --version` prints ("2.1.325 (Claude Code)"), or in an event. */
-export function parseVersion(text: string): Version | null {
+export function parseClaudeVersion(text: string): ClaudeVersion | null {
   const found = /(\d+)\.(\d+)\.(\d+)/.exec(text);
   return found === null ? null : [Number(found[1]), Number(found[2]), Number(found[3])];
 }
 
-export const versionText = (version: Version): string => version.join('.');
+export const formatClaudeVersion = (version: ClaudeVersion): string => version.join('.');
 
 /** Whether a version is at least another one. */
-export function isAtLeast(version: Version, other: Version): boolean {
+export function isAtLeast(version: ClaudeVersion, other: ClaudeVersion): boolean {
   for (const [index, part] of version.entries()) {
     const difference = part - (other[index] ?? 0);
     if (difference !== 0) return difference > 0;
@@ -39,46 +39,52 @@ export function isAtLeast(version: Version, other: Version): boolean {
 
 /** Finds Claude Code, at a path the user named or on the PATH, and makes sure that it is one we know how to run. */
 export async function findClaude(
-  named: string | null,
+  requested: string | null,
   env: NodeJS.ProcessEnv,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = VERSION_TIMEOUT_MS,
 ): Promise<ClaudeCode> {
-  const path = named === null ? await onPath(env) : await atPath(named, env);
-  const said = await askVersion(path, env, patienceMs);
-  const version = parseVersion(said);
+  const path = requested === null ? await findOnPath(env) : await findRequested(requested, env);
+  const reply = await readVersionText(path, env, timeoutMs);
+  const version = parseClaudeVersion(reply);
   if (version === null) {
-    throw refusal(`${path} does not seem to be Claude Code: it calls itself "${firstLine(said)}".`, INSTALL);
+    throw claudeError(`${path} does not seem to be Claude Code: it calls itself "${firstLine(reply)}".`, INSTALL_HINT);
   }
-  if (!isAtLeast(version, OLDEST)) {
-    throw refusal(
-      `${path} is Claude Code ${versionText(version)}; Raymond needs ${versionText(OLDEST)} or newer.`,
+  if (!isAtLeast(version, OLDEST_SUPPORTED)) {
+    throw claudeError(
+      `${path} is Claude Code ${formatClaudeVersion(version)}; Raymond needs ${formatClaudeVersion(OLDEST_SUPPORTED)} or newer.`,
       'Update it with `claude update`, or name a newer one with --claude PATH.',
     );
   }
   return { path, version };
 }
 
-async function atPath(named: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const isName = !isAbsolute(named) && !/[\\/]/.test(named);
-  const found = isName ? await search(named, env) : (await isProgram(resolve(named))) ? resolve(named) : null;
+async function findRequested(requested: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const isName = !isAbsolute(requested) && !/[\\/]/.test(requested);
+  const found = isName
+    ? await searchPath(requested, env)
+    : (await isProgram(resolve(requested)))
+      ? resolve(requested)
+      : null;
   if (found !== null) return found;
-  const isThere = !isName && existsSync(resolve(named));
-  const message = isThere ? `${named} is not a program that can be run.` : `There is no Claude Code at ${named}.`;
-  throw refusal(message, 'Check the path given with --claude.');
+  const exists = !isName && existsSync(resolve(requested));
+  const message = exists
+    ? `${requested} is not a program that can be run.`
+    : `There is no Claude Code at ${requested}.`;
+  throw claudeError(message, 'Check the path given with --claude.');
 }
 
-async function onPath(env: NodeJS.ProcessEnv): Promise<string> {
-  const found = await search('claude', env);
-  if (found === null) throw refusal('Claude Code was not found: there is no `claude` on the PATH.', INSTALL);
+async function findOnPath(env: NodeJS.ProcessEnv): Promise<string> {
+  const found = await searchPath('claude', env);
+  if (found === null) throw claudeError('Claude Code was not found: there is no `claude` on the PATH.', INSTALL_HINT);
   return found;
 }
 
-async function search(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const endings = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
+async function searchPath(name: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  const extensions = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
   for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
     if (folder === '') continue;
-    for (const ending of endings) {
-      const path = resolve(join(folder, name + ending));
+    for (const extension of extensions) {
+      const path = resolve(join(folder, name + extension));
       if (await isProgram(path)) return path;
     }
   }
@@ -94,13 +100,13 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-async function askVersion(path: string, env: NodeJS.ProcessEnv, patienceMs: number): Promise<string> {
-  const said = await ask(path, env, patienceMs);
-  if (said.kind === 'answered') return said.text;
-  throw refusal(`${path} --version failed: ${said.why}`, 'Check that `claude --version` works in a terminal.');
+async function readVersionText(path: string, env: NodeJS.ProcessEnv, timeoutMs: number): Promise<string> {
+  const reply = await requestVersion(path, env, timeoutMs);
+  if (reply.kind === 'answered') return reply.text;
+  throw claudeError(`${path} --version failed: ${reply.reason}`, 'Check that `claude --version` works in a terminal.');
 }
 
 const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.slice(0, 200) ?? '';
 
-const refusal = (message: string, hint: string): RaymondError =>
+const claudeError = (message: string, hint: string): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint });

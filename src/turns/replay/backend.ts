@@ -1,101 +1,103 @@
 import type { ClaudeTurn } from '../../core/due.ts';
-import { microsOf } from '../../core/ledger.ts';
+import { usdToMicros } from '../../core/ledger.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import type { State } from '../../core/state.ts';
-import type { Answer } from '../../scenario/scenario.ts';
-import type { Backend, ScriptTaker } from '../backend.ts';
-import { tellDoings } from '../claude/activity.ts';
-import { type Ending, type Outcome, outcomeOf } from '../claude/outcome.ts';
-import { promptOf } from '../claude/prompt.ts';
+import type { CannedAnswer } from '../../scenario/scenario.ts';
+import type { Backend, ScriptRunner } from '../backend.ts';
+import { createActivityReporter } from '../claude/activity.ts';
+import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
+import { renderPrompt } from '../claude/prompt.ts';
 import { lookUpFolders } from '../folders.ts';
-import { actsOf } from './acts.ts';
-import { FALLS } from './failures.ts';
-import { actLine, doneLine, initLine, resultLine } from './lines.ts';
-import { TurnRecord } from './record.ts';
-import { PlayedScripts } from './script.ts';
+import { listCannedActions } from './acts.ts';
+import { FAILURE_FIXTURES } from './failures.ts';
+import { actionLine, initLine, resultLine, toolResultLine } from './lines.ts';
+import { ReplayOutput } from './record.ts';
+import { ReplayScriptRunner } from './script.ts';
 import {
-  answerFor,
-  clearedFolder,
-  mayCrash,
-  mustHaveSession,
-  pass,
-  type Stage,
-  unlessUnplayable,
-  warningsOf,
-  writeFile,
+  crashIfRequested,
+  failIfUnplayable,
+  type ReplayDeps,
+  reclaimTurnFolder,
+  requireAnswer,
+  requireResumedSession,
+  unsetVariableWarnings,
+  waitAnswerTime,
+  writeAnswerFile,
 } from './stage.ts';
 
 /** Plays Claude Code, and the scripts that are in the file, with canned answers. Nothing is started. */
 export class ReplayBackend implements Backend {
-  private readonly stage: Stage;
-  private readonly scripts: ScriptTaker;
+  private readonly deps: ReplayDeps;
+  private readonly scripts: ScriptRunner;
   /** What the author has been told already. */
   private readonly warned = new Set<string>();
 
-  constructor(stage: Stage) {
-    this.stage = stage;
-    this.scripts = new PlayedScripts(stage);
+  constructor(deps: ReplayDeps) {
+    this.deps = deps;
+    this.scripts = new ReplayScriptRunner(deps);
   }
 
-  standIn(script: string): ScriptTaker | undefined {
-    const { parts, scripts } = this.stage.scenario;
+  scriptRunnerFor(script: string): ScriptRunner | undefined {
+    const { answers: parts, scripts } = this.deps.scenario;
     return parts.has(script) || scripts === 'played' ? this.scripts : undefined;
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
     // Who will not be let in needs no answer.
-    const isRefused = state.rules.maxVisits !== null && turn.visit > state.rules.maxVisits;
-    const { unknown } = isRefused ? NOTHING_UNKNOWN : answerFor(this.stage, turn);
-    const { stdin, warnings } = promptOf(turn, state.text);
-    await this.stage.desk.makeFolder(turn, { stdin });
-    const news = [...warnings, ...warningsOf(this.stage, turn, unknown)].filter((told) => !this.warned.has(told));
-    for (const warning of news) this.warned.add(warning);
-    return news;
+    const exceedsMaxVisits = state.rules.maxVisits !== null && turn.visit > state.rules.maxVisits;
+    const { unknown } = exceedsMaxVisits ? NO_UNKNOWN_VARIABLES : requireAnswer(this.deps, turn);
+    const { stdin, warnings } = renderPrompt(turn, state.text);
+    await this.deps.context.makeFolder(turn, { stdin });
+    const newWarnings = [...warnings, ...unsetVariableWarnings(this.deps, turn, unknown)].filter(
+      (warning) => !this.warned.has(warning),
+    );
+    for (const warning of newWarnings) this.warned.add(warning);
+    return newWarnings;
   }
 
-  take(turn: ClaudeTurn, life: 'this' | 'earlier'): Promise<Answered | Failed> {
-    return unlessUnplayable(this.stage, turn, async () => {
-      const dir = await clearedFolder(this.stage, turn, life);
-      const { answer } = answerFor(this.stage, turn);
-      mustHaveSession(this.stage, turn, answer);
-      const record = new TurnRecord(dir, tellDoings(this.stage.desk.notice, turn.agent));
-      const ending = await this.play(turn, answer, record).finally(() => record.flush());
-      await mayCrash(this.stage, answer, life);
-      return this.signalOf(turn, answer, judge(answer, record, ending, this.stage.clock.now()));
+  take(turn: ClaudeTurn, adopted: 'this' | 'earlier'): Promise<Answered | Failed> {
+    return failIfUnplayable(this.deps, turn, async () => {
+      const dir = await reclaimTurnFolder(this.deps, turn, adopted);
+      const { answer } = requireAnswer(this.deps, turn);
+      requireResumedSession(this.deps, turn, answer);
+      const output = new ReplayOutput(dir, createActivityReporter(this.deps.context.onActivity, turn.agent));
+      const endCause = await this.play(turn, answer, output).finally(() => output.flush());
+      await crashIfRequested(this.deps, answer, adopted);
+      return this.toSignal(turn, answer, judgeCannedTurn(answer, output, endCause, this.deps.clock.now()));
     });
   }
 
   /** Prints what Claude Code would have printed, and does with files what it would have done, in its time. */
-  private async play(turn: ClaudeTurn, answer: Answer, record: TurnRecord): Promise<Ending> {
+  private async play(turn: ClaudeTurn, answer: CannedAnswer, output: ReplayOutput): Promise<TurnEndCause> {
     const session = turn.record?.session?.id ?? '';
-    const acts = actsOf(answer);
-    if (answer.fail !== 'session_lost') record.print(initLine(session, turn.cwd));
-    const timePasses = (): Promise<boolean> => {
-      if (answer.seconds > 0) record.flush();
-      return pass(this.stage, answer, Math.max(1, acts.length));
+    const actions = listCannedActions(answer);
+    if (answer.fail !== 'session_lost') output.print(initLine(session, turn.cwd));
+    const waitForShare = (): Promise<boolean> => {
+      if (answer.seconds > 0) output.flush();
+      return waitAnswerTime(this.deps, answer, Math.max(1, actions.length));
     };
-    if (acts.length === 0 && !(await timePasses())) return 'stopped';
-    for (const [index, act] of acts.entries()) {
-      record.print(actLine(act, index + 1, session));
-      if (!(await timePasses())) return 'stopped';
-      if (act.file !== null) writeFile(this.stage, turn, act.file);
-      const done = doneLine(act, index + 1, session);
-      if (done !== null) record.print(done);
+    if (actions.length === 0 && !(await waitForShare())) return 'stopped';
+    for (const [index, action] of actions.entries()) {
+      output.print(actionLine(action, index + 1, session));
+      if (!(await waitForShare())) return 'stopped';
+      if (action.file !== null) writeAnswerFile(this.deps, turn, action.file);
+      const toolResult = toolResultLine(action, index + 1, session);
+      if (toolResult !== null) output.print(toolResult);
     }
     if (answer.fail === null) {
-      record.print(resultLine(answer, session));
+      output.print(resultLine(answer, session));
       return 'itself';
     }
-    const { lines, ending } = FALLS[answer.fail](answer, session, this.stage.clock.now());
-    record.print(...lines);
-    return ending;
+    const { lines, endCause } = FAILURE_FIXTURES[answer.fail](answer, session, this.deps.clock.now());
+    output.print(...lines);
+    return endCause;
   }
 
-  private async signalOf(turn: ClaudeTurn, answer: Answer, outcome: Outcome): Promise<Answered | Failed> {
+  private async toSignal(turn: ClaudeTurn, answer: CannedAnswer, outcome: ClaudeOutcome): Promise<Answered | Failed> {
     const { agent } = turn;
-    const at = this.stage.clock.now();
+    const at = this.deps.clock.now();
     // Of a turn without a result nobody knows what it has cost, but the file does.
-    const cost = { kind: outcome.cost.kind, micros: microsOf(answer.costUsd) };
+    const cost = { kind: outcome.cost.kind, micros: usdToMicros(answer.costUsd) };
     if (outcome.kind === 'failed') {
       const { failure } = outcome;
       if (failure.kind === 'stopped') return { ...outcome, at, agent, jitter: 0 };
@@ -104,24 +106,32 @@ export class ReplayBackend implements Backend {
       return { ...outcome, at, agent, failure: limited, cost, jitter: 0 };
     }
     const { text, denials } = outcome;
-    const [scope, folders] = await Promise.all([this.stage.desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
+    const [scope, folders] = await Promise.all([
+      this.deps.context.readScope(),
+      lookUpFolders(text, turn.policy, turn.cwd),
+    ]);
     return { kind: 'answered', at, agent, text, denials, cost, scope, folders };
   }
 }
 
-const NOTHING_UNKNOWN = { unknown: [] };
+const NO_UNKNOWN_VARIABLES = { unknown: [] };
 
 /** What becomes of a canned turn, by the rules that hold for a real one. */
-function judge({ fail }: Answer, { transcript }: TurnRecord, ending: Ending, endedAtMs: number): Outcome {
-  return outcomeOf({
+function judgeCannedTurn(
+  { fail }: CannedAnswer,
+  { transcript }: ReplayOutput,
+  endCause: TurnEndCause,
+  endedAtMs: number,
+): ClaudeOutcome {
+  return judgeClaudeTurn({
     transcript,
-    ending,
+    endCause,
     exitCode: fail === null ? 0 : 1,
     stderr: '',
-    silence: 'no output for too long',
+    timeoutMessage: 'no output for too long',
     resumable: true,
     endedAtMs,
-    probes: 0,
-    cost: { savedUsd: null, prices: {} },
+    priorLimits: 0,
+    costBaseline: { savedUsd: null, prices: {} },
   });
 }

@@ -1,22 +1,22 @@
-import type { Answer } from '../../scenario/scenario.ts';
-import { type Act, toolUse } from './acts.ts';
+import type { CannedAnswer } from '../../scenario/scenario.ts';
+import { type CannedAction, parseToolUse } from './acts.ts';
 
 /*
  * The lines that Claude Code would print, as far as anybody reads them.
  */
 
 /** One line of a turn's output, before it is made JSON. */
-export type Line = Readonly<Record<string, unknown>>;
+export type StreamLine = Readonly<Record<string, unknown>>;
 
 const MODEL = 'replay';
 
 /** The conversation is open. */
-export const initLine = (session: string, cwd: string): Line => {
+export const initLine = (session: string, cwd: string): StreamLine => {
   return { type: 'system', subtype: 'init', session_id: session, model: MODEL, cwd };
 };
 
 /** A tool in use, or words; `number` tells the messages of a turn apart. */
-export function actLine({ doing, file }: Act, number: number, session: string): Line {
+export function actionLine({ doing, file }: CannedAction, number: number, session: string): StreamLine {
   const block =
     doing.kind === 'says'
       ? { type: 'text', text: doing.text }
@@ -29,7 +29,7 @@ export function actLine({ doing, file }: Act, number: number, session: string): 
 }
 
 /** What came of a tool. */
-export function doneLine({ doing, denied }: Act, number: number, session: string): Line | null {
+export function toolResultLine({ doing, denied }: CannedAction, number: number, session: string): StreamLine | null {
   if (doing.kind === 'says') return null;
   const content = denied ? `${doing.tool} was not permitted.` : '';
   const block = { type: 'tool_result', tool_use_id: `toolu_${number}`, content, is_error: denied };
@@ -38,7 +38,7 @@ export function doneLine({ doing, denied }: Act, number: number, session: string
 }
 
 /** The message that Claude Code makes up when it got none. */
-export const syntheticLine = (text: string, error: string, session: string): Line => ({
+export const syntheticLine = (text: string, error: string, session: string): StreamLine => ({
   type: 'assistant',
   message: { id: 'msg_0', type: 'message', role: 'assistant', model: '<synthetic>', content: [{ type: 'text', text }] },
   parent_tool_use_id: null,
@@ -47,7 +47,11 @@ export const syntheticLine = (text: string, error: string, session: string): Lin
 });
 
 /** The last word. */
-export const resultLine = ({ text, costUsd, deny }: Answer, session: string, more: Line = {}): Line => ({
+export const resultLine = (
+  { text, costUsd, deny }: CannedAnswer,
+  session: string,
+  overrides: StreamLine = {},
+): StreamLine => ({
   type: 'result',
   subtype: 'success',
   is_error: false,
@@ -56,14 +60,14 @@ export const resultLine = ({ text, costUsd, deny }: Answer, session: string, mor
   session_id: session,
   total_cost_usd: costUsd,
   terminal_reason: 'completed',
-  permission_denials: deny.map(toolUse).map(({ tool, detail }) => {
+  permission_denials: deny.map(parseToolUse).map(({ tool, detail }) => {
     return { tool_name: tool, tool_input: toolInput(tool, detail) };
   }),
-  ...more,
+  ...overrides,
 });
 
 /** What a tool calls the thing that it is used on. */
-const INPUTS: Readonly<Record<string, string>> = {
+const INPUT_FIELDS: Readonly<Record<string, string>> = {
   Bash: 'command',
   Edit: 'file_path',
   Glob: 'pattern',
@@ -78,5 +82,7 @@ const INPUTS: Readonly<Record<string, string>> = {
 };
 
 function toolInput(tool: string, detail: string): Readonly<Record<string, string>> {
-  return detail === '' ? {} : { [(Object.hasOwn(INPUTS, tool) ? INPUTS[tool] : undefined) ?? 'description']: detail };
+  return detail === ''
+    ? {}
+    : { [(Object.hasOwn(INPUT_FIELDS, tool) ? INPUT_FIELDS[tool] : undefined) ?? 'description']: detail };
 }

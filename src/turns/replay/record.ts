@@ -1,33 +1,33 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { ClaudeEvent } from '../claude/event.ts';
-import { eventOf } from '../claude/events.ts';
-import { EMPTY_TRANSCRIPT, hear, type Transcript } from '../claude/transcript.ts';
-import type { Line } from './lines.ts';
+import { parseClaudeEvent } from '../claude/events.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../claude/transcript.ts';
+import type { StreamLine } from './lines.ts';
 
 /**
  * What a canned turn prints. It goes to the turn's folder and is listened to as if Claude Code had printed it: what
  * becomes of the turn is judged by the same code.
  */
-export class TurnRecord {
+export class ReplayOutput {
   transcript: Transcript = EMPTY_TRANSCRIPT;
   private readonly file: string;
-  private readonly tell: ((event: ClaudeEvent) => void) | undefined;
-  private unwritten = '';
+  private readonly onEvent: ((event: ClaudeEvent) => void) | undefined;
+  private pending = '';
   private write: typeof appendFileSync = writeFileSync;
 
-  constructor(dir: string, tell: ((event: ClaudeEvent) => void) | undefined) {
+  constructor(dir: string, onEvent: ((event: ClaudeEvent) => void) | undefined) {
     this.file = turnFiles(dir).stdout;
-    this.tell = tell;
+    this.onEvent = onEvent;
   }
 
-  print(...lines: readonly Line[]): void {
+  print(...lines: readonly StreamLine[]): void {
     for (const line of lines) {
       const printed = JSON.stringify(line);
-      this.unwritten += `${printed}\n`;
-      const event = eventOf(line, printed);
-      this.transcript = hear(this.transcript, event);
-      this.tell?.(event);
+      this.pending += `${printed}\n`;
+      const event = parseClaudeEvent(line, printed);
+      this.transcript = addClaudeEvent(this.transcript, event);
+      this.onEvent?.(event);
     }
   }
 
@@ -36,9 +36,9 @@ export class TurnRecord {
    * an earlier life has left there is overwritten.
    */
   flush(): void {
-    if (this.unwritten === '') return;
-    this.write(this.file, this.unwritten, { mode: 0o600, encoding: 'utf8' });
+    if (this.pending === '') return;
+    this.write(this.file, this.pending, { mode: 0o600, encoding: 'utf8' });
     this.write = appendFileSync;
-    this.unwritten = '';
+    this.pending = '';
   }
 }

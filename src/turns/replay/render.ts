@@ -1,14 +1,14 @@
-import { render } from '../../core/template.ts';
-import type { Answer } from '../../scenario/scenario.ts';
+import { renderTemplate } from '../../core/template.ts';
+import type { CannedAnswer } from '../../scenario/scenario.ts';
 
 /** A canned answer with the agent's variables filled in, and those it asked for in vain. */
 export function renderAnswer(
-  answer: Answer,
+  answer: CannedAnswer,
   variables: Readonly<Record<string, string>>,
-): { readonly answer: Answer; readonly unknown: readonly string[] } {
+): { readonly answer: CannedAnswer; readonly unknown: readonly string[] } {
   const unknown = new Set<string>();
   const fill = (template: string): string => {
-    const filled = render(template, variables);
+    const filled = renderTemplate(template, variables);
     for (const name of filled.unknown) unknown.add(name);
     return filled.text;
   };

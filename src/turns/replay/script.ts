@@ -3,59 +3,63 @@ import type { ScriptTurn } from '../../core/due.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import { turnFiles } from '../../process/turn-files.ts';
-import type { Answer } from '../../scenario/scenario.ts';
-import type { ScriptTaker } from '../backend.ts';
+import type { CannedAnswer } from '../../scenario/scenario.ts';
+import type { ScriptRunner } from '../backend.ts';
 import { lookUpFolders } from '../folders.ts';
 import {
-  answerFor,
-  clearedFolder,
-  mayCrash,
-  pass,
-  type Stage,
-  unlessUnplayable,
-  warningsOf,
-  writeFile,
+  crashIfRequested,
+  failIfUnplayable,
+  type ReplayDeps,
+  reclaimTurnFolder,
+  requireAnswer,
+  unsetVariableWarnings,
+  waitAnswerTime,
+  writeAnswerFile,
 } from './stage.ts';
 
 /** Plays scripts that are in the file of canned answers. */
-export class PlayedScripts implements ScriptTaker {
-  private readonly stage: Stage;
+export class ReplayScriptRunner implements ScriptRunner {
+  private readonly deps: ReplayDeps;
 
-  constructor(stage: Stage) {
-    this.stage = stage;
+  constructor(deps: ReplayDeps) {
+    this.deps = deps;
   }
 
   async prepare(turn: ScriptTurn): Promise<readonly string[]> {
-    const { unknown } = answerFor(this.stage, turn);
-    await this.stage.desk.makeFolder(turn, { stdin: '' });
-    return turn.visit === 1 ? warningsOf(this.stage, turn, unknown) : [];
+    const { unknown } = requireAnswer(this.deps, turn);
+    await this.deps.context.makeFolder(turn, { stdin: '' });
+    return turn.visit === 1 ? unsetVariableWarnings(this.deps, turn, unknown) : [];
   }
 
-  take(turn: ScriptTurn, life: 'this' | 'earlier'): Promise<Answered | Failed> {
-    return unlessUnplayable(this.stage, turn, async () => {
-      const dir = await clearedFolder(this.stage, turn, life);
-      const { answer } = answerFor(this.stage, turn);
-      const { clock } = this.stage;
-      if (!(await pass(this.stage, answer, 1))) return failed(turn, STOPPED, clock.now());
-      for (const file of Object.entries(answer.write)) writeFile(this.stage, turn, file);
+  take(turn: ScriptTurn, adopted: 'this' | 'earlier'): Promise<Answered | Failed> {
+    return failIfUnplayable(this.deps, turn, async () => {
+      const dir = await reclaimTurnFolder(this.deps, turn, adopted);
+      const { answer } = requireAnswer(this.deps, turn);
+      const { clock } = this.deps;
+      if (!(await waitAnswerTime(this.deps, answer, 1))) return failedSignal(turn, STOPPED, clock.now());
+      for (const file of Object.entries(answer.write)) writeAnswerFile(this.deps, turn, file);
       this.print(turn, dir, answer);
-      await mayCrash(this.stage, answer, life);
+      await crashIfRequested(this.deps, answer, adopted);
       const { text, exit, stderr } = answer;
-      const said = stderr === '' ? '' : `\n${stderr.trimEnd()}`;
+      const stderrText = stderr === '' ? '' : `\n${stderr.trimEnd()}`;
       if (exit !== 0)
-        return failed(turn, { kind: 'script', message: `the script ended with exit code ${exit}${said}` }, clock.now());
-      const { desk } = this.stage;
-      const [scope, folders] = await Promise.all([desk.scope(), lookUpFolders(text, turn.policy, turn.cwd)]);
+        return failedSignal(
+          turn,
+          { kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` },
+          clock.now(),
+        );
+      const { context } = this.deps;
+      const [scope, folders] = await Promise.all([context.readScope(), lookUpFolders(text, turn.policy, turn.cwd)]);
       return { kind: 'answered', at: clock.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
     });
   }
 
-  private print({ agent }: ScriptTurn, dir: string, { text, stderr }: Answer): void {
+  private print({ agent }: ScriptTurn, dir: string, { text, stderr }: CannedAnswer): void {
     const files = turnFiles(dir);
     writeFileSync(files.stdout, text, { mode: 0o600 });
     writeFileSync(files.stderr, stderr, { mode: 0o600 });
     for (const line of `${text}\n${stderr}`.split('\n').filter((each) => each.trim() !== '')) {
-      this.stage.desk.notice?.({ at: this.stage.clock.now(), agent, doing: { kind: 'prints', text: line } });
+      this.deps.context.onActivity?.({ at: this.deps.clock.now(), agent, doing: { kind: 'prints', text: line } });
     }
   }
 }
@@ -63,6 +67,6 @@ export class PlayedScripts implements ScriptTaker {
 /** Nothing was begun that could be half done: it is simply taken again. */
 const STOPPED: Failure = { kind: 'stopped', message: 'The turn was ended because the run was stopped.' };
 
-function failed({ agent }: ScriptTurn, failure: Failure, at: number): Failed {
+function failedSignal({ agent }: ScriptTurn, failure: Failure, at: number): Failed {
   return { kind: 'failed', at, agent, failure, cost: null, progress: 'none', jitter: 0 };
 }

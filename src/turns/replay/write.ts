@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../../errors.ts';
-import { faultOfFile, isFolderName } from '../../scenario/answer-schema.ts';
+import { errorCodeOf } from '../../errors.ts';
+import { explainInvalidFile, isFolderName } from '../../scenario/answer-schema.ts';
 
 /**
  * Writes a file into an agent's working directory, folders included, or makes a folder; gives back why it could not. What
  * begins with `#!` is a program, and can be run.
  */
-export function writeInside(cwd: string, name: string, content: string): string | null {
-  const fault = faultOfFile(name, content);
-  if (fault !== undefined) return fault;
+export function writeInsideFolder(cwd: string, name: string, content: string): string | null {
+  const problem = explainInvalidFile(name, content);
+  if (problem !== undefined) return problem;
   try {
     const path = join(cwd, name);
     mkdirSync(isFolderName(name) ? path : dirname(path), { recursive: true });
@@ -18,6 +18,6 @@ export function writeInside(cwd: string, name: string, content: string): string 
     if (content.startsWith('#!')) chmodSync(path, 0o755);
     return null;
   } catch (error) {
-    return `${name} cannot be written (${codeOf(error)})`;
+    return `${name} cannot be written (${errorCodeOf(error)})`;
   }
 }

@@ -1,16 +1,21 @@
 import { expect, test } from 'vitest';
-import { lint } from '../../../src/analysis/lint.ts';
-import type { Sheet } from '../../../src/analysis/sheet.ts';
+import { lintSource } from '../../../src/analysis/lint.ts';
+import type { WorkflowSource } from '../../../src/analysis/sheet.ts';
 import { type Files, sheetOf } from '../sheet-of.ts';
 
 /** A small workflow and everything that is to be found in it, as `rule file:line:column`. */
-export type Case = readonly [title: string, files: Files, findings: readonly string[], changes?: Partial<Sheet>];
+export type Case = readonly [
+  title: string,
+  files: Files,
+  findings: readonly string[],
+  changes?: Partial<WorkflowSource>,
+];
 
 /** Checks that exactly this is found, and nothing else. */
 export function check(cases: readonly Case[]): void {
   for (const [title, files, findings, changes] of cases) {
     test(title, () => {
-      const found = lint(sheetOf(files, changes)).map(
+      const found = lintSource(sheetOf(files, changes)).map(
         ({ rule, file, line, column }) => `${rule} ${file}:${line}:${column}`,
       );
       expect(found).toStrictEqual(findings);

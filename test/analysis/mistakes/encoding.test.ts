@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lint } from '../../../src/analysis/lint.ts';
+import { lintSource } from '../../../src/analysis/lint.ts';
 import { sheetOf } from '../sheet-of.ts';
 import { bash, check, END, SCRIPT } from './check.ts';
 
@@ -30,6 +30,6 @@ test.each([
   ['\necho "<result>x</result>"\n', 'warning', 'complains about that line'],
   ['cd src\necho "<result>x</result>"\n', 'error', 'does not run that line'],
 ])('a byte order mark is as bad as what it spoils: %j', (script, level, what) => {
-  const [found] = lint(sheetOf({ 'START.sh': MARK + script })).filter(({ rule }) => rule === 'byte-order-mark');
+  const [found] = lintSource(sheetOf({ 'START.sh': MARK + script })).filter(({ rule }) => rule === 'byte-order-mark');
   expect(found).toMatchObject({ level, message: expect.stringContaining(what) });
 });

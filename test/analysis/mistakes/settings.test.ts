@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lint } from '../../../src/analysis/lint.ts';
+import { lintSource } from '../../../src/analysis/lint.ts';
 import { sheetOf } from '../sheet-of.ts';
 import { bash, check, END, policy, SCRIPT } from './check.ts';
 
@@ -133,7 +133,7 @@ describe('variables of scripts:', () =>
 
 describe('the state to start in', () => {
   const hintOf = (files: Readonly<Record<string, string>>, below: readonly string[] = []) =>
-    lint(sheetOf(files, { below }))
+    lintSource(sheetOf(files, { below }))
       .filter(({ rule }) => rule === 'missing-entry')
       .map(({ message, hint }) => [message, hint]);
   const NONE = 'there is no state to start in: name one 1_START.md or START.md';

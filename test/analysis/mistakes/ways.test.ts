@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lint } from '../../../src/analysis/lint.ts';
+import { lintSource } from '../../../src/analysis/lint.ts';
 import { sheetOf } from '../sheet-of.ts';
 import { bash, check, END } from './check.ts';
 
@@ -94,5 +94,5 @@ describe('ways:', () =>
 
 test('an unreachable state is only worth knowing if the user named where to start', () => {
   const sheet = sheetOf({ 'START.md': END, 'OTHER.md': END }, { entryGiven: true });
-  expect(lint(sheet).map(({ rule, level }) => [rule, level])).toStrictEqual([['unreachable-state', 'info']]);
+  expect(lintSource(sheet).map(({ rule, level }) => [rule, level])).toStrictEqual([['unreachable-state', 'info']]);
 });

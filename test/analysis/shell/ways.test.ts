@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseScript } from '../../../src/analysis/shell/parse.ts';
-import { Values } from '../../../src/analysis/shell/values.ts';
-import { waysThrough } from '../../../src/analysis/shell/ways.ts';
+import { VariableValues } from '../../../src/analysis/shell/values.ts';
+import { findScriptPaths } from '../../../src/analysis/shell/ways.ts';
 import { readTags } from '../../../src/core/tag.ts';
 import { TAG_NAMES } from '../../../src/core/transitions/index.ts';
 import { inBash } from './bash.ts';
 
 function waysIn(text: string) {
   const script = parseScript(text) ?? [];
-  return waysThrough(script, new Values(script, text));
+  return findScriptPaths(script, new VariableValues(script, text));
 }
 
 const WINDOWS = process.platform === 'win32';
@@ -112,8 +112,8 @@ describe('the ways through a script', () => {
       const real = played(came);
       if (came.some((output) => !output.endsWith('well') && kindOf(output) !== 'nothing')) real.add('wasted');
       const ways = waysIn(each.script);
-      const told = new Set<string>(ways?.said.map(({ kind }) => kind));
-      if (ways?.wasted.some(({ by }) => by === 'exit') === true) told.add('wasted');
+      const told = new Set<string>(ways?.outputs.map(({ kind }) => kind));
+      if (ways?.wastedTags.some(({ by }) => by === 'exit') === true) told.add('wasted');
       // Of a loop, one round is looked at.
       const vague = told.has('some') || told.has('perhaps') || each.script.includes('; do');
       const missed = vague ? [] : [...real].filter((kind) => kind !== 'wasted' && !told.has(kind));
@@ -172,7 +172,7 @@ describe('the ways through a script', () => {
     ['{ echo "<goto>A</goto>"; } >&2', ['nothing']],
   ])('are told: %s', (script, kinds) => {
     const ways = waysIn(script);
-    expect([...new Set(ways?.said.map(({ kind }) => kind))].sort()).toStrictEqual(kinds);
+    expect([...new Set(ways?.outputs.map(({ kind }) => kind))].sort()).toStrictEqual(kinds);
   });
 
   test.each(['exec ./other', 'trap "echo \'<goto>A</goto>\'" EXIT', 'exec > log; echo "<goto>A</goto>"'])(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UNKNOWN } from '../../../src/analysis/mentions.ts';
-import { sourceOf } from '../../../src/analysis/shell/cut.ts';
+import { toSourceOffset } from '../../../src/analysis/shell/cut.ts';
 import { tokenize } from '../../../src/analysis/shell/lexer.ts';
 import { parseScript } from '../../../src/analysis/shell/parse.ts';
 
@@ -79,7 +79,7 @@ describe('words', () => {
     const [, word] = tokenize(script) ?? [];
     if (word?.kind !== 'word') throw new Error('no word');
     expect(word.text).toBe(`a"bc${UNKNOWN}d`);
-    const places = [...word.text].map((_, index) => script[sourceOf(word, index)]);
+    const places = [...word.text].map((_, index) => script[toSourceOffset(word, index)]);
     expect(places.join('')).toBe('a"bc$d');
   });
 });

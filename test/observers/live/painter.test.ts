@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Painter, type Picture } from '../../../src/observers/live/painter.ts';
+import { type LiveBlock, Painter } from '../../../src/observers/live/painter.ts';
 import { PaperClock, PaperTerminal } from './paper-terminal.ts';
 
 function setUp(columns = 40, rows = 10) {
   const terminal = new PaperTerminal(columns, rows);
   const clock = new PaperClock();
-  let picture: Picture = { lines: [], title: '' };
+  let picture: LiveBlock = { lines: [], title: '' };
   const painter = new Painter(terminal, clock, () => picture);
   const show = (lines: readonly string[], title = 't'): void => {
     picture = { lines, title };
-    painter.touch();
+    painter.scheduleRepaint();
     clock.pass(100);
   };
   return { terminal, clock, painter, show };

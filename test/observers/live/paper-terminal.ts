@@ -1,5 +1,5 @@
 import { widthOf } from '../../../src/observers/fit.ts';
-import type { Clock, Screen } from '../../../src/observers/live/screen.ts';
+import type { LiveClock, Screen } from '../../../src/observers/live/screen.ts';
 
 /** A terminal on paper. It knows the few codes that the painter uses, and throws at any other. */
 export class PaperTerminal implements Screen {
@@ -125,7 +125,7 @@ export class PaperTerminal implements Screen {
 const TOKENS = /\u001b\[([^A-Za-z]*[A-Za-z])|\u001b\]2;([^\u0007]*)\u0007|\u001b([78])|([\s\S])/gu;
 
 /** A clock that stands still until it is told to go on. */
-export class PaperClock implements Clock {
+export class PaperClock implements LiveClock {
   private at = 0;
   private readonly due = new Set<{ at: number; every: number | null; readonly act: () => void }>();
 

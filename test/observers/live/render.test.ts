@@ -4,8 +4,8 @@ import type { Activity, Doing } from '../../../src/core/activity.ts';
 import type { Event } from '../../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../../src/core/run.ts';
 import { widthOf } from '../../../src/observers/fit.ts';
-import { render, titleOf } from '../../../src/observers/live/render.ts';
-import { EMPTY_VIEW, type View, viewAfter, viewSeeing } from '../../../src/observers/live/view.ts';
+import { formatWindowTitle, renderLiveView } from '../../../src/observers/live/render.ts';
+import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/observers/live/view.ts';
 
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
 const SECOND = 1000;
@@ -32,14 +32,14 @@ const paid = (agent: string, state: string, costMicros: number): Event => {
 const asleep = (agent: string, why: 'retry' | 'usage_limit', untilMs: number, message: string): Event => {
   return { kind: 'sleeping', at: NOON, agent, state: 'PLAN.md', why, untilMs, failure: 'transient', message, count: 1 };
 };
-const viewOf = (...events: Event[]): View => viewAfter(EMPTY_VIEW, [begin, ...events]);
-const doing = (view: View, acts: Readonly<Record<string, Doing>>): View =>
-  viewSeeing(
+const viewOf = (...events: Event[]): LiveView => applyEvents(EMPTY_VIEW, [begin, ...events]);
+const doing = (view: LiveView, acts: Readonly<Record<string, Doing>>): LiveView =>
+  applyActivities(
     view,
     Object.entries(acts).map(([agent, each]): Activity => ({ at: NOON + 61 * SECOND, agent, doing: each })),
   );
-const draw = (view: View, columns = 80, rows = 24, now = NOON + 62 * SECOND): string =>
-  render(view, now, { columns, rows, colour: false }).join('\n');
+const draw = (view: LiveView, columns = 80, rows = 24, now = NOON + 62 * SECOND): string =>
+  renderLiveView(view, now, { columns, rows, colour: false }).join('\n');
 
 describe('a run with a few agents', () => {
   const view = doing(
@@ -82,9 +82,9 @@ describe('a run with a few agents', () => {
   });
 
   test('is named in the title, alone by its state, together by their number', () => {
-    expect(titleOf(view, NOON)).toBe('raymond: coding — 4 agents $1.25');
-    expect(titleOf(viewOf(turn('main', 'REVIEW.md')), NOON)).toBe('raymond: coding — REVIEW.md $0.00');
-    expect(titleOf(EMPTY_VIEW, NOON)).toBe('');
+    expect(formatWindowTitle(view, NOON)).toBe('raymond: coding — 4 agents $1.25');
+    expect(formatWindowTitle(viewOf(turn('main', 'REVIEW.md')), NOON)).toBe('raymond: coding — REVIEW.md $0.00');
+    expect(formatWindowTitle(EMPTY_VIEW, NOON)).toBe('');
   });
 
   test('counts those that ended and those that came to grief', () => {
@@ -94,7 +94,7 @@ describe('a run with a few agents', () => {
       { kind: 'agent_paused', agent: 'main_worker2', why: 'billing', ...place },
       { kind: 'agent_ended', agent: 'main_worker3', at: NOON, state: 'WORK.md', result: 'r' },
     ] satisfies Event[];
-    expect(draw(viewAfter(view, after)).split('\n').slice(1)).toStrictEqual([
+    expect(draw(applyEvents(view, after)).split('\n').slice(1)).toStrictEqual([
       '⠹ main  REVIEW.md  Edit src/observers/live/agent-lines.ts           1:02  $1.25',
       '1:02  $1.25 of $10.00  1 live, 1 ended, 1 failed, 1 paused',
     ]);
@@ -114,7 +114,7 @@ describe('waiting', () => {
       '0:02  $0.00 of $10.00  1 live',
       'usage limit: waiting until 12:12, 12:03 left',
     ]);
-    expect(titleOf(view, NOON)).toBe('raymond: coding — waiting until 12:12 $0.00');
+    expect(formatWindowTitle(view, NOON)).toBe('raymond: coding — waiting until 12:12 $0.00');
   });
 
   test('for another try as well', () => {
@@ -136,20 +136,20 @@ describe('waiting', () => {
 
 describe('a stop', () => {
   const view = viewOf(turn('main', 'A.sh'), turn('main_w1', 'A.sh'), born('main_w2', 'A.sh'));
-  const last = (each: View): string => draw(each).split('\n').at(-1) ?? '';
+  const last = (each: LiveView): string => draw(each).split('\n').at(-1) ?? '';
 
   test('says what is still waited for, and what another Ctrl-C does', () => {
-    const stopped = viewAfter(view, [{ kind: 'run_stopping', at: NOON, stop: { kind: 'interrupted' } }]);
+    const stopped = applyEvents(view, [{ kind: 'run_stopping', at: NOON, stop: { kind: 'interrupted' } }]);
     const first = { ...stopped, interrupts: 1 };
     expect(last({ ...view, interrupts: 1 })).toBe(last(first));
     expect(last(first)).toBe('interrupted: waiting for 2 turns to end; Ctrl-C again ends them now');
     expect(last({ ...first, interrupts: 2 })).toBe('ending 2 turns');
     expect(draw(first)).not.toContain('main_w2');
-    expect(titleOf(first, NOON)).toBe('raymond: coding — stopping $0.00');
+    expect(formatWindowTitle(first, NOON)).toBe('raymond: coding — stopping $0.00');
   });
 
   test('has its reason', () => {
-    const stopped = viewAfter(view, [{ kind: 'run_stopping', at: NOON, stop: { kind: 'budget' } }]);
+    const stopped = applyEvents(view, [{ kind: 'run_stopping', at: NOON, stop: { kind: 'budget' } }]);
     expect(last(stopped)).toBe('the budget is used up: waiting for 2 turns to end; Ctrl-C ends them now');
   });
 });
@@ -201,7 +201,7 @@ test('nothing is ever wider or higher than the screen, whoever says what', () =>
           ] ?? turn(id, state),
         ]);
         const view = doing(viewOf(...events), Object.fromEntries(agents.map(({ id, act: each }) => [id, each])));
-        const lines = render({ ...view, interrupts }, NOON + 99 * 3600 * SECOND, { columns, rows, colour });
+        const lines = renderLiveView({ ...view, interrupts }, NOON + 99 * 3600 * SECOND, { columns, rows, colour });
         expect(lines.length).toBeLessThanOrEqual(rows);
         for (const line of lines) {
           expect(widthOf(line)).toBeLessThanOrEqual(columns);

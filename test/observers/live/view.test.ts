@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { opening } from '../../../src/core/step.ts';
-import { EMPTY_VIEW, type View, viewAfter, viewSeeing } from '../../../src/observers/live/view.ts';
-import { workedMs } from '../../../src/observers/worked.ts';
+import { initialEvents } from '../../../src/core/step.ts';
+import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/observers/live/view.ts';
+import { computeWorkMs } from '../../../src/observers/worked.ts';
 import { Stage, start, usd } from '../../core/play.ts';
 import { BOOK, deed, playOn, Till } from '../../core/random-play.ts';
 
@@ -10,9 +10,9 @@ test('shows every agent as the run has it, whatever happens', () => {
   fc.assert(
     fc.property(fc.array(deed, { maxLength: 60 }), (deeds) => {
       const first = start(BOOK);
-      let view = viewAfter(EMPTY_VIEW, opening(first));
+      let view = applyEvents(EMPTY_VIEW, initialEvents(first));
       playOn(first, deeds, new Till(), (_before, _signal, run, events) => {
-        view = viewAfter(view, events);
+        view = applyEvents(view, events);
         const agents = run.agents.map(({ id, state, phase, costMicros }) => ({
           id,
           state,
@@ -33,7 +33,7 @@ test('shows every agent as the run has it, whatever happens', () => {
   );
 });
 
-const shown = ({ agents }: View) =>
+const shown = ({ agents }: LiveView) =>
   [...agents.values()].map(({ id, state, phase, costMicros }) => ({ id, state, phase, costMicros }));
 
 describe('what an agent is doing', () => {
@@ -42,36 +42,36 @@ describe('what an agent is doing', () => {
   test('is what was seen last in its turn', () => {
     const stage = new Stage({ files: ['START.md'] });
     stage.begin('main');
-    const view = viewAfter(EMPTY_VIEW, stage.events);
-    expect(viewSeeing(view, [says(5000, 'a'), says(5001, 'b')]).agents.get('main')).toMatchObject({
+    const view = applyEvents(EMPTY_VIEW, stage.events);
+    expect(applyActivities(view, [says(5000, 'a'), says(5001, 'b')]).agents.get('main')).toMatchObject({
       phase: 'running',
       since: 1010,
       doing: { kind: 'says', text: 'b' },
     });
-    const late = viewSeeing(view, [says(1009, 'of the turn before'), { ...says(5000, 'x'), agent: 'nobody' }]);
+    const late = applyActivities(view, [says(1009, 'of the turn before'), { ...says(5000, 'x'), agent: 'nobody' }]);
     expect(late).toStrictEqual(view);
   });
 
   test('is over when its turn is', () => {
     const stage = new Stage({ files: ['START.md'] });
     stage.begin('main');
-    let view = viewSeeing(viewAfter(EMPTY_VIEW, stage.events), [says(5000, 'a')]);
+    let view = applyActivities(applyEvents(EMPTY_VIEW, stage.events), [says(5000, 'a')]);
     const told = stage.events.length;
     stage.reply('main', '<goto>START</goto>');
-    view = viewAfter(view, stage.events.slice(told));
+    view = applyEvents(view, stage.events.slice(told));
     expect(view.agents.get('main')).toMatchObject({ phase: 'ready', since: null, doing: null });
-    expect(viewSeeing(view, [says(6000, 'too late')])).toStrictEqual(view);
+    expect(applyActivities(view, [says(6000, 'too late')])).toStrictEqual(view);
   });
 });
 
 test('time counts in all lives of a run, and not between them', () => {
   const stage = new Stage({ files: ['START.md'] }, { budgetMicros: 1 });
   stage.plays({ text: '<result>r</result>', cost: usd(0.5) });
-  const view = viewAfter(EMPTY_VIEW, stage.events);
-  expect(workedMs(view.worked, 9_000_000)).toBe(20);
-  const again = viewAfter(view, [{ kind: 'run_resumed', at: 10_000_000, options: stage.run.options }]);
-  expect(workedMs(again.worked, 10_000_500)).toBe(520);
-  const crashed = viewAfter(again, [{ kind: 'woken', at: 10_001_000, agent: 'main', state: 'START.md' }]);
-  const third = viewAfter(crashed, [{ kind: 'run_resumed', at: 20_000_000, options: stage.run.options }]);
-  expect(workedMs(third.worked, 20_000_001)).toBe(1021);
+  const view = applyEvents(EMPTY_VIEW, stage.events);
+  expect(computeWorkMs(view.worked, 9_000_000)).toBe(20);
+  const again = applyEvents(view, [{ kind: 'run_resumed', at: 10_000_000, options: stage.run.options }]);
+  expect(computeWorkMs(again.worked, 10_000_500)).toBe(520);
+  const crashed = applyEvents(again, [{ kind: 'woken', at: 10_001_000, agent: 'main', state: 'START.md' }]);
+  const third = applyEvents(crashed, [{ kind: 'run_resumed', at: 20_000_000, options: stage.run.options }]);
+  expect(computeWorkMs(third.worked, 20_000_001)).toBe(1021);
 });

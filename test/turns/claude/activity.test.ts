@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Activity } from '../../../src/core/activity.ts';
-import { newReader, tellDoings } from '../../../src/turns/claude/activity.ts';
-import { readEvent } from '../../../src/turns/claude/events.ts';
+import { createActivityReader, createActivityReporter } from '../../../src/turns/claude/activity.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
 import { assistant, init, type Lines, result, say, synthetic } from './lines.ts';
 
 /** What is read off these lines, one after the other. */
 function deedsIn(...lines: Lines) {
-  const read = newReader();
-  return lines.flatMap((line) => read(readEvent(JSON.stringify(line))));
+  const read = createActivityReader();
+  return lines.flatMap((line) => read(parseClaudeLine(JSON.stringify(line))));
 }
 
 const use = (name: string, input: unknown, id = 't1', more = {}) =>
@@ -129,8 +129,10 @@ describe('the deeds of a turn', () => {
   });
 
   test('what is no event is what somebody printed', () => {
-    expect(newReader()(readEvent('Warning: beware'))).toStrictEqual([{ kind: 'prints', text: 'Warning: beware' }]);
-    expect(newReader()(readEvent('  '))).toStrictEqual([]);
+    expect(createActivityReader()(parseClaudeLine('Warning: beware'))).toStrictEqual([
+      { kind: 'prints', text: 'Warning: beware' },
+    ]);
+    expect(createActivityReader()(parseClaudeLine('  '))).toStrictEqual([]);
   });
 
   test('can be read off whatever comes', () => {
@@ -149,13 +151,13 @@ describe('the deeds of a turn', () => {
 describe('who watches', () => {
   test('hears words and tools, but not the words of sub-agents and not what tools gave back', () => {
     const seen: Activity[] = [];
-    const tell = tellDoings((activity) => seen.push(activity), 'main');
+    const tell = createActivityReporter((activity) => seen.push(activity), 'main');
     const below = { parent_tool_use_id: 'toolu_1' };
     for (const line of [
       ...[say('one'), use('Bash', { command: 'ls' }), back('a'), use('Task', { description: 'd' })],
       ...[say('from below', 'm2', below), use('Grep', { pattern: 'p' }, 't2', below), result({ result: 'done' })],
     ]) {
-      tell?.(readEvent(JSON.stringify(line)));
+      tell?.(parseClaudeLine(JSON.stringify(line)));
     }
     expect(seen.map(({ agent, doing }) => [agent, doing])).toStrictEqual([
       ['main', { kind: 'says', text: 'one' }],
@@ -167,13 +169,13 @@ describe('who watches', () => {
   });
 
   test('cannot break anything by failing', () => {
-    const tell = tellDoings(() => {
+    const tell = createActivityReporter(() => {
       throw new Error('I look no more');
     }, 'main');
-    expect(() => tell?.(readEvent(JSON.stringify(say('one'))))).not.toThrow();
+    expect(() => tell?.(parseClaudeLine(JSON.stringify(say('one'))))).not.toThrow();
   });
 
   test('is the only reason to look', () => {
-    expect(tellDoings(undefined, 'main')).toBe(undefined);
+    expect(createActivityReporter(undefined, 'main')).toBe(undefined);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ClaudeCall, claudeArguments, promptText } from '../../../src/turns/claude/argv.ts';
+import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/argv.ts';
 
 const SETTINGS = {
   timeoutMs: null,
@@ -97,9 +97,9 @@ test.each([
   ['after a newline if it would be taken for a command', '/clear all', '\n/clear all'],
   ['as it is if the slash does not come first', ' /clear', ' /clear'],
 ])('a prompt goes %s', (_, text, stdin) => {
-  expect(promptText(text)).toBe(stdin);
+  expect(escapePrompt(text)).toBe(stdin);
 });
 
 test.each(['', ' ', '\n\t\u00a0\n'])('a blank prompt %j is refused: nothing would come of it', (text) => {
-  expect(promptText(text)).toBe(null);
+  expect(escapePrompt(text)).toBe(null);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { costOf } from '../../../src/turns/claude/cost.ts';
+import { computeTurnCost } from '../../../src/turns/claude/cost.ts';
 import { estimateUsd, learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
 import { modelCosts } from '../../../src/turns/claude/transcript.ts';
 import { NO_USAGE } from '../../../src/turns/claude/usage.ts';
@@ -10,7 +10,7 @@ const estimated = (micros: number) => ({ kind: 'estimated', micros }) as const;
 const since = (costUSD: number) => ({ model_usage_since_last_result: { m: { costUSD } } });
 const version = (claude_code_version: string) => init({ claude_code_version });
 const cost = (savedUsd: number | null, prices: Prices, ...lines: Lines) =>
-  costOf(after(...lines), { savedUsd, prices });
+  computeTurnCost(after(...lines), { savedUsd, prices });
 
 describe('a turn costs', () => {
   test.each([

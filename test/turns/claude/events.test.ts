@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readEvent } from '../../../src/turns/claude/events.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
 import { assistant, init, result, say, synthetic, usage } from './lines.ts';
 
-const read = (line: object) => readEvent(JSON.stringify(line));
+const read = (line: object) => parseClaudeLine(JSON.stringify(line));
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
 
 test('the beginning tells session, model and version', () => {
@@ -119,7 +119,7 @@ test.each([
 test.each(['', 'null', '[]', '"result"', '{"type":7}', '{"type":"result"', 'Warning: beware', '\u0000'])(
   'the line %j is garbage, which is no reason to stop',
   (line) => {
-    expect(readEvent(line)).toStrictEqual({ kind: 'garbage', text: line });
+    expect(parseClaudeLine(line)).toStrictEqual({ kind: 'garbage', text: line });
   },
 );
 
@@ -134,12 +134,12 @@ test('whatever a line holds, it can be read', () => {
   fc.assert(
     fc.property(line, ([type, subtype, more, message]) => {
       const text = JSON.stringify({ ...more, type, subtype, message, rate_limit_info: message, modelUsage: message });
-      expect(readEvent(text).kind).toBeTypeOf('string');
+      expect(parseClaudeLine(text).kind).toBeTypeOf('string');
     }),
   );
   fc.assert(
     fc.property(fc.string(), (text) => {
-      expect(readEvent(text).kind).toBeTypeOf('string');
+      expect(parseClaudeLine(text).kind).toBeTypeOf('string');
     }),
   );
 });

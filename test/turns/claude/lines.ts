@@ -1,5 +1,5 @@
-import { readEvent } from '../../../src/turns/claude/events.ts';
-import { EMPTY_TRANSCRIPT, hear, type Transcript } from '../../../src/turns/claude/transcript.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../../../src/turns/claude/transcript.ts';
 
 /*
  * Lines as Claude Code prints them, cut down to what was seen to matter.
@@ -53,4 +53,4 @@ export const result = (more: Fields = {}): Fields => ({
 
 /** What is known after these lines. */
 export const after = (...lines: Lines): Transcript =>
-  lines.reduce((so, line) => hear(so, readEvent(JSON.stringify(line))), EMPTY_TRANSCRIPT);
+  lines.reduce((so, line) => addClaudeEvent(so, parseClaudeLine(JSON.stringify(line))), EMPTY_TRANSCRIPT);

@@ -1,30 +1,30 @@
 import { describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../../src/core/failure.ts';
-import { readEvent } from '../../../src/turns/claude/events.ts';
-import { type EndedTurn, type Outcome, outcomeOf } from '../../../src/turns/claude/outcome.ts';
-import { EMPTY_TRANSCRIPT, hear } from '../../../src/turns/claude/transcript.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
+import { type ClaudeOutcome, type EndedTurn, judgeClaudeTurn } from '../../../src/turns/claude/outcome.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../../src/turns/claude/transcript.ts';
 import { after, init, type Lines, result, say, synthetic } from './lines.ts';
 
 const NOW = Date.parse('2026-11-16T01:00:00Z');
 
-function judge(lines: Lines, more: Partial<EndedTurn> = {}): Outcome {
-  return outcomeOf({
+function judge(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
+  return judgeClaudeTurn({
     ...{
       transcript: after(...lines),
-      ending: 'itself',
+      endCause: 'itself',
       exitCode: 0,
       stderr: '',
-      silence: 'no output for 900 s, the limit set by the default',
+      timeoutMessage: 'no output for 900 s, the limit set by the default',
       resumable: true,
     },
-    ...{ endedAtMs: NOW, probes: 0, cost: { savedUsd: null, prices: {} } },
+    ...{ endedAtMs: NOW, priorLimits: 0, costBaseline: { savedUsd: null, prices: {} } },
     ...more,
   });
 }
 
-const brief = (outcome: Outcome): readonly unknown[] =>
+const brief = (outcome: ClaudeOutcome): readonly unknown[] =>
   outcome.kind === 'answered' ? ['answered', outcome.text] : [outcome.failure.kind, outcome.progress];
-const words = (outcome: Outcome): string => (outcome.kind === 'failed' ? outcome.failure.message : '');
+const words = (outcome: ClaudeOutcome): string => (outcome.kind === 'failed' ? outcome.failure.message : '');
 
 describe('a turn is done', () => {
   test('if a result says so, with what was denied and what it cost', () => {
@@ -39,10 +39,10 @@ describe('a turn is done', () => {
 
   test.each<[string, Partial<EndedTurn>]>([
     ['it ended in an odd way afterwards', { exitCode: 1 }],
-    ['it hung afterwards', { ending: 'hung', exitCode: null }],
-    ['it was stopped afterwards', { ending: 'stopped', exitCode: null }],
-    ['it was silent afterwards', { ending: 'timeout', exitCode: null }],
-    ['nobody saw it end', { ending: 'gone', exitCode: null }],
+    ['it hung afterwards', { endCause: 'hung', exitCode: null }],
+    ['it was stopped afterwards', { endCause: 'stopped', exitCode: null }],
+    ['it was silent afterwards', { endCause: 'timeout', exitCode: null }],
+    ['nobody saw it end', { endCause: 'gone', exitCode: null }],
     ['it left notices', { stderr: 'Warning: something is deprecated' }],
   ])('though %s', (_, more) => {
     expect(brief(judge([init(), say('done'), result()], more))).toStrictEqual(['answered', 'done']);
@@ -185,7 +185,7 @@ describe('a failure is told by what Claude Code says', () => {
 });
 
 describe('a turn that we ended', () => {
-  test.each<[FailureKind, EndedTurn['ending'], string]>([
+  test.each<[FailureKind, EndedTurn['endCause'], string]>([
     ['stopped', 'stopped', 'The turn was ended because the run was stopped.'],
     [
       'timeout',
@@ -194,7 +194,7 @@ describe('a turn that we ended', () => {
     ],
     ['lost', 'gone', 'Claude Code was no longer running when the run was taken up again.'],
   ])('is %s', (kind, ending, message) => {
-    expect(judge([init(), say('x')], { ending, exitCode: null })).toMatchObject({
+    expect(judge([init(), say('x')], { endCause: ending, exitCode: null })).toMatchObject({
       failure: { kind, message },
       progress: 'answer',
       cost: { kind: 'estimated' },
@@ -203,7 +203,7 @@ describe('a turn that we ended', () => {
 
   test('is stopped, though an interrupted tool makes a result of its own', () => {
     const lines = [init(), say('x'), broken('error_during_execution', 'interrupted')];
-    expect(brief(judge(lines, { ending: 'stopped', exitCode: 1 }))).toStrictEqual(['stopped', 'answer']);
+    expect(brief(judge(lines, { endCause: 'stopped', exitCode: 1 }))).toStrictEqual(['stopped', 'answer']);
   });
 });
 
@@ -225,7 +225,7 @@ describe('a usage limit ends', () => {
     ['when the text says, without an event', failing(text, 'rate_limit'), Date.parse('2026-11-16T02:57:00Z')],
     ['who knows when: it is probed', failing('API Error: Request rejected (429)', 'rate_limit'), NOW + 20 * 60_000],
   ])('%s', (_, lines, untilMs) => {
-    expect(judge(lines, { exitCode: 1, probes: 2 })).toMatchObject({ failure: { kind: 'usage_limit', untilMs } });
+    expect(judge(lines, { exitCode: 1, priorLimits: 2 })).toMatchObject({ failure: { kind: 'usage_limit', untilMs } });
   });
 
   test('only if it is one', () => {
@@ -253,6 +253,6 @@ test.each<[string, readonly string[], string, RegExp]>([
   ['says more on stderr', ['Please log in'], 'oops', /result; its last words were: oops\.$/],
   ['is cut off', ['{"type":"result","resu'], '', /without a result\.$/],
 ])('a turn without a result that %s says so', (_, lines, stderr, message) => {
-  const transcript = lines.map(readEvent).reduce(hear, EMPTY_TRANSCRIPT);
+  const transcript = lines.map(parseClaudeLine).reduce(addClaudeEvent, EMPTY_TRANSCRIPT);
   expect(words(judge([], { transcript, stderr }))).toMatch(message);
 });

@@ -6,14 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { SessionUse } from '../../../src/core/agent.ts';
-import { type ClaudeCall, claudeArguments, promptText } from '../../../src/turns/claude/argv.ts';
+import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/argv.ts';
 import { claudeEnvironment } from '../../../src/turns/claude/environment.ts';
 import type { ClaudeEvent } from '../../../src/turns/claude/event.ts';
-import { readEvent } from '../../../src/turns/claude/events.ts';
-import { type Ending, type Outcome, outcomeOf } from '../../../src/turns/claude/outcome.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
+import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../../../src/turns/claude/outcome.ts';
 import { learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
-import { configDir, hasMessages, savedTotal, sessionFile } from '../../../src/turns/claude/session-file.ts';
-import { EMPTY_TRANSCRIPT, hear, modelCosts, type Transcript } from '../../../src/turns/claude/transcript.ts';
+import {
+  claudeConfigDir,
+  findSessionFile,
+  hasMessages,
+  readSavedTotalUsd,
+} from '../../../src/turns/claude/session-file.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, modelCosts, type Transcript } from '../../../src/turns/claude/transcript.ts';
 import type { Pinned } from '../../claude-code/pinned.ts';
 import { type MessagesApi, startMessagesApi } from '../../messages-api/server.ts';
 
@@ -28,7 +33,7 @@ export interface Asked extends Partial<Omit<ClaudeCall, 'settings'>> {
 
 /** A turn that was taken, and what was made of it. */
 export interface Took {
-  readonly outcome: Outcome;
+  readonly outcome: ClaudeOutcome;
   readonly transcript: Transcript;
   readonly exitCode: number | null;
   readonly stderr: string;
@@ -85,8 +90,8 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
   async function take({ prompt, settings, env, killAt, ...call }: Asked): Promise<Took> {
     const session = call.session ?? fresh();
     const from = session.kind === 'fork' ? session.from : session.id;
-    const before = await sessionFile(configDir(ours), cwd, from);
-    const savedUsd = before === null ? null : await savedTotal(before);
+    const before = await findSessionFile(claudeConfigDir(ours), cwd, from);
+    const savedUsd = before === null ? null : await readSavedTotalUsd(before);
     const args = claudeArguments({
       ...{ model: null, effort: null, permissionMode: null, skipPermissions: false, budgetMicros: null },
       ...{ version, ...call, session, settings: { ...NO_SETTINGS, ...settings } },
@@ -95,17 +100,17 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     const pid = child.pid ?? 0;
     running.add(pid);
     child.stdin.on('error', () => {});
-    child.stdin.end(promptText(prompt));
+    child.stdin.end(escapePrompt(prompt));
     let stderr = '';
     child.stderr.on('data', (piece) => {
       stderr += piece;
     });
     const closed = once(child, 'close');
     let transcript = EMPTY_TRANSCRIPT;
-    let ending: Ending = 'itself';
+    let ending: TurnEndCause = 'itself';
     for await (const line of createInterface({ input: child.stdout })) {
-      const event = readEvent(line);
-      transcript = hear(transcript, event);
+      const event = parseClaudeLine(line);
+      transcript = addClaudeEvent(transcript, event);
       if (killAt?.(event) && ending === 'itself') {
         ending = 'hung';
         process.kill(-pid, 'SIGKILL');
@@ -113,11 +118,11 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     }
     const [exitCode] = (await closed) as [number | null];
     running.delete(pid);
-    const file = await sessionFile(configDir(ours), cwd, session.id);
-    const outcome = outcomeOf({
-      ...{ transcript, ending, exitCode, stderr, silence: '', endedAtMs: Date.now(), probes: 0 },
+    const file = await findSessionFile(claudeConfigDir(ours), cwd, session.id);
+    const outcome = judgeClaudeTurn({
+      ...{ transcript, endCause: ending, exitCode, stderr, timeoutMessage: '', endedAtMs: Date.now(), priorLimits: 0 },
       resumable: file !== null && (await hasMessages(file)),
-      cost: { savedUsd, prices },
+      costBaseline: { savedUsd, prices },
     });
     prices = learnPrices(prices, modelCosts(transcript));
     return { outcome, transcript, exitCode, stderr };

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../../src/core/failure.ts';
-import { microsOf } from '../../../src/core/ledger.ts';
-import { versionText } from '../../../src/turns/claude/version.ts';
+import { usdToMicros } from '../../../src/core/ledger.ts';
+import { formatClaudeVersion } from '../../../src/turns/claude/version.ts';
 import { PINNED } from '../../claude-code/pinned.ts';
 import { fork, fresh, REFUSED, type Rig, resume, setUp, type Took } from './real-claude.ts';
 
@@ -17,7 +17,7 @@ const failure = ({ outcome }: Took): unknown =>
 const words = ({ outcome }: Took): string => (outcome.kind === 'failed' ? outcome.failure.message : outcome.text);
 
 for (const pinned of PINNED) {
-  const name = `Claude Code ${versionText(pinned.version)}`;
+  const name = `Claude Code ${formatClaudeVersion(pinned.version)}`;
   const title = pinned.isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
 
   describe.skipIf(!pinned.isInstalled).concurrent(title, { timeout: 100_000 }, () => {
@@ -30,7 +30,7 @@ for (const pinned of PINNED) {
     /** The texts of the request that a prompt caused. */
     const heard = (prompt: string): string =>
       JSON.stringify(rig.api.requests.find((request) => request.prompt === prompt)?.messages);
-    const charged = (prompt: string): number => microsOf(rig.api.chargedUsd(prompt));
+    const charged = (prompt: string): number => usdToMicros(rig.api.chargedUsd(prompt));
 
     test('answers, and tells its session, model and version', async () => {
       const session = fresh();
@@ -44,7 +44,7 @@ for (const pinned of PINNED) {
       expect(exitCode).toBe(0);
       expect(transcript.sessionId).toBe(session.id);
       expect(transcript.model).toMatch(/haiku/);
-      expect(transcript.version).toBe(versionText(pinned.version));
+      expect(transcript.version).toBe(formatClaudeVersion(pinned.version));
       expect(transcript.garbage).toBe(0);
     });
 

@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, realpath, rm, utimes, writeFile } from 'node:fs/promise
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configDir, hasMessages, savedTotal, sessionFile } from '../../../src/turns/claude/session-file.ts';
+import {
+  claudeConfigDir,
+  findSessionFile,
+  hasMessages,
+  readSavedTotalUsd,
+} from '../../../src/turns/claude/session-file.ts';
 
 let root: string;
 beforeAll(async () => {
@@ -28,11 +33,11 @@ test.each<[string, readonly (object | string)[], number | null]>([
   ['the last that can be read', [saved(0.1), saved('much'), '{"type":"cost-state","totalCostUSD":7'], 0.1],
   ['none of an empty file', [], null],
 ])('the saved total of a conversation is %s', async (_, lines, total) => {
-  expect(await savedTotal(await file(...lines))).toBe(total);
+  expect(await readSavedTotalUsd(await file(...lines))).toBe(total);
 });
 
 test('a conversation that is not there has saved nothing and cannot be resumed', async () => {
-  expect(await savedTotal(join(root, 'none.jsonl'))).toBe(null);
+  expect(await readSavedTotalUsd(join(root, 'none.jsonl'))).toBe(null);
   expect(await hasMessages(join(root, 'none.jsonl'))).toBe(false);
 });
 
@@ -62,15 +67,15 @@ test('a conversation is found by the folder it is held in, or wherever it is, th
   await utimes(join(projects, '-one', 'elsewhere.jsonl'), 10, 10);
   await utimes(join(projects, '-two', 'elsewhere.jsonl'), 30, 30);
   await utimes(join(projects, '-three', 'elsewhere.jsonl'), 20, 20);
-  const find = (id: string) => sessionFile(join(root, 'config'), cwd, id);
+  const find = (id: string) => findSessionFile(join(root, 'config'), cwd, id);
   expect(await find('here')).toBe(join(own, 'here.jsonl'));
   expect(await find('elsewhere')).toBe(join(projects, '-two', 'elsewhere.jsonl'));
   expect(await find('nowhere')).toBe(null);
-  expect(await sessionFile(join(root, 'no-config'), cwd, 'here')).toBe(null);
+  expect(await findSessionFile(join(root, 'no-config'), cwd, 'here')).toBe(null);
 });
 
 test('Claude Code remembers where it is told to, else at home', () => {
-  expect(configDir({ CLAUDE_CONFIG_DIR: '/c', HOME: '/h' })).toBe('/c');
-  expect(configDir({ HOME: '/h' })).toBe('/h/.claude');
-  expect(configDir({ CLAUDE_CONFIG_DIR: '' })).toBe(join(homedir(), '.claude'));
+  expect(claudeConfigDir({ CLAUDE_CONFIG_DIR: '/c', HOME: '/h' })).toBe('/c');
+  expect(claudeConfigDir({ HOME: '/h' })).toBe('/h/.claude');
+  expect(claudeConfigDir({ CLAUDE_CONFIG_DIR: '' })).toBe(join(homedir(), '.claude'));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readEvent } from '../../../src/turns/claude/events.ts';
-import { EMPTY_TRANSCRIPT, hear, saidAll, totalUsage } from '../../../src/turns/claude/transcript.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, totalUsage } from '../../../src/turns/claude/transcript.ts';
 import { after, assistant, init, result, say, synthetic, usage } from './lines.ts';
 
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
@@ -45,7 +45,7 @@ test('the result that counts is the last that answers our prompt, before or afte
     ownResult: { text: 'two' },
     lastResult: { text: 'woken' },
   });
-  expect([after(other), after(other, first)].map(saidAll)).toStrictEqual([false, true]);
+  expect([after(other), after(other, first)].map(isTurnDone)).toStrictEqual([false, true]);
 });
 
 test('a limit is one only while it is refused', () => {
@@ -74,13 +74,16 @@ test('a very long turn is remembered in little', () => {
   let so = EMPTY_TRANSCRIPT;
   for (let index = 0; index < 2000; index++) {
     const thread = { parent_tool_use_id: `toolu_${index}` };
-    so = hear(so, readEvent(JSON.stringify(assistant(`m${index}`, { type: 'text', text: '' }, thread, usage(1, 1)))));
+    so = addClaudeEvent(
+      so,
+      parseClaudeLine(JSON.stringify(assistant(`m${index}`, { type: 'text', text: '' }, thread, usage(1, 1)))),
+    );
   }
   expect(so.open.size).toBeLessThanOrEqual(64);
   expect(totalUsage(so)).toStrictEqual({ 'claude-opus-4-8': { ...NONE, input: 2000, output: 2000 } });
 });
 
 test('garbage is counted, the last of it kept, and harms nothing', () => {
-  const so = hear(after(init()), readEvent('Segmentation fault'));
+  const so = addClaudeEvent(after(init()), parseClaudeLine('Segmentation fault'));
   expect(so).toStrictEqual({ ...after(init()), garbage: 1, strays: ['Segmentation fault'] });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { limitUntilMs, resetMs, tellsOfLimit } from '../../../src/turns/claude/usage-limit.ts';
+import { isUsageLimitText, limitUntilMs, parseResetMs } from '../../../src/turns/claude/usage-limit.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 const inText = (text: string, now: string): string | null => {
-  const ms = resetMs({ resetsAt: null, text }, at(now));
+  const ms = parseResetMs({ resetsAt: null, text }, at(now));
   return ms === null ? null : new Date(ms).toISOString();
 };
 
@@ -81,14 +81,14 @@ test.each([
 
 test('without a zone it is the time of this machine', () => {
   const now = at('2026-11-16T01:00:00Z');
-  const ms = resetMs({ resetsAt: null, text: 'resets 1pm' }, now) ?? 0;
+  const ms = parseResetMs({ resetsAt: null, text: 'resets 1pm' }, now) ?? 0;
   expect([new Date(ms).getHours(), new Date(ms).getMinutes()]).toStrictEqual([13, 0]);
 });
 
 test('the event is believed before the text, in seconds or milliseconds, but not if it is absurd', () => {
   const now = at('2026-11-16T01:00:00Z');
   const text = 'resets 3am (UTC)';
-  const reset = (resetsAt: number | null) => resetMs({ resetsAt, text }, now);
+  const reset = (resetsAt: number | null) => parseResetMs({ resetsAt, text }, now);
   const soon = now + 600_000;
   expect([soon / 1000, soon, 12, Number.NaN, null].map(reset)).toStrictEqual([
     soon,
@@ -120,5 +120,5 @@ test.each([
   ['The file hit your editor', false],
   ['API Error: 500', false],
 ])('"%s" tells of a limit: %s', (text, tells) => {
-  expect(tellsOfLimit(text)).toBe(tells);
+  expect(isUsageLimitText(text)).toBe(tells);
 });

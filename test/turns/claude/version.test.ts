@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RaymondError } from '../../../src/errors.ts';
-import { findClaude, isAtLeast, parseVersion } from '../../../src/turns/claude/version.ts';
+import { findClaude, isAtLeast, parseClaudeVersion } from '../../../src/turns/claude/version.ts';
 
 test.each([
   ['2.1.325 (Claude Code)', [2, 1, 325]],
@@ -14,7 +14,7 @@ test.each([
   ['2.1', null],
   ['', null],
 ])('the version in %j is %j', (text, version) => {
-  expect(parseVersion(text)).toStrictEqual(version);
+  expect(parseClaudeVersion(text)).toStrictEqual(version);
 });
 
 test.each([
