@@ -22,7 +22,7 @@ function compile() {
 }
 
 /**
- * All files lie side by side: `src/shipped.ts` counts on it. What the package depends on stays outside. Returns the
+ * All files lie side by side: `src/package-files.ts` counts on it. What the package depends on stays outside. Returns the
  * folders of the packages that went in.
  */
 async function bundle() {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const [{ runWorkflow }, { lineOf }, { render }, { EMPTY_VIEW, viewAfter, viewSeeing }] = await Promise.all(
-  ['index.js', 'observers/words.js', 'observers/live/render.js', 'observers/live/view.js'].map(
+const [{ runWorkflow }, { formatEvent }, { renderLiveView }, { EMPTY_VIEW, applyEvents, applyActivities }] = await Promise.all(
+  ['index.js', 'events/format.js', 'terminal/live/render.js', 'terminal/live/view.js'].map(
     (file) => import(new URL(`../build/${file}`, import.meta.url)),
   ),
 );
@@ -34,7 +34,7 @@ async function bestMoment(place) {
     const agents = [...view.agents.values()].filter(({ phase }) => phase === 'running');
     const busy = agents.length + agents.filter(({ doing }) => doing !== null).length;
     if (busy < best.busy) return;
-    const block = render(view, Date.now(), SIZE);
+    const block = renderLiveView(view, Date.now(), SIZE);
     best = { busy, lines: [...above.slice(-(SIZE.rows - block.length)), ...block] };
   };
   const running = await runWorkflow(workflow, {
@@ -43,13 +43,13 @@ async function bestMoment(place) {
     name: 'demo',
     options: { agent: `replay:${join(workflow, 'answers.yaml')}` },
     observe(event) {
-      view = viewAfter(view, [event]);
-      const line = IN_BLOCK.has(event.kind) ? null : lineOf(event);
+      view = applyEvents(view, [event]);
+      const line = IN_BLOCK.has(event.kind) ? null : formatEvent(event);
       if (line !== null) above.push(line.replaceAll(`${place}/`, ''));
       look();
     },
     watch(activity) {
-      view = viewSeeing(view, [activity]);
+      view = applyActivities(view, [activity]);
       look();
     },
   });

@@ -52,15 +52,15 @@ describe('a broken wall is found', () => {
 
   test('when one part of the shell reaches into another', () => {
     expect(
-      faultsIn({ 'src/turns/script.ts': "\nimport type { A } from '../store/a.ts';", 'src/store/a.ts': '' }),
-    ).toStrictEqual(['src/turns/script.ts:2 imports src/store/a.ts; turns may not use store']);
+      faultsIn({ 'src/turns/script-turn.ts': "\nimport type { A } from '../store/a.ts';", 'src/store/a.ts': '' }),
+    ).toStrictEqual(['src/turns/script-turn.ts:2 imports src/store/a.ts; turns may not use store']);
   });
 
-  test('when the engine or the analysis touches the world', () => {
+  test('when the engine or the graph touches the world', () => {
     const text = "import 'node:path';";
-    expect(faultsIn({ 'src/engine/a.ts': text, 'src/analysis/a.ts': text })).toStrictEqual([
+    expect(faultsIn({ 'src/engine/a.ts': text, 'src/graph/a.ts': text })).toStrictEqual([
       'src/engine/a.ts:1 imports node:path; engine may not use it',
-      'src/analysis/a.ts:1 imports node:path; analysis may not use it',
+      'src/graph/a.ts:1 imports node:path; graph may not use it',
     ]);
   });
 
@@ -71,7 +71,7 @@ describe('a broken wall is found', () => {
   });
 
   test('when a package is used in a room that it was not meant for', () => {
-    expect(faultsIn({ 'src/store/a.ts': "import 'yaml';", 'src/workflow/a.ts': "import 'yaml';" })).toStrictEqual([
+    expect(faultsIn({ 'src/store/a.ts': "import 'yaml';", 'src/yaml/a.ts': "import 'yaml';" })).toStrictEqual([
       'src/store/a.ts:1 imports yaml; store may not use it',
     ]);
   });
@@ -148,7 +148,7 @@ describe('core has no clock, no chance and no world', () => {
   ])('%s is found', (expression, what) => {
     const text = `// é 😀\nexport const a = ${expression};`;
     expect(faultsIn({ 'src/core/a.ts': text })).toStrictEqual([`src/core/a.ts:2 uses ${what}; core is pure`]);
-    expect(faultsIn({ 'src/observers/a.ts': text })).toStrictEqual([]);
+    expect(faultsIn({ 'src/events/a.ts': text })).toStrictEqual([]);
   });
 
   test.each([

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Event } from '../src/core/event.ts';
 import type { Run } from '../src/core/run.ts';
-import { type ResumeRequest, resumeRun } from '../src/raymond/resume.ts';
-import { type RunRequest, runWorkflow } from '../src/raymond/start.ts';
+import { type ResumeRequest, resumeRun } from '../src/runtime/resume.ts';
+import { type RunRequest, runWorkflow } from '../src/runtime/start.ts';
 
 let home: string;
 

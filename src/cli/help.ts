@@ -1,5 +1,5 @@
 import { EXIT } from '../errors.ts';
-import type { CommandSpec, ExitCodeMeaning } from './entry.ts';
+import type { CommandSpec, ExitCodeMeaning } from './command.ts';
 import type { HelpLayout, HelpRow } from './help-layout.ts';
 
 /** What the help begins with. */

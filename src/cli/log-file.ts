@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
 import { errorCodeOf } from '../errors.ts';
-import { usageError } from './usage.ts';
+import { usageError } from './usage-error.ts';
 
 /**
  * Appends events to a file as lines of JSON; does nothing where no file is asked for. It must be writable at the start.

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { EXIT, RaymondError } from '../errors.ts';
-import { COMMAND_TABLE } from './catalogue.ts';
-import type { CommandHandler, CommandSpec } from './entry.ts';
+import { COMMAND_TABLE } from './command-table.ts';
+import type { CommandHandler, CommandSpec } from './command.ts';
 import { INTRODUCTION, renderCommandHelpFooter, renderHelpFooter } from './help.ts';
 import { HelpLayout } from './help-layout.ts';
-import { COMMAND_NAMES, findSimilarCommands } from './near.ts';
-import type { Terminal } from './terminal.ts';
-import { SEE_HELP_HINT, usageError } from './usage.ts';
+import { COMMAND_NAMES, findSimilarCommands } from './command-names.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { SEE_HELP_HINT, usageError } from './usage-error.ts';
 import { readPackageVersion } from './version.ts';
 
 /** The command line in front of a terminal: give it words, it gives back an exit code. */

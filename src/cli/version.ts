@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolvePackageFile } from '../shipped.ts';
+import { resolvePackageFile } from '../package-files.ts';
 
 /** The version of this package. */
 export function readPackageVersion(): string {

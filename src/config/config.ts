@@ -4,9 +4,9 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Options } from '../core/run.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { type FindKeyLine, locateConfigKeys } from './lines.ts';
+import { type FindKeyLine, locateConfigKeys } from './key-lines.ts';
 import { type ConfigValue, SETTINGS } from './settings.ts';
-import { formatTomlValue } from './written.ts';
+import { formatTomlValue } from './toml-value.ts';
 
 /** A config file that is right. */
 export interface Config {

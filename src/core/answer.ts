@@ -1,4 +1,4 @@
-import { resolveState, type Scope } from './names.ts';
+import { resolveState, type Scope } from './state-names.ts';
 import { implicitTag, isSameState, type Policy, permits } from './policy.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';

@@ -1,4 +1,4 @@
-import { stem } from './names.ts';
+import { stem } from './state-names.ts';
 
 /** The name of the next worker of a parent, and its parent's fork count after it. No name is ever given twice. */
 export function nextWorkerId(

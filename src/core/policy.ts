@@ -1,4 +1,4 @@
-import { resolveState, type Scope } from './names.ts';
+import { resolveState, type Scope } from './state-names.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
 import type { Tag } from './tag.ts';
 import { type TagName, TRANSITIONS } from './transitions/index.ts';

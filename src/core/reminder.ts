@@ -1,4 +1,4 @@
-import { runsOn, type Scope } from './names.ts';
+import { runsOn, type Scope } from './state-names.ts';
 import { hasOpenState, type Policy, type PolicyEntry } from './policy.ts';
 import type { AnswerProblem } from './problem.ts';
 import { TAG_NAMES, TRANSITIONS } from './transitions/index.ts';

@@ -1,6 +1,6 @@
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
-import type { Scope } from './names.ts';
+import type { Scope } from './state-names.ts';
 import type { Rules } from './policy.ts';
 import type { Options } from './run.ts';
 

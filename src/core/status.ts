@@ -1,5 +1,5 @@
 import type { Phase } from './agent.ts';
-import { countPhases } from './roster.ts';
+import { countPhases } from './agent-index.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 
 const STATUS_OF_STOP: Record<StopReason['kind'], RunStatus> = {

@@ -1,5 +1,5 @@
 import type { Agent } from './agent.ts';
-import type { Platform } from './names.ts';
+import type { Platform } from './state-names.ts';
 import type { Run } from './run.ts';
 
 /** The run's own variables, besides `input`, which is an attribute of the language. */

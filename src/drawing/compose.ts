@@ -1,10 +1,10 @@
-import type { Edge, EdgeTarget, Graph, GraphNode } from '../analysis/graph.ts';
-import { prove } from '../analysis/proof.ts';
-import { collectTransitions } from '../analysis/transitions.ts';
+import type { Edge, EdgeTarget, Graph, GraphNode } from '../graph/graph.ts';
+import { prove } from '../graph/proof.ts';
+import { collectTransitions } from '../graph/transitions.ts';
 import type { Run } from '../core/run.ts';
-import type { TransitionCounter } from './journey.ts';
+import type { TransitionCounter } from './transition-counter.ts';
 import { orderByDiscovery } from './order.ts';
-import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAgent, StateShape } from './picture.ts';
+import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAgent, StateShape } from './diagram.ts';
 
 /** Which ways were taken how often, and what was done in each state. */
 export type OverlayCounts = Pick<TransitionCounter, 'states' | 'transitionCounts'>;

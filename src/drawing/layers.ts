@@ -1,4 +1,4 @@
-import type { Diagram } from './picture.ts';
+import type { Diagram } from './diagram.ts';
 
 /**
  * How many arrows away from the beginning each shape is. What cannot be reached from there begins anew, so that every

@@ -5,7 +5,7 @@ import {
   isUnvisited,
   listShapeNotes,
   splitByFailure,
-} from './figures.ts';
+} from './labels.ts';
 import {
   type Arrow,
   type ArrowKind,
@@ -14,7 +14,7 @@ import {
   type DiagramShape,
   isStateShape,
   type StateShape,
-} from './picture.ts';
+} from './diagram.ts';
 
 /** A picture as text that Mermaid draws. The same picture always gives the same text. */
 export function toMermaid({ shapes, arrows, hasRun }: Diagram): string {

@@ -1,4 +1,4 @@
-import type { Edge, EdgeTarget, Graph } from '../analysis/graph.ts';
+import type { Edge, EdgeTarget, Graph } from '../graph/graph.ts';
 
 /**
  * A workflow with its states in the order in which one comes to them, and the transitions in the order of their states: who

@@ -1,4 +1,4 @@
-import { TurnScheduler } from '../core/agenda.ts';
+import { TurnScheduler } from '../core/turn-scheduler.ts';
 import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
 import type { AppliedStep } from '../core/event.ts';
 import type { Run } from '../core/run.ts';

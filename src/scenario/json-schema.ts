@@ -7,7 +7,7 @@ import {
   type MappingKind,
   schemaRef,
   TEXT_TYPES,
-} from './json-rules.ts';
+} from './json-schema-rules.ts';
 import { scenarioFileSchema } from './schema.ts';
 
 type Definitions = Map<string, JsonSchemaNode>;

@@ -1,4 +1,4 @@
-import type { DocumentPosition } from './document.ts';
+import type { DocumentPosition } from '../yaml/document.ts';
 
 /** Ways in which a canned turn can fail, in the words of whoever writes the file. */
 export const CANNED_FAILURES = [

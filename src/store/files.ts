@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 
 /** All that Raymond keeps is for its user's eyes only: prompts and answers may hold anything. */
 export const PRIVATE_FOLDER_MODE = 0o700;

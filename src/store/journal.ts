@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { EXIT, type RaymondError } from '../errors.ts';
 import type { Change } from './change.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 import { PRIVATE_FILE_MODE, syncFolder } from './files.ts';
 import type { JournalPosition } from './state-file.ts';
 

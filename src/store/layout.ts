@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
-import { stem } from '../core/names.ts';
+import { stem } from '../core/state-names.ts';
 
 /** Where everything lies that Raymond keeps on disk. Only paths: nothing is made or looked at. */
 export interface StoreLayout {

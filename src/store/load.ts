@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { runIdProblem } from '../core/ids.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { applyInPlace, type Draft } from './change.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 import { withFile } from './files.ts';
 import { brokenLineError, type JournalEntry, readJournal } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';

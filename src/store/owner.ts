@@ -3,11 +3,11 @@ import { readdirSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import type { OwnerState } from '../core/standing.ts';
+import type { OwnerState } from '../core/observed-status.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 import { createFile } from './files.ts';
-import { identifyThisProcess, type ProcessIdentity, readStartTime } from './process-facts.ts';
+import { identifyThisProcess, type ProcessIdentity, readStartTime } from './process-identity.ts';
 import { clearStopRequests, readStopRequest, type StopStage } from './stop-request.ts';
 
 /*

@@ -1,12 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Phase } from '../core/agent.ts';
 import type { Run } from '../core/run.ts';
-import type { ObservedStatus, OwnerInfo } from '../core/standing.ts';
+import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import { RaymondError } from '../errors.ts';
 import type { StoreLayout } from './layout.ts';
-import { identifyThisProcess, type ProcessIdentity } from './process-facts.ts';
+import { identifyThisProcess, type ProcessIdentity } from './process-identity.ts';
 import { listRunIds } from './runs.ts';
-import { observeRun } from './standing.ts';
+import { observeRun } from './observed-run.ts';
 
 /** A run in a list. `owner` is null when the run does not say that it is running, or nobody ever drove it. */
 export interface RunSummary extends Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt'> {

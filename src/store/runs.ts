@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { nearest } from '../core/nearest.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadSnapshot, noSuchRunError } from './load.ts';
 

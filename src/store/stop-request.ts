@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 import { PRIVATE_FILE_MODE } from './files.ts';
 
 /*

@@ -5,14 +5,14 @@ import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { changeOf } from './change.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 import { createFile, makePrivateFolder, replaceFile } from './files.ts';
 import { writeGitIgnore } from './git-ignore.ts';
 import { Journal, type OpenToAppend } from './journal.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
-import { type SnapshotOptions, SnapshotWriter } from './snapshot.ts';
+import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
 import { type SavedRun, serializeSavedRun } from './state-file.ts';
 import type { StopStage } from './stop-request.ts';
 

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import { errorCodeOf } from '../errors.ts';
-import { diskError } from './disk-problem.ts';
+import { diskError } from './disk-error.ts';
 import { makePrivateFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from './files.ts';
 import type { StoreLayout } from './layout.ts';
 

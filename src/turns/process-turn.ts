@@ -5,7 +5,7 @@ import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
 import { startCommand } from '../process/start.ts';
 import { turnFiles } from '../process/turn-files.ts';
-import { type ProcessEndCause, supervise } from './attend.ts';
+import { type ProcessEndCause, supervise } from './supervise.ts';
 
 /** What became of a turn's process, whoever started it. */
 export type ProcessEnd =

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { unreadableWorkflowFile, type WorkflowFiles } from './source.ts';
+import { unreadableWorkflowFile, type WorkflowFiles } from './workflow-files.ts';
 
 /**
  * The files directly in a folder. Before each turn they are listed and one of them is read, so that a change counts at

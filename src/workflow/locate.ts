@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { isStateFile, stem } from '../core/names.ts';
+import { isStateFile, stem } from '../core/state-names.ts';
 import { nearest } from '../core/nearest.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { explainUnreadableFile } from './source.ts';
+import { explainUnreadableFile } from './workflow-files.ts';
 
 /** What a path turned out to be. */
 export type WorkflowLocation =

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
 import { errorCodeOf } from '../errors.ts';
-import { quoteInMessage } from './report.ts';
+import { quoteInMessage } from '../yaml/finding-report.ts';
 import { checkZipName, findLayoutProblem } from './zip-layout.ts';
 
 /** What came out of a zip, or why it is refused. */

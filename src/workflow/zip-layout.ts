@@ -1,4 +1,4 @@
-import { quoteInMessage } from './report.ts';
+import { quoteInMessage } from '../yaml/finding-report.ts';
 
 /** A name in a zip, made safe: a file in some folders, something to pass over, or a reason to refuse the zip. */
 export type ZipName =

@@ -1,9 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { InvalidWorkflow, invalidWorkflowFile } from './invalid.ts';
-import { quoteInMessage } from './report.ts';
-import { unreadableWorkflowFile, type WorkflowFiles } from './source.ts';
+import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
+import { quoteInMessage } from '../yaml/finding-report.ts';
+import { unreadableWorkflowFile, type WorkflowFiles } from './workflow-files.ts';
 
 /** Room for 64 MiB of files that do not shrink, with their names. */
 const MAX_ZIP_BYTES = 80 * 1024 * 1024;

@@ -11,31 +11,34 @@ interface Room {
 
 const pure = (...rooms: string[]): Room => ({ rooms, packages: [], node: false });
 const shell = (rooms: readonly string[], ...packages: string[]): Room => ({ rooms, packages, node: true });
-const BELOW = 'core analysis drawing engine process scenario turns workflow store observers config errors.ts'.split(
+const BELOW = 'core shell graph lint drawing engine process yaml scenario turns workflow store events config errors.ts'.split(
   ' ',
 );
-const FACING_THE_USER = ['raymond', 'observers', 'analysis', 'config', 'core', 'errors.ts'];
+const FACING_THE_USER = ['runtime', 'events', 'terminal', 'lint', 'graph', 'config', 'core', 'errors.ts'];
 
 /** The rooms of src/. A new room, or a new package in one, is a decision: it is made here. */
 const ROOMS: ReadonlyMap<string, Room> = new Map(
   Object.entries({
     core: pure(),
-    analysis: pure('core'),
+    shell: pure('core'),
+    graph: pure('core', 'shell'),
+    lint: pure('core', 'shell', 'graph'),
     engine: pure('core'),
     process: shell(['errors.ts']),
-    scenario: shell(['core', 'config', 'errors.ts', 'yaml-advice.ts'], 'yaml', 'zod'),
+    yaml: shell(['core'], 'yaml'),
+    scenario: shell(['core', 'config', 'yaml', 'errors.ts'], 'zod'),
     turns: shell(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
-    workflow: shell(['core', 'analysis', 'errors.ts', 'yaml-advice.ts'], 'yaml', 'yauzl'),
+    workflow: shell(['core', 'graph', 'yaml', 'errors.ts'], 'yauzl'),
     store: shell(['core', 'errors.ts'], 'zod'),
-    observers: shell(['core', 'errors.ts'], 'string-width', 'wrap-ansi'),
+    events: shell(['core', 'errors.ts']),
+    terminal: shell(['core', 'events', 'errors.ts'], 'string-width', 'wrap-ansi'),
     config: shell(['core', 'errors.ts'], 'smol-toml'),
-    drawing: shell(['core', 'analysis', 'observers', 'shipped.ts'], '@viz-js/viz'),
+    drawing: shell(['core', 'graph', 'lint', 'events', 'terminal', 'package-files.ts'], '@viz-js/viz'),
     'errors.ts': shell([]),
-    'shipped.ts': shell([]),
-    'yaml-advice.ts': pure(),
-    raymond: shell([...BELOW, 'shipped.ts']),
-    rehearsal: shell([...BELOW, 'raymond']),
-    cli: shell([...FACING_THE_USER, 'rehearsal', 'shipped.ts'], 'commander'),
+    'package-files.ts': shell([]),
+    runtime: shell([...BELOW, 'package-files.ts']),
+    testing: shell([...BELOW, 'runtime']),
+    cli: shell([...FACING_THE_USER, 'testing', 'package-files.ts'], 'commander'),
     server: shell(FACING_THE_USER),
     'index.ts': shell(FACING_THE_USER),
   }),

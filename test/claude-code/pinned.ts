@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClaudeVersion } from '../../src/turns/claude/version.ts';
+import type { ClaudeVersion } from '../../src/turns/claude/find-claude.ts';
 
 /** A real Claude Code of a known version. */
 export interface Pinned {

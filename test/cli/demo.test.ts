@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCli } from '../../src/cli/obey.ts';
-import { PaperTerminal } from '../observers/live/paper-terminal.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
 import { newRoom } from './room.ts';
 
 const PROJECT = join(import.meta.dirname, '..', '..');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { COMMAND_TABLE } from '../../src/cli/catalogue.ts';
-import { runCli } from '../../src/cli/obey.ts';
-import { PaperTerminal } from '../observers/live/paper-terminal.ts';
+import { COMMAND_TABLE } from '../../src/cli/command-table.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
 import { newRoom } from './room.ts';
 
 const PAGES = [['--help'], ...COMMAND_TABLE.map(({ name }) => [name, '--help'])];

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { renderRunTable } from '../../src/cli/run-table.ts';
-import { widthOf } from '../../src/observers/fit.ts';
-import { createColorizer } from '../../src/observers/ink.ts';
-import { listRuns } from '../../src/raymond/runs.ts';
+import { renderRunTable } from '../../src/cli/reports/run-table.ts';
+import { widthOf } from '../../src/terminal/text-width.ts';
+import { createColorizer } from '../../src/events/text-style.ts';
+import { listRuns } from '../../src/runtime/list-runs.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 

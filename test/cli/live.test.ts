@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createLiveReporter } from '../../src/cli/live-show.ts';
+import { createLiveReporter } from '../../src/terminal/live/live-reporter.ts';
 import type { Event } from '../../src/core/event.ts';
 import { Stage, usd } from '../core/play.ts';
-import { PaperClock, PaperTerminal } from '../observers/live/paper-terminal.ts';
+import { PaperClock, PaperTerminal } from '../terminal/live/paper-terminal.ts';
 
 const BOOK = { files: ['START.md', 'CHECK.sh'] };
 

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../src/cli/obey.ts';
-import { writeLogs } from '../../src/raymond/logs.ts';
-import { resumeRun } from '../../src/raymond/resume.ts';
-import { runWorkflow } from '../../src/raymond/start.ts';
+import { runCli } from '../../src/cli/run-cli.ts';
+import { writeLogs } from '../../src/runtime/logs.ts';
+import { resumeRun } from '../../src/runtime/resume.ts';
+import { runWorkflow } from '../../src/runtime/start.ts';
 import { eventually } from '../process/turns.ts';
 import { newRoom, type Room } from './room.ts';
 

@@ -2,11 +2,11 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { renderStatusReport } from '../../src/cli/status-page.ts';
+import { renderStatusReport } from '../../src/cli/reports/status-report.ts';
 import type { Agent } from '../../src/core/agent.ts';
-import { widthOf } from '../../src/observers/fit.ts';
-import { createColorizer } from '../../src/observers/ink.ts';
-import { getStatus } from '../../src/raymond/status.ts';
+import { widthOf } from '../../src/terminal/text-width.ts';
+import { createColorizer } from '../../src/events/text-style.ts';
+import { getStatus } from '../../src/runtime/status.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTestProgressLine } from '../../src/cli/awaited-line.ts';
-import { readTestSuite } from '../../src/rehearsal/repertoire.ts';
-import { PaperClock, PaperTerminal } from '../observers/live/paper-terminal.ts';
-import { folderWith } from '../rehearsal/rig.ts';
+import { createTestProgressLine } from '../../src/cli/reports/test-progress-line.ts';
+import { readTestSuite } from '../../src/testing/suite.ts';
+import { PaperClock, PaperTerminal } from '../terminal/live/paper-terminal.ts';
+import { folderWith } from '../testing/rig.ts';
 
 const THREE = 'scenarios: [{ name: tests never pass }, { name: script dies }, { name: all goes well }]';
 

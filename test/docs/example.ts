@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { InvalidWorkflow } from '../../src/workflow/invalid.ts';
-import { openWorkflow, type Workflow } from '../../src/workflow/load.ts';
+import { InvalidWorkflow } from '../../src/workflow/invalid-workflow.ts';
+import { openWorkflow, type Workflow } from '../../src/workflow/workflow.ts';
 import type { Block, Section } from './page.ts';
 
 /** The workflow that a section of the documentation talks about. */

@@ -3,9 +3,9 @@ import type { Turn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { RunStatus } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
-import type { ResumeRequest } from '../../src/raymond/resume.ts';
-import type { RunEnvironment, RunHandle } from '../../src/raymond/running.ts';
-import type { RunRequest } from '../../src/raymond/start.ts';
+import type { ResumeRequest } from '../../src/runtime/resume.ts';
+import type { RunEnvironment, RunHandle } from '../../src/runtime/run-handle.ts';
+import type { RunRequest } from '../../src/runtime/start.ts';
 
 /*
  * The names in our types, for tables of the documentation to be compared with: the compiler sees to it that none is

@@ -5,7 +5,7 @@ import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS, getAgent, newRun, type Run } from '../../src/core/run.ts';
 import { step } from '../../src/core/step.ts';
 import { renderTemplate } from '../../src/core/template.ts';
-import type { Workflow } from '../../src/workflow/load.ts';
+import type { Workflow } from '../../src/workflow/workflow.ts';
 import { CWD } from './example.ts';
 
 /** One line of a play: whose turn it is and what it answers are given, the rest follows. */

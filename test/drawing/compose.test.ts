@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isStateShape } from '../../src/drawing/picture.ts';
+import { isStateShape } from '../../src/drawing/diagram.ts';
 import { Stage } from '../core/play.ts';
-import { arrowsIn, pictureOf, travelsOf } from './told.ts';
+import { arrowsIn, pictureOf, travelsOf } from './run-overlay.ts';
 
 const policy = (...entries: string[]): string =>
   `---\nallowed_transitions:\n${entries.map((entry) => `  - { ${entry} }\n`).join('')}---\nx`;

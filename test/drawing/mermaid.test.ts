@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { toMermaid } from '../../src/drawing/mermaid.ts';
 import { Stage } from '../core/play.ts';
 import { HOSTILE_FILES } from './hostile.ts';
-import { pictureOf, travelsOf } from './told.ts';
+import { pictureOf, travelsOf } from './run-overlay.ts';
 
 const FILES = {
   'START.md':

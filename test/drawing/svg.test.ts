@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { toSvg } from '../../src/drawing/svg.ts';
 import { Stage } from '../core/play.ts';
 import { HOSTILE_FILES, HOSTILE_NAMES } from './hostile.ts';
-import { pictureOf, travelsOf } from './told.ts';
+import { pictureOf, travelsOf } from './run-overlay.ts';
 
 const FILES = {
   'START.md':

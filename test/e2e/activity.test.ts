@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
-import { writeLogs } from '../../src/raymond/logs.ts';
+import { writeLogs } from '../../src/runtime/logs.ts';
 import { play, setUp, withEachClaude } from './rig.ts';
 
 const inWords = ({ agent, doing }: Activity): string =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { recordScenario } from '../../src/rehearsal/record.ts';
+import { recordScenario } from '../../src/testing/record-scenario.ts';
 import { play, setUp, withEachClaude } from './rig.ts';
 
 const tool = (name: string, input: object): string => `«tool ${name} ${JSON.stringify(input)}»`;

@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../../src/observers/document.ts';
+import { exitCodeOf } from '../../src/events/run-document.ts';
 import { broken, play, RESULT, refused, state } from './play.ts';
 import { describe, expect, expectStuck, failures, read, resultOf, test, told } from './rig.ts';
 

@@ -15,11 +15,11 @@ import { test as base, expect } from 'vitest';
 import type { Agent } from '../../src/core/agent.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Options, Run } from '../../src/core/run.ts';
-import { formatEvent } from '../../src/observers/words.ts';
-import { readRunEvents } from '../../src/raymond/records.ts';
-import { type ResumeRequest, resumeRun } from '../../src/raymond/resume.ts';
-import type { RunHandle } from '../../src/raymond/running.ts';
-import { type RunRequest, runWorkflow } from '../../src/raymond/start.ts';
+import { formatEvent } from '../../src/events/format.ts';
+import { readRunEvents } from '../../src/runtime/project-files.ts';
+import { type ResumeRequest, resumeRun } from '../../src/runtime/resume.ts';
+import type { RunHandle } from '../../src/runtime/run-handle.ts';
+import { type RunRequest, runWorkflow } from '../../src/runtime/start.ts';
 import { eventually } from '../process/turns.ts';
 
 /** A call of the fake, as it wrote it down. */

@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../../src/observers/document.ts';
+import { exitCodeOf } from '../../src/events/run-document.ts';
 import { type Act, play, RESULT, refused, says } from './play.ts';
 import { describe, expect, expectStuck, failures, resultOf, test, told } from './rig.ts';
 

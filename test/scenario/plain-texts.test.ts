@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
 import { parseScenarioFile } from '../../src/scenario/file.ts';
-import { readTestSpecs } from '../../src/scenario/rehearsals.ts';
+import { readTestSpecs } from '../../src/scenario/read-test-specs.ts';
 
 const SCOPE = { files: ['START.md', 'NAME.md', 'CHECK.sh', '5.md'], platform: 'unix' } as const;
 

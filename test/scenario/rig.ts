@@ -5,10 +5,10 @@ import { onTestFinished } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
-import { formatEvent } from '../../src/observers/words.ts';
-import { type ResumeRequest, resumeRun } from '../../src/raymond/resume.ts';
-import type { RunHandle } from '../../src/raymond/running.ts';
-import { type RunRequest, runWorkflow } from '../../src/raymond/start.ts';
+import { formatEvent } from '../../src/events/format.ts';
+import { type ResumeRequest, resumeRun } from '../../src/runtime/resume.ts';
+import type { RunHandle } from '../../src/runtime/run-handle.ts';
+import { type RunRequest, runWorkflow } from '../../src/runtime/start.ts';
 
 /** A folder in which workflows are played, for the time of a test. */
 export interface Theatre {

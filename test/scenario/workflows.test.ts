@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
-import { readScenario } from '../../src/scenario/read.ts';
-import { readTestSpecs } from '../../src/scenario/rehearsals.ts';
+import { readScenario } from '../../src/scenario/read-scenario.ts';
+import { readTestSpecs } from '../../src/scenario/read-test-specs.ts';
 
 const ONE = { files: ['START.md', 'ONE.md'], platform: 'unix' } as const;
 const TWO = { files: ['START.md', 'TWO.md'], platform: 'unix' } as const;

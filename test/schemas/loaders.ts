@@ -1,9 +1,9 @@
 import { stringify } from 'smol-toml';
 import { parseConfig } from '../../src/config/config.ts';
-import { isStateFile, type Platform } from '../../src/core/names.ts';
+import { isStateFile, type Platform } from '../../src/core/state-names.ts';
 import { RaymondError } from '../../src/errors.ts';
 import { checkScenarioFile, parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
-import { parsePrompt } from '../../src/workflow/frontmatter.ts';
+import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 
 /** A value as YAML, in which it can only mean this. */
 const yaml = (value: unknown): string =>

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { FIRST_WORKFLOW } from '../../src/cli/first-workflow/files.ts';
+import { FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
 import { configTemplate } from '../../src/config/template.ts';
-import { splitPrompt } from '../../src/workflow/fence.ts';
+import { splitPrompt } from '../../src/workflow/split-prompt.ts';
 import { newRoom } from '../cli/room.ts';
 import { PROJECT, publishedText, validate } from './published.ts';
 

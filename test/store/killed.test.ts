@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Run } from '../../src/core/run.ts';
-import { readEvents } from '../../src/store/events.ts';
+import { readEvents } from '../../src/store/journal-events.ts';
 import { layoutOf } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
 import { ownerOf } from '../../src/store/owner.ts';

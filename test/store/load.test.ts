@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { readEvents } from '../../src/store/events.ts';
+import { readEvents } from '../../src/store/journal-events.ts';
 import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
 import { readJournalLines } from '../../src/store/lines.ts';
 import { loadRun } from '../../src/store/load.ts';

@@ -9,7 +9,7 @@ import {
   type ProcessIdentity,
   readStartTime,
   readStartTimeFromPs,
-} from '../../src/store/process-facts.ts';
+} from '../../src/store/process-identity.ts';
 import { asNobody, refusalOf } from './story.ts';
 import { temporaryFolders } from './temp.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { CannedFailureName } from '../../src/scenario/scenario.ts';
-import { parseClaudeLine } from '../../src/turns/claude/events.ts';
+import { parseClaudeLine } from '../../src/turns/claude/parse-event.ts';
 import { openTheatre, type Playing, play, storyOf, type Theatre } from '../scenario/rig.ts';
 
 const GO = '---\nallowed_transitions:\n  - { tag: goto, target: END.md }\n---\nGo.\n';

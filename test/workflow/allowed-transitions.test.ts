@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePrompt } from '../../src/workflow/frontmatter.ts';
+import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 
 const read = (entries: string) => parsePrompt('A.md', `---\nallowed_transitions:\n${entries}\n---\n`, 'unix');
 const policy = (entries: string) => read(entries).frontmatter.policy;

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openWorkflowFolder } from '../../src/workflow/folder.ts';
-import { InvalidWorkflow } from '../../src/workflow/invalid.ts';
+import { InvalidWorkflow } from '../../src/workflow/invalid-workflow.ts';
 import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();

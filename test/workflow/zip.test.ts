@@ -2,7 +2,7 @@ import { renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InvalidWorkflow } from '../../src/workflow/invalid.ts';
+import { InvalidWorkflow } from '../../src/workflow/invalid-workflow.ts';
 import { unzip } from '../../src/workflow/unzip.ts';
 import { openWorkflowZip } from '../../src/workflow/zip.ts';
 import { temporaryFolders } from './temp.ts';

@@ -1,11 +1,11 @@
 import { openConfig } from '../../config/config.ts';
-import { type EffectiveSetting, listEffectiveSettings } from '../../config/in-force.ts';
-import { formatTomlValue } from '../../config/written.ts';
+import { type EffectiveSetting, listEffectiveSettings } from '../../config/effective-settings.ts';
+import { formatTomlValue } from '../../config/toml-value.ts';
 import { EXIT } from '../../errors.ts';
-import { findConfigFile } from '../../raymond/records.ts';
-import type { CommandHandler } from '../entry.ts';
-import { createRenderContext } from '../page.ts';
-import { type Column, renderTable } from '../table.ts';
+import { findConfigFile } from '../../runtime/project-files.ts';
+import type { CommandHandler } from '../command.ts';
+import { createRenderContext } from '../../terminal/render-context.ts';
+import { type Column, renderTable } from '../../terminal/table.ts';
 
 /** `raymond config`: what is in force here, and where each value comes from. */
 export const handleConfig: CommandHandler = async (_args, { json }, terminal) => {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { EXIT } from '../../errors.ts';
-import { wrapText } from '../../observers/fit.ts';
-import { runWorkflow } from '../../raymond/start.ts';
-import { runAndReport } from '../attend.ts';
-import { findRaymondCommand } from '../called.ts';
-import { type DemoFolder, listMadeFiles, makeDemoFolder } from '../demo/folder.ts';
-import type { CommandHandler } from '../entry.ts';
-import { quoteShellArgument } from '../quoted.ts';
-import type { Terminal } from '../terminal.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import { runWorkflow } from '../../runtime/start.ts';
+import { runAndReport } from '../run-and-report.ts';
+import { findRaymondCommand } from '../shell-command.ts';
+import { type DemoFolder, listMadeFiles, makeDemoFolder } from '../demo-folder.ts';
+import type { CommandHandler } from '../command.ts';
+import { quoteShellArgument } from '../shell-quote.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 
 const TASK = 'a command that turns numbers into Roman numerals';
 

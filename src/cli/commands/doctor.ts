@@ -1,12 +1,12 @@
 import { EXIT } from '../../errors.ts';
-import { wrapText } from '../../observers/fit.ts';
-import { sanitize } from '../../observers/harmless.ts';
-import type { TextStyle } from '../../observers/ink.ts';
-import { formatCount } from '../../observers/words.ts';
-import { type DoctorResult, runDoctor } from '../../raymond/doctor.ts';
-import type { CommandHandler } from '../entry.ts';
-import { createRenderContext, type RenderContext } from '../page.ts';
-import { getTextOption } from '../words.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import { sanitize } from '../../events/sanitize.ts';
+import type { TextStyle } from '../../events/text-style.ts';
+import { formatCount } from '../../events/format.ts';
+import { type DoctorResult, runDoctor } from '../../runtime/doctor.ts';
+import type { CommandHandler } from '../command.ts';
+import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
+import { getTextOption } from '../parsed-options.ts';
 
 /** `raymond doctor`: is everything there that a run needs, and what is to be done where it is not? */
 export const handleDoctor: CommandHandler = async (_args, options, terminal) => {

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Platform } from '../../core/names.ts';
+import type { Platform } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
-import { sanitizeLine } from '../../observers/harmless.ts';
-import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../raymond/graph.ts';
-import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../drawing-file.ts';
-import type { CommandHandler, ParsedOptions } from '../entry.ts';
-import { requireWorkflowHere } from '../here.ts';
-import { usageError } from '../usage.ts';
-import { getChoiceOption, getTextOption } from '../words.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
+import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../runtime/draw-graph.ts';
+import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { requireWorkflowHere } from '../workflow-in-folder.ts';
+import { usageError } from '../usage-error.ts';
+import { getChoiceOption, getTextOption } from '../parsed-options.ts';
 
 /** `raymond graph [WORKFLOW]`, `raymond graph RUN`: a picture of a workflow, or of a run over it. */
 export const handleGraph: CommandHandler = async ([target], options, { cwd, out, err }) => {

@@ -1,6 +1,6 @@
 import { EXIT } from '../../errors.ts';
-import { writeConfig } from '../../raymond/write-config.ts';
-import type { Terminal } from '../terminal.ts';
+import { writeConfig } from '../../runtime/write-config.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 
 /** `raymond --init-config`: a config file to be edited. */
 export async function initConfig({ cwd, out }: Terminal): Promise<number> {

@@ -1,16 +1,16 @@
 import { basename } from 'node:path';
-import type { LintLevel } from '../../analysis/rule.ts';
-import { isNotDocFile, type Platform } from '../../core/names.ts';
+import type { LintLevel } from '../../lint/rule.ts';
+import { isNotDocFile, type Platform } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
-import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../raymond/lint.ts';
-import { formatAnnotation } from '../annotations.ts';
-import type { CommandHandler, ParsedOptions } from '../entry.ts';
-import { requireWorkflowHere } from '../here.ts';
-import { formatLintTotal, renderLintReport, type TextWrapper } from '../lint-page.ts';
-import { createRenderContext, type RenderContext } from '../page.ts';
-import type { Terminal } from '../terminal.ts';
-import { usageError } from '../usage.ts';
-import { getChoiceOption, getCountOption, getRepeatedOption, getTextOption } from '../words.ts';
+import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../runtime/lint-workflow.ts';
+import { formatAnnotation } from '../reports/github-annotations.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { requireWorkflowHere } from '../workflow-in-folder.ts';
+import { formatLintTotal, renderLintReport, type TextWrapper } from '../reports/lint-report.ts';
+import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { usageError } from '../usage-error.ts';
+import { getChoiceOption, getCountOption, getRepeatedOption, getTextOption } from '../parsed-options.ts';
 
 /** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
 export const handleLint: CommandHandler = async (args, options, terminal) => {
@@ -47,7 +47,7 @@ export const handleLint: CommandHandler = async (args, options, terminal) => {
 };
 
 async function explainRule(rule: string, terminal: Terminal): Promise<number> {
-  const { renderRuleExplanation: rulePage } = await import('../rule-page.ts');
+  const { renderRuleExplanation: rulePage } = await import('../reports/rule-explanation.ts');
   const context = createRenderContext(terminal);
   terminal.out(`${rulePage(rule, context.columns, await loadTextWrapper(context)).join('\n')}\n`);
   return EXIT.completed;
@@ -70,7 +70,7 @@ async function lintAll(paths: readonly string[], request: LintRequest) {
 
 /** Who knows how wide characters are takes longer to load than lint takes for a workflow; in a pipe nobody asks. */
 const loadTextWrapper = async ({ columns }: RenderContext): Promise<TextWrapper> =>
-  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../observers/fit.ts')).wrapText;
+  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../terminal/text-width.ts')).wrapText;
 
 const messageOf = ({ message }: RaymondError): string => message;
 

@@ -1,9 +1,9 @@
 import { EXIT } from '../../errors.ts';
-import { formatCount } from '../../observers/words.ts';
-import { listRuns, type RunListEntry, toRunListDocument } from '../../raymond/runs.ts';
-import type { CommandHandler } from '../entry.ts';
-import { createRenderContext } from '../page.ts';
-import { renderRunTable } from '../run-table.ts';
+import { formatCount } from '../../events/format.ts';
+import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
+import type { CommandHandler } from '../command.ts';
+import { createRenderContext } from '../../terminal/render-context.ts';
+import { renderRunTable } from '../reports/run-table.ts';
 
 /** `raymond list`: every run there is here, the unfinished first. */
 export const handleList: CommandHandler = async (_, { json }, terminal) => {

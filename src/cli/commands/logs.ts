@@ -1,8 +1,8 @@
 import { EXIT } from '../../errors.ts';
-import { sanitize } from '../../observers/harmless.ts';
-import { writeLogs } from '../../raymond/logs.ts';
-import type { CommandHandler } from '../entry.ts';
-import { getTextOption } from '../words.ts';
+import { sanitize } from '../../events/sanitize.ts';
+import { writeLogs } from '../../runtime/logs.ts';
+import type { CommandHandler } from '../command.ts';
+import { getTextOption } from '../parsed-options.ts';
 
 /** `raymond logs [RUN]`: the readable story of a run. */
 export const handleLogs: CommandHandler = async ([requestedRun = 'last'], options, { out, err, cwd, screen }) => {

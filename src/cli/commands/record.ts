@@ -1,14 +1,14 @@
 import { EXIT } from '../../errors.ts';
-import { wrapText } from '../../observers/fit.ts';
-import { formatCount } from '../../observers/words.ts';
-import { hasPassed } from '../../rehearsal/document.ts';
-import { recordScenario as recordRun } from '../../rehearsal/record.ts';
-import type { CommandHandler, ParsedOptions } from '../entry.ts';
-import { createRenderContext } from '../page.ts';
-import { getTestTimeoutMs } from '../patience.ts';
-import { refuseOptions, usageError } from '../usage.ts';
-import { renderTestFailure } from '../verdict-page.ts';
-import { getTextOption } from '../words.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import { formatCount } from '../../events/format.ts';
+import { hasPassed } from '../../testing/report.ts';
+import { recordScenario as recordRun } from '../../testing/record-scenario.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { createRenderContext } from '../../terminal/render-context.ts';
+import { getTestTimeoutMs } from '../test-timeout.ts';
+import { refuseOptions, usageError } from '../usage-error.ts';
+import { renderTestFailure } from '../reports/test-result.ts';
+import { getTextOption } from '../parsed-options.ts';
 
 /** `raymond test --record RUN`: makes a scenario of a run, and plays it once. */
 export const handleRecord: CommandHandler = async (paths, options, terminal) => {

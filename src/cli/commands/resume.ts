@@ -1,12 +1,12 @@
 import type { RaymondError } from '../../errors.ts';
-import { resumeRun } from '../../raymond/resume.ts';
-import { listRuns, type RunListEntry, type RunSummary } from '../../raymond/runs.ts';
-import { runAndReport } from '../attend.ts';
-import type { CommandHandler } from '../entry.ts';
-import { parseRunOptions } from '../options.ts';
-import { formatAge, formatObservedStatus } from '../standings.ts';
-import { renderTable } from '../table.ts';
-import { refuseOptions, usageError } from '../usage.ts';
+import { resumeRun } from '../../runtime/resume.ts';
+import { listRuns, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
+import { runAndReport } from '../run-and-report.ts';
+import type { CommandHandler } from '../command.ts';
+import { parseRunOptions } from '../run-options.ts';
+import { formatAge, formatObservedStatus } from '../../terminal/observed-status.ts';
+import { renderTable } from '../../terminal/table.ts';
+import { refuseOptions, usageError } from '../usage-error.ts';
 
 const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { runWorkflow } from '../../raymond/start.ts';
-import { runAndReport } from '../attend.ts';
-import type { CommandHandler } from '../entry.ts';
-import { addConfigFileOptions, parseRunOptions } from '../options.ts';
-import { refuseOptions, usageError } from '../usage.ts';
-import { getTextOption } from '../words.ts';
+import { runWorkflow } from '../../runtime/start.ts';
+import { runAndReport } from '../run-and-report.ts';
+import type { CommandHandler } from '../command.ts';
+import { addConfigFileOptions, parseRunOptions } from '../run-options.ts';
+import { refuseOptions, usageError } from '../usage-error.ts';
+import { getTextOption } from '../parsed-options.ts';
 import { initConfig } from './init-config.ts';
 import { handleResume } from './resume.ts';
 

@@ -1,9 +1,9 @@
 import { EXIT } from '../../errors.ts';
-import { createStatusDocument } from '../../observers/standing-document.ts';
-import { getStatus } from '../../raymond/status.ts';
-import type { CommandHandler } from '../entry.ts';
-import { createRenderContext } from '../page.ts';
-import { renderStatusReport } from '../status-page.ts';
+import { createStatusDocument } from '../../events/status-document.ts';
+import { getStatus } from '../../runtime/status.ts';
+import type { CommandHandler } from '../command.ts';
+import { createRenderContext } from '../../terminal/render-context.ts';
+import { renderStatusReport } from '../reports/status-report.ts';
 
 /** `raymond status [RUN]`: where a run stands, what it waits for and how to go on. */
 export const handleStatus: CommandHandler = async ([id = 'last'], { json }, terminal) => {

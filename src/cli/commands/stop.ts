@@ -1,10 +1,10 @@
 import { EXIT } from '../../errors.ts';
-import { describeEndingTurns, describeNextSteps } from '../../observers/outlook.ts';
-import { listRuns } from '../../raymond/runs.ts';
-import { type StopOutcome, type StopProgress, stopRun } from '../../raymond/stop.ts';
-import type { CommandHandler } from '../entry.ts';
-import { formatObservedStatus } from '../standings.ts';
-import { usageError } from '../usage.ts';
+import { describeEndingTurns, describeNextSteps } from '../../events/next-steps.ts';
+import { listRuns } from '../../runtime/list-runs.ts';
+import { type StopOutcome, type StopProgress, stopRun } from '../../runtime/stop.ts';
+import type { CommandHandler } from '../command.ts';
+import { formatObservedStatus } from '../../terminal/observed-status.ts';
+import { usageError } from '../usage-error.ts';
 
 /** `raymond stop [RUN] [--now]`: stops a run in another process and waits for that. Ctrl-C only ends the waiting. */
 export const handleStop: CommandHandler = async ([requestedRun], { now }, terminal) => {

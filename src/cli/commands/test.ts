@@ -1,24 +1,24 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
-import { wrapText } from '../../observers/fit.ts';
-import { sanitizeLine } from '../../observers/harmless.ts';
-import type { GraphFormat } from '../../raymond/graph.ts';
-import { runTests, type TestOptions, type TestResult } from '../../rehearsal/all.ts';
-import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../rehearsal/coverage.ts';
-import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../rehearsal/document.ts';
-import { findScenarioFiles } from '../../rehearsal/find.ts';
-import { readTestSuite, type TestCase, withRealScripts } from '../../rehearsal/repertoire.ts';
-import { createTestProgressLine } from '../awaited-line.ts';
-import { formatTotalCoverage, renderCoverage } from '../coverage-page.ts';
-import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../drawing-file.ts';
-import type { CommandHandler, ParsedOptions } from '../entry.ts';
-import { renderTestProblems, renderTestTotal } from '../outcome-page.ts';
-import { createRenderContext, type RenderContext } from '../page.ts';
-import { getTestTimeoutMs } from '../patience.ts';
-import type { Terminal } from '../terminal.ts';
-import { refuseOptions, usageError } from '../usage.ts';
-import { renderTestResult } from '../verdict-page.ts';
-import { getNumberOption, getTextOption } from '../words.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
+import type { GraphFormat } from '../../runtime/draw-graph.ts';
+import { runTests, type TestOptions, type TestResult } from '../../testing/run-tests.ts';
+import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../testing/coverage.ts';
+import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../testing/report.ts';
+import { findScenarioFiles } from '../../testing/find-scenario-files.ts';
+import { readTestSuite, type TestCase, withRealScripts } from '../../testing/suite.ts';
+import { createTestProgressLine } from '../reports/test-progress-line.ts';
+import { formatTotalCoverage, renderCoverage } from '../reports/coverage-report.ts';
+import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { renderTestProblems, renderTestTotal } from '../reports/test-summary.ts';
+import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
+import { getTestTimeoutMs } from '../test-timeout.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { refuseOptions, usageError } from '../usage-error.ts';
+import { renderTestResult } from '../reports/test-result.ts';
+import { getNumberOption, getTextOption } from '../parsed-options.ts';
 
 /** `raymond test [PATH…]`: plays scenarios without Claude Code and compares what comes of them with what they expect. */
 export const handleTest: CommandHandler = async (paths, options, terminal) => {
@@ -102,7 +102,7 @@ async function drawCoverage(
   { cwd, err }: Terminal,
 ): Promise<void> {
   const { workflow, traffic } = coverage;
-  const { drawCoverage: drawTraffic } = await import('../../raymond/graph.ts');
+  const { drawCoverage: drawTraffic } = await import('../../runtime/draw-graph.ts');
   const headline = `${formatTotalCoverage([coverage])} are covered by its scenarios`;
   writeGraphFile(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd), '--graph');
   err(`${file} is written.\n`);

@@ -2,7 +2,7 @@ import type { Step } from '../event.ts';
 import { followAnswer } from '../follow.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Answered } from '../signal.ts';
-import { isOverBudget, recordTurnEnd } from './turn-over.ts';
+import { isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Follows the answer of a turn, unless the money is gone: then it is kept for a resume with more. */
 export function handleAnswered(run: Run, signal: Answered): Step {

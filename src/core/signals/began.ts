@@ -1,6 +1,6 @@
 import { type Agent, type RunningTurn, type SessionUse, visitCount } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
-import { isPrompt } from '../names.ts';
+import { isPrompt } from '../state-names.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';

@@ -5,7 +5,7 @@ import { failAgent } from '../follow.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
 import { strongerStop } from '../status.ts';
-import { type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-over.ts';
+import { type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Decides what becomes of a failed turn. Whatever it is, the state is not left. */
 export function handleFailed(run: Run, signal: Failed): Step {

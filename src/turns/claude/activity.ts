@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import type { ClaudeActivity, Doing } from '../../core/activity.ts';
-import type { TurnContext } from '../desk.ts';
+import type { TurnContext } from '../turn-context.ts';
 import type { ClaudeEvent } from './event.ts';
 
 /** Reads off the events of one turn, one after the other, what Claude Code does. */

@@ -2,7 +2,7 @@ import type { SessionUse } from '../../core/agent.ts';
 import { microsToUsd } from '../../core/ledger.ts';
 import type { Preference } from '../../core/position.ts';
 import type { StateSettings } from '../../core/state.ts';
-import { type ClaudeVersion, isAtLeast } from './version.ts';
+import { type ClaudeVersion, isAtLeast } from './find-claude.ts';
 
 /** All that one call of Claude Code depends on, but for its prompt. */
 export interface ClaudeCall extends Preference {

@@ -1,7 +1,7 @@
 import { type CostReport, usdToMicros } from '../../core/ledger.ts';
 import { estimateUsd, type Prices } from './prices.ts';
 import { type Transcript, totalUsage } from './transcript.ts';
-import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './version.ts';
+import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './find-claude.ts';
 
 /** What is known about money before a turn starts. */
 export interface CostBaseline {

@@ -8,11 +8,11 @@ import { createActivityReporter } from '../claude/activity.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
 import { renderPrompt } from '../claude/prompt.ts';
 import { lookUpFolders } from '../folders.ts';
-import { listCannedActions } from './acts.ts';
-import { FAILURE_FIXTURES } from './failures.ts';
-import { actionLine, initLine, resultLine, toolResultLine } from './lines.ts';
-import { ReplayOutput } from './record.ts';
-import { ReplayScriptRunner } from './script.ts';
+import { listCannedActions } from './canned-actions.ts';
+import { FAILURE_FIXTURES } from './failure-fixtures.ts';
+import { actionLine, initLine, resultLine, toolResultLine } from './stream-lines.ts';
+import { ReplayOutput } from './replay-output.ts';
+import { ReplayScriptRunner } from './script-runner.ts';
 import {
   crashIfRequested,
   failIfUnplayable,
@@ -23,7 +23,7 @@ import {
   unsetVariableWarnings,
   waitAnswerTime,
   writeAnswerFile,
-} from './stage.ts';
+} from './canned-turn.ts';
 
 /** Plays Claude Code, and the scripts that are in the file, with canned answers. Nothing is started. */
 export class ReplayBackend implements Backend {

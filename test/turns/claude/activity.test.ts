@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Activity } from '../../../src/core/activity.ts';
 import { createActivityReader, createActivityReporter } from '../../../src/turns/claude/activity.ts';
-import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { assistant, init, type Lines, result, say, synthetic } from './lines.ts';
 
 /** What is read off these lines, one after the other. */

@@ -9,7 +9,7 @@ import type { SessionUse } from '../../../src/core/agent.ts';
 import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/argv.ts';
 import { claudeEnvironment } from '../../../src/turns/claude/environment.ts';
 import type { ClaudeEvent } from '../../../src/turns/claude/event.ts';
-import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../../../src/turns/claude/outcome.ts';
 import { learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
 import {

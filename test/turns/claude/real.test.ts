@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FailureKind } from '../../../src/core/failure.ts';
 import { usdToMicros } from '../../../src/core/ledger.ts';
-import { formatClaudeVersion } from '../../../src/turns/claude/version.ts';
+import { formatClaudeVersion } from '../../../src/turns/claude/find-claude.ts';
 import { PINNED } from '../../claude-code/pinned.ts';
 import { fork, fresh, REFUSED, type Rig, resume, setUp, type Took } from './real-claude.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseClaudeLine } from '../../../src/turns/claude/events.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, totalUsage } from '../../../src/turns/claude/transcript.ts';
 import { after, assistant, init, result, say, synthetic, usage } from './lines.ts';
 

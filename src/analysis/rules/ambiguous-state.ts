@@ -1,8 +1,0 @@
-import { ruleForUnresolvedNames } from '../rule-about-names.ts';
-
-/** A name without extension could be a prompt or a script. */
-export const ambiguousState = ruleForUnresolvedNames(
-  'ambiguous-state',
-  'ambiguous',
-  (name, { names }) => `Write ${names.candidatesFor(name).join(' or ')}.`,
-);

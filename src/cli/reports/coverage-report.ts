@@ -1,0 +1,80 @@
+import { relative } from 'node:path';
+import { padToWidth, widthOf } from '../../terminal/text-width.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
+import {
+  allCoverageItems,
+  COVERAGE_KINDS,
+  type Coverage,
+  type CoverageItem,
+  coveredPercent,
+} from '../../testing/coverage.ts';
+import type { RenderContext } from '../../terminal/render-context.ts';
+import { type Column, renderTable } from '../../terminal/table.ts';
+
+type CoverageRow = Pick<Coverage, (typeof COVERAGE_KINDS)[number]> & { readonly name: string };
+
+const COLUMNS: readonly Column<CoverageRow>[] = [
+  { title: 'workflow', cell: ({ name }) => name },
+  { title: 'states', align: 'right', cell: ({ states }) => formatShare(states) },
+  { title: 'transitions', align: 'right', cell: ({ transitions }) => formatShare(transitions) },
+  { title: 'policy entries', align: 'right', cell: ({ entries }) => formatShare(entries) },
+  { title: 'covered', align: 'right', cell: (row) => formatPercent(COVERAGE_KINDS.flatMap((kind) => row[kind])) },
+];
+
+/** What the scenarios took of each workflow, and below it everything that they never took. */
+export function renderCoverage(coverages: readonly Coverage[], cwd: string, context: RenderContext): readonly string[] {
+  const rows = coverages.map((coverage) => ({ ...coverage, name: relative(cwd, coverage.workflow.path) || '.' }));
+  const all = {
+    name: 'all',
+    ...Object.fromEntries(COVERAGE_KINDS.map((kind) => [kind, rows.flatMap((row) => row[kind])])),
+  } as CoverageRow;
+  const untaken = coverages.flatMap((coverage) => listUntaken(coverage, cwd));
+  return [
+    ...renderCoverageTable(rows.length === 1 ? rows : [...rows, all], context),
+    ...(untaken.length === 0 ? [] : ['Never taken:', ...untaken.map((line) => `  ${line}`)]),
+  ];
+}
+
+/** A table, or where that is too wide a block for each workflow: a number without its title says nothing. */
+function renderCoverageTable(rows: readonly CoverageRow[], context: RenderContext): readonly string[] {
+  const table = renderTable(rows, COLUMNS, { ...context, columns: Number.POSITIVE_INFINITY });
+  if (table.every((line) => widthOf(line) <= context.columns)) return table;
+  const [name, ...numbers] = COLUMNS;
+  const width = Math.max(...numbers.map(({ title }) => widthOf(title)));
+  return rows.flatMap((row) => [
+    name?.cell(row) ?? '',
+    ...numbers.map(({ title, cell }) => `  ${context.colorize('dim', padToWidth(title, width))}  ${cell(row)}`),
+  ]);
+}
+
+/** How much of everything was taken, in words. */
+export const formatTotalCoverage = (coverages: readonly Coverage[]): string =>
+  formatPercent(allCoverageItems(coverages));
+
+/** Rounded down: 100% is all of it. */
+const formatPercent = (items: readonly CoverageItem[]): string => `${Math.floor(coveredPercent(items))}%`;
+
+const formatShare = (items: readonly CoverageItem[]): string =>
+  `${items.filter(({ times }) => times > 0).length}/${items.length}`;
+
+/** Each thing once: an entry of a policy is a transition, too. */
+function listUntaken(coverage: Coverage, cwd: string): readonly string[] {
+  const { workflow } = coverage;
+  const [states, transitions, entries] = COVERAGE_KINDS.map((kind) =>
+    coverage[kind].filter(({ times }) => times === 0),
+  );
+  const transitionKeys = new Set(transitions?.map(formatLocationKey));
+  const missing = [
+    ...(states ?? []),
+    ...(transitions ?? []),
+    ...(entries ?? []).filter((entry) => !transitionKeys.has(formatLocationKey(entry))),
+  ];
+  const inOrder = missing.toSorted((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+  const lines = inOrder.map(({ file, line, label }) => {
+    const path = sanitizeLine(relative(cwd, workflow.pathOf(file) ?? `${workflow.path}/${file}`));
+    return line === 0 ? path : `${path}:${line}: ${sanitizeLine(label)}`;
+  });
+  return [...new Set(lines)];
+}
+
+const formatLocationKey = ({ file, line, label }: CoverageItem): string => `${file}:${line} ${label.split(' ')[0]}`;

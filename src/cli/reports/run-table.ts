@@ -1,0 +1,49 @@
+import { sanitizeLine } from '../../events/sanitize.ts';
+import { formatDollars } from '../../events/format.ts';
+import { countAgents, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
+import type { RenderContext } from '../../terminal/render-context.ts';
+import { formatAge, formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
+import { type Column, renderTable } from '../../terminal/table.ts';
+
+/** Runs as a table for people. Names are told where the ids do not tell them. */
+export function renderRunTable(runs: readonly RunListEntry[], context: RenderContext): readonly string[] {
+  const hasNames = runs.some((run) => run.kind === 'run' && !run.id.startsWith(formatIdPrefix(run.name)));
+  return renderTable(runs, createRunColumns(hasNames, context.now), context);
+}
+
+function createRunColumns(hasNames: boolean, now: number): readonly Column<RunListEntry>[] {
+  const ifReadable = (cell: (run: RunSummary) => string) => (run: RunListEntry) =>
+    run.kind === 'run' ? cell(run) : '';
+  return [
+    { title: 'RUN', cell: ({ id }) => id },
+    ...(hasNames ? [{ title: 'NAME', cell: ifReadable(formatRunName), spare: true }] : []),
+    {
+      title: 'STATUS',
+      cell: formatRunStatus,
+      style: (run) => (run.kind === 'run' ? getStatusStyle(run.observedStatus) : 'red'),
+    },
+    { title: 'AGENTS', cell: ifReadable(formatAgentCounts), spare: true },
+    { title: 'COST', cell: ifReadable(({ spentMicros }) => formatDollars(spentMicros)), align: 'right' },
+    { title: 'AGE', cell: ifReadable(({ startedAt }) => formatAge(startedAt, now)), align: 'right' },
+  ];
+}
+
+/** A name as the id that is made of it begins. */
+const formatIdPrefix = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, '-');
+
+const formatRunName = ({ name }: RunSummary): string => sanitizeLine(name);
+
+function formatRunStatus(run: RunListEntry): string {
+  if (run.kind === 'unreadable') return 'unreadable';
+  const { observedStatus, owner } = run;
+  return observedStatus === 'running' || observedStatus === 'stopping'
+    ? `${observedStatus} (${owner?.pid ?? '?'})`
+    : formatObservedStatus(observedStatus);
+}
+
+function formatAgentCounts(run: RunSummary): string {
+  return Object.entries(countAgents(run))
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+}

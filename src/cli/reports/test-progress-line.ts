@@ -1,0 +1,61 @@
+import { shorten } from '../../terminal/text-width.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
+import { createColorizer } from '../../events/text-style.ts';
+import type { LiveClock, Screen } from '../../terminal/screen.ts';
+import type { TestCase } from '../../testing/suite.ts';
+
+/** A line at the bottom of the screen that says which scenario is awaited. */
+export interface TestProgressLine {
+  testStarted(testCase: TestCase): void;
+  testFinished(testCase: TestCase): void;
+  /** Makes room for a line that stays. */
+  clear(): void;
+  close(): void;
+}
+
+const TICK_MS = 1000;
+const CLEAR_LINE = '\r\u001b[K';
+
+/** Scenarios are told of in their order, and most take no time: only who waits for a second sees this. */
+export function createTestProgressLine(
+  screen: Screen,
+  testCases: readonly TestCase[],
+  clock: Pick<LiveClock, 'now' | 'every'> = SYSTEM_CLOCK,
+): TestProgressLine {
+  const startedAt = new Map<TestCase, number>();
+  let finishedCount = 0;
+  let isShown = false;
+  const clear = (): void => {
+    if (isShown) screen.write(CLEAR_LINE);
+    isShown = false;
+  };
+  const stopTimer = clock.every(TICK_MS, () => {
+    const [first, ...others] = testCases.filter((testCase) => startedAt.has(testCase));
+    if (first === undefined) return clear();
+    const othersNote = others.length === 0 ? '' : ` and ${others.length} more`;
+    const seconds = Math.round((clock.now() - (startedAt.get(first) ?? 0)) / 1000);
+    const line = `${seconds} s: waiting for ${sanitizeLine(first.spec.name)}${othersNote} (${finishedCount} of ${testCases.length} done)`;
+    screen.write(CLEAR_LINE + createColorizer(screen.colour)('dim', shorten(line, screen.size().columns - 1)));
+    isShown = true;
+  });
+  return {
+    testStarted: (testCase) => void startedAt.set(testCase, clock.now()),
+    testFinished(testCase) {
+      startedAt.delete(testCase);
+      finishedCount += 1;
+    },
+    clear,
+    close() {
+      stopTimer();
+      clear();
+    },
+  };
+}
+
+const SYSTEM_CLOCK: Pick<LiveClock, 'now' | 'every'> = {
+  now: Date.now,
+  every(ms, action) {
+    const timer = setInterval(action, ms).unref();
+    return () => clearInterval(timer);
+  },
+};

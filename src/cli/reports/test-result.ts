@@ -1,0 +1,178 @@
+import { wrapText } from '../../terminal/text-width.ts';
+import { sanitize, sanitizeLine } from '../../events/sanitize.ts';
+import { formatCount } from '../../events/format.ts';
+import type { TestResult } from '../../testing/run-tests.ts';
+import { type DiffLine, diffLists } from '../../testing/diff.ts';
+import type { Difference, DifferenceDetail } from '../../testing/difference.ts';
+import { hasPassed } from '../../testing/report.ts';
+import { REASON_LABEL } from '../../testing/matchers.ts';
+import type { RenderContext } from '../../terminal/render-context.ts';
+
+/** `12 ms`, `3.4 s`. */
+export const formatTestDuration = (ms: number): string =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+
+/**
+ * One line about a scenario, and others where its folder is kept and for what it warns of, but for what is in `told`
+ * already. Of one that has failed, everything is told later.
+ */
+export function renderTestResult(
+  result: TestResult,
+  shownWarnings: Set<string>,
+  context: RenderContext,
+): readonly string[] {
+  const { colorize } = context;
+  const sign = hasPassed(result) ? colorize('green', '✓') : colorize('red', '✗');
+  const { testCase, tookMs, folder, warnings } = result;
+  const line = `${sign} ${sanitizeLine(testCase.spec.name)}  ${colorize('dim', formatTestDuration(tookMs))}`;
+  return [
+    ...wrapIndented(line, '  ', context),
+    ...(folder === null ? [] : [INDENT + colorize('dim', folder)]),
+    ...(hasPassed(result) ? renderNewWarnings(warnings, shownWarnings, context) : []),
+  ];
+}
+
+/** The warnings that have not been told before, as far as they are not too many, and how many others there are. */
+function renderNewWarnings(
+  warnings: readonly string[],
+  shownWarnings: Set<string>,
+  context: RenderContext,
+): readonly string[] {
+  const newWarnings = warnings.filter((warning) => !shownWarnings.has(warning));
+  const shownNow = newWarnings.slice(0, MAX_WARNINGS);
+  for (const warning of shownNow) shownWarnings.add(warning);
+  const [repeatedCount, hiddenCount] = [warnings.length - newWarnings.length, newWarnings.length - shownNow.length];
+  return [
+    ...renderWarnings(shownNow, INDENT, context),
+    ...(hiddenCount === 0
+      ? []
+      : [INDENT + context.colorize('dim', `… ${formatCount(hiddenCount, 'more warning')}: --json shows all`)]),
+    ...(repeatedCount === 0
+      ? []
+      : [INDENT + context.colorize('dim', `${formatCount(repeatedCount, 'warning')} as above`)]),
+  ];
+}
+
+/** All that is wrong with a scenario. */
+export function renderTestFailure(
+  { testCase, differences, warnings }: TestResult,
+  context: RenderContext,
+): readonly string[] {
+  const { file, spec: rehearsal } = testCase;
+  const head = `${context.colorize('red', '✗')} ${context.colorize('bold', sanitizeLine(rehearsal.name))}  ${file}:${rehearsal.at.line}`;
+  return [
+    ...wrapText(head, context.columns),
+    ...differences.flatMap((difference) => renderDifference(difference, file, context)),
+    ...renderWarnings(warnings, '  ', context),
+  ];
+}
+
+const INDENT = '    ';
+
+/** More would drown what the scenarios came to. */
+const MAX_WARNINGS = 3;
+
+const renderWarnings = (warnings: readonly string[], indent: string, context: RenderContext): readonly string[] =>
+  warnings.flatMap((warning) =>
+    wrapIndented(context.colorize('dim', `warning: ${sanitizeLine(warning)}`), indent, context),
+  );
+
+/** A text in lines that all stand further in. */
+export const wrapIndented = (text: string, indent: string, { columns }: RenderContext): readonly string[] =>
+  wrapText(text, columns - indent.length).map((line) => indent + line);
+
+function renderDifference(difference: Difference, scenario: string, context: RenderContext): readonly string[] {
+  const { what, file = scenario, line, column, detail } = difference;
+  const atLocation = (sentence: string): readonly string[] =>
+    wrapIndented(`${file}:${line}:${column}: ${sentence}`, '  ', context);
+  switch (detail.kind) {
+    case 'trouble': {
+      const [first = '', ...rest] = sanitize(detail.message).split('\n');
+      if (what === REASON_LABEL) return [first, ...rest].flatMap((each) => wrapIndented(each, INDENT, context));
+      return [...atLocation(context.colorize('red', first)), ...rest.map((each) => INDENT + each)];
+    }
+    case 'values':
+      return atLocation(
+        `${what} should be ${formatValue(detail, 'expected')}, but is ${context.colorize('red', formatValue(detail, 'actual'))}`,
+      );
+    case 'parts':
+      return [
+        ...atLocation(`${what} ${EXPECTATION_PHRASES[detail.matcher]} ${quoteText(detail.part)}`),
+        ...renderQuote(detail.actual, context),
+      ];
+    default:
+      return [
+        ...atLocation(`${what} is not as expected (- expected, + actual)`),
+        ...renderDiff(diffDetail(detail), context),
+      ];
+  }
+}
+
+type ValueDifference = Extract<DifferenceDetail, { kind: 'values' }>;
+
+function formatValue({ unit, ...detail }: ValueDifference, which: 'expected' | 'actual'): string {
+  if (unit === undefined) return String(detail[which]);
+  const decimals = Math.max(2, ...[detail.expected, detail.actual].map(countDecimals));
+  return `${unit}${Number(detail[which]).toFixed(decimals)}`;
+}
+
+/** How many digits an amount of money has behind its point; it is counted in millionths. */
+const countDecimals = (amount: ValueDifference['actual']): number =>
+  Number(amount).toFixed(6).replace(/0+$/, '').split('.')[1]?.length ?? 0;
+
+const EXPECTATION_PHRASES = {
+  contains: 'should contain',
+  lacks: 'should not contain',
+  matches: 'should match',
+} as const;
+
+const quoteText = (text: string): string => `\`${sanitizeLine(text)}\``;
+
+function diffDetail(detail: Extract<DifferenceDetail, { kind: 'lists' | 'texts' }>): readonly DiffLine[] {
+  if (detail.kind === 'lists') return diffLists(detail.expected, detail.actual);
+  return diffLists(sanitize(detail.expected).split('\n'), sanitize(detail.actual).split('\n')).map(({ sign, text }) => {
+    return { sign, text: sign === ' ' ? text : showBlanks(text) };
+  });
+}
+
+/** What could be overlooked: blanks at the end of a line, and a line that is empty. */
+const showBlanks = (line: string): string =>
+  line === '' ? '↵' : line.replace(/ +$/, (blanks) => '·'.repeat(blanks.length));
+
+/** So many lines that are the same stand around those that are not. */
+const CONTEXT_LINES = 4;
+
+function renderDiff(lines: readonly DiffLine[], { colorize }: RenderContext): readonly string[] {
+  const isNear = lines.map((_, at) =>
+    lines.slice(Math.max(0, at - CONTEXT_LINES), at + CONTEXT_LINES + 1).some(isChange),
+  );
+  const isLoneLine = (at: number): boolean => isNear[at - 1] !== false && isNear[at + 1] !== false;
+  const shown: string[] = [];
+  let skippedCount = 0;
+  for (const [at, line] of lines.entries()) {
+    // A line takes no more room than the words that it is left out.
+    const isShown = isNear[at] || isLoneLine(at);
+    if (!isShown) skippedCount += 1;
+    if (skippedCount > 0 && (isShown || at === lines.length - 1))
+      shown.push(INDENT + colorize('dim', `… ${skippedCount} the same`));
+    if (!isShown) continue;
+    skippedCount = 0;
+    const text = `${INDENT}${line.sign} ${line.text}`.trimEnd();
+    shown.push(line.sign === ' ' ? text : colorize(line.sign === '-' ? 'red' : 'green', text));
+  }
+  return shown;
+}
+
+const isChange = ({ sign }: DiffLine): boolean => sign !== ' ';
+
+const MAX_QUOTED_LINES = 20;
+
+/** A text that was compared, as far as it is not too long. */
+function renderQuote(text: string, { colorize }: RenderContext): readonly string[] {
+  const lines = sanitize(text).trimEnd().split('\n');
+  const hiddenCount = lines.length - MAX_QUOTED_LINES;
+  return [
+    ...lines.slice(0, MAX_QUOTED_LINES).map((line) => `${INDENT}${colorize('dim', '|')} ${line}`.trimEnd()),
+    ...(hiddenCount > 0 ? [INDENT + colorize('dim', `… ${formatCount(hiddenCount, 'more line')}`)] : []),
+  ];
+}

@@ -1,0 +1,90 @@
+import type { Event } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
+import { readRunEvents } from '../runtime/project-files.ts';
+import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
+import type { ParsedOptions } from './command.ts';
+import { openLogFile } from './log-file.ts';
+import { ReportedTroubles } from './reported-troubles.ts';
+import { reportRunEnd } from './reports/run-end.ts';
+import type { Reporter } from '../terminal/reporter.ts';
+import { chooseReporter } from './choose-reporter.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { usageError } from './usage-error.ts';
+import { getTextOption } from './parsed-options.ts';
+
+/** Sets a run going, shows it, and waits for its end. */
+export async function runAndReport(
+  startRun: (observers: RunEnvironment) => Promise<RunHandle>,
+  options: ParsedOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (options.json && options.events) throw usageError('--json and --events both want stdout: choose one');
+  const reporter = chooseReporter(options, terminal);
+  const appendToLog = openLogFile(getTextOption(options, 'logFile'), terminal.cwd, reporter.warn);
+  const reportedTroubles = new ReportedTroubles();
+  /** Where the run is on record: a new one may be told to work elsewhere. */
+  let cwd = terminal.cwd;
+  let started = false;
+  const observe = (event: Event): void => {
+    started = true;
+    if (event.kind === 'agent_started' && event.parent === null) cwd = event.cwd;
+    if (!options.quiet) reportedTroubles.observe(event);
+    runIgnoringErrors(
+      () => appendToLog(event),
+      () => options.events && terminal.out(`${JSON.stringify(event)}\n`),
+      () => isSkippingPermissions(event) && reporter.warn(SKIP_PERMISSIONS_WARNING),
+      () => event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, cwd)),
+      () => reporter.observe(event),
+    );
+  };
+  const observers = { observe, ...(reporter.watch !== undefined && { watch: reporter.watch }) };
+  let handle: RunHandle;
+  try {
+    handle = await startRun(observers);
+    const run = await waitUntilFinished(handle, reporter, terminal);
+    reporter.close();
+    return await reportRunEnd(run, { started, cwd, alreadyReported: reportedTroubles.agentIds }, options, terminal);
+  } finally {
+    reporter.close();
+  }
+}
+
+/** Does all of it, whatever becomes of each; a run does not care who watches it. */
+function runIgnoringErrors(...actions: readonly (() => unknown)[]): void {
+  for (const action of actions) {
+    try {
+      action();
+    } catch {}
+  }
+}
+
+/** A first Ctrl-C lets turns finish, a second ends them. */
+async function waitUntilFinished(handle: RunHandle, reporter: Reporter, { onInterrupt }: Terminal): Promise<Run> {
+  let interrupts = 0;
+  const stopListening = onInterrupt(() => {
+    interrupts += 1;
+    reporter.interrupt(interrupts);
+    if (interrupts === 1) handle.stop('interrupted');
+    else handle.kill();
+  });
+  try {
+    return await handle.finished;
+  } finally {
+    stopListening();
+  }
+}
+
+/** What happened to a run before it was taken up for the last time. */
+async function readEarlierEvents(id: string, cwd: string): Promise<readonly Event[]> {
+  const events = await readRunEvents(id, cwd);
+  return events.slice(
+    0,
+    events.findLastIndex(({ kind }) => kind === 'run_resumed'),
+  );
+}
+
+const isSkippingPermissions = (event: Event): boolean =>
+  (event.kind === 'run_started' || event.kind === 'run_resumed') && event.options.skipPermissions;
+
+const SKIP_PERMISSIONS_WARNING =
+  'warning: Claude Code may do anything without asking. Use this only with workflows you trust, in a place you can lose.';

@@ -1,0 +1,101 @@
+import type { Attributes } from '@viz-js/viz';
+import { escapeMarkup } from './escape.ts';
+import {
+  formatAgentLines,
+  formatArrowLabel,
+  isUnvisited,
+  listShapeNotes,
+  MAX_SHAPE_NOTE_LENGTH,
+  shortenLabel,
+  splitByFailure,
+} from './labels.ts';
+import { ARROW_STYLES, GRAY, GREEN, LIGHT_GRAY, RED, SHAPE_STYLES } from './graphviz-styles.ts';
+import { type Arrow, type DiagramMarker, type DiagramShape, isStateShape, type StateShape } from './diagram.ts';
+
+/** Graphviz knows the width of one font only; others are wider, so that it is told of larger letters than are drawn. */
+export const FONT_SCALE = 1.1;
+export const FONT_FAMILY = 'Helvetica,Arial,sans-serif';
+const MONO_FONT_FAMILY = 'Courier New,DejaVu Sans Mono,monospace';
+
+const MAX_NAME_LENGTH = 40;
+
+/** What a shape looks like. Classes are for those who have a style sheet, the rest for those who have none. */
+export function buildShapeAttributes(shape: DiagramShape, hasRun: boolean): Attributes {
+  const baseStyle = SHAPE_STYLES[shape.kind];
+  if (!isStateShape(shape)) {
+    const faded = shape.passed
+      ? {}
+      : { color: LIGHT_GRAY, ...(shape.kind === 'back' ? {} : { fillcolor: LIGHT_GRAY }) };
+    const labelAttributes = { label: MARKER_LABELS[shape.kind], fontsize: 11 * FONT_SCALE };
+    return {
+      ...baseStyle,
+      ...faded,
+      ...labelAttributes,
+      id: shape.key,
+      class: shape.passed ? shape.kind : `${shape.kind} untaken`,
+    };
+  }
+  const { here, failed } = splitByFailure(shape.agents);
+  const unvisited = isUnvisited(shape, hasRun);
+  const classes = [
+    [shape.kind, true],
+    ['state', true],
+    ['open', shape.open],
+    ['untaken', unvisited],
+    ['here', here.length > 0],
+    ['failed', here.length === 0 && failed.length > 0],
+  ] as const;
+  return {
+    ...baseStyle,
+    ...(shape.open && { style: `${baseStyle.style},dashed` }),
+    ...(shape.kind === 'script' && { fontname: MONO_FONT_FAMILY }),
+    ...(unvisited && { fillcolor: 'white', color: LIGHT_GRAY, fontcolor: GRAY }),
+    ...(shape.agents.length > 0 && { color: here.length > 0 ? GREEN : RED, penwidth: 3 }),
+    label: { html: formatLabelLines(shape).join('<BR/>') },
+    id: shape.key,
+    class: classes.flatMap(([name, holds]) => (holds ? [name] : [])).join(' '),
+  };
+}
+
+const MARKER_LABELS: Readonly<Record<DiagramMarker['kind'], string>> = {
+  begin: '',
+  end: '',
+  back: '',
+  any: 'any state',
+  unsaid: 'not said',
+};
+
+/** The name of a state, and below it in small letters what else there is to know at first sight. */
+function formatLabelLines(shape: StateShape): readonly string[] {
+  const { state, kind, agents } = shape;
+  const isWrong = kind === 'missing' || kind === 'ambiguous';
+  return [
+    `<B>${escapeHtmlLabel(shortenLabel(state, MAX_NAME_LENGTH) || '\ufffd')}</B>`,
+    ...listShapeNotes(shape).map((note) => formatSmallLine(note, isWrong ? RED : GRAY)),
+    ...formatAgentLines(agents).map((line) => formatSmallLine(line, line.startsWith('▶') ? GREEN : RED)),
+  ];
+}
+
+const formatSmallLine = (text: string, colour: string): string =>
+  `<FONT FACE="${FONT_FAMILY}" POINT-SIZE="${10 * FONT_SCALE}" COLOR="${colour}">${escapeHtmlLabel(shortenLabel(text, MAX_SHAPE_NOTE_LENGTH))}</FONT>`;
+
+/** What an arrow looks like: the more often it was taken, the thicker; what was never taken fades. */
+export function buildArrowAttributes(arrow: Arrow, labelled: boolean): Attributes {
+  const { kind, times, unforeseen, computed } = arrow;
+  const baseStyle = ARROW_STYLES[kind];
+  const label = labelled ? formatArrowLabel(arrow) : '';
+  const width = Number(baseStyle.penwidth ?? 1);
+  return {
+    ...baseStyle,
+    ...(unforeseen && { style: 'dashed' }),
+    ...(computed && { style: 'dotted' }),
+    ...(times === 0 && { color: LIGHT_GRAY, fontcolor: '#9aa5b1', penwidth: 1 }),
+    ...(times !== null && times > 0 && { penwidth: width + 0.4 + Math.min(3, Math.log2(times)) }),
+    ...(label !== '' && { label: ` ${escapePlainLabel(shortenLabel(label, MAX_NAME_LENGTH))} ` }),
+    class: [kind, ...(unforeseen ? ['unforeseen'] : []), ...(times === 0 ? ['untaken'] : [])].join(' '),
+  };
+}
+
+/** Graphviz reads backslashes in labels; in those without markup it reads entities all the same. */
+const escapePlainLabel = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('&', '&amp;');
+const escapeHtmlLabel = (text: string): string => escapeMarkup(text).replaceAll('\\', '\\\\');

@@ -1,0 +1,140 @@
+import type { LintFinding } from '../lint/lint.ts';
+import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { formatPolicyTag } from '../core/reminder.ts';
+import type { State } from '../core/state.ts';
+import { formatCount } from '../events/format.ts';
+import { replaceInvisible } from './escape.ts';
+import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './labels.ts';
+import { type Diagram, isStateShape, type StateShape } from './diagram.ts';
+import { formatShapeTitle } from './svg.ts';
+
+/** Everything that the page tells about one state; plain data, which the page shows as text. */
+export interface StateCard {
+  readonly key: string;
+  readonly name: string;
+  readonly kind: StateShape['kind'];
+  readonly description: string;
+  /** What a run did here, in a line. */
+  readonly done: string;
+  /** Whether a run is drawn that was never here. */
+  readonly untaken: boolean;
+  /** How many agents are here now, and how many failed here. */
+  readonly here: number;
+  readonly failed: number;
+  readonly facts: readonly (readonly [label: string, value: string])[];
+  /** The tags that it permits; empty if it permits all. */
+  readonly policy: readonly string[];
+  readonly findings: readonly CardFinding[];
+  readonly text: string;
+  /** The line of the file in which the text begins: what is before it is frontmatter. */
+  readonly firstLine: number;
+}
+
+/** A finding as the page tells it. */
+type CardFinding = Pick<LintFinding, 'level' | 'rule' | 'line' | 'message' | 'hint'>;
+
+/** An arrow as the page tells it. */
+export interface PageArrow {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: string;
+  readonly label: string;
+  /** What it leads to, where that is no state. */
+  readonly mark: string;
+}
+
+/** More than anyone reads on such a page. */
+const MAX_TEXT_LENGTH = 100_000;
+
+/** A card for each state of a picture. */
+export function buildStateCards(
+  diagram: Diagram,
+  source: WorkflowSource | null,
+  findings: readonly LintFinding[],
+): readonly StateCard[] {
+  const files = new Map(source?.files.map((file) => [file.file, file]));
+  return diagram.shapes.filter(isStateShape).map((shape) => {
+    const file = files.get(shape.state);
+    return {
+      key: shape.key,
+      name: replaceInvisible(shape.state),
+      kind: shape.kind,
+      description: replaceInvisible(shape.kind === 'ambiguous' ? explainAmbiguity(shape) : (shape.description ?? '')),
+      done: formatVisitSummary(shape) ?? '',
+      untaken: isUnvisited(shape, diagram.hasRun),
+      here: splitByFailure(shape.agents).here.length,
+      failed: splitByFailure(shape.agents).failed.length,
+      facts: [...listAgentFacts(shape), ...(file?.kind === 'state' ? listSettingFacts(file.state) : [])],
+      policy:
+        file?.kind === 'state' ? file.state.rules.policy.map((entry) => replaceInvisible(formatPolicyTag(entry))) : [],
+      findings: findings.filter((finding) => finding.file === shape.state).map(toCardFinding),
+      text: readShownText(file),
+      firstLine: findFirstTextLine(file),
+    };
+  });
+}
+
+/** What was found that no card tells, because it concerns the workflow as a whole. */
+export function listWorkflowFindings({ shapes }: Diagram, findings: readonly LintFinding[]): readonly CardFinding[] {
+  const states = new Set(shapes.filter(isStateShape).map(({ state }) => state));
+  return findings.filter(({ file }) => !states.has(file)).map(toCardFinding);
+}
+
+const toCardFinding = ({ level, rule, line, message, hint }: LintFinding): CardFinding => {
+  return { level, rule, line, message: replaceInvisible(message), hint: replaceInvisible(hint) };
+};
+
+/** The arrows of a picture. */
+export function listPageArrows({ shapes, arrows }: Diagram): readonly PageArrow[] {
+  const byKey = new Map(shapes.map((shape) => [shape.key, shape]));
+  return arrows.map((arrow) => {
+    const target = byKey.get(arrow.to);
+    const mark = target === undefined || isStateShape(target) ? '' : formatShapeTitle(target);
+    return { from: arrow.from, to: arrow.to, kind: arrow.kind, label: formatArrowLabel(arrow), mark };
+  });
+}
+
+const explainAmbiguity = ({ couldBe }: StateShape): string =>
+  `It could mean ${couldBe.join(' or ')}: write the extension.`;
+
+const MAX_LISTED_AGENTS = 50;
+
+function listAgentFacts({ agents }: StateShape): StateCard['facts'] {
+  const remaining = agents.length - MAX_LISTED_AGENTS;
+  return [
+    ...agents
+      .slice(0, MAX_LISTED_AGENTS)
+      .map(({ id, doing, why }) => [id, why === null ? doing : replaceInvisible(`${doing}: ${why}`)] as const),
+    ...(remaining > 0 ? [['…', `${formatCount(remaining, 'more agent')}`] as const] : []),
+  ];
+}
+
+function listSettingFacts(state: State): StateCard['facts'] {
+  const { timeoutMs, allowedTools, disallowedTools, rules } = state;
+  const settings: readonly (readonly [string, string | null])[] = [
+    ['model', state.model],
+    ['effort', state.effort],
+    ['timeout', timeoutMs === null ? null : timeoutMs === 0 ? 'none' : `${timeoutMs / 1000} s`],
+    ['max_visits', rules.maxVisits === null ? null : String(rules.maxVisits)],
+    ['permission_mode', state.permissionMode],
+    ['allowed_tools', allowedTools?.join(', ') ?? null],
+    ['disallowed_tools', disallowedTools?.join(', ') ?? null],
+    ['append_system_prompt', state.appendSystemPrompt],
+  ];
+  return settings.flatMap(([label, value]) => (value === null ? [] : [[label, replaceInvisible(value)] as const]));
+}
+
+function findFirstTextLine(file: WorkflowSourceFile | undefined): number {
+  if (file?.kind !== 'state') return 1;
+  const { text, state } = file;
+  return text.slice(0, text.length - state.text.length).split('\n').length;
+}
+
+function readShownText(file: WorkflowSourceFile | undefined): string {
+  if (file === undefined || file.kind === 'other') return '';
+  if (file.kind === 'unreadable') return `(${file.message})`;
+  const text = replaceInvisible(file.state.text);
+  return text.length <= MAX_TEXT_LENGTH
+    ? text
+    : `${text.slice(0, MAX_TEXT_LENGTH)}\n… (${text.length - MAX_TEXT_LENGTH} more characters)`;
+}

@@ -1,0 +1,70 @@
+import type { AgentStarted, Event, Transitioned } from '../core/event.ts';
+import { RunTally, type StateTally } from '../events/run-tally.ts';
+import type { ArrowKind } from './diagram.ts';
+
+/** A way that agents took, and how often. `to` is null where it led to an end, or back to whoever called. */
+export interface TransitionCount {
+  readonly from: string | null;
+  readonly kind: ArrowKind;
+  readonly to: string | null;
+  readonly times: number;
+}
+
+/** Which ways the agents of a run took, and what they did in each state; told by its events. */
+export class TransitionCounter {
+  private readonly tally = new RunTally();
+  private readonly counts = new Map<string, TransitionCount>();
+  /** For each agent the states that wait for it to return, the latest last, and the state that it left last. */
+  private readonly callers = new Map<string, string[]>();
+  private readonly lastStates = new Map<string, string>();
+
+  tell(event: Event): void {
+    this.tally.count(event);
+    if (event.kind === 'agent_started') this.countStart(event);
+    if (event.kind === 'transition') this.countTransition(event);
+  }
+
+  get states(): readonly StateTally[] {
+    return this.tally.states;
+  }
+
+  get transitionCounts(): readonly TransitionCount[] {
+    return [...this.counts.values()];
+  }
+
+  private countStart({ parent, state }: AgentStarted): void {
+    if (parent === null) this.count(null, 'begin', state);
+    else this.count(this.lastStates.get(parent) ?? null, 'fork', state);
+  }
+
+  private countTransition({ agent, state, tag, to, depth }: Transitioned): void {
+    const callers = this.callers.get(agent) ?? [];
+    this.callers.set(agent, callers);
+    this.lastStates.set(agent, state);
+    switch (tag) {
+      case 'goto':
+      case 'reset':
+        this.count(state, tag, to);
+        break;
+      case 'call':
+      case 'function':
+        this.count(state, tag, to);
+        callers.push(state);
+        break;
+      case 'fork':
+        this.count(state, 'next', to);
+        break;
+      case 'result':
+        this.count(state, to === null ? 'result' : 'back', null);
+        if (to !== null) this.count(callers.pop() ?? null, 'return', to);
+        break;
+    }
+    // A reset may have let go of some, or of all.
+    callers.length = Math.min(callers.length, depth);
+  }
+
+  private count(from: string | null, kind: ArrowKind, to: string | null): void {
+    const key = JSON.stringify([from, kind, to]);
+    this.counts.set(key, { from, kind, to, times: (this.counts.get(key)?.times ?? 0) + 1 });
+  }
+}

@@ -1,0 +1,67 @@
+import { appendFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TurnRef } from '../core/due.ts';
+import type { Event, TurnEnded } from '../core/event.ts';
+import { isPrompt, stem } from '../core/state-names.ts';
+import { TransitionsLog } from './transitions-log.ts';
+
+/** Where a run's debug files go, and where its turns keep theirs. */
+export interface DebugPaths {
+  readonly folder: string;
+  readonly turnFolder: (turn: TurnRef) => string;
+}
+
+/**
+ * Keeps a readable history beside the record: each turn's raw output under a plain name, and `transitions.log`. It can
+ * never fail the run: the first trouble is told once, and that is all. A few short calls for a step are made at once,
+ * which costs less than to have them made in the background.
+ */
+export class DebugFiles {
+  private readonly paths: DebugPaths;
+  private readonly log: TransitionsLog;
+  private readonly warn: (message: string) => void;
+  private hasWarned = false;
+
+  constructor(paths: DebugPaths, spentMicros: number, warn: (message: string) => void) {
+    this.paths = paths;
+    this.log = new TransitionsLog(spentMicros);
+    this.warn = warn;
+    this.attempt(() => mkdirSync(paths.folder, { recursive: true, mode: 0o700 }));
+  }
+
+  write(events: readonly Event[]): void {
+    const entries = events.map((event) => this.log.formatEntry(event) ?? '').join('');
+    const ended = events.filter((event) => event.kind === 'turn_ended');
+    for (const event of ended) this.linkTurnOutput(event);
+    const file = join(this.paths.folder, 'transitions.log');
+    if (entries !== '') this.attempt(() => appendFileSync(file, entries, { mode: 0o600 }));
+  }
+
+  /**
+   * Hard links cost no space; the turn's own files may go later without taking these away. What was printed on stderr
+   * has a file of its own, where there is anything.
+   */
+  private linkTurnOutput({ agent, state, turn: number }: TurnEnded): void {
+    const folder = this.paths.turnFolder({ agent, number, state });
+    const name = join(this.paths.folder, `${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
+    this.attempt(() => linkSync(join(folder, 'stdout'), `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`));
+    this.attempt(() => {
+      const stderr = join(folder, 'stderr');
+      if (statSync(stderr).size > 0) linkSync(stderr, `${name}.stderr`);
+    });
+  }
+
+  private attempt(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      if (this.hasWarned || isExpected(error)) return;
+      this.hasWarned = true;
+      this.warn(`debug files cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+/** A turn that never started has no output, and after a crash a link may be there already. */
+const isExpected = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EEXIST');

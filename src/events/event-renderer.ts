@@ -1,0 +1,183 @@
+import type { SessionUse } from '../core/agent.ts';
+import type { AgentStarted, Event, TurnEnded, TurnStarted } from '../core/event.ts';
+import { DEFAULT_OPTIONS, type Options } from '../core/run.ts';
+import { sanitize, sanitizeLine } from './sanitize.ts';
+import type { TextStyle } from './text-style.ts';
+import { formatChangedFlags } from './option-flags.ts';
+import type { StyledLine } from './turn-renderer.ts';
+import { formatDollars, formatElapsed, formatEvent, formatLocalTime } from './format.ts';
+
+/** A line about a whole run, or about one of its agents. */
+export interface LogLine extends StyledLine {
+  readonly agent: string | null;
+  /** Whether something begins with it. */
+  readonly heading?: boolean;
+}
+
+const MAX_RESULT_LINES = 20;
+const MAX_INPUT_CHARS = 200;
+
+/** Tells what happened in a run, event after event. What turns left behind is told between them by others. */
+export class EventRenderer {
+  private options: Options = DEFAULT_OPTIONS;
+  private lastDay = '';
+  /** A turn that has ended; what came of it is told with it. */
+  private endedTurn: TurnEnded | null = null;
+  /** For how long each agent has been at work since it entered its state. */
+  private readonly workedMsByAgent = new Map<string, number>();
+  /** Whose last turn could not be told, and whose was a script's that could. */
+  private readonly agentsWithoutFiles = new Set<string>();
+  private readonly agentsWithShownScript = new Set<string>();
+
+  /** What there is to tell about an event. */
+  render(event: Event): readonly LogLine[] {
+    const before = event.kind === 'transition' && event.agent === this.endedTurn?.agent ? [] : this.flushEndedTurn();
+    return [...before, ...this.renderEvent(event)];
+  }
+
+  /** What a turn begins with. */
+  renderHeading({ at, agent, state, turn, prompt, session }: TurnStarted): LogLine {
+    const kind = prompt === 'state' ? '' : ` (${prompt})`;
+    return this.createHeading(at, `[${agent}] ${state}, turn ${turn}${kind}${describeSessionUse(session)}`, agent);
+  }
+
+  /** The files of this agent's turn are not there: what it hands over is told with the events, and the first time why. */
+  renderMissingFiles(agent: string): readonly LogLine[] {
+    const isFirst = this.agentsWithoutFiles.size === 0;
+    this.agentsWithoutFiles.add(agent);
+    const why = this.options.debug ? 'its files are gone' : 'with --no-debug no files of turns are kept';
+    return isFirst
+      ? [{ agent, indent: 1, text: `${why}: what was asked, said and printed is not told`, style: 'dim' }]
+      : [];
+  }
+
+  /** What was held back so far. */
+  flushEndedTurn(): readonly LogLine[] {
+    const { endedTurn } = this;
+    this.endedTurn = null;
+    if (endedTurn === null) return [];
+    const { agent, failure, durationMs, costMicros, session } = endedTurn;
+    const cost = session === null ? '' : `, ${formatDollars(costMicros)}`;
+    const how = failure === null ? 'took' : `failed (${failure}) after`;
+    return [
+      { agent, indent: 1, text: `${how} ${formatElapsed(durationMs)}${cost}`, style: failure === null ? 'dim' : 'red' },
+    ];
+  }
+
+  private renderEvent(event: Event): readonly LogLine[] {
+    switch (event.kind) {
+      case 'run_started':
+      case 'run_resumed':
+        return [
+          this.createHeading(event.at, formatEvent(event) ?? '', null),
+          ...this.renderChangedOptions(event.options),
+        ];
+      case 'run_ended':
+        return [this.createHeading(event.at, formatEvent(event) ?? '', null)];
+      case 'agent_started':
+        return renderAgentStart(event);
+      case 'turn_ended':
+        this.endedTurn = event;
+        this.trackScriptOutput(event);
+        this.workedMsByAgent.set(event.agent, (this.workedMsByAgent.get(event.agent) ?? 0) + event.durationMs);
+        return renderPlain(event, 'yellow');
+      case 'transition': {
+        const { agent, input, tag, to } = event;
+        const workedMs = this.workedMsByAgent.get(agent) ?? 0;
+        this.endedTurn = null;
+        this.workedMsByAgent.delete(agent);
+        const [line, ...rest] = renderPlain(event, 'green');
+        // What somebody says or prints as its result stands right above.
+        const isAlreadyShown = to === null || (tag === 'result' && !this.agentsWithoutFiles.has(agent));
+        const inputLines = isAlreadyShown ? [] : renderInput(agent, input);
+        return line === undefined
+          ? []
+          : [{ ...line, text: `${line.text}, ${formatElapsed(workedMs)}` }, ...rest, ...inputLines];
+      }
+      case 'agent_failed':
+      case 'agent_paused':
+        // Below its first line stands what a script printed last: it has just been told.
+        return renderPlain(event, 'red').slice(0, this.agentsWithShownScript.has(event.agent) ? 1 : undefined);
+      case 'agent_ended':
+        return this.agentsWithoutFiles.has(event.agent) ? renderResult(event.agent, event.result) : [];
+      default:
+        return renderPlain(event, EVENT_STYLES[event.kind]);
+    }
+  }
+
+  private trackScriptOutput({ agent, session }: TurnEnded): void {
+    if (session === null && !this.agentsWithoutFiles.has(agent)) this.agentsWithShownScript.add(agent);
+    else this.agentsWithShownScript.delete(agent);
+  }
+
+  private createHeading(at: number, text: string, agent: string | null): LogLine {
+    const [day = '', time = ''] = formatLocalTime(at).split(' ');
+    const when = day === this.lastDay ? time : `${day} ${time}`;
+    this.lastDay = day;
+    return { agent, indent: 0, text: `── ${when} ${sanitizeLine(text)}`, style: 'bold', heading: true };
+  }
+
+  private renderChangedOptions(options: Options): readonly LogLine[] {
+    const flags = formatChangedFlags(this.options, options);
+    this.options = options;
+    return flags.length === 0 ? [] : [{ agent: null, indent: 1, text: `options: ${flags.join(' ')}` }];
+  }
+}
+
+const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle>> = {
+  answer_withheld: 'yellow',
+  reminded: 'yellow',
+  run_stopping: 'yellow',
+  session_lost: 'yellow',
+  sleeping: 'yellow',
+  visit_limit: 'yellow',
+  warning: 'yellow',
+};
+
+/** An event in the words in which everybody hears of it; who is meant is written by whoever has the page. */
+function renderPlain(event: Event, style: TextStyle | undefined): readonly LogLine[] {
+  const line = formatEvent(event);
+  if (line === null) return [];
+  const agent = 'agent' in event ? event.agent : null;
+  const label = agent === null ? '' : `[${agent}] `;
+  return line.split('\n').map((each) => ({
+    agent,
+    indent: agent === null ? 0 : 1,
+    text: each.startsWith(label) ? each.slice(label.length) : each,
+    ...(style !== undefined && { style }),
+  }));
+}
+
+/** Whom nobody forked has no words of its own, but it may have been handed something. */
+function renderAgentStart(event: AgentStarted): readonly LogLine[] {
+  const { agent, parent, variables, input } = event;
+  const pairs = Object.entries(variables).map(([name, value]) => `${name}=${shortenInput(value)}`);
+  const attributes = pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
+  const startLines = renderPlain(event, undefined).map((line) => ({ ...line, text: `${line.text}${attributes}` }));
+  return [...startLines, ...renderInput(parent === null ? null : agent, input)];
+}
+
+const renderInput = (agent: string | null, input: string | null): readonly LogLine[] =>
+  input === null ? [] : [{ agent, indent: 1, text: `input: ${shortenInput(input)}` }];
+
+const shortenInput = (text: string): string => {
+  const line = sanitizeLine(text.slice(0, 10 * MAX_INPUT_CHARS));
+  return line.length > MAX_INPUT_CHARS ? `${line.slice(0, MAX_INPUT_CHARS)}…` : line;
+};
+
+function renderResult(agent: string, result: string): readonly LogLine[] {
+  const lines = sanitize(result).trimEnd().split('\n');
+  const rest = lines.length - MAX_RESULT_LINES;
+  const shown = rest > 0 ? [...lines.slice(0, MAX_RESULT_LINES), `… ${rest} more lines`] : lines;
+  return shown.map((line, index) => ({
+    agent,
+    indent: 1,
+    text: `${index === 0 ? 'result: ' : '  '}${line}`.trimEnd(),
+  }));
+}
+
+function describeSessionUse(session: SessionUse | null): string {
+  if (session === null) return '';
+  if (session.kind === 'new') return `, new session ${session.id}`;
+  return session.kind === 'resume' ? `, session ${session.id}` : `, session ${session.id}, forked from ${session.from}`;
+}

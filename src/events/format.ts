@@ -1,0 +1,106 @@
+import type { Activity } from '../core/activity.ts';
+import type { Event } from '../core/event.ts';
+import { microsToUsd } from '../core/ledger.ts';
+import { sanitizeLines } from './sanitize.ts';
+
+/** An amount of money as people read it: to the cent, and with more digits only where it is less than that. */
+export function formatDollars(micros: number): string {
+  const usd = microsToUsd(micros);
+  return `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
+}
+
+/** `2026-01-15 14:30:22`, by the clock on the wall. */
+export function formatLocalTime(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString();
+  return `${local.slice(0, 10)} ${local.slice(11, 19)}`;
+}
+
+/** `15:50`, or with its date if that is not today. */
+export function formatClock(at: number, now: number): string {
+  const [day, time = ''] = formatLocalTime(at).split(' ');
+  const [today] = formatLocalTime(now).split(' ');
+  return day === today ? time.slice(0, 5) : `${day} ${time.slice(0, 5)}`;
+}
+
+const SOON_MS = 120_000;
+
+/** `in 4 s` for what is soon, else `at 15:50`. */
+const formatRetryTime = (at: number, now: number): string =>
+  at - now < SOON_MS ? `in ${Math.max(1, Math.round((at - now) / 1000))} s` : `at ${formatClock(at, now)}`;
+
+/** `0:42`, `12:03`, `1:02:03`. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return hours === 0 ? `${minutes}:${two(seconds % 60)}` : `${hours}:${two(minutes)}:${two(seconds % 60)}`;
+}
+
+/** The same for something that is over: what took seconds is told more exactly. */
+export const formatElapsed = (ms: number): string =>
+  ms < 10_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms);
+
+/** `1 turn`, `3 turns`. */
+export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+type EventFormatters = { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => string | null };
+
+const EVENT_FORMATTERS: EventFormatters = {
+  run_started: (event) => `run ${event.run}: ${event.workflow.path}`,
+  run_resumed: () => 'the run goes on',
+  run_stopping: ({ at, stop }) =>
+    stop.kind === 'usage_limit'
+      ? `${stripPeriod(stop.message)}; nothing new is started, a resume after ${formatClock(stop.untilMs, at)} goes on`
+      : `nothing new is started: ${STOP_REASONS[stop.kind]}`,
+  run_ended: ({ status, spentMicros }) => `the run has ended: ${status}, ${formatDollars(spentMicros)}`,
+  agent_started: ({ parent, state }) => (parent === null ? null : `forked by ${parent}, starts in ${state}`),
+  turn_started: ({ state, prompt, turn }) => (prompt === 'state' ? `${state}` : `${state} (${prompt}, turn ${turn})`),
+  turn_ended: ({ denials }) =>
+    denials.length === 0
+      ? null
+      : `warning: not permitted: ${[...new Set(denials)].join(', ')}; allowed_tools or --permission-mode would allow it`,
+  transition: ({ state, to, tag, implicit, costMicros }) =>
+    `${state} → ${to ?? 'end'} (${tag}${implicit ? ', implicit' : ''}) ${formatDollars(costMicros)}`,
+  reminded: ({ state, message, count, limit }) => `${state}: reminder ${count} of ${limit}: ${message}`,
+  sleeping: ({ at, untilMs, why, message }) =>
+    why === 'retry'
+      ? `${stripPeriod(message)}; tried again ${formatRetryTime(untilMs, at)}`
+      : `${stripPeriod(message)}; waiting until ${formatClock(untilMs, at)}`,
+  woken: () => null,
+  session_lost: ({ session, next, message }) =>
+    `session ${session} cannot be resumed (${stripPeriod(message)}); ${next === 'fork' ? 'it is forked' : 'a new one is started'}`,
+  answer_withheld: ({ state }) => `${state}: the budget is used up; the answer is kept for a resume`,
+  visit_limit: ({ state, maxVisits }) => `${state} was entered ${maxVisits} times, as often as max_visits allows`,
+  agent_paused: ({ message }) => `paused: ${message}`,
+  agent_failed: ({ message }) => `failed: ${message}`,
+  agent_ended: () => null,
+  agent_resumed: ({ state }) => `taken up again in ${state}`,
+  warning: ({ message }) => `warning: ${message}`,
+};
+
+const STOP_REASONS = {
+  budget: 'the budget is used up; a resume with a higher --budget goes on',
+  iterations: 'the limit of iterations is reached; a resume with a higher --max-iterations goes on',
+  stopped: 'the run was told to stop',
+  interrupted: 'interrupted',
+} as const;
+
+/** A sentence that is gone on with. */
+const stripPeriod = (message: string): string => message.replace(/\.$/, '');
+
+/** An event as a plain line, labelled with its agent; null if it is not worth one. Some take several lines: each is labelled. */
+export function formatEvent(event: Event): string | null {
+  const format = EVENT_FORMATTERS[event.kind] as (event: Event) => string | null;
+  const text = format(event);
+  if (text === null) return null;
+  const label = 'agent' in event ? `[${event.agent}] ` : '';
+  return sanitizeLines(text)
+    .map((line, index) => `${label}${index === 0 ? '' : '  '}${line}`)
+    .join('\n');
+}
+
+/** What an agent does at this moment as plain lines, each labelled: `|` before words, `>` before tools. */
+export function formatActivity({ agent, doing }: Activity): readonly string[] {
+  const [sign, text] = doing.kind === 'uses' ? ['>', `${doing.tool} ${doing.detail}`] : ['|', doing.text];
+  return sanitizeLines(text).map((line) => `[${agent}] ${sign} ${line}`);
+}

@@ -1,0 +1,119 @@
+import type { ClaudeActivity } from '../core/activity.ts';
+import { sanitize } from './sanitize.ts';
+import type { TextStyle } from './text-style.ts';
+
+/** A piece of what a turn left behind: what was asked, said, done or printed. */
+export type LogEntry =
+  /** A line of the prompt. */
+  | { readonly kind: 'asked'; readonly text: string }
+  | Exclude<ClaudeActivity, { kind: 'prints' }>
+  /** A line of a process, on its stderr if it is an error. */
+  | { readonly kind: 'prints'; readonly text: string; readonly isError?: boolean }
+  | { readonly kind: 'left_out'; readonly lines: number; readonly file: string };
+
+/** A line of a story, before it has its place on the page. */
+export interface StyledLine {
+  /** How far it stands from the margin, in steps. */
+  readonly indent: number;
+  readonly text: string;
+  readonly style?: TextStyle;
+}
+
+const MAX_TOOL_RESULT_LINES = 3;
+const MAX_ERROR_LINES = 10;
+const MAX_RESULT_CHARS = 200;
+const MAX_LINE_CHARS = 2_000;
+
+/** Puts the passages of one turn into lines, one after the other. */
+export class TurnRenderer {
+  /** Tools whose results are still to come. */
+  private readonly pendingTools = new Map<string, string>();
+  private previous: LogEntry | null = null;
+
+  render(entry: LogEntry): readonly StyledLine[] {
+    const lines = this.renderEntry(entry);
+    this.previous = entry;
+    return lines;
+  }
+
+  private renderEntry(entry: LogEntry): readonly StyledLine[] {
+    switch (entry.kind) {
+      case 'asked': {
+        const line: StyledLine = { indent: 2, text: truncate(joinLines(entry.text), MAX_LINE_CHARS), style: 'dim' };
+        return this.previous === null ? [{ indent: 1, text: 'prompt', style: 'dim' }, line] : [line];
+      }
+      case 'says': {
+        const indent = entry.below ? 2 : 1;
+        return trimLines(entry.text).map((line) => ({ indent, text: `| ${line}`.trimEnd() }));
+      }
+      case 'uses': {
+        const use = truncate(joinLines(`${entry.tool} ${entry.detail}`), MAX_RESULT_CHARS);
+        this.pendingTools.set(entry.id, use);
+        return [{ indent: entry.below ? 2 : 1, text: `> ${use}`, style: 'cyan' }];
+      }
+      case 'gets':
+        return this.renderToolResult(entry);
+      case 'retries': {
+        const why = entry.error === null ? '' : ` (${joinLines(entry.error)})`;
+        const which = entry.attempt === null ? '' : `: retry ${entry.attempt}`;
+        return [{ indent: 1, text: `! the API failed${why} and is asked again${which}`, style: 'yellow' }];
+      }
+      case 'prints': {
+        const text = truncate(joinLines(keepLastOverwrite(entry.text)), MAX_LINE_CHARS);
+        if (entry.isError) return [{ indent: 1, text: `! ${text}`.trimEnd(), style: 'yellow' }];
+        return [{ indent: 1, text: `| ${text}`.trimEnd() }];
+      }
+      case 'left_out': {
+        const text = `… ${entry.lines} more ${entry.lines === 1 ? 'line' : 'lines'} in ${joinLines(entry.file)}`;
+        return [{ indent: this.previous?.kind === 'asked' ? 2 : 1, text, style: 'dim' }];
+      }
+    }
+  }
+
+  /** What a tool gave back, under its name unless that stands right above. */
+  private renderToolResult(entry: ToolResult): readonly StyledLine[] {
+    const { previous } = this;
+    const use = this.pendingTools.get(entry.id);
+    this.pendingTools.delete(entry.id);
+    const indent = entry.below ? 4 : 3;
+    const lines = renderResultLines(entry).map((line) => ({ indent, ...line }));
+    const isRightAbove = previous?.kind === 'uses' && previous.id === entry.id;
+    if (use === undefined || isRightAbove || lines.length === 0) return lines;
+    return [{ indent: indent - 1, text: `${use}:`, style: 'dim' }, ...lines];
+  }
+}
+
+type ToolResult = Extract<LogEntry, { kind: 'gets' }>;
+
+/** The beginning of what a tool gave back; more of it if it was an error. */
+function renderResultLines({ text, isError }: ToolResult): readonly Omit<StyledLine, 'indent'>[] {
+  const maxLines = isError ? MAX_ERROR_LINES : MAX_TOOL_RESULT_LINES;
+  // The beginning is cut off first: a result may be many megabytes long.
+  const lines = trimLines(text.slice(0, (maxLines + 1) * MAX_RESULT_CHARS * 10));
+  const shown = lines.slice(0, maxLines).map((line) => `${isError ? '! ' : ''}${truncate(line, MAX_RESULT_CHARS)}`);
+  const cutOff = lines.length > maxLines ? ['…'] : [];
+  return [...shown, ...cutOff].map((line) => ({ text: line, style: isError ? 'red' : 'dim' }));
+}
+
+/** The lines of a text, without empty ones around them. */
+const trimLines = (text: string): readonly string[] => {
+  const trimmed = sanitize(text)
+    .replace(/^\s*\n/, '')
+    .trimEnd();
+  return trimmed === '' ? [] : trimmed.split('\n').map((line) => line.trimEnd());
+};
+
+/** What was meant to be one line stays one. */
+const joinLines = (text: string): string => sanitize(text).trimEnd().replaceAll('\n', ' ');
+
+/** What a terminal would show in the end of a line that was written over and over. */
+const keepLastOverwrite = (text: string): string => {
+  const line = text.replace(/\r+$/, '');
+  return line.slice(line.lastIndexOf('\r') + 1);
+};
+
+function truncate(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const kept = text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}… (${text.length - kept.length} more characters)`;
+}

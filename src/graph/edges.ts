@@ -1,0 +1,242 @@
+import { hasOpenState, implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
+import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
+import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { isUnlikelyStateName } from './unlikely-names.ts';
+import type { Edge, EdgeTarget } from './graph.ts';
+import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
+import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
+import { type CandidateTag, expandCandidates, findMatchingStates } from './partial-names.ts';
+import { formatNamePattern } from './name-pattern.ts';
+import type { StateResolver } from './state-resolver.ts';
+import { type FilePosition, WHOLE_FILE } from './workflow-source.ts';
+import { isNameDecidedAtRuntime } from './runtime-names.ts';
+
+/** The transitions of one state: those of its policy, else those that its text mentions. */
+export function findStateEdges(
+  analysis: StateAnalysis,
+  names: StateResolver,
+  resetStack: 'keep' | 'clear',
+): readonly Edge[] {
+  const { policy } = analysis.source.state.rules;
+  const builder = new EdgeBuilder(analysis, names, resetStack);
+  if (policy.length > 0)
+    return policy.flatMap((entry, index) => [builder.entry(entry, index), ...unique(builder.fromOpenEntry(entry))]);
+  const edges = unique([
+    ...builder.forms.flatMap((tag) => builder.fromForm(tag)),
+    ...builder.fromUnclosedTags(),
+    ...builder.fromQuotedTags(),
+  ]);
+  return edges.length > 0 || analysis.open || analysis.kind === 'script' ? edges : builder.fromNamesInProse();
+}
+
+/** The names of the states to which the forks of a text let their parent go on. */
+export function findForkContinuations(tags: readonly PlacedTag[]): readonly string[] {
+  const ways = tags.flatMap(({ name, tag }) => (name === 'goto' ? tag.body : (tag.attributes.next ?? [])));
+  return [...new Set(ways.map((way) => way.trim()))];
+}
+
+/** The same for a script of which it is known what it prints together with forks. */
+function findContinuationsBesideForks({ ways }: StateAnalysis): readonly string[] | undefined {
+  if (ways === undefined || ways.outputs.some(({ kind }) => kind === 'some' || kind === 'perhaps')) return undefined;
+  const besides = ways.outputs.filter((said) => said.kind === 'forks' || (said.kind === 'one' && said.forks));
+  const found = besides.flatMap((said) => ('next' in said && said.next !== null ? said.next : []));
+  return found.length === 0 ? undefined : [...new Set(found)];
+}
+
+/** The words that a prompt tells its agent to write as they are: what looks like `word=…` or stands in quotes. */
+export function findLiteralWords(prompt: string): ReadonlySet<string> {
+  const found = prompt.matchAll(
+    /(?<![\p{L}\p{N}_-])(?:([\p{L}_][\p{L}\p{N}_-]*)\s*=|[`"']([\p{L}_][\p{L}\p{N}_-]*)[`"'])/gu,
+  );
+  return new Set([...found].flatMap(([, assigned, quoted]) => assigned ?? quoted ?? []));
+}
+
+/** More ways on than these are as good as any. */
+const MAX_CONTINUATIONS = 8;
+
+const NO_TARGET: EdgeTarget = { kind: 'missing', name: '', meant: null };
+
+class EdgeBuilder {
+  /** The tags of the text as they may be said. */
+  readonly forms: readonly CandidateTag[];
+  private readonly analysis: StateAnalysis;
+  private readonly names: StateResolver;
+  private readonly resetStack: 'keep' | 'clear';
+  private readonly continuations: readonly string[];
+  private readonly mentionsInput: boolean;
+
+  constructor(analysis: StateAnalysis, names: StateResolver, resetStack: 'keep' | 'clear') {
+    this.analysis = analysis;
+    this.names = names;
+    this.resetStack = resetStack;
+    this.forms = analysis.forms.flatMap((tag) => expandCandidates(tag, analysis, names));
+    this.continuations = findContinuationsBesideForks(analysis) ?? findForkContinuations(this.forms);
+    const { text } = analysis.source.state;
+    this.mentionsInput = analysis.kind === 'prompt' && text.includes('input') && findLiteralWords(text).has('input');
+  }
+
+  entry(entry: PolicyEntry, index: number): Edge {
+    const { policy } = this.analysis.source.state.rules;
+    const { attributes, tag: name } = entry;
+    const attributeSets = this.analysis.tags
+      .filter(hasOtherAttributes)
+      .filter((placed) => this.matches(entry, placed))
+      .map(attributesOf);
+    const stack = attributes.stack ?? attributeSets.find((each) => each.stack !== undefined)?.stack;
+    const handsOver = attributeSets.some((each) => each.input !== undefined) || this.mentionsInput;
+    return {
+      ...this.edge(name, this.analysis.source.entries[index]?.at ?? WHOLE_FILE),
+      ...this.targets(name, entry.target, attributes),
+      clears: this.clears(name, stack),
+      origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
+      input: attributes.input !== undefined ? 'always' : handsOver ? 'perhaps' : 'never',
+      variables: variablesIn(name, [attributes, ...attributeSets]),
+    };
+  }
+
+  /** The transitions that a tag with all its values stands for, if these can be meant. */
+  fromForm(placed: CandidateTag): readonly Edge[] {
+    const { name, tag } = placed;
+    const isMeant = TRANSITIONS[name].body !== 'state' || !isUnlikelyStateName(tag.body.trim(), placed, this.names);
+    return isMeant ? this.fromTag(placed) : [];
+  }
+
+  /** Where an entry leaves the state to the agent, the tags of the text that say it. */
+  fromOpenEntry(entry: PolicyEntry): readonly Edge[] {
+    if (!hasOpenState(entry)) return [];
+    const requested = this.forms.filter((placed) => placed.sure && this.matches(entry, placed));
+    return requested.flatMap((placed) => this.fromTag(placed)).filter(leadsToStatesOnly);
+  }
+
+  /** The transitions that a tag in the text stands for: one, unless others say where its parent goes on. */
+  fromTag({ name, tag, at, part }: CandidateTag): readonly Edge[] {
+    const { attributes } = tag;
+    const unclear = Object.keys(attributes).some(hasUnknownPart);
+    const base = {
+      ...this.edge(name, at),
+      ...this.targets(name, tag.body, attributes),
+      clears: this.clears(name, attributes.stack),
+      origin: part ? 'part' : 'text',
+      input: attributes.input !== undefined ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
+      variables: variablesIn(name, [attributes]),
+    } as const;
+    if (name !== 'fork' || attributes.next !== undefined) return [base];
+    if (this.continuations.length === 0) return [{ ...base, next: NO_TARGET }];
+    if (this.continuations.length > MAX_CONTINUATIONS) return [{ ...base, next: ANY_TARGET, borrowsNext: true }];
+    return this.continuations.map((way) => ({ ...base, next: this.target(way), borrowsNext: true }));
+  }
+
+  /** Talk about a tag: that there is a result is all one has to know of it, other tags lead somewhere. */
+  fromUnclosedTags(): readonly Edge[] {
+    return this.analysis.halves.flatMap(({ name, after, at }) => {
+      if (this.analysis.tags.some((each) => each.name === name)) return [];
+      const known = after !== '' && this.names.resolve(after).kind === 'found';
+      const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANY_TARGET;
+      const { required } = TRANSITIONS[name];
+      const then = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
+      // What else half a fork says is not known.
+      const variables = name === 'fork' ? [UNKNOWN] : [];
+      return [{ ...this.edge(name, at), to, return: then('return'), next: then('next'), variables }];
+    });
+  }
+
+  /** What is written in code in the middle of a sentence may well be said; a block of code is an example. */
+  fromQuotedTags(): readonly Edge[] {
+    const edges = this.analysis.quoted
+      .filter(({ fenced }) => !fenced)
+      .flatMap((tag) => this.fromTag({ ...tag, part: false }));
+    return edges.filter(leadsToStatesOnly).map((edge) => ({ ...edge, origin: 'guess' }));
+  }
+
+  /** A prompt without any tag may still name the state that comes next. */
+  fromNamesInProse(): readonly Edge[] {
+    const words = new Set(this.analysis.source.state.text.match(/[\w-]+(?:\.[\w-]+)*/g) ?? []);
+    const files = [...words].flatMap((word) => {
+      const found = this.names.scopeOf([word]).files.length > 0 ? this.names.resolve(word) : undefined;
+      return found?.kind === 'found' && found.file !== this.analysis.file ? found.file : [];
+    });
+    return [...new Set(files)].map((file) => {
+      return { ...this.edge('goto', WHOLE_FILE), origin: 'guess', to: { kind: 'state', file } };
+    });
+  }
+
+  private edge(tag: TagName, at: FilePosition): Edge {
+    const { file: from } = this.analysis;
+    const ends = { to: null, return: null, next: null, borrowsNext: false, clears: false } as const;
+    return { from, tag, ...ends, origin: 'text', at, input: 'never', variables: [] };
+  }
+
+  private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {
+    const { body, required } = TRANSITIONS[name];
+    const inPolicy = this.analysis.source.state.rules.policy.length > 0;
+    const then = (key: 'return' | 'next'): EdgeTarget | null => {
+      if (!(required as readonly string[]).includes(key)) return null;
+      const written = attributes[key];
+      return written === undefined ? (inPolicy ? ANY_TARGET : NO_TARGET) : this.target(written);
+    };
+    const to = body === 'text' ? null : target === null ? ANY_TARGET : this.target(target);
+    return { to, return: then('return'), next: then('next') };
+  }
+
+  private target(written: string): EdgeTarget {
+    const name = written.trim();
+    const found = this.names.resolve(name);
+    if (found.kind === 'found') return { kind: 'state', file: found.file };
+    if (findMatchingStates(name, this.analysis, this.names)?.length === 0) {
+      return { kind: 'missing', name: formatNamePattern(name), meant: null };
+    }
+    // A variable between single quotes is a mistake, but what it should have been is not known.
+    const quoted = this.analysis.kind === 'script' && (name === '' || hasUnknownPart(name) || name.includes('$'));
+    if (quoted || isNameDecidedAtRuntime(name, this.analysis, this.names)) return { kind: 'any', written: name };
+    const meant = this.names.suggest(name);
+    if (found.kind !== 'ambiguous') return { kind: 'missing', name, meant };
+    return { kind: 'missing', name, meant, others: this.names.candidatesFor(name).filter((file) => file !== meant) };
+  }
+
+  private matches(entry: PolicyEntry, { name, tag }: PlacedTag): boolean {
+    if (entry.tag !== name) return false;
+    const { attributes: entryAttributes, target } = entry;
+    const { attributes } = tag;
+    const all = [
+      target ?? '',
+      tag.body,
+      entryAttributes.return,
+      entryAttributes.next,
+      attributes.return,
+      attributes.next,
+    ];
+    return permits([entry], tag, this.names.scopeOf(all.filter((each) => each !== undefined)));
+  }
+
+  private clears(name: TagName, stack: string | undefined): boolean {
+    return name === 'reset' && (stack ?? this.resetStack) === 'clear';
+  }
+}
+
+/** Whether all that an edge leads to are states. */
+const leadsToStatesOnly = ({ to, return: back, next }: Edge): boolean =>
+  [to, back, next].every((target) => target === null || target.kind === 'state');
+
+const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
+
+/** Whether a tag says more than where it leads. */
+const hasOtherAttributes = ({ tag }: PlacedTag): boolean =>
+  Object.keys(tag.attributes).some((key) => key !== 'return' && key !== 'next');
+
+const ANY_TARGET: EdgeTarget = { kind: 'any', written: '' };
+
+/** The variables that a fork gives. */
+function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<string, string>>[]): readonly string[] {
+  if (!TRANSITIONS[name].variables) return [];
+  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
+  return [...new Set(attributeSets.flatMap((each) => Object.keys(each)).filter((key) => !own.includes(key)))];
+}
+
+/** Edges that differ in more than where and how surely they are said; the first of each counts. */
+function unique(edges: readonly Edge[]): readonly Edge[] {
+  const seen = new Set<string>();
+  return edges.filter((edge) => {
+    const key = JSON.stringify({ ...edge, at: null, origin: null });
+    return !seen.has(key) && seen.add(key);
+  });
+}

@@ -1,0 +1,39 @@
+import {
+  type AbandonedCall,
+  type EndlessCycle,
+  findAbandonedCalls,
+  findEndlessCycles,
+  findEndlessForking,
+} from './endless-cycles.ts';
+import { findTermination, type TerminationFacts } from './termination.ts';
+import { buildControlFlow, type ControlFlow } from './control-flow.ts';
+import type { Graph } from './graph.ts';
+import { findReachability, type Reachability } from './reachability.ts';
+
+/** What has been proved about a workflow. */
+export interface Proof {
+  readonly flow: ControlFlow;
+  readonly ends: TerminationFacts;
+  /** What can be reached if returns are real. */
+  readonly reach: Reachability;
+  /** What could be reached if every call came back. */
+  readonly reachIfCallsReturn: Reachability;
+  readonly endless: readonly EndlessCycle[];
+  readonly abandoned: readonly AbandonedCall[];
+}
+
+/** Proves how a workflow can and cannot go, in time about linear in its size. */
+export function prove(graph: Graph): Proof {
+  const flow = buildControlFlow(graph);
+  const ends = findTermination(flow);
+  const reach = findReachability(flow, ends);
+  const reachIfCallsReturn = findReachability(flow, { returns: flow.names.map(() => true) });
+  return {
+    flow,
+    ends,
+    reach,
+    reachIfCallsReturn,
+    endless: [...findEndlessCycles(flow, ends, reach), ...findEndlessForking(flow, ends, reach)],
+    abandoned: findAbandonedCalls(flow, ends, reach),
+  };
+}

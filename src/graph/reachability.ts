@@ -1,0 +1,126 @@
+import type { TagName } from '../core/transitions/index.ts';
+import type { TerminationFacts } from './termination.ts';
+import type { ControlFlow, FlowExit } from './control-flow.ts';
+import type { FilePosition } from './workflow-source.ts';
+
+/** How one state follows on another. A `back` comes after a whole call, from the caller to where it returns to. */
+type MoveKind = 'step' | 'enter' | 'back' | 'worker' | 'next';
+
+/** One state that can follow on another, all returns being real. */
+export interface FlowMove {
+  readonly to: number;
+  readonly how: MoveKind;
+  readonly exit: Exclude<FlowExit, { kind: 'result' }>;
+}
+
+/** One step of an example. */
+export interface PathStep {
+  readonly from: string;
+  readonly to: string;
+  readonly tag: TagName | null;
+  /** `more` stands for steps that are left out: nobody reads a way of hundreds. */
+  readonly how: MoveKind | 'more';
+  /** For a `back`, the state that was called and has returned; for a `next`, the worker that was forked. */
+  readonly after: string | null;
+  readonly at: FilePosition | null;
+  /** Whether the state is one of all there are, because its name is only known when the tag is said. */
+  readonly computed?: true;
+}
+
+/** The states that can follow on this one. What a call comes back to follows only if the callee can return. */
+export function findMoves(
+  flow: ControlFlow,
+  { returns }: Pick<TerminationFacts, 'returns'>,
+  state: number,
+): readonly FlowMove[] {
+  const moves: FlowMove[] = [];
+  for (const exit of flow.exits[state] ?? []) {
+    switch (exit.kind) {
+      case 'result':
+        break;
+      case 'step':
+        moves.push({ to: exit.to, how: 'step', exit });
+        break;
+      case 'call':
+        moves.push({ to: exit.to, how: 'enter', exit });
+        if (returns[exit.to]) moves.push({ to: exit.back, how: 'back', exit });
+        break;
+      case 'fork':
+        moves.push({ to: exit.next, how: 'next', exit }, { to: exit.to, how: 'worker', exit });
+        break;
+    }
+  }
+  return moves;
+}
+
+/** Where an agent stands: with nobody to return to, or within a call. */
+export type StackLevel = 'bottom' | 'called';
+
+/** The states that an agent can really get to, each with a shortest way; a call that has returned counts as one step. */
+export interface Reachability {
+  has(state: number, level?: StackLevel): boolean;
+  /** How many steps it takes to get there; infinite if there is no way. */
+  distance(state: number, level?: StackLevel): number;
+  pathTo(state: number, level?: StackLevel): readonly PathStep[];
+}
+
+/** Looks for all that can be reached from the entry; from everywhere, if there is no entry. */
+export function findReachability(flow: ControlFlow, ends: Pick<TerminationFacts, 'returns'>): Reachability {
+  const size = 2 * flow.names.length;
+  const distances = new Array<number>(size).fill(Number.POSITIVE_INFINITY);
+  const origins: ({ readonly from: number; readonly move: FlowMove } | undefined)[] = new Array(size);
+  const roots = flow.entry === null ? flow.names.keys() : [flow.entry];
+  const queue = [...roots].map((state) => 2 * state);
+  for (const node of queue) distances[node] = 0;
+  for (let i = 0; i < queue.length; i++) {
+    const node = queue[i] ?? 0;
+    for (const move of findMoves(flow, ends, node >> 1)) {
+      const to = 2 * move.to + levelAfter(move, node & 1);
+      if (distances[to] !== Number.POSITIVE_INFINITY) continue;
+      distances[to] = (distances[node] ?? 0) + 1;
+      origins[to] = { from: node, move };
+      queue.push(to);
+    }
+  }
+  const nodeOf = (state: number, level?: StackLevel): number => {
+    if (level !== undefined) return 2 * state + (level === 'called' ? 1 : 0);
+    return (distances[2 * state + 1] ?? 0) < (distances[2 * state] ?? 0) ? 2 * state + 1 : 2 * state;
+  };
+  const distance = (state: number, level?: StackLevel): number =>
+    distances[nodeOf(state, level)] ?? Number.POSITIVE_INFINITY;
+  return {
+    distance,
+    has: (state, level) => distance(state, level) !== Number.POSITIVE_INFINITY,
+    pathTo(state, level) {
+      const steps: PathStep[] = [];
+      for (let at = nodeOf(state, level); ; ) {
+        const origin = origins[at];
+        if (origin === undefined) return steps.reverse();
+        if (steps.length === MAX_PATH_STEPS) return [toOmittedStep(flow, at >> 1), ...steps.reverse()];
+        steps.push(toPathStep(flow, origin.from >> 1, origin.move));
+        at = origin.from;
+      }
+    },
+  };
+}
+
+/** As many steps of a way are shown, the last ones, so that many long ways do not take for ever. */
+export const MAX_PATH_STEPS = 100;
+
+/** The steps from the entry to this state, as one. */
+export function toOmittedStep({ names, entry }: ControlFlow, state: number): PathStep {
+  const [from = '', to = ''] = [names[entry ?? state], names[state]];
+  return { from, to, tag: null, how: 'more', after: null, at: null };
+}
+
+/** A move in the words of an example. */
+export function toPathStep(flow: ControlFlow, from: number, { to, how, exit }: FlowMove): PathStep {
+  const name = (state: number): string => flow.names[state] ?? '';
+  const after = how === 'back' || how === 'next' ? name(exit.to) : null;
+  return { from: name(from), to: name(to), tag: exit.edge?.tag ?? null, how, after, at: exit.edge?.at ?? null };
+}
+
+function levelAfter({ how, exit }: FlowMove, level: number): number {
+  if (how === 'enter') return 1;
+  return how === 'worker' || (exit.kind === 'step' && exit.clears) ? 0 : level;
+}

@@ -1,0 +1,90 @@
+import { stem } from '../core/state-names.ts';
+import type { Tag } from '../core/tag.ts';
+import type { TagName } from '../core/transitions/index.ts';
+import { createPositionLookup } from './position-lookup.ts';
+import { detectExplainedPlaceholders } from './placeholders.ts';
+import { type PromptTags, readPromptTags } from './prompt-tags.ts';
+import { readScriptTags, type ScriptTags, type SureMention } from '../shell/script-tags.ts';
+import type { FilePosition, StateSource, WorkflowSource } from './workflow-source.ts';
+
+/** A tag in a state's file. */
+export interface PlacedTag {
+  readonly name: TagName;
+  readonly tag: Tag;
+  readonly at: FilePosition;
+  /** Whether it is there to be said; a script may also only know of a tag, and a prompt only speak of it. */
+  readonly sure: boolean;
+  /** Whether a script makes it out of the values of its variables. */
+  readonly filled?: boolean;
+}
+
+/** A tag in a state's file that is opened and never closed. */
+export interface PlacedUnclosedTag {
+  readonly name: TagName;
+  readonly after: string;
+  readonly at: FilePosition;
+  readonly sure: boolean;
+}
+
+/** A tag that a prompt shows in code while others stand outside of it. */
+export interface PlacedQuotedTag extends PlacedTag {
+  readonly fenced: boolean;
+}
+
+/** A state's file with everything that was read out of it. */
+export interface StateAnalysis {
+  readonly file: string;
+  readonly kind: 'prompt' | 'script';
+  readonly source: StateSource;
+  readonly tags: readonly PlacedTag[];
+  /** The same tags as they will be said: with the values of variables that stand in a script, one for each alternative. */
+  readonly forms: readonly PlacedTag[];
+  readonly halves: readonly PlacedUnclosedTag[];
+  readonly quoted: readonly PlacedQuotedTag[];
+  /** Whether a prompt explains that a word stands for names of states. */
+  readonly explains: (word: string) => boolean;
+  /** The ways through a shell script, if they can be told. */
+  readonly ways: ScriptTags['ways'];
+  /** Whether it may take ways that its file does not show. */
+  readonly open: boolean;
+  /** Whether what its frontmatter says is not all known. */
+  readonly broken: boolean;
+  /** The place of an offset of `source.state.text`. */
+  positionAt(offset: number): FilePosition;
+}
+
+/** Reads the states of a workflow, each by itself. */
+export function analyzeStates(workflow: WorkflowSource): readonly StateAnalysis[] {
+  const names = new Set(workflow.files.flatMap(({ file }) => [file, stem(file)].map((name) => name.toLowerCase())));
+  const isState = (name: string): boolean => names.has(name.trim().toLowerCase());
+  return workflow.files.flatMap((file) => (file.kind === 'state' ? analyzeState(file, isState) : []));
+}
+
+function analyzeState(source: StateSource, isState: (name: string) => boolean): StateAnalysis {
+  const { file, state, text, findings } = source;
+  const lookUpPosition = createPositionLookup(text);
+  const positionAt = (offset: number): FilePosition => lookUpPosition(text.length - state.text.length + offset);
+  const placed = <T extends SureMention>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
+  const broken = findings.some(({ severity }) => severity === 'error');
+  const isScript = state.kind === 'script';
+  const reading = isScript
+    ? fromScript(readScriptTags(file, state.text))
+    : fromPrompt(readPromptTags(state.text, state.rules.policy, isState));
+  return {
+    file,
+    kind: state.kind,
+    source,
+    tags: reading.tags.map(placed),
+    forms: reading.forms.map(placed),
+    halves: reading.halves.map(({ name, after, offset, sure }) => ({ name, after, sure, at: positionAt(offset) })),
+    quoted: reading.quoted.map((tag) => placed({ ...tag, sure: false })),
+    explains: isScript ? () => false : detectExplainedPlaceholders(state.text),
+    ways: reading.ways,
+    open: reading.open || broken,
+    broken,
+    positionAt,
+  };
+}
+
+const fromScript = (reading: ScriptTags) => ({ ...reading, quoted: [] });
+const fromPrompt = (reading: PromptTags) => ({ ...reading, ways: undefined, open: false });

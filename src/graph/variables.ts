@@ -1,0 +1,47 @@
+import { findLiteralWords } from './edges.ts';
+import type { Edge } from './graph.ts';
+import { UNKNOWN } from '../core/tag-mentions.ts';
+import type { StateAnalysis } from './state-analysis.ts';
+import type { Proof } from './proof.ts';
+import { findMoves } from './reachability.ts';
+
+/** A `{{name}}` in a prompt. */
+export interface VariableUse {
+  readonly name: string;
+  /** Its offset in the prompt. */
+  readonly offset: number;
+}
+
+/** The variables that a prompt asks for, in order; what stands behind a backslash is none, nor is `${{…}}`. */
+export function findVariableUses(prompt: string): readonly VariableUse[] {
+  if (!prompt.includes('{{')) return [];
+  const found = [...prompt.matchAll(/(?<![\\$])\{\{\s*([\p{L}_][\p{L}\p{N}_-]*)\s*\}\}/gu)];
+  return found.map(({ index, 1: name = '' }) => ({ name, offset: index }));
+}
+
+/** The states in which `{{result}}` can be set: by an input, by a call that came back, or by the command line. */
+export function findStatesWithResult({ flow, ends, reach }: Proof): ReadonlySet<number> {
+  const withResult = new Set(flow.entry === null ? flow.names.keys() : [flow.entry]);
+  for (const state of flow.names.keys()) {
+    if (!reach.has(state) || state === flow.any) continue;
+    for (const { to, how, exit } of findMoves(flow, ends, state)) {
+      const handsOver = exit.edge === null || exit.edge.input !== 'never';
+      if (how === 'back' || (handsOver && how !== 'next')) withResult.add(to);
+    }
+  }
+  return withResult.has(flow.any) ? new Set(flow.names.keys()) : withResult;
+}
+
+/** Names of variables, or all there could be. */
+export type VariableSet = ReadonlySet<string> | 'all';
+
+/** Which of the variables that are `used` at all a fork gives to its worker. A prompt may also tell so in words. */
+export function findForkVariables(
+  edge: Edge | null,
+  analysis: StateAnalysis | undefined,
+  used: ReadonlySet<string>,
+): VariableSet {
+  if (edge === null || edge.variables.some((name) => name.includes(UNKNOWN))) return 'all';
+  const literalWords = analysis?.kind === 'prompt' ? findLiteralWords(analysis.source.state.text) : [];
+  return new Set([...edge.variables, ...literalWords].filter((name) => used.has(name)));
+}

@@ -1,0 +1,56 @@
+import { shortenForMessage } from '../core/problem.ts';
+import type { Tag } from '../core/tag.ts';
+import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { UNKNOWN } from '../core/tag-mentions.ts';
+import type { PathStep } from '../graph/reachability.ts';
+
+/** A tag as a message quotes it. */
+export function quoteTag(name: TagName, { body }: Pick<Tag, 'body'>): string {
+  const written = shortenForMessage(body.replaceAll(UNKNOWN, '…').replace(/\s+/g, ' '));
+  return TRANSITIONS[name].body === 'text' ? `\`<${name}>\`` : `\`<${name}>${written}</${name}>\``;
+}
+
+/** A tag as a message quotes it where its attributes matter. */
+export function quoteTagWithAttributes(name: TagName, { body, attributes }: Pick<Tag, 'body' | 'attributes'>): string {
+  const attributePairs = Object.entries(attributes).map(([key, value]) => ` ${key}="${shortenForMessage(value)}"`);
+  return quoteTag(name, { body }).replace(`<${name}`, () => `<${name}${attributePairs.join('')}`);
+}
+
+/** What to do about a `$` that was meant as a variable and is none. */
+export const DOUBLE_QUOTES_HINT =
+  "Use double quotes, or `<<EOF` without quotes: between single quotes, and after `<<'EOF'`, a `$` is a character like others.";
+
+const ANY_STATE = '(any)';
+const MAX_SHOWN_STEPS = 7;
+const SHOWN_STEPS = 3;
+
+/** A way through the workflow as a sentence shows it; the middle of a long one is left out. */
+export function formatStepPath(steps: readonly PathStep[], start: string): string {
+  const collapsed = collapseAnyState(steps);
+  const [first] = collapsed;
+  if (first === undefined) return start;
+  const long = collapsed.length > MAX_SHOWN_STEPS;
+  const head = (long ? collapsed.slice(0, SHOWN_STEPS) : collapsed).map(formatStep).join('');
+  const left = collapsed.length - 2 * SHOWN_STEPS;
+  const tail = collapsed.slice(-SHOWN_STEPS).map(formatStep).join('');
+  return first.from + head + (long ? ` … (${left} more) …${tail}` : '');
+}
+
+/** An agent that may choose any state chooses this one. */
+export function collapseAnyState(steps: readonly PathStep[]): readonly PathStep[] {
+  const collapsed: PathStep[] = [];
+  for (const step of steps) {
+    const before = collapsed.at(-1);
+    if (step.from === ANY_STATE && before !== undefined)
+      collapsed.splice(-1, 1, { ...before, to: step.to, computed: true });
+    else collapsed.push(step);
+  }
+  return collapsed;
+}
+
+function formatStep({ to, tag, how, after, computed }: PathStep): string {
+  if (how === 'more') return ` – … → ${to}`;
+  const tagLabel = tag ?? 'perhaps';
+  const label = how === 'back' ? `back from ${after}` : how === 'next' ? `fork ${after}, next` : tagLabel;
+  return ` –${label}${computed && tag !== null ? ' (computed)' : ''}→ ${to}`;
+}

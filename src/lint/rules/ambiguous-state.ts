@@ -1,0 +1,8 @@
+import { ruleForUnresolvedNames } from '../rule-for-unresolved-names.ts';
+
+/** A name without extension could be a prompt or a script. */
+export const ambiguousState = ruleForUnresolvedNames(
+  'ambiguous-state',
+  'ambiguous',
+  (name, { names }) => `Write ${names.candidatesFor(name).join(' or ')}.`,
+);

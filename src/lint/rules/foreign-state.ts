@@ -1,0 +1,13 @@
+import { ruleForUnresolvedNames } from '../rule-for-unresolved-names.ts';
+import type { WorkflowSource } from '../../graph/workflow-source.ts';
+
+/** A state exists only as a script for another system. */
+export const foreignState = ruleForUnresolvedNames('foreign-state', 'foreign', (_, { workflow }) =>
+  hintForForeign(workflow),
+);
+
+/** What to do where a script is for another system. */
+export function hintForForeign({ platform }: WorkflowSource): string {
+  const [here, there] = platform === 'unix' ? ['Unix', 'windows'] : ['Windows', 'unix'];
+  return `Add the script for ${here}; if the workflow is not for ${here}, lint it with --platform ${there}.`;
+}

@@ -1,0 +1,40 @@
+import { didYouMean } from '../../core/nearest.ts';
+import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
+import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { UNKNOWN } from '../../core/tag-mentions.ts';
+import { rulePerState } from '../rule.ts';
+import { quoteTag } from '../messages.ts';
+import { findMisspeltAttribute } from './missing-attribute.ts';
+
+/** An attribute that has no effect: of one's own on another tag than a fork, or given twice. */
+export const ignoredAttribute = rulePerState('ignored-attribute', 'warning', (analysis, { names }) =>
+  analysis.tags.flatMap(({ name, tag, at, sure }) => {
+    const own: readonly string[] = BUILT_IN_ATTRIBUTES;
+    const { variables, attributes, required, body } = TRANSITIONS[name];
+    // What should have been another attribute, or the name between the tags, is told by other rules.
+    const isReportedElsewhere = (key: string): boolean =>
+      required.some((each) => findMisspeltAttribute(each, tag) === key) ||
+      (body === 'state' && tag.body === '' && names.resolve((tag.attributes[key] ?? '').trim()).kind === 'found');
+    const ignored = Object.keys(tag.attributes).filter(
+      (key) => !variables && !own.includes(key) && !isReportedElsewhere(key),
+    );
+    const shown = quoteTag(name, tag);
+    if (!sure) return [];
+    return [
+      ...tag.repeated.map((key) => ({
+        file: analysis.file,
+        at,
+        message: `${shown} gives \`${key}\` more than once; the last one counts`,
+        hint: 'Keep one of them.',
+      })),
+      ...ignored
+        .filter((key) => !key.includes(UNKNOWN))
+        .map((key) => ({
+          file: analysis.file,
+          at,
+          message: `${shown}: \`${key}\` means nothing on <${name}> and is ignored${didYouMean(key, attributes)}`,
+          hint: 'Remove it; only a <fork> takes variables, the other tags hand over `input`.',
+        })),
+    ];
+  }),
+);

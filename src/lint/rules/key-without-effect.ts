@@ -1,0 +1,89 @@
+import { nearest } from '../../core/nearest.ts';
+import { namedStates } from '../../core/policy.ts';
+import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
+import { type FilePosition, WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { findStrayFrontmatter, type StrayFrontmatter } from '../stray-frontmatter.ts';
+
+/** The frontmatter says something that has no effect, such as a key that is misspelt, or it has none as a whole. */
+export const keyWithoutEffect: Rule = {
+  id: 'key-without-effect',
+  level: 'warning',
+  check: (context) =>
+    context.analyses.flatMap((analysis) => [
+      ...analysis.source.findings.flatMap(({ severity, file, line, column, message }): Diagnostic[] => {
+        if (severity !== 'warning') return [];
+        return [{ file, at: { line, column }, message, hint: 'Correct it, or remove it.' }];
+      }),
+      ...(context.isIntendedState(analysis) ? checkStrayFrontmatter(analysis) : []),
+      ...checkEmptyPolicy(analysis),
+      ...checkRepeatedEntries(analysis, context),
+      ...checkMisspeltNext(analysis, context),
+    ]),
+};
+
+function checkStrayFrontmatter(analysis: StateAnalysis): readonly Diagnostic[] {
+  const stray = findStrayFrontmatter(analysis);
+  if (stray === undefined) return [];
+  const [message, hint] = STRAY_MESSAGES[stray.why];
+  return [{ file: analysis.file, at: analysis.positionAt(stray.offset), message, hint }];
+}
+
+const STRAY_MESSAGES: Readonly<Record<StrayFrontmatter['why'], readonly [message: string, hint: string]>> = {
+  script: [
+    'a script has no frontmatter: these lines are run as commands',
+    'Remove them; only a prompt has frontmatter.',
+  ],
+  unopened: [
+    'this is no frontmatter and has no effect, because no `---` opens it',
+    'Let the first line be `---` and nothing else.',
+  ],
+  below: [
+    'this is no frontmatter and has no effect, because something stands before it',
+    'Let the file begin with it: the first `---` must be the first line.',
+  ],
+};
+
+/** A list of nothing, which permits everything. */
+function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readonly Diagnostic[] {
+  const at = source.keys.allowed_transitions;
+  // Without any tag there is no way out, which another rule tells.
+  if (at === undefined || broken || tags.length === 0 || source.state.rules.policy.length > 0) return [];
+  const message = '`allowed_transitions` is empty, which is as if it were not there: every tag is permitted';
+  return [{ file, at, message, hint: 'Write down what is permitted, or remove the key.', level: 'info' }];
+}
+
+/** Entries that permit what an entry before them permits. */
+function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
+  const firstPositions = new Map<string, FilePosition>();
+  return source.state.rules.policy.flatMap((entry, index) => {
+    const fileOf = (name: string): string => {
+      const found = names.resolve(name);
+      return found.kind === 'found' ? found.file : name;
+    };
+    const states = Object.fromEntries(namedStates(entry).map(([key, name]) => [key, fileOf(name)]));
+    const signature = JSON.stringify([entry.tag, ...Object.entries({ ...entry.attributes, ...states }).sort()]);
+    const at = source.entries[index]?.at ?? WHOLE_FILE;
+    const earlier = firstPositions.get(signature);
+    if (earlier === undefined) firstPositions.set(signature, at);
+    if (earlier === undefined || entry.tag === 'fork') return [];
+    const message = `this entry permits nothing that the one on line ${earlier.line} does not`;
+    return [{ file, at, message, hint: 'Remove one of them.' }];
+  });
+}
+
+/** A variable in the entry of a fork that names a state and is probably meant as its `next`. */
+function checkMisspeltNext({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
+  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
+  return source.state.rules.policy.flatMap(({ tag, attributes }, index) => {
+    if (tag !== 'fork' || attributes.next !== undefined) return [];
+    const key = Object.keys(attributes).find((each) => {
+      const isState = names.resolve(attributes[each] ?? '').kind === 'found';
+      return isState && !own.includes(each) && nearest(each, ['next']) !== undefined;
+    });
+    if (key === undefined) return [];
+    const message = `\`${key}\` is taken for a variable of the worker (did you mean next?)`;
+    return [{ file, at: source.entries[index]?.keys[key] ?? WHOLE_FILE, message, hint: 'Write `next`.' }];
+  });
+}

@@ -1,0 +1,44 @@
+import type { Tag } from '../../core/tag.ts';
+import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { rulePerState } from '../rule.ts';
+import { DOUBLE_QUOTES_HINT, quoteTag } from '../messages.ts';
+
+/** A script prints the name of a variable of its own where its value was meant: between single quotes, a `$` is a character. */
+export const literalVariable = rulePerState('literal-variable', 'warning', (analysis) => {
+  if (!analysis.file.endsWith('.sh')) return [];
+  const { text } = analysis.source.state;
+  if (!analysis.tags.some(({ name, tag }) => collectHandedTexts(name, tag).some((each) => each.includes('$'))))
+    return [];
+  const [setVariables, escaped] = [
+    findSetVariables(text),
+    new Set([...text.matchAll(/\\\$\{?(\w+)/g)].map(([, name]) => name)),
+  ];
+  return analysis.tags.flatMap(({ name, tag, at, sure }) => {
+    const references = sure
+      ? collectHandedTexts(name, tag).flatMap((each) => [...each.matchAll(/\$\{?([a-z_]\w*)/gi)])
+      : [];
+    const found = references
+      .map(([, variable = '']) => variable)
+      .find((each) => setVariables.has(each) && !escaped.has(each));
+    if (found === undefined) return [];
+    const message = `${quoteTag(name, tag)} has the name \`$${found}\` in it, and not its value`;
+    return [{ file: analysis.file, at, message, hint: DOUBLE_QUOTES_HINT }];
+  });
+});
+
+/** What a tag hands over; that there is no state of such a name is told by another rule. */
+function collectHandedTexts(name: TagName, { body, attributes }: Tag): readonly string[] {
+  const defined = Object.entries(attributes).flatMap(([key, value]) =>
+    key === 'return' || key === 'next' ? [] : value,
+  );
+  return TRANSITIONS[name].body === 'text' ? [body, ...defined] : defined;
+}
+
+/** The variables that a script gives a value, or that Raymond gives it. */
+function findSetVariables(script: string): ReadonlySet<string> {
+  const assignments = script.matchAll(/(?:^|[\s;({])([a-z_]\w*)\+?=|\bfor ([a-z_]\w*)/gim);
+  const assigned = Array.from(assignments, ([, name, each]) => name ?? each ?? '');
+  const read = [...script.matchAll(/\bread\b([^\n;|]*)/g)].flatMap(([, names = '']) => names.split(/\s+/));
+  const defined = [...script.matchAll(/\bRAYMOND_\w+/g)].map(([name]) => name);
+  return new Set([...assigned, ...read, ...defined]);
+}

@@ -1,0 +1,57 @@
+import { nearest } from '../../core/nearest.ts';
+import { BUILT_IN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
+import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { levelForTag } from '../unresolved-names.ts';
+import { findForkContinuations } from '../../graph/edges.ts';
+import { findSwappedAttribute } from '../swapped-attributes.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { isReported, rulePerState } from '../rule.ts';
+import type { FilePosition } from '../../graph/workflow-source.ts';
+import { quoteTag } from '../messages.ts';
+
+/** A call does not say where it returns to, or a fork not where its parent goes on. */
+export const missingAttribute = rulePerState('missing-attribute', 'error', (analysis, context) => {
+  // What was written in place of the continuation is told already.
+  const isReportedElsewhere = hasConflictingTag(analysis) || isReported(context, analysis.file, 'unknown-tag');
+  const hasContinuation = (at: FilePosition): boolean =>
+    isReportedElsewhere || (findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis));
+  return analysis.tags.flatMap(({ name, tag, at, sure }) => {
+    const missing = TRANSITIONS[name].required.filter((key) => (tag.attributes[key] ?? '').trim() === '');
+    return missing.flatMap((key) => {
+      if (!sure || (key === 'next' && hasContinuation(at)) || findSwappedAttribute({ name, tag }) !== undefined)
+        return [];
+      const misspelt = findMisspeltAttribute(key, tag);
+      const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is no attribute of it`;
+      const message = `${quoteTag(name, tag)}: \`${key}="STATE"\` is missing${instead}`;
+      const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
+      return [{ file: analysis.file, at, message, hint, level: levelForTag(analysis) }];
+    });
+  });
+});
+
+const HINTS = {
+  return: 'Add `return="STATE"` with the state that is to get the result.',
+  next: 'Add `next="STATE"` with the state in which the parent goes on, or put one <goto> beside the forks.',
+};
+
+/** An attribute that is probably this one misspelt. */
+export function findMisspeltAttribute(key: string, { attributes }: Tag): string | undefined {
+  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
+  if ((attributes[key] ?? '').trim() !== '') return undefined;
+  return Object.keys(attributes).find((each) => !own.includes(each) && nearest(each, [key]) !== undefined);
+}
+
+/** Whether there is a way through a script on which no other tag follows this fork. */
+function canEndAlone(at: FilePosition, { ways, positionAt, tags }: StateAnalysis): boolean {
+  const isUnfollowed = ways?.outputs.some((output) => {
+    return output.kind === 'forks' && output.next === null && comparePositions(positionAt(output.at), at) === 0;
+  });
+  // What hangs on how many forks there were comes after them.
+  return isUnfollowed === true && !tags.some((other) => other.name === 'goto' && comparePositions(other.at, at) > 0);
+}
+
+const comparePositions = (a: FilePosition, b: FilePosition): number => a.line - b.line || a.column - b.column;
+
+/** Whether a script prints a tag beside its forks that cannot stand there. */
+const hasConflictingTag = ({ ways }: StateAnalysis): boolean =>
+  ways?.outputs.some((output) => output.kind === 'clash' && output.reason === 'forks') ?? false;

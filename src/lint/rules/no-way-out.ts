@@ -1,0 +1,42 @@
+import { nearest } from '../../core/nearest.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { type Diagnostic, isReported, type Rule } from '../rule.ts';
+import { findStrayFrontmatter } from '../stray-frontmatter.ts';
+
+/** A state shows no transition at all. */
+export const noWayOut: Rule = {
+  id: 'no-way-out',
+  level: 'warning',
+  check(context) {
+    const statesWithExits = new Set(
+      context.graph.edges.filter(({ origin }) => origin !== 'guess').map(({ from }) => from),
+    );
+    const statesWithoutExits = context.analyses.filter(
+      (analysis) => context.isIntendedState(analysis) && !analysis.open && !statesWithExits.has(analysis.file),
+    );
+    // That a prompt is empty is told by another rule, and so is why what it says leads nowhere.
+    return statesWithoutExits
+      .filter(({ kind, source }) => kind === 'script' || source.state.text.trim() !== '')
+      .filter((analysis) => !isReported(context, analysis.file, 'unknown-tag') && !hasMisplacedPolicy(analysis))
+      .map(diagnoseState);
+  },
+};
+
+const POLICY_KEY = 'allowed_transitions';
+
+/** Whether the transitions stand under a key that is misspelt, or where no frontmatter can be. */
+const hasMisplacedPolicy = (analysis: StateAnalysis): boolean =>
+  Object.keys(analysis.source.keys).some((key) => key !== POLICY_KEY && nearest(key, [POLICY_KEY]) !== undefined) ||
+  (analysis.kind === 'prompt' && findStrayFrontmatter(analysis)?.hasPolicy === true);
+
+function diagnoseState({ file, kind, positionAt, source }: StateAnalysis): Diagnostic {
+  const at = positionAt(0);
+  if (kind === 'script') {
+    const hint = 'Print one tag on every way through, such as <result>done</result>.';
+    return { file, at, message: `there is no way out of ${file}: the script prints no tag`, hint, level: 'error' };
+  }
+  const why =
+    source.keys[POLICY_KEY] === undefined ? 'it has no `allowed_transitions`' : 'its `allowed_transitions` are empty';
+  const message = `there is no way out of ${file}: the prompt names no tag to answer with, and ${why}`;
+  return { file, at, message, hint: 'Say in the prompt which tag to answer with, or give it `allowed_transitions`.' };
+}

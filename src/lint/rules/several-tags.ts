@@ -1,0 +1,37 @@
+import { rulePerState } from '../rule.ts';
+import type { TagConflict } from '../../shell/path-outputs.ts';
+
+/** A script can print two tags that exclude each other. */
+export const severalTags = rulePerState('several-tags', 'warning', (analysis) =>
+  (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
+    if (output.kind !== 'clash') return [];
+    const first = analysis.positionAt(output.first).line;
+    const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'clash');
+    const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
+    return [
+      { file: analysis.file, at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' },
+    ];
+  }),
+);
+
+/** What there is to say about two tags, the first of which stands on this line, and of which it can print both, or does. */
+const MESSAGES: Readonly<
+  Record<TagConflict['reason'], (line: number, prints: string) => { message: string; hint: string }>
+> = {
+  two: (line, prints) => ({
+    message: `the script ${prints} this tag after the one on line ${line}: an answer with two transitions is an error`,
+    hint: 'Put an `exit` after the first one, or an `else` between them.',
+  }),
+  forks: (line, prints) => ({
+    message: `the script ${prints} this tag together with the one on line ${line}: beside forks there can only be a <goto>`,
+    hint: 'Let the parent go on in a state that does this, or put an `exit` after the first one.',
+  }),
+  next: (line) => ({
+    message: `this tag lets the parent go on in another state than the one on line ${line}: forks have to agree on that`,
+    hint: 'Give all of them the same `next`, and a <goto> beside them the same state.',
+  }),
+  again: () => ({
+    message: 'the loop prints a tag in each of its rounds, and not always the same one: only one is permitted',
+    hint: 'Leave the loop after it with `break` or `exit`, or print it after the loop.',
+  }),
+};

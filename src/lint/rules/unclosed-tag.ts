@@ -1,0 +1,65 @@
+import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { levelForTag } from '../unresolved-names.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { type Diagnostic, rulePerState } from '../rule.ts';
+import type { FilePosition } from '../../graph/workflow-source.ts';
+
+/** A tag that names a state and is never closed. Half a tag in a sentence about tags is no mistake. */
+export const unclosedTag = rulePerState('unclosed-tag', 'error', (analysis, { names }) => [
+  ...checkUnclosedResult(analysis),
+  ...analysis.halves.flatMap(({ name, after: state, at, sure }) => {
+    const isTag = TRANSITIONS[name].body === 'state' && state !== '' && names.resolve(state).kind === 'found';
+    // A script may print the end of a tag by itself.
+    const endsElsewhere = analysis.kind === 'script' && hasLoneClosingTag(name, analysis);
+    if (!sure || !isTag || endsElsewhere) return [];
+    if (analysis.kind === 'prompt' && hasOpenQuote(name, at, analysis)) {
+      const message = `a quote in the attributes of this \`<${name}>\` is never closed`;
+      return [{ file: analysis.file, at, message, hint: 'Close it behind the value.', level: levelForTag(analysis) }];
+    }
+    const message = `the \`<${name}>${state}\` has no \`</${name}>\``;
+    return [
+      { file: analysis.file, at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelForTag(analysis) },
+    ];
+  }),
+]);
+
+/** Whether there is a line with the end of a tag and not with its beginning. */
+function hasLoneClosingTag(name: string, { source }: StateAnalysis): boolean {
+  const lines = source.state.text.toLowerCase().split('\n');
+  return lines.some((line) => line.includes(`</${name}`) && !line.includes(`<${name}`));
+}
+
+/** A result of a prompt that is begun and not ended: there is no other one, or what comes next was to be its end. */
+function checkUnclosedResult(analysis: StateAnalysis): readonly Diagnostic[] {
+  const { policy } = analysis.source.state.rules;
+  if (analysis.kind !== 'prompt' || (policy.length > 0 && !policy.some(({ tag }) => tag === 'result'))) return [];
+  const hasOtherTag = [...analysis.tags, ...analysis.quoted].some(
+    ({ name }) => policy.length === 0 || name === 'result',
+  );
+  return analysis.halves.flatMap(({ name, at }) => {
+    const [begun, next = ''] = UNCLOSED_RESULT.exec(restOfLine(at, analysis)) ?? [];
+    if (name !== 'result' || begun === undefined) return [];
+    const column = at.column + begun.length - next.length;
+    const isNextTag = analysis.tags.some((tag) => tag.at.line === at.line && tag.at.column === column);
+    const end = isNextTag ? '' : next;
+    if (end === '' && hasOtherTag) return [];
+    const instead = end === '' ? '' : `: \`${end}\` does not close it`;
+    const message = `the \`<result>\` has no \`</result>\`${instead}`;
+    return [{ file: analysis.file, at, message, hint: 'Write <result>…</result>.', level: 'warning' }];
+  });
+}
+
+/** A result with a text, up to the next tag if that may have been meant as its end. */
+const UNCLOSED_RESULT = /^<result\b[^<>]*>[\p{L}\p{N}{][^<>]*(<result>|<\/[a-z]+>|)/iu;
+
+/** Whether there is a quote too many, or too few, between the name of a tag and its `>`. */
+function hasOpenQuote(name: string, at: FilePosition, analysis: StateAnalysis): boolean {
+  const [attributes = ''] = restOfLine(at, analysis)
+    .slice(name.length + 1)
+    .split('>', 1);
+  return attributes.includes('=') && ['"', "'"].some((quote) => attributes.split(quote).length % 2 === 0);
+}
+
+/** The rest of the line that begins at a place. */
+const restOfLine = ({ line, column }: FilePosition, { source }: StateAnalysis): string =>
+  source.text.split('\n')[line - 1]?.slice(column - 1) ?? '';

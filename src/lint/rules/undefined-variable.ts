@@ -1,0 +1,143 @@
+import { blank } from '../../core/markup.ts';
+import { nearest } from '../../core/nearest.ts';
+import { type DefinedVariables, findDefinedVariables } from '../../graph/defined-variables.ts';
+import { UNKNOWN } from '../../core/tag-mentions.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { findCodeBlocks } from '../../graph/quoted-tags.ts';
+import type { PathStep } from '../../graph/reachability.ts';
+import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
+import { findUnsetScriptVariables } from '../script-variables.ts';
+import { findForkVariables, findVariableUses, type VariableUse } from '../../graph/variables.ts';
+import { collapseAnyState, formatStepPath } from '../messages.ts';
+
+/** Variables that every state has, or that another rule looks at. */
+const BUILT_IN_VARIABLES = ['workflow_id', 'agent_id', 'state', 'result', 'input'];
+
+/** A `{{variable}}` that is not set on some way to its state, or a variable that a script asks for and never has. */
+export const undefinedVariable: Rule = {
+  id: 'undefined-variable',
+  level: 'warning',
+  check: (context) => [...findUnsetInPrompts(context), ...context.analyses.flatMap(findUnsetScriptVariables)],
+};
+
+function findUnsetInPrompts(context: RuleContext): readonly Diagnostic[] {
+  const { graph, proof, analyses, analysisOf, workflow } = context;
+  if (graph.entry === null) return [];
+  const uses = analyses.flatMap((analysis) => {
+    if (analysis.kind !== 'prompt' || analysis.broken || !context.isReached(analysis.file)) return [];
+    const { text } = analysis.source.state;
+    const all = findVariableUses(text);
+    const isOnlyInCode = all.length === 0 ? () => false : createCodeOnlyCheck(text);
+    return uniqueUses(all).map((use) => ({ analysis: analysis, use, onlyInCode: isOnlyInCode(use.name) }));
+  });
+  const candidates = uses.filter(({ use }) => !BUILT_IN_VARIABLES.includes(use.name));
+  if (candidates.length === 0) return [];
+  const defined = findDefinedVariables(
+    proof,
+    analysisOf,
+    workflow.variables,
+    new Set(candidates.map(({ use }) => use.name)),
+  );
+  const setByForks = new Set(
+    graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)),
+  );
+  const forks = graph.edges.some(({ tag }) => tag === 'fork');
+  return candidates.flatMap(({ analysis, use, onlyInCode }): Diagnostic[] => {
+    if (defined.has(proof.flow.numberOf(analysis.file), use.name)) return [];
+    const known = setByForks.has(use.name) || defined.isDefinedSomewhere(use.name);
+    const diagnostic = known
+      ? describeUnsetHere(use, analysis, context, defined)
+      : describeUnsetAnywhere(use, [...setByForks, ...BUILT_IN_VARIABLES], forks, onlyInCode);
+    return [{ file: analysis.file, at: analysis.positionAt(use.offset), ...diagnostic }];
+  });
+}
+
+/** More variables than these say nothing about which one was meant. */
+const MAX_NAMED = 3;
+
+type DiagnosticText = Pick<Diagnostic, 'message' | 'hint' | 'path' | 'level'>;
+
+/** Says whether a prompt has a name only in blocks of code: there, it may well be part of what is shown. */
+function createCodeOnlyCheck(text: string): (name: string) => boolean {
+  const elsewhere = new Set(findVariableUses(blank(text, findCodeBlocks(text))).map(({ name }) => name));
+  return (name) => !elsewhere.has(name);
+}
+
+function uniqueUses(uses: readonly VariableUse[]): readonly VariableUse[] {
+  const seen = new Set<string>();
+  return uses.filter(({ name }) => !seen.has(name) && seen.add(name));
+}
+
+function describeUnsetAnywhere(
+  { name }: VariableUse,
+  known: readonly string[],
+  forks: boolean,
+  onlyInCode: boolean,
+): DiagnosticText {
+  const nearestName = nearest(name, known);
+  if (onlyInCode && nearestName === undefined) {
+    const message = `nothing sets {{${name}}}, which stands in a code block`;
+    return {
+      message,
+      hint: `Write \\{{${name}}} if it is meant as it stands: then no run warns of it.`,
+      level: 'info',
+    };
+  }
+  const suggestion = nearestName === undefined ? '' : ` (did you mean {{${nearestName}}}?)`;
+  const asItStands = `write \\{{${name}}} if it is meant as it stands.`;
+  const set = known.filter((each) => !BUILT_IN_VARIABLES.includes(each));
+  const others =
+    set.length === 0 || set.length > MAX_NAMED ? '' : `; they give ${set.map((each) => `{{${each}}}`).join(', ')}`;
+  const hint = forks
+    ? `Add ${name}="…" to the <fork> whose worker comes here, or give --var ${name}=… to run and lint; ${asItStands}`
+    : `Only a <fork> or --var ${name}=… sets a variable, and lint wants to be told of the latter; ${asItStands}`;
+  return {
+    message: `nothing sets {{${name}}}: no <fork> of this workflow gives it${nearestName === undefined ? others : suggestion}`,
+    hint,
+  };
+}
+
+/** Somebody has the variable, but not whoever comes along this way. */
+function describeUnsetHere(
+  { name }: VariableUse,
+  { file }: StateAnalysis,
+  context: RuleContext,
+  defined: DefinedVariables,
+): DiagnosticText {
+  const state = context.proof.flow.numberOf(file);
+  const path = collapseAnyState(defined.pathWithout(state, name));
+  const message =
+    path.length === 0
+      ? `{{${name}}} is not set in ${file}, where the run begins`
+      : `{{${name}}} is not set on this way to ${file}: ${formatStepPath(path, file)}`;
+  const forkIndex = path.findLastIndex(({ how }) => how === 'worker');
+  const parentStep = path.slice(forkIndex + 1).find((step) => leavesSettingFork(step, name, context));
+  if (parentStep !== undefined)
+    return { message, hint: hintForParent(name, file, parentStep, defined.isDefinedOnSomePath(state, name)), path };
+  const worker = path[forkIndex];
+  if (worker !== undefined) return { message, hint: hintForWorker(name, worker), path };
+  const hint = `Only the worker of a <fork> with ${name}="…" has it: let the others go to another state, or start the run with --var ${name}=….`;
+  return { message, hint, path };
+}
+
+/** Whether a step leads the parent on from a fork that gives the variable to its worker. */
+function leavesSettingFork({ how, from, after }: PathStep, name: string, { graph, analysisOf }: RuleContext): boolean {
+  if (how !== 'next') return false;
+  return graph.edges.some((edge) => {
+    if (edge.from !== from || edge.tag !== 'fork' || edge.to?.kind !== 'state' || edge.to.file !== after) return false;
+    const names = findForkVariables(edge, analysisOf.get(from), new Set([name]));
+    return names === 'all' || names.has(name);
+  });
+}
+
+function hintForParent(name: string, file: string, { from, after }: PathStep, shared: boolean): string {
+  const why = `What a <fork> sets belongs to its worker (${after}), not to the parent, which goes on here`;
+  return shared
+    ? `${why}: let the parent go on in another state than ${file}.`
+    : `${why}: take {{${name}}} out of ${file}, or let ${from} write it into a file that ${file} reads.`;
+}
+
+function hintForWorker(name: string, { from, to, at }: PathStep): string {
+  const line = at === null || at.line === 0 ? '' : `, line ${at.line}`;
+  return `Add ${name}="…" to the <fork> of ${to} in ${from}${line}: a worker has only what its own <fork> sets.`;
+}

@@ -1,0 +1,14 @@
+import { didYouMean } from '../../core/nearest.ts';
+import { rulePerState } from '../rule.ts';
+import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+
+const MODES = ['acceptEdits', 'plan', 'dontAsk', 'auto', 'default', 'manual', 'bypassPermissions'];
+
+/** A permission mode that Claude Code does not know. */
+export const unknownMode = rulePerState('unknown-mode', 'warning', ({ file, source }) => {
+  const { permissionMode: mode } = source.state;
+  if (mode === null || MODES.includes(mode)) return [];
+  const message = `the permission mode \`${mode}\` is unknown${didYouMean(mode, MODES)}`;
+  const hint = `Write ${MODES.slice(0, -1).join(', ')} or ${MODES.at(-1)}.`;
+  return [{ file, at: source.keys.permission_mode ?? WHOLE_FILE, message, hint }];
+});

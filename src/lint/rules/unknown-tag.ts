@@ -1,0 +1,32 @@
+import { TAG_NAMES } from '../../core/transitions/index.ts';
+import { levelForTag } from '../unresolved-names.ts';
+import { rulePerState } from '../rule.ts';
+import { findUnknownTags, type UnknownTag } from '../unknown-tags.ts';
+
+/** What looks like a tag and is meant as one, but is no tag of the language. */
+export const unknownTag = rulePerState('unknown-tag', 'error', (analysis, { names }) =>
+  findUnknownTags(analysis, names).map((unknown) => {
+    const level = unknown.how === 'word' && unknown.meant !== null ? 'warning' : levelForTag(analysis);
+    return { file: analysis.file, at: analysis.positionAt(unknown.start), ...describeUnknownTag(unknown), level };
+  }),
+);
+
+function describeUnknownTag({ name, body, meant, how }: UnknownTag): { message: string; hint: string } {
+  if (meant === null) {
+    const message = `\`<${name}>\` is not supported yet: Raymond takes it for mere text`;
+    return { message, hint: ALTERNATIVES[name.toLowerCase()] ?? '' };
+  }
+  const shown = meant === 'result' ? `\`<${name}>\`` : `\`<${name}>${body}</${name}>\``;
+  const corrected = meant === 'result' ? '<result>…</result>' : `<${meant}>${body}</${meant}>`;
+  if (how === 'slip') {
+    return { message: `${shown} is no tag of the language (did you mean <${meant}>?)`, hint: `Write ${corrected}.` };
+  }
+  const others = `the tags are ${TAG_NAMES.slice(0, -1).join(', ')} and ${TAG_NAMES.at(-1)}`;
+  return { message: `${shown} is no tag of the language`, hint: `Write ${corrected}, or another one: ${others}.` };
+}
+
+/** What to do without the tags that are to come. */
+const ALTERNATIVES: Readonly<Record<string, string>> = {
+  ask: 'Let it answer with a <result> that holds the question; the next run gets what is answered by --input.',
+  join: 'Write a <goto> in its place, to a state that waits until the workers are done, such as a script that looks for their files.',
+};

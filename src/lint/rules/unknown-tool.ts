@@ -1,0 +1,31 @@
+import { editDistance, nearest } from '../../core/nearest.ts';
+import { rulePerState } from '../rule.ts';
+import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+
+/** Tools that Claude Code has, or had. It gets new ones, and servers bring theirs: only what is near one of these is a slip. */
+const KNOWN_TOOLS =
+  `Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillShell LS LSP MultiEdit
+  NotebookEdit NotebookRead Read Skill SlashCommand Task TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate
+  TeamCreate TeamDelete TodoWrite ToolSearch WebFetch WebSearch Write`.split(/\s+/);
+
+/** Words that differ more are other words. */
+const MAX_DISTANCE = 2;
+
+/** Several in one text, as Claude Code takes them: between commas or blanks that stand in no brackets. */
+const splitRules = (text: string): readonly string[] => text.split(/[\s,]+(?![^(]*\))/);
+
+/** A tool whose name is misspelt, so that the rule about it holds for no tool. */
+export const unknownTool = rulePerState('unknown-tool', 'warning', ({ file, source }) => {
+  const { allowedTools, disallowedTools } = source.state;
+  const lists = { allowed_tools: allowedTools, disallowed_tools: disallowedTools };
+  return Object.entries(lists).flatMap(([key, rules]) =>
+    (rules ?? []).flatMap(splitRules).flatMap((rule) => {
+      const [name = ''] = rule.split('(', 1);
+      const suggestion = KNOWN_TOOLS.includes(name) ? undefined : nearest(name, KNOWN_TOOLS);
+      if (suggestion === undefined || editDistance(name.toLowerCase(), suggestion.toLowerCase()) > MAX_DISTANCE)
+        return [];
+      const message = `the tool \`${name}\` is unknown (did you mean ${suggestion}?)`;
+      return [{ file, at: source.keys[key] ?? WHOLE_FILE, message, hint: `Write ${suggestion}.` }];
+    }),
+  );
+});

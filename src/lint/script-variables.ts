@@ -1,0 +1,67 @@
+import { nearest } from '../core/nearest.ts';
+import type { StateAnalysis } from '../graph/state-analysis.ts';
+import type { Diagnostic } from './rule.ts';
+
+/** What Raymond puts into the environment of a script; it takes away all others of this kind. */
+const SCRIPT_VARIABLES = ['RESULT', 'INPUT', 'RESULT_FILE', 'STATE', 'AGENT_ID', 'WORKFLOW_ID', 'TURN'].map(
+  (name) => `RAYMOND_${name}`,
+);
+
+/** How a script of each kind asks for a variable. */
+const USES: Readonly<Record<string, RegExp>> = {
+  sh: /\$\{?[#!]?(RAYMOND_\w+)/g,
+  ps1: /\$\{?env:(RAYMOND_\w+)/gi,
+  bat: /[%!](RAYMOND_\w+)[%!:]/gi,
+};
+
+/** The variables that a script asks for and that nobody sets. */
+export function findUnsetScriptVariables(analysis: StateAnalysis): readonly Diagnostic[] {
+  if (analysis.kind !== 'script') return [];
+  const text = analysis.source.state.text.replace(/^[ \t]*#.*$/gm, (comment) => ' '.repeat(comment.length));
+  return [
+    ...findUnknownVariables(analysis, text),
+    ...(analysis.file.endsWith('.sh') ? findPromptNames(analysis, text) : []),
+  ];
+}
+
+function findUnknownVariables(analysis: StateAnalysis, text: string): readonly Diagnostic[] {
+  const seen = new Set<string>();
+  const ending = analysis.file.slice(analysis.file.lastIndexOf('.') + 1);
+  return [...text.matchAll(USES[ending] ?? /$^/g)].flatMap(({ index, 1: written = '' }): Diagnostic[] => {
+    const name = ending === 'sh' ? written : written.toUpperCase();
+    const isSet = SCRIPT_VARIABLES.includes(name) || new RegExp(`\\b${name}=`).test(text);
+    if (isSet || seen.has(name)) return [];
+    seen.add(name);
+    const meant = nearest(name, SCRIPT_VARIABLES);
+    const message = `Raymond sets no \`${name}\`${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+    const hint =
+      meant === undefined
+        ? 'No other variable whose name begins with RAYMOND_ gets to a script: give it another name.'
+        : `Write ${meant}.`;
+    return [{ file: analysis.file, at: analysis.positionAt(index), message, hint }];
+  });
+}
+
+/** What prompts call by these names has others in a script. */
+const NAMES_IN_PROMPTS: Readonly<Record<string, string>> = {
+  result: 'RAYMOND_RESULT',
+  input: 'RAYMOND_INPUT',
+  agent_id: 'RAYMOND_AGENT_ID',
+  workflow_id: 'RAYMOND_WORKFLOW_ID',
+};
+
+/** Commands that may set any variable, and languages that have variables of their own. */
+const SETS_OTHERWISE =
+  /(?:^|[\s;&|(])(?:source|\.|eval|declare|read|mapfile|perl|php|[gm]?awk|ruby|pwsh|jq|psql|envsubst)\s/m;
+
+/** Names of prompts that a script asks for and never sets, nor lets another file or program set. */
+function findPromptNames(analysis: StateAnalysis, text: string): readonly Diagnostic[] {
+  if (SETS_OTHERWISE.test(text)) return [];
+  return Object.entries(NAMES_IN_PROMPTS).flatMap(([word, meant]): Diagnostic[] => {
+    const use = new RegExp(`\\$(?:${word}(?!\\w)|\\{${word}[}:%#/-])`).exec(text);
+    // A name that stands anywhere by itself may be set there.
+    if (use === null || new RegExp(`(?<![\\w$<{/-])${word}(?![\\w>])`).test(text)) return [];
+    const message = `nothing sets \`$${word}\` (did you mean $${meant}?)`;
+    return [{ file: analysis.file, at: analysis.positionAt(use.index), message, hint: `Write "$${meant}".` }];
+  });
+}

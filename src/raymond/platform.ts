@@ -1,4 +1,0 @@
-import type { Platform } from '../core/names.ts';
-
-/** The kind of machine that this is. */
-export const currentPlatform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');

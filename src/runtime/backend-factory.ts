@@ -1,0 +1,54 @@
+import { relative, resolve } from 'node:path';
+import type { Options } from '../core/run.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { openScenario } from '../scenario/read-scenario.ts';
+import type { Backend } from '../turns/backend.ts';
+import { ClaudeBackend } from '../turns/claude/backend.ts';
+import { claudeConfigDir } from '../turns/claude/session-file.ts';
+import { SYSTEM_CLOCK } from '../turns/clock.ts';
+import type { TurnContext } from '../turns/turn-context.ts';
+import { ReplayBackend } from '../turns/replay/backend.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { createClaudeFinder } from './claude-finder.ts';
+
+/** Who answers the prompts of a run, as its options say it. */
+export interface BackendFactory {
+  /** Looks for what it needs, or throws a RaymondError that says what to do. */
+  readonly checkAvailable: () => Promise<unknown>;
+  readonly create: (context: TurnContext, kill: AbortSignal) => Backend;
+}
+
+const REPLAY_PREFIX = 'replay:';
+
+/** Finds out who answers; a file of canned answers is read and checked at once. */
+export async function chooseBackend(
+  options: Options,
+  env: NodeJS.ProcessEnv,
+  workflow: Workflow,
+): Promise<BackendFactory> {
+  const { agent } = options;
+  if (agent === 'claude') {
+    const find = createClaudeFinder(options, env);
+    const config = claudeConfigDir(env);
+    return {
+      checkAvailable: find,
+      create: (context, kill) => new ClaudeBackend({ context, options, env, configDir: config, find, kill }),
+    };
+  }
+  if (!agent.startsWith(REPLAY_PREFIX)) {
+    throw new RaymondError(`the agent must be claude or replay:FILE, not \`${agent}\``, { exitCode: EXIT.usage });
+  }
+  const path = resolve(agent.slice(REPLAY_PREFIX.length));
+  const scenario = openScenario(path, await workflow.scope(), relativeIfInside(path));
+  const fast = env.RAYMOND_REPLAY === 'fast';
+  return {
+    checkAvailable: async () => {},
+    create: (context, kill) => new ReplayBackend({ context, scenario, fast, kill, clock: SYSTEM_CLOCK }),
+  };
+}
+
+/** A path as it is seen from here, if it is inside. */
+function relativeIfInside(path: string): string {
+  const relativePath = relative(process.cwd(), path);
+  return /^\.\.([/\\]|$)/.test(relativePath) || resolve(relativePath) !== path ? path : relativePath;
+}

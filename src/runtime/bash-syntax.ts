@@ -1,0 +1,36 @@
+import type { ScriptSyntaxError, StateSource, WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { parseScript } from '../shell/parse.ts';
+import { mapConcurrently } from '../workflow/concurrent.ts';
+import { execProgram } from './exec-program.ts';
+
+const MAX_CONCURRENT = 4;
+const TIMEOUT_MS = 5_000;
+
+/** Asks bash about the scripts that we make nothing of ourselves: it reads them without running anything. */
+export async function addBashSyntaxErrors(source: WorkflowSource): Promise<WorkflowSource> {
+  if (!source.files.some(needsBashCheck)) return source;
+  const files = await mapConcurrently(source.files, MAX_CONCURRENT, async (file) =>
+    needsBashCheck(file) ? { ...file, fault: await findSyntaxError(file.text) } : file,
+  );
+  return { ...source, files };
+}
+
+/** A script with CRs in it is another matter: bash stumbles over them alone. */
+const needsBashCheck = (file: WorkflowSourceFile): file is StateSource =>
+  file.kind === 'state' &&
+  file.file.endsWith('.sh') &&
+  !file.text.includes('\r') &&
+  parseScript(file.text) === undefined;
+
+async function findSyntaxError(script: string): Promise<ScriptSyntaxError | null> {
+  const env = { LC_ALL: 'C' };
+  const { stderr, exitCode } = await execProgram('/bin/bash', ['-O', 'extglob', '-n'], {
+    cwd: '/',
+    env,
+    timeoutMs: TIMEOUT_MS,
+    stdin: script,
+  });
+  const [, line, message] = /line (\d+): (?!warning)(.*)/.exec(stderr) ?? [];
+  if (exitCode === 0 || line === undefined || message === undefined) return null;
+  return { at: { line: Number(line), column: 1 }, message };
+}

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { readConfigOptions } from '../config/config.ts';
+import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/run.ts';
+import { RaymondError } from '../errors.ts';
+import { createClaudeFinder } from './claude-finder.ts';
+import { checkAnswer } from './doctor/answer.ts';
+import {
+  errorResult,
+  type HealthCheck,
+  type HealthCheckContext,
+  type HealthCheckResult,
+  warningResult,
+} from './doctor/check.ts';
+import { checkClaudeCode, checkSignIn } from './doctor/claude.ts';
+import { checkConfigFile, checkDiskSpace, checkPermissions, checkRaymondFolder } from './doctor/raymond-folder.ts';
+import { checkBash, checkGit, checkNode, checkProcessLimits } from './doctor/machine.ts';
+import { checkRuns } from './doctor/runs.ts';
+import { findConfigFile } from './project-files.ts';
+
+/** What one check has found. */
+export interface DoctorResult extends HealthCheckResult {
+  readonly name: string;
+}
+
+export interface DoctorRequest {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The Claude Code to look at; null for the one that a run would use. */
+  readonly claude: string | null;
+  readonly ask: boolean;
+}
+
+/** Everything that is looked at, in the order in which it is told. A new check is a row here. */
+const CHECKS: readonly (readonly [name: string, check: HealthCheck])[] = [
+  ['Node', checkNode],
+  ['Claude Code', checkClaudeCode],
+  ['signed in', checkSignIn],
+  ['answers', checkAnswer],
+  ['bash', checkBash],
+  ['git', checkGit],
+  ['config', checkConfigFile],
+  ['.raymond', checkRaymondFolder],
+  ['rights', checkPermissions],
+  ['disk', checkDiskSpace],
+  ['limits', checkProcessLimits],
+  ['runs', checkRuns],
+];
+
+/** Longer than any program is waited for: it is for disks that do not answer. */
+const CHECK_TIMEOUT_MS = 100_000;
+
+/** Looks at all that a run needs. All checks are made at once, none stops another, and each is told as soon as it can be. */
+export async function* runDoctor(request: DoctorRequest): AsyncGenerator<DoctorResult> {
+  const options = readRunOptions(request);
+  const context: HealthCheckContext = { ...request, options, findClaude: createClaudeFinder(options, request.env) };
+  const pending = CHECKS.map(([name, check]) => [name, runCheckInTime(check, context)] as const);
+  for (const [name, resultPromise] of pending) {
+    const result = await resultPromise;
+    if (result !== null) yield { name, ...result };
+  }
+}
+
+/** A config file that is wrong is told by its own check. */
+function readRunOptions({ cwd, claude }: DoctorRequest): Options {
+  const overrides = claude === null ? {} : { claude };
+  try {
+    return mergeOptions(DEFAULT_OPTIONS, { ...readConfigOptions(findConfigFile(cwd)), ...overrides });
+  } catch {
+    return mergeOptions(DEFAULT_OPTIONS, overrides);
+  }
+}
+
+async function runCheckInTime(check: HealthCheck, context: HealthCheckContext): Promise<HealthCheckResult | null> {
+  const checkDone = new AbortController();
+  const timeout = delay(CHECK_TIMEOUT_MS, null, { signal: checkDone.signal }).then(
+    () => warningResult(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`, 'Is a disk or a network away?'),
+    () => null,
+  );
+  try {
+    return await Promise.race([check(context), timeout]);
+  } catch (error) {
+    if (error instanceof RaymondError) return errorResult(error.message, error.hint ?? '');
+    return errorResult(`this could not be looked at: ${error instanceof Error ? error.message : String(error)}`, '');
+  } finally {
+    checkDone.abort();
+  }
+}

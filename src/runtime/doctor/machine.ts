@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { type ClaudeVersion, formatClaudeVersion, isAtLeast, parseClaudeVersion } from '../../turns/claude/find-claude.ts';
+import { execProgram, firstLine } from '../exec-program.ts';
+import { errorResult, type HealthCheck, okResult, warningResult } from './check.ts';
+
+const MIN_NODE_VERSION: ClaudeVersion = [20, 19, 0];
+const BASH_PATH = '/bin/bash';
+
+/** Whether this Node is one that Raymond is tested with. */
+export const checkNode: HealthCheck = async () => checkNodeVersion(process.versions.node, process.execPath);
+
+/** Likewise for any version. */
+export function checkNodeVersion(version: string, path: string): ReturnType<typeof okResult> {
+  const parsed = parseClaudeVersion(version);
+  if (parsed !== null && isAtLeast(parsed, MIN_NODE_VERSION)) return okResult(`${version} at ${path}`);
+  const message = `${version} at ${path}; Raymond needs ${formatClaudeVersion(MIN_NODE_VERSION)} or newer`;
+  return errorResult(message, 'Install a newer Node: https://nodejs.org');
+}
+
+/** Whether scripts can be run. */
+export const checkBash: HealthCheck = async ({ cwd, env }) => {
+  if (process.platform === 'win32') return null;
+  const { stdout, stderr, exitCode, spawnError } = await execProgram(BASH_PATH, ['-c', 'echo "$BASH_VERSION"'], {
+    cwd,
+    env,
+  });
+  if (exitCode === 0 && stdout.trim() !== '') return okResult(`${stdout.trim()} at ${BASH_PATH}`);
+  if (spawnError === 'ENOENT')
+    return errorResult(`there is no ${BASH_PATH}, which runs the scripts (.sh)`, 'Install bash.');
+  const reason = firstLine(stderr) || spawnError || 'it said nothing';
+  return errorResult(`${BASH_PATH} does not work: ${reason}`, 'Scripts (.sh) need it; install it anew.');
+};
+
+/** Whether what agents do to files can be seen and taken back. */
+export const checkGit: HealthCheck = async (context) => {
+  const result = await execProgram('git', ['--version'], context);
+  if (result.spawnError !== null || result.exitCode !== 0) {
+    return warningResult('not found', 'Raymond itself does not need it; workflows that commit do.');
+  }
+  const version = parseClaudeVersion(result.stdout);
+  const name = version === null ? firstLine(result.stdout) : formatClaudeVersion(version);
+  const repository = await execProgram('git', ['rev-parse', '--show-toplevel'], context);
+  if (repository.exitCode === 0) return okResult(`${name}, repository ${repository.stdout.trim()}`);
+  if (/not a git repository/i.test(repository.stderr)) {
+    return warningResult(
+      `${name}; this folder is in no repository`,
+      'In one, you can see and take back what agents change: git init',
+    );
+  }
+  return warningResult(`${name}; it says: ${firstLine(repository.stderr)}`, 'Fix this if agents should use git here.');
+};
+
+const MIN_OPEN_FILES = 1_024;
+const MIN_PROCESSES = 500;
+
+/** How much the system lets us have at once. A Claude Code is some dozen threads, and its tools come on top. */
+export const checkProcessLimits: HealthCheck = async (context) => {
+  if (process.platform === 'win32') return null;
+  const { stdout, exitCode } = await execProgram(BASH_PATH, ['-c', 'ulimit -n; ulimit -u'], context);
+  if (exitCode !== 0) return null;
+  const cgroupLimit = await readFile('/sys/fs/cgroup/pids.max', 'utf8').catch(() => '');
+  const [files = Number.NaN, userProcesses = Number.NaN] = stdout.split('\n').map(parseLimit);
+  const processes = Math.min(userProcesses, cgroupLimit === '' ? userProcesses : parseLimit(cgroupLimit));
+  const message = `${formatLimit(files)} open files, ${formatLimit(processes)} processes`;
+  if (files < MIN_OPEN_FILES)
+    return warningResult(message, `Few files: \`ulimit -n ${MIN_OPEN_FILES}\` before a run with many agents.`);
+  if (processes < MIN_PROCESSES) {
+    return warningResult(message, 'Few processes: let fewer turns run at once (--parallel 2), or raise the limit.');
+  }
+  return okResult(message);
+};
+
+const parseLimit = (text: string): number => (/^\d+$/.test(text.trim()) ? Number(text) : Number.POSITIVE_INFINITY);
+
+const formatLimit = (count: number): string => (Number.isFinite(count) ? String(count) : 'any number of');

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { openConfig } from '../../config/config.ts';
+import { errorCodeOf } from '../../errors.ts';
+import { diskError } from '../../store/disk-error.ts';
+import { createFile, replaceFile } from '../../store/files.ts';
+import { findRaymondFolder, layoutOf } from '../../store/layout.ts';
+import { findConfigFile } from '../project-files.ts';
+import { type HealthCheck, okResult, warningResult } from './check.ts';
+
+/** Whether the config file can be used. What is wrong with it is thrown, with its lines. */
+export const checkConfigFile: HealthCheck = async ({ cwd }) => {
+  const file = findConfigFile(cwd);
+  if (openConfig(file) === null)
+    return okResult('no file, so the defaults are in force; `raymond --init-config` writes one');
+  return okResult(`${file}; \`raymond config\` shows what it says`);
+};
+
+/** Whether a run can be kept on this disk: tried with the very steps that a run takes. */
+export const checkRaymondFolder: HealthCheck = async ({ cwd }) => {
+  const root = findRaymondFolder(cwd);
+  const exists = existsSync(root);
+  let trialFolder: string | undefined;
+  try {
+    trialFolder = await mkdtemp(exists ? join(root, 'doctor-') : join(dirname(root), '.raymond-doctor-'));
+    const file = join(trialFolder, 'file');
+    await createFile(file, 'whole');
+    await replaceFile(file, 'anew');
+  } catch (cause) {
+    throw diskError(`Nothing can be kept in ${root}`, cause, 'then try again.');
+  } finally {
+    if (trialFolder !== undefined) await rm(trialFolder, { recursive: true, force: true }).catch(() => {});
+  }
+  return okResult(`${root}${exists ? '' : ', which the first run will make'}: writable, with hard links`);
+};
+
+/** Whether others can read what is kept, which may be anything that agents have seen. */
+export const checkPermissions: HealthCheck = async ({ cwd }) => {
+  const root = findRaymondFolder(cwd);
+  const stats = await stat(root).catch((error: unknown) => {
+    if (errorCodeOf(error) === 'ENOENT') return null;
+    throw error;
+  });
+  if (stats === null || process.getuid === undefined) return null;
+  const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
+  if (stats.uid !== process.getuid())
+    return warningResult(`${root} belongs to another user`, `chown it, or work in another folder.`);
+  if ((stats.mode & 0o077) === 0) return okResult(`${mode}: only you can look into ${root}`);
+  return warningResult(`${mode}: others can look into ${root}`, `chmod 700 ${root}`);
+};
+
+const GIB = 1024 ** 3;
+
+/** Whether there is room for what runs leave behind. */
+export const checkDiskSpace: HealthCheck = async ({ cwd }) => {
+  const root = findRaymondFolder(cwd);
+  const { bavail, bsize } = await statfs(existsSync(root) ? layoutOf(root).root : dirname(root));
+  const free = bavail * bsize;
+  const message = `${(free / GIB).toFixed(1)} GiB free`;
+  return free < GIB
+    ? warningResult(message, 'Long runs may fill that; free some space, or run with --no-debug.')
+    : okResult(message);
+};

@@ -1,0 +1,141 @@
+import { relative } from 'node:path';
+import { buildGraph } from '../graph/build.ts';
+import type { Graph } from '../graph/graph.ts';
+import { lintSource } from '../lint/lint.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
+import type { Run } from '../core/run.ts';
+import type { ObservedStatus } from '../core/observed-status.ts';
+import { composeDiagram, type OverlayCounts } from '../drawing/compose.ts';
+import { TransitionCounter } from '../drawing/transition-counter.ts';
+import { toMermaid } from '../drawing/mermaid.ts';
+import type { Diagram } from '../drawing/diagram.ts';
+import { RaymondError } from '../errors.ts';
+import { sanitizeLine } from '../events/sanitize.ts';
+import { formatCount, formatDollars } from '../events/format.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { workflowPathError } from '../workflow/locate.ts';
+import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';
+import { addBashSyntaxErrors } from './bash-syntax.ts';
+import { type LintRequest, readAnalysisSettings } from './lint-workflow.ts';
+import { readRunEvents } from './project-files.ts';
+
+/** What a workflow can be drawn as. */
+export const GRAPH_FORMATS = ['mermaid', 'svg', 'html'] as const;
+export type GraphFormat = (typeof GRAPH_FORMATS)[number];
+
+/** A drawing, and what should be said about it. */
+export interface Drawing {
+  readonly text: string;
+  readonly warning: string | null;
+}
+
+/** Draws a workflow: a folder, a zip or a state file, however broken it is. */
+export async function drawWorkflow(path: string, format: GraphFormat, request: LintRequest = {}): Promise<Drawing> {
+  const cwd = request.cwd ?? process.cwd();
+  const source = await readSource(path, readAnalysisSettings(cwd, request));
+  if (source.files.every(({ kind }) => kind === 'other')) throw noStatesError(relative(cwd, path) || '.', source);
+  return {
+    text: await draw(composeDiagram(buildDrawableGraph(source)), format, { source, headline: null }),
+    warning: null,
+  };
+}
+
+/** Draws a workflow with the ways that scenarios took over it, and those they left out. */
+export async function drawCoverage(
+  path: string,
+  journey: OverlayCounts,
+  headline: string,
+  format: GraphFormat,
+  cwd = process.cwd(),
+): Promise<string> {
+  const source = await readSource(path, readAnalysisSettings(cwd, {}));
+  return draw(composeDiagram(buildDrawableGraph(source), { counts: journey, agents: [] }), format, {
+    source,
+    headline: headline,
+  });
+}
+
+/** Draws a run, its id, the beginning of it or `last`, over its workflow as that is now. */
+export async function drawRun(runRef: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
+  const layout = layoutOf(findRaymondFolder(cwd));
+  const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
+  const journey = new TransitionCounter();
+  for (const event of await readRunEvents(run.id, cwd)) journey.tell(event);
+  const loaded = await readRunWorkflow(run);
+  const graph = loaded.source === null ? emptyGraph(run) : buildDrawableGraph(loaded.source);
+  const picture = composeDiagram(graph, { counts: journey, agents: run.agents });
+  const text = await draw({ ...picture, name: run.id }, format, {
+    source: loaded.source,
+    headline: formatHeadline(run, observedStatus),
+  });
+  return { text, warning: loaded.warning };
+}
+
+/** The workflow of a run may have been moved, or its zip be half written: then what the run tells is drawn alone. */
+async function readRunWorkflow(
+  run: Run,
+): Promise<{ readonly source: WorkflowSource | null; readonly warning: string | null }> {
+  const { workflow, options } = run;
+  const { resetStack, variables } = options;
+  try {
+    const { platform } = workflow;
+    const source = await readSource(workflow.path, { platform, resetStack, variables: Object.keys(variables) });
+    return { source, warning: null };
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    return {
+      source: null,
+      warning: `only what the run tells is drawn, for its workflow cannot be read: ${error.message}`,
+    };
+  }
+}
+
+const readSource = async (path: string, settings: SourceSettings): Promise<WorkflowSource> =>
+  addBashSyntaxErrors((await readWorkflowSource(path, settings)).source);
+
+/** Of a folder without states there is nothing to draw; lint knows what its author may have meant. */
+function noStatesError(path: string, source: WorkflowSource): RaymondError {
+  const hint = lintSource(source).find(({ rule }) => rule === 'missing-entry')?.hint;
+  return workflowPathError(`there is no workflow in \`${sanitizeLine(path)}\``, hint);
+}
+
+/** A script that bash refuses goes nowhere: that we cannot read it either does not mean that it may go anywhere. */
+function buildDrawableGraph(source: WorkflowSource): Graph {
+  const graph = buildGraph(source);
+  const invalidScripts = new Set(
+    source.files.flatMap((file) => (file.kind === 'state' && file.syntaxError ? [file.file] : [])),
+  );
+  return {
+    ...graph,
+    nodes: graph.nodes.map((node) => (invalidScripts.has(node.state) ? { ...node, open: false } : node)),
+  };
+}
+
+const emptyGraph = ({ workflow }: Run): Graph => ({ name: workflow.name, entry: null, nodes: [], edges: [] });
+
+function formatHeadline({ workflow, ledger, agents }: Run, observedStatus: ObservedStatus): string {
+  const active = agents.filter(({ phase }) => phase.kind !== 'ended' && phase.kind !== 'failed').length;
+  const agentSummary = `${formatCount(agents.length, 'agent')}${active > 0 ? `, ${active} of them not at an end` : ''}`;
+  return `${workflow.name}: ${observedStatus.replaceAll('_', ' ')}, ${agentSummary}, ${formatDollars(ledger.spentMicros)}`;
+}
+
+interface DrawingContext {
+  readonly source: WorkflowSource | null;
+  readonly headline: string | null;
+}
+
+/** The code for pages and SVG is loaded only where it is needed. */
+async function draw(picture: Diagram, format: GraphFormat, { source, headline }: DrawingContext): Promise<string> {
+  switch (format) {
+    case 'mermaid':
+      return toMermaid(picture);
+    case 'svg':
+      return (await import('../drawing/svg.ts')).toSvg(picture);
+    case 'html': {
+      const findings = source === null ? [] : lintSource(source);
+      return (await import('../drawing/html-page.ts')).toHtmlPage(picture, { source, findings, run: headline });
+    }
+  }
+}

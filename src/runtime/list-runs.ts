@@ -1,0 +1,42 @@
+import { microsToUsd } from '../core/ledger.ts';
+import { isFinished } from '../core/observed-status.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/run-list.ts';
+
+export type { RunSummary, UnreadableRun } from '../store/run-list.ts';
+
+/** A run as a list has it. */
+export type RunListEntry = RunSummary | UnreadableRun;
+
+/** All runs of whoever works in this folder: the unfinished first, then the latest first; unreadable ones are last. */
+export async function listRuns(cwd = process.cwd()): Promise<readonly RunListEntry[]> {
+  const runs = await listStoredRuns(layoutOf(findRaymondFolder(cwd)));
+  return runs.toSorted((a, b) => sortRank(a) - sortRank(b));
+}
+
+const sortRank = (run: RunListEntry): number =>
+  run.kind === 'unreadable' ? 2 : isFinished(run.observedStatus) ? 1 : 0;
+
+/** How many agents of a run would go on, and how many have come to an end of either kind. */
+export function countAgents({ agents }: RunSummary): { live: number; ended: number; failed: number } {
+  const { ended = 0, failed = 0, ...others } = agents;
+  return { live: Object.values(others).reduce((sum, count) => sum + count, 0), ended, failed };
+}
+
+/** A list of runs as one document. */
+export const toRunListDocument = (runs: readonly RunListEntry[]): unknown => ({ runs: runs.map(toDocumentEntry) });
+
+function toDocumentEntry(run: RunListEntry): unknown {
+  if (run.kind === 'unreadable') return { run_id: run.id, status: 'unreadable', error: run.error.message };
+  return {
+    run_id: run.id,
+    name: run.name,
+    workflow: run.workflow.name,
+    workflow_path: run.workflow.path,
+    status: run.observedStatus,
+    owner: run.owner,
+    started_at: new Date(run.startedAt).toISOString(),
+    cost_usd: microsToUsd(run.spentMicros),
+    agent_counts: countAgents(run),
+  };
+}

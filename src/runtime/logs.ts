@@ -1,0 +1,100 @@
+import { relative } from 'node:path';
+import { didYouMean } from '../core/nearest.ts';
+import { isLive } from '../core/observed-status.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { createColorizer } from '../events/text-style.ts';
+import { LogWriter } from '../events/log-writer.ts';
+import { watchFile } from '../process/watch.ts';
+import { readEvents } from '../store/journal-events.ts';
+import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { ownerOf } from '../store/owner.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { LogFollower } from './logs/log-follower.ts';
+import { createRawRenderer, createTextRenderer, type TurnLogSource } from './logs/log-renderers.ts';
+
+/** How a run's story is to be told. */
+export interface LogsRequest {
+  readonly cwd?: string;
+  /** Only this agent. */
+  readonly agent?: string;
+  /** Whether to go on while the run goes on. */
+  readonly follow?: boolean;
+  /** Whether to repeat the lines of the turns as they are, instead of a story. */
+  readonly raw?: boolean;
+  readonly colour?: boolean;
+  /** Nobody listens any more. */
+  readonly signal?: AbortSignal;
+  readonly write: (line: string) => void;
+  /** For what is no part of the lines that were asked for. */
+  readonly writeMessage: (text: string) => void;
+}
+
+/** How often to look whether the owner is still there. */
+const OWNER_POLL_INTERVAL_MS = 500;
+
+/** Tells the story of a run as it is on disk, and with `follow` as it goes on, until it ends. */
+export async function writeLogs(runRef: string, request: LogsRequest): Promise<void> {
+  const { cwd = process.cwd(), agent, follow = false, raw = false, colour = false, write, writeMessage } = request;
+  const signal = request.signal ?? new AbortController().signal;
+  const layout = layoutOf(findRaymondFolder(cwd));
+  const id = await resolveRunId(layout, runRef);
+  if (agent !== undefined) await checkAgent(layout, id, agent, follow);
+  const page = new LogWriter(createColorizer(colour), write);
+  const source: TurnLogSource = {
+    folderOf: ({ agent, turn: number, state }) => layout.turnFolder(id, { agent, number, state }),
+    displayPath: (path) => shorter(relative(cwd, path), path),
+    signal,
+  };
+  const renderer = raw ? createRawRenderer(source, write, writeMessage) : createTextRenderer(source, page);
+  const follower = new LogFollower(renderer, agent);
+  const journalWatch = watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS);
+  signal.addEventListener('abort', journalWatch.wake);
+  try {
+    let offset = 0;
+    for (;;) {
+      // Asked before reading: an owner that is gone by now has written all that it ever will.
+      const owner = follow ? await ownerOf(layout.runFolder(id)) : undefined;
+      for await (const { event, offset: end } of readEvents(layout, id, { offset })) {
+        offset = end;
+        await follower.handleEvent(event);
+        if (signal.aborted) return;
+      }
+      const hasLiveOwner = owner !== undefined && owner.state !== 'gone';
+      if (!follow || follower.hasEnded || !hasLiveOwner) break;
+      page.isInterleaved = true;
+      follower.startFollowing();
+      await journalWatch.next();
+      if (signal.aborted) return;
+    }
+    await follower.finishOpenTurns();
+    if (!follower.hasEnded) renderer.renderMessage(await describeRunStatus(layout, id));
+  } finally {
+    follower.abandonOpenTurns();
+    signal.removeEventListener('abort', journalWatch.wake);
+    journalWatch.close();
+  }
+}
+
+async function checkAgent(layout: StoreLayout, id: string, agent: string, mayStartLater: boolean): Promise<void> {
+  const { run, observedStatus } = await observeRun(layout, id);
+  const names = run.agents.map((each) => each.id);
+  if (names.includes(agent) || (mayStartLater && isLive(observedStatus))) return;
+  throw new RaymondError(`there is no agent ${agent} in run ${id}${didYouMean(agent, names)}`, {
+    exitCode: EXIT.usage,
+    hint: `\`raymond status ${id}\` shows its agents.`,
+  });
+}
+
+/** How a run stands that has not come to its end. */
+async function describeRunStatus(layout: StoreLayout, id: string): Promise<string> {
+  const { observedStatus, owner } = await observeRun(layout, id);
+  if (isLive(observedStatus)) return `The run is under way: \`raymond logs ${id} --follow\` goes on telling.`;
+  if (observedStatus !== 'crashed') return `The run has ended: ${observedStatus}.`;
+  const pid = owner?.pid;
+  const ownerText =
+    pid === undefined ? 'Nobody drives this run any more' : `Process ${pid}, which drove this run, is gone`;
+  return `${ownerText}. \`raymond resume ${id}\` goes on with it.`;
+}
+
+const shorter = (a: string, b: string): string => (a.length < b.length ? a : b);

@@ -1,0 +1,78 @@
+import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
+import type { LogRenderer } from './log-renderers.ts';
+
+/** Puts the turns of a run in order: those that are over are told as a whole, those under way as they go on. */
+export class LogFollower {
+  /** Whether the run has come to its end. */
+  hasEnded = false;
+  private readonly renderer: LogRenderer;
+  private readonly agentFilter: string | undefined;
+  private readonly openTurns = new Map<string, OpenTurn>();
+
+  constructor(renderer: LogRenderer, agentFilter: string | undefined) {
+    this.renderer = renderer;
+    this.agentFilter = agentFilter;
+  }
+
+  async handleEvent(event: Event): Promise<void> {
+    if (event.kind === 'run_ended') this.hasEnded = true;
+    if (event.kind === 'run_resumed') this.hasEnded = false;
+    if ('agent' in event && this.agentFilter !== undefined && event.agent !== this.agentFilter) return;
+    if (event.kind === 'turn_started') {
+      this.openTurns.set(event.agent, { turn: event, live: null });
+      return;
+    }
+    if (event.kind === 'turn_ended') await this.finishTurn(event);
+    this.renderer.renderEvent(event);
+  }
+
+  /** From here on turns under way are told as they go on. */
+  startFollowing(): void {
+    for (const [agent, { turn, live }] of this.openTurns) {
+      if (live === null) this.openTurns.set(agent, { turn, live: followTurn(this.renderer, turn) });
+    }
+  }
+
+  /** Tells what is known of the turns whose end is not. */
+  async finishOpenTurns(): Promise<void> {
+    for (const { turn, live } of this.openTurns.values()) {
+      if (live === null) await this.renderer.renderTurn(turn, null);
+      else await live.finish(null);
+    }
+    this.openTurns.clear();
+  }
+
+  /** Lets go of all turns that are followed. */
+  abandonOpenTurns(): void {
+    for (const { live } of this.openTurns.values()) live?.finish(null).catch(() => {});
+  }
+
+  private async finishTurn(end: TurnEnded): Promise<void> {
+    const openTurn = this.openTurns.get(end.agent);
+    this.openTurns.delete(end.agent);
+    if (openTurn === undefined) return;
+    if (openTurn.live === null) await this.renderer.renderTurn(openTurn.turn, end);
+    else await openTurn.live.finish(end);
+  }
+}
+
+interface OpenTurn {
+  readonly turn: TurnStarted;
+  readonly live: { readonly finish: (end: TurnEnded | null) => Promise<void> } | null;
+}
+
+function followTurn(renderer: LogRenderer, turn: TurnStarted): NonNullable<OpenTurn['live']> {
+  let settle: (end: TurnEnded | null) => void = () => {};
+  const ended = new Promise<TurnEnded | null>((resolve) => {
+    settle = resolve;
+  });
+  const rendered = renderer.renderLiveTurn(turn, ended);
+  // Who finishes it hears of a failure.
+  rendered.catch(() => {});
+  return {
+    finish(end) {
+      settle(end);
+      return rendered;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { isPrompt } from '../../core/state-names.ts';
+import type { LogEntry } from '../../events/turn-renderer.ts';
+import { followLines, readLines } from '../../process/lines.ts';
+import { turnFiles } from '../../process/turn-files.ts';
+import { createActivityReader } from '../../turns/claude/activity.ts';
+import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
+
+/** A turn as its files hold it. */
+export interface TurnLog {
+  readonly folder: string;
+  readonly state: string;
+  /** Whether it failed: then what Claude Code said on the side matters. */
+  readonly failed: boolean;
+  /** How a path is shown. */
+  readonly displayPath: (path: string) => string;
+}
+
+/** How many lines are told of a long output: its beginning and its end. */
+interface LineLimits {
+  readonly head: number;
+  readonly tail: number;
+}
+
+const PROMPT_LIMITS: LineLimits = { head: 20, tail: 0 };
+const OUTPUT_LIMITS: LineLimits = { head: 20, tail: 20 };
+const FAILURE_STDERR_LIMITS: LineLimits = { head: 0, tail: 10 };
+
+/** What a turn left behind, in order. However much that is, only a little of it is held at a time. */
+export async function* readLogEntries(turn: TurnLog): AsyncGenerator<LogEntry> {
+  const { stdout, stderr } = turnFiles(turn.folder);
+  if (!isPrompt(turn.state)) {
+    yield* readAbridged(stdout, OUTPUT_LIMITS, stdoutEntry, turn);
+    yield* readAbridged(stderr, OUTPUT_LIMITS, stderrEntry, turn);
+    return;
+  }
+  yield* readPromptEntries(turn);
+  const read = createActivityReader();
+  for await (const line of readLines(stdout)) yield* read(parseClaudeLine(line.toString('utf8')));
+  yield* readFailureStderr(turn);
+}
+
+/** What a turn does, as it comes, until its end is known. */
+export async function followLogEntries(
+  turn: TurnLog,
+  until: Promise<unknown>,
+  emit: (entry: LogEntry) => void,
+): Promise<void> {
+  const { stdout, stderr } = turnFiles(turn.folder);
+  if (!isPrompt(turn.state)) {
+    const follow = (file: string, toEntry: (text: string) => LogEntry): Promise<void> =>
+      followLines(file, (line) => emit(toEntry(line.toString('utf8'))), { until });
+    await Promise.all([follow(stdout, stdoutEntry), follow(stderr, stderrEntry)]);
+    return;
+  }
+  for await (const entry of readPromptEntries(turn)) emit(entry);
+  const read = createActivityReader();
+  const onLine = (line: Buffer): void => read(parseClaudeLine(line.toString('utf8'))).forEach(emit);
+  await followLines(stdout, onLine, { until });
+}
+
+/** What Claude Code muttered in a turn that failed. */
+export async function* readFailureStderr(turn: TurnLog): AsyncGenerator<LogEntry> {
+  if (turn.failed && isPrompt(turn.state))
+    yield* readAbridged(turnFiles(turn.folder).stderr, FAILURE_STDERR_LIMITS, stderrEntry, turn);
+}
+
+const readPromptEntries = (turn: TurnLog): AsyncGenerator<LogEntry> =>
+  readAbridged(turnFiles(turn.folder).stdin, PROMPT_LIMITS, (text) => ({ kind: 'asked', text }), turn);
+
+const stdoutEntry = (text: string): LogEntry => ({ kind: 'prints', text });
+const stderrEntry = (text: string): LogEntry => ({ kind: 'prints', text, isError: true });
+
+/** The lines of a file, but for those in the middle of a long one. */
+async function* readAbridged(
+  file: string,
+  { head, tail }: LineLimits,
+  toEntry: (text: string) => LogEntry,
+  { displayPath }: TurnLog,
+): AsyncGenerator<LogEntry> {
+  let count = 0;
+  const tailLines: Buffer[] = [];
+  for await (const line of readLines(file)) {
+    count += 1;
+    if (count <= head) yield toEntry(line.toString('utf8'));
+    else if (tail > 0) tailLines.push(line);
+    if (tailLines.length > tail) tailLines.shift();
+  }
+  const lines = count - Math.min(count, head) - tailLines.length;
+  if (lines > 0) yield { kind: 'left_out', lines, file: displayPath(file) };
+  for (const line of tailLines) yield toEntry(line.toString('utf8'));
+}

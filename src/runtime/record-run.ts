@@ -1,0 +1,204 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { microsToUsd } from '../core/ledger.ts';
+import { isPrompt } from '../core/state-names.ts';
+import { DEFAULT_OPTIONS, type Options, type Run } from '../core/run.ts';
+import { isLive } from '../core/observed-status.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { openWorkflow } from '../workflow/workflow.ts';
+import { currentPlatform } from './platform.ts';
+import { hasTurnFiles, type RecordedAnswer, type RecordingContext, recordAnswer } from './record/answers.ts';
+import { recordExpectations } from './record/expectations.ts';
+import { fingerprintScript } from './record/fingerprint.ts';
+import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
+import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
+import { readRunEvents } from './project-files.ts';
+
+/** How a run is to be recorded. */
+export interface RecordRequest {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Whether scripts are left to be run, instead of being played as they went. */
+  readonly realScripts?: boolean;
+  /** What runs are called where the scenario is played. */
+  readonly replayRunId: string;
+}
+
+/** A run as a scenario. */
+export interface Recording {
+  readonly run: Run;
+  /** What is to be written into the file. */
+  readonly scenario: Readonly<Record<string, unknown>>;
+  readonly answers: number;
+  /** What could not be recorded, as sentences. */
+  readonly notes: readonly string[];
+}
+
+/** Makes a scenario of a run that is over: what was answered, and what came of it. */
+export async function recordRun(runRef: string, request: RecordRequest): Promise<Recording> {
+  const { cwd = process.cwd(), env = process.env, realScripts = false, replayRunId } = request;
+  const layout = layoutOf(findRaymondFolder(cwd));
+  const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
+  if (isLive(observedStatus) || observedStatus === 'crashed') throw unfinishedRunError(run, observedStatus);
+  const events = await readRunEvents(run.id, cwd);
+  const cwds = new Map(events.flatMap((event) => (event.kind === 'agent_started' ? [[event.agent, event.cwd]] : [])));
+  const scrub = createAgentScrubber(run, cwds, env, replayRunId);
+  const notes: string[] = [];
+  const context: RecordingContext = {
+    folderOf: ({ end }) => layout.turnFolder(run.id, { agent: end.agent, number: end.turn, state: end.state }),
+    cwdOf: (agent) => cwds.get(agent) ?? cwd,
+    scrub,
+    files: new Map(),
+    addNote: (message) => notes.push(message),
+  };
+  const visits = collectVisits(events);
+  const replayedVisits = visits.filter(({ state }) => isPrompt(state) || !realScripts);
+  const answers = collectAnswers(replayedVisits, context, run);
+  const mainStarted = events.find((event) => event.kind === 'agent_started' && event.parent === null);
+  const scenario = {
+    name: run.name,
+    ...(mainStarted?.kind === 'agent_started' &&
+      mainStarted.input !== null && { input: scrub('main', mainStarted.input) }),
+    ...recordVariables(run.options, scrub),
+    ...recordOptions(run.options),
+    scripts: realScripts ? 'real' : 'played',
+    ...(await fingerprintScripts(run, Object.keys(answers.byState))),
+    answers: answers.byState,
+    expect: recordExpectations(run, events, visits, scrub),
+  };
+  return { run, scenario, answers: answers.count, notes };
+}
+
+/** What the scripts are like that are played, so that a change can be noticed. Where they cannot be read, it cannot. */
+async function fingerprintScripts(
+  { workflow: { path } }: Run,
+  states: readonly string[],
+): Promise<{ readonly recorded_scripts?: Readonly<Record<string, string>> }> {
+  const scripts = states.filter((state) => !isPrompt(state));
+  if (scripts.length === 0) return {};
+  try {
+    const workflow = await openWorkflow(path, currentPlatform());
+    const read = async (script: string) => [script, fingerprintScript((await workflow.state(script)).text)] as const;
+    return { recorded_scripts: Object.fromEntries(await Promise.all(scripts.map(read))) };
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    return {};
+  }
+}
+
+type Scrub = RecordingContext['scrub'];
+
+function createAgentScrubber(
+  run: Run,
+  cwds: ReadonlyMap<string, string>,
+  env: NodeJS.ProcessEnv,
+  replayRunId: string,
+): Scrub {
+  const roots = listFolder('/');
+  const mainCwd = cwds.get('main') ?? '';
+  const scrubbers = new Map<string, (text: string) => string>();
+  return (agent, text) => {
+    const agentCwd = cwds.get(agent) ?? mainCwd;
+    const scrub =
+      scrubbers.get(agentCwd) ??
+      createScrubber({
+        folders: [agentCwd, resolveRealPath(agentCwd), mainCwd, resolveRealPath(mainCwd)],
+        home: env.HOME ?? homedir(),
+        roots,
+        env,
+      });
+    scrubbers.set(agentCwd, scrub);
+    // Whoever speaks of the run by its name will have to speak of another one.
+    return scrub(text.replaceAll(run.id, replayRunId));
+  };
+}
+
+/** The answers of all visits, state by state. Where several agents were in a state, each has its own. */
+function collectAnswers(
+  visits: readonly RecordedVisit[],
+  context: RecordingContext,
+  run: Run,
+): { readonly byState: Readonly<Record<string, unknown>>; readonly count: number } {
+  const missing = visits.flatMap(({ turns }) => turns).find((turn) => !hasTurnFiles(context, turn));
+  if (missing !== undefined) throw missingTurnError(run, missing);
+  const turnsByTime = visits.flatMap(({ turns }) => turns).toSorted((a, b) => a.end.at - b.end.at);
+  const answers = new Map(turnsByTime.map((turn) => [turn, recordAnswer(context, turn)]));
+  const byState: Record<string, unknown> = {};
+  for (const state of new Set(visits.map((visit) => visit.state))) {
+    const stateVisits = visits.filter((visit) => visit.state === state && visit.turns.length > 0);
+    const agents = [...new Set(stateVisits.map(({ agent }) => agent))];
+    const answersBy = (agent: string): readonly unknown[] =>
+      stateVisits
+        .filter((visit) => visit.agent === agent)
+        .map(({ turns }) => formatVisit(turns.map((turn) => answers.get(turn) ?? {})));
+    const [firstAgent, secondAgent] = agents;
+    if (firstAgent === undefined) continue;
+    byState[state] =
+      secondAgent === undefined
+        ? answersBy(firstAgent)
+        : agents.map((id) => ({ when: { agent_id: id }, visits: answersBy(id) }));
+  }
+  return { byState, count: answers.size };
+}
+
+function formatVisit(turns: readonly RecordedAnswer[]): unknown {
+  const entries = turns.map((turn) => (Object.keys(turn).join() === 'text' ? turn.text : turn));
+  return entries.length === 1 ? entries[0] : { turns: entries };
+}
+
+function recordVariables({ variables }: Options, scrub: Scrub): { readonly vars?: Readonly<Record<string, string>> } {
+  const vars = Object.entries(variables).map(([name, value]) => [
+    name,
+    isSecretName(name) ? SECRET_MASK : scrub('main', value),
+  ]);
+  return vars.length === 0 ? {} : { vars: Object.fromEntries(vars) };
+}
+
+/** Those options that make a difference to a scenario and are not as usual. */
+function recordOptions(options: Options): { readonly options?: object } {
+  const { budgetMicros, maxIterations, parallel, reminders, retries, wait, resetStack } = options;
+  const defaults = DEFAULT_OPTIONS;
+  const changed = {
+    ...(budgetMicros !== defaults.budgetMicros && { budget: microsToUsd(budgetMicros ?? 0) }),
+    ...(maxIterations !== defaults.maxIterations && { max_iterations: maxIterations ?? 0 }),
+    ...(parallel !== defaults.parallel && { parallel: parallel ?? 0 }),
+    ...(reminders !== defaults.reminders && { reminders }),
+    ...(retries !== defaults.retries && { retries }),
+    ...(wait !== defaults.wait && { wait }),
+    ...(resetStack !== defaults.resetStack && { reset_stack: resetStack }),
+  };
+  return Object.keys(changed).length === 0 ? {} : { options: changed };
+}
+
+function listFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function resolveRealPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+const unfinishedRunError = ({ id }: Run, observedStatus: string): RaymondError =>
+  new RaymondError(`The run ${id} is not over, so it cannot be recorded: it is ${observedStatus}.`, {
+    exitCode: EXIT.usage,
+    hint: observedStatus === 'crashed' ? `\`raymond resume ${id}\` goes on with it.` : 'Wait for its end, or stop it.',
+  });
+
+const missingTurnError = ({ id, options }: Run, { end }: RecordedTurn): RaymondError =>
+  new RaymondError(`The run ${id} cannot be recorded: nothing is left of what ${end.state} answered.`, {
+    exitCode: EXIT.usage,
+    hint: options.debug
+      ? `The files of turn ${end.turn} of ${end.agent} are gone. Run the workflow again and record that run.`
+      : 'It was run with --no-debug, which keeps nothing. Run the workflow again without it, and record that run.',
+  });

@@ -1,0 +1,129 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute, join, relative } from 'node:path';
+import { findNamedFolders } from '../../core/answer.ts';
+import type { FailureKind } from '../../core/failure.ts';
+import { microsToUsd } from '../../core/ledger.ts';
+import { isPrompt } from '../../core/state-names.ts';
+import { recordedExit, turnFiles } from '../../process/turn-files.ts';
+import { explainInvalidPath } from '../../scenario/answer-schema.ts';
+import type { CannedFailureName } from '../../scenario/scenario.ts';
+import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
+import { FilesWritten } from '../../turns/claude/files-written.ts';
+import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../../turns/claude/transcript.ts';
+import type { RecordedTurn } from './visits.ts';
+
+/** An answer as it is written into a scenario file. */
+export type RecordedAnswer = Readonly<Record<string, unknown>>;
+
+/** What is needed to make answers of turns. */
+export interface RecordingContext {
+  readonly folderOf: (turn: RecordedTurn) => string;
+  readonly cwdOf: (agent: string) => string;
+  /** Makes a text fit to be shown to others, as an agent sees it. */
+  readonly scrub: (agent: string, text: string) => string;
+  /** What is known of files, by path. */
+  readonly files: Map<string, string>;
+  /** Told what could not be recorded. */
+  readonly addNote: (message: string) => void;
+}
+
+/** Whether the files of a turn are there. */
+export const hasTurnFiles = (context: RecordingContext, turn: RecordedTurn): boolean =>
+  existsSync(turnFiles(context.folderOf(turn)).stdout);
+
+/** What a turn answered. */
+export function recordAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
+  const answer = isPrompt(turn.end.state) ? recordPromptAnswer(context, turn) : recordScriptAnswer(context, turn);
+  const seconds = Math.round(turn.end.durationMs / 1000);
+  return { ...answer, ...(seconds > 0 && { seconds }) };
+}
+
+function recordPromptAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
+  const { end, micros, resetsInMs } = turn;
+  const filesWritten = new FilesWritten(context.files);
+  let transcript: Transcript = EMPTY_TRANSCRIPT;
+  let cwd = context.cwdOf(end.agent);
+  for (const line of readFileSync(turnFiles(context.folderOf(turn)).stdout, 'utf8').split('\n')) {
+    const event = parseClaudeLine(line);
+    transcript = addClaudeEvent(transcript, event);
+    if (event.kind === 'init') cwd = event.cwd ?? cwd;
+    filesWritten.addLine(line);
+  }
+  const text = toScenarioText(context, turn, answerText(transcript, end.failure !== null));
+  const write = { ...recordWrittenFiles(context, turn, cwd, filesWritten), ...placeholderFiles(text) };
+  const fail = end.failure === null ? null : failureName(end.failure, transcript);
+  const deny = end.denials.map((tool) => toScenarioText(context, turn, tool.replace(/^(\w+)\(([\s\S]*)\)$/, '$1 $2')));
+  return {
+    ...((text !== '' || fail === null) && { text }),
+    ...(Object.keys(write).length > 0 && { write }),
+    ...(deny.length > 0 && { deny }),
+    ...(fail !== null && { fail }),
+    ...(fail === 'usage_limit' && resetsInMs !== null && { resets_in: Math.max(0, Math.round(resetsInMs / 1000)) }),
+    ...(micros > 0 && { cost: microsToUsd(micros) }),
+  };
+}
+
+/** What counts as the answer; of a turn that failed, what had been said until then. */
+const answerText = ({ ownResult, lastText }: Transcript, hasFailed: boolean): string =>
+  (hasFailed ? null : ownResult?.text) || lastText?.text || '';
+
+/** A failure by the name that whoever writes scenarios knows it by. */
+function failureName(kind: FailureKind, { ownResult }: Transcript): CannedFailureName {
+  switch (kind) {
+    case 'transient':
+      return ownResult === null ? 'no_result' : 'overloaded';
+    case 'script':
+    case 'interrupted':
+    case 'lost':
+    case 'stopped':
+      return 'no_result';
+    default:
+      return kind;
+  }
+}
+
+function recordScriptAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
+  const { stdout, stderr } = turnFiles(context.folderOf(turn));
+  const text = toScenarioText(context, turn, readFileSync(stdout, 'utf8'));
+  const errorText = existsSync(stderr) ? toScenarioText(context, turn, readFileSync(stderr, 'utf8')) : '';
+  const write = placeholderFiles(text);
+  const exit = turn.end.failure === null ? 0 : recordedExit(context.folderOf(turn)) || 1;
+  return {
+    text,
+    ...(errorText !== '' && { stderr: errorText }),
+    ...(exit !== 0 && { exit }),
+    ...(Object.keys(write).length > 0 && { write }),
+  };
+}
+
+/** The files that a turn has written in the folder it worked in. */
+function recordWrittenFiles(
+  context: RecordingContext,
+  turn: RecordedTurn,
+  cwd: string,
+  { files, unknown }: FilesWritten,
+): Record<string, string> {
+  const { agent, state, turn: number } = turn.end;
+  const write: Record<string, string> = {};
+  const skipFile = (name: string, reason: string): void =>
+    context.addNote(`${state}, turn ${number} of ${agent}: ${context.scrub(agent, name)} is not recorded: ${reason}`);
+  for (const name of unknown) skipFile(name, 'it was edited, and nothing tells what it held before');
+  for (const [name, content] of files) {
+    const relativePath = isAbsolute(name) ? relative(cwd, name) : name;
+    // What begins with a backslash would be taken for an absolute path.
+    const recordedPath = toScenarioText(context, turn, relativePath).replace(/^\\/, './\\');
+    if (explainInvalidPath(relativePath) === undefined) write[recordedPath] = toScenarioText(context, turn, content);
+    else skipFile(name, 'it lies outside of the working directory');
+  }
+  return write;
+}
+
+/** Somebody has made the folders that a tag wants to be worked in; for a scenario it is the answer with the tag. */
+function placeholderFiles(text: string): Record<string, string> {
+  const folders = findNamedFolders(text, []).filter((folder) => explainInvalidPath(`${folder}/x`) === undefined);
+  return Object.fromEntries(folders.filter((folder) => folder !== '.').map((folder) => [join(folder, '.keep'), '']));
+}
+
+/** A text for others to see, which is no template whatever it holds. */
+const toScenarioText = ({ scrub }: RecordingContext, { end }: RecordedTurn, text: string): string =>
+  scrub(end.agent, text).replace(/\{\{\s*[^\s{}]+\s*\}\}/g, (template) => `\\${template}`);

@@ -1,0 +1,51 @@
+import type { Event } from '../../core/event.ts';
+import { microsToUsd } from '../../core/ledger.ts';
+import type { Run } from '../../core/run.ts';
+import { exitCodeOf } from '../../events/run-document.ts';
+import { collectAgentPaths } from '../../events/agent-paths.ts';
+import type { RecordingContext } from './answers.ts';
+import type { RecordedVisit } from './visits.ts';
+
+/** What should come of a recording: what came of the run. Only how its prompts were worded may change. */
+export function recordExpectations(
+  run: Run,
+  events: readonly Event[],
+  visits: readonly RecordedVisit[],
+  scrub: RecordingContext['scrub'],
+): object {
+  const paths = collectAgentPaths(events);
+  const results = run.agents.flatMap(({ id, phase }) =>
+    phase.kind === 'ended' ? [[id, scrub(id, phase.result)] as const] : [],
+  );
+  return {
+    path: paths.size === 1 ? [...paths.values()][0] : Object.fromEntries(paths),
+    ...(results.length > 0 && { results: Object.fromEntries(results) }),
+    cost: microsToUsd(run.ledger.spentMicros),
+    turns: countTurns(visits),
+    reminders: countReminders(events),
+    // A run in earnest may have been warned of something that has nothing to do with its workflow.
+    ...(events.every(({ kind }) => kind !== 'warning') && { warnings: 0 }),
+    status: run.status,
+    exit: exitCodeOf(run),
+  };
+}
+
+/** Of the states where a visit took more than one turn; the path tells of all others. In all, if there is no such state. */
+function countTurns(visits: readonly RecordedVisit[]): number | Readonly<Record<string, number>> {
+  const sumTurns = (subset: readonly RecordedVisit[]): number =>
+    subset.reduce((sum, { turns }) => sum + turns.length, 0);
+  const multiTurnStates = new Set(visits.flatMap(({ state, turns }) => (turns.length > 1 ? state : [])));
+  if (multiTurnStates.size === 0) return sumTurns(visits);
+  return Object.fromEntries(
+    [...multiTurnStates].map((state) => [state, sumTurns(visits.filter((each) => each.state === state))]),
+  );
+}
+
+/** Of the states that were reminded; 0 if there is none. */
+function countReminders(events: readonly Event[]): number | Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const event of events) {
+    if (event.kind === 'reminded') counts.set(event.state, (counts.get(event.state) ?? 0) + 1);
+  }
+  return counts.size === 0 ? 0 : Object.fromEntries(counts);
+}

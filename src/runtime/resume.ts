@@ -1,0 +1,63 @@
+import { mergeOptions, type Options, type Run } from '../core/run.ts';
+import type { Signal } from '../core/signal.ts';
+import { canResume } from '../core/signals/resumed.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { openStore } from '../store/store.ts';
+import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
+import { PRODUCTION, type Runtime } from './runtime.ts';
+
+export interface ResumeRequest extends RunEnvironment {
+  /** Options that are to be different from now on. */
+  readonly options?: Partial<Options>;
+  /** Takes up failed agents again, and scripts that died midway. */
+  readonly retry?: boolean;
+  /** Takes the run from an owner on another machine that cannot be asked. */
+  readonly takeOver?: boolean;
+}
+
+/** Goes on with a run that was paused, stopped, interrupted or killed. An ended one is given back as it is. */
+export const resumeRun = (id: string, request: ResumeRequest = {}): Promise<RunHandle> =>
+  resumeRunWith(id, request, PRODUCTION);
+
+/** Goes on with a run, in earnest or as a rehearsal. */
+export async function resumeRunWith(id: string, request: ResumeRequest, runtime: Runtime): Promise<RunHandle> {
+  const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
+  const { run, store } = await openStore(layout, await resolveRunId(layout, id), {
+    ...runtime.storeOptions,
+    takeOver: request.takeOver ?? false,
+  });
+  const { retry = false, options: changes = {}, env = process.env } = request;
+  try {
+    if (!canResume(run, retry)) {
+      await store.close();
+      return createEndedHandle(run);
+    }
+    const workflow = await runtime.openWorkflow(run.workflow.path, run.workflow.platform).catch((error) => {
+      throw isMissingWorkflow(error) ? missingWorkflowError(run, error) : error;
+    });
+    const resumed: Signal = {
+      kind: 'resumed',
+      at: runtime.clock.now(),
+      options: changes,
+      retry,
+      scope: await workflow.scope(),
+    };
+    const options = mergeOptions(run.options, changes);
+    const backendFactory = await runtime.chooseBackend(options, env, workflow);
+    return launchRun({ run, options, layout, store, workflow, env, backendFactory, runtime }, [], [resumed], request);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+const isMissingWorkflow = (error: unknown): boolean => error instanceof RaymondError && error.exitCode === EXIT.usage;
+
+const missingWorkflowError = (run: Run, cause: unknown): RaymondError =>
+  new RaymondError(`The workflow of run ${run.id} cannot be opened at ${run.workflow.path}.`, {
+    exitCode: EXIT.usage,
+    hint: 'Put it back there, then resume the run.',
+    cause,
+  });

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Event } from '../core/event.ts';
+import { newRunId } from '../core/ids.ts';
+import { isPrompt } from '../core/state-names.ts';
+import { DEFAULT_OPTIONS, mergeOptions, newRun, type Options } from '../core/run.ts';
+import type { Finding } from '../core/state.ts';
+import { initialEvents } from '../core/step.ts';
+import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { createRun } from '../store/store.ts';
+import { formatWorkflowFinding } from '../workflow/invalid-workflow.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { currentPlatform } from './platform.ts';
+import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
+import { relativizeWorkflowError } from './relative-workflow-error.ts';
+import { PRODUCTION, type Runtime } from './runtime.ts';
+
+export { openWorkflow, type Workflow } from '../workflow/workflow.ts';
+
+export interface RunRequest extends RunEnvironment {
+  readonly options?: Partial<Options>;
+  /** The value of `{{result}}` in the first state. */
+  readonly input?: string;
+  readonly runId?: string;
+  /** What the run is called; the workflow's name if this is left out. */
+  readonly name?: string;
+}
+
+/** Starts a run of a workflow: a state file, a folder or a zip. */
+export const runWorkflow = (path: string, request: RunRequest = {}): Promise<RunHandle> =>
+  startRunWith(path, request, PRODUCTION);
+
+/** Starts a run, in earnest or as a rehearsal. */
+export async function startRunWith(path: string, request: RunRequest, runtime: Runtime): Promise<RunHandle> {
+  const cwd = resolve(request.cwd ?? process.cwd());
+  const options = mergeOptions(DEFAULT_OPTIONS, request.options ?? {});
+  const env = request.env ?? process.env;
+  const absolutePath = resolve(cwd, path);
+  const workflow = await runtime.openWorkflow(absolutePath, currentPlatform()).catch((error: unknown) => {
+    throw relativizeWorkflowError(cwd, absolutePath, error);
+  });
+  const backendFactory = await runtime.chooseBackend(options, env, workflow);
+  if (await hasPrompts(workflow)) await backendFactory.checkAvailable();
+  const startedAt = runtime.clock.now();
+  const name = request.name ?? workflow.name;
+  const offset = -new Date(startedAt).getTimezoneOffset();
+  const run = newRun({
+    id: request.runId ?? newRunId(name, startedAt, offset, randomBytes(2).toString('hex')),
+    name,
+    workflow: { name: workflow.name, path: workflow.path, platform: workflow.platform },
+    startedAt,
+    options,
+    state: workflow.entry,
+    cwd,
+    input: request.input ?? null,
+  });
+  const layout = layoutOf(findRaymondFolder(cwd));
+  const toWarning = (finding: Finding): Event => {
+    return {
+      kind: 'warning',
+      at: startedAt,
+      agent: 'main',
+      state: workflow.entry,
+      message: formatWorkflowFinding(finding),
+    };
+  };
+  const events = [...initialEvents(run), ...workflow.findings.map(toWarning)];
+  const store = await createRun(layout, run, events, runtime.storeOptions);
+  return launchRun({ run, options, layout, store, workflow, env, backendFactory, runtime }, events, [], request);
+}
+
+/** Whether Claude Code is needed at all. */
+async function hasPrompts(workflow: Workflow): Promise<boolean> {
+  const { files } = await workflow.scope();
+  return files.some((file) => isPrompt(file));
+}

@@ -1,0 +1,29 @@
+import type { Event } from '../core/event.ts';
+import { collectHistory, type RunHistory } from '../events/run-history.ts';
+import { readEvents } from '../store/journal-events.ts';
+import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { type ObservedRun, observeRun } from '../store/observed-run.ts';
+
+/** Where a run stands and how it came there. */
+export interface StatusReport extends ObservedRun {
+  readonly history: RunHistory;
+}
+
+const MAX_TRANSITIONS = 10;
+
+/** Looks at a run: its id, the beginning of it, or `last`. Somebody may be driving it meanwhile. */
+export async function getStatus(runRef: string, cwd = process.cwd()): Promise<StatusReport> {
+  const layout = layoutOf(findRaymondFolder(cwd));
+  const id = await resolveRunId(layout, runRef);
+  const observed = await observeRun(layout, id);
+  return { ...observed, history: await collectHistory(eventsUpTo(layout, id, observed.run.seq), MAX_TRANSITIONS) };
+}
+
+/** What happened after the look we had is not told: it would not fit. */
+async function* eventsUpTo(layout: StoreLayout, id: string, seq: number): AsyncGenerator<Event> {
+  for await (const recorded of readEvents(layout, id)) {
+    if (recorded.seq > seq) return;
+    yield recorded.event;
+  }
+}

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EXIT, RaymondError } from '../errors.ts';
+import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { type Owner, ownerOf } from '../store/owner.ts';
+import { resolveRunId } from '../store/runs.ts';
+import { type ObservedRun, observeRun } from '../store/observed-run.ts';
+import { requestStop, type StopStage } from '../store/stop-request.ts';
+import { resumeRun } from './resume.ts';
+import type { RunEnvironment } from './run-handle.ts';
+
+export interface StopRequest extends Pick<RunEnvironment, 'cwd' | 'env'> {
+  /** Ends the turns under way, too. So does a second request. */
+  readonly now?: boolean;
+  /** Told when the run is stopping and waited for, and if its process, suspended perhaps, does not respond. */
+  readonly observe?: (progress: StopProgress) => void;
+  /** Ends the waiting; the run goes on stopping. */
+  readonly signal?: AbortSignal;
+}
+
+/** A run that is waited for. From `stopping` on it starts nothing new. */
+export interface StopProgress {
+  readonly kind: 'stopping' | 'unheard';
+  readonly seen: ObservedRun;
+  readonly stage: StopStage;
+}
+
+/**
+ * The run as it stands in the end. `idle`: nobody drove it before. `stopping`: it was not waited for any longer.
+ * `left`: likewise, but it has no process of its own that could go on stopping it.
+ */
+export interface StopOutcome {
+  readonly kind: 'idle' | 'stopped' | 'stopping' | 'left';
+  readonly seen: ObservedRun;
+}
+
+const POLL_INTERVAL_MS = 150;
+const ACKNOWLEDGE_WITHIN_MS = 3_000;
+
+/**
+ * Stops a run that lives in another process and waits until that process has let go of it. A run whose process is gone
+ * is taken up here to be stopped: its turns may still be under way.
+ */
+export async function stopRun(runRef: string, request: StopRequest = {}): Promise<StopOutcome> {
+  const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
+  const id = await resolveRunId(layout, runRef);
+  const seen = await observeRun(layout, id);
+  if (seen.run.status !== 'running') return { kind: 'idle', seen };
+  const kind =
+    seen.observedStatus === 'crashed' ? await resumeToStop(seen, request) : await stopOwner(layout, seen, request);
+  return { kind, seen: kind === 'left' ? seen : await observeRun(layout, id) };
+}
+
+async function stopOwner(layout: StoreLayout, seen: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
+  const { now = false, observe, signal } = request;
+  const { id } = seen.run;
+  const folder = layout.runFolder(id);
+  const owner = await ownerOf(folder);
+  if (owner === undefined) return 'stopped';
+  const life = stoppableLife(owner, id);
+  const stage = now || !(await requestStop(folder, life, 'soon')) ? 'now' : 'soon';
+  if (stage === 'now') {
+    await requestStop(folder, life, 'now');
+    observe?.({ kind: 'stopping', seen, stage });
+  }
+  let isAcknowledged = false;
+  for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
+    const currentOwner = await ownerOf(folder);
+    if (currentOwner?.life !== life || currentOwner.state !== 'alive') return 'stopped';
+    if (signal?.aborted) return 'stopping';
+    if (!isAcknowledged) {
+      const latest = await observeRun(layout, id);
+      isAcknowledged = latest.observedStatus !== 'running';
+      if (latest.observedStatus === 'stopping' && stage === 'soon')
+        observe?.({ kind: 'stopping', seen: latest, stage });
+      const isLate = waitedMs <= ACKNOWLEDGE_WITHIN_MS && waitedMs + POLL_INTERVAL_MS > ACKNOWLEDGE_WITHIN_MS;
+      if (!isAcknowledged && isLate) observe?.({ kind: 'unheard', seen, stage });
+    }
+    await delay(POLL_INTERVAL_MS, undefined, { ...(signal && { signal }) }).catch(() => {});
+  }
+}
+
+/** The life of a run that can be asked to end, because its owner is seen alive. */
+function stoppableLife({ state, facts, life }: Owner, id: string): string {
+  if (state === 'alive' && life !== null) return life;
+  if (facts === undefined) {
+    throw new RaymondError(`Nobody knows who drives the run ${id}: the file that says so cannot be read.`, {
+      exitCode: EXIT.usage,
+      hint: `If nobody does any more, \`raymond resume ${id} --take-over\` goes on with it.`,
+    });
+  }
+  if (state === 'alive') {
+    throw new RaymondError(`The run ${id} is driven by process ${facts.pid}, which cannot be asked to stop.`, {
+      exitCode: EXIT.usage,
+      hint: `It is an older Raymond. Press Ctrl-C there, or \`kill ${facts.pid}\`.`,
+    });
+  }
+  throw new RaymondError(`The run ${id} is driven by process ${facts.pid} on ${facts.host}, out of our sight.`, {
+    exitCode: EXIT.usage,
+    hint: `Stop it there: \`raymond stop ${id}\`. If that process is no more: \`raymond resume ${id} --take-over\`.`,
+  });
+}
+
+/** Nothing new is started: what is still under way is waited for, or ended. */
+async function resumeToStop(seen: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
+  const { now = false, observe, signal, ...environment } = request;
+  const handle = await resumeRun(seen.run.id, environment);
+  if (now) handle.kill();
+  else handle.stop();
+  observe?.({ kind: 'stopping', seen, stage: now ? 'now' : 'soon' });
+  const aborted = new Promise<'left'>((left) => signal?.addEventListener('abort', () => left('left')));
+  return Promise.race([handle.finished.then(() => 'stopped' as const), aborted]);
+}

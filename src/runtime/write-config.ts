@@ -1,0 +1,27 @@
+import { dirname, join } from 'node:path';
+import { CONFIG_SCHEMA_FILE, configTemplate } from '../config/template.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { diskError } from '../store/disk-error.ts';
+import { createFile, makePrivateFolder, replaceFile } from '../store/files.ts';
+import { readPublishedSchema } from './published-schema.ts';
+import { findConfigFile } from './project-files.ts';
+
+/** Writes a config file with every option explained, and says where. One that is there is left alone. */
+export async function writeConfig(cwd: string): Promise<string> {
+  const file = findConfigFile(cwd);
+  await makePrivateFolder(dirname(file));
+  const isNew = await createFile(file, configTemplate()).catch((cause) => throwDiskProblem(file, cause));
+  if (isNew) {
+    const schema = join(dirname(file), CONFIG_SCHEMA_FILE);
+    await replaceFile(schema, readPublishedSchema('config')).catch((cause) => throwDiskProblem(schema, cause));
+    return file;
+  }
+  throw new RaymondError(`There is a config file already: ${file}`, {
+    exitCode: EXIT.usage,
+    hint: 'It was left as it is. `raymond config` shows what it says. To start anew, move it away first.',
+  });
+}
+
+function throwDiskProblem(file: string, cause: unknown): never {
+  throw diskError(`${file} cannot be written`, cause, 'then try again.');
+}

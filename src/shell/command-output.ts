@@ -1,0 +1,167 @@
+import { TAG_NAMES } from '../core/transitions/index.ts';
+import { readTagMentions, type TagMention, type TagMentions, UNKNOWN, type UnclosedMention } from '../core/tag-mentions.ts';
+import type { Redirect } from './syntax-tree.ts';
+import { type MappedText, MappedTextBuilder, toSourceOffset } from './mapped-text.ts';
+import { formatPrintf } from './printf.ts';
+import type { Word } from './word.ts';
+
+/** What one command writes to its standard output, as far as its words say. Offsets are those of the script. */
+export interface CommandOutput {
+  readonly tags: readonly TagMention[];
+  readonly halves: readonly UnclosedMention[];
+  /** The texts in which they were found. */
+  readonly texts: readonly MappedText[];
+  /** Whether the tags are printed for certain; otherwise the command only knows of them. */
+  readonly sure: boolean;
+  /** Whether it may well print a tag that cannot be seen here. */
+  readonly mayPrintUnknown: boolean;
+  /** Whether it is a program that we know nothing about. */
+  readonly isUnknownProgram: boolean;
+}
+
+/** What a command says that has these words: assignments, a name, arguments. */
+export function readCommandOutput(words: readonly Word[], redirects: readonly Redirect[]): CommandOutput {
+  const output = OUTPUT_CACHE.get(words) ?? analyzeCommand(words, redirects);
+  OUTPUT_CACHE.set(words, output);
+  return output;
+}
+
+/** Each command is listened to from several sides. */
+const OUTPUT_CACHE = new WeakMap<readonly Word[], CommandOutput>();
+
+function analyzeCommand(words: readonly Word[], redirects: readonly Redirect[]): CommandOutput {
+  const { name, args } = splitCommandWords(words);
+  const documents = redirects.flatMap(({ op, to, document }) => document ?? (op === '<<<' ? to : []));
+  if (name === 'echo') return readPrintedTexts(args);
+  if (name === 'printf') return readPrintf(args);
+  if (name === 'cat' && documents.length > 0 && args.every(({ text }) => text === '-'))
+    return readPrintedTexts(documents);
+  if (isSilent(name, args[0]?.text)) return NO_OUTPUT;
+  const texts = [...words, ...documents];
+  const mentions = texts.map(locateTags);
+  const tags = mentions.flatMap((each) => each.tags);
+  const mayPrint = name !== '' && (tags.length > 0 || PRINTING_PROGRAMS.test(name));
+  const isUnknownProgram = name !== '' && !isTagless(name, args[0]?.text);
+  if (name !== '' && !isUnknownProgram && !mayPrint) return NO_OUTPUT;
+  return {
+    tags,
+    halves: mentions.flatMap(({ halves }) => halves),
+    texts,
+    sure: false,
+    mayPrintUnknown: mayPrint,
+    isUnknownProgram,
+  };
+}
+
+/** The name of a command behind its assignments, empty if there is none. */
+export function splitCommandWords(words: readonly Word[]): { readonly name: string; readonly args: readonly Word[] } {
+  const first = words.findIndex(({ text }) => !/^\w+(?:\[[^\]]*\])?\+?=/.test(text));
+  if (first === -1) return { name: '', args: [] };
+  const [name = '', next = '-'] = [words[first]?.text, words[first + 1]?.text];
+  const isPrefix = (name === 'command' || name === 'builtin') && !next.startsWith('-');
+  return isPrefix ? splitCommandWords(words.slice(first + 1)) : { name, args: words.slice(first + 1) };
+}
+
+/** Whether the standard output goes to a file or to the standard error, where nobody looks for tags. */
+export function redirectsStdout(redirects: readonly Redirect[]): boolean {
+  return redirects.some(({ op, fd, to }) => {
+    if (fd !== '' && fd !== '1') return false;
+    if (op === '>&') return to.text !== '1';
+    return /^(?:>|>>|>\||&>|&>>)$/.test(op) && !/^\/dev\/(?:stdout|fd\/1)$/.test(to.text);
+  });
+}
+
+/** Whether a look at the text is no longer enough: another program takes over, or something is printed at the end. */
+export function escapesAnalysis(words: readonly Word[], redirects: readonly Redirect[]): boolean {
+  const { name, args } = splitCommandWords(words);
+  if (name === 'trap') return args.some(({ text }) => /[<\uE000]|echo|printf/.test(text));
+  // Who kills somebody may well mean the script.
+  return name === 'kill' || (name === 'exec' && (args.length > 0 || redirectsStdout(redirects)));
+}
+
+/** What a `trap` calls. */
+export function readTrapHandlers(words: readonly Word[]): readonly string[] {
+  const { name, args } = splitCommandWords(words);
+  return name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
+}
+
+const NO_OUTPUT: CommandOutput = {
+  tags: [],
+  halves: [],
+  texts: [],
+  sure: false,
+  mayPrintUnknown: false,
+  isUnknownProgram: false,
+};
+
+/** Programs that print what they are given, or whatever the script behind them likes; also any name that is not known. */
+const PRINTING_PROGRAMS = new RegExp(
+  `[/${UNKNOWN}]|^(?:eval|cat|tac|head|tail|tee|sed|awk|gawk|jq|yq|envsubst|xargs|env|timeout|bash|sh|zsh|python[\\d.]*|node|deno|bun|ruby|perl|php|claude)$`,
+);
+
+/** Commands that print nothing of what they are given. */
+const SILENT_COMMANDS = new Set(
+  `[ [[ (( : true false test cd mkdir rmdir rm cp mv ln touch chmod chown sleep export local declare typeset readonly
+  unset read shift set shopt wait kill let pushd popd umask mktemp return break continue exit sync trap source . grep
+  egrep fgrep rg`.split(/\s+/),
+);
+
+/** Programs of which nobody expects a tag, unless one is given to them. */
+const TAGLESS_PROGRAMS = new Set(
+  `date ls wc find sort uniq tr cut basename dirname tar gzip gunzip zip unzip rsync diff cmp stat seq du df git cargo
+  pytest tsc flock pwd whoami hostname uname which command type`.split(/\s+/),
+);
+const TAGLESS_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
+  npm: ['test', 't', 'ci', 'install', 'i'],
+  go: ['build', 'test', 'vet'],
+};
+
+/** What is written into a commit is not printed. */
+const isSilent = (name: string, first = ''): boolean =>
+  SILENT_COMMANDS.has(name) || (name === 'git' && /^(?:commit|notes|add|push|merge)$/.test(first));
+
+const isTagless = (name: string, first = ''): boolean =>
+  isSilent(name, first) ||
+  TAGLESS_PROGRAMS.has(name) ||
+  (Object.hasOwn(TAGLESS_SUBCOMMANDS, name) && (TAGLESS_SUBCOMMANDS[name] ?? []).includes(first));
+
+/** The beginning or the end of a tag, the rest of which other commands print. */
+const PARTIAL_TAG = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i');
+
+/** What is printed in one piece. An expansion by itself, or one inside a tag, may be or become anything. */
+function readPrintedTexts(texts: readonly MappedText[]): CommandOutput {
+  const combined = joinTexts(texts);
+  const { text } = combined;
+  const { tags, halves } = locateTags(combined);
+  const isOnlyUnknown = text.replaceAll(UNKNOWN, '').trim() === '';
+  const mayBecomeTag = text.includes(UNKNOWN) && (isOnlyUnknown || text.includes('<'));
+  const mayPrintUnknown = tags.length === 0 && (mayBecomeTag || PARTIAL_TAG.test(text));
+  return { tags, halves, texts: [combined], sure: true, mayPrintUnknown, isUnknownProgram: false };
+}
+
+/** The format of a `printf` may come behind a `--`. */
+function readPrintf(args: readonly Word[]): CommandOutput {
+  const [format, ...values] = args[0]?.text === '--' ? args.slice(1) : args;
+  return format === undefined || format.text === '-v' ? NO_OUTPUT : readPrintedTexts([formatPrintf(format, values)]);
+}
+
+/** The tags in a text of a script. */
+function locateTags(text: MappedText): TagMentions {
+  const { tags, halves } = readTagMentions(text.text);
+  const toSource = <T extends { offset: number }>(found: T): T => ({
+    ...found,
+    offset: toSourceOffset(text, found.offset),
+  });
+  return { tags: tags.map(toSource), halves: halves.map(toSource) };
+}
+
+function joinTexts(texts: readonly MappedText[]): MappedText {
+  const [only, second] = texts;
+  if (only !== undefined && second === undefined) return only;
+  const combined = new MappedTextBuilder();
+  for (const [index, text] of texts.entries()) {
+    if (index > 0) combined.add(' ', toSourceOffset(text, 0));
+    combined.append(text);
+  }
+  return combined;
+}

@@ -1,0 +1,67 @@
+import { TRANSITIONS } from '../core/transitions/index.ts';
+import { hasUnknownPart, readTagMentions, type TagMention } from '../core/tag-mentions.ts';
+import { type MappedText, toSourceOffset } from './mapped-text.ts';
+import type { CommandOutput } from './command-output.ts';
+import type { VariableValues } from './variable-values.ts';
+import type { CommandContext } from './walk.ts';
+
+/** A tag as it will be printed, and whether it has the values of variables in it. */
+export type ExpandedTag = TagMention & { readonly filled: boolean };
+
+/**
+ * What the tags of one command can be when they are printed: the values of variables that stand in the script are put in.
+ * A tag that can be anything also stands for itself.
+ */
+export function expandTags(
+  { tags, texts, sure, mayPrintUnknown }: CommandOutput,
+  context: CommandContext,
+  values: VariableValues,
+): readonly ExpandedTag[] {
+  const isOpenEnded = tags.some(hasUnknownTarget) || (sure && mayPrintUnknown);
+  return texts.flatMap((text) => (isOpenEnded ? expandText(text, context, values) : readExpandedTags(text, false)));
+}
+
+function expandText(text: MappedText, context: CommandContext, values: VariableValues): readonly ExpandedTag[] {
+  const literal = readExpandedTags(text, false);
+  const { texts, isComplete } = values.fill(withoutHandedOver(text), context);
+  const filled = texts.flatMap((each) => readExpandedTags(each, true));
+  const combined = isComplete && filled.length > 0 ? filled : [...literal, ...filled];
+  return [...new Map(combined.map((tag) => [`${tag.offset} ${spelling(tag)}`, tag])).values()];
+}
+
+/** What is handed over has no say in where a tag leads. */
+function withoutHandedOver(text: MappedText): MappedText {
+  const attributes = [...text.text.matchAll(/\s(?!(?:next|return)\b)[\w-]+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/g)];
+  const isInAttribute = (at: number): boolean =>
+    attributes.some(({ index, 0: attribute }) => index <= at && at < index + attribute.length);
+  return { ...text, placeholders: text.placeholders.filter(({ at }) => !isInAttribute(at)) };
+}
+
+const readExpandedTags = (text: MappedText, filled: boolean): readonly ExpandedTag[] =>
+  readTagMentions(text.text).tags.map((tag) => ({ ...tag, filled, offset: locateTag(text, tag) }));
+
+/** A name from elsewhere has its own place: there its mistakes have to be mended. */
+function locateTag(text: MappedText, { tag, offset }: TagMention): number {
+  const start = toSourceOffset(text, offset);
+  const stateNames = [tag.body, tag.attributes.next ?? '', tag.attributes.return ?? ''].filter((name) => name !== '');
+  const places = stateNames.flatMap((name) => {
+    const at = text.text.indexOf(name, offset + tag.name.length);
+    const source = at === -1 ? start : toSourceOffset(text, at);
+    // Within one text, backslashes are all that can be left out.
+    return source < start || source - start > 2 * (at - offset) ? source : [];
+  });
+  return places[0] ?? start;
+}
+
+const spelling = ({ name, tag }: TagMention): string => JSON.stringify([name, tag.body, tag.attributes]);
+
+const hasUnknownTarget = ({ name, tag }: TagMention): boolean =>
+  (TRANSITIONS[name].body === 'state' && hasUnknownPart(tag.body)) ||
+  Object.entries(tag.attributes).flat().some(hasUnknownPart);
+
+/** Whether all that a command prints stands in the script, though it be in variables. */
+export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, values: VariableValues): boolean =>
+  texts.every((text) => {
+    const filled = values.fill(text, context);
+    return filled.isComplete && filled.texts.length > 0 && !filled.texts.some((each) => hasUnknownPart(each.text));
+  });

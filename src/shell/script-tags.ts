@@ -1,0 +1,99 @@
+import { readTagMentions, type TagMention, UNKNOWN, type UnclosedMention } from '../core/tag-mentions.ts';
+import { findStdoutCommands, rearrangesOutput } from './stdout-reach.ts';
+import { expandTags } from './expanded-tags.ts';
+import { parseScript } from './parse.ts';
+import { readCommandOutput } from './command-output.ts';
+import { VariableValues } from './variable-values.ts';
+import { listSimpleCommands } from './walk.ts';
+import { findScriptPaths, type ScriptPaths } from './script-paths.ts';
+
+/** What a script can print, as far as its text shows it. */
+export interface ScriptTags {
+  /** The tags that it may print; those that are not `sure` it only knows of. */
+  readonly tags: readonly SureMention[];
+  /** The same with the values of their variables put in, as far as these stand in the script. */
+  readonly forms: readonly SureMention[];
+  readonly halves: readonly (UnclosedMention & { readonly sure: boolean })[];
+  /** What it has printed on each of its ways; undefined if they cannot be told. */
+  readonly ways: ScriptPaths | undefined;
+  /** Whether it may print tags that its text does not show. */
+  readonly open: boolean;
+}
+
+export type SureMention = TagMention & { readonly sure: boolean; readonly filled?: boolean };
+
+/** Reads a script of any kind. */
+export function readScriptTags(file: string, text: string): ScriptTags {
+  return file.endsWith('.sh') ? readShellScript(text) : readWindowsScript(file, text);
+}
+
+/** Substitutions within substitutions are followed this far. */
+const MAX_SUBSTITUTION_DEPTH = 5;
+
+function readShellScript(text: string, depth = 0): ScriptTags {
+  const script = parseScript(text);
+  if (script === undefined) return { ...readUnparsed(withoutComments(text, /^[ \t]*#.*$/gm), false), open: true };
+  const all = listSimpleCommands(script);
+  const sure = findStdoutCommands(all);
+  const lines = all.filter(({ keepsStdout: heard }) => heard);
+  const values = new VariableValues(script, text);
+  const outputs = lines.map((line) => {
+    const output = readCommandOutput(line.words, line.redirects);
+    return { ...output, forms: expandTags(output, line, values), sure: output.sure && sure.has(line) };
+  });
+  const inner =
+    depth < MAX_SUBSTITUTION_DEPTH
+      ? lines.flatMap(({ words }) => words.flatMap((word) => word.substitutionRanges))
+      : [];
+  const captured = inner.map(([start, end]) => asCaptured(readShellScript(text.slice(start, end), depth + 1), start));
+  const tags = outputs.flatMap((output) => output.tags.map((tag) => ({ ...tag, sure: output.sure })));
+  const forms = outputs.flatMap((output) => output.forms.map((tag) => ({ ...tag, sure: output.sure })));
+  const halves = outputs.flatMap((output) => output.halves.map((half) => ({ ...half, sure: output.sure })));
+  const ways = depth === 0 && !rearrangesOutput(all) ? findScriptPaths(script, values) : undefined;
+  const allTags = [...tags, ...captured.flatMap((each) => each.tags)];
+  const foreign = allTags.length === 0 && halves.length === 0 && outputs.some((output) => output.isUnknownProgram);
+  const open = foreign || ways === undefined || ways.outputs.some(({ kind }) => kind === 'perhaps');
+  return { tags: allTags, forms: [...forms, ...captured.flatMap((each) => each.tags)], halves, ways, open };
+}
+
+/** What is captured is printed only if someone prints it. */
+function asCaptured({ tags }: ScriptTags, by: number): Pick<ScriptTags, 'tags'> {
+  return { tags: tags.map((tag) => ({ ...tag, offset: tag.offset + by, sure: false })) };
+}
+
+const BATCH_COMMENT = /^[ \t]*@?(?:rem\b|::).*$/gim;
+const POWERSHELL_COMMENT = /<#[\s\S]*?#>|^[ \t]*#.*$/gm;
+
+/** Batch files and PowerShell are looked through for tags; their ways are not followed. */
+function readWindowsScript(file: string, text: string): ScriptTags {
+  if (file.endsWith('.ps1')) {
+    const code = withoutComments(text, POWERSHELL_COMMENT).replaceAll('`', ' ');
+    const filled = code.replace(/\$(?:\([^)\n]*\)|\{[^}\n]*\}|[\w:]+)/g, (found) => UNKNOWN.repeat(found.length));
+    return readUnparsed(filled, true);
+  }
+  const code = withoutComments(text, BATCH_COMMENT).replace(/%%?~?\w+%?|![\w]+!/g, (v) => UNKNOWN.repeat(v.length));
+  // A caret makes the next character an ordinary one: `^<goto^>`. The characters keep their offsets.
+  const offsets = [...code.matchAll(/\^?([\s\S])/g)].map((found) => found.index + found[0].length - 1);
+  const reading = readUnparsed(offsets.map((offset) => code[offset]).join(''), true);
+  const withOriginalOffset = <T extends { offset: number }>(found: T): T => ({
+    ...found,
+    offset: offsets[found.offset] ?? 0,
+  });
+  const tags = reading.tags.map(withOriginalOffset);
+  return { ...reading, tags, forms: tags, halves: reading.halves.map(withOriginalOffset) };
+}
+
+function readUnparsed(text: string, sure: boolean): ScriptTags {
+  const { tags, halves } = readTagMentions(text);
+  const all = tags.map((tag) => ({ ...tag, sure }));
+  return {
+    tags: all,
+    forms: all,
+    halves: halves.map((half) => ({ ...half, sure })),
+    ways: undefined,
+    open: tags.length === 0,
+  };
+}
+
+const withoutComments = (text: string, comment: RegExp): string =>
+  text.replace(comment, (found) => found.replace(/[^\n]/g, ' '));

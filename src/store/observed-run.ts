@@ -1,0 +1,28 @@
+import type { Run } from '../core/run.ts';
+import { deriveObservedStatus, type ObservedStatus, type OwnerInfo } from '../core/observed-status.ts';
+import type { StoreLayout } from './layout.ts';
+import { loadRun } from './load.ts';
+import { ownerOf } from './owner.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+/** A run as it is at this moment. `owner` is null unless the run says it is running and somebody is on record. */
+export interface ObservedRun {
+  readonly run: Run;
+  readonly observedStatus: ObservedStatus;
+  readonly owner: OwnerInfo | null;
+}
+
+/** Looks at a run that somebody may be driving, and leaves everything as it is. */
+export async function observeRun(layout: StoreLayout, id: string, here?: ProcessIdentity): Promise<ObservedRun> {
+  for (;;) {
+    const { run } = await loadRun(layout, id, { cut: false });
+    if (run.status !== 'running') return { run, observedStatus: run.status, owner: null };
+    const found = await ownerOf(layout.runFolder(id), here);
+    const owner = found && { state: found.state, pid: found.facts?.pid ?? null, host: found.facts?.host ?? null };
+    const observedStatus = deriveObservedStatus(run, owner?.state ?? null);
+    if (observedStatus !== 'crashed') return { run, observedStatus, owner: owner ?? null };
+    // The owner may have brought the run to its end between our two looks: only a run that stands still has crashed.
+    if ((await loadRun(layout, id, { cut: false })).run.seq === run.seq)
+      return { run, observedStatus, owner: owner ?? null };
+  }
+}

@@ -1,0 +1,153 @@
+import { widthOf } from '../text-width.ts';
+import type { LiveClock, Screen, ScreenSize } from '../screen.ts';
+
+/** What is to be seen at this moment. */
+export interface LiveBlock {
+  readonly lines: readonly string[];
+  readonly title: string;
+}
+
+const ESC = '\u001b';
+const [BEGIN_FRAME, END_FRAME] = [`${ESC}[?2026h`, `${ESC}[?2026l`];
+const [SAVE_CURSOR, RESTORE_CURSOR] = [`${ESC}7`, `${ESC}8`];
+const [SAVE_TITLE, RESTORE_TITLE] = [`${ESC}[22;2t`, `${ESC}[23;2t`];
+const [CLEAR_LINE, CLEAR_BELOW] = [`${ESC}[K`, `${ESC}[J`];
+/** The rows that are kept free below the block. */
+const ROWS_BELOW = 2;
+const REPAINT_DELAY_MS = 80;
+const TICK_MS = 1_000;
+
+/** A picture on a screen that was so large. */
+interface ShownBlock extends LiveBlock {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/**
+ * Keeps a block of lines at the bottom of a terminal and lets finished lines scroll away above it. Each frame is one
+ * write that paints over the last, so that nothing flickers. Between frames the cursor rests on the row below the block,
+ * where whoever comes after us may write, and one more row is free below it: what the user types meanwhile, a line feed
+ * included, moves nothing and is gone with the next frame.
+ */
+export class Painter {
+  private readonly screen: Screen;
+  private readonly clock: LiveClock;
+  private readonly draw: (now: number, size: ScreenSize) => LiveBlock;
+  private readonly stopListening: readonly (() => void)[];
+  private cancelRepaint: (() => void) | undefined;
+  private finishedLines: string[] = [];
+  /** What is on the screen now; undefined as long as the screen is as we found it. */
+  private shown: ShownBlock | undefined;
+  private closed = false;
+
+  constructor(screen: Screen, clock: LiveClock, draw: (now: number, size: ScreenSize) => LiveBlock) {
+    this.screen = screen;
+    this.clock = clock;
+    this.draw = draw;
+    this.stopListening = [
+      clock.every(TICK_MS, () => this.paint()),
+      screen.onResize(() => this.paint()),
+      screen.onLeave(
+        () => this.leave(),
+        () => this.paint(),
+      ),
+    ];
+  }
+
+  /** Lets a finished line scroll away above the block. */
+  print(line: string): void {
+    this.finishedLines.push(line);
+    this.scheduleRepaint();
+  }
+
+  /** Something has changed: a new frame is due. Many changes make one frame. */
+  scheduleRepaint(): void {
+    if (this.closed) return;
+    this.cancelRepaint ??= this.clock.after(REPAINT_DELAY_MS, () => this.paint());
+  }
+
+  /** Takes the block away and gives the terminal back as it was. */
+  close(): void {
+    if (this.closed) return;
+    this.stop();
+    const restoreTitle = this.shown === undefined ? '' : RESTORE_TITLE;
+    this.write(`${this.eraseBlock()}${this.takeFinished()}${restoreTitle}`);
+    this.shown = undefined;
+  }
+
+  private paint(): void {
+    this.cancelRepaint?.();
+    this.cancelRepaint = undefined;
+    if (this.closed) return;
+    const { columns, rows } = this.screen.size();
+    const area = { columns, rows: Math.max(1, rows - ROWS_BELOW), colour: this.screen.colour };
+    const drawn = this.draw(this.clock.now(), area);
+    if (this.isShown(drawn, columns)) return;
+    const title = drawn.title === (this.shown?.title ?? '') ? '' : `${ESC}]2;${drawn.title}\u0007`;
+    const saveTitle = this.shown === undefined ? SAVE_TITLE : '';
+    const moveToStart = this.finishedLines.length > 0 ? this.eraseBlock() : this.toTop();
+    const start = `${saveTitle}${title}${moveToStart}${this.takeFinished()}`;
+    const block = drawn.lines.join(`${CLEAR_LINE}\r\n`);
+    const below = drawn.lines.length === 0 ? '' : `\r\n\n${ESC}[A`;
+    this.write(`${BEGIN_FRAME}${start}${block}${CLEAR_BELOW}${below}${SAVE_CURSOR}${END_FRAME}`);
+    this.shown = { ...drawn, columns, rows };
+  }
+
+  /** The process ends, or sleeps, and somebody else writes from here on: the block is left standing. */
+  private leave(): void {
+    if (this.closed || this.shown === undefined) return;
+    this.write(`${this.toCursor()}${this.takeFinished()}${RESTORE_TITLE}`);
+    this.shown = undefined;
+  }
+
+  private isShown({ lines, title }: LiveBlock, columns: number): boolean {
+    const { shown, finishedLines } = this;
+    if (finishedLines.length > 0) return false;
+    if (shown === undefined) return lines.length === 0;
+    const same = lines.length === shown.lines.length && lines.every((line, index) => line === shown.lines[index]);
+    return same && title === shown.title && columns === shown.columns;
+  }
+
+  /** Back to where the block begins. */
+  private toTop(): string {
+    const above = this.rowsOf(this.shown?.lines ?? []);
+    return above === 0 ? this.toCursor() : `${this.toCursor()}${ESC}[${above}A`;
+  }
+
+  /** Back to where we left the cursor; in a window of another size only the terminal knows where that is. */
+  private toCursor(): string {
+    const { columns, rows } = this.screen.size();
+    const isSame = this.shown?.columns === columns && this.shown.rows === rows;
+    return isSame ? `${RESTORE_CURSOR}\r` : '\r';
+  }
+
+  /** The block taken away, row by row: tmux keeps in its history what is cleared all at once. */
+  private eraseBlock(): string {
+    if (this.shown === undefined) return '';
+    if (this.shown.lines.length === 0) return this.toCursor();
+    const rows = this.rowsOf(this.shown.lines) + ROWS_BELOW;
+    return `${this.toTop()}${Array(rows).fill(CLEAR_LINE).join(`${ESC}[B`)}${ESC}[${rows - 1}A`;
+  }
+
+  /** How many rows lines take up now: a window that has become narrower has broken them in two. */
+  private rowsOf(lines: readonly string[]): number {
+    const { columns } = this.screen.size();
+    return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+  }
+
+  private takeFinished(): string {
+    const lines = this.finishedLines.map((line) => `${line}\r\n`).join('');
+    this.finishedLines = [];
+    return lines;
+  }
+
+  private write(text: string): void {
+    if (text !== '') this.screen.write(text);
+  }
+
+  private stop(): void {
+    this.closed = true;
+    this.cancelRepaint?.();
+    for (const stop of this.stopListening) stop();
+  }
+}

@@ -1,0 +1,69 @@
+import type { Event } from '../core/event.ts';
+import { isPrompt } from '../core/state-names.ts';
+
+interface AgentPosition {
+  readonly state: string;
+  readonly turn: number | null;
+  readonly activity: string;
+}
+
+/** More would not be read. */
+const MAX_LINES = 10;
+
+/** Where the agents of a run stood when it was ended from outside, a line for each that had not come to its end. */
+export function describeAgentPositions(events: readonly Event[]): readonly string[] {
+  const agents = new Map<string, AgentPosition>();
+  for (const event of events) {
+    if (event.kind === 'run_stopping' && event.stop.kind === 'stopped') break;
+    if (!('agent' in event) || isCausedByStop(event)) continue;
+    const after = event.kind === 'agent_ended' ? undefined : positionAfter(event, agents.get(event.agent));
+    if (after === undefined) agents.delete(event.agent);
+    else agents.set(event.agent, after);
+  }
+  const lines = Array.from(agents, ([agent, { state, turn, activity }]) => {
+    return `${agent} in ${state}${turn === null ? '' : `, turn ${turn}`}: ${activity}`;
+  });
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more`] : lines;
+}
+
+/** What became of a turn because the run was ended says nothing about where it stood. */
+const isCausedByStop = (event: Event): boolean =>
+  (event.kind === 'turn_ended' && (event.failure === 'stopped' || event.failure === 'interrupted')) ||
+  (event.kind === 'agent_paused' && event.why === 'interrupted');
+
+type AgentEvent = Extract<Event, { agent: string }>;
+
+const WAITING = 'it waited for its turn';
+
+const ACTIVITY_AFTER_EVENT: Readonly<Partial<Record<AgentEvent['kind'], string>>> = {
+  agent_started: WAITING,
+  turn_ended: WAITING,
+  transition: WAITING,
+  woken: WAITING,
+  answer_withheld: 'its answer was withheld',
+  visit_limit: 'it was kept out by max_visits',
+  agent_paused: 'it was paused',
+  agent_failed: 'it had failed',
+};
+
+function positionAfter(event: AgentEvent, before: AgentPosition | undefined): AgentPosition | undefined {
+  const { state } = event;
+  switch (event.kind) {
+    case 'turn_started':
+      return {
+        state,
+        turn: event.turn,
+        activity: isPrompt(state) ? 'its answer was played' : 'its script was running',
+      };
+    case 'sleeping': {
+      const activity = event.why === 'retry' ? 'it waited to be tried again' : 'it waited for the end of a usage limit';
+      return { state, turn: null, activity };
+    }
+    default: {
+      const activity = ACTIVITY_AFTER_EVENT[event.kind];
+      if (activity === undefined) return before;
+      return { state: event.kind === 'transition' ? (event.to ?? state) : state, turn: null, activity };
+    }
+  }
+}

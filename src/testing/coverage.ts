@@ -1,0 +1,155 @@
+import { buildGraph } from '../graph/build.ts';
+import type { Edge, EdgeTarget, Graph } from '../graph/graph.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
+import { collectTransitions } from '../graph/transitions.ts';
+import type { PolicyEntry } from '../core/policy.ts';
+import { DEFAULT_OPTIONS } from '../core/run.ts';
+import { type TransitionCount, TransitionCounter } from '../drawing/transition-counter.ts';
+import type { StateTally } from '../events/run-tally.ts';
+import type { Workflow } from '../workflow/workflow.ts';
+import { readWorkflowSource } from '../workflow/workflow-source.ts';
+import type { TestRun } from './run-scenario.ts';
+import { formatEdgeTarget, matchesEdge } from './match-edge.ts';
+import type { TakenTag } from './tag-trace.ts';
+
+/** Something that a workflow has, and how often the scenarios made use of it. */
+export interface CoverageItem {
+  /** The state that it is, or is a part of. */
+  readonly file: string;
+  /** Where it stands there; 0 for the file as a whole. */
+  readonly line: number;
+  /** What it is: `goto CHECK.sh`. */
+  readonly label: string;
+  readonly times: number;
+}
+
+export const COVERAGE_KINDS = ['states', 'transitions', 'entries'] as const;
+
+/** Which states, transitions and policy entries of a workflow some scenarios took. */
+export interface Coverage extends Readonly<Record<(typeof COVERAGE_KINDS)[number], readonly CoverageItem[]>> {
+  readonly workflow: Workflow;
+  /** In the words of the pictures that are drawn of runs. */
+  readonly traffic: { readonly states: readonly StateTally[]; readonly transitionCounts: readonly TransitionCount[] };
+}
+
+/** Gathers what scenarios took, workflow by workflow. */
+export class CoverageCollector {
+  private readonly byWorkflow = new Map<
+    Workflow,
+    { readonly counter: TransitionCounter; readonly takenTags: TakenTag[] }
+  >();
+  private runCount = 0;
+
+  add(workflow: Workflow, { events, tagTrace }: TestRun): void {
+    const { counter, takenTags } = this.byWorkflow.get(workflow) ?? { counter: new TransitionCounter(), takenTags: [] };
+    this.byWorkflow.set(workflow, { counter, takenTags });
+    this.runCount += 1;
+    // The agents of each scenario are others, though they go by the same names.
+    for (const event of events) {
+      if (!('agent' in event)) counter.tell(event);
+      else if (event.kind !== 'agent_started') counter.tell({ ...event, agent: this.uniqueAgentId(event.agent) });
+      else {
+        const parent = event.parent === null ? null : this.uniqueAgentId(event.parent);
+        counter.tell({ ...event, agent: this.uniqueAgentId(event.agent), parent });
+      }
+    }
+    takenTags.push(...tagTrace.takenTags);
+  }
+
+  /** What they come to, in the order of the workflows' paths: which was played first is chance. */
+  async collect(): Promise<readonly Coverage[]> {
+    return Promise.all(
+      [...this.byWorkflow].toSorted(compareWorkflowPaths).map(async ([workflow, { counter, takenTags }]) => {
+        const { states, transitionCounts } = counter;
+        const circumstances = { platform: workflow.platform, resetStack: DEFAULT_OPTIONS.resetStack, variables: [] };
+        const { source } = await readWorkflowSource(workflow.path, circumstances);
+        return { workflow, ...collectItems(source, states, takenTags), traffic: { states, transitionCounts } };
+      }),
+    );
+  }
+
+  private uniqueAgentId(agent: string): string {
+    return `${this.runCount} ${agent}`;
+  }
+}
+
+const compareWorkflowPaths = ([a]: readonly [Workflow, unknown], [b]: readonly [Workflow, unknown]): number =>
+  a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
+
+/** How much of it was taken, in percent; all of it if there is nothing. */
+export function coveredPercent(items: readonly CoverageItem[]): number {
+  const taken = items.filter(({ times }) => times > 0).length;
+  return items.length === 0 ? 100 : (100 * taken) / items.length;
+}
+
+/** All that some workflows have. */
+export const allCoverageItems = (coverages: readonly Coverage[]): readonly CoverageItem[] =>
+  coverages.flatMap((coverage) => COVERAGE_KINDS.flatMap((kind) => coverage[kind]));
+
+function collectItems(
+  source: WorkflowSource,
+  tallies: readonly StateTally[],
+  takenTags: readonly TakenTag[],
+): Pick<Coverage, (typeof COVERAGE_KINDS)[number]> {
+  const graph = buildGraph(source);
+  const visits = new Map(tallies.map(({ state, visits: times }) => [state, times]));
+  const reached = source.entryGiven ? reachableStates(graph) : null;
+  const isRelevant = (state: string): boolean => reached === null || reached.has(state) || visits.has(state);
+  const states = graph.nodes.filter(({ kind, state }) => kind !== 'missing' && isRelevant(state));
+  const edges = collectTransitions(graph.edges.filter((edge) => isRelevant(edge.from)));
+  const times = countTaken(edges, takenTags);
+  return {
+    states: states.map(({ state }) => ({ file: state, line: 0, label: state, times: visits.get(state) ?? 0 })),
+    transitions: edges.map((edge, at) => {
+      return { file: edge.from, line: edge.at.line, label: formatEdge(edge), times: times[at] ?? 0 };
+    }),
+    entries: source.files.flatMap((file) => {
+      if (file.kind !== 'state' || !isRelevant(file.file)) return [];
+      return file.state.rules.policy.map((entry, at) => ({
+        ...{ file: file.file, line: file.entries[at]?.at.line ?? 0, label: formatPolicyEntry(entry) },
+        times: takenTags.filter((takenTag) => takenTag.from === file.file && takenTag.entries.includes(at)).length,
+      }));
+    }),
+  };
+}
+
+/** For each edge how often it was taken. One that leaves a name open is only taken where no other says it, unless it permits all. */
+function countTaken(edges: readonly Edge[], takenTags: readonly TakenTag[]): readonly number[] {
+  const times = edges.map(() => 0);
+  for (const takenTag of takenTags) {
+    const matching = [...edges.entries()].filter(([, edge]) => matchesEdge(edge, takenTag));
+    const exact = matching.filter(([, edge]) => !hasWildcard(edge));
+    const permitted = matching.filter(([, edge]) => hasWildcard(edge) && edge.origin === 'policy');
+    for (const [at] of exact.length > 0 ? [...exact, ...permitted] : matching) times[at] = (times[at] ?? 0) + 1;
+  }
+  return times;
+}
+
+const hasWildcard = ({ to, return: returnTo, next }: Edge): boolean =>
+  [to, returnTo, next].some((each) => each?.kind === 'any');
+
+/** The states that can be come to from the entry. */
+function reachableStates({ entry, edges }: Graph): ReadonlySet<string> {
+  const reached = new Set(entry === null ? [] : [entry]);
+  for (const state of reached) {
+    for (const { to, return: returnTo, next } of edges.filter(({ from }) => from === state)) {
+      for (const target of [to, returnTo, next]) if (target?.kind === 'state') reached.add(target.file);
+    }
+  }
+  return reached;
+}
+
+const targetLabel = (target: EdgeTarget | null): string | null => formatEdgeTarget(target, 'any state');
+
+function formatEdge({ tag, to, return: returnTo, next }: Edge): string {
+  const more = [
+    returnTo === null ? '' : `return ${targetLabel(returnTo)}`,
+    next === null ? '' : `next ${targetLabel(next)}`,
+  ];
+  return [tag, targetLabel(to), ...more].filter(Boolean).join(' ');
+}
+
+function formatPolicyEntry({ tag, target, attributes }: PolicyEntry): string {
+  const more = Object.entries(attributes).map(([name, value]) => `${name} ${value}`);
+  return [tag, target, ...more].filter(Boolean).join(' ');
+}

@@ -1,0 +1,90 @@
+import { EXIT } from '../errors.ts';
+import type { DocumentPosition } from '../yaml/document.ts';
+import type { Expectation, PositionedExpectation, TestSpec } from '../scenario/test-spec.ts';
+import type { Difference } from './difference.ts';
+import { EXPECTATION_MATCHERS, type ExpectationMatcher, REASON_LABEL, troubleDetail } from './matchers.ts';
+import { RunObservations } from './run-observations.ts';
+import type { TestRun } from './run-scenario.ts';
+import { describeAgentPositions } from './agent-positions.ts';
+
+/**
+ * What of a scenario did not come as expected: first how it ended, then which way it went, which explain most of the
+ * rest. If it went wrong altogether, hardly anything else can be as expected: then only its results are told besides.
+ */
+export function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Difference[] {
+  const { expectations } = spec;
+  const observed = new RunObservations(testRun);
+  const scenarioErrors = findScenarioErrors(spec, testRun);
+  const isUnexpectedFailure = scenarioErrors.length === 0 && hasUnexpectedFailure(expectations, observed);
+  const kinds = scenarioErrors.length > 0 ? ['path'] : ['status', 'exit', 'path', 'result'];
+  const isAll = scenarioErrors.length === 0 && !isUnexpectedFailure;
+  const compared = expectations.filter(({ kind }) => isAll || kinds.includes(kind));
+  const ranked = compared.toSorted(
+    (a, b) => rankExpectation(a) - rankExpectation(b) || a.line - b.line || a.column - b.column,
+  );
+  const differences = ranked.flatMap((expectation): readonly Difference[] => {
+    const matcher = EXPECTATION_MATCHERS[expectation.kind] as ExpectationMatcher<Expectation>;
+    const { line, column } = expectation;
+    return matcher(expectation, observed).map(([what, detail]) => ({ line, column, what, detail }));
+  });
+  return dedupeTroubles([
+    ...scenarioErrors,
+    ...(isUnexpectedFailure ? describeFailure(spec, observed) : []),
+    ...differences,
+  ]);
+}
+
+const rankExpectation = ({ kind }: PositionedExpectation): number =>
+  kind === 'status' || kind === 'exit' ? 0 : kind === 'path' ? 1 : 2;
+
+/** The same trouble may stand in the way of several wishes; it is told once. */
+function dedupeTroubles(differences: readonly Difference[]): readonly Difference[] {
+  const reported = new Set<string>();
+  return differences.filter(({ detail }) => {
+    if (detail.kind !== 'trouble') return true;
+    const isNew = !reported.has(detail.message);
+    reported.add(detail.message);
+    return isNew;
+  });
+}
+
+/** Why the scenario cannot be played. What it lacks is missed only if somebody had to stop for it. */
+function findScenarioErrors(
+  { at, scenario }: TestSpec,
+  { scenarioErrors, isTimedOut, run, events }: TestRun,
+): readonly Difference[] {
+  const isBlocked = scenarioErrors.length > 0 && run.agents.some(({ phase }) => phase.kind === 'paused');
+  if (isBlocked) return scenarioErrors.map((message) => toScenarioError(message, scenario.file, at));
+  if (!isTimedOut) return [];
+  const message = 'it took too long and was ended; --timeout gives it more time';
+  return [{ ...at, what: 'it', detail: troubleDetail([message, ...describeAgentPositions(events)].join('\n')) }];
+}
+
+/** What it lacks is said with its place, if it has one that is nearer than the scenario as a whole. */
+function toScenarioError(message: string, ownFile: string, at: DocumentPosition): Difference {
+  const [, file, line, column, rest] = /^(.+?):(\d+):(\d+): ([\s\S]*)$/.exec(message) ?? [];
+  if (file === undefined || rest === undefined) {
+    const short = message.startsWith(`${ownFile} `) ? `this scenario${message.slice(ownFile.length)}` : message;
+    return { ...at, what: 'it', detail: troubleDetail(`${short}.`) };
+  }
+  return { file, line: Number(line), column: Number(column), what: 'it', detail: troubleDetail(`${rest}.`) };
+}
+
+/** Whether it did not complete though it should have: anything else would have to be expected. */
+function hasUnexpectedFailure(expectations: readonly PositionedExpectation[], { run }: RunObservations): boolean {
+  const isExpected = expectations.some(
+    (expectation) =>
+      (expectation.kind === 'status' && expectation.status !== 'completed') ||
+      (expectation.kind === 'exit' && expectation.code !== EXIT.completed),
+  );
+  return run.status !== 'completed' && !isExpected;
+}
+
+/** That it has failed, unless a wish of its own says so. */
+function describeFailure({ at, expectations }: TestSpec, { run, reasons }: RunObservations): readonly Difference[] {
+  if (expectations.some(({ kind }) => kind === 'status' || kind === 'exit')) return [];
+  return [
+    { ...at, what: 'it', detail: troubleDetail(`the run should complete, but it ends as ${run.status}`) },
+    ...reasons.map((reason) => ({ ...at, what: REASON_LABEL, detail: troubleDetail(reason) })),
+  ];
+}

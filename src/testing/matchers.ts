@@ -1,0 +1,118 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { microsToUsd } from '../core/ledger.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { exitCodeOf } from '../events/run-document.ts';
+import type { Expectation, TextExpectation } from '../scenario/test-spec.ts';
+import type { DifferenceDetail } from './difference.ts';
+import type { RunObservations } from './run-observations.ts';
+import { findTextMismatches } from './match-text.ts';
+
+/** What was found to be different. */
+type Mismatches = readonly (readonly [what: string, detail: DifferenceDetail])[];
+export type ExpectationMatcher<W> = (expectation: W, observed: RunObservations) => Mismatches;
+type ExpectationMatchers = {
+  readonly [Kind in Expectation['kind']]: ExpectationMatcher<Extract<Expectation, { kind: Kind }>>;
+};
+
+/** How each kind of wish is looked after. */
+export const EXPECTATION_MATCHERS: ExpectationMatchers = {
+  status: ({ status }, { run, reasons }) => [
+    ...compareValues('the status of the run', status, run.status),
+    ...(run.status === status ? [] : reasons.map(reasonMismatch)),
+  ],
+  exit: ({ code }, { run, reasons }) => [
+    ...compareValues('the exit code', code, exitCodeOf(run)),
+    ...(exitCodeOf(run) === code ? [] : reasons.map(reasonMismatch)),
+  ],
+  path: ({ agent, states }, observed) => {
+    const path = observed.pathOf(agent);
+    if (path === undefined) return unknownAgent(agent, observed);
+    const isSame = path.length === states.length && path.every((state, at) => state === states[at]);
+    return isSame ? [] : [[`the path of ${agent}`, { kind: 'lists', expected: states, actual: path }]];
+  },
+  result: ({ agent, text }, observed) => {
+    const result = observed.resultOf(agent);
+    if (result === undefined) return unknownAgent(agent, observed);
+    if (result === null)
+      return [[`the result of ${agent}`, troubleDetail(`${agent} has come to no result${expectedHint(text)}`)]];
+    return findTextMismatches(result, text, false).map((detail) => [`the result of ${agent}`, detail]);
+  },
+  prompts: ({ agent, state, every, visits }, observed) => {
+    if (agent !== null && observed.pathOf(agent) === undefined) return unknownAgent(agent, observed);
+    const prompts = observed.promptsOf(state, agent);
+    const [first] = visits;
+    const byAgent = agent === null ? '' : ` by ${agent}`;
+    if (every && prompts.length === 0)
+      return [[`the prompt of ${state}`, troubleDetail(`${state} is never entered${byAgent}`)]];
+    if (!every && prompts.length !== visits.length)
+      return compareValues(`the number of visits to ${state}${byAgent}`, visits.length, prompts.length);
+    return prompts.flatMap((text, at) => {
+      const expectation = every ? first : visits[at];
+      const mismatches = expectation === undefined ? [] : findTextMismatches(text, expectation, false);
+      return mismatches.map((detail) => [`the prompt of ${state}, visit ${at + 1}${byAgent},`, detail] as const);
+    });
+  },
+  file: ({ name, text }, { folder }) => {
+    const [what, path] = [`the file ${name}`, join(folder, name)];
+    const exists = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    if (text === null) return exists ? [[what, troubleDetail(`${what} should not be there`)]] : [];
+    if (!exists) return [[what, troubleDetail(`${what} is not there`)]];
+    return findTextMismatches(readFileSync(path, 'utf8'), text, true).map((detail) => [what, detail]);
+  },
+  cost: ({ state, usd }, observed) => {
+    const actual = microsToUsd(observed.microsOf(state));
+    if (Math.abs(actual - usd) < USD_TOLERANCE) return [];
+    return [[`the cost${ofState(state)}`, { kind: 'values', expected: usd, actual, unit: '$' }]];
+  },
+  turns: ({ state, count }, observed) =>
+    compareValues(`the number of turns${ofState(state)}`, count, observed.countOf('turn_ended', state)),
+  reminders: ({ state, count }, observed) =>
+    compareValues(`the number of reminders${ofState(state)}`, count, observed.countOf('reminded', state)),
+  warnings: ({ state, count }, observed) =>
+    compareValues(`the number of warnings${ofState(state)}`, count, observed.countOf('warning', state)),
+};
+
+/** Half of what money is counted in. */
+const USD_TOLERANCE = 0.5e-6;
+
+const ofState = (state: string | null): string => (state === null ? '' : ` of ${state}`);
+
+const expectedHint = ({ equals }: TextExpectation): string =>
+  equals === null ? '' : `; \`${abbreviate(equals)}\` is expected`;
+
+const MAX_QUOTE_LENGTH = 60;
+
+function abbreviate(text: string): string {
+  const line = text.trim().replace(/\s+/g, ' ');
+  return line.length <= MAX_QUOTE_LENGTH ? line : `${line.slice(0, MAX_QUOTE_LENGTH)}…`;
+}
+
+const compareValues = <T extends string | number>(what: string, expected: T, actual: T): Mismatches =>
+  expected === actual ? [] : [[what, { kind: 'values', expected, actual }]];
+
+const unknownAgent = (agent: string, { run }: RunObservations): Mismatches => [
+  [
+    agent,
+    troubleDetail(
+      `there is no agent ${agent}${suggestAgents(
+        agent,
+        run.agents.map(({ id }) => id),
+      )}`,
+    ),
+  ],
+];
+
+/** Whom the author may have meant; of very many, not all are named. */
+const suggestAgents = (agent: string, ids: readonly string[]): string =>
+  didYouMean(agent, ids) ||
+  (ids.length > MAX_SUGGESTED_AGENTS ? '' : `: there ${ids.length === 1 ? 'is only' : 'are'} ${ids.join(', ')}`);
+
+const MAX_SUGGESTED_AGENTS = 10;
+
+/** What a difference is about that only says why there is the one before it. */
+export const REASON_LABEL = 'the reason';
+
+export const troubleDetail = (message: string): DifferenceDetail => ({ kind: 'trouble', message });
+
+const reasonMismatch = (message: string): Mismatches[number] => [REASON_LABEL, troubleDetail(message)];

@@ -1,0 +1,99 @@
+import { relative } from 'node:path';
+import type { TestResult } from './run-tests.ts';
+import { allCoverageItems, COVERAGE_KINDS, type Coverage, type CoverageItem, coveredPercent } from './coverage.ts';
+import type { DifferenceDetail } from './difference.ts';
+import type { TestCase, UnusableFile } from './suite.ts';
+
+/** All that a test came to. */
+export interface TestReport {
+  readonly results: readonly TestResult[];
+  readonly unusable: readonly UnusableFile[];
+  /** Paths that were named and have no scenarios. */
+  readonly untested: readonly string[];
+  readonly tookMs: number;
+  /** Null if nobody asked for it. */
+  readonly coverages: readonly Coverage[] | null;
+  /** Null if it came to its end. */
+  readonly interruption: Interruption | null;
+}
+
+/** What was under way when a test was interrupted, with where its agents stood, and how many had not begun. */
+export interface Interruption {
+  readonly interrupted: readonly { readonly testCase: TestCase; readonly positions: readonly string[] }[];
+  readonly notStarted: number;
+}
+
+export const hasPassed = ({ differences }: TestResult): boolean => differences.length === 0;
+
+/** A whole test as one document, all paths in it as one would write them in this folder. */
+export function serializeTestReport(report: TestReport, cwd: string): unknown {
+  const { results, unusable, untested, tookMs, coverages, interruption } = report;
+  const passed = results.filter(hasPassed).length;
+  return {
+    passed,
+    failed: results.length - passed,
+    duration_ms: Math.round(tookMs),
+    scenarios: results.map((result) => serializeResult(result, cwd)),
+    unusable: unusable.map(({ file, error }) => ({ file, error: error.message })),
+    without_scenarios: untested,
+    ...(interruption !== null && {
+      interrupted: interruption.interrupted.map(({ testCase, positions: where }) => ({
+        ...identifyTestCase(testCase, cwd),
+        where,
+      })),
+      not_begun: interruption.notStarted,
+    }),
+    ...(coverages !== null && { coverage: serializeCoverage(coverages, cwd) }),
+  };
+}
+
+function serializeResult(result: TestResult, cwd: string): unknown {
+  const { testCase, differences, warnings, tookMs, folder } = result;
+  const { file } = testCase;
+  return {
+    ...identifyTestCase(testCase, cwd),
+    passed: hasPassed(result),
+    duration_ms: Math.round(tookMs),
+    differences: differences.map(({ what, file: elsewhere = file, line, column, detail }) => {
+      return { what, file: elsewhere, line, column, ...serializeDetail(detail) };
+    }),
+    warnings,
+    ...(folder !== null && { folder }),
+  };
+}
+
+const identifyTestCase = ({ file, spec, workflow }: TestCase, cwd: string): object => {
+  return { name: spec.name, file, line: spec.at.line, workflow: relativePath(cwd, workflow.path) };
+};
+
+const relativePath = (cwd: string, path: string): string => relative(cwd, path) || '.';
+
+function serializeDetail(detail: DifferenceDetail): object {
+  switch (detail.kind) {
+    case 'parts':
+      return { expected: { [detail.matcher]: detail.part }, actual: detail.actual };
+    case 'trouble':
+      return { message: detail.message };
+    default:
+      return { expected: detail.expected, actual: detail.actual };
+  }
+}
+
+function serializeCoverage(coverages: readonly Coverage[], cwd: string): unknown {
+  return {
+    percent: roundPercent(coveredPercent(allCoverageItems(coverages))),
+    workflows: coverages.map((coverage) => ({
+      workflow: relativePath(cwd, coverage.workflow.path),
+      percent: roundPercent(coveredPercent(allCoverageItems([coverage]))),
+      ...Object.fromEntries(COVERAGE_KINDS.map((kind) => [kind, coverage[kind].map(serializeItem)])),
+      traffic: { states: coverage.traffic.states, ways: coverage.traffic.transitionCounts },
+    })),
+  };
+}
+
+/** A whole file begins in its first line. */
+const serializeItem = ({ file, line, label, times }: CoverageItem): unknown => {
+  return { state: file, line: Math.max(1, line), label, times };
+};
+
+const roundPercent = (percent: number): number => Math.round(percent * 10) / 10;

@@ -1,0 +1,105 @@
+import type { Edge } from '../graph/graph.ts';
+import type { LintFinding } from '../lint/lint.ts';
+import { isPossibleTransition } from '../graph/transitions.ts';
+import { isPrompt, resolveState, type Scope } from '../core/state-names.ts';
+import { readTags } from '../core/tag.ts';
+import { TAG_NAMES } from '../core/transitions/index.ts';
+import { fingerprintScript } from '../runtime/record/fingerprint.ts';
+import type { CannedOutput, StateAnswers } from '../scenario/scenario.ts';
+import type { Difference, TestFindings } from './difference.ts';
+import { troubleDetail } from './matchers.ts';
+import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
+import type { TestRun } from './run-scenario.ts';
+import type { TestCase } from './suite.ts';
+import { formatEdgeTarget, matchesEdge } from './match-edge.ts';
+import type { TakenTag } from './tag-trace.ts';
+
+/** Holds what was played against what the states say by now: nobody has read the prompts, and scripts were not run. */
+export async function checkStaleness(testCase: TestCase, { events, tagTrace }: TestRun): Promise<TestFindings> {
+  const { answers } = testCase.spec.scenario;
+  const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? event.state : [])));
+  const playedStates = [...answers].filter(([state]) => entered.has(state));
+  const [facts, scope] = await Promise.all([readWorkflowFacts(testCase.workflow), testCase.workflow.scope()]);
+  const scripts = playedStates.filter(([state]) => !isPrompt(state));
+  // Where somebody failed, or came no further, playing has hidden nothing.
+  const exited = new Set(events.flatMap((event) => (event.kind === 'transition' ? event.state : [])));
+  const findings = playedStates.filter(([state]) => exited.has(state)).flatMap(([state]) => facts.findingsFor(state));
+  const impossibleTags = scripts.flatMap(([script, stateAnswers]) => {
+    const edges = facts.edgesOf(script);
+    const takenTags = tagTrace.takenTags.filter(({ from }) => from === script);
+    return edges === null
+      ? []
+      : findImpossibleTags(takenTags, edges).map((takenTag) =>
+          describeImpossibleTag(takenTag, edges, stateAnswers, scope),
+        );
+  });
+  return {
+    differences: [...impossibleTags, ...findings.filter(isError).map((fault) => findingToDifference(fault, testCase))],
+    warnings: [
+      ...findings.filter((fault) => !isError(fault)).map((fault) => formatFindingWarning(fault, testCase)),
+      ...scripts.flatMap(([script]) => warnIfScriptChanged(script, facts, testCase)),
+    ],
+  };
+}
+
+/** What was done and cannot be done, each once. */
+function findImpossibleTags(takenTags: readonly TakenTag[], edges: readonly Edge[]): readonly TakenTag[] {
+  const unmatched = takenTags.filter(
+    (takenTag) => !edges.some((edge) => isPossibleTransition(edge) && matchesEdge(edge, takenTag)),
+  );
+  return [...new Map(unmatched.map((takenTag) => [formatTakenTag(takenTag), takenTag])).values()];
+}
+
+function describeImpossibleTag(
+  takenTag: TakenTag,
+  edges: readonly Edge[],
+  stateAnswers: StateAnswers,
+  scope: Scope,
+): Difference {
+  const possibleTags = [...new Set(edges.map(formatEdgeTag))];
+  const instead = possibleTags.length === 0 ? 'its text has no tag' : `its text has only ${possibleTags.join(', ')}`;
+  const { line, column } = stateAnswers.outputs.find((output) => containsTag(output, takenTag, scope)) ?? stateAnswers;
+  const message = `${takenTag.from} cannot print ${formatTakenTag(takenTag)}, which this answer lets it print: ${instead}`;
+  return { file: stateAnswers.file, line, column, what: takenTag.from, detail: troubleDetail(message) };
+}
+
+/** Whether a text holds the tag of a deed; what is filled in later may be anything. */
+function containsTag({ text }: CannedOutput, { tag, to }: TakenTag, scope: Scope): boolean {
+  const parsed = readTags(text, TAG_NAMES);
+  if (parsed.kind === 'unclosed') return false;
+  return parsed.tags.some(({ name, body }) => {
+    const resolved = resolveState(body.trim(), scope);
+    return name === tag && (to === null || body.includes('{{') || (resolved.kind === 'found' && resolved.file === to));
+  });
+}
+
+const isError = ({ level }: LintFinding): boolean => level === 'error';
+
+const findingToDifference = ({ file, line, column, message }: LintFinding, { displayPath }: TestCase): Difference => {
+  return { file: displayPath(file), line, column, what: file, detail: troubleDetail(message) };
+};
+
+const formatFindingWarning = ({ file, line, column, message }: LintFinding, { displayPath }: TestCase): string =>
+  `${displayPath(file)}${line === 0 ? '' : `:${line}:${column}`}: ${message}`;
+
+function warnIfScriptChanged(
+  script: string,
+  { textOf }: WorkflowFacts,
+  { spec, displayPath }: TestCase,
+): readonly string[] {
+  const recordedFingerprint = spec.scenario.scriptFingerprints.get(script);
+  if (recordedFingerprint === undefined || recordedFingerprint === fingerprintScript(textOf(script))) return [];
+  return [
+    `${displayPath(script)} has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again`,
+  ];
+}
+
+const formatTakenTag = ({ tag, to, return: returnTo, next }: TakenTag): string => formatTag(tag, to, returnTo, next);
+
+const formatEdgeTag = ({ tag, to, return: returnTo, next }: Edge): string =>
+  formatTag(tag, formatEdgeTarget(to, '…'), formatEdgeTarget(returnTo, '…'), formatEdgeTarget(next, '…'));
+
+function formatTag(tag: string, to: string | null, returnTo: string | null, next: string | null): string {
+  const more = `${returnTo === null ? '' : ` return="${returnTo}"`}${next === null ? '' : ` next="${next}"`}`;
+  return `\`<${tag}${more}>${to ?? '…'}</${tag}>\``;
+}

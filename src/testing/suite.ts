@@ -1,0 +1,114 @@
+import { join, relative, resolve } from 'node:path';
+import { isPrompt } from '../core/state-names.ts';
+import { RaymondError } from '../errors.ts';
+import { currentPlatform } from '../runtime/platform.ts';
+import { relativizeWorkflowError } from '../runtime/relative-workflow-error.ts';
+import { openScenarioFile, resolveWorkflowPaths, type ScenarioFile, scenarioFileError } from '../scenario/file.ts';
+import type { TestSpec } from '../scenario/test-spec.ts';
+import { readTestSpecs } from '../scenario/read-test-specs.ts';
+import type { AnswersByState } from '../scenario/scenario.ts';
+import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
+
+/** A scenario with its workflow. */
+export interface TestCase {
+  /** As messages name it. */
+  readonly file: string;
+  readonly workflow: Workflow;
+  /** The files of its states. */
+  readonly states: readonly string[];
+  /** Such a file as one would write it where the user stands. */
+  readonly displayPath: (state: string) => string;
+  readonly spec: TestSpec;
+}
+
+/** A file that cannot be used, or whose workflow cannot. */
+export interface UnusableFile {
+  readonly file: string;
+  readonly error: RaymondError;
+}
+
+/** Everything there is to play, and the files of which nothing can be played. */
+export interface TestSuite {
+  readonly testCases: readonly TestCase[];
+  readonly unusable: readonly UnusableFile[];
+}
+
+/** Reads all files and checks each against its workflow. */
+export async function readTestSuite(files: readonly string[], cwd: string): Promise<TestSuite> {
+  const workflows = new Map<string, Promise<Workflow>>();
+  const workflowAt = (path: string): Promise<Workflow> => {
+    const opened = workflows.get(path) ?? openCachedWorkflow(path);
+    workflows.set(path, opened);
+    return opened;
+  };
+  const testCases: TestCase[] = [];
+  const unusable: UnusableFile[] = [];
+  for (const file of files) {
+    try {
+      testCases.push(...(await readTestCases(openScenarioFile(resolve(cwd, file), file), cwd, workflowAt)));
+    } catch (error) {
+      if (!(error instanceof RaymondError)) throw error;
+      unusable.push({ file, error });
+    }
+  }
+  return { testCases, unusable };
+}
+
+/** The scenarios of a file, each with its workflow. */
+export async function readTestCases(
+  file: ScenarioFile,
+  cwd: string,
+  workflowAt = openCachedWorkflow,
+): Promise<readonly TestCase[]> {
+  const open = async (path: string): Promise<Workflow> => {
+    try {
+      return await workflowAt(path);
+    } catch (error) {
+      // What is wrong with the file may be why this is taken for its workflow.
+      if (file.problems.length > 0) throw scenarioFileError(file.name, file.problems);
+      throw relativizeWorkflowError(cwd, path, error);
+    }
+  };
+  const workflows = await Promise.all(resolveWorkflowPaths(file).map(open));
+  const scopes = await Promise.all(workflows.map((workflow) => workflow.scope()));
+  const specs = readTestSpecs(file, scopes);
+  return workflows.flatMap((workflow, at): readonly TestCase[] => {
+    const [spec, states = []] = [specs[at], scopes[at]?.files];
+    const displayPath = (state: string): string => relative(cwd, workflow.pathOf(state) ?? join(workflow.path, state));
+    return spec === undefined ? [] : [{ file: file.name, workflow, states, displayPath, spec }];
+  });
+}
+
+/** A scenario in which every script is run, also those that have an answer; itself, if it is one. */
+export function withRealScripts(testCase: TestCase): TestCase {
+  const { spec } = testCase;
+  const { scenario } = spec;
+  const answers = filterPromptAnswers(scenario.answers);
+  if (answers.size === scenario.answers.size && scenario.scripts === 'real') return testCase;
+  const [ownAnswers, sharedAnswers] = [filterPromptAnswers(spec.ownAnswers), filterPromptAnswers(spec.sharedAnswers)];
+  return {
+    ...testCase,
+    spec: { ...spec, ownAnswers, sharedAnswers, scenario: { ...scenario, answers, scripts: 'real' } },
+  };
+}
+
+const filterPromptAnswers = (answers: AnswersByState): AnswersByState =>
+  new Map([...answers].filter(([state]) => isPrompt(state)));
+
+const openCachedWorkflow = async (path: string): Promise<Workflow> =>
+  cacheWorkflow(await openWorkflow(path, currentPlatform()));
+
+/** A workflow whose files are read once: for all of a test they are as they were at first. */
+async function cacheWorkflow(workflow: Workflow): Promise<Workflow> {
+  const scope = await workflow.scope();
+  const states = new Map<string, ReturnType<Workflow['state']>>();
+  return {
+    ...workflow,
+    scope: async () => scope,
+    state(file) {
+      const state = states.get(file) ?? workflow.state(file);
+      states.set(file, state);
+      return state;
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import type { ClaudeTurn, ScriptTurn } from '../../core/due.ts';
+import type { Failed } from '../../core/signal.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
+import { END_GRACE_MS, endTurn } from '../../process/end.ts';
+import { findCommand } from '../../process/find.ts';
+import { chooseAnswer, formatAnswersPosition } from '../../scenario/choose-answer.ts';
+import type { CannedAnswer, Scenario } from '../../scenario/scenario.ts';
+import type { RunClock } from '../clock.ts';
+import { type TurnContext, turnMarker } from '../turn-context.ts';
+import { renderAnswer } from './render-answer.ts';
+import { writeInsideFolder } from './write-inside-folder.ts';
+
+/** What is needed to play a run's turns. */
+export interface ReplayDeps {
+  readonly context: TurnContext;
+  readonly scenario: Scenario;
+  /** Takes every `seconds` for 0. */
+  readonly fast: boolean;
+  readonly kill: AbortSignal;
+  readonly clock: RunClock;
+  /** Ends this life of the run at once, for ever; elsewhere than in a rehearsal nobody can. */
+  readonly crash?: () => Promise<never>;
+  /** Told what is played, as it stands in the file. */
+  readonly onPlayed?: (answer: CannedAnswer) => void;
+  /** Told what cannot be played, because the file lacks it. */
+  readonly onMissing?: (message: string) => void;
+}
+
+type CannedTurn = ClaudeTurn | ScriptTurn;
+
+/** The answer that is meant for a turn, filled in; throws a RaymondError that says what is missing. */
+export function requireAnswer(
+  { scenario, onMissing, onPlayed }: ReplayDeps,
+  turn: CannedTurn,
+): ReturnType<typeof renderAnswer> {
+  const choice = chooseAnswer(scenario, turn);
+  if (choice.kind === 'none') {
+    onMissing?.(choice.message);
+    throw unplayableError(`${choice.message}, then resume the run.`);
+  }
+  onPlayed?.(choice.answer);
+  return renderAnswer(choice.answer, turn.variables);
+}
+
+/** What the author should know about an answer. */
+export function unsetVariableWarnings(
+  { scenario }: ReplayDeps,
+  turn: CannedTurn,
+  unknown: readonly string[],
+): readonly string[] {
+  return unknown.map((name) => `${scenario.file}: the answer for ${turn.state}: {{${name}}} is not set`);
+}
+
+/**
+ * The folder of a turn. If the turn was begun in an earlier life, a power cut may have taken its folder, and if someone
+ * else began it, it may be alive: both are put right.
+ */
+export async function reclaimTurnFolder(
+  { context }: ReplayDeps,
+  turn: CannedTurn,
+  adopted: 'this' | 'earlier',
+): Promise<string> {
+  const dir = context.folderOf(turn);
+  if (adopted === 'this') return dir;
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const marker = turnMarker(context, turn);
+  const { kind } = await findCommand(dir, marker);
+  if (kind === 'alive') await endTurn(dir, marker, { graceMs: END_GRACE_MS });
+  return dir;
+}
+
+/** Lets a part of an answer's time pass; false if the turn is to end now. */
+export function waitAnswerTime(
+  { fast, kill, clock }: ReplayDeps,
+  { seconds }: CannedAnswer,
+  parts: number,
+): Promise<boolean> {
+  return clock.sleepUntil(clock.now() + (fast ? 0 : (seconds * 1000) / parts), kill);
+}
+
+/** Lets Raymond be gone where an answer says so, once: who plays the turn again in a later life goes on. */
+export async function crashIfRequested(
+  { crash }: ReplayDeps,
+  answer: CannedAnswer,
+  adopted: 'this' | 'earlier',
+): Promise<void> {
+  if (answer.crash && adopted === 'this') await crash?.();
+}
+
+/** Writes a file of an answer; throws a RaymondError if that cannot be done. */
+export function writeAnswerFile(
+  { scenario, onMissing }: ReplayDeps,
+  turn: CannedTurn,
+  file: readonly [string, string],
+): void {
+  const problem = writeInsideFolder(turn.cwd, ...file);
+  if (problem === null) return;
+  const message = `${scenario.file}: the answer for ${turn.state}: ${problem}`;
+  onMissing?.(message);
+  throw unplayableError(message);
+}
+
+/** Throws a RaymondError where an answer lets a conversation be lost that only begins: there is nothing to lose yet. */
+export function requireResumedSession(
+  { scenario, onMissing }: ReplayDeps,
+  turn: ClaudeTurn,
+  { fail }: CannedAnswer,
+): void {
+  if (fail !== 'session_lost' || turn.record?.session?.kind !== 'new') return;
+  const part = scenario.answers.get(turn.state);
+  const place = part === undefined ? scenario.file : formatAnswersPosition(part);
+  const message = `${place}: the answer for ${turn.state}: \`fail: session_lost\` is for a turn that resumes a conversation, and this one begins it. Give it another`;
+  onMissing?.(message);
+  throw unplayableError(`${message}, then resume the run.`);
+}
+
+/** Plays a turn. If the file cannot be played, it has to be mended, and nothing of the turn counts. */
+export async function failIfUnplayable<T>(
+  { clock }: ReplayDeps,
+  { agent }: CannedTurn,
+  play: () => Promise<T>,
+): Promise<T | Failed> {
+  try {
+    return await play();
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    const failure = { kind: 'invalid_request', message: error.message } as const;
+    return { kind: 'failed', at: clock.now(), agent, failure, cost: null, progress: 'none', jitter: 0 };
+  }
+}
+
+const unplayableError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });

@@ -1,0 +1,263 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run-cli.ts';
+import type { Screen, Terminal } from '../../src/terminal/terminal.ts';
+import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
+
+let home: string;
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-attend-')));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function workflow(files: Record<string, string>): void {
+  mkdirSync(join(home, 'wf'), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, 'wf', name), text);
+}
+
+/** A terminal that keeps what it is told. */
+class Desk implements Terminal {
+  stdout = '';
+  stderr = '';
+  interrupt: () => void = () => {};
+  readonly env = process.env;
+  readonly cwd = home;
+  readonly screen: Screen | null;
+  readonly outIsScreen: boolean;
+  private readonly readers = new Set<() => void>();
+
+  constructor(screen: Screen | null = null) {
+    this.screen = screen;
+    this.outIsScreen = screen !== null;
+  }
+
+  readonly out = (text: string): void => {
+    this.stdout += text;
+  };
+
+  readonly err = (text: string): void => {
+    this.stderr += text;
+    for (const reader of this.readers) reader();
+  };
+
+  readonly onInterrupt = (act: () => void) => {
+    this.interrupt = act;
+    return () => {};
+  };
+
+  /** Waits until something was said on stderr. */
+  says(text: string): Promise<void> {
+    return new Promise((done) => {
+      const look = (): void => {
+        if (!this.stderr.includes(text)) return;
+        this.readers.delete(look);
+        done();
+      };
+      this.readers.add(look);
+      look();
+    });
+  }
+}
+
+async function raymond(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  const desk = new Desk();
+  const code = await runCli(argv, desk);
+  return { code, out: desk.stdout, err: desk.stderr };
+}
+
+const TIMES = /\d+\.\ds/g;
+
+describe('piped', () => {
+  test('the story and its summary go to stderr in plain lines, the result to stdout as it is', async () => {
+    workflow({
+      'START.sh': 'echo "<goto>NEXT</goto>"',
+      'NEXT.sh': `printf '<result>\\033[1mr\\033[0m</result>'`,
+    });
+    const { out, err } = await raymond('wf', '--run-id', 'r1');
+    expect(out).toBe('\u001b[1mr\u001b[0m\n');
+    expect(err.replaceAll(TIMES, '0.0s').replace(/r1_\d{8}_\d{6}/, 'r1_then')).toBe(`\
+run r1: ${join(home, 'wf')}
+[main] START.sh
+[main] START.sh → NEXT.sh (goto) $0.00
+[main] NEXT.sh
+[main] NEXT.sh → end (result) $0.00
+Completed in 0.0s: 2 turns, $0.00.
+            visits  time
+  START.sh       1  0.0s
+  NEXT.sh        1  0.0s
+Debug files: ${join('.raymond', 'debug', 'r1_then')}
+`);
+  });
+
+  test('what agents do is printed too, if it is asked for', async () => {
+    workflow({ 'START.sh': 'echo one; echo "<result>r</result>"' });
+    expect((await raymond('wf', '--verbose')).err).toContain('[main] | one\n');
+    expect((await raymond('wf')).err).not.toContain('one');
+  });
+
+  test('a failure is told once, with its last words, and the summary adds the command to go on', async () => {
+    workflow({ 'START.sh': `echo one >&2; printf '\\033[2Jtwo\\n' >&2; exit 3` });
+    const { code, err } = await raymond('wf', '--run-id', 'r1');
+    expect(code).toBe(1);
+    expect(err).toContain(
+      '[main] failed: START.sh: the script ended with exit code 3\n[main]   one\n[main]   two\nFailed after',
+    );
+    expect(err).toMatch(/\nTo go on: raymond resume r1 --retry\n$/);
+    expect(err.match(/exit code 3/g)).toHaveLength(1);
+  });
+
+  test('a failure after which others went on is told again at the end', async () => {
+    workflow({
+      'START.sh': 'echo "<fork next=\\"LATER\\">A</fork>"',
+      'A.sh': 'touch failed; exit 3',
+      'LATER.sh': 'while [ ! -e failed ]; do sleep 0.02; done; sleep 0.2; echo "<goto>END</goto>"',
+      'END.sh': 'echo "<result>r</result>"',
+    });
+    const { err } = await raymond('wf', '--run-id', 'r1');
+    expect(err).toMatch(/\n\[main_a1\] failed: A\.sh: the script ended with exit code 3\nTo go on: /);
+  });
+
+  test('quiet says only what must be known', async () => {
+    workflow({ 'START.sh': 'echo one >&2; exit 3' });
+    const { err } = await raymond('wf', '--run-id', 'r1', '--quiet');
+    expect(err).toBe(
+      '[main] failed: START.sh: the script ended with exit code 3\none\nTo go on: raymond resume r1 --retry\n',
+    );
+  });
+
+  test('the results of several agents are labelled, and that of the first agent comes last', async () => {
+    workflow({ 'START.sh': 'echo "<fork next=\\"A\\">A</fork>"', 'A.sh': 'echo "<result>$RAYMOND_AGENT_ID</result>"' });
+    const { out } = await raymond('wf', '--quiet');
+    expect(out).toBe('[main_a1]\nmain_a1\n[main]\nmain\n');
+  });
+
+  test('a run that works in another folder is found there', async () => {
+    workflow({ 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' });
+    const elsewhere = join(home, 'else where');
+    mkdirSync(join(elsewhere, '.raymond'), { recursive: true });
+    const { out, err } = await raymond('wf', '--dir', 'else where', '--run-id', 'r1', '--json');
+    expect(JSON.parse(out)).toMatchObject({ run_id: 'r1', transitions: [{ to: 'NEXT.sh' }, { to: null }] });
+    expect(err).toContain('2 turns');
+    const [, folder = ''] = /Debug files: (.*)\n/.exec(err) ?? [];
+    expect(existsSync(join(home, folder, 'transitions.log'))).toBe(true);
+    writeFileSync(join(home, 'wf', 'NEXT.sh'), 'exit 1');
+    const failed = await raymond('wf', '--dir', 'else where', '--run-id', 'r2');
+    expect(failed.err).toContain("To go on: cd 'else where' && raymond resume r2 --retry\n");
+  });
+});
+
+describe('whoever watches', () => {
+  const TWO = { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' };
+
+  test('cannot keep others from watching by failing', async () => {
+    workflow(TWO);
+    const desk = new Desk();
+    let broken = 0;
+    const out = (): void => {
+      broken += 1;
+      throw new Error('out of order');
+    };
+    expect(await runCli(['wf', '--events', '--log-file', 'log'], { ...desk, out })).toBe(70);
+    expect(broken).toBeGreaterThan(1);
+    expect(desk.stderr).toContain('[main] NEXT.sh → end (result) $0.00\n');
+    expect(readFileSync(join(home, 'log'), 'utf8')).toContain('run_ended');
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('is told once that the log cannot be written, and sees the rest', async () => {
+    workflow(TWO);
+    symlinkSync('/dev/full', join(home, 'log'));
+    const { code, out, err } = await raymond('wf', '--run-id', 'r1', '--log-file', 'log');
+    expect([code, out]).toStrictEqual([0, 'r\n']);
+    expect(err.match(/^warning: --log-file log cannot be written any more \(ENOSPC\): .*$/gm)).toHaveLength(1);
+    expect(err).toContain('[main] START.sh → NEXT.sh (goto) $0.00\n');
+  });
+
+  test('learns what could not be printed, and the run ends as it ended', async () => {
+    workflow(TWO);
+    const desk = new Desk();
+    expect(await runCli(['wf', '--run-id', 'r1'], { ...desk, takeWriteError: () => 'ENOSPC' })).toBe(0);
+    expect(desk.stderr).toMatch(
+      /\nWhat was to be printed could not be written \(ENOSPC\); `raymond status r1` shows it\.\n$/,
+    );
+  });
+});
+
+describe('a run that has ended already', () => {
+  test('is not started again, and that is said in one sentence', async () => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    await raymond('wf', '--run-id', 'r1');
+    expect(await raymond('resume', 'r1')).toStrictEqual({
+      code: 0,
+      out: 'r\n',
+      err: 'This run has ended already; nothing was started.\n',
+    });
+  });
+
+  test('is told with what would take it up again, if it failed', async () => {
+    workflow({ 'START.sh': 'exit 3' });
+    await raymond('wf', '--run-id', 'r1');
+    expect((await raymond('resume', 'r1')).err).toBe(
+      'This run has ended already; nothing was started.\n[main] failed: START.sh: the script ended with exit code 3\nTo go on: raymond resume r1 --retry\n',
+    );
+  });
+});
+
+describe('in a terminal', () => {
+  test('the block is gone at the end, the results cannot drive it, and it is as it was', async () => {
+    workflow({ 'START.sh': `printf '<result>\\033[2J\\033]0;owned\\007r</result>'` });
+    const screen = new PaperTerminal();
+    const desk = new Desk(screen);
+    await runCli(['wf', '--run-id', 'r1'], desk);
+    expect(desk.stdout).toBe('r\n');
+    expect(screen).toMatchObject({
+      title: 'shell',
+      isWatched: false,
+      text: `run r1: ${join(home, 'wf')}\n[main] START.sh → end (result) $0.00`,
+    });
+    expect(desk.stderr).toMatch(/^\n\nCompleted in/);
+  });
+
+  test.each([['--events'], ['--quiet']])('%s wants no live view', async (flag) => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    const screen = new PaperTerminal();
+    await runCli(['wf', flag], new Desk(screen));
+    expect(screen.writes).toStrictEqual([]);
+  });
+
+  test('an error before the start leaves no trace on the screen', async () => {
+    const screen = new PaperTerminal();
+    const desk = new Desk(screen);
+    expect(await runCli(['nowhere'], desk)).toBe(64);
+    expect(screen.writes).toStrictEqual([]);
+    expect(screen.isWatched).toBe(false);
+  });
+});
+
+test('a first Ctrl-C lets the turn finish, and the summary says how to go on', async () => {
+  workflow({
+    'START.sh': 'while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
+    'NEXT.sh': 'echo "<result>r</result>"',
+  });
+  const desk = new Desk();
+  const over = runCli(['wf', '--run-id', 'r1'], desk);
+  await desk.says('[main] START.sh\n');
+  desk.interrupt();
+  await desk.says('press Ctrl-C again');
+  writeFileSync(join(home, 'go'), '');
+  expect(await over).toBe(130);
+  expect(desk.stderr).toContain('[main] START.sh → NEXT.sh (goto) $0.00\nInterrupted after');
+  expect(desk.stderr).toMatch(/\nTo go on: raymond resume r1\n$/);
+});

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
+import { due, type Turn } from '../../src/core/due.ts';
+import { countPhases, indexOfAgent } from '../../src/core/agent-index.ts';
+import type { Run } from '../../src/core/run.ts';
+import { start } from './play.ts';
+import { BOOK, deed, playOn, Till } from './random-play.ts';
+
+const story = fc.array(deed, { minLength: 20, maxLength: 120 });
+const fresh = () => start(BOOK, { budgetMicros: 3_000_000, parallel: 3 });
+
+/** Scripts, sleeps and turns on record start all at once: only among prompts does the order say who comes first. */
+const byKind = (turns: readonly Turn[]) => ({
+  prompts: turns.filter((turn) => turn.kind === 'claude' && turn.record === null),
+  others: turns
+    .filter((turn) => turn.kind !== 'claude' || turn.record !== null)
+    .toSorted((a, b) => a.agent.localeCompare(b.agent)),
+});
+
+/** What is remembered about the agents of a run must be what one would find out by looking at all of them. */
+function expectTrueNotes({ agents }: Run): void {
+  agents.forEach((agent, place) => {
+    expect(indexOfAgent(agents, agent.id)).toBe(place);
+  });
+  for (const [phase, count] of Object.entries(countPhases(agents))) {
+    expect(agents.filter((agent) => agent.phase.kind === phase)).toHaveLength(count);
+  }
+}
+
+test('the agenda says what `due` says, at every step, whoever is attended to', () => {
+  fc.assert(
+    fc.property(story, fc.infiniteStream(fc.boolean()), (deeds, coins) => {
+      const run = fresh();
+      const agenda = new TurnScheduler(run);
+      const attended = new Set<string>();
+      playOn(run, deeds, new Till(), (_before, signal, after) => {
+        agenda.update(signal, after);
+        if ('agent' in signal) attended.delete(signal.agent);
+        expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
+        for (const { agent } of agenda.due().filter((turn) => turn.kind === 'sleep' || turn.record !== null)) {
+          if (!coins.next().value) continue;
+          agenda.markStarted(agent);
+          attended.add(agent);
+        }
+        expect(agenda.isIdle).toBe(attended.size === 0);
+        expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
+        expectTrueNotes(after);
+      });
+    }),
+  );
+});
+
+test('an agenda made anew, as after a crash, says the same as the one that followed all along', () => {
+  fc.assert(
+    fc.property(story, (deeds) => {
+      const run = fresh();
+      const agenda = new TurnScheduler(run);
+      playOn(run, deeds, new Till(), (_before, signal, after) => {
+        agenda.update(signal, after);
+        expect(byKind(agenda.due())).toStrictEqual(byKind(new TurnScheduler(after).due()));
+      });
+    }),
+  );
+});
+
+test('two stories that part keep their agents apart', () => {
+  const run = fresh();
+  const forks = (state: string, count: number) =>
+    Array.from({ length: count }, () => `<fork next="A" n="1">${state}</fork>`);
+  const [one, other] = [forks('B', 3), forks('S', 2)].map((texts) => {
+    const began = { pick: 0, text: texts.join(' '), failure: null, progress: 'none', micros: 1 } as const;
+    const deeds = Array.from({ length: 2 }, () => ({ ...began, killed: false, denied: false, interlude: null }));
+    return playOn(run, deeds, new Till()).run;
+  }) as [Run, Run];
+  expect(one.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_b1', 'main_b2', 'main_b3']);
+  expect(other.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_s1', 'main_s2']);
+  for (const each of [one, other, run]) expectTrueNotes(each);
+  expect(indexOfAgent(one.agents, 'main_s1')).toBe(-1);
+});

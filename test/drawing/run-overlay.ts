@@ -1,0 +1,28 @@
+import { buildGraph } from '../../src/graph/build.ts';
+import type { Event } from '../../src/core/event.ts';
+import type { Run } from '../../src/core/run.ts';
+import { composeDiagram, type RunOverlay } from '../../src/drawing/compose.ts';
+import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
+import { type Diagram, isStateShape } from '../../src/drawing/diagram.ts';
+import { type Files, sheetOf } from '../lint/workflow-source-of.ts';
+
+/** The picture of a workflow made of these files. */
+export const pictureOf = (files: Files, travels?: RunOverlay): Diagram =>
+  composeDiagram(buildGraph(sheetOf(files)), travels);
+
+/** A run as far as it is drawn. */
+export function travelsOf({ run, events }: { readonly run: Run; readonly events: readonly Event[] }): RunOverlay {
+  const journey = new TransitionCounter();
+  for (const event of events) journey.tell(event);
+  return { counts: journey, agents: run.agents };
+}
+
+/** The arrows of a picture in short: `START.md –goto→ B.md`, with what is written on them if that is more. */
+export function arrowsIn({ shapes, arrows }: Diagram): readonly string[] {
+  const names = new Map(shapes.map((shape) => [shape.key, isStateShape(shape) ? shape.state : `(${shape.kind})`]));
+  return arrows.map(({ from, kind, to, labels, times, unforeseen }) => {
+    const more = labels.join(', ') === kind || labels.length === 0 ? '' : ` "${labels.join(', ')}"`;
+    const count = times === null ? '' : ` ×${times}`;
+    return `${names.get(from)} –${kind}→ ${names.get(to)}${more}${count}${unforeseen ? ' unforeseen' : ''}`;
+  });
+}

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
+import { Stage, start } from '../core/play.ts';
+import { BOOK, deed, playOn, Till } from '../core/random-play.ts';
+
+const journeyOf = (events: readonly Event[]): TransitionCounter => {
+  const journey = new TransitionCounter();
+  for (const event of events) journey.tell(event);
+  return journey;
+};
+
+const waysOf = (events: readonly Event[]): readonly string[] =>
+  journeyOf(events).transitionCounts.map(({ from, kind, to, times }) => `${from} ${kind} ${to} ${times}`);
+
+describe('the ways of a run', () => {
+  test('lead back to where the caller goes on, however far the callee wandered', () => {
+    const { events } = new Stage({ files: ['START.md', 'F.md', 'F2.md', 'F3.md', 'B.md'] }).plays(
+      '<function return="B">F</function>',
+      '<goto>F2</goto>',
+      '<call return="F3">F2</call>',
+      '<reset>F</reset>',
+      '<result>inner</result>',
+      '<result>outer</result>',
+    );
+    expect(waysOf(events)).toStrictEqual([
+      'null begin START.md 1',
+      'START.md function F.md 1',
+      'F.md goto F2.md 1',
+      'F2.md call F2.md 1',
+      'F2.md reset F.md 1',
+      'F.md back null 1',
+      'F2.md return F3.md 1',
+      'F3.md back null 1',
+      'START.md return B.md 1',
+    ]);
+  });
+
+  test('forget the callers whose stack was cleared', () => {
+    const { events } = new Stage({ files: ['START.md', 'F.md', 'G.md'] }).plays(
+      '<call return="START">F</call>',
+      '<reset stack="clear">G</reset>',
+      '<call return="G">F</call>',
+      '<result>x</result>',
+      '<result>y</result>',
+    );
+    expect(waysOf(events).slice(-3)).toStrictEqual(['F.md back null 1', 'G.md return G.md 1', 'G.md result null 1']);
+  });
+
+  test('lead from the parent to each of its workers', () => {
+    const stage = new Stage({ files: ['START.md', 'W.md', 'N.md'] });
+    stage.plays('<fork>W</fork><fork>W</fork><fork>N</fork><goto>N</goto>').take('main_w1', '<fork next="N">W</fork>');
+    expect(waysOf(stage.events)).toStrictEqual([
+      'null begin START.md 1',
+      'START.md next N.md 1',
+      'START.md fork W.md 2',
+      'START.md fork N.md 1',
+      'W.md next N.md 1',
+      'W.md fork W.md 1',
+    ]);
+  });
+});
+
+test('every transition, worker and return of any run is counted exactly once', () => {
+  fc.assert(
+    fc.property(fc.array(deed, { maxLength: 80 }), (deeds) => {
+      const { events } = playOn(start(BOOK), deeds, new Till());
+      const { transitionCounts: ways } = journeyOf(events);
+      const times = (...kinds: string[]): number =>
+        ways.filter(({ kind }) => kinds.includes(kind)).reduce((sum, way) => sum + way.times, 0);
+      const transitions = events.filter(({ kind }) => kind === 'transition').length;
+      const workers = events.filter((event) => event.kind === 'agent_started' && event.parent !== null).length;
+      expect(times('goto', 'reset', 'call', 'function', 'next', 'result', 'back')).toBe(transitions);
+      expect(times('fork')).toBe(workers);
+      expect(times('return')).toBe(times('back'));
+      expect(ways.every(({ from, kind }) => from !== null || kind === 'begin')).toBe(true);
+      expect(BOOK.files).toStrictEqual(
+        expect.arrayContaining(ways.flatMap(({ from, to }) => [from, to].filter((each) => each !== null))),
+      );
+    }),
+  );
+});

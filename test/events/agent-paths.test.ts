@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { collectAgentPaths } from '../../src/events/agent-paths.ts';
+
+const at = 0;
+const nothing = { parent: null, cwd: '/', input: null, variables: {} };
+
+const born = (agent: string, state: string): Event => ({ kind: 'agent_started', at, agent, state, ...nothing });
+const turn = (agent: string, state: string, number = 1): Event => {
+  return { kind: 'turn_started', at, agent, state, turn: number, prompt: 'state', session: null };
+};
+const moved = (agent: string, state: string, to: string | null): Event => {
+  const how = { tag: 'goto', implicit: false, session: null, depth: 0, costMicros: 0, input: null } as const;
+  return { kind: 'transition', at, agent, state, to, ...how };
+};
+
+const pathsIn = (...events: readonly Event[]) => Object.fromEntries(collectAgentPaths(events));
+
+describe('the path of an agent', () => {
+  test('is where it has been, however many turns it took there', () => {
+    const events = [
+      turn('main', 'A.md'),
+      turn('main', 'A.md', 2),
+      moved('main', 'A.md', 'A.md'),
+      turn('main', 'A.md', 3),
+    ];
+    expect(pathsIn(born('main', 'A.md'), ...events, moved('main', 'A.md', null))).toStrictEqual({
+      main: ['A.md', 'A.md'],
+    });
+  });
+
+  test('is its own', () => {
+    const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'B.md'), born('main_w1', 'W.md')];
+    expect(pathsIn(...events, turn('main_w1', 'W.md'), turn('main', 'B.md'))).toStrictEqual({
+      main: ['A.md', 'B.md'],
+      main_w1: ['W.md'],
+    });
+  });
+
+  test('does not lead into a state that may not be entered again, until it is entered after all', () => {
+    const refused: Event = { kind: 'visit_limit', at, agent: 'main', state: 'A.md', maxVisits: 1 };
+    const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'A.md'), refused];
+    expect(pathsIn(...events)).toStrictEqual({ main: ['A.md'] });
+    const resumed: Event = { kind: 'agent_resumed', at, agent: 'main', state: 'A.md' };
+    expect(pathsIn(...events, resumed, turn('main', 'A.md'))).toStrictEqual({ main: ['A.md', 'A.md'] });
+  });
+
+  test('ends before a state that nobody had the time to enter', () => {
+    const stop: Event = { kind: 'run_stopping', at, stop: { kind: 'iterations' } };
+    const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'B.md'), stop];
+    expect(pathsIn(...events)).toStrictEqual({ main: ['A.md'] });
+  });
+
+  test('leads into a state whose file cannot be read, once', () => {
+    const paused: Event = { kind: 'agent_paused', at, agent: 'main', state: 'B.md', why: 'unreadable', message: '' };
+    const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'B.md'), paused];
+    expect(pathsIn(...events, turn('main', 'B.md'))).toStrictEqual({ main: ['A.md', 'B.md'] });
+  });
+});

@@ -1,0 +1,42 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { DebugFiles } from '../../src/events/debug-files.ts';
+import { Stage } from '../core/play.ts';
+
+/** A folder, and the debug files of a run whose turns have all left these files. */
+function keep(files: Readonly<Record<string, string>>): { folder: string; warnings: string[] } {
+  const root = mkdtempSync(join(tmpdir(), 'raymond-debug-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
+  const folder = join(root, 'debug');
+  const warnings: string[] = [];
+  const stage = new Stage({ files: ['START.md', 'CHECK.sh'] });
+  stage.plays('<goto>CHECK</goto>', '<result>r</result>');
+  const debug = new DebugFiles({ folder, turnFolder: () => root }, 0, (warning) => warnings.push(warning));
+  debug.write(stage.events);
+  return { folder, warnings };
+}
+
+test('what a turn printed is kept under a plain name, and what it printed on stderr beside it', () => {
+  const { folder, warnings } = keep({ stdout: 'out', stderr: 'odd' });
+  expect(readdirSync(folder).toSorted()).toStrictEqual([
+    'main_CHECK_002.stderr',
+    'main_CHECK_002.txt',
+    'main_START_001.jsonl',
+    'main_START_001.stderr',
+    'transitions.log',
+  ]);
+  expect(readFileSync(join(folder, 'main_CHECK_002.stderr'), 'utf8')).toBe('odd');
+  expect(warnings).toStrictEqual([]);
+});
+
+test.each([
+  ['an empty stderr', { stdout: 'out', stderr: '' }, ['main_CHECK_002.txt', 'main_START_001.jsonl', 'transitions.log']],
+  ['a turn that left nothing', {}, ['transitions.log']],
+])('%s gets no file', (_, files, names) => {
+  const { folder, warnings } = keep(files);
+  expect(readdirSync(folder).toSorted()).toStrictEqual(names);
+  expect(warnings).toStrictEqual([]);
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { TransitionsLog } from '../../src/events/transitions-log.ts';
+import {
+  formatActivity,
+  formatClock,
+  formatDollars,
+  formatDuration,
+  formatElapsed,
+  formatEvent,
+  formatLocalTime,
+} from '../../src/events/format.ts';
+import { Stage, usd } from '../core/play.ts';
+
+describe('words for people', () => {
+  test.each([
+    [0, '$0.00'],
+    [1_230, '$0.0012'],
+    [12_300, '$0.01'],
+    [80_000, '$0.08'],
+    [250_000, '$0.25'],
+    [12_345_678, '$12.35'],
+  ])('%i micro-dollars are %s', (micros, words) => {
+    expect(formatDollars(micros)).toBe(words);
+  });
+
+  test.each([
+    [-5, '0:00', '0.0s'],
+    [9_940, '0:09', '9.9s'],
+    [42_900, '0:42', '0:42'],
+    [723_000, '12:03', '12:03'],
+    [3_723_000, '1:02:03', '1:02:03'],
+  ])('%i milliseconds are %s, and once they are over %s', (ms, running, over) => {
+    expect([formatDuration(ms), formatElapsed(ms)]).toStrictEqual([running, over]);
+  });
+
+  test('a time of another day comes with its date', () => {
+    const now = new Date(2026, 0, 15, 14, 30, 22).getTime();
+    expect(formatLocalTime(now)).toBe('2026-01-15 14:30:22');
+    expect(formatClock(now + 60_000, now)).toBe('14:31');
+    expect(formatClock(now + 86_400_000, now)).toBe('2026-01-16 14:30');
+  });
+});
+
+test('a run reads as a story, one line an event, each labelled with its agent', () => {
+  const stage = new Stage({ files: ['START.md', 'W.sh'] });
+  stage.plays({ text: '<fork next="W">W</fork>', cost: usd(0.5) }, '?').take('main_w1', '<result>w</result>');
+  expect(stage.events.map(formatEvent).filter((line) => line !== null)).toStrictEqual([
+    'run run-1: /w/book',
+    '[main] START.md',
+    '[main] START.md → W.sh (fork) $0.50',
+    '[main_w1] forked by main, starts in W.sh',
+    '[main] W.sh',
+    '[main] failed: W.sh: no next step is found in its output: it contains no tag; it printed:\n[main]   ?',
+    '[main_w1] W.sh',
+    '[main_w1] W.sh → end (result) $0.00',
+    'the run has ended: failed, $0.50',
+  ]);
+});
+
+test.each([
+  [3_900, 'tried again in 4 s'],
+  [10, 'tried again in 1 s'],
+  [90_000, 'tried again in 90 s'],
+  [300_000, 'tried again at 14:35'],
+])('what is tried again after %i ms is %s', (ms, words) => {
+  const at = new Date(2026, 0, 15, 14, 30, 0).getTime();
+  const place = { at, agent: 'main', state: 'START.md', count: 1, failure: 'transient', why: 'retry' } as const;
+  expect(formatEvent({ kind: 'sleeping', ...place, untilMs: at + ms, message: 'No.' })).toBe(`[main] No; ${words}`);
+});
+
+test('what takes several lines is labelled on each, and cannot drive a terminal', () => {
+  const message = 'START.sh: exit 2\n\u001b[2Jlast\r\n\twords\n';
+  const failed = { kind: 'agent_failed', at: 1, agent: 'main_w1', state: 'START.sh', message } as const;
+  expect(formatEvent(failed)).toBe('[main_w1] failed: START.sh: exit 2\n[main_w1]   last\n[main_w1]       words');
+  const says = { kind: 'says', text: 'a\n\nb\u0007' } as const;
+  expect(formatActivity({ at: 1, agent: 'main', doing: says })).toStrictEqual(['[main] | a', '[main] | b']);
+});
+
+test('transitions.log says who went where, in which session, for how much', () => {
+  const stage = new Stage({ files: ['START.md', 'B.md'] });
+  stage.plays(
+    { text: '<call return="B">B</call>', cost: usd(0.5) },
+    { text: '<result>a "b"</result>', cost: usd(0.25) },
+  );
+  const log = new TransitionsLog(0);
+  const at = (ms: number) => formatLocalTime(ms);
+  expect(stage.events.map((event) => log.formatEntry(event) ?? '').join('')).toBe(
+    `${at(1020)} [main] START.md -> B.md (call)
+  session_id: s1
+  cost: $0.50
+  total_cost: $0.50
+  stack_depth: 1
+
+${at(1040)} [main] B.md -> B.md (result)
+  session_id: s2
+  cost: $0.25
+  total_cost: $0.75
+  result: "a \\"b\\""
+
+`,
+  );
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import type { Agent, Phase } from '../../src/core/agent.ts';
+import type { Event } from '../../src/core/event.ts';
+import type { Run } from '../../src/core/run.ts';
+import type { ObservedStatus } from '../../src/core/observed-status.ts';
+import { collectHistory } from '../../src/events/run-history.ts';
+import { describeNextSteps } from '../../src/events/next-steps.ts';
+import { computeWorkMs } from '../../src/events/work-time.ts';
+import { start } from '../core/play.ts';
+import { BOOK } from '../core/random-play.ts';
+
+const NOW = new Date(2026, 0, 15, 14, 0).getTime();
+const LATER = new Date(2026, 0, 15, 15, 50).getTime();
+
+const turn = { number: 1, prompt: { kind: 'state' }, session: null, startedAt: NOW } as const;
+const RUNNING: Phase = { kind: 'running', turn };
+const READY: Phase = { kind: 'ready', prompt: { kind: 'state' }, since: 0 };
+const SLEEPING: Phase = { kind: 'sleeping', why: 'retry', untilMs: LATER, prompt: { kind: 'state' } };
+
+function runWith(phases: readonly Phase[], changes: Partial<Run> = {}): Run {
+  const run = { ...start(BOOK), id: 'r1' };
+  const [main] = run.agents as readonly [Agent];
+  const agents = phases.map((phase, at) => ({ ...main, id: at === 0 ? 'main' : `main_w${at}`, phase }));
+  return { ...run, agents, ...changes };
+}
+
+describe('what a run waits for', () => {
+  test.each<[string, readonly Phase[], Partial<Run>, ObservedStatus, string]>([
+    ['a turn', [RUNNING], {}, 'running', '1 turn is under way.'],
+    ['turns', [RUNNING, RUNNING], {}, 'running', '2 turns are under way.'],
+    ['its turn', [RUNNING, READY], {}, 'running', '1 turn is under way. 1 agent waits for its turn.'],
+    ['the end of a sleep', [SLEEPING], {}, 'running', 'main sleeps until 15:50.'],
+    [
+      'the end of the first sleep',
+      [{ ...SLEEPING, untilMs: LATER + 60_000 }, SLEEPING],
+      {},
+      'running',
+      '2 agents sleep, the first of them until 15:50.',
+    ],
+    [
+      'the end of a usage limit',
+      [READY, SLEEPING],
+      { hold: { untilMs: LATER, message: 'Limit reached.' } },
+      'running',
+      'Claude waits until 15:50: Limit reached.',
+    ],
+    [
+      'turns that come to their end',
+      [RUNNING, RUNNING],
+      { stop: { kind: 'stopped' } },
+      'stopping',
+      'It is stopping: 2 turns (main in START.md, main_w1 in START.md) come to their end.',
+    ],
+    ['very many of them', Array(4).fill(RUNNING), {}, 'stopping', 'It is stopping: 4 turns come to their end.'],
+    ['only its own end', [READY], {}, 'stopping', 'It is stopping.'],
+    ['somebody to take it up', [READY], {}, 'crashed', 'Its process 7 is gone.'],
+    [
+      'somebody to see to its turns',
+      [RUNNING, RUNNING],
+      {},
+      'crashed',
+      'Its process 7 is gone. 2 turns were under way; a resume finds out what came of them.',
+    ],
+    [
+      'the user',
+      [READY],
+      { status: 'interrupted', stop: { kind: 'interrupted' } },
+      'interrupted',
+      'It was interrupted.',
+    ],
+    ['nothing', [], {}, 'completed', 'Every agent has ended with a result.'],
+  ])('%s', (_, phases, changes, observedStatus, sentence) => {
+    const owner = { state: 'gone', pid: 7, host: 'here' } as const;
+    expect(describeNextSteps({ run: runWith(phases, changes), observedStatus, owner }, NOW).waitsFor.join(' ')).toBe(
+      sentence,
+    );
+  });
+});
+
+test.each<[ObservedStatus, readonly string[]]>([
+  ['running', ['raymond logs r1 --follow', 'raymond stop r1']],
+  ['stopping', ['raymond stop r1 --now']],
+  ['crashed', ['raymond resume r1']],
+  ['elsewhere', ['raymond resume r1 --take-over']],
+  ['interrupted', ['raymond resume r1']],
+  ['completed', []],
+])('the commands for a run that is %s', (observedStatus, commands) => {
+  const outlook = describeNextSteps({ run: runWith([READY]), observedStatus, owner: null }, NOW);
+  expect(outlook.commands.map(({ command }) => command)).toStrictEqual(commands);
+});
+
+test('the history of a run keeps its latest transitions, and the time of its agents without the time between lives', async () => {
+  const { options, workflow } = start(BOOK);
+  const of = { agent: 'main', state: 'A.md' };
+  const went = (at: number): Event => ({
+    ...{ kind: 'transition', at, ...of, tag: 'goto', to: 'B.md', implicit: false, session: null, depth: 0 },
+    ...{ costMicros: at, input: null },
+  });
+  const ended = (at: number, durationMs: number): Event => ({
+    ...{ kind: 'turn_ended', at, ...of, turn: 1, session: null, costMicros: 0, estimated: false, spentMicros: 0 },
+    ...{ durationMs, failure: null, denials: [] },
+  });
+  async function* events(): AsyncGenerator<Event> {
+    yield { kind: 'run_started', at: 100, run: 'r1', name: workflow.name, workflow, options };
+    yield ended(150, 40);
+    yield went(151);
+    yield went(160);
+    // It was killed at 160 and resumed much later.
+    yield { kind: 'run_resumed', at: 1000, options };
+    yield ended(1030, 25);
+    yield went(1030);
+  }
+  const { worked, transitions, agents } = await collectHistory(events(), 2);
+  expect(computeWorkMs(worked, 1040)).toBe(60 + 40);
+  expect(transitions.map(({ at }) => at)).toStrictEqual([160, 1030]);
+  expect([...agents]).toStrictEqual([['main', { turnsMs: 65, lastAt: 1030 }]]);
+});

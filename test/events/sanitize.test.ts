@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sanitize, sanitizeLine, sanitizeLines } from '../../src/events/sanitize.ts';
+import { anyText } from '../core/builders.ts';
+
+describe('what models and scripts say cannot drive the terminal', () => {
+  test.each([
+    ['colours', '\u001b[31mred\u001b[0m', 'red'],
+    ['a cleared screen', 'a\u001b[2J\u001b[Hb', 'ab'],
+    ['a title', '\u001b]0;owned\u0007text', 'text'],
+    ['a bell and a backspace', 'a\u0007\bb', 'ab'],
+    ['codes of one byte', '\u009b31mred', 'red'],
+    ['a line that overwrites itself', '10%\r20%\r\ndone', '10%\n20%\ndone'],
+    ['the other direction of writing', 'safe\u202egnp.exe', 'safegnp.exe'],
+    ['half a character', 'a\ud83db', 'ab'],
+    ['plain text, lines and tabs', 'a\tb\nc é 日本 👩‍👩‍👧', 'a\tb\nc é 日本 👩‍👩‍👧'],
+  ])('%s', (_, text, expected) => expect(sanitize(text)).toBe(expected));
+
+  test('whatever it is', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(anyText, fc.constantFrom('\u001b', '[', ']', '\u009b', '2J', '\u0007'))),
+        (parts) => {
+          expect(sanitize(parts.join(''))).not.toMatch(/(?![\t\n])\p{Cc}/u);
+        },
+      ),
+    );
+  });
+});
+
+test('a text in one line, and in its lines that have something on them', () => {
+  expect(sanitizeLine(' a\n\n\tb\u001b[1m c ')).toBe('a b c');
+  expect(sanitizeLines('a  \n\n\tb\n')).toStrictEqual(['a', '    b']);
+});

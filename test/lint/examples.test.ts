@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { buildGraph } from '../../src/graph/build.ts';
+import { lintSource } from '../../src/lint/lint.ts';
+import { readWorkflowSource } from '../../src/workflow/workflow-source.ts';
+import { anyText } from '../core/builders.ts';
+import { exampleOf, filesShown } from '../docs/example.ts';
+import { readPage } from '../docs/page.ts';
+import { sheetOf } from './workflow-source-of.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** That there is only one way on is no fault; everything else would be a false alarm. */
+const alarms = (sheet: Parameters<typeof lintSource>[0]): readonly string[] =>
+  lintSource(sheet)
+    .filter(({ rule }) => rule !== 'implicit-transition')
+    .map(({ rule, file, line }) => `${rule} ${file}:${line}`);
+
+describe('nothing is wrong with', () => {
+  const folders = readdirSync(join(ROOT, 'examples'), { withFileTypes: true });
+  const examples = folders.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
+
+  test.each(examples.map(({ name }) => name))('examples/%s', async (name) => {
+    const circumstances = { platform: 'unix', resetStack: 'keep', variables: [] } as const;
+    const { source: sheet } = await readWorkflowSource(join(ROOT, 'examples', name), circumstances);
+    expect(alarms(sheet)).toStrictEqual([]);
+  });
+
+  const sections = readPage(readFileSync(join(ROOT, 'docs', 'authoring.md'), 'utf8'));
+  const workflows = sections.filter((section) => {
+    const findings = section.blocks.some(({ kind }) => kind === 'findings');
+    return filesShown(section).length > 0 && !findings && section.title !== 'Too vague';
+  });
+
+  test('every workflow of docs/authoring.md, of which there are some', () => {
+    expect(workflows.length).toBeGreaterThan(5);
+  });
+
+  test.each(workflows.map((section) => [section.title, section] as const))('docs/authoring.md, %s', (_, section) => {
+    expect(alarms(sheetOf(exampleOf(section).files))).toStrictEqual([]);
+  });
+});
+
+test('the example that is too vague is found to be so', () => {
+  const page = readPage(readFileSync(join(ROOT, 'docs', 'authoring.md'), 'utf8'));
+  const vague = page.find(({ title }) => title === 'Too vague');
+  expect(vague && alarms(sheetOf(exampleOf(vague).files))).toStrictEqual([
+    'no-stopping-point BUILD.md:1',
+    'no-stopping-point START.md:1',
+  ]);
+});
+
+test('any workflow at all is looked through and drawn, and always in the same way', () => {
+  const name = fc.constantFrom(
+    'START.md',
+    '1_START.md',
+    'A.md',
+    'A.sh',
+    'B.sh',
+    'C.bat',
+    'D.ps1',
+    'N.md',
+    'README.md',
+    'notes.txt',
+  );
+  const workflow = fc.dictionary(
+    name,
+    fc.oneof(
+      anyText,
+      anyText.map((text) => `---\n${text}\n---\n${text}`),
+    ),
+  );
+  fc.assert(
+    fc.property(workflow, fc.constantFrom('unix', 'windows'), (files, platform) => {
+      const sheet = sheetOf(files, { platform });
+      expect(lintSource(sheet)).toStrictEqual(lintSource(sheet));
+      expect(buildGraph(sheet)).toStrictEqual(buildGraph(sheet));
+    }),
+    { numRuns: 100 },
+  );
+});

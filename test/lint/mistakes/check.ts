@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { lintSource } from '../../../src/lint/lint.ts';
+import type { WorkflowSource } from '../../../src/graph/workflow-source.ts';
+import { type Files, sheetOf } from '../workflow-source-of.ts';
+
+/** A small workflow and everything that is to be found in it, as `rule file:line:column`. */
+export type Case = readonly [
+  title: string,
+  files: Files,
+  findings: readonly string[],
+  changes?: Partial<WorkflowSource>,
+];
+
+/** Checks that exactly this is found, and nothing else. */
+export function check(cases: readonly Case[]): void {
+  for (const [title, files, findings, changes] of cases) {
+    test(title, () => {
+      const found = lintSource(sheetOf(files, changes)).map(
+        ({ rule, file, line, column }) => `${rule} ${file}:${line}:${column}`,
+      );
+      expect(found).toStrictEqual(findings);
+    });
+  }
+}
+
+/** A prompt with a policy of these entries, written as in YAML. */
+export const policy = (entries: readonly string[], text: string): string =>
+  `---\nallowed_transitions:\n${entries.map((entry) => `  - { ${entry} }\n`).join('')}---\n${text}\n`;
+
+export const bash = (...lines: string[]): string => ['#!/bin/bash', ...lines, ''].join('\n');
+
+/** States with nothing wrong about them. */
+export const END = 'When all is done, answer with <result>done</result>.\n';
+export const SCRIPT = bash('echo "<result>done</result>"');

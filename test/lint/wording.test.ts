@@ -1,0 +1,390 @@
+import { describe, expect, test } from 'vitest';
+import { lintSource } from '../../src/lint/lint.ts';
+import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
+import { bash, END, policy } from './mistakes/check.ts';
+import { type Files, sheetOf } from './workflow-source-of.ts';
+
+/** The findings of one rule in words. */
+const say = (rule: string, files: Files, changes: Partial<WorkflowSource> = {}) =>
+  lintSource(sheetOf(files, changes)).flatMap((found) => (found.rule === rule ? [[found.message, found.hint]] : []));
+
+test('a forbidden tag is shown with its attributes, and beside it the entry that it resembles', () => {
+  const files = {
+    'START.md': policy(
+      ['tag: call, target: W.md, return: START.md', 'tag: result'],
+      'When ready <call return="FIN.md">W.md</call>, else <result>x</result>.',
+    ),
+    'W.md': END,
+    'FIN.md': END,
+  };
+  expect(say('forbidden-tag', files)).toStrictEqual([
+    [
+      'the prompt asks for `<call return="FIN.md">W.md</call>`, which its `allowed_transitions` do not permit; ' +
+        'they permit `<call return="START.md">W.md</call>`',
+      'Add it to the `allowed_transitions`, or take it out of the prompt.',
+    ],
+  ]);
+});
+
+test('a forbidden tag that resembles nothing is shown alone', () => {
+  const files = {
+    'START.md': policy(['tag: goto, target: END.md', 'tag: reset, target: END.md'], 'When done <result>x</result>.'),
+    'END.md': END,
+  };
+  expect(say('forbidden-tag', files).map(([message]) => message)).toStrictEqual([
+    'the prompt asks for `<result>`, which its `allowed_transitions` do not permit',
+  ]);
+});
+
+test.each([
+  ['keep', ' stack="clear"', 'Remove stack="clear" from the <reset> of EVAL.md, so that its callers get their result.'],
+  ['clear', '', 'Write stack="keep" on the <reset> of EVAL.md: without it, the return stack is cleared here.'],
+] as const)(
+  'a call that never returns is told what clears the stack, where a reset would %s it',
+  (resetStack, given, hint) => {
+    const files = {
+      'START.md': 'Then answer <call return="END.md">EVAL.md</call>.',
+      'EVAL.md': `When done <reset${given}>END.md</reset>.`,
+      'END.md': END,
+    };
+    expect(say('never-returns', files, { resetStack }).map(([, said]) => said)).toStrictEqual([hint]);
+  },
+);
+
+test.each([
+  ['Schreibe den Plan in PLAN.txt an das Ende. <goto>END.md</goto>', 0],
+  ['Lies to_do.md in a/b und is.txt <goto>END.md</goto>', 0],
+  ['Escribe el plan a mano en la hoja <goto>END.md</goto>', 0],
+  ['Write the plan into PLAN.txt. <goto>END.md</goto>', 1],
+])('only English prompts are asked for a stopping point: %s', (text, count) => {
+  expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);
+});
+
+test.each([
+  ['When done answer <result>x', 1],
+  ['When done answer with a <result> tag', 0],
+  ['When done answer with `<result>`', 0],
+  ['Not <result>x but this: <result>y</result>', 0],
+  ['When done answer <result>x</goto>, or <result>y</result>', 1],
+  ['When done answer <result>x<result>, or <result>y</result>', 1],
+])(
+  'a result that nothing closes is told if it is all there is, or if something else was to close it: %s',
+  (text, count) => {
+    expect(say('unclosed-tag', { 'START.md': text })).toHaveLength(count);
+    const permitted = `---\nallowed_transitions: [{ tag: result }, { tag: goto, target: END.md }]\n---\n${text}`;
+    expect(say('unclosed-tag', { 'START.md': permitted, 'END.md': END })).toHaveLength(count);
+    const forbidden = `---\nallowed_transitions: [{ tag: goto, target: END.md }]\n---\n${text}`;
+    expect(say('unclosed-tag', { 'START.md': forbidden, 'END.md': END })).toHaveLength(0);
+  },
+);
+
+test.each([
+  ['reply with the bare grade in a `result` tag', 0],
+  ['put the grade between result tags', 0],
+  ['answer with an XML element named result', 0],
+  ['answer with a tag called "result"', 0],
+  ['write down the result of your work', 1],
+])('a result may be asked for in words: %s', (words, count) => {
+  expect(say('unmentioned-entry', { 'START.md': policy(['tag: result'], `When done, ${words}.`) })).toHaveLength(count);
+});
+
+describe('a variable that is not set', () => {
+  const WORKER = 'Do {{item}}. When done <result>x</result>.';
+
+  test('in the state in which the parent goes on is told to be the worker’s alone', () => {
+    const files = {
+      'START.md': 'Then <fork next="P.md" item="a">W.md</fork>.',
+      'W.md': WORKER,
+      'P.md': 'See {{item}}. When done <result>x</result>.',
+    };
+    expect(say('undefined-variable', files)).toStrictEqual([
+      [
+        '{{item}} is not set on this way to P.md: START.md –fork W.md, next→ P.md',
+        'What a <fork> sets belongs to its worker (W.md), not to the parent, which goes on here: ' +
+          'take {{item}} out of P.md, or let START.md write it into a file that P.md reads.',
+      ],
+    ]);
+  });
+
+  test('in a state that worker and parent share is told to be the worker’s alone', () => {
+    const files = {
+      'START.md': 'Then <fork next="P.md" item="a">W.md</fork>.',
+      'P.md': 'Then <goto>W.md</goto>.',
+      'W.md': WORKER,
+    };
+    expect(say('undefined-variable', files)).toStrictEqual([
+      [
+        '{{item}} is not set on this way to W.md: START.md –fork W.md, next→ P.md –goto→ W.md',
+        'What a <fork> sets belongs to its worker (W.md), not to the parent, which goes on here: ' +
+          'let the parent go on in another state than W.md.',
+      ],
+    ]);
+  });
+
+  test('for one of two workers is asked of the fork that forgets it', () => {
+    const files = {
+      'START.sh': bash('echo \'<fork next="END" item="a">W</fork>\'', 'echo \'<fork next="END">W</fork>\''),
+      'W.md': WORKER,
+      'END.md': END,
+    };
+    expect(say('undefined-variable', files)).toStrictEqual([
+      [
+        '{{item}} is not set on this way to W.md: START.sh –fork→ W.md',
+        'Add item="…" to the <fork> of W.md in START.sh, line 3: a worker has only what its own <fork> sets.',
+      ],
+    ]);
+  });
+
+  test('for an agent that no fork has made is left to the run', () => {
+    const files = {
+      'START.md': 'Then <fork next="END.md" item="a">W.md</fork>, or <goto>W.md</goto>.',
+      'W.md': WORKER,
+      'END.md': END,
+    };
+    expect(say('undefined-variable', files)).toStrictEqual([
+      [
+        '{{item}} is not set on this way to W.md: START.md –goto→ W.md',
+        'Only the worker of a <fork> with item="…" has it: let the others go to another state, ' +
+          'or start the run with --var item=….',
+      ],
+    ]);
+  });
+
+  test('in the first state is told without a way', () => {
+    const files = { 'START.md': 'Take {{item}}. Then <fork next="END.md" item="a">END.md</fork>.', 'END.md': END };
+    expect(say('undefined-variable', files).map(([message]) => message)).toStrictEqual([
+      '{{item}} is not set in START.md, where the run begins',
+    ]);
+  });
+
+  test('in a state that a script chooses is told if no fork gives it', () => {
+    const files = {
+      'START.sh': bash('echo "<goto>$(cat next)</goto>"'),
+      'A.md': WORKER,
+    };
+    expect(say('undefined-variable', files).map(([message]) => message)).toStrictEqual([
+      'nothing sets {{item}}: no <fork> of this workflow gives it',
+    ]);
+  });
+});
+
+test.each([
+  ['only there', 'Like this:\n```\n{{title}}\n```\nWhen done <result>x</result>.', 'info'],
+  ['elsewhere, too', 'For {{title}}:\n```\n{{title}}\n```\nWhen done <result>x</result>.', 'warning'],
+  ['by a slip', 'Like this:\n```\n{{reslut}}\n```\nWhen done <result>x</result>.', 'warning'],
+])('a variable that a prompt has in a code block, %s, may be part of an example', (_, text, level) => {
+  const found = lintSource(sheetOf({ 'START.md': text })).filter(({ rule }) => rule === 'undefined-variable');
+  expect(found.map((finding) => finding.level)).toStrictEqual([level]);
+});
+
+test('a variable that is only shown is told how to be written as it stands', () => {
+  const files = { 'START.md': 'Like this:\n```\n{{title}}\n```\nWhen done <result>x</result>.' };
+  expect(say('undefined-variable', files)).toStrictEqual([
+    [
+      'nothing sets {{title}}, which stands in a code block',
+      'Write \\{{title}} if it is meant as it stands: then no run warns of it.',
+    ],
+  ]);
+});
+
+test('a fork that need not be said is told to start one worker', () => {
+  const files = { 'START.md': policy(['tag: fork, target: END.md, next: END.md'], 'Stop after this.'), 'END.md': END };
+  expect(say('implicit-transition', files).map(([, hint]) => hint)).toStrictEqual([
+    'The prompt need not ask for a tag; it only has to say when to stop. Then one worker starts, with no other variables ' +
+      'than the `allowed_transitions` give; for more, the prompt has to ask for the tags.',
+  ]);
+});
+
+test.each([
+  ['CHANGELOG.md', 'Changes.', 'info'],
+  ['TODO.md', 'Mend it.', 'info'],
+  ['TODO.md', policy(['tag: result'], END), 'warning'],
+  ['MORE.md', 'Mend it.', 'warning'],
+])('%s, to which nothing leads, may be no state at all', (file, text, level) => {
+  const found = lintSource(sheetOf({ 'START.md': END, [file]: text }));
+  expect(found.map((finding) => [finding.rule, finding.level])).toStrictEqual([['unreachable-state', level]]);
+});
+
+test.each([
+  ['START.sh', '…', bash('echo "<goto>STYLE_${1}.md</goto>"')],
+  ['START.md', '{{result}}', 'When done <goto>STYLE_{{result}}.md</goto>.'],
+])('a name that no state can have is told with what is known of it: %s', (file, hole, text) => {
+  expect(say('missing-state', { [file]: text })).toStrictEqual([
+    [
+      `\`<goto>STYLE_${hole}.md</goto>\`: no state of this workflow is named like \`STYLE_….md\``,
+      'Add such a state, or correct what is known of the name.',
+    ],
+  ]);
+});
+
+test('a state that only a code block names is said to be so', () => {
+  const files = {
+    'START.md': 'Never this:\n```\n<goto>A.md</goto>\n```\nWhen done <result>x</result>.',
+    'A.md': END,
+  };
+  expect(say('unreachable-state', files)).toStrictEqual([
+    [
+      'nothing leads to A.md from START.md; the code block in START.md that names it is taken for an example',
+      'If START.md is to lead there, write the tag outside of the code block; if not, remove the file.',
+    ],
+  ]);
+});
+
+test('of states that nothing leads to, those that lie behind another are counted', () => {
+  const files = {
+    'START.md': END,
+    'A.md': 'When done <goto>B.md</goto>.',
+    'B.md': 'When done <goto>C.md</goto>.',
+    'C.md': END,
+    'D.md': 'When done <goto>E.md</goto>.',
+    'E.md': END,
+  };
+  expect(say('unreachable-state', files).map(([message]) => message)).toStrictEqual([
+    'nothing leads to A.md from START.md, nor to the 2 states behind it',
+    'nothing leads to D.md from START.md, nor to E.md behind it',
+  ]);
+});
+
+describe('a loop without a way out', () => {
+  test('is shown as wide as it is, and what the round leaves out is named', () => {
+    const files = {
+      'START.sh': bash(
+        'case $1 in',
+        'a) echo "<goto>A</goto>";;',
+        'b) echo "<goto>B</goto>";;',
+        '*) echo "<goto>START</goto>";;',
+        'esac',
+      ),
+      'A.md': 'When done <goto>START</goto>.',
+      'B.md': 'When done <goto>START</goto>.',
+    };
+    expect(say('endless-loop', files).map(([message]) => message)).toStrictEqual([
+      'this loop has no way out: START.sh –goto→ B.md –goto→ START.sh, and A.md, where it leads too, comes to no <result> either',
+    ]);
+  });
+
+  test('says of a way that a computed name takes it', () => {
+    const files = {
+      'START.sh': bash('echo "<goto>$(cat next)</goto>"'),
+      'A.md': 'When done <goto>START</goto>.',
+    };
+    expect(say('endless-loop', files).map(([message]) => message)).toStrictEqual([
+      'this loop has no way out: START.sh –goto (computed)→ A.md –goto→ START.sh',
+    ]);
+  });
+});
+
+test.each([
+  ['CHECK.bash', 'Rename it CHECK.sh, and write that name here.'],
+  ['CHEKC.md', 'Write CHECK.md.'],
+  ['GHOST.md', 'Add a state GHOST.md to the workflow, or name one that exists.'],
+])('a state that does not exist, %s, is told with one way to mend it', (name, hint) => {
+  const files = {
+    'START.md': `When done <goto>${name}</goto> or <goto>CHECK.md</goto>.`,
+    'CHECK.md': END,
+    'CHECK.bash': '',
+  };
+  expect(say('missing-state', files).map(([, said]) => said)).toStrictEqual([hint]);
+});
+
+test.each([
+  ['---\nallowed_transitions: []\n---\nStop then.', 'its `allowed_transitions` are empty'],
+  ['Stop then.', 'it has no `allowed_transitions`'],
+])('a prompt without a way out is told what is with its policy: %j', (text, why) => {
+  expect(say('no-way-out', { 'START.md': text }).map(([message]) => message)).toStrictEqual([
+    `there is no way out of START.md: the prompt names no tag to answer with, and ${why}`,
+  ]);
+});
+
+test.each([
+  ['<call retrun="END">A</call>', 'missing-attribute', 'Write `return` instead of `retrun`.'],
+  ['<call next="END">A</call>', 'misplaced-attribute', 'Write `return="END"` instead.'],
+  ['<fork return="END">A</fork>', 'misplaced-attribute', 'Write `next="END"` instead.'],
+  ['<goto target="A.md"/>', 'missing-state', 'Write <goto>A.md</goto>.'],
+  ['<resutl>x</resutl>', 'unknown-tag', 'Write <result>…</result>.'],
+  [
+    '<next>A.md</next>',
+    'unknown-tag',
+    'Write <goto>A.md</goto>, or another one: the tags are goto, reset, call, function, fork and result.',
+  ],
+])('what to write in place of %s is said once', (tag, rule, hint) => {
+  const files = {
+    'START.md': `If so ${tag}, else <goto>END</goto>.`,
+    'A.md': END,
+    'END.md': 'If so <reset>A</reset>.',
+  };
+  expect(lintSource(sheetOf(files)).map((found) => [found.rule, found.hint])).toStrictEqual([[rule, hint]]);
+});
+
+test('a quote that is not closed is told, and not that the tag has no end', () => {
+  const files = {
+    'START.md': 'When done <fork next="END item="a">A</fork> or <result>x</result>.',
+    'A.md': END,
+    'END.md': END,
+  };
+  expect(say('unclosed-tag', files)).toStrictEqual([
+    ['a quote in the attributes of this `<fork>` is never closed', 'Close it behind the value.'],
+  ]);
+});
+
+test.each([
+  ['Read last-tag and the log of it. <goto>END.md</goto>', 1],
+  ['Move the files of it into done/. <goto>END.md</goto>', 1],
+  ['Refactor src/util.js. <goto>END.md</goto>', 1],
+  ['Refactor src/util.js, then stop. <goto>END.md</goto>', 0],
+  ['Lies src/util.js. <goto>END.md</goto>', 0],
+  ['Fix the first warning of it. Warnings are left → <goto>END.md</goto>', 0],
+  ['Condense what was found, and hand it back:\n<goto>END.md</goto>', 0],
+  ['Write the list of owners. End there. <goto>END.md</goto>', 0],
+  ['Count the lines of it. Say <goto>END.md</goto>.', 0],
+  ['Look at a: b and c. <goto>END.md</goto>', 1],
+])('what introduces a tag says when to stop, the name of a file does not: %s', (text, count) => {
+  expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);
+});
+
+test.each([
+  ['if [ -e a ]; then echo "<result>x</result>"; fi', 'no condition of this `if` holds'],
+  ['case $x in a) echo "<result>x</result>" ;; esac', 'no pattern of this `case` fits'],
+  [
+    'while read -r l; do if [ "$l" = a ]; then echo "<result>x</result>"; exit; fi; done < b',
+    'this loop comes to its end',
+  ],
+  ['for i in $(seq 9); do if [ -e a ]; then echo "<result>x</result>"; exit; fi; done', 'this loop comes to its end'],
+  ['[ -e a ] && echo "<result>x</result>"; true', 'this fails'],
+  ['[ -e a ] || echo "<result>x</result>"', 'this succeeds'],
+  ['case $x in a) ;; *) echo "<result>x</result>" ;; esac', 'it comes through here'],
+  ['if [ -e a ]; then exit; fi; echo "<result>x</result>"', 'it leaves here'],
+  ['if [ -e a ]; then sleep 1; else echo "<result>x</result>"; fi', 'it comes through here'],
+])('a way without a tag is told by what happens there: %s', (line, when) => {
+  expect(say('silent-path', { 'START.sh': bash(line) }).map(([message]) => message)).toStrictEqual([
+    `the script can end without printing a tag, as when ${when}`,
+  ]);
+});
+
+test.each([
+  ['echo "<result>x</result>"; echo "<result>y</result>"', 'the script prints', 'error'],
+  ['if [ -e a ]; then echo "<result>x</result>"; fi; echo "<result>y</result>"', 'the script can print', 'warning'],
+])('two tags on every way are an error: %s', (line, words, level) => {
+  const [found] = lintSource(sheetOf({ 'START.sh': bash(line) }));
+  expect(found).toMatchObject({ rule: 'several-tags', level, message: expect.stringContaining(words) });
+});
+
+test('a variable that no fork gives is told beside those that forks give', () => {
+  const files = {
+    'START.md': 'When done <fork next="END" item="x">W</fork>.',
+    'W.md': 'Look at {{doc}}. When done <result>x</result>.',
+    'END.md': END,
+  };
+  expect(say('undefined-variable', files).map(([message]) => message)).toStrictEqual([
+    'nothing sets {{doc}}: no <fork> of this workflow gives it; they give {{item}}',
+  ]);
+});
+
+test.each([
+  ['LOOK.py', 'Let a script such as LOOK.sh run LOOK.py, and name that script here.'],
+  ['LOOK.MD', 'Rename LOOK.MD to LOOK.md: upper and lower case count, also in the ending.'],
+])('what to do if the file of a missing state is %s', (file, hint) => {
+  const name = file === 'LOOK.MD' ? 'LOOK.md' : file;
+  const files = { 'START.md': `When done <goto>${name}</goto>.`, [file]: 'print(1)' };
+  expect(say('missing-state', files).map(([, said]) => said)).toStrictEqual([hint]);
+});

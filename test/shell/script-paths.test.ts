@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseScript } from '../../src/shell/parse.ts';
+import { VariableValues } from '../../src/shell/variable-values.ts';
+import { findScriptPaths } from '../../src/shell/script-paths.ts';
+import { readTags } from '../../src/core/tag.ts';
+import { TAG_NAMES } from '../../src/core/transitions/index.ts';
+import { inBash } from './bash.ts';
+
+function waysIn(text: string) {
+  const script = parseScript(text) ?? [];
+  return findScriptPaths(script, new VariableValues(script, text));
+}
+
+const WINDOWS = process.platform === 'win32';
+const MOST_CONDITIONS = 5;
+
+/** A script in which each condition asks for a bit of its own, so that every way through is really taken by some bits. */
+interface Made {
+  readonly script: string;
+  readonly conditions: number;
+}
+
+const LEAVES = [
+  'echo "<goto>A</goto>"',
+  'echo "<result>x</result>"',
+  'echo \'<fork next="A">B</fork>\'',
+  'echo talk',
+  'x=1',
+  'exit',
+  'exit 0',
+  'exit 1',
+  'echo "<goto>A</goto>" >&2',
+  'say',
+  ':',
+];
+
+/** `?` stands for a condition and `@` for a list of commands. */
+const SHAPES = [
+  'if ?; then @; fi',
+  'if ?; then @; else @; fi',
+  'if ?; then @; elif ?; then @; fi',
+  'if ! ?; then @; else @; fi',
+  '? && { @; }',
+  '? || { @; }',
+  '{ ? && ?; } && { @; } || { @; }',
+  '( @ )',
+  '{ @; }',
+  'if ? && ?; then @; fi',
+  'for x in 1 2; do @; done',
+  'seq 2 | while read -r x; do @; done',
+];
+
+const list: fc.Arbitrary<string> = fc.letrec<{ list: string; command: string }>((tie) => ({
+  list: fc.array(tie('command'), { minLength: 1, maxLength: 3 }).map((commands) => commands.join('\n')),
+  command: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.constantFrom(...LEAVES),
+    fc.tuple(fc.constantFrom(...SHAPES), tie('list'), tie('list')).map(([shape, a, b]) => {
+      const lists = [a, b];
+      return shape.replaceAll('@', () => `\n${lists.shift() ?? ':'}\n`);
+    }),
+  ),
+})).list;
+
+const made: fc.Arbitrary<Made> = list
+  .map((body) => {
+    let conditions = 0;
+    const script = body
+      .replaceAll('?', () => `[ "$b${conditions++}" = 1 ]`)
+      .replaceAll('\n;', ';')
+      .replace(/;\s*;/g, ';');
+    return { script: `say() { echo "<goto>S</goto>"; }\n${script.replaceAll(/\n\s*;/g, '\n')}`, conditions };
+  })
+  .filter(({ conditions }) => conditions <= MOST_CONDITIONS);
+
+/** What a way has printed, as the interpreter sees it: nothing, one transition, forks, or too much. */
+function kindOf(output: string): string {
+  const reading = readTags(output, TAG_NAMES);
+  const tags = reading.kind === 'tags' ? reading.tags : [];
+  const forks = tags.filter(({ name }) => name === 'fork');
+  const others = new Set(tags.flatMap(({ name, body }) => (name === 'fork' ? [] : `${name} ${body}`)));
+  const ways = new Set(tags.map(({ name, body, attributes }) => (name === 'fork' ? attributes.next : body)));
+  if (tags.length === 0) return 'nothing';
+  if (others.size > 1 || (forks.length > 0 && (ways.size > 1 || others.has('result x')))) return 'clash';
+  return others.size === 0 ? 'forks' : 'one';
+}
+
+/** The kinds of output with which a script ends well, for all bits. */
+function played(outputs: Iterable<string>): Set<string> {
+  return new Set([...outputs].filter((output) => output.endsWith('well')).map(kindOf));
+}
+
+describe('the ways through a script', () => {
+  test.skipIf(WINDOWS)('are those that bash can take: none is missed, and no alarm is false (not on Windows)', () => {
+    const all = fc.sample(made, { numRuns: 60, seed: 1 });
+    const cases = all.flatMap(({ script, conditions }) =>
+      Array.from({ length: 2 ** conditions }, (_, bits) => {
+        const set = Array.from({ length: conditions }, (_, n) => `b${n}=${(bits >> n) & 1}`);
+        const failing = script
+          .replaceAll('exit 1', 'exit 7')
+          .replace(/\bexit$/gm, '{ [ $? = 0 ] && exit 0 || exit 7; }');
+        return [...set, failing].join('\n');
+      }),
+    );
+    // A script that ends with a failed condition has come to its end all the same; only an `exit 1` is meant.
+    const play = '( trap \'[ $? = 7 ] || printf well\' EXIT; eval "$case" ) 2>/dev/null';
+    const outputs = [...inBash(play, cases)];
+    let exact = 0;
+    for (const each of all) {
+      const came = outputs.splice(0, 2 ** each.conditions);
+      const real = played(came);
+      if (came.some((output) => !output.endsWith('well') && kindOf(output) !== 'nothing')) real.add('wasted');
+      const ways = waysIn(each.script);
+      const told = new Set<string>(ways?.outputs.map(({ kind }) => kind));
+      if (ways?.wastedTags.some(({ by }) => by === 'exit') === true) told.add('wasted');
+      // Of a loop, one round is looked at.
+      const vague = told.has('some') || told.has('perhaps') || each.script.includes('; do');
+      const missed = vague ? [] : [...real].filter((kind) => kind !== 'wasted' && !told.has(kind));
+      // That the loop always has two lines to read is more than one can see.
+      const kinds = ['clash', 'wasted', ...(each.script.includes('seq 2') ? [] : ['nothing'])];
+      const falseAlarms = kinds.filter((kind) => told.has(kind) && !real.has(kind));
+      expect({ script: each.script, missed, falseAlarms }).toStrictEqual({
+        script: each.script,
+        missed: [],
+        falseAlarms: [],
+      });
+      if (!vague) exact += 1;
+    }
+    expect(exact).toBeGreaterThan(all.length / 2);
+  });
+
+  test.each([
+    ['while true; do if [ -f a ]; then echo "<goto>A</goto>"; exit; fi; sleep 1; done', ['one']],
+    ['while true; do if [ -f a ]; then echo "<goto>A</goto>"; break; fi; done', ['one']],
+    ['until [ -f a ]; do sleep 1; done; echo "<goto>A</goto>"', ['one']],
+    ['for x in a b; do echo "<fork>B</fork>"; done; echo "<goto>A</goto>"', ['one']],
+    ['for x in *; do mkdir "$x"; done', ['nothing']],
+    ['for x in *; do echo "<goto>A</goto>"; done', ['one', 'some']],
+    ['for x in $(ls); do echo "<goto>A</goto>"; done', ['one', 'skipped']],
+    ['for x in *; do echo "<goto>$x</goto>"; done', ['clash', 'some']],
+    ['for x in *; do if [ -f "$x" ]; then echo "<goto>$x</goto>"; fi; done', ['one', 'some']],
+    ['while read -r x; do echo "<fork next=\'A\'>$x</fork>"; done < list', ['forks', 'skipped']],
+    ['[ -s list ] || exit 1; while read -r x; do echo "<fork next=\'A\'>$x</fork>"; done < list', ['forks', 'some']],
+    ['for x in *; do echo "<fork next=\'A\'>$x</fork>"; done; echo "<result>x</result>"', ['clash', 'one']],
+    [
+      'n=0; for x in *; do n=1; echo "<fork next=\'A\'>B</fork>"; done; [ $n = 1 ] || echo "<result>x</result>"',
+      ['forks', 'one', 'some'],
+    ],
+    ['[ -f a ] && { y=1; echo "<goto>A</goto>"; }; [ -n "$y" ] || echo "<goto>B</goto>"', ['one', 'some']],
+    ['ls | while read -r x; do echo "<goto>A</goto>"; exit; done; echo "<goto>B</goto>"', ['clash', 'one']],
+    ['echo "<fork next=\'A\'>B</fork>"; echo "<fork next=\'C\'>B</fork>"', ['clash']],
+    ['echo "<fork next=\'A\'>B</fork>"; echo "<fork next=\'A.md\'>B</fork>"', ['forks']],
+    ['case $x in a) echo "<goto>A</goto>";; *) exit 1;; esac', ['one']],
+    ['case $x in a) echo "<goto>A</goto>";; esac', ['nothing', 'one']],
+    ['echo "$answer"', ['perhaps']],
+    ['echo "found $n"', ['nothing']],
+    ['echo "<$tag>A</$tag>"', ['perhaps']],
+    ['python3 decide.py', ['perhaps']],
+    ['python3 decide.py > log', ['nothing']],
+    ['cat <<E\n<goto>A</goto>\nE', ['one']],
+    ['cat <<< "<goto>A</goto>"', ['one']],
+    ['printf "%s\\n" "<goto>A</goto>"', ['one']],
+    ['printf "<goto>%s</goto>\\n" "$next"', ['one']],
+    ['echo "<result>"; cat report; echo "</result>"', ['one']],
+    ['f() { echo "<goto>A</goto>"; }; f', ['one']],
+    ['f() { [ -f a ] && return; echo "<goto>A</goto>"; }; f', ['nothing', 'one']],
+    ['f() { f; }; f', ['perhaps']],
+    ['echo "<goto>A</goto>" | tee log', ['perhaps']],
+    ['ls | while read -r x; do echo "<fork>B</fork>"; exit; done; echo "<goto>A</goto>"', ['one']],
+    ['trap "rm -f tmp" EXIT; echo "<goto>A</goto>"', ['one']],
+    ['{ echo "<goto>A</goto>"; } >&2', ['nothing']],
+  ])('are told: %s', (script, kinds) => {
+    const ways = waysIn(script);
+    expect([...new Set(ways?.outputs.map(({ kind }) => kind))].sort()).toStrictEqual(kinds);
+  });
+
+  test.each(['exec ./other', 'trap "echo \'<goto>A</goto>\'" EXIT', 'exec > log; echo "<goto>A</goto>"'])(
+    'are not told where the text is not enough: %s',
+    (script) => {
+      expect(waysIn(script)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { initialEvents } from '../../../src/core/step.ts';
+import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
+import { computeWorkMs } from '../../../src/events/work-time.ts';
+import { Stage, start, usd } from '../../core/play.ts';
+import { BOOK, deed, playOn, Till } from '../../core/random-play.ts';
+
+test('shows every agent as the run has it, whatever happens', () => {
+  fc.assert(
+    fc.property(fc.array(deed, { maxLength: 60 }), (deeds) => {
+      const first = start(BOOK);
+      let view = applyEvents(EMPTY_VIEW, initialEvents(first));
+      playOn(first, deeds, new Till(), (_before, _signal, run, events) => {
+        view = applyEvents(view, events);
+        const agents = run.agents.map(({ id, state, phase, costMicros }) => ({
+          id,
+          state,
+          phase: phase.kind,
+          costMicros,
+        }));
+        const live = agents.filter(({ phase }) => phase !== 'ended');
+        expect(shown(view)).toStrictEqual(live);
+        expect(view).toMatchObject({
+          ended: agents.length - live.length,
+          spentMicros: run.ledger.spentMicros,
+          budgetMicros: run.options.budgetMicros,
+          stop: run.stop,
+        });
+      });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const shown = ({ agents }: LiveView) =>
+  [...agents.values()].map(({ id, state, phase, costMicros }) => ({ id, state, phase, costMicros }));
+
+describe('what an agent is doing', () => {
+  const says = (at: number, text: string) => ({ at, agent: 'main', doing: { kind: 'says', text } }) as const;
+
+  test('is what was seen last in its turn', () => {
+    const stage = new Stage({ files: ['START.md'] });
+    stage.begin('main');
+    const view = applyEvents(EMPTY_VIEW, stage.events);
+    expect(applyActivities(view, [says(5000, 'a'), says(5001, 'b')]).agents.get('main')).toMatchObject({
+      phase: 'running',
+      since: 1010,
+      doing: { kind: 'says', text: 'b' },
+    });
+    const late = applyActivities(view, [says(1009, 'of the turn before'), { ...says(5000, 'x'), agent: 'nobody' }]);
+    expect(late).toStrictEqual(view);
+  });
+
+  test('is over when its turn is', () => {
+    const stage = new Stage({ files: ['START.md'] });
+    stage.begin('main');
+    let view = applyActivities(applyEvents(EMPTY_VIEW, stage.events), [says(5000, 'a')]);
+    const told = stage.events.length;
+    stage.reply('main', '<goto>START</goto>');
+    view = applyEvents(view, stage.events.slice(told));
+    expect(view.agents.get('main')).toMatchObject({ phase: 'ready', since: null, doing: null });
+    expect(applyActivities(view, [says(6000, 'too late')])).toStrictEqual(view);
+  });
+});
+
+test('time counts in all lives of a run, and not between them', () => {
+  const stage = new Stage({ files: ['START.md'] }, { budgetMicros: 1 });
+  stage.plays({ text: '<result>r</result>', cost: usd(0.5) });
+  const view = applyEvents(EMPTY_VIEW, stage.events);
+  expect(computeWorkMs(view.worked, 9_000_000)).toBe(20);
+  const again = applyEvents(view, [{ kind: 'run_resumed', at: 10_000_000, options: stage.run.options }]);
+  expect(computeWorkMs(again.worked, 10_000_500)).toBe(520);
+  const crashed = applyEvents(again, [{ kind: 'woken', at: 10_001_000, agent: 'main', state: 'START.md' }]);
+  const third = applyEvents(crashed, [{ kind: 'run_resumed', at: 20_000_000, options: stage.run.options }]);
+  expect(computeWorkMs(third.worked, 20_000_001)).toBe(1021);
+});

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import type { Event } from '../../src/core/event.ts';
+import { usdToMicros } from '../../src/core/ledger.ts';
+import type { Run } from '../../src/core/run.ts';
+import { widthOf } from '../../src/terminal/text-width.ts';
+import { describeUnfinished, formatResumeCommand } from '../../src/events/resume-advice.ts';
+import { renderRunEnd, renderSummary, type SummaryOptions } from '../../src/terminal/summary.ts';
+import { RunTally } from '../../src/events/run-tally.ts';
+import { Stage, usd } from '../core/play.ts';
+
+const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };
+const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
+const PAGE: SummaryOptions = {
+  columns: null,
+  colour: false,
+  now: NOON,
+  otherFolder: null,
+  debugFolder: null,
+  alreadyReported: new Set(),
+};
+
+function tallyOf(events: readonly Event[]): RunTally {
+  const tally = new RunTally();
+  for (const event of events) tally.count(event);
+  return tally;
+}
+
+const summary = ({ run, events }: Stage, page: Partial<SummaryOptions> = {}): string =>
+  renderSummary(run, tallyOf(events), { ...PAGE, ...page });
+
+describe('a summary', () => {
+  const coding = () =>
+    new Stage(FILES).plays(
+      { text: '<goto>BUILD</goto>', cost: usd(0.5) },
+      { text: 'no tag', cost: usd(1) },
+      { text: '<goto>CHECK</goto>', cost: usd(0.25) },
+      '<goto>BUILD</goto>',
+      { text: '<goto>CHECK</goto>', cost: usd(0.25) },
+      '<result>r</result>',
+    );
+
+  test('tells state by state how often, how long and for how much', () => {
+    expect(summary(coding(), { debugFolder: '.raymond/debug/run-1' })).toBe(`\
+Completed in 0.1s: 6 turns, $2.00 of $10.00.
+            visits  turns  time   cost
+  START.md       1      1  0.0s  $0.50
+  BUILD.md       2      3  0.0s  $1.50
+  CHECK.sh       2      2  0.0s
+Debug files: .raymond/debug/run-1
+`);
+  });
+
+  test('is short for a short run', () => {
+    expect(summary(new Stage({ files: ['START.sh'] }).plays('<result>r</result>'))).toBe(
+      'Completed in 0.0s: 1 turn, $0.00.\n',
+    );
+  });
+
+  test('is readable in 40 columns', () => {
+    const long = 'A_STATE_WITH_QUITE_A_LONG_NAME.md';
+    const stage = new Stage({ files: ['START.md', long] });
+    stage.plays({ text: `<goto>${long}</goto>`, cost: usd(2) }, { text: '?', cost: usd(3) }, '<result>r</result>');
+    const lines = summary(stage, { columns: 40 }).split('\n');
+    expect(Math.max(...lines.map(widthOf))).toBeLessThan(40);
+    expect(lines).toContain('  A_STATE_…       1      2  0.0s  $3.00');
+  });
+
+  test('leaves out what took no time where there are very many states', () => {
+    const files = Array.from({ length: 20 }, (_, index) => `S${index}.sh`);
+    const stage = new Stage({ files });
+    stage.plays(...files.slice(1).map((file) => `<goto>${file}</goto>`), '<result>r</result>');
+    const lines = summary(stage).trim().split('\n');
+    expect(lines).toHaveLength(1 + 1 + 15 + 1);
+    expect(lines.at(-1)).toBe('  … 5 more states');
+  });
+
+  test('counts all lives of a run', () => {
+    const stage = new Stage(FILES, { maxIterations: 1 }).plays({ text: '<goto>BUILD</goto>', cost: usd(1) });
+    stage.begin('main');
+    stage.resume({ maxIterations: 9 }).plays({ text: '<result>r</result>', cost: usd(1) });
+    expect(tallyOf(stage.events).states.map(({ state, turns }) => [state, turns])).toStrictEqual([
+      ['START.md', 1],
+      ['BUILD.md', 1],
+    ]);
+  });
+
+  test('has colours where there are any', () => {
+    const stage = new Stage({ files: ['START.sh'] }).plays('?');
+    expect(renderSummary(stage.run, tallyOf(stage.events), { ...PAGE, colour: true })).toContain(
+      '\u001b[31mFailed after',
+    );
+  });
+});
+
+describe('a run that did not end well', () => {
+  test.each<[string, () => Stage, string[]]>([
+    [
+      'its budget is used up',
+      () => new Stage(FILES, { budgetMicros: usdToMicros(5) }).plays({ text: '<result>r</result>', cost: usd(5.12) }),
+      ['The budget of $5.00 is used up: $5.12 are spent.', 'To go on: raymond resume run-1 --budget 10'],
+    ],
+    [
+      'the limit of iterations is reached',
+      () => {
+        const stage = new Stage(FILES, { maxIterations: 3 });
+        stage.plays('<goto>BUILD</goto>', '<goto>BUILD</goto>', '<goto>BUILD</goto>').begin('main');
+        return stage;
+      },
+      ['The limit of 3 iterations is reached.', 'To go on: raymond resume run-1 --max-iterations 6'],
+    ],
+    [
+      'a script failed, whose last words are left out',
+      () => {
+        const fail = { kind: 'script', message: 'it ended with exit code 2\nlast words' } as const;
+        return new Stage({ files: ['START.sh'] }).plays({ fail });
+      },
+      ['[main] failed: START.sh: it ended with exit code 2', 'To go on: raymond resume run-1 --retry'],
+    ],
+    [
+      'an account cannot pay',
+      () => new Stage(FILES).plays({ fail: { kind: 'billing', message: 'Add credit.' } }),
+      ['[main] paused: Add credit.', 'To go on: raymond resume run-1'],
+    ],
+    [
+      'a usage limit is not waited for',
+      () => {
+        const fail = { kind: 'usage_limit', message: 'Limit reached.', untilMs: NOON + 60_000 } as const;
+        return new Stage(FILES, { wait: false }).plays({ fail });
+      },
+      ['Limit reached. It ends at 12:01.', 'To go on: raymond resume run-1'],
+    ],
+    [
+      'a state was entered too often',
+      () => {
+        const stage = new Stage({ ...FILES, rules: { 'START.md': { maxVisits: 1 } } }).plays('<goto>START</goto>');
+        stage.begin('main');
+        return stage;
+      },
+      [
+        '[main] START.md was entered 1 time, as often as max_visits allows: raise it in that file first.',
+        'To go on: raymond resume run-1',
+      ],
+    ],
+    [
+      'it was told to stop',
+      () => {
+        const stage = new Stage(FILES);
+        stage.begin('main');
+        stage.say({ kind: 'stopped', at: 2000, by: 'stopped' });
+        return stage.reply('main', '<goto>BUILD</goto>');
+      },
+      ['It was told to stop.', 'To go on: raymond resume run-1'],
+    ],
+  ])('says why and how to go on: %s', (_, play, lines) => {
+    expect(renderRunEnd(play().run, PAGE)).toStrictEqual(lines);
+  });
+
+  test('says all that is known where it was not told before', () => {
+    const fail = { kind: 'script', message: 'it ended with exit code 2\nlast words' } as const;
+    expect(renderRunEnd(new Stage({ files: ['START.sh'] }).plays({ fail }).run, PAGE, true)).toContain('last words');
+  });
+
+  test('does not say again what was told just now, but always how to go on', () => {
+    const { run } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
+    const lines = ['To go on: raymond resume run-1 --retry'];
+    expect(renderRunEnd(run, { ...PAGE, alreadyReported: new Set(['main']) })).toStrictEqual(lines);
+    expect(renderRunEnd(run, { ...PAGE, alreadyReported: new Set(['other']) })).toStrictEqual([
+      '[main] failed: START.sh: no',
+      ...lines,
+    ]);
+  });
+
+  test('gives what is to be copied a line of its own where it does not fit', () => {
+    const { run, events } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
+    const folder = `.raymond/debug/${'long_name_'.repeat(3)}`;
+    const page = { ...PAGE, columns: 38, debugFolder: folder };
+    expect(renderSummary(run, tallyOf(events), page)).toContain(
+      `\nDebug files:\n  ${folder}\n[main] failed: START.sh: no\nTo go on:\n  raymond resume run-1 --retry\n`,
+    );
+  });
+
+  test('has one sentence for agents with the same trouble', () => {
+    const stage = new Stage({ files: ['START.md', 'W.sh'] });
+    stage.plays('<fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork>');
+    for (const { id } of stage.run.agents) stage.take(id, '?');
+    const trouble = 'failed: W.sh: no next step is found in its output: it contains no tag; it printed:\n?';
+    expect(describeUnfinished(stage.run, NOON)).toStrictEqual([`[main, main_w1 and 3 more] ${trouble}`]);
+  });
+});
+
+describe('a higher budget', () => {
+  const command = (budget: number, spent: number): string | null => {
+    const { run } = new Stage(FILES, { budgetMicros: usdToMicros(budget) });
+    const ledger = { ...run.ledger, spentMicros: usdToMicros(spent) };
+    return formatResumeCommand({ ...run, status: 'budget_exceeded', stop: { kind: 'budget' }, ledger } satisfies Run);
+  };
+
+  test.each([
+    [10, 10.2, '20'],
+    [5, 5, '10'],
+    [7, 7, '20'],
+    [20, 21, '40'],
+    [0.05, 0.06, '0.1'],
+    [0.1, 0.1, '0.2'],
+    [1, 40, '60'],
+    [150, 150, '300'],
+  ])('after %s of which %s are spent is %s', (budget, spent, higher) => {
+    expect(command(budget, spent)).toBe(`raymond resume run-1 --budget ${higher}`);
+  });
+});

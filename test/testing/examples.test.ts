@@ -1,0 +1,29 @@
+/** The scenarios of the examples pass, and there is nothing in an example that none of them takes. */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { allCoverageItems, CoverageCollector } from '../../src/testing/coverage.ts';
+import { verdictsIn } from './rig.ts';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
+
+test.skipIf(process.platform === 'win32')(
+  'every example has scenarios, all of them pass, and together they take all of it (not on Windows)',
+  { timeout: 120_000 },
+  async () => {
+    const coverages = new CoverageCollector();
+    const verdicts = await verdictsIn(EXAMPLES, { coverages, timeoutMs: 100_000 });
+    const failed = verdicts.filter(({ differences }) => differences.length > 0);
+    expect(failed.map(({ testCase: piece, differences }) => [piece.file, piece.spec.name, differences])).toStrictEqual(
+      [],
+    );
+    const covered = await coverages.collect();
+    expect(covered.map(({ workflow }) => basename(workflow.path))).toStrictEqual(
+      readdirSync(EXAMPLES, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name)
+        .sort(),
+    );
+    expect(allCoverageItems(covered).filter(({ times }) => times === 0)).toStrictEqual([]);
+  },
+);

@@ -1,0 +1,60 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { runTests } from '../../src/testing/run-tests.ts';
+import { runScenario } from '../../src/testing/run-scenario.ts';
+import { readTestSuite } from '../../src/testing/suite.ts';
+import { openSandboxFolders } from '../../src/testing/sandbox.ts';
+import { folderWith, REQUEST } from './rig.ts';
+
+test('however many scenarios are played at once, there is nothing to warn of', async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', listen);
+  onTestFinished(() => void process.off('warning', listen));
+
+  const folder = folderWith({ 'START.md': 'Hi.', 'a.test.yaml': 'answers: { START: <result>yes</result> }' });
+  const { testCases: pieces } = await readTestSuite(['a.test.yaml'], folder);
+  const sandboxes = openSandboxFolders(false);
+  const { signal: enough } = new AbortController();
+  const thirty = Array.from({ length: 30 }, () => pieces).flat();
+  const played = await Promise.all(
+    thirty.map(({ spec: rehearsal, workflow }) =>
+      runScenario(rehearsal, workflow, { ...REQUEST, abortSignal: enough, folder: sandboxes.make(false) }),
+    ),
+  );
+  await sandboxes.close();
+  expect(played.map(({ run }) => run.status)).toStrictEqual(Array(30).fill('completed'));
+  expect(warnings).toStrictEqual([]);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'when it is enough, those are told of that came to their end behind one that did not (not on Windows)',
+  async () => {
+    const scenarios = `answers: { START: <result>yes</result> }
+scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one }, { name: two }]`;
+    const states = { 'START.md': 'Hi.', 'HANG.sh': 'sleep 600' };
+    const folder = folderWith({ ...states, 'a.test.yaml': scenarios });
+    const { testCases: pieces } = await readTestSuite(['a.test.yaml'], folder);
+    const enough = new AbortController();
+    const told: unknown[] = [];
+    const onlooker = {
+      begins: () => {},
+      ends(piece: (typeof pieces)[number], where: readonly string[] | null) {
+        told.push([piece.spec.name, where]);
+        if (told.length === 2) enough.abort();
+      },
+    };
+    const names: string[] = [];
+    for await (const { testCase: piece } of runTests(pieces, {
+      ...REQUEST,
+      abortSignal: enough.signal,
+      listener: onlooker,
+    }))
+      names.push(piece.spec.name);
+    expect(names).toStrictEqual(['one', 'two']);
+    expect(told).toStrictEqual([
+      ['one', null],
+      ['two', null],
+      ['hangs', [expect.stringMatching(/^main in /)]],
+    ]);
+  },
+);

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { runTests, type TestOptions, type TestResult } from '../../src/testing/run-tests.ts';
+import { CoverageCollector } from '../../src/testing/coverage.ts';
+import type { DifferenceDetail } from '../../src/testing/difference.ts';
+import { findScenarioFiles } from '../../src/testing/find-scenario-files.ts';
+import { readTestSuite } from '../../src/testing/suite.ts';
+
+/** A folder that holds these files for the time of a test. */
+export function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'raymond-rehearsal-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+export const REQUEST: TestOptions = {
+  env: { ...process.env },
+  timeoutMs: 20_000,
+  keep: false,
+  abortSignal: new AbortController().signal,
+};
+
+/** Plays all scenarios of a folder. What cannot be used is thrown. */
+export async function verdictsIn(folder: string, request: Partial<TestOptions> = {}): Promise<readonly TestResult[]> {
+  const { testCases: pieces, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
+  for (const { error } of unusable) throw error;
+  const verdicts: TestResult[] = [];
+  for await (const verdict of runTests(pieces, { ...REQUEST, ...request })) {
+    verdicts.push(verdict);
+    const { folder: kept } = verdict;
+    if (kept !== null) onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
+  }
+  return verdicts;
+}
+
+/** What is wrong with the only scenario of a workflow, a line for each difference. */
+export async function wrongWith(
+  states: Readonly<Record<string, string>>,
+  scenario: string,
+  request: Partial<TestOptions> = {},
+): Promise<readonly string[]> {
+  const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
+  return (
+    verdict?.differences.map(({ file, line, column, what, detail }) => {
+      const place = file === undefined || file === 'a.test.yaml' ? '' : `${file}:`;
+      return `${place}${line}:${column} ${what}: ${inWords(detail)}`;
+    }) ?? []
+  );
+}
+
+/** What the only scenario of a workflow warns of. It must go as expected. */
+export async function warnedBy(
+  states: Readonly<Record<string, string>>,
+  scenario: string,
+  request: Partial<TestOptions> = {},
+): Promise<readonly string[]> {
+  const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
+  if (verdict === undefined || verdict.differences.length > 0) throw new Error('it did not go as expected');
+  return verdict.warnings;
+}
+
+function inWords(detail: DifferenceDetail): string {
+  switch (detail.kind) {
+    case 'trouble':
+      return detail.message;
+    case 'parts':
+      return `${detail.matcher} ${detail.part}, not ${JSON.stringify(detail.actual)}`;
+    default:
+      return `${JSON.stringify(detail.expected)}, not ${JSON.stringify(detail.actual)}`;
+  }
+}
+
+/** What the scenarios of a folder took of its workflow. */
+export async function coverageIn(folder: string) {
+  const coverages = new CoverageCollector();
+  await verdictsIn(folder, { coverages });
+  const [coverage] = await coverages.collect();
+  if (coverage === undefined) throw new Error('nothing was played');
+  return coverage;
+}

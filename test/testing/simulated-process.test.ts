@@ -1,0 +1,89 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ClaudeTurn } from '../../src/core/due.ts';
+import type { Event } from '../../src/core/event.ts';
+import type { World } from '../../src/engine/world.ts';
+import { killable } from '../../src/runtime/killable.ts';
+import { VirtualTime } from '../../src/testing/virtual-time.ts';
+import { readScenario } from '../../src/scenario/read-scenario.ts';
+import type { TurnContext } from '../../src/turns/turn-context.ts';
+import { ReplayBackend } from '../../src/turns/replay/backend.ts';
+
+const breathe = async (): Promise<void> => {
+  for (let i = 0; i < 10; i += 1) await new Promise(setImmediate);
+};
+
+const SCOPE = { files: ['START.md'], platform: 'unix' } as const;
+
+/** A turn that writes one file after the other, in an hour each. */
+function newTurn(time: VirtualTime) {
+  const cwd = mkdtempSync(join(tmpdir(), 'raymond-life-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const desk: TurnContext = {
+    ...{ runId: 'r', runMarker: 'r/1', onActivity: undefined, scriptPath: () => null },
+    readState: () => Promise.reject(new Error('nobody asks')),
+    readScope: async () => SCOPE,
+    folderOf: () => cwd,
+    makeFolder: async () => cwd,
+  };
+  const answers = 'answers: { START: { text: t, seconds: 10800, write: { a: "1", b: "2" } } }';
+  const scenario = readScenario('a.yaml', answers, SCOPE);
+  const kill = new AbortController().signal;
+  const backend = new ReplayBackend({ context: desk, scenario, fast: false, kill, clock: time });
+  const turn: ClaudeTurn = {
+    ...{ kind: 'claude', agent: 'main', number: 1, state: 'START.md', cwd, input: null, visit: 1, attempt: 1 },
+    ...{ variables: {}, policy: [], prompt: { kind: 'state' }, preference: { model: null, effort: null } },
+    record: { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's' }, startedAt: 0 },
+    budgetMicros: null,
+  };
+  return {
+    take: () => time.during(() => backend.take(turn, 'this')),
+    has: (file: string) => existsSync(join(cwd, file)),
+  };
+}
+
+test('a turn that is under way when its life ends does nothing more', async () => {
+  const time = new VirtualTime();
+  const { take, has } = newTurn(time);
+  let isOver = false;
+  take().then(() => {
+    isOver = true;
+  });
+  while (!has('a')) await new Promise(setImmediate);
+  time.stop();
+  await breathe();
+  expect({ isOver, b: has('b') }).toStrictEqual({ isOver: false, b: false });
+});
+
+test('the same turn comes to its end if its life does not', async () => {
+  const { take, has } = newTurn(new VirtualTime());
+  expect(await take()).toMatchObject({ kind: 'answered', text: 't' });
+  expect(has('b')).toBe(true);
+});
+
+test('a world that is gone tells nothing, answers nobody and is asked for nothing', async () => {
+  const gone = new AbortController();
+  const done: string[] = [];
+  let finish = (): void => {};
+  const world: World = {
+    prepare: () => Promise.reject(new Error('it was asked')),
+    take: () => Promise.reject(new Error('it was asked')),
+    save: () => new Promise((saved) => (finish = saved)),
+    tell: (events) => void done.push(...events.map(({ kind }) => kind)),
+  };
+  const staged = killable(world, gone.signal);
+  const said: Event = { kind: 'run_resumed', at: 0, options: {} as never };
+  staged.tell([said]);
+  staged.save([]).then(() => done.push('saved'));
+  gone.abort();
+  finish();
+  staged.tell([said]);
+  staged.prepare({} as never).then(
+    () => done.push('prepared'),
+    () => done.push('failed'),
+  );
+  await breathe();
+  expect(done).toStrictEqual(['run_resumed']);
+});

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { readScenario } from '../../src/scenario/read-scenario.ts';
+import { listCannedActions } from '../../src/turns/replay/canned-actions.ts';
+
+test('a folder that an answer makes is made by a command, as Claude Code would make it', () => {
+  const { answers: parts } = readScenario('a.yaml', 'answers: { START: { write: { inbox/: , a.txt: b } } }', {
+    files: ['START.md'],
+    platform: 'unix',
+  });
+  const answer = parts.get('START.md')?.cases[0]?.visits[0]?.[0];
+  expect(answer && listCannedActions(answer)).toStrictEqual([
+    { doing: { kind: 'uses', tool: 'Bash', detail: 'mkdir -p inbox/' }, file: ['inbox/', ''], denied: false },
+    { doing: { kind: 'uses', tool: 'Write', detail: 'a.txt' }, file: ['a.txt', 'b'], denied: false },
+  ]);
+});

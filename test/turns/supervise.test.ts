@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { type SupervisedProcess, supervise } from '../../src/turns/supervise.ts';
+
+/** A process on paper: it exits when it is ended, or when the test says so. */
+function paperProcess(
+  more: Partial<SupervisedProcess<string>> = {},
+): SupervisedProcess<string> & { exit: (how: string) => void } {
+  let exit: (how: string) => void = () => {};
+  const exited = new Promise<string>((resolve) => {
+    exit = resolve;
+  });
+  const end = async () => exit('ended');
+  const kill = new AbortController().signal;
+  return { exited, lastOutputMs: async () => 0, timeoutMs: null, grace: null, kill, terminate: end, exit, ...more };
+}
+
+describe('attend', () => {
+  test('waits for a process that ends by itself', async () => {
+    const watch = paperProcess({ timeoutMs: 600_000 });
+    watch.exit('done');
+    expect(await supervise(watch)).toStrictEqual({ exit: 'done', ending: 'itself' });
+  });
+
+  test('ends a process that is silent for too long', async () => {
+    expect(await supervise(paperProcess({ timeoutMs: 40 }))).toStrictEqual({ exit: 'ended', ending: 'timeout' });
+  });
+
+  test('leaves a process alone as long as it is heard of', async () => {
+    let looks = 0;
+    const watch = paperProcess({
+      timeoutMs: 40,
+      lastOutputMs: async () => {
+        looks++;
+        if (looks === 30) watch.exit('done');
+        return looks;
+      },
+    });
+    expect(await supervise(watch)).toStrictEqual({ exit: 'done', ending: 'itself' });
+  });
+
+  test('ends a process that will not leave after its last word, however long its timeout', async () => {
+    const watch = paperProcess({ timeoutMs: 600_000, grace: { ms: 40, isDone: () => true } });
+    expect(await supervise(watch)).toStrictEqual({ exit: 'ended', ending: 'hung' });
+  });
+
+  test('ends a process when it is told to, also if that was before', async () => {
+    const kill = new AbortController();
+    const waiting = supervise(paperProcess({ kill: kill.signal }));
+    kill.abort();
+    expect(await waiting).toStrictEqual({ exit: 'ended', ending: 'stopped' });
+    expect(await supervise(paperProcess({ kill: kill.signal }))).toStrictEqual({ exit: 'ended', ending: 'stopped' });
+  });
+});

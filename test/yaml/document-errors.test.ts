@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { parseYamlDocument } from '../../src/yaml/document.ts';
+
+/** What is said about a text that is no YAML, without what is always said. */
+function faultsOf(text: string): readonly string[] {
+  const read = parseYamlDocument(text);
+  if ('value' in read) return [];
+  return read.map(
+    ({ line, column, message }) => `${line}:${column} ${message.replace('this is not valid YAML: ', '')}`,
+  );
+}
+
+const TAIL = '  - name: a\n    expect: { result: x }\n  - name: b\n    expect:\n      path: [START]\n';
+const TOO_DEEP =
+  'this is indented further than the line before it, which has its value already: indent it as far as that line';
+
+describe('one mistake is told once, with what to do about it', () => {
+  test.each([
+    [`answers:\n  START.md: x\nscenarios\n${TAIL}`, '3:1 there is no colon behind this key: write `scenarios:`'],
+    ['answers\n  START.md: x\n', '1:1 there is no colon behind this key: write `answers:`'],
+    [
+      'answers:\n  START.md\n    text: a\n    write: { a: b }\n',
+      '2:3 there is no colon behind this key: write `START.md:`',
+    ],
+    ['input: x\nscenarios\n', '2:1 there is no colon behind this key: write `scenarios:`'],
+    ['scenarios:\n  - name a\n    expect: { result: x }\n', '2:5 there is no colon behind this key: write `name:`'],
+    ['answers:\n  START.md: x\n   FIX.md: y\nexpect: {}\n', `3:4 ${TOO_DEEP}`],
+    [
+      'scenarios:\n  - name: a\n    # why\n\n     expect: {}\n',
+      '5:6 this is indented otherwise than what it stands beside: indent both alike',
+    ],
+    ['answers:\n  START.md: "abc\n  FIX.md: x\nexpect: {}\n', '2:13 this `"` is never closed: write its `"`'],
+    [
+      'answers:\n  START.md: { text: <result>{{x}}</result> }\n',
+      '2:29 brackets and braces mean something in YAML: put quotes around the whole value',
+    ],
+    ['answers:\n  START.md: {a: b}}\n  FIX.md: x\n', '2:19 nothing before this bracket opens it'],
+    [
+      'answers:\n  START.md: "x" y\n  FIX.md: x\n',
+      '2:17 this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
+    ],
+  ])('%j', (text, fault) => {
+    expect(faultsOf(text)).toStrictEqual([fault]);
+  });
+
+  test('keys that are given twice are all told', () => {
+    expect(faultsOf('input: a\ninput: b\nname: c\nname: d\n')).toStrictEqual([
+      '2:1 the key `input` is given twice: keep one of them',
+      '4:1 the key `name` is given twice: keep one of them',
+    ]);
+  });
+});
