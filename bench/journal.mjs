@@ -15,7 +15,7 @@ export async function measureJournal({ load, workshop, quick }) {
   const place = workshop();
   const layout = layoutOf(join(place, '.raymond'));
   const id = await write(load, layout, place, steps);
-  const { size } = statSync(layout.journal(id));
+  const { size } = statSync(layout.journalFile(id));
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < ROUNDS; round += 1) {
     const start = performance.now();
@@ -31,14 +31,14 @@ export async function measureJournal({ load, workshop, quick }) {
 
 /** Saves the steps of one agent that goes round and round, then takes the state file back to before the first. */
 async function write(load, layout, place, steps) {
-  const [{ DEFAULT_OPTIONS, newRun }, { opening, step }, { createRun }] = await Promise.all(
+  const [{ DEFAULT_OPTIONS, newRun }, { initialEvents, step }, { createRun }] = await Promise.all(
     ['core/run.js', 'core/step.js', 'store/store.js'].map(load),
   );
   const workflow = { name: 'bench', path: place, platform: 'unix' };
   const start = { id: 'bench', workflow, startedAt: 0, options: DEFAULT_OPTIONS, cwd: place, input: null };
   let run = newRun({ ...start, state: 'START.sh' });
-  const store = await createRun(layout, run, opening(run));
-  const [state, kept] = [layout.state(run.id), join(place, 'kept.json')];
+  const store = await createRun(layout, run, initialEvents(run));
+  const [state, kept] = [layout.stateFile(run.id), join(place, 'kept.json')];
   copyFileSync(state, kept);
   for (let done = 0; done < steps; done += BATCH) {
     const taken = [];

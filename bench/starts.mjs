@@ -8,7 +8,7 @@ const WARM_UP = 20;
 
 const [modules, place, script, count] = process.argv.slice(2);
 const { startCommand } = await import(new URL('process/start.js', modules));
-const { MARKER } = await import(new URL('process/command.js', modules));
+const { MARKER_VARIABLE } = await import(new URL('process/command.js', modules));
 
 const times = [];
 const env = { ...process.env };
@@ -20,7 +20,12 @@ for (let turn = 0; turn < Number(count); turn += 1) {
   const dir = join(place, String(turn));
   mkdirSync(dir);
   writeFileSync(join(dir, 'stdin'), '');
-  const command = { file: '/bin/bash', args: [script], cwd: place, env: { ...env, [MARKER]: `bench/${turn}` } };
+  const command = {
+    file: '/bin/bash',
+    args: [script],
+    cwd: place,
+    env: { ...env, [MARKER_VARIABLE]: `bench/${turn}` },
+  };
   await (await startCommand(dir, command)).exited;
 }
 clearInterval(alive);

@@ -9,8 +9,8 @@ const RULES = { policy: [], maxVisits: null };
 
 /** Every agent has a turn on record; the last of the crowd is the one that moves. */
 async function newCrowd(load, crowd) {
-  const [{ DEFAULT_OPTIONS, newRun }, { newAgent }, { step }, { Agenda }, { changeOf }] = await Promise.all(
-    ['core/run.js', 'core/agent.js', 'core/step.js', 'core/agenda.js', 'store/change.js'].map(load),
+  const [{ DEFAULT_OPTIONS, newRun }, { newAgent }, { step }, { TurnScheduler }, { changeOf }] = await Promise.all(
+    ['core/run.js', 'core/agent.js', 'core/step.js', 'core/turn-scheduler.js', 'store/change.js'].map(load),
   );
   const workflow = { name: 'w', path: '/w', platform: 'unix' };
   const start = { id: 'r', workflow, startedAt: 0, options: DEFAULT_OPTIONS, state: 'W.sh', cwd: '/', input: null };
@@ -18,17 +18,17 @@ async function newCrowd(load, crowd) {
   const [main] = alone.agents;
   const worker = (_, index) => newAgent({ ...main, id: `main_w${index + 1}`, parent: 'main', since: 0 });
   let run = { ...alone, agents: [main, ...Array.from({ length: crowd - 1 }, worker)] };
-  const agenda = new Agenda(run);
+  const agenda = new TurnScheduler(run);
   const last = run.agents.at(-1).id;
   const take = (signal) => {
     const next = step(run, { at: 1, ...signal });
     changeOf(run, next);
     run = next.run;
-    agenda.follow(signal, run);
+    agenda.update(signal, run);
   };
   const begin = (agent) => {
     take({ kind: 'began', agent, sessionId: 's', rules: RULES, warnings: [] });
-    agenda.attend(agent);
+    agenda.markStarted(agent);
   };
   const answer = { kind: 'answered', cost: null, denials: [], folders: {}, scope: SCOPE, text: '<reset>W</reset>' };
   for (const { id } of alone.agents.length === crowd ? alone.agents : run.agents) begin(id);

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const [{ runWorkflow }, { formatEvent }, { renderLiveView }, { EMPTY_VIEW, applyEvents, applyActivities }] = await Promise.all(
-  ['index.js', 'events/format.js', 'terminal/live/render.js', 'terminal/live/view.js'].map(
-    (file) => import(new URL(`../build/${file}`, import.meta.url)),
-  ),
-);
+const [{ runWorkflow }, { formatEvent }, { renderLiveView }, { EMPTY_VIEW, applyEvents, applyActivities }] =
+  await Promise.all(
+    ['index.js', 'events/format.js', 'terminal/live/render.js', 'terminal/live/view.js'].map(
+      (file) => import(new URL(`../build/${file}`, import.meta.url)),
+    ),
+  );
 
 const SIZE = { columns: 84, rows: 18, colour: true };
 const INKS = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configSchema } from '../build/config/schema.js';
 import { scenarioSchema } from '../build/scenario/json-schema.js';
-import { frontmatterSchema } from '../build/workflow/frontmatter-schema.js';
+import { frontmatterSchema } from '../build/workflow/frontmatter-keys.js';
 
 const folder = join(import.meta.dirname, '..', 'schemas');
 const schemas = { frontmatter: frontmatterSchema(), scenario: scenarioSchema(), config: configSchema() };

@@ -7,7 +7,7 @@ import { DEFAULT_OPTIONS } from '../src/core/run.ts';
 import { step } from '../src/core/step.ts';
 import { applyChange, changeOf } from '../src/store/change.ts';
 import { parseSavedRun, serializeSavedRun, validateRun } from '../src/store/state-file.ts';
-import { explainFailure } from '../src/turns/claude/explain.ts';
+import { explainFailure } from '../src/turns/claude/failure.ts';
 import * as fields from './docs/fields.ts';
 import { linksOf } from './docs/links.ts';
 import { ANYTHING, canBeSaid, isFoundUnder, sourceTexts } from './docs/messages.ts';

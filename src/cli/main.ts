@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { setImmediate } from 'node:timers/promises';
 import { EXIT, errorCodeOf } from '../errors.ts';
-import { runCli } from './run-cli.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { openProcessTerminal } from '../terminal/process-terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { runCli } from './run-cli.ts';
 
 process.exitCode = await main();
 

@@ -1,15 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { editDistance, nearest } from '../core/nearest.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { COMMAND_TABLE } from './command-table.ts';
-import type { CommandHandler, CommandSpec } from './command.ts';
-import { INTRODUCTION, renderCommandHelpFooter, renderHelpFooter } from './help.ts';
-import { HelpLayout } from './help-layout.ts';
-import { COMMAND_NAMES, findSimilarCommands } from './command-names.ts';
+import { resolvePackageFile } from '../package-files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { CommandHandler, CommandSpec } from './command.ts';
+import { COMMAND_TABLE } from './command-table.ts';
+import { HelpLayout, INTRODUCTION, renderCommandHelpFooter, renderHelpFooter } from './help.ts';
 import { SEE_HELP_HINT, usageError } from './usage-error.ts';
-import { readPackageVersion } from './version.ts';
 
 /** The command line in front of a terminal: give it words, it gives back an exit code. */
 export function createProgram(
@@ -109,4 +108,33 @@ function refuseExtraArgument(name: string, { args, registeredArguments: declared
 function redirectOutput(command: Command, { out }: Terminal, layout: HelpLayout): void {
   command.exitOverride().configureOutput({ writeOut: out, writeErr: () => {} });
   command.createHelp = () => layout;
+}
+
+/** Every word that is a command. */
+const COMMAND_NAMES: readonly string[] = COMMAND_TABLE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+
+/** The commands that a mistyped or unfinished word may stand for: all that are equally near, each by one name. */
+function findSimilarCommands(word: string): readonly string[] {
+  const typed = word.toLowerCase();
+  return COMMAND_TABLE.flatMap(({ name, aliases = [] }) => {
+    const names = [name, ...aliases];
+    return names.find((each) => isSimilar(typed, each)) ?? [];
+  });
+}
+
+function isSimilar(word: string, name: string): boolean {
+  if (word.length >= MIN_PREFIX_LETTERS && name.startsWith(word)) return true;
+  const best = nearest(word, COMMAND_NAMES);
+  return best !== undefined && editDistance(word, name) === editDistance(word, best);
+}
+
+/** With fewer, too many words begin alike. */
+const MIN_PREFIX_LETTERS = 3;
+
+/** The version of this package. */
+function readPackageVersion(): string {
+  return String(
+    (JSON.parse(readFileSync(resolvePackageFile('package.json'), 'utf8')) as { readPackageVersion: unknown })
+      .readPackageVersion,
+  );
 }

@@ -2,15 +2,14 @@ import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import { readRunEvents } from '../runtime/project-files.ts';
 import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
+import { createLiveReporter } from '../terminal/live/live-reporter.ts';
+import { createPlainReporter, createQuietReporter, type Reporter } from '../terminal/reporter.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { ParsedOptions } from './command.ts';
 import { openLogFile } from './log-file.ts';
-import { ReportedTroubles } from './reported-troubles.ts';
-import { reportRunEnd } from './reports/run-end.ts';
-import type { Reporter } from '../terminal/reporter.ts';
-import { chooseReporter } from './choose-reporter.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { usageError } from './usage-error.ts';
 import { getTextOption } from './parsed-options.ts';
+import { reportRunEnd } from './reports/run-end.ts';
+import { usageError } from './usage-error.ts';
 
 /** Sets a run going, shows it, and waits for its end. */
 export async function runAndReport(
@@ -88,3 +87,27 @@ const isSkippingPermissions = (event: Event): boolean =>
 
 const SKIP_PERMISSIONS_WARNING =
   'warning: Claude Code may do anything without asking. Use this only with workflows you trust, in a place you can lose.';
+
+/** The show that suits the terminal and the words: a live view for people, plain lines for all else. */
+function chooseReporter(options: ParsedOptions, { screen, err }: Terminal): Reporter {
+  const verbose = options.verbose === true;
+  if (options.quiet) return createQuietReporter(err);
+  return screen === null || options.events ? createPlainReporter(err, verbose) : createLiveReporter(screen, verbose);
+}
+
+const TROUBLE_KINDS: ReadonlySet<Event['kind']> = new Set(['agent_failed', 'agent_paused']);
+const PROGRESS_KINDS: ReadonlySet<Event['kind']> = new Set(['turn_started', 'transition', 'agent_resumed']);
+
+/** Remembers whose trouble was the last that the user has read: it need not be told to him again right after. */
+class ReportedTroubles {
+  private readonly agents = new Set<string>();
+
+  observe(event: Event): void {
+    if (PROGRESS_KINDS.has(event.kind)) this.agents.clear();
+    if (TROUBLE_KINDS.has(event.kind) && 'agent' in event) this.agents.add(event.agent);
+  }
+
+  get agentIds(): ReadonlySet<string> {
+    return this.agents;
+  }
+}

@@ -1,6 +1,6 @@
 import { EXIT, RaymondError } from '../errors.ts';
-import { createProgram } from './program.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { createProgram } from './program.ts';
 
 /** The whole command: words in, exit code out. Errors that the user can mend are told here and nowhere else. */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {

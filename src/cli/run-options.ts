@@ -6,8 +6,8 @@ import type { Options } from '../core/run.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { findConfigFile } from '../runtime/project-files.ts';
 import type { ParsedOptions } from './command.ts';
-import { usageError } from './usage-error.ts';
 import { getCountOption, getNumberOption, getRepeatedOption, getTextOption } from './parsed-options.ts';
+import { usageError } from './usage-error.ts';
 
 /** The options of a run that were given in words; what was not given is left out. */
 export function parseRunOptions(parsed: ParsedOptions, cwd: string): Partial<Options> {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { resolvePackageFile } from '../package-files.ts';
-import { quoteShellArgument } from './shell-quote.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const MAIN_FILE = resolvePackageFile('dist/raymond.js');
@@ -15,3 +14,7 @@ export function findRaymondCommand(folder: string, { env }: Pick<Terminal, 'env'
   const relativePath = relative(folder, MAIN_FILE);
   return `node ${quoteShellArgument(relativePath.length < MAIN_FILE.length ? relativePath : MAIN_FILE)}`;
 }
+
+/** A word as a shell takes it for one. */
+export const quoteShellArgument = (word: string): string =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -4,9 +4,8 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Options } from '../core/run.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { type FindKeyLine, locateConfigKeys } from './key-lines.ts';
 import { type ConfigValue, SETTINGS } from './settings.ts';
-import { formatTomlValue } from './toml-value.ts';
+import { type FindKeyLine, formatTomlValue, locateConfigKeys } from './toml.ts';
 
 /** A config file that is right. */
 export interface Config {
@@ -104,3 +103,31 @@ const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const configError = (message: string, cause?: unknown): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint: 'Correct the config file and try again.', cause });
+
+/** One option or variable as it is in force, and where it comes from. */
+export interface EffectiveSetting {
+  readonly name: string;
+  /** Null where the default cannot be written down; `note` then says what it means. */
+  readonly value: ConfigValue | null;
+  readonly note: string | null;
+  readonly source: 'default' | 'config';
+  /** The line of the config file that sets it; null for a default. */
+  readonly line: number | null;
+}
+
+/** What is in force for a run that is started now without any option on its command line. */
+export function listEffectiveSettings(config: Config | null): {
+  readonly options: readonly EffectiveSetting[];
+  readonly vars: readonly EffectiveSetting[];
+} {
+  const options = Object.entries(SETTINGS).map(([name, { sample, whenOmitted }]): EffectiveSetting => {
+    const value = config?.raymond.get(name);
+    if (config && value !== undefined)
+      return { name, value, note: null, source: 'config', line: config.lineOf('raymond', name) };
+    return { name, value: whenOmitted === null ? sample : null, note: whenOmitted, source: 'default', line: null };
+  });
+  const vars = [...(config?.vars ?? [])].map(([name, value]): EffectiveSetting => {
+    return { name, value, note: null, source: 'config', line: config?.lineOf('vars', name) ?? null };
+  });
+  return { options, vars };
+}

@@ -1,4 +1,4 @@
-import { VARIABLE_NAME_SCHEMA } from '../core/variable-shape.ts';
+import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** The config file as JSON Schema, for editors: exactly what `parseConfig` takes. */

@@ -1,5 +1,5 @@
 import { SETTINGS, type Setting } from './settings.ts';
-import { formatTomlValue } from './toml-value.ts';
+import { formatTomlValue } from './toml.ts';
 
 /** A config file with every option explained and none set: an option is a `#` without a blank behind it. */
 export function configTemplate(): string {

@@ -1,7 +1,7 @@
-import { resolveState, type Scope } from './state-names.ts';
 import { implicitTag, isSameState, type Policy, permits } from './policy.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
+import { resolveState, type Scope } from './state-names.ts';
 import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute, readTags, type Tag } from './tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
 import type { TransitionTarget } from './transitions/transition.ts';

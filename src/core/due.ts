@@ -1,9 +1,9 @@
 import { type Agent, type RunningTurn, type TurnPrompt, visitCount } from './agent.ts';
 import { expectedMicros } from './ledger.ts';
-import { isPrompt } from './state-names.ts';
 import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Run } from './run.ts';
+import { isPrompt } from './state-names.ts';
 import { promptVariables } from './variables.ts';
 
 /** Which turn of a run is meant. */

@@ -1,14 +1,14 @@
 import { type Agent, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
+import { addAgents, indexOfAgent } from './agent-index.ts';
 import { interpretAnswer, type ResolvedTag } from './answer.ts';
 import type { Event, Step } from './event.ts';
 import { nextWorkerId } from './ids.ts';
-import { isPrompt, type Scope } from './state-names.ts';
 import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
-import { addAgents, indexOfAgent } from './agent-index.ts';
 import { type Run, withAgent } from './run.ts';
+import { isPrompt, type Scope } from './state-names.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 

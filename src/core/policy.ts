@@ -1,5 +1,5 @@
-import { resolveState, type Scope } from './state-names.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
+import { resolveState, type Scope } from './state-names.ts';
 import type { Tag } from './tag.ts';
 import { type TagName, TRANSITIONS } from './transitions/index.ts';
 

@@ -1,6 +1,6 @@
-import { runsOn, type Scope } from './state-names.ts';
 import { hasOpenState, type Policy, type PolicyEntry } from './policy.ts';
 import type { AnswerProblem } from './problem.ts';
+import { runsOn, type Scope } from './state-names.ts';
 import { TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
 
 /** The short message that asks for a proper tag in the same conversation. It never repeats the prompt. */

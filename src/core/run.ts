@@ -1,8 +1,8 @@
 import { type Agent, newAgent } from './agent.ts';
-import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
-import type { Platform } from './state-names.ts';
-import type { Position, Preference } from './position.ts';
 import { indexOfAgent, replaceAgent } from './agent-index.ts';
+import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
+import type { Position, Preference } from './position.ts';
+import type { Platform } from './state-names.ts';
 
 export const RUN_VERSION = 1;
 

@@ -1,8 +1,8 @@
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
-import type { Scope } from './state-names.ts';
 import type { Rules } from './policy.ts';
 import type { Options } from './run.ts';
+import type { Scope } from './state-names.ts';
 
 interface AgentSignal {
   readonly at: number;

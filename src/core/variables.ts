@@ -1,6 +1,6 @@
 import type { Agent } from './agent.ts';
-import type { Platform } from './state-names.ts';
 import type { Run } from './run.ts';
+import type { Platform } from './state-names.ts';
 
 /** The run's own variables, besides `input`, which is an attribute of the language. */
 const RUN_VARIABLES = ['result', 'workflow_id', 'agent_id', 'state'];
@@ -28,3 +28,16 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
   };
 }
+
+/**
+ * The names that a variable may have, in the words of JSON Schema, for the schemas that editors read. The rule itself is
+ * `variableProblem`, as it is on Unix; a test holds the two equal.
+ */
+export const VARIABLE_NAME_SCHEMA = {
+  not: {
+    anyOf: [
+      { enum: ['result', 'workflow_id', 'agent_id', 'state', '__proto__'] },
+      { pattern: '^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS)$|^(LD|DYLD|RAYMOND)_|\\u0000' },
+    ],
+  },
+} as const;

@@ -1,10 +1,9 @@
-import type { Edge, EdgeTarget, Graph, GraphNode } from '../graph/graph.ts';
-import { prove } from '../graph/proof.ts';
-import { collectTransitions } from '../graph/transitions.ts';
 import type { Run } from '../core/run.ts';
-import type { TransitionCounter } from './transition-counter.ts';
-import { orderByDiscovery } from './order.ts';
+import { collectTransitions, type Edge, type EdgeTarget, type Graph, type GraphNode } from '../graph/graph.ts';
+import { prove } from '../graph/proof.ts';
 import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAgent, StateShape } from './diagram.ts';
+import { orderByDiscovery } from './order.ts';
+import type { TransitionCounter } from './transition-counter.ts';
 
 /** Which ways were taken how often, and what was done in each state. */
 export type OverlayCounts = Pick<TransitionCounter, 'states' | 'transitionCounts'>;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { LintFinding } from '../lint/lint.ts';
-import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { formatCount } from '../events/format.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
+import type { LintFinding } from '../lint/lint.ts';
 import { resolvePackageFile } from '../package-files.ts';
-import { buildStateCards, listPageArrows, listWorkflowFindings } from './state-cards.ts';
+import type { Diagram, DiagramShape } from './diagram.ts';
 import { escapeMarkup, escapeScriptData } from './escape.ts';
 import { renderLegend } from './legend.ts';
 import { renderGraphPage } from './page-template.ts';
-import type { Diagram, DiagramShape } from './diagram.ts';
+import { buildStateCards, listPageArrows, listWorkflowFindings } from './state-cards.ts';
 import { toSvg } from './svg.ts';
 
 /** What a page tells besides the picture. */

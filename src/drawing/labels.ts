@@ -1,7 +1,7 @@
-import { shorten } from '../terminal/text-width.ts';
 import { formatCount, formatDollars, formatElapsed } from '../events/format.ts';
-import { replaceInvisible } from './escape.ts';
+import { shorten } from '../terminal/text-width.ts';
 import type { Arrow, PresentAgent, StateShape } from './diagram.ts';
+import { replaceInvisible } from './escape.ts';
 
 /** What a run did in a state, in a line: `3 visits, 12.4s, $0.31`; null if it was never there. */
 export function formatVisitSummary({ tally }: StateShape): string | null {

@@ -1,5 +1,5 @@
-import { isUnvisited, splitByFailure } from './labels.ts';
 import { type ArrowKind, type Diagram, type DiagramShape, isStateShape, type StateShape } from './diagram.ts';
+import { isUnvisited, splitByFailure } from './labels.ts';
 
 const SHAPE_DESCRIPTIONS: Readonly<Partial<Record<DiagramShape['kind'], string>>> = {
   prompt: 'prompt for Claude Code',

@@ -1,12 +1,4 @@
 import {
-  explainUnenterable,
-  formatAgentLines,
-  formatArrowLabel,
-  isUnvisited,
-  listShapeNotes,
-  splitByFailure,
-} from './labels.ts';
-import {
   type Arrow,
   type ArrowKind,
   type Diagram,
@@ -15,6 +7,14 @@ import {
   isStateShape,
   type StateShape,
 } from './diagram.ts';
+import {
+  explainUnenterable,
+  formatAgentLines,
+  formatArrowLabel,
+  isUnvisited,
+  listShapeNotes,
+  splitByFailure,
+} from './labels.ts';
 
 /** A picture as text that Mermaid draws. The same picture always gives the same text. */
 export function toMermaid({ shapes, arrows, hasRun }: Diagram): string {

@@ -1,11 +1,11 @@
-import type { LintFinding } from '../lint/lint.ts';
-import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { formatPolicyTag } from '../core/reminder.ts';
 import type { State } from '../core/state.ts';
 import { formatCount } from '../events/format.ts';
+import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import type { LintFinding } from '../lint/lint.ts';
+import { type Diagram, isStateShape, type StateShape } from './diagram.ts';
 import { replaceInvisible } from './escape.ts';
 import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './labels.ts';
-import { type Diagram, isStateShape, type StateShape } from './diagram.ts';
 import { formatShapeTitle } from './svg.ts';
 
 /** Everything that the page tells about one state; plain data, which the page shows as text. */

@@ -1,8 +1,8 @@
-import { FONT_SCALE } from './graphviz-attributes.ts';
-import { escapeMarkup } from './escape.ts';
-import { explainUnenterable, formatAgentLines, formatArrowLabel, formatVisitSummary, shortenLabel } from './labels.ts';
-import { toGraphviz } from './graphviz.ts';
 import { type Arrow, type Diagram, type DiagramMarker, type DiagramShape, isStateShape } from './diagram.ts';
+import { escapeMarkup } from './escape.ts';
+import { toGraphviz } from './graphviz.ts';
+import { FONT_SCALE } from './graphviz-attributes.ts';
+import { explainUnenterable, formatAgentLines, formatArrowLabel, formatVisitSummary, shortenLabel } from './labels.ts';
 
 /** A picture as an SVG document. Graphviz, which lays it out, is large and loaded only here. */
 export async function toSvg(diagram: Diagram): Promise<string> {

@@ -1,9 +1,9 @@
-import { TurnScheduler } from '../core/turn-scheduler.ts';
 import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
 import type { AppliedStep } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { step } from '../core/step.ts';
+import { TurnScheduler } from '../core/turn-scheduler.ts';
 import type { Inbox } from './inbox.ts';
 import type { World } from './world.ts';
 

@@ -1,11 +1,11 @@
 import type { SessionUse } from '../core/agent.ts';
 import type { AgentStarted, Event, TurnEnded, TurnStarted } from '../core/event.ts';
 import { DEFAULT_OPTIONS, type Options } from '../core/run.ts';
+import { formatDollars, formatElapsed, formatEvent, formatLocalTime } from './format.ts';
+import { formatChangedFlags } from './option-flags.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
-import { formatChangedFlags } from './option-flags.ts';
 import type { StyledLine } from './turn-renderer.ts';
-import { formatDollars, formatElapsed, formatEvent, formatLocalTime } from './format.ts';
 
 /** A line about a whole run, or about one of its agents. */
 export interface LogLine extends StyledLine {

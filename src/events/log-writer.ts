@@ -1,5 +1,5 @@
-import type { Colorizer } from './text-style.ts';
 import type { LogLine } from './event-renderer.ts';
+import type { Colorizer } from './text-style.ts';
 
 const INDENT = '  ';
 

@@ -1,8 +1,13 @@
 import type { Agent } from '../core/agent.ts';
 import type { Event } from '../core/event.ts';
 import { microsToUsd } from '../core/ledger.ts';
+import { isLive } from '../core/observed-status.ts';
+import type { Session } from '../core/position.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT } from '../errors.ts';
+import { describeNextSteps, type RunSituation } from './next-steps.ts';
+import type { RunHistory } from './run-history.ts';
+import { computeWorkMs } from './work-time.ts';
 
 const EXIT_CODES = {
   running: EXIT.paused,
@@ -53,3 +58,67 @@ function createAgentResult({ id, state, phase }: Agent): unknown {
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
   };
 }
+
+/** Where a run stands, as one document. Names and words are those of the document that a run ends with. */
+export function createStatusDocument(situation: RunSituation, history: RunHistory, now: number): unknown {
+  const { run, observedStatus, owner } = situation;
+  const { waitsFor, commands } = describeNextSteps(situation, now);
+  const { budgetMicros, maxIterations } = run.options;
+  return {
+    run_id: run.id,
+    name: run.name,
+    workflow: run.workflow.name,
+    workflow_path: run.workflow.path,
+    status: observedStatus,
+    owner,
+    started_at: formatIso(run.startedAt),
+    worked_ms: computeWorkMs(history.worked, findWorkEndMs(situation, history, now)),
+    cost_usd: microsToUsd(run.ledger.spentMicros),
+    estimated_usd: microsToUsd(run.ledger.estimatedMicros),
+    budget_usd: budgetMicros === null ? null : microsToUsd(budgetMicros),
+    iterations: run.iterations,
+    max_iterations: maxIterations,
+    agents: run.agents.map((agent) => createAgentStatus(agent, history)),
+    transitions: history.transitions.map(({ at, agent, state, tag, to, costMicros }) => {
+      return { at: formatIso(at), agent, from: state, tag, to, cost_usd: microsToUsd(costMicros) };
+    }),
+    waits_for: waitsFor.join(' '),
+    next: commands[0]?.command ?? null,
+  };
+}
+
+/** Up to when a run was at work: until now if somebody drives it, else until it was last heard of. */
+export const findWorkEndMs = ({ observedStatus }: RunSituation, { worked }: RunHistory, now: number): number =>
+  isLive(observedStatus) ? now : (worked.life?.lastAt ?? now);
+
+/** The conversation that an agent is in; null if it has none yet. */
+export function getSessionId({ phase, session }: Agent): string | null {
+  if (phase.kind === 'running' && phase.turn.session !== null) return phase.turn.session.id;
+  return getOpenSessionId(session);
+}
+
+/** A branch has no id before its first turn. */
+const getOpenSessionId = (session: Session | null): string | null => (session?.kind === 'open' ? session.id : null);
+
+function createAgentStatus(agent: Agent, { agents }: RunHistory): unknown {
+  const { id, parent, state, phase, stack, turns, costMicros } = agent;
+  const { turnsMs = 0, lastAt = null } = agents.get(id) ?? {};
+  const since = phase.kind === 'running' ? phase.turn.startedAt : lastAt;
+  return {
+    id,
+    parent,
+    status: phase.kind,
+    state,
+    since: since === null ? null : formatIso(since),
+    until: phase.kind === 'sleeping' ? formatIso(phase.untilMs) : null,
+    result: phase.kind === 'ended' ? phase.result : null,
+    error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
+    session_id: getSessionId(agent),
+    stack: stack.map((frame) => ({ state: frame.state, session_id: getOpenSessionId(frame.session) })),
+    turns,
+    turns_ms: turnsMs,
+    cost_usd: microsToUsd(costMicros),
+  };
+}
+
+const formatIso = (at: number): string => new Date(at).toISOString();

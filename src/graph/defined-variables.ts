@@ -1,7 +1,7 @@
 import type { Edge } from './graph.ts';
-import type { StateAnalysis } from './state-analysis.ts';
 import type { Proof } from './proof.ts';
 import { type FlowMove, findMoves, MAX_PATH_STEPS, type PathStep, toOmittedStep, toPathStep } from './reachability.ts';
+import type { StateAnalysis } from './state-analysis.ts';
 import { findForkVariables, type VariableSet } from './variables.ts';
 
 /** The variables that are set in a state, whatever way led to it. */

@@ -1,15 +1,19 @@
 import { hasOpenState, implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
 import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
-import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
-import { isUnlikelyStateName } from './unlikely-names.ts';
-import type { Edge, EdgeTarget } from './graph.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
-import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
-import { type CandidateTag, expandCandidates, findMatchingStates } from './partial-names.ts';
+import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import type { Edge, EdgeTarget } from './graph.ts';
 import { formatNamePattern } from './name-pattern.ts';
+import {
+  type CandidateTag,
+  expandCandidates,
+  findMatchingStates,
+  isNameDecidedAtRuntime,
+  isUnlikelyStateName,
+} from './partial-names.ts';
+import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 import { type FilePosition, WHOLE_FILE } from './workflow-source.ts';
-import { isNameDecidedAtRuntime } from './runtime-names.ts';
 
 /** The transitions of one state: those of its policy, else those that its text mentions. */
 export function findStateEdges(

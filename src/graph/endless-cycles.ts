@@ -1,8 +1,15 @@
+import type { ControlFlow } from './control-flow.ts';
+import { findShortestCycle, findWidestCycle, type MoveLookup } from './cycle-search.ts';
+import {
+  type FlowMove,
+  findMoves,
+  type PathStep,
+  type Reachability,
+  type StackLevel,
+  toPathStep,
+} from './reachability.ts';
 import { findStronglyConnected, hasCycle } from './strongly-connected.ts';
 import { findTermination, type TerminationFacts } from './termination.ts';
-import type { ControlFlow } from './control-flow.ts';
-import { type FlowMove, findMoves, type PathStep, type Reachability, type StackLevel, toPathStep } from './reachability.ts';
-import { findShortestCycle, findWidestCycle, type MoveLookup } from './cycle-search.ts';
 
 /** A ring that an agent, or a family of agents, can get into and never out of again. */
 export interface EndlessCycle {

@@ -1,7 +1,7 @@
 import { nearest } from '../core/nearest.ts';
 import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
-import { TRANSITIONS } from '../core/transitions/index.ts';
 import type { TagMention, UnclosedMention } from '../core/tag-mentions.ts';
+import { TRANSITIONS } from '../core/transitions/index.ts';
 import { isPlaceholderName } from './placeholders.ts';
 
 /**

@@ -1,4 +1,6 @@
-import { hasUnknownPart } from '../core/tag-mentions.ts';
+import { isStateFile, stem } from '../core/state-names.ts';
+import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
+import { isPlaceholderName } from './placeholders.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 
@@ -44,3 +46,17 @@ export function expandCandidates(
     ),
   );
 }
+
+/** Whether a name that finds no state need not find one, because it stands for one that will be said. */
+export function isNameDecidedAtRuntime(name: string, { kind, explains }: StateAnalysis, names: StateResolver): boolean {
+  // Only prompts are templates: what stands in braces in a script stays as it is.
+  if (kind === 'script') return name.includes(UNKNOWN);
+  return isPlaceholderName(name) || (names.suggest(name) === null && explains(stem(name)));
+}
+
+/**
+ * Whether a value that a script might put into a tag is hardly meant for it: it is not written like a state and not like the
+ * name of one either. A script may well hold `none` in the variable that later holds the next state.
+ */
+export const isUnlikelyStateName = (state: string, { filled = false }: PlacedTag, names: StateResolver): boolean =>
+  filled && !isStateFile(state) && names.resolve(state).kind !== 'found' && names.suggest(state) === null;

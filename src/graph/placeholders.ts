@@ -1,5 +1,5 @@
-import { isForeignLanguage } from './english.ts';
 import { hasUnknownPart, stripTags } from '../core/tag-mentions.ts';
+import { isForeignLanguage } from './english.ts';
 
 /** Whether a name in a prompt only stands for the name that the agent is to choose. */
 export const isPlaceholderName = (name: string): boolean =>

@@ -1,8 +1,8 @@
 import { implicitTag, type Policy } from '../core/policy.ts';
-import { detectRequestedTags } from './requested-tags.ts';
 import { readTagMentions, type TagMention, type TagMentions, type UnclosedMention } from '../core/tag-mentions.ts';
-import { type QuotedTag, readQuotedTags } from './quoted-tags.ts';
 import { isForeignMarkup, isForeignUnclosed } from './foreign-markup.ts';
+import { type QuotedTag, readQuotedTags } from './quoted-tags.ts';
+import { detectRequestedTags } from './requested-tags.ts';
 
 /** What a prompt says about tags. */
 export interface PromptTags {

@@ -1,3 +1,4 @@
+import { buildControlFlow, type ControlFlow } from './control-flow.ts';
 import {
   type AbandonedCall,
   type EndlessCycle,
@@ -5,10 +6,9 @@ import {
   findEndlessCycles,
   findEndlessForking,
 } from './endless-cycles.ts';
-import { findTermination, type TerminationFacts } from './termination.ts';
-import { buildControlFlow, type ControlFlow } from './control-flow.ts';
 import type { Graph } from './graph.ts';
 import { findReachability, type Reachability } from './reachability.ts';
+import { findTermination, type TerminationFacts } from './termination.ts';
 
 /** What has been proved about a workflow. */
 export interface Proof {

@@ -1,6 +1,6 @@
 import type { TagName } from '../core/transitions/index.ts';
-import type { TerminationFacts } from './termination.ts';
 import type { ControlFlow, FlowExit } from './control-flow.ts';
+import type { TerminationFacts } from './termination.ts';
 import type { FilePosition } from './workflow-source.ts';
 
 /** How one state follows on another. A `back` comes after a whole call, from the caller to where it returns to. */

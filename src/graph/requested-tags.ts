@@ -1,7 +1,7 @@
 import type { Region } from '../core/markup.ts';
+import { stripTags } from '../core/tag-mentions.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { isEnglish } from './english.ts';
-import { stripTags } from '../core/tag-mentions.ts';
 import { findCodeBlocks } from './quoted-tags.ts';
 
 /**

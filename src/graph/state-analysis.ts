@@ -1,10 +1,9 @@
 import { stem } from '../core/state-names.ts';
 import type { Tag } from '../core/tag.ts';
 import type { TagName } from '../core/transitions/index.ts';
-import { createPositionLookup } from './position-lookup.ts';
+import { readScriptTags, type ScriptTags, type SureMention } from '../shell/script-tags.ts';
 import { detectExplainedPlaceholders } from './placeholders.ts';
 import { type PromptTags, readPromptTags } from './prompt-tags.ts';
-import { readScriptTags, type ScriptTags, type SureMention } from '../shell/script-tags.ts';
 import type { FilePosition, StateSource, WorkflowSource } from './workflow-source.ts';
 
 /** A tag in a state's file. */
@@ -88,3 +87,24 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
 
 const fromScript = (reading: ScriptTags) => ({ ...reading, quoted: [] });
 const fromPrompt = (reading: PromptTags) => ({ ...reading, ways: undefined, open: false });
+
+/** Says on which line and column of a text an offset is; the lines are counted when first asked for. */
+function createPositionLookup(text: string): (offset: number) => FilePosition {
+  let starts: number[] | undefined;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}

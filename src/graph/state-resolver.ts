@@ -1,4 +1,12 @@
-import { isStateFile, nearestState, type Resolution, resolveState, runsOn, type Scope, stem } from '../core/state-names.ts';
+import {
+  isStateFile,
+  nearestState,
+  type Resolution,
+  resolveState,
+  runsOn,
+  type Scope,
+  stem,
+} from '../core/state-names.ts';
 import { compileNamePattern } from './name-pattern.ts';
 
 /** Finds states by name as the language does, in constant time however many there are. */

@@ -1,9 +1,9 @@
+import { UNKNOWN } from '../core/tag-mentions.ts';
 import { findLiteralWords } from './edges.ts';
 import type { Edge } from './graph.ts';
-import { UNKNOWN } from '../core/tag-mentions.ts';
-import type { StateAnalysis } from './state-analysis.ts';
 import type { Proof } from './proof.ts';
 import { findMoves } from './reachability.ts';
+import type { StateAnalysis } from './state-analysis.ts';
 
 /** A `{{name}}` in a prompt. */
 export interface VariableUse {

@@ -1,5 +1,5 @@
-import type { Platform, Resolution } from '../core/state-names.ts';
 import type { Finding, State } from '../core/state.ts';
+import type { Platform, Resolution } from '../core/state-names.ts';
 
 /** A position in a file, counted from 1; line 0 stands for the file as a whole. */
 export interface FilePosition {

@@ -1,8 +1,8 @@
 import type { EndlessCycle } from '../graph/endless-cycles.ts';
-import { isCycleSuppressed } from './suppressed-cycles.ts';
-import type { Diagnostic, LintLevel, RuleContext } from './rule.ts';
 import { WHOLE_FILE } from '../graph/workflow-source.ts';
 import { collapseAnyState, formatStepPath } from './messages.ts';
+import type { Diagnostic, LintLevel, RuleContext } from './rule.ts';
+import { isCycleSuppressed } from './suppression.ts';
 
 /** What a rule says about a ring. */
 interface CycleMessages {

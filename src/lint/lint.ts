@@ -1,13 +1,13 @@
-import { findAllowComments } from './allow-comments.ts';
-import { findUnresolvedNames } from './unresolved-names.ts';
 import { buildGraph, newWorkflowResolver } from '../graph/build.ts';
 import type { EdgeTarget } from '../graph/graph.ts';
-import { analyzeStates } from '../graph/state-analysis.ts';
 import { prove } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
+import { analyzeStates } from '../graph/state-analysis.ts';
+import type { FilePosition, WorkflowSource } from '../graph/workflow-source.ts';
+import { findAllowComments } from './allow-comments.ts';
 import type { LintLevel, ReportedDiagnostic, RuleContext } from './rule.ts';
 import { RULES } from './rules/index.ts';
-import type { FilePosition, WorkflowSource } from '../graph/workflow-source.ts';
+import { findUnresolvedNames } from './unresolved-names.ts';
 
 /** Something that the author of a workflow should know. Line 0 stands for the file, or the workflow, as a whole. */
 export interface LintFinding extends FilePosition {

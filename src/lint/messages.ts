@@ -1,7 +1,7 @@
 import { shortenForMessage } from '../core/problem.ts';
 import type { Tag } from '../core/tag.ts';
-import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { UNKNOWN } from '../core/tag-mentions.ts';
+import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import type { PathStep } from '../graph/reachability.ts';
 
 /** A tag as a message quotes it. */

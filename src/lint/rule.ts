@@ -1,10 +1,10 @@
-import type { UnresolvedName } from './unresolved-names.ts';
 import type { Graph } from '../graph/graph.ts';
-import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { Proof } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
+import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import type { FilePosition, WorkflowSource } from '../graph/workflow-source.ts';
+import type { UnresolvedName } from './unresolved-names.ts';
 
 /** How bad it is: it will fail, it is hardly meant, it is worth knowing. */
 export type LintLevel = 'error' | 'warning' | 'info';
@@ -73,3 +73,23 @@ export function rulePerState(
 /** Whether one of these rules has found something in a file already. */
 export const isReported = ({ reported }: RuleContext, file: string, ...rules: readonly string[]): boolean =>
   (reported.get(file) ?? []).some(({ rule }) => rules.includes(rule));
+
+/** A rule about names that lead to no state for this reason; each name once in a file. */
+export function ruleForUnresolvedNames(
+  id: string,
+  kind: UnresolvedName['found']['kind'],
+  hint: (name: string, context: RuleContext) => string,
+): Rule {
+  return rulePerState(id, 'error', (analysis, context) => {
+    const seen = new Set<string>();
+    return (context.unresolvedNames.get(analysis.file) ?? []).flatMap(
+      ({ name, at, shown, level, found, hint: own }): Diagnostic[] => {
+        if (found.kind !== kind || seen.has(name)) return [];
+        seen.add(name);
+        return [
+          { file: analysis.file, at, message: `${shown}: ${found.message}`, hint: own ?? hint(name, context), level },
+        ];
+      },
+    );
+  });
+}

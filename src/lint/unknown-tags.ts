@@ -1,8 +1,8 @@
 import { blank, commentsOf, findRegions } from '../core/markup.ts';
 import { editDistance, nearest } from '../core/nearest.ts';
 import { isTagName, TAG_NAMES, type TagName } from '../core/transitions/index.ts';
-import type { StateAnalysis } from '../graph/state-analysis.ts';
 import { readPromptTags } from '../graph/prompt-tags.ts';
+import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import { readScriptTags } from '../shell/script-tags.ts';
 

@@ -1,8 +1,7 @@
-import { findSuppressedStates } from './suppressed-states.ts';
-import { findStronglyConnected } from '../graph/strongly-connected.ts';
 import type { EdgeTarget } from '../graph/graph.ts';
-import { countBrokenPaths } from './broken-paths.ts';
+import { findStronglyConnected } from '../graph/strongly-connected.ts';
 import type { RuleContext } from './rule.ts';
+import { countBrokenPaths, findSuppressedStates } from './suppression.ts';
 
 /** A state that nothing leads to. */
 export interface UnreachedState {

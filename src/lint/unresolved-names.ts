@@ -1,14 +1,12 @@
-import type { Resolution } from '../core/state-names.ts';
 import { namedStates } from '../core/policy.ts';
+import type { Resolution } from '../core/state-names.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
-import { type EmptyName, explainEmptyNames } from './empty-names.ts';
-import { isUnlikelyStateName } from '../graph/unlikely-names.ts';
-import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
-import { findMatchingStates } from '../graph/partial-names.ts';
 import { formatNamePattern } from '../graph/name-pattern.ts';
+import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from '../graph/partial-names.ts';
+import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import { type FilePosition, WHOLE_FILE } from '../graph/workflow-source.ts';
-import { isNameDecidedAtRuntime } from '../graph/runtime-names.ts';
+import { type EmptyName, explainEmptyNames } from './empty-names.ts';
 import { quoteTag } from './messages.ts';
 
 /** A name in a state's file that leads to no state, and why. */

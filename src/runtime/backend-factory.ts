@@ -4,12 +4,12 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { openScenario } from '../scenario/read-scenario.ts';
 import type { Backend } from '../turns/backend.ts';
 import { ClaudeBackend } from '../turns/claude/backend.ts';
+import { type ClaudeCode, findClaude } from '../turns/claude/find-claude.ts';
 import { claudeConfigDir } from '../turns/claude/session-file.ts';
 import { SYSTEM_CLOCK } from '../turns/clock.ts';
-import type { TurnContext } from '../turns/turn-context.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
+import type { TurnContext } from '../turns/turn-context.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { createClaudeFinder } from './claude-finder.ts';
 
 /** Who answers the prompts of a run, as its options say it. */
 export interface BackendFactory {
@@ -51,4 +51,13 @@ export async function chooseBackend(
 function relativeIfInside(path: string): string {
   const relativePath = relative(process.cwd(), path);
   return /^\.\.([/\\]|$)/.test(relativePath) || resolve(relativePath) !== path ? path : relativePath;
+}
+
+/** Looks for Claude Code once, when it is first needed. */
+export function createClaudeFinder({ claude }: Options, env: NodeJS.ProcessEnv): () => Promise<ClaudeCode> {
+  let found: Promise<ClaudeCode> | undefined;
+  return () => {
+    found ??= findClaude(claude, env);
+    return found;
+  };
 }

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readConfigOptions } from '../config/config.ts';
 import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/run.ts';
 import { RaymondError } from '../errors.ts';
-import { createClaudeFinder } from './claude-finder.ts';
-import { checkAnswer } from './doctor/answer.ts';
+import { createClaudeFinder } from './backend-factory.ts';
 import {
   errorResult,
   type HealthCheck,
@@ -11,10 +10,15 @@ import {
   type HealthCheckResult,
   warningResult,
 } from './doctor/check.ts';
-import { checkClaudeCode, checkSignIn } from './doctor/claude.ts';
-import { checkConfigFile, checkDiskSpace, checkPermissions, checkRaymondFolder } from './doctor/raymond-folder.ts';
+import { checkAnswer, checkClaudeCode, checkSignIn } from './doctor/claude.ts';
 import { checkBash, checkGit, checkNode, checkProcessLimits } from './doctor/machine.ts';
-import { checkRuns } from './doctor/runs.ts';
+import {
+  checkConfigFile,
+  checkDiskSpace,
+  checkPermissions,
+  checkRaymondFolder,
+  checkRuns,
+} from './doctor/raymond-folder.ts';
 import { findConfigFile } from './project-files.ts';
 
 /** What one check has found. */

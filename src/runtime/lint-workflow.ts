@@ -1,9 +1,9 @@
 import { join, relative, resolve } from 'node:path';
+import { readConfigOptions } from '../config/config.ts';
+import { DEFAULT_OPTIONS } from '../core/run.ts';
+import type { Platform } from '../core/state-names.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';
-import { readConfigOptions } from '../config/config.ts';
-import type { Platform } from '../core/state-names.ts';
-import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';

@@ -1,9 +1,9 @@
 import { microsToUsd } from '../core/ledger.ts';
 import { isFinished } from '../core/observed-status.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
-import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/run-list.ts';
+import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
 
-export type { RunSummary, UnreadableRun } from '../store/run-list.ts';
+export type { RunSummary, UnreadableRun } from '../store/runs.ts';
 
 /** A run as a list has it. */
 export type RunListEntry = RunSummary | UnreadableRun;

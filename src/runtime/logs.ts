@@ -2,14 +2,14 @@ import { relative } from 'node:path';
 import { didYouMean } from '../core/nearest.ts';
 import { isLive } from '../core/observed-status.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { createColorizer } from '../events/text-style.ts';
 import { LogWriter } from '../events/log-writer.ts';
+import { createColorizer } from '../events/text-style.ts';
 import { watchFile } from '../process/watch.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { observeRun } from '../store/observed-run.ts';
 import { ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
-import { observeRun } from '../store/observed-run.ts';
 import { LogFollower } from './logs/log-follower.ts';
 import { createRawRenderer, createTextRenderer, type TurnLogSource } from './logs/log-renderers.ts';
 

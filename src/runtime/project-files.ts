@@ -1,8 +1,7 @@
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
-import { findDebugFolder as findStoredDebugFolder } from '../store/debug-folder.ts';
 import { readEvents } from '../store/journal-events.ts';
-import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findRaymondFolder, layoutOf, resolveDebugFolder } from '../store/layout.ts';
 
 /** The config file of whoever works in this folder; it may not exist. */
 export const findConfigFile = (cwd = process.cwd()): string => layoutOf(findRaymondFolder(cwd)).configFile;
@@ -16,4 +15,4 @@ export async function readRunEvents(id: string, cwd = process.cwd()): Promise<re
 
 /** Where the debug files of a run are, or would be if it kept any. */
 export const findDebugFolder = ({ id, startedAt }: Run, cwd = process.cwd()): Promise<string> =>
-  findStoredDebugFolder(layoutOf(findRaymondFolder(cwd)), id, startedAt);
+  resolveDebugFolder(layoutOf(findRaymondFolder(cwd)), id, startedAt);

@@ -1,21 +1,21 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { microsToUsd } from '../core/ledger.ts';
-import { isPrompt } from '../core/state-names.ts';
-import { DEFAULT_OPTIONS, type Options, type Run } from '../core/run.ts';
 import { isLive } from '../core/observed-status.ts';
+import { DEFAULT_OPTIONS, type Options, type Run } from '../core/run.ts';
+import { isPrompt } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
-import { resolveRunId } from '../store/runs.ts';
 import { observeRun } from '../store/observed-run.ts';
+import { resolveRunId } from '../store/runs.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
 import { currentPlatform } from './platform.ts';
+import { readRunEvents } from './project-files.ts';
 import { hasTurnFiles, type RecordedAnswer, type RecordingContext, recordAnswer } from './record/answers.ts';
 import { recordExpectations } from './record/expectations.ts';
-import { fingerprintScript } from './record/fingerprint.ts';
 import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
 import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
-import { readRunEvents } from './project-files.ts';
 
 /** How a run is to be recorded. */
 export interface RecordRequest {
@@ -202,3 +202,7 @@ const missingTurnError = ({ id, options }: Run, { end }: RecordedTurn): RaymondE
       ? `The files of turn ${end.turn} of ${end.agent} are gone. Run the workflow again and record that run.`
       : 'It was run with --no-debug, which keeps nothing. Run the workflow again without it, and record that run.',
   });
+
+/** What a script is known again by: the same text has the same, however its lines end. */
+export const fingerprintScript = (text: string): string =>
+  createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 12);

@@ -6,7 +6,8 @@ import type { Signal } from '../core/signal.ts';
 import { drive } from '../engine/drive.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { EventStream } from '../events/event-stream.ts';
-import { watchStopRequests } from './watch-stop-requests.ts';
+import type { StopStage } from '../store/stop-request.ts';
+import type { RunStore } from '../store/store.ts';
 import { createWorld, type RunContext } from './world.ts';
 
 /** Where a run takes place. What is left out is taken from this process. */
@@ -113,4 +114,22 @@ function ignoreErrors(callback: () => void): void {
   try {
     callback();
   } catch {}
+}
+
+/** A look takes microseconds, and unlike notifications of changes it works on every file system. */
+const STOP_POLL_INTERVAL_MS = 250;
+
+/**
+ * Does what somebody elsewhere asks of a run that is under way here, until the function that is returned is called.
+ * The timer keeps this process alive, which nothing else does while a script runs: its end is its own, not ours.
+ */
+function watchStopRequests(store: RunStore, onStop: (stage: StopStage) => void): () => void {
+  let handled: StopStage | null = null;
+  const timer = setInterval(() => {
+    const requested = store.requestedStop();
+    if (requested === null || requested === handled) return;
+    handled = requested;
+    onStop(requested);
+  }, STOP_POLL_INTERVAL_MS);
+  return () => clearInterval(timer);
 }

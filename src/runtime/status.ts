@@ -2,8 +2,8 @@ import type { Event } from '../core/event.ts';
 import { collectHistory, type RunHistory } from '../events/run-history.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
-import { resolveRunId } from '../store/runs.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
+import { resolveRunId } from '../store/runs.ts';
 
 /** Where a run stands and how it came there. */
 export interface StatusReport extends ObservedRun {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { type Owner, ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
-import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { requestStop, type StopStage } from '../store/stop-request.ts';
 import { resumeRun } from './resume.ts';
 import type { RunEnvironment } from './run-handle.ts';

@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Event } from '../core/event.ts';
-import type { Scope } from '../core/state-names.ts';
 import type { Options, Run } from '../core/run.ts';
+import type { Scope } from '../core/state-names.ts';
 import type { World } from '../engine/world.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { DebugFiles } from '../events/debug-files.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
-import { findDebugFolder } from '../store/debug-folder.ts';
-import type { StoreLayout } from '../store/layout.ts';
+import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
 import type { RunStore } from '../store/store.ts';
 import { createTurnFolder, removeTurnFolder } from '../store/turn-folder.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { createTurnRunner, type StopControl } from '../turns/turn-runner.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { BackendFactory } from './backend-factory.ts';
-import { killable } from './killable.ts';
 import type { Runtime } from './runtime.ts';
 
 /** All that a run needs to get going. */
@@ -115,7 +113,7 @@ async function createDebugFiles(
   run: Run,
   tell: (events: readonly Event[]) => void,
 ): Promise<DebugFiles> {
-  const folder = await findDebugFolder(layout, run.id, run.startedAt);
+  const folder = await resolveDebugFolder(layout, run.id, run.startedAt);
   const { id: agent = 'main', state = '' } = run.agents[0] ?? {};
   return new DebugFiles(
     { folder, turnFolder: (turn) => layout.turnFolder(run.id, turn) },
@@ -130,3 +128,30 @@ function deleteTurnFiles(layout: StoreLayout, id: string, event: Event): void {
   const { agent, turn: number, state } = event;
   removeTurnFolder(layout, id, { agent, number, state }).catch(() => {});
 }
+
+/**
+ * A world that ends with a life: once that is gone, nothing is told any more and no answer comes, so that whoever waits
+ * for one waits for ever and does nothing else.
+ */
+export function killable(world: World, killed: AbortSignal): World {
+  const unlessKilled = <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      if (killed.aborted) return NEVER;
+      try {
+        const result = await method(...args);
+        return killed.aborted ? NEVER : result;
+      } catch (error) {
+        if (killed.aborted) return NEVER;
+        throw error;
+      }
+    };
+  };
+  return {
+    prepare: unlessKilled(world.prepare),
+    take: unlessKilled(world.take),
+    save: unlessKilled(world.save),
+    tell: (events) => (killed.aborted ? undefined : world.tell(events)),
+  };
+}
+
+const NEVER = new Promise<never>(() => {});

@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import { CONFIG_SCHEMA_FILE, configTemplate } from '../config/template.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { readPublishedSchema } from '../package-files.ts';
 import { diskError } from '../store/disk-error.ts';
 import { createFile, makePrivateFolder, replaceFile } from '../store/files.ts';
-import { readPublishedSchema } from './published-schema.ts';
 import { findConfigFile } from './project-files.ts';
 
 /** Writes a config file with every option explained, and says where. One that is there is left alone. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { asList, asMapping, type DocumentProblem, parseYamlDocument, type YamlDocument } from '../yaml/document.ts';
-import type { ScenarioFileContent } from './schema.ts';
 import { type ParsedScenario, parseScenarioDocument } from './parse-document.ts';
+import type { ScenarioFileContent } from './schema.ts';
 import { checkStateNames, type ScenarioScopes } from './state-names.ts';
 
 /** A scenario file that is YAML; whether it makes sense depends on its workflow, too. */

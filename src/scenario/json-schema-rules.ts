@@ -1,4 +1,4 @@
-import { VARIABLE_NAME_SCHEMA } from '../core/variable-shape.ts';
+import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
 import { ANSWER_CONTENT_KEYS } from './answer-schema.ts';
 import { PROMPT_ONLY_KEYS, SCRIPT_ONLY_KEYS } from './state-names.ts';
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { EXPECTED_TEXT } from './answer-schema.ts';
-import { describeIssues } from './schema-issues.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { type DocumentProblem, valueAtPath, type YamlDocument } from '../yaml/document.ts';
-import { type ScenarioFileContent, scenarioFileSchema } from './schema.ts';
+import { EXPECTED_TEXT } from './answer-schema.ts';
+import { type ScenarioFileContent, scenarioFileSchema, scenarioKeysAt } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -45,4 +45,87 @@ function replaceWithTexts(paths: readonly Path[], document: YamlDocument): YamlD
     parent[last] = document.sourceAt(path) ?? String(parent[last]);
   }
   return { ...document, value };
+}
+
+/** What is wrong, in sentences with a place, for the issues that the schema found. */
+function describeIssues(
+  issues: readonly Issue[],
+  document: YamlDocument,
+  parentPath: readonly PropertyKey[] = [],
+): readonly DocumentProblem[] {
+  // Whether an answer says anything is no question while one of its keys is misspelt.
+  const misspelledPaths = issues.flatMap(({ code, path }) =>
+    code === 'unrecognized_keys' ? [JSON.stringify(path)] : [],
+  );
+  return issues
+    .filter(({ code, path }) => code !== 'custom' || !misspelledPaths.includes(JSON.stringify(path)))
+    .flatMap((issue) => describeIssue(issue, document, parentPath));
+}
+
+function describeIssue(
+  issue: Issue,
+  document: YamlDocument,
+  parentPath: readonly PropertyKey[],
+): readonly DocumentProblem[] {
+  const path = [...parentPath, ...issue.path];
+  const value = valueAtPath(document.value, path);
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const suggestion = didYouMean(key, scenarioKeysAt(path));
+        return { ...document.positionOfKey([...path, key]), message: `the key \`${key}\` is unknown${suggestion}` };
+      });
+    case 'invalid_union': {
+      const matchingBranch = issue.errors.find((branch) => !branch.some(isTypeMismatch));
+      if (matchingBranch !== undefined) return describeIssues(matchingBranch, document, path);
+      break;
+    }
+    case 'invalid_value': {
+      const names = issue.values.map(String);
+      if (typeof value !== 'string' || names.length === 1) break;
+      return [
+        {
+          ...document.positionOf(path),
+          message: `${describePath(path)} cannot be \`${value}\`${didYouMean(value, names) || `: it is one of ${names.join(', ')}`}`,
+        },
+      ];
+    }
+    case 'custom': {
+      const position = issue.params?.key === true ? document.positionOfKey(path) : document.positionOf(path);
+      return [{ ...position, message: issue.message }];
+    }
+  }
+  if (path.length === 0 && (value === null || value === undefined)) {
+    return [{ ...document.positionOf(path), message: `this file is empty: it must be ${issue.message}` }];
+  }
+  return [
+    {
+      ...document.positionOf(path),
+      message: `${describePath(path)} must be ${issue.message}, not ${describeValue(value)}`,
+    },
+  ];
+}
+
+/** A branch of a union that was never meant: the value is of another kind altogether. */
+function isTypeMismatch({ code, path, ...issue }: Issue): boolean {
+  if (path.length > 0) return false;
+  return code === 'invalid_type' || ('errors' in issue && issue.errors.every((branch) => branch.some(isTypeMismatch)));
+}
+
+function describePath(path: readonly PropertyKey[]): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'this file';
+  const key = path.findLast((step) => typeof step === 'string');
+  return typeof last === 'number' ? `entry ${last + 1} of \`${String(key)}\`` : `\`${String(last)}\``;
+}
+
+const MAX_QUOTE_LENGTH = 60;
+
+function describeValue(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'a mapping';
+  const source = String(value).replace(/\s+/g, ' ');
+  const short = source.length > MAX_QUOTE_LENGTH ? `${source.slice(0, MAX_QUOTE_LENGTH)}…` : source;
+  return typeof value === 'string' ? `the text \`${short}\`` : `\`${short}\``;
 }

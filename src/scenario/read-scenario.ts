@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { isPrompt, type Scope } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import type { YamlDocument } from '../yaml/document.ts';
 import {
   type CheckedScenarioFile,
   checkScenarioFile,
@@ -9,8 +10,7 @@ import {
   resolveWorkflowPaths,
   type ScenarioFile,
 } from './file.ts';
-import { readCannedOutputs } from './canned-outputs.ts';
-import type { AnswersByState, Scenario, StateAnswers } from './scenario.ts';
+import type { AnswersByState, CannedOutput, Scenario, StateAnswers } from './scenario.ts';
 import type { ScenarioContent } from './schema.ts';
 import { findStateFile } from './state-names.ts';
 
@@ -96,3 +96,19 @@ export function readAnswersFrom(
     nextFrom === undefined ? new Map() : readAnswersFrom(checked, nextFrom, scope, depth + 1);
   return mergeAnswers(base, readAnswers(checked, scope, checked.content));
 }
+
+/** The texts of all answers at a place of a file, one after the other. */
+function readCannedOutputs(document: YamlDocument, path: Path): readonly CannedOutput[] {
+  const content = path.reduce<unknown>((value, step) => (isKeyed(value) ? value[step] : undefined), document.value);
+  return collectCannedOutputs(document, path, content);
+}
+
+function collectCannedOutputs(document: YamlDocument, path: Path, content: unknown): readonly CannedOutput[] {
+  if (typeof content === 'string') return [{ ...document.positionOf(path), text: content }];
+  if (Array.isArray(content)) return content.flatMap((each, at) => collectCannedOutputs(document, [...path, at], each));
+  if (!isKeyed(content)) return [];
+  return ['text', 'turns', 'visits'].flatMap((key) => collectCannedOutputs(document, [...path, key], content[key]));
+}
+
+const isKeyed = (value: unknown): value is Readonly<Record<string | number, unknown>> =>
+  typeof value === 'object' && value !== null;

@@ -1,6 +1,24 @@
-import { substituteArguments } from './function-arguments.ts';
-import type { AndOrList, CommandList, CommandNode, Pipeline, ShellCommand } from './syntax-tree.ts';
+import {
+  allOutputs,
+  type CommandOutcome,
+  exitWithCode,
+  failWith,
+  joinOutcomes,
+  mapOutcome,
+  predictOutcome,
+  succeedWith,
+  UNREACHED,
+  unsuccessfulOutputs,
+} from './command-outcome.ts';
+import {
+  escapesAnalysis,
+  readCommandOutput,
+  readTrapHandlers,
+  redirectsStdout,
+  splitCommandWords,
+} from './command-output.ts';
 import { Exits } from './exits.ts';
+import { substituteArguments } from './expanded-tags.ts';
 import {
   alwaysIterates,
   findTagRepeatedPerIteration,
@@ -8,16 +26,6 @@ import {
   type LoopCommand,
   mayIterateOverNothing,
 } from './loops.ts';
-import {
-  allOutputs,
-  type CommandOutcome,
-  failWith,
-  joinOutcomes,
-  mapOutcome,
-  succeedWith,
-  UNREACHED,
-  unsuccessfulOutputs,
-} from './command-outcome.ts';
 import {
   addPossibleTag,
   allowSilence,
@@ -34,8 +42,7 @@ import {
   skipLoop,
 } from './path-outputs.ts';
 import { ScriptFacts } from './script-facts.ts';
-import { escapesAnalysis, readCommandOutput, readTrapHandlers, redirectsStdout, splitCommandWords } from './command-output.ts';
-import { exitWithCode, predictOutcome } from './exit-status.ts';
+import type { AndOrList, CommandList, CommandNode, Pipeline, ShellCommand } from './syntax-tree.ts';
 import type { VariableValues } from './variable-values.ts';
 import type { Word } from './word.ts';
 

@@ -1,8 +1,8 @@
 import { UNKNOWN } from '../core/tag-mentions.ts';
-import type { CommandList, ShellCommand } from './syntax-tree.ts';
-import { type MappedText, sliceMappedText, toSourceOffset } from './mapped-text.ts';
-import { tokenize } from './lexer.ts';
 import { splitCommandWords } from './command-output.ts';
+import { tokenize } from './lexer.ts';
+import { type MappedText, sliceMappedText, toSourceOffset } from './mapped-text.ts';
+import type { CommandList, ShellCommand } from './syntax-tree.ts';
 import { type CommandContext, walkCommands } from './walk.ts';
 import { type Word, WordReader } from './word.ts';
 

@@ -1,8 +1,8 @@
 import { UNKNOWN } from '../core/tag-mentions.ts';
-import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
+import { splitCommandWords } from './command-output.ts';
 import { isExistenceTest, parseEquality } from './equality.ts';
 import type { Condition } from './path-outputs.ts';
-import { splitCommandWords } from './command-output.ts';
+import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
 import type { VariableValues } from './variable-values.ts';
 import { type CommandContext, listSimpleCommands, walkCommands } from './walk.ts';
 import type { Word } from './word.ts';

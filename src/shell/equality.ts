@@ -1,6 +1,6 @@
 import { UNKNOWN } from '../core/tag-mentions.ts';
-import type { CaseArm, CommandList, ShellCommand } from './syntax-tree.ts';
 import { splitCommandWords } from './command-output.ts';
+import type { CaseArm, CommandList, ShellCommand } from './syntax-tree.ts';
 import type { VariableValues } from './variable-values.ts';
 import type { Word } from './word.ts';
 

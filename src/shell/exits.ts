@@ -1,5 +1,19 @@
-import { type CommandOutcome, failWith, joinOutcomes, succeedWith, UNREACHED, unsuccessfulOutputs } from './command-outcome.ts';
-import { type Conditions, findPrintedTags, joinOutputs, markSilent, NO_PATHS, type PathOutputs } from './path-outputs.ts';
+import {
+  type CommandOutcome,
+  failWith,
+  joinOutcomes,
+  succeedWith,
+  UNREACHED,
+  unsuccessfulOutputs,
+} from './command-outcome.ts';
+import {
+  type Conditions,
+  findPrintedTags,
+  joinOutputs,
+  markSilent,
+  NO_PATHS,
+  type PathOutputs,
+} from './path-outputs.ts';
 
 /** A tag that is printed in vain, and what makes the script fail after it: an `exit`, or a last test. */
 export interface WastedTag {

@@ -1,7 +1,7 @@
 import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
-import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
-import type { Condition, PathOutputs, SingleTag } from './path-outputs.ts';
 import { readCommandOutput, splitCommandWords } from './command-output.ts';
+import type { Condition, PathOutputs, SingleTag } from './path-outputs.ts';
+import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
 import { listSimpleCommands } from './walk.ts';
 import type { Word } from './word.ts';
 

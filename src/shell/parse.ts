@@ -1,3 +1,4 @@
+import { type Token, tokenize } from './lexer.ts';
 import type {
   AndOrList,
   CaseArm,
@@ -9,7 +10,6 @@ import type {
   Redirect,
   ShellCommand,
 } from './syntax-tree.ts';
-import { type Token, tokenize } from './lexer.ts';
 import type { Word } from './word.ts';
 
 /** Makes a tree of a bash script; undefined if it is not one that we understand. */

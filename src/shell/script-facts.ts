@@ -1,9 +1,9 @@
-import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
+import { type CommandOutput, splitCommandWords } from './command-output.ts';
 import { ConditionReader } from './conditions.ts';
 import { findMatchingArm, isExhaustive } from './equality.ts';
 import { isFullyKnown } from './expanded-tags.ts';
 import { setsNullglob } from './loops.ts';
-import { type CommandOutput, splitCommandWords } from './command-output.ts';
+import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
 import type { VariableValues } from './variable-values.ts';
 import { type CommandContext, findPrintingCommands, listSimpleCommands } from './walk.ts';
 import type { Word } from './word.ts';

@@ -1,9 +1,9 @@
-import type { AndOrList, CommandList } from './syntax-tree.ts';
-import type { WastedTag } from './exits.ts';
-import { succeedWith } from './command-outcome.ts';
-import { findPrintedTags, joinOutputs, NOTHING_PRINTED, type PathOutput, type PathOutputs } from './path-outputs.ts';
-import { splitCommandWords } from './command-output.ts';
 import { AbstractInterpreter } from './abstract-interpreter.ts';
+import { succeedWith } from './command-outcome.ts';
+import { splitCommandWords } from './command-output.ts';
+import type { WastedTag } from './exits.ts';
+import { findPrintedTags, joinOutputs, NOTHING_PRINTED, type PathOutput, type PathOutputs } from './path-outputs.ts';
+import type { AndOrList, CommandList } from './syntax-tree.ts';
 import type { VariableValues } from './variable-values.ts';
 
 /** What comes of a script. */

@@ -1,11 +1,11 @@
 import { readTagMentions, type TagMention, UNKNOWN, type UnclosedMention } from '../core/tag-mentions.ts';
-import { findStdoutCommands, rearrangesOutput } from './stdout-reach.ts';
+import { readCommandOutput } from './command-output.ts';
 import { expandTags } from './expanded-tags.ts';
 import { parseScript } from './parse.ts';
-import { readCommandOutput } from './command-output.ts';
+import { findScriptPaths, type ScriptPaths } from './script-paths.ts';
+import { findStdoutCommands, rearrangesOutput } from './stdout-reach.ts';
 import { VariableValues } from './variable-values.ts';
 import { listSimpleCommands } from './walk.ts';
-import { findScriptPaths, type ScriptPaths } from './script-paths.ts';
 
 /** What a script can print, as far as its text shows it. */
 export interface ScriptTags {

@@ -1,7 +1,7 @@
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import { type Assignment, type CommandCall, type ShellVariables, trackShellVariables } from './assignments.ts';
-import type { CommandList } from './syntax-tree.ts';
 import { type MappedText, type Placeholder, replaceCharacter } from './mapped-text.ts';
+import type { CommandList } from './syntax-tree.ts';
 import type { CommandContext } from './walk.ts';
 
 /** The texts that a text with variables in it can become, and whether those are all. */

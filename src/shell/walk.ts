@@ -1,5 +1,5 @@
-import type { CommandList, CommandNode, Redirect, ShellCommand } from './syntax-tree.ts';
 import { readCommandOutput, redirectsStdout, splitCommandWords } from './command-output.ts';
+import type { CommandList, CommandNode, Redirect, ShellCommand } from './syntax-tree.ts';
 import type { Word } from './word.ts';
 
 /** Where a command stands. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Stats, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import { stem } from '../core/state-names.ts';
@@ -88,4 +89,11 @@ function localStamp(atMs: number): string {
   const twoDigits = (value: number): string => String(value).padStart(2, '0');
   const day = `${at.getFullYear()}${twoDigits(at.getMonth() + 1)}${twoDigits(at.getDate())}`;
   return `${day}_${twoDigits(at.getHours())}${twoDigits(at.getMinutes())}${twoDigits(at.getSeconds())}`;
+}
+
+/** The debug folder of a run: the one it has, else the one to be made. Who resumes it may be in another time zone. */
+export async function resolveDebugFolder(layout: StoreLayout, run: string, startedAtMs: number): Promise<string> {
+  const names = await readdir(layout.debugRoot).catch((): string[] => []);
+  const existing = names.find((name) => name.startsWith(run) && /^_\d{8}_\d{6}$/.test(name.slice(run.length)));
+  return existing === undefined ? layout.debugFolder(run, startedAtMs) : join(layout.debugRoot, existing);
 }

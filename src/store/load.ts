@@ -4,9 +4,8 @@ import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { applyInPlace, type Draft } from './change.ts';
 import { diskError } from './disk-error.ts';
 import { withFile } from './files.ts';
-import { brokenLineError, type JournalEntry, readJournal } from './journal-lines.ts';
+import { brokenLineError, isLineStart, type JournalEntry, readJournal } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';
-import { isLineStart } from './lines.ts';
 import { type JournalPosition, parseSavedRun, type SavedRun, validateRun } from './state-file.ts';
 
 /**

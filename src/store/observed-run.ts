@@ -1,5 +1,5 @@
-import type { Run } from '../core/run.ts';
 import { deriveObservedStatus, type ObservedStatus, type OwnerInfo } from '../core/observed-status.ts';
+import type { Run } from '../core/run.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun } from './load.ts';
 import { ownerOf } from './owner.ts';

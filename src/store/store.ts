@@ -1,13 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AppliedStep, Event } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { changeOf } from './change.ts';
 import { diskError } from './disk-error.ts';
-import { createFile, makePrivateFolder, replaceFile } from './files.ts';
-import { writeGitIgnore } from './git-ignore.ts';
+import { createFile, makePrivateFolder, PRIVATE_FILE_MODE, replaceFile } from './files.ts';
 import { Journal, type OpenToAppend } from './journal.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
@@ -177,3 +177,16 @@ const runExistsError = (id: string): RaymondError =>
     exitCode: EXIT.usage,
     hint: `Choose another --run-id, or go on with that run: \`raymond resume ${id}\`.`,
   });
+
+const GIT_IGNORE_TEXT = `# Runs hold prompts and answers: they are nobody else's. The config file may be shared.
+*
+!config.toml
+!config.schema.json
+`;
+
+/** Keeps runs out of a repository whose users commit everything. A file that is there is the user's, and none is no harm. */
+function writeGitIgnore(root: string): void {
+  try {
+    writeFileSync(join(root, '.gitignore'), GIT_IGNORE_TEXT, { flag: 'wx', mode: PRIVATE_FILE_MODE, encoding: 'utf8' });
+  } catch {}
+}

@@ -1,11 +1,11 @@
 import type { Run, RunStatus } from '../core/run.ts';
-import { padToWidth, shorten, widthOf, wrapText } from './text-width.ts';
-import { describeUnfinished, formatResumeCommand } from '../events/resume-advice.ts';
+import { formatCount, formatDollars, formatElapsed } from '../events/format.ts';
+import { describeUnfinished, formatResumeCommand } from '../events/next-steps.ts';
+import type { RunTally, StateTally } from '../events/run-tally.ts';
 import { sanitizeLines } from '../events/sanitize.ts';
 import { type Colorizer, createColorizer, type TextStyle } from '../events/text-style.ts';
-import type { RunTally, StateTally } from '../events/run-tally.ts';
-import { formatCount, formatDollars, formatElapsed } from '../events/format.ts';
 import { computeWorkMs } from '../events/work-time.ts';
+import { padToWidth, shorten, widthOf, wrapText } from './text-width.ts';
 
 /** Where a summary is to be read: null columns are as many as it takes. */
 export interface SummaryOptions {

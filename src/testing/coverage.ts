@@ -1,16 +1,14 @@
-import { buildGraph } from '../graph/build.ts';
-import type { Edge, EdgeTarget, Graph } from '../graph/graph.ts';
-import type { WorkflowSource } from '../graph/workflow-source.ts';
-import { collectTransitions } from '../graph/transitions.ts';
 import type { PolicyEntry } from '../core/policy.ts';
 import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { type TransitionCount, TransitionCounter } from '../drawing/transition-counter.ts';
 import type { StateTally } from '../events/run-tally.ts';
+import { buildGraph } from '../graph/build.ts';
+import { collectTransitions, type Edge, type EdgeTarget, type Graph } from '../graph/graph.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { readWorkflowSource } from '../workflow/workflow-source.ts';
 import type { TestRun } from './run-scenario.ts';
-import { formatEdgeTarget, matchesEdge } from './match-edge.ts';
-import type { TakenTag } from './tag-trace.ts';
+import { formatEdgeTarget, matchesEdge, type TakenTag } from './tag-trace.ts';
 
 /** Something that a workflow has, and how often the scenarios made use of it. */
 export interface CoverageItem {

@@ -1,17 +1,20 @@
+import type { Event } from '../core/event.ts';
 import { EXIT } from '../errors.ts';
-import type { DocumentPosition } from '../yaml/document.ts';
 import type { Expectation, PositionedExpectation, TestSpec } from '../scenario/test-spec.ts';
-import type { Difference } from './difference.ts';
+import type { DocumentPosition } from '../yaml/document.ts';
+import { describeAgentPositions } from './agent-positions.ts';
+import type { Difference, TestFindings } from './difference.ts';
 import { EXPECTATION_MATCHERS, type ExpectationMatcher, REASON_LABEL, troubleDetail } from './matchers.ts';
 import { RunObservations } from './run-observations.ts';
 import type { TestRun } from './run-scenario.ts';
-import { describeAgentPositions } from './agent-positions.ts';
+import { checkStaleness } from './staleness.ts';
+import type { TestCase } from './suite.ts';
 
 /**
  * What of a scenario did not come as expected: first how it ended, then which way it went, which explain most of the
  * rest. If it went wrong altogether, hardly anything else can be as expected: then only its results are told besides.
  */
-export function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Difference[] {
+function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Difference[] {
   const { expectations } = spec;
   const observed = new RunObservations(testRun);
   const scenarioErrors = findScenarioErrors(spec, testRun);
@@ -87,4 +90,22 @@ function describeFailure({ at, expectations }: TestSpec, { run, reasons }: RunOb
     { ...at, what: 'it', detail: troubleDetail(`the run should complete, but it ends as ${run.status}`) },
     ...reasons.map((reason) => ({ ...at, what: REASON_LABEL, detail: troubleDetail(reason) })),
   ];
+}
+
+/** Looks at what came of a scenario: what is not as expected, what the run warned of, and what playing it has hidden. */
+export async function evaluateTestRun(testCase: TestCase, testRun: TestRun): Promise<TestFindings> {
+  const staleFindings = await checkStaleness(testCase, testRun);
+  return {
+    differences: [...compareWithExpectations(testCase.spec, testRun), ...staleFindings.differences],
+    warnings: [...collectRunWarnings(testRun.events, testCase), ...staleFindings.warnings],
+  };
+}
+
+/** What a run warned of, each once, files named as one would write them where the user stands. */
+function collectRunWarnings(events: readonly Event[], { displayPath, states }: TestCase): readonly string[] {
+  const messages = events.flatMap((event) => (event.kind === 'warning' ? event.message : []));
+  return [...new Set(messages)].map((message) => {
+    const file = message.slice(0, message.indexOf(':'));
+    return states.includes(file) ? displayPath(file) + message.slice(file.length) : message;
+  });
 }

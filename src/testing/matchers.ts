@@ -6,7 +6,6 @@ import { exitCodeOf } from '../events/run-document.ts';
 import type { Expectation, TextExpectation } from '../scenario/test-spec.ts';
 import type { DifferenceDetail } from './difference.ts';
 import type { RunObservations } from './run-observations.ts';
-import { findTextMismatches } from './match-text.ts';
 
 /** What was found to be different. */
 type Mismatches = readonly (readonly [what: string, detail: DifferenceDetail])[];
@@ -116,3 +115,21 @@ export const REASON_LABEL = 'the reason';
 export const troubleDetail = (message: string): DifferenceDetail => ({ kind: 'trouble', message });
 
 const reasonMismatch = (message: string): Mismatches[number] => [REASON_LABEL, troubleDetail(message)];
+
+/** What keeps a text from being as wished. Where `exact` is false, blanks around it do not count. */
+function findTextMismatches(actual: string, expectation: TextExpectation, exact: boolean): readonly DifferenceDetail[] {
+  const { equals } = expectation;
+  const [expected, text] = exact ? [equals, actual] : [equals?.trim() ?? null, actual.trim()];
+  const mismatchedParts = (
+    matcher: 'contains' | 'lacks' | 'matches',
+    expectedParts: readonly string[],
+    matches: (part: string) => boolean,
+  ): readonly DifferenceDetail[] =>
+    expectedParts.filter((part) => !matches(part)).map((part) => ({ kind: 'parts', matcher, part, actual }));
+  return [
+    ...(expected === null || expected === text ? [] : [{ kind: 'texts', expected, actual: text } as const]),
+    ...mismatchedParts('contains', expectation.contains, (part) => actual.includes(part)),
+    ...mismatchedParts('lacks', expectation.lacks, (part) => !actual.includes(part)),
+    ...mismatchedParts('matches', expectation.matches, (pattern) => new RegExp(pattern, 'm').test(actual)),
+  ];
+}

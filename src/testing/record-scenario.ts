@@ -3,9 +3,9 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { type Recording, recordRun } from '../runtime/record-run.ts';
 import { parseScenarioFile } from '../scenario/file.ts';
-import { formatYamlDocument } from '../yaml/format-document.ts';
-import { runTests, type TestResult } from './run-tests.ts';
+import { formatYamlDocument } from '../yaml/document.ts';
 import { TEST_RUN_ID } from './run-scenario.ts';
+import { runTests, type TestResult } from './run-tests.ts';
 import { readTestCases } from './suite.ts';
 
 /** What becomes of a run that is recorded, and where. */

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
-import type { TestResult } from './run-tests.ts';
 import { allCoverageItems, COVERAGE_KINDS, type Coverage, type CoverageItem, coveredPercent } from './coverage.ts';
 import type { DifferenceDetail } from './difference.ts';
+import type { TestResult } from './run-tests.ts';
 import type { TestCase, UnusableFile } from './suite.ts';
 
 /** All that a test came to. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
-import { describeUnfinished } from '../events/resume-advice.ts';
-import { collectAgentPaths } from '../events/agent-paths.ts';
+import { describeUnfinished } from '../events/next-steps.ts';
+import { collectAgentPaths } from '../events/run-history.ts';
 import { layoutOf } from '../store/layout.ts';
 import type { TestRun } from './run-scenario.ts';
 

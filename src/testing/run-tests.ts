@@ -1,15 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { runsOn } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
+import { describeAgentPositions } from './agent-positions.ts';
 import type { CoverageCollector } from './coverage.ts';
 import type { Difference, TestFindings } from './difference.ts';
-import { writeFixtures } from './write-fixtures.ts';
-import { UnusedAnswers } from './unused-answers.ts';
+import { evaluateTestRun } from './evaluate.ts';
 import { runScenario } from './run-scenario.ts';
+import { openSandboxFolders, type SandboxFolders, writeFixtures } from './sandbox.ts';
 import type { TestCase } from './suite.ts';
-import { evaluateTestRun } from './review.ts';
-import { openSandboxFolders, type SandboxFolders } from './sandbox.ts';
-import { describeAgentPositions } from './agent-positions.ts';
+import { UnusedAnswers } from './unused-answers.ts';
 
 /** How scenarios are to be played. */
 export interface TestOptions {

@@ -1,8 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { type FolderRemover, REMOVAL_BATCH_SIZE, startFolderRemover } from './folder-remover.ts';
+import { isFolderName } from '../scenario/answer-schema.ts';
+import type { TestSpec } from '../scenario/test-spec.ts';
+import { writeInsideFolder } from '../turns/replay/write-inside-folder.ts';
 
 /** Folders to play scenarios in, each with a `.raymond` of its own: nothing of what happens there is seen elsewhere. */
 export interface SandboxFolders {
@@ -78,4 +81,57 @@ function removeFolder(folder: string): void {
   } catch {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Puts into the folder of a scenario what it holds at first: copies of its fixtures, and its files, which go before them. */
+export function writeFixtures(folder: string, { files, fixtures }: Pick<TestSpec, 'files' | 'fixtures'>): void {
+  for (const name of fixtures?.names.filter((each) => !Object.hasOwn(files, each)) ?? []) {
+    const from = join(fixtures?.folder ?? '', name);
+    try {
+      if (isFolderName(name)) mkdirSync(join(folder, name));
+      else copyFileSync(from, join(folder, name));
+    } catch (error) {
+      throw fixtureError(`${from} cannot be copied (${errorCodeOf(error)})`);
+    }
+  }
+  for (const [name, content] of Object.entries(files)) {
+    const problem = writeInsideFolder(folder, name, content);
+    if (problem !== null) throw fixtureError(problem);
+  }
+}
+
+const fixtureError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });
+
+/** Somebody who removes folders while we go on. */
+export interface FolderRemover {
+  /** False if nobody is there to do it. */
+  remove(folders: readonly string[]): boolean;
+  /** Resolves when nothing more is removed; what could not be is left. */
+  end(): Promise<void>;
+}
+
+/** So many folders are worth the start of an `rm`. */
+export const REMOVAL_BATCH_SIZE = 20;
+
+/** A process of its own, for which there may be another processor; not every system has such a program. */
+function startFolderRemover(): FolderRemover {
+  const child = spawn('xargs', ['-0', '-n', String(REMOVAL_BATCH_SIZE), 'rm', '-rf', '--'], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const closed = new Promise<void>((done) => {
+    child.once('close', () => done()).once('error', () => done());
+  });
+  // It may be gone before it has read everything.
+  child.stdin.on('error', () => {});
+  return {
+    remove(folders) {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
+      child.stdin.write(folders.map((folder) => `${folder}\0`).join(''));
+      return true;
+    },
+    end() {
+      child.stdin.end();
+      return closed;
+    },
+  };
 }

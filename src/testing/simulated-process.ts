@@ -7,8 +7,8 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { VirtualTime } from './virtual-time.ts';
 import type { TagTrace } from './tag-trace.ts';
+import { VirtualTime } from './virtual-time.ts';
 
 /** What is played by all lives of a run. */
 export interface SimulationSetup {

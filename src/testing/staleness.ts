@@ -1,18 +1,16 @@
-import type { Edge } from '../graph/graph.ts';
-import type { LintFinding } from '../lint/lint.ts';
-import { isPossibleTransition } from '../graph/transitions.ts';
 import { isPrompt, resolveState, type Scope } from '../core/state-names.ts';
 import { readTags } from '../core/tag.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
-import { fingerprintScript } from '../runtime/record/fingerprint.ts';
+import { type Edge, isPossibleTransition } from '../graph/graph.ts';
+import type { LintFinding } from '../lint/lint.ts';
+import { fingerprintScript } from '../runtime/record-run.ts';
 import type { CannedOutput, StateAnswers } from '../scenario/scenario.ts';
 import type { Difference, TestFindings } from './difference.ts';
 import { troubleDetail } from './matchers.ts';
-import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
 import type { TestRun } from './run-scenario.ts';
 import type { TestCase } from './suite.ts';
-import { formatEdgeTarget, matchesEdge } from './match-edge.ts';
-import type { TakenTag } from './tag-trace.ts';
+import { formatEdgeTarget, matchesEdge, type TakenTag } from './tag-trace.ts';
+import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
 
 /** Holds what was played against what the states say by now: nobody has read the prompts, and scripts were not run. */
 export async function checkStaleness(testCase: TestCase, { events, tagTrace }: TestRun): Promise<TestFindings> {

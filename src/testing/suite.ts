@@ -4,9 +4,9 @@ import { RaymondError } from '../errors.ts';
 import { currentPlatform } from '../runtime/platform.ts';
 import { relativizeWorkflowError } from '../runtime/relative-workflow-error.ts';
 import { openScenarioFile, resolveWorkflowPaths, type ScenarioFile, scenarioFileError } from '../scenario/file.ts';
-import type { TestSpec } from '../scenario/test-spec.ts';
 import { readTestSpecs } from '../scenario/read-test-specs.ts';
 import type { AnswersByState } from '../scenario/scenario.ts';
+import type { TestSpec } from '../scenario/test-spec.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 
 /** A scenario with its workflow. */

@@ -1,10 +1,11 @@
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Event, Transitioned } from '../core/event.ts';
-import { resolveState, type Scope } from '../core/state-names.ts';
 import { implicitTag, type Policy, permits } from '../core/policy.ts';
 import type { Answered } from '../core/signal.ts';
+import { resolveState, type Scope } from '../core/state-names.ts';
 import { readTags, type Tag } from '../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName } from '../core/transitions/index.ts';
+import type { Edge, EdgeTarget } from '../graph/graph.ts';
 
 /** One tag that was followed, with the states that it names, and the entries of the policy that permit it. */
 export interface TakenTag {
@@ -72,4 +73,21 @@ function toTakenTag(from: string, tag: Tag, { policy, scope }: RecordedAnswer): 
     ...{ return: resolveName(attributes.return), next: resolveName(attributes.next) },
     entries: policy.flatMap((entry, at) => (permits([entry], tag, scope) ? [at] : [])),
   };
+}
+
+/** Whether a deed may be what an edge stands for. */
+export function matchesEdge(edge: Edge, takenTag: TakenTag): boolean {
+  const matchesTarget = (target: EdgeTarget | null, state: string | null): boolean =>
+    target?.kind !== 'state' || target.file === state;
+  const targetsMatch =
+    matchesTarget(edge.to, takenTag.to) &&
+    matchesTarget(edge.return, takenTag.return) &&
+    matchesTarget(edge.next, takenTag.next);
+  return edge.from === takenTag.from && edge.tag === takenTag.tag && targetsMatch;
+}
+
+/** What a target is called; null if there is none. */
+export function formatEdgeTarget(target: EdgeTarget | null, wildcard: string): string | null {
+  if (target === null) return null;
+  return target.kind === 'state' ? target.file : target.kind === 'missing' ? target.name : wildcard;
 }

@@ -1,11 +1,11 @@
+import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Edge, Graph } from '../graph/graph.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
-import { parseScript } from '../shell/parse.ts';
-import { readCommandOutput, splitCommandWords } from '../shell/command-output.ts';
-import { listSimpleCommands } from '../shell/walk.ts';
-import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { addBashSyntaxErrors } from '../runtime/bash-syntax.ts';
+import { readCommandOutput, splitCommandWords } from '../shell/command-output.ts';
+import { parseScript } from '../shell/parse.ts';
+import { listSimpleCommands } from '../shell/walk.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { readWorkflowSource } from '../workflow/workflow-source.ts';
 

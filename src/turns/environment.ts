@@ -9,7 +9,7 @@ const CLAUDE_CODE_VARIABLES = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
 const MAX_VARIABLE_BYTES = 100 * 1024;
 
 /** What a turn inherits of our environment: all but our own words and those of a Claude Code around us. */
-export function inheritEnvironment(env: Environment): Record<string, string> {
+function inheritEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !entry[0].startsWith('RAYMOND_') && !CLAUDE_CODE_VARIABLES.includes(entry[0]),
@@ -36,3 +36,21 @@ export function scriptEnvironment(
     ...(fitsVariable && { RAYMOND_RESULT: input, RAYMOND_INPUT: input }),
   };
 }
+
+/**
+ * What Claude Code is told unless the user said otherwise: not to change under our hands, to print one result per
+ * process, and to have on disk what it has said. How often it retries is left to it: it knows which failures pass and
+ * how long the server asked it to wait, it keeps what it has done so far, and its retries show that it is alive.
+ */
+const CLAUDE_DEFAULTS = {
+  DISABLE_AUTOUPDATER: '1',
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+  CLAUDE_CODE_DISABLE_CRON: '1',
+  CLAUDE_CODE_EAGER_FLUSH: '1',
+};
+
+/** The environment of Claude Code, made from our own. */
+export const claudeEnvironment = (env: Readonly<Record<string, string | undefined>>): Record<string, string> => ({
+  ...CLAUDE_DEFAULTS,
+  ...inheritEnvironment(env),
+});

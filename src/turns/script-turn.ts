@@ -8,11 +8,11 @@ import type { State } from '../core/state.ts';
 import { MARKER_VARIABLE, type ProcessCommand } from '../process/command.ts';
 import { followLines, lastLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
-import { type TurnContext, turnMarker } from './turn-context.ts';
 import { type Environment, scriptEnvironment } from './environment.ts';
 import { lookUpFolders } from './folders.ts';
-import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from './turn-meta.ts';
 import { adoptTurn, type ProcessEnd, runTurn, type Supervision } from './process-turn.ts';
+import { type TurnContext, turnMarker } from './turn-context.ts';
+import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from './turn-meta.ts';
 
 const PAYLOAD_FILE = 'result';
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Activity } from '../core/activity.ts';
 import type { TurnRef } from '../core/due.ts';
-import type { Scope } from '../core/state-names.ts';
 import type { State } from '../core/state.ts';
+import type { Scope } from '../core/state-names.ts';
 
 /** What turns need of the workflow and of the disk, so that they know neither. */
 export interface TurnContext {

@@ -5,9 +5,9 @@ import type { Began, Signal, Unreadable } from '../core/signal.ts';
 import { RaymondError } from '../errors.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
 import type { RunClock } from './clock.ts';
-import type { TurnContext } from './turn-context.ts';
 import type { Environment } from './environment.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** How a user may cut things short: `stopping` drops what only waits, `killing` ends what runs. */
 export interface StopControl {

@@ -1,11 +1,17 @@
-import type { Platform } from '../core/state-names.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { namedStates, type Policy, type PolicyEntry } from '../core/policy.ts';
+import type { Platform } from '../core/state-names.ts';
 import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { type FindingReport, quoteInMessage, type TextPosition } from '../yaml/finding-report.ts';
-import { describeYamlValue, readYamlFields, readYamlScalarText, type YamlField, type YamlValue } from '../yaml/value.ts';
+import {
+  describeYamlValue,
+  readYamlFields,
+  readYamlScalarText,
+  type YamlField,
+  type YamlValue,
+} from '../yaml/value.ts';
 
 /** A state that a policy names, at the place where it does. */
 export interface PolicyReference {

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { type Platform, resolveEntry } from '../core/state-names.ts';
 import { unreadableWorkflowFile, type WorkflowFiles } from './workflow-files.ts';
 
 /**
@@ -38,5 +39,29 @@ function isFile(folder: string, entry: Dirent): boolean {
     return statSync(join(folder, entry.name)).isFile();
   } catch {
     return false;
+  }
+}
+
+/** As many folders are looked into. */
+const MAX_SUBFOLDERS = 100;
+
+/** The states to start in that folders directly below this one have: whoever names it may have meant one of those. */
+export function findEntriesInSubfolders(path: string, platform: Platform): readonly string[] {
+  const folders = listVisibleNames(path, true).slice(0, MAX_SUBFOLDERS);
+  return folders.flatMap((folder) => {
+    const entry = resolveEntry({ files: listVisibleNames(join(path, folder), false), platform });
+    return entry.kind === 'found' ? `${folder}/${entry.file}` : [];
+  });
+}
+
+function listVisibleNames(path: string, folders: boolean): readonly string[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.name.startsWith('.') && entry.isDirectory() === folders)
+      .map(({ name }) => name)
+      .sort();
+  } catch {
+    return [];
   }
 }

@@ -1,19 +1,20 @@
-import type { Platform } from '../core/state-names.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Preference } from '../core/position.ts';
 import { normalizeEffort, normalizeModel } from '../core/preference.ts';
 import type { StateSettings } from '../core/state.ts';
-import { type PolicyReference, readAllowedTransitions } from './allowed-transitions.ts';
+import type { Platform } from '../core/state-names.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
+import { describeYamlValue, type YamlField, type YamlValue } from '../yaml/value.ts';
+import { type PolicyReference, readAllowedTransitions } from './allowed-transitions.ts';
 import {
+  ALLOWED_TRANSITIONS_SCHEMA,
   ARGUMENT_TEXT_SCHEMA,
+  allowNull,
   type FrontmatterValueSchema,
   NONBLANK_TEXT_LIST_SCHEMA,
   NONBLANK_TEXT_SCHEMA,
   SUGGESTED_VALUES,
 } from './value-schemas.ts';
-import { ALLOWED_TRANSITIONS_SCHEMA } from './allowed-transitions-schema.ts';
-import { describeYamlValue, type YamlField, type YamlValue } from '../yaml/value.ts';
 
 /** Everything that the frontmatter of a prompt can say. */
 export interface Frontmatter extends Preference, StateSettings {
@@ -212,4 +213,18 @@ function reportWrongType(
   advice = '',
 ): void {
   report.error(value.at, `\`${field.name}\` must be ${expected}, not ${describeYamlValue(value)}${advice}`);
+}
+
+/** The frontmatter of a prompt as JSON Schema, for editors: what the loader takes without a word. */
+export function frontmatterSchema(): object {
+  const properties = Object.entries(FRONTMATTER_KEYS).map(([name, { purpose, schema }]) => {
+    return [name, { description: purpose, ...allowNull(schema) }] as const;
+  });
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Raymond: the frontmatter of a prompt',
+    type: ['object', 'null'],
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
 }

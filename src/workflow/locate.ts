@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { isStateFile, stem } from '../core/state-names.ts';
 import { nearest } from '../core/nearest.ts';
+import { isStateFile, stem } from '../core/state-names.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { explainUnreadableFile } from './workflow-files.ts';
 

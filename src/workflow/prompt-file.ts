@@ -1,11 +1,10 @@
-import type { Platform } from '../core/state-names.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Finding } from '../core/state.ts';
-import { splitPrompt } from './split-prompt.ts';
-import { EMPTY_FRONTMATTER, FRONTMATTER_KEYS, type Frontmatter } from './frontmatter-keys.ts';
+import type { Platform } from '../core/state-names.ts';
 import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { describeYamlValue, readYamlFields, type YamlValue } from '../yaml/value.ts';
 import { readYamlBlock } from '../yaml/yaml-block.ts';
+import { EMPTY_FRONTMATTER, FRONTMATTER_KEYS, type Frontmatter } from './frontmatter-keys.ts';
 
 /** A prompt file as read: what its frontmatter says, the rest, and everything odd or wrong about it. */
 export interface ParsedPrompt {
@@ -70,3 +69,35 @@ const KEY_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['permissionmode', 'permission_mode'],
   ['system_prompt', 'append_system_prompt'],
 ]);
+
+/** A prompt file cut in two. The YAML, if there is any, begins on line 2 of the file. */
+export type PromptFileParts =
+  | { readonly kind: 'plain'; readonly body: string }
+  | { readonly kind: 'fenced'; readonly yaml: string; readonly body: string }
+  | { readonly kind: 'unclosed'; readonly message: string };
+
+const FENCE = /^---[ \t]*\r?$/;
+
+const UNCLOSED_MESSAGE =
+  'the frontmatter that this `---` opens is never closed: put a line `---` after its last key; ' +
+  'if it was meant as a rule across the page, put an empty line before it';
+
+/** Separates the frontmatter of a prompt from its body. The body is left as it is, line ends included. */
+export function splitPrompt(text: string): PromptFileParts {
+  const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const openingEnd = findLineEnd(content, 0);
+  if (!FENCE.test(content.slice(0, openingEnd))) return { kind: 'plain', body: content };
+  for (let start = openingEnd + 1; start <= content.length; ) {
+    const end = findLineEnd(content, start);
+    if (FENCE.test(content.slice(start, end))) {
+      return { kind: 'fenced', yaml: content.slice(openingEnd + 1, start), body: content.slice(end + 1) };
+    }
+    start = end + 1;
+  }
+  return { kind: 'unclosed', message: UNCLOSED_MESSAGE };
+}
+
+function findLineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end === -1 ? text.length : end;
+}

@@ -1,11 +1,11 @@
-import { isPrompt, resolveState, type Scope } from '../core/state-names.ts';
 import type { Finding, State } from '../core/state.ts';
-import { parsePrompt } from './prompt-file.ts';
-import { InvalidWorkflow } from './invalid-workflow.ts';
-import { EMPTY_FRONTMATTER, type Frontmatter } from './frontmatter-keys.ts';
+import { isPrompt, resolveState, type Scope } from '../core/state-names.ts';
 import { isErrorFinding, newFindingReport } from '../yaml/finding-report.ts';
-import type { WorkflowFiles } from './workflow-files.ts';
 import { decodeText } from './decode-text.ts';
+import { EMPTY_FRONTMATTER, type Frontmatter } from './frontmatter-keys.ts';
+import { InvalidWorkflow } from './invalid-workflow.ts';
+import { parsePrompt } from './prompt-file.ts';
+import type { WorkflowFiles } from './workflow-files.ts';
 
 /** One state as its file says it now, and all that its author should know; null if it cannot be used. */
 export interface LoadedStateFile {

@@ -1,10 +1,3 @@
-import type {
-  EntryPositions,
-  FilePosition,
-  StateSource,
-  WorkflowSource,
-  WorkflowSourceFile,
-} from '../graph/workflow-source.ts';
 import {
   isNotDocFile,
   isPrompt,
@@ -15,19 +8,26 @@ import {
   runsOn,
   type Scope,
 } from '../core/state-names.ts';
-import { readPolicyEntry } from './allowed-transitions.ts';
-import { findEntriesInSubfolders } from './subfolders.ts';
-import { mapConcurrently } from './concurrent.ts';
-import { parsePromptWithYaml } from './prompt-file.ts';
-import { InvalidWorkflow } from './invalid-workflow.ts';
-import { EMPTY_FRONTMATTER } from './frontmatter-keys.ts';
-import { deriveWorkflowName, openWorkflowFiles } from './workflow.ts';
-import { locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
+import type {
+  EntryPositions,
+  FilePosition,
+  StateSource,
+  WorkflowSource,
+  WorkflowSourceFile,
+} from '../graph/workflow-source.ts';
 import { newFindingReport, WHOLE_FILE_POSITION } from '../yaml/finding-report.ts';
-import type { WorkflowFiles } from './workflow-files.ts';
-import { buildState } from './state-file.ts';
-import { decodeText } from './decode-text.ts';
 import { readYamlFields, type YamlField, type YamlValue } from '../yaml/value.ts';
+import { readPolicyEntry } from './allowed-transitions.ts';
+import { mapConcurrently } from './concurrent.ts';
+import { decodeText } from './decode-text.ts';
+import { findEntriesInSubfolders } from './folder.ts';
+import { EMPTY_FRONTMATTER } from './frontmatter-keys.ts';
+import { InvalidWorkflow } from './invalid-workflow.ts';
+import { locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
+import { parsePromptWithYaml } from './prompt-file.ts';
+import { buildState } from './state-file.ts';
+import { deriveWorkflowName, openWorkflowFiles } from './workflow.ts';
+import type { WorkflowFiles } from './workflow-files.ts';
 
 /** What is known about the runs of a workflow besides its files. */
 export type SourceSettings = Pick<WorkflowSource, 'platform' | 'resetStack' | 'variables'>;

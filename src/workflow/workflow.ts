@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import type { Finding, State } from '../core/state.ts';
 import {
   isNotDocFile,
   type Platform,
@@ -9,14 +10,13 @@ import {
   type Scope,
   stem,
 } from '../core/state-names.ts';
-import type { Finding, State } from '../core/state.ts';
+import { isErrorFinding, newFindingReport, WHOLE_FILE_POSITION } from '../yaml/finding-report.ts';
 import { mapConcurrently } from './concurrent.ts';
 import { openWorkflowFolder } from './folder.ts';
 import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
-import { isErrorFinding, newFindingReport, WHOLE_FILE_POSITION } from '../yaml/finding-report.ts';
-import type { WorkflowFiles } from './workflow-files.ts';
 import { readStateFile } from './state-file.ts';
+import type { WorkflowFiles } from './workflow-files.ts';
 import { openWorkflowZip } from './zip.ts';
 
 /** A workflow that was found sound when it was opened. Its files may change while it runs. */

@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
+import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { unreadableWorkflowFile, type WorkflowFiles } from './workflow-files.ts';
 
 /** Room for 64 MiB of files that do not shrink, with their names. */

@@ -1,4 +1,16 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  stringify,
+  visit,
+} from 'yaml';
 import { explainDocumentErrors } from './document-errors.ts';
 
 /** A position in a file, counted from 1. */
@@ -126,3 +138,9 @@ const startOffset = (node: unknown): number | undefined => (isNode(node) ? (node
 
 /** A value that is left out stands nowhere; its key does. */
 const isOmitted = (node: unknown): boolean => isScalar(node) && node.value === null && node.source === '';
+
+/** A scenario as the text of a file, under a comment. */
+export function formatYamlDocument(value: object, comment: string): string {
+  const lines = comment.split('\n').map((line) => `# ${line}`.trimEnd());
+  return `${lines.join('\n')}\n${stringify(value, { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false })}`;
+}

@@ -11,9 +11,8 @@ interface Room {
 
 const pure = (...rooms: string[]): Room => ({ rooms, packages: [], node: false });
 const shell = (rooms: readonly string[], ...packages: string[]): Room => ({ rooms, packages, node: true });
-const BELOW = 'core shell graph lint drawing engine process yaml scenario turns workflow store events config errors.ts'.split(
-  ' ',
-);
+const BELOW =
+  'core shell graph lint drawing engine process yaml scenario turns workflow store events config errors.ts'.split(' ');
 const FACING_THE_USER = ['runtime', 'events', 'terminal', 'lint', 'graph', 'config', 'core', 'errors.ts'];
 
 /** The rooms of src/. A new room, or a new package in one, is a decision: it is made here. */

@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
-import { WORKFLOW_SCHEMAS } from '../../src/cli/first-workflow-schemas.ts';
+import { FIRST_WORKFLOW, WORKFLOW_SCHEMAS } from '../../src/cli/first-workflow.ts';
 import { openWorkflow } from '../../src/runtime/start.ts';
 import { newRoom } from './room.ts';
 

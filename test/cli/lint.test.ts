@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { RULES } from '../../src/lint/rules/index.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { RULES } from '../../src/lint/rules/index.ts';
 import { buildZip } from '../workflow/zip-builder.ts';
 import { newRoom, type Room } from './room.ts';
 

@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { renderRunTable } from '../../src/cli/reports/run-table.ts';
-import { widthOf } from '../../src/terminal/text-width.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
 import { listRuns } from '../../src/runtime/list-runs.ts';
+import { widthOf } from '../../src/terminal/text-width.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createLiveReporter } from '../../src/terminal/live/live-reporter.ts';
 import type { Event } from '../../src/core/event.ts';
+import { createLiveReporter } from '../../src/terminal/live/live-reporter.ts';
 import { Stage, usd } from '../core/play.ts';
 import { PaperClock, PaperTerminal } from '../terminal/live/paper-terminal.ts';
 

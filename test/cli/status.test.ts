@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { renderStatusReport } from '../../src/cli/reports/status-report.ts';
 import type { Agent } from '../../src/core/agent.ts';
-import { widthOf } from '../../src/terminal/text-width.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
 import { getStatus } from '../../src/runtime/status.ts';
+import { widthOf } from '../../src/terminal/text-width.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 

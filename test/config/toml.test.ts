@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
-import { locateConfigKeys } from '../../src/config/key-lines.ts';
+import { locateConfigKeys } from '../../src/config/toml.ts';
 
 /** The line of each key in a text whose values are the lines they stand on. */
 function statedLines(table: unknown, way: readonly string[] = []): [readonly string[], number][] {

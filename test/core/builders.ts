@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AnswerContext } from '../../src/core/answer.ts';
-import type { Platform, Scope } from '../../src/core/state-names.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
+import type { Platform, Scope } from '../../src/core/state-names.ts';
 import type { Tag } from '../../src/core/tag.ts';
 import { TAG_NAMES, type TagName } from '../../src/core/transitions/index.ts';
 import type { TransitionTarget } from '../../src/core/transitions/transition.ts';

@@ -1,10 +1,10 @@
 import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/due.ts';
 import type { Event, Step } from '../../src/core/event.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
-import type { Scope } from '../../src/core/state-names.ts';
 import type { Policy, Rules } from '../../src/core/policy.ts';
 import { DEFAULT_OPTIONS, getAgent, newRun, type Options, type Run } from '../../src/core/run.ts';
 import type { Answered, Failed, Signal } from '../../src/core/signal.ts';
+import type { Scope } from '../../src/core/state-names.ts';
 import { initialEvents, step } from '../../src/core/step.ts';
 
 /** A workflow as far as the interpreter sees it: its files and what their frontmatter says. */

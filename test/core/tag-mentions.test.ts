@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTagMentions } from '../../src/core/tag-mentions.ts';
 import { readTags } from '../../src/core/tag.ts';
+import { readTagMentions } from '../../src/core/tag-mentions.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { anyText } from './builders.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
-import { due, type Turn } from '../../src/core/due.ts';
 import { countPhases, indexOfAgent } from '../../src/core/agent-index.ts';
+import { due, type Turn } from '../../src/core/due.ts';
 import type { Run } from '../../src/core/run.ts';
+import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
 import { start } from './play.ts';
 import { BOOK, deed, playOn, Till } from './random-play.ts';
 

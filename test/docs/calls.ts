@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseRunOptions } from '../../src/cli/run-options.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { parseRunOptions } from '../../src/cli/run-options.ts';
 import type { Terminal } from '../../src/terminal/terminal.ts';
 
 /** Whatever a script would call is only written down: a word count, then the words. */

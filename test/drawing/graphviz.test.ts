@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assignLayers } from '../../src/drawing/layers.ts';
-import { toGraphviz } from '../../src/drawing/graphviz.ts';
 import type { Arrow, Diagram, StateShape } from '../../src/drawing/diagram.ts';
+import { assignLayers, toGraphviz } from '../../src/drawing/graphviz.ts';
 
 const shape = (index: number): StateShape => ({
   key: `s${index}`,

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { lintSource } from '../../src/lint/lint.ts';
 import { replaceInvisible } from '../../src/drawing/escape.ts';
 import { toHtmlPage } from '../../src/drawing/html-page.ts';
-import { type Files, sheetOf } from '../lint/workflow-source-of.ts';
+import { lintSource } from '../../src/lint/lint.ts';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
 import { Stage } from '../core/play.ts';
+import { type Files, sheetOf } from '../lint/workflow-source-of.ts';
 import { HOSTILE_FILES, HOSTILE_NAMES, HOSTILE_TEXT } from './hostile.ts';
 import { pictureOf, travelsOf } from './run-overlay.ts';
 

@@ -1,9 +1,9 @@
-import { buildGraph } from '../../src/graph/build.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
 import { composeDiagram, type RunOverlay } from '../../src/drawing/compose.ts';
-import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
 import { type Diagram, isStateShape } from '../../src/drawing/diagram.ts';
+import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
+import { buildGraph } from '../../src/graph/build.ts';
 import { type Files, sheetOf } from '../lint/workflow-source-of.ts';
 
 /** The picture of a workflow made of these files. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildStateCards, listPageArrows } from '../../src/drawing/state-cards.ts';
 import { renderLegend } from '../../src/drawing/legend.ts';
+import { buildStateCards, listPageArrows } from '../../src/drawing/state-cards.ts';
 import { Stage } from '../core/play.ts';
 import { pictureOf, travelsOf } from './run-overlay.ts';
 

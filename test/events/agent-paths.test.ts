@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { collectAgentPaths } from '../../src/events/agent-paths.ts';
+import { collectAgentPaths } from '../../src/events/run-history.ts';
 
 const at = 0;
 const nothing = { parent: null, cwd: '/', input: null, variables: {} };

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS, type Options } from '../../src/core/run.ts';
-import { createColorizer } from '../../src/events/text-style.ts';
-import { formatChangedFlags } from '../../src/events/option-flags.ts';
-import { LogWriter } from '../../src/events/log-writer.ts';
-import { type LogEntry, TurnRenderer } from '../../src/events/turn-renderer.ts';
 import { EventRenderer } from '../../src/events/event-renderer.ts';
 import { formatLocalTime } from '../../src/events/format.ts';
+import { LogWriter } from '../../src/events/log-writer.ts';
+import { formatChangedFlags } from '../../src/events/option-flags.ts';
+import { createColorizer } from '../../src/events/text-style.ts';
+import { type LogEntry, TurnRenderer } from '../../src/events/turn-renderer.ts';
 import { type Reply, Stage, usd } from '../core/play.ts';
 
 /** The story of these events, without what turns left behind. */

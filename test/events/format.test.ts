@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TransitionsLog } from '../../src/events/transitions-log.ts';
+import { TransitionsLog } from '../../src/events/debug-files.ts';
 import {
   formatActivity,
   formatClock,

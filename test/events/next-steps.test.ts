@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Agent, Phase } from '../../src/core/agent.ts';
 import type { Event } from '../../src/core/event.ts';
-import type { Run } from '../../src/core/run.ts';
 import type { ObservedStatus } from '../../src/core/observed-status.ts';
-import { collectHistory } from '../../src/events/run-history.ts';
+import type { Run } from '../../src/core/run.ts';
 import { describeNextSteps } from '../../src/events/next-steps.ts';
+import { collectHistory } from '../../src/events/run-history.ts';
 import { computeWorkMs } from '../../src/events/work-time.ts';
 import { start } from '../core/play.ts';
 import { BOOK } from '../core/random-play.ts';

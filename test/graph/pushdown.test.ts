@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.ts';
-import { findTermination } from '../../src/graph/termination.ts';
 import { prove } from '../../src/graph/proof.ts';
-import { sheetOf } from '../lint/workflow-source-of.ts';
+import { findTermination } from '../../src/graph/termination.ts';
 import { canEnd, canReturn, Interpreter, STATES, type Story, story, visits } from '../lint/story.ts';
+import { sheetOf } from '../lint/workflow-source-of.ts';
 
 const proofOf = (story: Story) => prove(buildGraph(sheetOf(story.files)));
 

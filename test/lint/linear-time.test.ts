@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.ts';
-import { lintSource } from '../../src/lint/lint.ts';
 import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
+import { lintSource } from '../../src/lint/lint.ts';
 import { sheetOf } from './workflow-source-of.ts';
 
 const FEW = 250;

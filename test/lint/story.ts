@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import type { PathStep } from '../../src/graph/reachability.ts';
 import { due } from '../../src/core/due.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
 import { formatPolicyTag } from '../../src/core/reminder.ts';
 import { DEFAULT_OPTIONS, getAgent, newRun, type Run, withAgent } from '../../src/core/run.ts';
 import { step } from '../../src/core/step.ts';
 import type { TagName } from '../../src/core/transitions/index.ts';
+import type { PathStep } from '../../src/graph/reachability.ts';
 
 /** A small workflow in which anything may follow on anything, as files and as what they permit. */
 export interface Story {

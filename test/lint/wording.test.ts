@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { lintSource } from '../../src/lint/lint.ts';
 import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
+import { lintSource } from '../../src/lint/lint.ts';
 import { bash, END, policy } from './mistakes/check.ts';
 import { type Files, sheetOf } from './workflow-source-of.ts';
 

@@ -1,5 +1,5 @@
-import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
 import { resolveEntry, runsOn } from '../../src/core/state-names.ts';
+import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
 import { parseWorkflowFile } from '../../src/workflow/workflow-source.ts';
 
 /** The files of a workflow by name. */

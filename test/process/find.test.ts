@@ -196,8 +196,8 @@ describe('markers', () => {
   test('are not counted on ourselves', async () => {
     const turn = newTurn();
     const room = compileRoom(folder());
-    const script = `const { processesMarked } = await import(process.argv[1]);
-      process.exitCode = (await processesMarked(process.argv[2])).length;`;
+    const script = `const { findMarkedProcesses } = await import(process.argv[1]);
+      process.exitCode = (await findMarkedProcesses(process.argv[2])).length;`;
     const args = ['--input-type=module', '-e', script, join(room, 'marker.js'), turn.marker];
     const env = { ...process.env, RAYMOND_TURN: turn.marker };
     const self = spawn(process.execPath, args, { env, stdio: 'inherit' });

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { endTurn } from '../../src/process/end.ts';
-import { followLines, lastLines, lastWriteTimeMs, readLines } from '../../src/process/lines.ts';
-import { newLineSplitter } from '../../src/process/split-lines.ts';
+import { followLines, lastLines, lastWriteTimeMs, newLineSplitter, readLines } from '../../src/process/lines.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
 import { awake, eventually, shell, start, useTurns } from './turns.ts';
 

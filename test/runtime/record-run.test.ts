@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { fingerprintScript } from '../../src/runtime/record/fingerprint.ts';
+import { fingerprintScript } from '../../src/runtime/record-run.ts';
 import type { RunRequest } from '../../src/runtime/start.ts';
 import { type RecordScenarioRequest, recordScenario } from '../../src/testing/record-scenario.ts';
 import { openTheatre, type Theatre } from '../scenario/rig.ts';

@@ -10,8 +10,8 @@ import {
   type ScenarioFile,
 } from '../../src/scenario/file.ts';
 import { openScenario } from '../../src/scenario/read-scenario.ts';
-import type { TestSpec } from '../../src/scenario/test-spec.ts';
 import { readTestSpecs } from '../../src/scenario/read-test-specs.ts';
+import type { TestSpec } from '../../src/scenario/test-spec.ts';
 
 const SCOPE = { files: ['START.md', 'NAME.md', 'CHECK.sh', 'CHECK.ps1'], platform: 'unix' } as const;
 

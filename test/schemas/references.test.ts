@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
 import { configTemplate } from '../../src/config/template.ts';
-import { splitPrompt } from '../../src/workflow/split-prompt.ts';
+import { splitPrompt } from '../../src/workflow/prompt-file.ts';
 import { newRoom } from '../cli/room.ts';
 import { PROJECT, publishedText, validate } from './published.ts';
 

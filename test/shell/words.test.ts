@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UNKNOWN } from '../../src/core/tag-mentions.ts';
-import { toSourceOffset } from '../../src/shell/mapped-text.ts';
 import { tokenize } from '../../src/shell/lexer.ts';
+import { toSourceOffset } from '../../src/shell/mapped-text.ts';
 import { parseScript } from '../../src/shell/parse.ts';
 
 import { anyText } from '../core/builders.ts';

@@ -1,9 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findDebugFolder } from '../../src/store/debug-folder.ts';
 import { makePrivateFolder } from '../../src/store/files.ts';
-import { findRaymondFolder, layoutOf } from '../../src/store/layout.ts';
+import { findRaymondFolder, layoutOf, resolveDebugFolder } from '../../src/store/layout.ts';
 import { asNobody, refusalOf } from './story.ts';
 import { temporaryFolders } from './temp.ts';
 
@@ -76,8 +75,8 @@ describe('a turn folder has a name that any disk takes', () => {
 
 test('a run keeps its debug folder, in whatever time zone it is resumed', async () => {
   const root = temporary({ 'debug/r_20200101_000000/x': '', 'debug/r_20200101_000000_20210101_000000/x': '' });
-  expect(await findDebugFolder(layoutOf(root), 'r', 0)).toBe(join(root, 'debug/r_20200101_000000'));
-  expect(await findDebugFolder(layoutOf(root), 's', 0)).toBe(layoutOf(root).debugFolder('s', 0));
+  expect(await resolveDebugFolder(layoutOf(root), 'r', 0)).toBe(join(root, 'debug/r_20200101_000000'));
+  expect(await resolveDebugFolder(layoutOf(root), 's', 0)).toBe(layoutOf(root).debugFolder('s', 0));
 });
 
 describe('a folder', () => {

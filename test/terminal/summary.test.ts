@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { usdToMicros } from '../../src/core/ledger.ts';
 import type { Run } from '../../src/core/run.ts';
-import { widthOf } from '../../src/terminal/text-width.ts';
-import { describeUnfinished, formatResumeCommand } from '../../src/events/resume-advice.ts';
-import { renderRunEnd, renderSummary, type SummaryOptions } from '../../src/terminal/summary.ts';
+import { describeUnfinished, formatResumeCommand } from '../../src/events/next-steps.ts';
 import { RunTally } from '../../src/events/run-tally.ts';
+import { renderRunEnd, renderSummary, type SummaryOptions } from '../../src/terminal/summary.ts';
+import { widthOf } from '../../src/terminal/text-width.ts';
 import { Stage, usd } from '../core/play.ts';
 
 const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { replaceSymbolsWithAscii, supportsUnicode } from '../../src/terminal/ascii-symbols.ts';
 import { createOutputWriter } from '../../src/terminal/output-writer.ts';
+import { replaceSymbolsWithAscii, supportsUnicode } from '../../src/terminal/process-terminal.ts';
 import { widthOf } from '../../src/terminal/text-width.ts';
 
 describe('an outlet', () => {

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { runTests } from '../../src/testing/run-tests.ts';
 import { runScenario } from '../../src/testing/run-scenario.ts';
-import { readTestSuite } from '../../src/testing/suite.ts';
+import { runTests } from '../../src/testing/run-tests.ts';
 import { openSandboxFolders } from '../../src/testing/sandbox.ts';
+import { readTestSuite } from '../../src/testing/suite.ts';
 import { folderWith, REQUEST } from './rig.ts';
 
 test('however many scenarios are played at once, there is nothing to warn of', async () => {

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { runTests, type TestOptions, type TestResult } from '../../src/testing/run-tests.ts';
 import { CoverageCollector } from '../../src/testing/coverage.ts';
 import type { DifferenceDetail } from '../../src/testing/difference.ts';
 import { findScenarioFiles } from '../../src/testing/find-scenario-files.ts';
+import { runTests, type TestOptions, type TestResult } from '../../src/testing/run-tests.ts';
 import { readTestSuite } from '../../src/testing/suite.ts';
 
 /** A folder that holds these files for the time of a test. */

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { REMOVAL_BATCH_SIZE } from '../../src/testing/folder-remover.ts';
-import { openSandboxFolders, type SandboxFolders } from '../../src/testing/sandbox.ts';
+import { openSandboxFolders, REMOVAL_BATCH_SIZE, type SandboxFolders } from '../../src/testing/sandbox.ts';
 
 const MANY = 50;
 

@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ClaudeTurn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { World } from '../../src/engine/world.ts';
-import { killable } from '../../src/runtime/killable.ts';
-import { VirtualTime } from '../../src/testing/virtual-time.ts';
+import { killable } from '../../src/runtime/world.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
-import type { TurnContext } from '../../src/turns/turn-context.ts';
+import { VirtualTime } from '../../src/testing/virtual-time.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
+import type { TurnContext } from '../../src/turns/turn-context.ts';
 
 const breathe = async (): Promise<void> => {
   for (let i = 0; i < 10; i += 1) await new Promise(setImmediate);

@@ -7,8 +7,8 @@ import { MARKER_VARIABLE } from '../../src/process/command.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
-import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
+import type { TurnContext } from '../../src/turns/turn-context.ts';
 
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
 

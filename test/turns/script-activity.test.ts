@@ -6,8 +6,8 @@ import type { Activity } from '../../src/core/activity.ts';
 import type { ScriptTurn } from '../../src/core/due.ts';
 import type { Run } from '../../src/core/run.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
-import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { runScriptTurn } from '../../src/turns/script-turn.ts';
+import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { eventually } from '../process/turns.ts';
 
 /** A folder with a workflow of scripts in it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 import { EMPTY_FRONTMATTER } from '../../src/workflow/frontmatter-keys.ts';
+import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 
 const read = (text: string) => parsePrompt('A.md', text, 'unix');
 const keys = (yaml: string) => read(`---\n${yaml}\n---\nbody`);

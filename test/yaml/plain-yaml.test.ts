@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPlainYaml } from '../../src/yaml/plain-yaml.ts';
 import { newFindingReport } from '../../src/yaml/finding-report.ts';
+import { readPlainYaml } from '../../src/yaml/plain-yaml.ts';
 import type { YamlValue } from '../../src/yaml/value.ts';
 import { parseYamlBlock } from '../../src/yaml/yaml-block.ts';
 

@@ -1,11 +1,10 @@
-import { openConfig } from '../../config/config.ts';
-import { type EffectiveSetting, listEffectiveSettings } from '../../config/effective-settings.ts';
-import { formatTomlValue } from '../../config/toml-value.ts';
+import { type EffectiveSetting, listEffectiveSettings, openConfig } from '../../config/config.ts';
+import { formatTomlValue } from '../../config/toml.ts';
 import { EXIT } from '../../errors.ts';
 import { findConfigFile } from '../../runtime/project-files.ts';
-import type { CommandHandler } from '../command.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
+import type { CommandHandler } from '../command.ts';
 
 /** `raymond config`: what is in force here, and where each value comes from. */
 export const handleConfig: CommandHandler = async (_args, { json }, terminal) => {

@@ -1,11 +1,11 @@
 import { EXIT } from '../../errors.ts';
-import { wrapText } from '../../terminal/text-width.ts';
+import { formatCount } from '../../events/format.ts';
 import { sanitize } from '../../events/sanitize.ts';
 import type { TextStyle } from '../../events/text-style.ts';
-import { formatCount } from '../../events/format.ts';
 import { type DoctorResult, runDoctor } from '../../runtime/doctor.ts';
-import type { CommandHandler } from '../command.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import type { CommandHandler } from '../command.ts';
 import { getTextOption } from '../parsed-options.ts';
 
 /** `raymond doctor`: is everything there that a run needs, and what is to be done where it is not? */

@@ -4,11 +4,11 @@ import type { Platform } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../runtime/draw-graph.ts';
-import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
 import type { CommandHandler, ParsedOptions } from '../command.ts';
-import { requireWorkflowHere } from '../workflow-in-folder.ts';
-import { usageError } from '../usage-error.ts';
+import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
 import { getChoiceOption, getTextOption } from '../parsed-options.ts';
+import { usageError } from '../usage-error.ts';
+import { requireWorkflowHere } from '../workflow-in-folder.ts';
 
 /** `raymond graph [WORKFLOW]`, `raymond graph RUN`: a picture of a workflow, or of a run over it. */
 export const handleGraph: CommandHandler = async ([target], options, { cwd, out, err }) => {

@@ -1,12 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXIT, errorCodeOf } from '../../errors.ts';
-import { findRaymondCommand } from '../shell-command.ts';
 import type { CommandHandler } from '../command.ts';
-import { FIRST_WORKFLOW } from '../first-workflow.ts';
-import { chooseSchemas } from '../first-workflow-schemas.ts';
+import { chooseSchemas, FIRST_WORKFLOW } from '../first-workflow.ts';
 import { createFolderWithParents, describeFolderContent, describeWriteError } from '../new-folder.ts';
-import { quoteShellArgument } from '../shell-quote.ts';
+import { findRaymondCommand, quoteShellArgument } from '../shell-command.ts';
 import { usageError } from '../usage-error.ts';
 
 type Files = Readonly<Record<string, string>>;

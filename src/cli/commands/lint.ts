@@ -1,16 +1,15 @@
 import { basename } from 'node:path';
-import type { LintLevel } from '../../lint/rule.ts';
 import { isNotDocFile, type Platform } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
+import type { LintLevel } from '../../lint/rule.ts';
 import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../runtime/lint-workflow.ts';
-import { formatAnnotation } from '../reports/github-annotations.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
-import { requireWorkflowHere } from '../workflow-in-folder.ts';
-import { formatLintTotal, renderLintReport, type TextWrapper } from '../reports/lint-report.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { usageError } from '../usage-error.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
 import { getChoiceOption, getCountOption, getRepeatedOption, getTextOption } from '../parsed-options.ts';
+import { formatAnnotation, formatLintTotal, renderLintReport, type TextWrapper } from '../reports/lint-report.ts';
+import { usageError } from '../usage-error.ts';
+import { requireWorkflowHere } from '../workflow-in-folder.ts';
 
 /** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
 export const handleLint: CommandHandler = async (args, options, terminal) => {

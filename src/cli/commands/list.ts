@@ -1,8 +1,8 @@
 import { EXIT } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
 import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
-import type { CommandHandler } from '../command.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
+import type { CommandHandler } from '../command.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 
 /** `raymond list`: every run there is here, the unfinished first. */

@@ -1,14 +1,13 @@
 import { EXIT } from '../../errors.ts';
-import { wrapText } from '../../terminal/text-width.ts';
 import { formatCount } from '../../events/format.ts';
-import { hasPassed } from '../../testing/report.ts';
-import { recordScenario as recordRun } from '../../testing/record-scenario.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
-import { getTestTimeoutMs } from '../test-timeout.ts';
-import { refuseOptions, usageError } from '../usage-error.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import { recordScenario as recordRun } from '../../testing/record-scenario.ts';
+import { hasPassed } from '../../testing/report.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { getTestTimeoutMs, getTextOption } from '../parsed-options.ts';
 import { renderTestFailure } from '../reports/test-result.ts';
-import { getTextOption } from '../parsed-options.ts';
+import { refuseOptions, usageError } from '../usage-error.ts';
 
 /** `raymond test --record RUN`: makes a scenario of a run, and plays it once. */
 export const handleRecord: CommandHandler = async (paths, options, terminal) => {

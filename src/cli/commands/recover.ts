@@ -1,12 +1,12 @@
 import { EXIT, RaymondError } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
-import { resumeRun } from '../../runtime/resume.ts';
 import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
-import { runAndReport } from '../run-and-report.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { resumeRun } from '../../runtime/resume.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
-import { renderRunTable } from '../reports/run-table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { renderRunTable } from '../reports/run-table.ts';
+import { runAndReport } from '../run-and-report.ts';
 
 /** `raymond recover`: the runs whose process is gone; with --resume they go on, one after the other. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {

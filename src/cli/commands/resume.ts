@@ -1,11 +1,11 @@
 import type { RaymondError } from '../../errors.ts';
-import { resumeRun } from '../../runtime/resume.ts';
 import { listRuns, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
-import { runAndReport } from '../run-and-report.ts';
-import type { CommandHandler } from '../command.ts';
-import { parseRunOptions } from '../run-options.ts';
+import { resumeRun } from '../../runtime/resume.ts';
 import { formatAge, formatObservedStatus } from '../../terminal/observed-status.ts';
 import { renderTable } from '../../terminal/table.ts';
+import type { CommandHandler } from '../command.ts';
+import { runAndReport } from '../run-and-report.ts';
+import { parseRunOptions } from '../run-options.ts';
 import { refuseOptions, usageError } from '../usage-error.ts';
 
 const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];

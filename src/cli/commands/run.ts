@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { EXIT } from '../../errors.ts';
 import { runWorkflow } from '../../runtime/start.ts';
-import { runAndReport } from '../run-and-report.ts';
+import { writeConfig } from '../../runtime/write-config.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { CommandHandler } from '../command.ts';
+import { getTextOption } from '../parsed-options.ts';
+import { runAndReport } from '../run-and-report.ts';
 import { addConfigFileOptions, parseRunOptions } from '../run-options.ts';
 import { refuseOptions, usageError } from '../usage-error.ts';
-import { getTextOption } from '../parsed-options.ts';
-import { initConfig } from './init-config.ts';
 import { handleResume } from './resume.ts';
 
 /** `raymond run WORKFLOW`, and what stands without a command: `--resume RUN`, `--init-config`. */
@@ -45,4 +47,12 @@ function resolveWorkFolder(dir: string | undefined, cwd: string): string {
   const path = resolve(cwd, dir);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
   throw usageError(`--dir ${dir} is not a folder`, 'Make it first, or name another.');
+}
+
+/** `raymond --init-config`: a config file to be edited. */
+export async function initConfig({ cwd, out }: Terminal): Promise<number> {
+  out(`Wrote ${await writeConfig(cwd)}\n`);
+  out('It explains every option and sets none: take the # away from those you want.\n');
+  out('`raymond config` shows what is in force.\n');
+  return EXIT.completed;
 }

@@ -1,8 +1,8 @@
 import { EXIT } from '../../errors.ts';
-import { createStatusDocument } from '../../events/status-document.ts';
+import { createStatusDocument } from '../../events/run-document.ts';
 import { getStatus } from '../../runtime/status.ts';
-import type { CommandHandler } from '../command.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
+import type { CommandHandler } from '../command.ts';
 import { renderStatusReport } from '../reports/status-report.ts';
 
 /** `raymond status [RUN]`: where a run stands, what it waits for and how to go on. */

@@ -2,8 +2,8 @@ import { EXIT } from '../../errors.ts';
 import { describeEndingTurns, describeNextSteps } from '../../events/next-steps.ts';
 import { listRuns } from '../../runtime/list-runs.ts';
 import { type StopOutcome, type StopProgress, stopRun } from '../../runtime/stop.ts';
-import type { CommandHandler } from '../command.ts';
 import { formatObservedStatus } from '../../terminal/observed-status.ts';
+import type { CommandHandler } from '../command.ts';
 import { usageError } from '../usage-error.ts';
 
 /** `raymond stop [RUN] [--now]`: stops a run in another process and waits for that. Ctrl-C only ends the waiting. */

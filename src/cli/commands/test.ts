@@ -1,24 +1,23 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
-import { wrapText } from '../../terminal/text-width.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { GraphFormat } from '../../runtime/draw-graph.ts';
-import { runTests, type TestOptions, type TestResult } from '../../testing/run-tests.ts';
-import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../testing/coverage.ts';
-import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../testing/report.ts';
-import { findScenarioFiles } from '../../testing/find-scenario-files.ts';
-import { readTestSuite, type TestCase, withRealScripts } from '../../testing/suite.ts';
-import { createTestProgressLine } from '../reports/test-progress-line.ts';
-import { formatTotalCoverage, renderCoverage } from '../reports/coverage-report.ts';
-import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
-import { renderTestProblems, renderTestTotal } from '../reports/test-summary.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
-import { getTestTimeoutMs } from '../test-timeout.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { refuseOptions, usageError } from '../usage-error.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../testing/coverage.ts';
+import { findScenarioFiles } from '../../testing/find-scenario-files.ts';
+import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../testing/report.ts';
+import { runTests, type TestOptions, type TestResult } from '../../testing/run-tests.ts';
+import { readTestSuite, type TestCase, withRealScripts } from '../../testing/suite.ts';
+import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
+import { getNumberOption, getTestTimeoutMs, getTextOption } from '../parsed-options.ts';
+import { formatTotalCoverage, renderCoverage } from '../reports/coverage-report.ts';
+import { createTestProgressLine } from '../reports/test-progress-line.ts';
 import { renderTestResult } from '../reports/test-result.ts';
-import { getNumberOption, getTextOption } from '../parsed-options.ts';
+import { renderTestProblems, renderTestTotal } from '../reports/test-summary.ts';
+import { refuseOptions, usageError } from '../usage-error.ts';
 
 /** `raymond test [PATH…]`: plays scenarios without Claude Code and compares what comes of them with what they expect. */
 export const handleTest: CommandHandler = async (paths, options, terminal) => {

@@ -1,13 +1,13 @@
 import type { Agent } from '../../core/agent.ts';
 import { isLive } from '../../core/observed-status.ts';
-import { shorten } from '../../terminal/text-width.ts';
+import { formatClock, formatCount, formatDollars, formatDuration } from '../../events/format.ts';
+import { getSessionId } from '../../events/run-document.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { TextStyle } from '../../events/text-style.ts';
-import { getSessionId } from '../../events/status-document.ts';
-import { formatClock, formatCount, formatDollars, formatDuration } from '../../events/format.ts';
 import type { StatusReport } from '../../runtime/status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
+import { shorten } from '../../terminal/text-width.ts';
 
 const MAX_AGENTS_ON_SCREEN = 30;
 const MAX_RESULT_COLUMNS = 200;

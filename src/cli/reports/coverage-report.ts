@@ -1,6 +1,8 @@
 import { relative } from 'node:path';
-import { padToWidth, widthOf } from '../../terminal/text-width.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
+import type { RenderContext } from '../../terminal/render-context.ts';
+import { type Column, renderTable } from '../../terminal/table.ts';
+import { padToWidth, widthOf } from '../../terminal/text-width.ts';
 import {
   allCoverageItems,
   COVERAGE_KINDS,
@@ -8,8 +10,6 @@ import {
   type CoverageItem,
   coveredPercent,
 } from '../../testing/coverage.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
-import { type Column, renderTable } from '../../terminal/table.ts';
 
 type CoverageRow = Pick<Coverage, (typeof COVERAGE_KINDS)[number]> & { readonly name: string };
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { didYouMean } from '../../core/nearest.ts';
 import { resolvePackageFile } from '../../package-files.ts';
-import type { TextWrapper } from './lint-report.ts';
 import { usageError } from '../usage-error.ts';
+import type { TextWrapper } from './lint-report.ts';
 
 const LINT_DOCS = resolvePackageFile('docs/lint.md');
 const LINT_DOCS_HINT = `All rules are explained in ${LINT_DOCS}.`;

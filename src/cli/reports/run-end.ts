@@ -2,12 +2,12 @@ import { relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Run } from '../../core/run.ts';
 import { createRunDocument, exitCodeOf } from '../../events/run-document.ts';
-import { sanitize } from '../../events/sanitize.ts';
-import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
 import { RunTally } from '../../events/run-tally.ts';
+import { sanitize } from '../../events/sanitize.ts';
 import { findConfigFile, findDebugFolder, readRunEvents } from '../../runtime/project-files.ts';
-import type { ParsedOptions } from '../command.ts';
+import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import type { ParsedOptions } from '../command.ts';
 
 /** How a run was found: whether anything was started at all, and where it is on record. */
 export interface ReportedRun {

@@ -1,8 +1,8 @@
-import { sanitizeLine } from '../../events/sanitize.ts';
 import { formatDollars } from '../../events/format.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
 import { countAgents, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
 import { formatAge, formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
+import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 
 /** Runs as a table for people. Names are told where the ids do not tell them. */

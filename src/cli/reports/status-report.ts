@@ -1,14 +1,14 @@
-import { padToWidth, wrapText } from '../../terminal/text-width.ts';
-import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
-import { describeNextSteps } from '../../events/next-steps.ts';
-import { findWorkEndMs } from '../../events/status-document.ts';
 import { formatDollars, formatDuration, formatLocalTime } from '../../events/format.ts';
+import { describeNextSteps } from '../../events/next-steps.ts';
+import { findWorkEndMs } from '../../events/run-document.ts';
+import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import type { StatusReport } from '../../runtime/status.ts';
-import { renderAgentTable } from './agent-table.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
 import { formatAge, formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
+import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
+import { padToWidth, wrapText } from '../../terminal/text-width.ts';
+import { renderAgentTable } from './agent-table.ts';
 
 /** Where a run stands, for people. */
 export function renderStatusReport(report: StatusReport, context: RenderContext): readonly string[] {

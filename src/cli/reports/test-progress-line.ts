@@ -1,7 +1,7 @@
-import { shorten } from '../../terminal/text-width.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { createColorizer } from '../../events/text-style.ts';
-import type { LiveClock, Screen } from '../../terminal/screen.ts';
+import type { LiveClock, Screen } from '../../terminal/terminal.ts';
+import { shorten } from '../../terminal/text-width.ts';
 import type { TestCase } from '../../testing/suite.ts';
 
 /** A line at the bottom of the screen that says which scenario is awaited. */

@@ -1,12 +1,12 @@
-import { wrapText } from '../../terminal/text-width.ts';
-import { sanitize, sanitizeLine } from '../../events/sanitize.ts';
 import { formatCount } from '../../events/format.ts';
-import type { TestResult } from '../../testing/run-tests.ts';
+import { sanitize, sanitizeLine } from '../../events/sanitize.ts';
+import type { RenderContext } from '../../terminal/render-context.ts';
+import { wrapText } from '../../terminal/text-width.ts';
 import { type DiffLine, diffLists } from '../../testing/diff.ts';
 import type { Difference, DifferenceDetail } from '../../testing/difference.ts';
-import { hasPassed } from '../../testing/report.ts';
 import { REASON_LABEL } from '../../testing/matchers.ts';
-import type { RenderContext } from '../../terminal/render-context.ts';
+import { hasPassed } from '../../testing/report.ts';
+import type { TestResult } from '../../testing/run-tests.ts';
 
 /** `12 ms`, `3.4 s`. */
 export const formatTestDuration = (ms: number): string =>

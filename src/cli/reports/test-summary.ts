@@ -1,8 +1,8 @@
-import { wrapText } from '../../terminal/text-width.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
 import { formatCount } from '../../events/format.ts';
-import { hasPassed, type Interruption, type TestReport } from '../../testing/report.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
+import { wrapText } from '../../terminal/text-width.ts';
+import { hasPassed, type Interruption, type TestReport } from '../../testing/report.ts';
 import { formatTestDuration, renderTestFailure, wrapIndented } from './test-result.ts';
 
 /** What failed, or came to no end, in detail. */

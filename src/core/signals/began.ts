@@ -1,10 +1,10 @@
 import { type Agent, type RunningTurn, type SessionUse, visitCount } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
-import { isPrompt } from '../state-names.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Began } from '../signal.ts';
+import { isPrompt } from '../state-names.ts';
 
 /** Puts a turn on record, or refuses it where a limit has been reached. */
 export function handleBegan(run: Run, signal: Began): Step {

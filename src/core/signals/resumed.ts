@@ -1,9 +1,9 @@
 import type { Agent, TurnPrompt } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
 import { followAnswer } from '../follow.ts';
-import type { Scope } from '../state-names.ts';
 import { mergeOptions, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
+import type { Scope } from '../state-names.ts';
 import { isOverBudget } from './turn-end.ts';
 
 /** Takes a run up again where it stands. A run that has ended for good stays as it is. */

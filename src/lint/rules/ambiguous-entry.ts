@@ -1,5 +1,5 @@
-import type { Rule } from '../rule.ts';
 import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import type { Rule } from '../rule.ts';
 
 /** There is more than one state to start in. */
 export const ambiguousEntry: Rule = {

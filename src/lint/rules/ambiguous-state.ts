@@ -1,4 +1,4 @@
-import { ruleForUnresolvedNames } from '../rule-for-unresolved-names.ts';
+import { ruleForUnresolvedNames } from '../rule.ts';
 
 /** A name without extension could be a prompt or a script. */
 export const ambiguousState = ruleForUnresolvedNames(

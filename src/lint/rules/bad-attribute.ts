@@ -1,12 +1,12 @@
 import type { Platform } from '../../core/state-names.ts';
 import { BUILT_IN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
+import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { variableNameProblem } from '../../core/variables.ts';
-import { levelForTag } from '../unresolved-names.ts';
-import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { rulePerState } from '../rule.ts';
 import { quoteTag } from '../messages.ts';
+import { rulePerState } from '../rule.ts';
+import { levelForTag } from '../unresolved-names.ts';
 
 /** An attribute has a value that it cannot have, or a name that no variable can have. */
 export const badAttribute = rulePerState('bad-attribute', 'error', (analysis, { workflow }) =>

@@ -1,13 +1,13 @@
 import { type PolicyEntry, permits } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import type { Tag } from '../../core/tag.ts';
-import { correctStateNames } from '../misrequested-entries.ts';
-import { findForkContinuations } from '../../graph/edges.ts';
 import { hasUnknownPart } from '../../core/tag-mentions.ts';
+import { findForkContinuations } from '../../graph/edges.ts';
 import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
-import { rulePerState } from '../rule.ts';
 import { quoteTagWithAttributes } from '../messages.ts';
+import { correctStateNames } from '../misrequested-entries.ts';
+import { rulePerState } from '../rule.ts';
 
 /** A prompt asks for a tag that its policy does not permit. */
 export const forbiddenTag = rulePerState('forbidden-tag', 'warning', (analysis, { names }) => {

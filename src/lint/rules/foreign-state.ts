@@ -1,5 +1,5 @@
-import { ruleForUnresolvedNames } from '../rule-for-unresolved-names.ts';
 import type { WorkflowSource } from '../../graph/workflow-source.ts';
+import { ruleForUnresolvedNames } from '../rule.ts';
 
 /** A state exists only as a script for another system. */
 export const foreignState = ruleForUnresolvedNames('foreign-state', 'foreign', (_, { workflow }) =>

@@ -1,9 +1,9 @@
 import { didYouMean } from '../../core/nearest.ts';
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
-import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
-import { rulePerState } from '../rule.ts';
+import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { quoteTag } from '../messages.ts';
+import { rulePerState } from '../rule.ts';
 import { findMisspeltAttribute } from './missing-attribute.ts';
 
 /** An attribute that has no effect: of one's own on another tag than a fork, or given twice. */

@@ -1,7 +1,7 @@
 import { implicitTag, namedStates } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
-import { rulePerState } from '../rule.ts';
 import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { rulePerState } from '../rule.ts';
 
 /** A state takes its only transition without being told to. */
 export const implicitTransition = rulePerState('implicit-transition', 'info', (analysis, { names }) => {

@@ -1,10 +1,10 @@
-import type { TerminationFacts } from '../../graph/termination.ts';
-import { isCycleSuppressed } from '../suppressed-cycles.ts';
 import type { ControlFlow } from '../../graph/control-flow.ts';
 import { findMoves, toPathStep } from '../../graph/reachability.ts';
-import type { Diagnostic, Rule } from '../rule.ts';
+import type { TerminationFacts } from '../../graph/termination.ts';
 import { WHOLE_FILE } from '../../graph/workflow-source.ts';
 import { formatStepPath } from '../messages.ts';
+import type { Diagnostic, Rule } from '../rule.ts';
+import { isCycleSuppressed } from '../suppression.ts';
 
 /** A state could only be reached by a return that never happens. */
 export const impossibleReturn: Rule = {

@@ -2,8 +2,8 @@ import { nearest } from '../../core/nearest.ts';
 import { namedStates } from '../../core/policy.ts';
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
 import { type FilePosition, WHOLE_FILE } from '../../graph/workflow-source.ts';
+import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
 import { findStrayFrontmatter, type StrayFrontmatter } from '../stray-frontmatter.ts';
 
 /** The frontmatter says something that has no effect, such as a key that is misspelt, or it has none as a whole. */

@@ -1,7 +1,7 @@
 import type { Tag } from '../../core/tag.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
-import { rulePerState } from '../rule.ts';
 import { DOUBLE_QUOTES_HINT, quoteTag } from '../messages.ts';
+import { rulePerState } from '../rule.ts';
 
 /** A script prints the name of a variable of its own where its value was meant: between single quotes, a `$` is a character. */
 export const literalVariable = rulePerState('literal-variable', 'warning', (analysis) => {

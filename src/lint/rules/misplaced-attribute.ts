@@ -1,9 +1,9 @@
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
 import { TAG_NAMES, TRANSITIONS } from '../../core/transitions/index.ts';
-import { levelForTag } from '../unresolved-names.ts';
-import { findSwappedAttribute } from '../swapped-attributes.ts';
-import { rulePerState } from '../rule.ts';
 import { quoteTag } from '../messages.ts';
+import { rulePerState } from '../rule.ts';
+import { findSwappedAttribute } from '../swapped-attributes.ts';
+import { levelForTag } from '../unresolved-names.ts';
 
 /** An attribute of the language stands on a tag that does not take it, such as `cd` on a goto. */
 export const misplacedAttribute = rulePerState('misplaced-attribute', 'error', (analysis) =>

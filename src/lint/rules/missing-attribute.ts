@@ -1,13 +1,13 @@
 import { nearest } from '../../core/nearest.ts';
 import { BUILT_IN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
-import { levelForTag } from '../unresolved-names.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
-import { findSwappedAttribute } from '../swapped-attributes.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { isReported, rulePerState } from '../rule.ts';
 import type { FilePosition } from '../../graph/workflow-source.ts';
 import { quoteTag } from '../messages.ts';
+import { isReported, rulePerState } from '../rule.ts';
+import { findSwappedAttribute } from '../swapped-attributes.ts';
+import { levelForTag } from '../unresolved-names.ts';
 
 /** A call does not say where it returns to, or a fork not where its parent goes on. */
 export const missingAttribute = rulePerState('missing-attribute', 'error', (analysis, context) => {

@@ -1,6 +1,6 @@
 import { isStateFile } from '../../core/state-names.ts';
-import type { Rule } from '../rule.ts';
 import { WHOLE_FILE, type WorkflowSource } from '../../graph/workflow-source.ts';
+import type { Rule } from '../rule.ts';
 import { hintForForeign } from './foreign-state.ts';
 
 /** There is no state to start in. */

@@ -1,7 +1,6 @@
 import { isStateFile } from '../../core/state-names.ts';
-import type { RuleContext } from '../rule.ts';
-import { ruleForUnresolvedNames } from '../rule-for-unresolved-names.ts';
 import { DOUBLE_QUOTES_HINT } from '../messages.ts';
+import { type RuleContext, ruleForUnresolvedNames } from '../rule.ts';
 
 /** A tag or a policy names a state that does not exist. */
 export const missingState = ruleForUnresolvedNames('missing-state', 'unknown', (name, context) => {

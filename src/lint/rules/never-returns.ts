@@ -1,9 +1,9 @@
 import type { EndlessCycle } from '../../graph/endless-cycles.ts';
-import { isCycleSuppressed } from '../suppressed-cycles.ts';
 import type { PathStep } from '../../graph/reachability.ts';
-import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
 import { WHOLE_FILE } from '../../graph/workflow-source.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
+import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
+import { isCycleSuppressed } from '../suppression.ts';
 
 /** A call whose callee can never come to a `<result>`. */
 export const neverReturns: Rule = {

@@ -1,6 +1,6 @@
+import { stripTags } from '../../core/tag-mentions.ts';
 import { TAG_NAMES } from '../../core/transitions/index.ts';
 import { isEnglish } from '../../graph/english.ts';
-import { stripTags } from '../../core/tag-mentions.ts';
 import { rulePerState } from '../rule.ts';
 
 /** Words with which a prompt says when its step is over, or what belongs to a later one. */

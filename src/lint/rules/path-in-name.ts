@@ -1,4 +1,4 @@
-import { ruleForUnresolvedNames } from '../rule-for-unresolved-names.ts';
+import { ruleForUnresolvedNames } from '../rule.ts';
 
 /** A state is named by a path. */
 export const pathInName = ruleForUnresolvedNames(

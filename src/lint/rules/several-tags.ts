@@ -1,5 +1,5 @@
-import { rulePerState } from '../rule.ts';
 import type { TagConflict } from '../../shell/path-outputs.ts';
+import { rulePerState } from '../rule.ts';
 
 /** A script can print two tags that exclude each other. */
 export const severalTags = rulePerState('several-tags', 'warning', (analysis) =>

@@ -1,8 +1,8 @@
 import { TRANSITIONS } from '../../core/transitions/index.ts';
-import { levelForTag } from '../unresolved-names.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { type Diagnostic, rulePerState } from '../rule.ts';
 import type { FilePosition } from '../../graph/workflow-source.ts';
+import { type Diagnostic, rulePerState } from '../rule.ts';
+import { levelForTag } from '../unresolved-names.ts';
 
 /** A tag that names a state and is never closed. Half a tag in a sentence about tags is no mistake. */
 export const unclosedTag = rulePerState('unclosed-tag', 'error', (analysis, { names }) => [

@@ -1,5 +1,5 @@
-import type { Rule } from '../rule.ts';
 import { findStatesWithResult, findVariableUses } from '../../graph/variables.ts';
+import type { Rule } from '../rule.ts';
 
 /** A `{{result}}` in a state that nothing is ever handed to. */
 export const undefinedResult: Rule = {

@@ -1,14 +1,14 @@
 import { blank } from '../../core/markup.ts';
 import { nearest } from '../../core/nearest.ts';
-import { type DefinedVariables, findDefinedVariables } from '../../graph/defined-variables.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
-import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { type DefinedVariables, findDefinedVariables } from '../../graph/defined-variables.ts';
 import { findCodeBlocks } from '../../graph/quoted-tags.ts';
 import type { PathStep } from '../../graph/reachability.ts';
-import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
-import { findUnsetScriptVariables } from '../script-variables.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { findForkVariables, findVariableUses, type VariableUse } from '../../graph/variables.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
+import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
+import { findUnsetScriptVariables } from '../script-variables.ts';
 
 /** Variables that every state has, or that another rule looks at. */
 const BUILT_IN_VARIABLES = ['workflow_id', 'agent_id', 'state', 'result', 'input'];

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../core/nearest.ts';
-import { rulePerState } from '../rule.ts';
 import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { rulePerState } from '../rule.ts';
 
 const MODES = ['acceptEdits', 'plan', 'dontAsk', 'auto', 'default', 'manual', 'bypassPermissions'];
 

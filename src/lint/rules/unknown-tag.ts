@@ -1,7 +1,7 @@
 import { TAG_NAMES } from '../../core/transitions/index.ts';
-import { levelForTag } from '../unresolved-names.ts';
 import { rulePerState } from '../rule.ts';
 import { findUnknownTags, type UnknownTag } from '../unknown-tags.ts';
+import { levelForTag } from '../unresolved-names.ts';
 
 /** What looks like a tag and is meant as one, but is no tag of the language. */
 export const unknownTag = rulePerState('unknown-tag', 'error', (analysis, { names }) =>

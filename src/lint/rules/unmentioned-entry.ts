@@ -1,14 +1,14 @@
 import { implicitTag, namedStates, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
-import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
-import { findMisrequestedEntries } from '../misrequested-entries.ts';
-import type { Graph } from '../../graph/graph.ts';
 import { stripTags } from '../../core/tag-mentions.ts';
-import { detectStateMentions } from '../state-mentions.ts';
+import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import type { Graph } from '../../graph/graph.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
-import { rulePerState } from '../rule.ts';
 import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { findMisrequestedEntries } from '../misrequested-entries.ts';
+import { rulePerState } from '../rule.ts';
+import { detectStateMentions } from '../state-mentions.ts';
 
 /** A policy permits what the prompt never speaks of, so that its agent learns of it only by a reminder. */
 export const unmentionedEntry = rulePerState('unmentioned-entry', 'warning', (analysis, context) => {

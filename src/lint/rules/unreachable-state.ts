@@ -1,5 +1,5 @@
-import type { Rule, RuleContext } from '../rule.ts';
 import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import type { Rule, RuleContext } from '../rule.ts';
 import { findUnreachedStates } from '../unreached-states.ts';
 
 /** Nothing leads to a state. */

@@ -1,5 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { type ClaudeVersion, formatClaudeVersion, isAtLeast, parseClaudeVersion } from '../../turns/claude/find-claude.ts';
+import {
+  type ClaudeVersion,
+  formatClaudeVersion,
+  isAtLeast,
+  parseClaudeVersion,
+} from '../../turns/claude/find-claude.ts';
 import { execProgram, firstLine } from '../exec-program.ts';
 import { errorResult, type HealthCheck, okResult, warningResult } from './check.ts';
 

@@ -6,6 +6,7 @@ import { errorCodeOf } from '../../errors.ts';
 import { diskError } from '../../store/disk-error.ts';
 import { createFile, replaceFile } from '../../store/files.ts';
 import { findRaymondFolder, layoutOf } from '../../store/layout.ts';
+import { listRuns } from '../list-runs.ts';
 import { findConfigFile } from '../project-files.ts';
 import { type HealthCheck, okResult, warningResult } from './check.ts';
 
@@ -62,3 +63,31 @@ export const checkDiskSpace: HealthCheck = async ({ cwd }) => {
     ? warningResult(message, 'Long runs may fill that; free some space, or run with --no-debug.')
     : okResult(message);
 };
+
+/** Whether there are runs that were cut off, or that cannot be read. */
+export const checkRuns: HealthCheck = async ({ cwd }) => {
+  const all = await listRuns(cwd);
+  if (all.length === 0) return null;
+  const unreadable = all.filter(({ kind }) => kind === 'unreadable');
+  if (unreadable.length > 0)
+    return warningResult(
+      `${unreadable.length} of ${all.length} cannot be read: ${formatRunIds(unreadable)}`,
+      '`raymond list` tells why.',
+    );
+  const crashed = all.filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
+  if (crashed.length > 0)
+    return warningResult(
+      `${crashed.length} of ${all.length} cut off: ${formatRunIds(crashed)}`,
+      '`raymond recover --resume` goes on with them.',
+    );
+  return okResult(`${all.length}, none cut off`);
+};
+
+const MAX_NAMES = 3;
+
+const formatRunIds = (runs: readonly { readonly id: string }[]): string =>
+  runs
+    .slice(0, MAX_NAMES)
+    .map(({ id }) => id)
+    .concat(runs.length > MAX_NAMES ? ['…'] : [])
+    .join(', ');

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
 import { isPrompt } from '../../core/state-names.ts';
+import { EventRenderer, type LogLine } from '../../events/event-renderer.ts';
 import type { LogWriter } from '../../events/log-writer.ts';
 import { type LogEntry, TurnRenderer } from '../../events/turn-renderer.ts';
-import { EventRenderer, type LogLine } from '../../events/event-renderer.ts';
 import { followLines, readLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import { followLogEntries, readFailureStderr, readLogEntries, type TurnLog } from './turn-log-entries.ts';

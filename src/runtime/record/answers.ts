@@ -7,8 +7,8 @@ import { isPrompt } from '../../core/state-names.ts';
 import { recordedExit, turnFiles } from '../../process/turn-files.ts';
 import { explainInvalidPath } from '../../scenario/answer-schema.ts';
 import type { CannedFailureName } from '../../scenario/scenario.ts';
-import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
 import { FilesWritten } from '../../turns/claude/files-written.ts';
+import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../../turns/claude/transcript.ts';
 import type { RecordedTurn } from './visits.ts';
 

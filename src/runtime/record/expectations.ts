@@ -2,7 +2,7 @@ import type { Event } from '../../core/event.ts';
 import { microsToUsd } from '../../core/ledger.ts';
 import type { Run } from '../../core/run.ts';
 import { exitCodeOf } from '../../events/run-document.ts';
-import { collectAgentPaths } from '../../events/agent-paths.ts';
+import { collectAgentPaths } from '../../events/run-history.ts';
 import type { RecordingContext } from './answers.ts';
 import type { RecordedVisit } from './visits.ts';
 

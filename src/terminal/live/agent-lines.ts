@@ -1,9 +1,9 @@
 import type { Doing } from '../../core/activity.ts';
 import { isPrompt, stem } from '../../core/state-names.ts';
-import { padToWidth, shorten, widthOf } from '../text-width.ts';
+import { formatClock, formatDollars, formatDuration } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { Colorizer, TextStyle } from '../../events/text-style.ts';
-import { formatClock, formatDollars, formatDuration } from '../../events/format.ts';
+import { padToWidth, shorten, widthOf } from '../text-width.ts';
 import type { AgentView } from './view.ts';
 
 /** What agents are drawn with. */

@@ -1,13 +1,13 @@
 import type { Activity } from '../../core/activity.ts';
 import type { Event } from '../../core/event.ts';
-import { wrapText } from '../text-width.ts';
+import { formatActivity, formatEvent } from '../../events/format.ts';
 import { createColorizer, type TextStyle } from '../../events/text-style.ts';
+import { isReportedElsewhere, type Reporter } from '../reporter.ts';
+import type { LiveClock, Screen } from '../terminal.ts';
+import { wrapText } from '../text-width.ts';
 import { Painter } from './painter.ts';
 import { formatWindowTitle, renderLiveView } from './render.ts';
-import type { LiveClock, Screen } from '../screen.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW } from './view.ts';
-import { formatActivity, formatEvent } from '../../events/format.ts';
-import { isReportedElsewhere, type Reporter } from '../reporter.ts';
 
 /** What goes on at the bottom of the screen, and what has happened above it. */
 export function createLiveReporter(screen: Screen, verbose: boolean, clock: LiveClock = SYSTEM_CLOCK): Reporter {

@@ -1,5 +1,5 @@
+import type { LiveClock, Screen, ScreenSize } from '../terminal.ts';
 import { widthOf } from '../text-width.ts';
-import type { LiveClock, Screen, ScreenSize } from '../screen.ts';
 
 /** What is to be seen at this moment. */
 export interface LiveBlock {

@@ -1,10 +1,10 @@
-import { shorten, widthOf } from '../text-width.ts';
+import { formatClock, formatCount, formatDollars } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { createColorizer } from '../../events/text-style.ts';
-import { formatClock, formatCount, formatDollars } from '../../events/format.ts';
+import type { ScreenSize } from '../terminal.ts';
+import { shorten, widthOf } from '../text-width.ts';
 import { type LiveContext, renderAgentLines } from './agent-lines.ts';
 import { renderFooter } from './footer.ts';
-import type { ScreenSize } from '../screen.ts';
 import type { AgentView, LiveView } from './view.ts';
 
 /** The live block for a screen of this size: never more lines than it has rows, and none as wide as the screen. */

@@ -10,23 +10,22 @@ import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { followLines, lastLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
-import { type TurnContext, turnMarker } from '../turn-context.ts';
+import { claudeEnvironment } from '../environment.ts';
 import { lookUpFolders } from '../folders.ts';
-import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from '../turn-meta.ts';
 import { adoptTurn, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
 import { stagger } from '../stagger.ts';
+import { type TurnContext, turnMarker } from '../turn-context.ts';
+import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from '../turn-meta.ts';
 import { createActivityReporter } from './activity.ts';
-import { claudeArguments } from './argv.ts';
-import { readCostBaseline, writeCostBaseline } from './cost-baseline.ts';
-import { claudeEnvironment } from './environment.ts';
-import { parseClaudeLine } from './parse-event.ts';
+import { readCostBaseline, writeCostBaseline } from './cost.ts';
+import type { ClaudeCode } from './find-claude.ts';
+import { claudeArguments, renderPrompt } from './invocation.ts';
 import { judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
+import { parseClaudeLine } from './parse-event.ts';
 import { learnPrices, type Prices } from './prices.ts';
-import { LimitBackoff } from './limit-backoff.ts';
-import { renderPrompt } from './prompt.ts';
 import { findSessionFile, hasMessages } from './session-file.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, modelCosts, type Transcript } from './transcript.ts';
-import type { ClaudeCode } from './find-claude.ts';
+import { LimitBackoff } from './usage-limit.ts';
 
 /** What Claude Code needs to know about the run it works for. */
 export interface ClaudeBackendDeps {

@@ -1,7 +1,11 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SessionUse } from '../../core/agent.ts';
 import { type CostReport, usdToMicros } from '../../core/ledger.ts';
-import { estimateUsd, type Prices } from './prices.ts';
-import { type Transcript, totalUsage } from './transcript.ts';
 import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './find-claude.ts';
+import { estimateUsd, type Prices } from './prices.ts';
+import { findSessionFile, readSavedTotalUsd } from './session-file.ts';
+import { type Transcript, totalUsage } from './transcript.ts';
 
 /** What is known about money before a turn starts. */
 export interface CostBaseline {
@@ -34,4 +38,29 @@ const reportedCost = (usd: number): CostReport => ({ kind: 'reported', micros: u
 function continuesSavedTotal(reportedVersion: string | null, total: number, saved: number | null): boolean {
   const version = reportedVersion === null ? null : parseClaudeVersion(reportedVersion);
   return saved !== null && total >= saved && (version === null || isAtLeast(version, CONTINUES_TOTAL_SINCE));
+}
+
+const COST_BASELINE_FILE = 'basis.json';
+
+/** Notes what is known about money before a turn starts: afterwards its conversation has a new total. */
+export async function writeCostBaseline(
+  dir: string,
+  configDir: string,
+  cwd: string,
+  session: SessionUse,
+  prices: Prices,
+): Promise<void> {
+  const from = session.kind === 'new' ? null : session.kind === 'fork' ? session.from : session.id;
+  const file = from === null ? null : await findSessionFile(configDir, cwd, from);
+  const baseline: CostBaseline = { savedUsd: file === null ? null : await readSavedTotalUsd(file), prices };
+  await writeFile(join(dir, COST_BASELINE_FILE), JSON.stringify(baseline), { mode: 0o600 });
+}
+
+/** What was noted. If somebody took the note away, the turn is charged with all that it reports: rather too much. */
+export async function readCostBaseline(dir: string): Promise<CostBaseline> {
+  try {
+    return JSON.parse(await readFile(join(dir, COST_BASELINE_FILE), 'utf8')) as CostBaseline;
+  } catch {
+    return { savedUsd: null, prices: {} };
+  }
 }

@@ -2,8 +2,7 @@ import type { Failure, FailureKind } from '../../core/failure.ts';
 import type { CostReport } from '../../core/ledger.ts';
 import type { Failed } from '../../core/signal.ts';
 import { type CostBaseline, computeTurnCost } from './cost.ts';
-import { explainFailure } from './explain.ts';
-import { type ClassifiedFailure, classifyResultFailure, classifyStderrFailure } from './failure.ts';
+import { type ClassifiedFailure, classifyResultFailure, classifyStderrFailure, explainFailure } from './failure.ts';
 import type { Transcript } from './transcript.ts';
 import { limitUntilMs } from './usage-limit.ts';
 

@@ -5,14 +5,10 @@ import type { State } from '../../core/state.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import type { Backend, ScriptRunner } from '../backend.ts';
 import { createActivityReporter } from '../claude/activity.ts';
+import { renderPrompt } from '../claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
-import { renderPrompt } from '../claude/prompt.ts';
 import { lookUpFolders } from '../folders.ts';
 import { listCannedActions } from './canned-actions.ts';
-import { FAILURE_FIXTURES } from './failure-fixtures.ts';
-import { actionLine, initLine, resultLine, toolResultLine } from './stream-lines.ts';
-import { ReplayOutput } from './replay-output.ts';
-import { ReplayScriptRunner } from './script-runner.ts';
 import {
   crashIfRequested,
   failIfUnplayable,
@@ -24,6 +20,9 @@ import {
   waitAnswerTime,
   writeAnswerFile,
 } from './canned-turn.ts';
+import { FAILURE_FIXTURES } from './failure-fixtures.ts';
+import { actionLine, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
+import { ReplayScriptRunner } from './script-runner.ts';
 
 /** Plays Claude Code, and the scripts that are in the file, with canned answers. Nothing is started. */
 export class ReplayBackend implements Backend {

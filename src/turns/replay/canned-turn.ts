@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { ClaudeTurn, ScriptTurn } from '../../core/due.ts';
 import type { Failed } from '../../core/signal.ts';
+import { renderTemplate } from '../../core/template.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { findCommand } from '../../process/find.ts';
@@ -8,7 +9,6 @@ import { chooseAnswer, formatAnswersPosition } from '../../scenario/choose-answe
 import type { CannedAnswer, Scenario } from '../../scenario/scenario.ts';
 import type { RunClock } from '../clock.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
-import { renderAnswer } from './render-answer.ts';
 import { writeInsideFolder } from './write-inside-folder.ts';
 
 /** What is needed to play a run's turns. */
@@ -131,3 +131,26 @@ export async function failIfUnplayable<T>(
 }
 
 const unplayableError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });
+
+/** A canned answer with the agent's variables filled in, and those it asked for in vain. */
+export function renderAnswer(
+  answer: CannedAnswer,
+  variables: Readonly<Record<string, string>>,
+): { readonly answer: CannedAnswer; readonly unknown: readonly string[] } {
+  const unknown = new Set<string>();
+  const fill = (template: string): string => {
+    const filled = renderTemplate(template, variables);
+    for (const name of filled.unknown) unknown.add(name);
+    return filled.text;
+  };
+  const write = Object.entries(answer.write).map(([name, content]) => [fill(name), fill(content)]);
+  const filled = {
+    ...answer,
+    text: fill(answer.text),
+    stderr: fill(answer.stderr),
+    uses: answer.uses.map(fill),
+    deny: answer.deny.map(fill),
+    write: Object.fromEntries(write),
+  };
+  return { answer: filled, unknown: [...unknown] };
+}

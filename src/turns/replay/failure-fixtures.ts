@@ -1,5 +1,5 @@
 import type { CannedAnswer, CannedFailureName } from '../../scenario/scenario.ts';
-import { resultLine, type StreamLine, syntheticLine } from './stream-lines.ts';
+import { resultLine, type StreamLine, syntheticLine } from './output.ts';
 
 /** How a turn that is to fail comes to its end: its last lines, and whether we lost patience with it. */
 export interface FailureFixture {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { lintSource } from '../../../src/lint/lint.ts';
 import type { WorkflowSource } from '../../../src/graph/workflow-source.ts';
+import { lintSource } from '../../../src/lint/lint.ts';
 import { type Files, sheetOf } from '../workflow-source-of.ts';
 
 /** A small workflow and everything that is to be found in it, as `rule file:line:column`. */

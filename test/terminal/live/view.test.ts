@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { initialEvents } from '../../../src/core/step.ts';
-import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
 import { computeWorkMs } from '../../../src/events/work-time.ts';
+import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
 import { Stage, start, usd } from '../../core/play.ts';
 import { BOOK, deed, playOn, Till } from '../../core/random-play.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claudeEnvironment } from '../../../src/turns/claude/environment.ts';
+import { claudeEnvironment } from '../../../src/turns/environment.ts';
 
 test('Claude Code inherits what is ours, but not our own words nor those of a Claude Code around us', () => {
   const ours = {

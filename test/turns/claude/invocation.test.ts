@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/argv.ts';
+import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/invocation.ts';
 
 const SETTINGS = {
   timeoutMs: null,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LimitBackoff } from '../../../src/turns/claude/limit-backoff.ts';
+import { LimitBackoff } from '../../../src/turns/claude/usage-limit.ts';
 
 test('turns side by side meet one limit; the next one after it is the second', () => {
   const probes = new LimitBackoff();

@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { SessionUse } from '../../../src/core/agent.ts';
-import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/argv.ts';
-import { claudeEnvironment } from '../../../src/turns/claude/environment.ts';
 import type { ClaudeEvent } from '../../../src/turns/claude/event.ts';
-import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
+import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../../../src/turns/claude/outcome.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
 import {
   claudeConfigDir,
@@ -19,6 +18,7 @@ import {
   readSavedTotalUsd,
 } from '../../../src/turns/claude/session-file.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, modelCosts, type Transcript } from '../../../src/turns/claude/transcript.ts';
+import { claudeEnvironment } from '../../../src/turns/environment.ts';
 import type { Pinned } from '../../claude-code/pinned.ts';
 import { type MessagesApi, startMessagesApi } from '../../messages-api/server.ts';
 

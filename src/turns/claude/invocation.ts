@@ -1,7 +1,10 @@
 import type { SessionUse } from '../../core/agent.ts';
+import type { ClaudeTurn } from '../../core/due.ts';
 import { microsToUsd } from '../../core/ledger.ts';
 import type { Preference } from '../../core/position.ts';
 import type { StateSettings } from '../../core/state.ts';
+import { renderTemplate } from '../../core/template.ts';
+import { EXIT, RaymondError } from '../../errors.ts';
 import { type ClaudeVersion, isAtLeast } from './find-claude.ts';
 
 /** All that one call of Claude Code depends on, but for its prompt. */
@@ -76,3 +79,27 @@ const optionArguments = (name: string, value: string | null): readonly string[] 
 
 const joinTools = (tools: readonly string[] | null): string | null =>
   tools === null || tools.length === 0 ? null : tools.join(',');
+
+const CONTINUE_PROMPT =
+  'You were interrupted in the middle of your answer. Go on from where you stopped; what is already done need not be done again. End with the tag that your task asks for.';
+
+/** What a turn says to Claude Code, and what its author should know about it. */
+export function renderPrompt(
+  turn: ClaudeTurn,
+  text: string,
+): { readonly stdin: string; readonly warnings: readonly string[] } {
+  const { prompt, state } = turn;
+  if (prompt.kind !== 'state')
+    return { stdin: toStdin(prompt.kind === 'reminder' ? prompt.text : CONTINUE_PROMPT, state), warnings: [] };
+  const { text: rendered, unknown } = renderTemplate(text, turn.variables);
+  return { stdin: toStdin(rendered, state), warnings: unknown.map((name) => `${state}: {{${name}}} is not set`) };
+}
+
+function toStdin(text: string, state: string): string {
+  const stdin = escapePrompt(text);
+  if (stdin === null) {
+    const message = `${state}: The prompt is empty. Write into it what is to be done, then resume the run.`;
+    throw new RaymondError(message, { exitCode: EXIT.invalid });
+  }
+  return stdin;
+}

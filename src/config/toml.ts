@@ -1,4 +1,4 @@
-import { parse } from 'smol-toml';
+import { parse, stringify } from 'smol-toml';
 
 /** Where a key stands in a config file, counted from 1; `path` names the tables on the way to it. */
 export type FindKeyLine = (...path: readonly string[]) => number;
@@ -48,4 +48,11 @@ function* keyPaths(value: unknown, prefix: readonly string[] = []): Generator<st
     yield JSON.stringify(path);
     yield* keyPaths(inner, path);
   }
+}
+
+/** A value as it is written in the config file, in one line. */
+export function formatTomlValue(value: unknown): string {
+  const line = stringify({ value }).trim();
+  if (line.startsWith('value = ')) return line.slice('value = '.length);
+  return line.startsWith('[[') ? 'a list of tables' : 'a table';
 }

@@ -1,6 +1,7 @@
+import type { EndlessCycle } from '../graph/endless-cycles.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
-import type { ReportedDiagnostic, RuleContext } from './rule.ts';
+import { isReported, type ReportedDiagnostic, type RuleContext } from './rule.ts';
 
 /** Mistakes in a tag or an entry, which stand on the lines that name its states. */
 const RULES_FOR_A_LINE = [
@@ -49,4 +50,27 @@ function statesIn(text: string, names: StateResolver): readonly string[] {
   return [...text.matchAll(NAME)].flatMap(([word, inTag]) =>
     names.candidatesFor(word).filter((file) => file === word || inTag !== undefined),
   );
+}
+
+/** Mistakes by which a way out of a ring may have been lost. */
+const EXIT_HIDING_RULES = ['unknown-tag', 'unclosed-tag', 'missing-state', 'forbidden-tag', 'silent-path'];
+
+/** Whether a ring has a way out as soon as a mistake is mended that is told already. */
+export function isCycleSuppressed({ states }: EndlessCycle, context: RuleContext): boolean {
+  return states.some((state) => isReported(context, context.proof.flow.names[state] ?? '', ...EXIT_HIDING_RULES));
+}
+
+/** Mistakes by which a way on is missing that only its author knows. */
+const PATH_BREAKING_RULES = ['missing-attribute', 'endless-loop', 'endless-recursion', 'ends-only-by-limit'];
+
+/** How many ways lead nobody knows where, because of mistakes that are told already. */
+export function countBrokenPaths(context: RuleContext): number {
+  const reached = context.analyses.filter(({ file }) => context.isReached(file));
+  const names = reached.flatMap(({ file }) =>
+    (context.unresolvedNames.get(file) ?? []).flatMap(({ name, found }) =>
+      found.kind === 'unknown' && context.names.suggest(name) === null ? name : [],
+    ),
+  );
+  const others = reached.filter(({ file }) => isReported(context, file, ...PATH_BREAKING_RULES));
+  return new Set(names).size + others.length;
 }
