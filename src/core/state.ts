@@ -1,5 +1,6 @@
 import type { Rules } from './policy.ts';
 import type { Preference } from './position.ts';
+import type { TextPosition } from './text-position.ts';
 
 /** How Claude Code is to be run in one state, beyond model and effort; null means: as for the whole run. */
 export interface StateSettings {
@@ -21,11 +22,8 @@ export interface State extends Preference, StateSettings {
 }
 
 /** Something a workflow's author should know, with the place it was found at. */
-export interface Finding {
+export interface Finding extends TextPosition {
   readonly severity: 'error' | 'warning';
   readonly file: string;
-  /** Counted from 1; 0 if the finding is about the file or the workflow as a whole. */
-  readonly line: number;
-  readonly column: number;
   readonly message: string;
 }

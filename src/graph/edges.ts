@@ -1,6 +1,7 @@
 import { hasOpenState, implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
 import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
+import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import type { Edge, EdgeTarget } from './graph.ts';
 import { formatNamePattern } from './name-pattern.ts';
@@ -13,7 +14,6 @@ import {
 } from './partial-names.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
-import { type FilePosition, WHOLE_FILE } from './workflow-source.ts';
 
 /** The transitions of one state: those of its policy, else those that its text mentions. */
 export function findStateEdges(
@@ -164,7 +164,7 @@ class EdgeBuilder {
     });
   }
 
-  private edge(tag: TagName, at: FilePosition): Edge {
+  private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
     const ends = { to: null, return: null, next: null, borrowsNext: false, clears: false } as const;
     return { from, tag, ...ends, origin: 'text', at, input: 'never', variables: [] };

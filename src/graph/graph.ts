@@ -1,5 +1,5 @@
+import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
-import type { FilePosition } from './workflow-source.ts';
 
 /** What a name leads to: a state, nothing (but perhaps one was meant), or whatever the agent will choose. */
 export type EdgeTarget =
@@ -33,7 +33,7 @@ export interface Edge {
    * the code of a text that has others.
    */
   readonly origin: 'policy' | 'implicit' | 'text' | 'part' | 'guess';
-  readonly at: FilePosition;
+  readonly at: TextPosition;
   /** Whether it hands `{{result}}` to the state it leads to. */
   readonly input: 'always' | 'perhaps' | 'never';
   /** The variables that it is known to give to a worker. */

@@ -1,7 +1,7 @@
+import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
 import type { ControlFlow, FlowExit } from './control-flow.ts';
 import type { TerminationFacts } from './termination.ts';
-import type { FilePosition } from './workflow-source.ts';
 
 /** How one state follows on another. A `back` comes after a whole call, from the caller to where it returns to. */
 type MoveKind = 'step' | 'enter' | 'back' | 'worker' | 'next';
@@ -22,7 +22,7 @@ export interface PathStep {
   readonly how: MoveKind | 'more';
   /** For a `back`, the state that was called and has returned; for a `next`, the worker that was forked. */
   readonly after: string | null;
-  readonly at: FilePosition | null;
+  readonly at: TextPosition | null;
   /** Whether the state is one of all there are, because its name is only known when the tag is said. */
   readonly computed?: true;
 }

@@ -1,16 +1,17 @@
 import { stem } from '../core/state-names.ts';
 import type { Tag } from '../core/tag.ts';
+import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
 import { readScriptTags, type ScriptTags, type SureMention } from '../shell/script-tags.ts';
 import { detectExplainedPlaceholders } from './placeholders.ts';
 import { type PromptTags, readPromptTags } from './prompt-tags.ts';
-import type { FilePosition, StateSource, WorkflowSource } from './workflow-source.ts';
+import type { StateSource, WorkflowSource } from './workflow-source.ts';
 
 /** A tag in a state's file. */
 export interface PlacedTag {
   readonly name: TagName;
   readonly tag: Tag;
-  readonly at: FilePosition;
+  readonly at: TextPosition;
   /** Whether it is there to be said; a script may also only know of a tag, and a prompt only speak of it. */
   readonly sure: boolean;
   /** Whether a script makes it out of the values of its variables. */
@@ -21,7 +22,7 @@ export interface PlacedTag {
 export interface PlacedUnclosedTag {
   readonly name: TagName;
   readonly after: string;
-  readonly at: FilePosition;
+  readonly at: TextPosition;
   readonly sure: boolean;
 }
 
@@ -49,7 +50,7 @@ export interface StateAnalysis {
   /** Whether what its frontmatter says is not all known. */
   readonly broken: boolean;
   /** The place of an offset of `source.state.text`. */
-  positionAt(offset: number): FilePosition;
+  positionAt(offset: number): TextPosition;
 }
 
 /** Reads the states of a workflow, each by itself. */
@@ -62,7 +63,7 @@ export function analyzeStates(workflow: WorkflowSource): readonly StateAnalysis[
 function analyzeState(source: StateSource, isState: (name: string) => boolean): StateAnalysis {
   const { file, state, text, findings } = source;
   const lookUpPosition = createPositionLookup(text);
-  const positionAt = (offset: number): FilePosition => lookUpPosition(text.length - state.text.length + offset);
+  const positionAt = (offset: number): TextPosition => lookUpPosition(text.length - state.text.length + offset);
   const placed = <T extends SureMention>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
   const broken = findings.some(({ severity }) => severity === 'error');
   const isScript = state.kind === 'script';
@@ -89,7 +90,7 @@ const fromScript = (reading: ScriptTags) => ({ ...reading, quoted: [] });
 const fromPrompt = (reading: PromptTags) => ({ ...reading, ways: undefined, open: false });
 
 /** Says on which line and column of a text an offset is; the lines are counted when first asked for. */
-function createPositionLookup(text: string): (offset: number) => FilePosition {
+function createPositionLookup(text: string): (offset: number) => TextPosition {
   let starts: number[] | undefined;
   return (offset) => {
     starts ??= lineStarts(text);

@@ -1,13 +1,6 @@
 import type { Finding, State } from '../core/state.ts';
 import type { Platform, Resolution } from '../core/state-names.ts';
-
-/** A position in a file, counted from 1; line 0 stands for the file as a whole. */
-export interface FilePosition {
-  readonly line: number;
-  readonly column: number;
-}
-
-export const WHOLE_FILE: FilePosition = { line: 0, column: 0 };
+import type { TextPosition } from '../core/text-position.ts';
 
 /** A workflow as plain data: all that lint and graph look at. Whoever reads folders and zips fills it in. */
 export interface WorkflowSource {
@@ -30,7 +23,7 @@ export interface WorkflowSource {
 export type WorkflowSourceFile =
   | StateSource
   /** A state of this platform that is no text, or cannot be read. */
-  | { readonly kind: 'unreadable'; readonly file: string; readonly at: FilePosition; readonly message: string }
+  | { readonly kind: 'unreadable'; readonly file: string; readonly at: TextPosition; readonly message: string }
   /** No state of this platform: only its name counts. */
   | { readonly kind: 'other'; readonly file: string };
 
@@ -47,19 +40,19 @@ export interface StateSource {
   /** For each entry of `state.rules.policy`, in the same order. */
   readonly entries: readonly EntryPositions[];
   /** Where the values of the frontmatter's keys stand. */
-  readonly keys: Readonly<Record<string, FilePosition>>;
+  readonly keys: Readonly<Record<string, TextPosition>>;
   /** What bash has against a script, if it was asked. */
   readonly syntaxError?: ScriptSyntaxError | null;
 }
 
 /** Why a script cannot be run, in the words of bash. */
 export interface ScriptSyntaxError {
-  readonly at: FilePosition;
+  readonly at: TextPosition;
   readonly message: string;
 }
 
 /** Where an entry of `allowed_transitions` stands, and the value of each of its keys. */
 export interface EntryPositions {
-  readonly at: FilePosition;
-  readonly keys: Readonly<Record<string, FilePosition>>;
+  readonly at: TextPosition;
+  readonly keys: Readonly<Record<string, TextPosition>>;
 }

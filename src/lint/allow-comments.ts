@@ -1,11 +1,11 @@
+import type { TextPosition } from '../core/text-position.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
-import type { FilePosition } from '../graph/workflow-source.ts';
 
 /** A rule that the author of a file does not want to hear of there: `# lint: allow endless-loop`. */
 export interface AllowComment {
   /** As it is written; empty if no rule is named. */
   readonly rule: string;
-  readonly at: FilePosition;
+  readonly at: TextPosition;
 }
 
 const COMMENT = /^[ \t]*(?:#|::|rem[ \t])[ \t]*lint:[ \t]*allow(?![\w-])([^\r\n]*)/gim;

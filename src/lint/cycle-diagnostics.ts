@@ -1,5 +1,5 @@
+import { WHOLE_FILE } from '../core/text-position.ts';
 import type { EndlessCycle } from '../graph/endless-cycles.ts';
-import { WHOLE_FILE } from '../graph/workflow-source.ts';
 import { collapseAnyState, formatStepPath } from './messages.ts';
 import type { Diagnostic, LintLevel, RuleContext } from './rule.ts';
 import { isCycleSuppressed } from './suppression.ts';

@@ -1,16 +1,17 @@
+import { comparePositions, type TextPosition } from '../core/text-position.ts';
 import { buildGraph, newWorkflowResolver } from '../graph/build.ts';
 import type { EdgeTarget } from '../graph/graph.ts';
 import { prove } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import { analyzeStates } from '../graph/state-analysis.ts';
-import type { FilePosition, WorkflowSource } from '../graph/workflow-source.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { findAllowComments } from './allow-comments.ts';
 import type { LintLevel, ReportedDiagnostic, RuleContext } from './rule.ts';
 import { RULES } from './rules/index.ts';
 import { findUnresolvedNames } from './unresolved-names.ts';
 
 /** Something that the author of a workflow should know. Line 0 stands for the file, or the workflow, as a whole. */
-export interface LintFinding extends FilePosition {
+export interface LintFinding extends TextPosition {
   readonly rule: string;
   readonly level: LintLevel;
   readonly file: string;
@@ -52,9 +53,7 @@ export function lintSource(workflow: WorkflowSource): readonly LintFinding[] {
   const findings = kept.map(({ rule, level, file, at, message, hint, path = [] }) => {
     return { rule, level, file, ...at, message, hint, path };
   });
-  return findings.sort(
-    (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column || compare(a.rule, b.rule),
-  );
+  return findings.sort((a, b) => compare(a.file, b.file) || comparePositions(a, b) || compare(a.rule, b.rule));
 }
 
 function buildRuleContext(workflow: WorkflowSource): Omit<RuleContext, 'reported'> {

@@ -1,11 +1,11 @@
 import { hasUnknownPart } from '../core/tag-mentions.ts';
+import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
-import { type FilePosition, WHOLE_FILE } from '../graph/workflow-source.ts';
 
 /** A model or an effort that a state asks for. */
 interface RequestedPreference {
   readonly value: string;
-  readonly at: FilePosition;
+  readonly at: TextPosition;
 }
 
 /** Every model, or every effort, that a state's file names: in its frontmatter, its policy and its tags. */

@@ -1,9 +1,10 @@
+import type { TextPosition } from '../core/text-position.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Proof } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
-import type { FilePosition, WorkflowSource } from '../graph/workflow-source.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
 import type { UnresolvedName } from './unresolved-names.ts';
 
 /** How bad it is: it will fail, it is hardly meant, it is worth knowing. */
@@ -32,7 +33,7 @@ export interface RuleContext {
 /** Something that a rule has found. */
 export interface Diagnostic {
   readonly file: string;
-  readonly at: FilePosition;
+  readonly at: TextPosition;
   /** A sentence without its full stop. */
   readonly message: string;
   /** What to do about it, as a sentence. */

@@ -1,18 +1,18 @@
 import { namedStates } from '../core/policy.ts';
 import type { Resolution } from '../core/state-names.ts';
+import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
 import { formatNamePattern } from '../graph/name-pattern.ts';
 import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from '../graph/partial-names.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
-import { type FilePosition, WHOLE_FILE } from '../graph/workflow-source.ts';
 import { type EmptyName, explainEmptyNames } from './empty-names.ts';
 import { quoteTag } from './messages.ts';
 
 /** A name in a state's file that leads to no state, and why. */
 export interface UnresolvedName {
   readonly name: string;
-  readonly at: FilePosition;
+  readonly at: TextPosition;
   /** What says it, as the beginning of a message. */
   readonly shown: string;
   readonly level: 'error' | 'warning';
@@ -60,13 +60,13 @@ function findUnresolvedInTag(
 }
 
 /** A name that finds no state, whatever is put in. */
-function noMatchingState(name: string, at: FilePosition, shown: string): UnresolvedName {
+function noMatchingState(name: string, at: TextPosition, shown: string): UnresolvedName {
   const message = `no state of this workflow is named like \`${formatNamePattern(name)}\``;
   const hint = 'Add such a state, or correct what is known of the name.';
   return { name, at, shown, level: 'warning', found: { kind: 'unknown', message }, hint };
 }
 
-function emptyName(empty: EmptyName | null, at: FilePosition, analysis: StateAnalysis): readonly UnresolvedName[] {
+function emptyName(empty: EmptyName | null, at: TextPosition, analysis: StateAnalysis): readonly UnresolvedName[] {
   if (empty === null) return [];
   const found = { kind: 'unknown', message: 'the name of the state is empty' } as const;
   return [{ name: '', at, ...empty, level: levelForTag(analysis), found }];

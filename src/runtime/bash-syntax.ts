@@ -10,7 +10,7 @@ const TIMEOUT_MS = 5_000;
 export async function addBashSyntaxErrors(source: WorkflowSource): Promise<WorkflowSource> {
   if (!source.files.some(needsBashCheck)) return source;
   const files = await mapConcurrently(source.files, MAX_CONCURRENT, async (file) =>
-    needsBashCheck(file) ? { ...file, fault: await findSyntaxError(file.text) } : file,
+    needsBashCheck(file) ? { ...file, syntaxError: await findSyntaxError(file.text) } : file,
   );
   return { ...source, files };
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { comparePositions } from '../core/text-position.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { asList, asMapping, type DocumentProblem, parseYamlDocument, type YamlDocument } from '../yaml/document.ts';
 import { type ParsedScenario, parseScenarioDocument } from './parse-document.ts';
@@ -84,7 +85,7 @@ function findDuplicateNames(document: YamlDocument): readonly DocumentProblem[] 
 export function scenarioFileError(name: string, problems: readonly DocumentProblem[]): RaymondError {
   const count = problems.length === 1 ? '1 error' : `${problems.length} errors`;
   const lines = problems
-    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+    .toSorted(comparePositions)
     .map(({ line, column, message }) => `${name}:${line}:${column}: ${message}`);
   return new RaymondError(`${name} cannot be used: ${count}\n${lines.join('\n')}`, { exitCode: EXIT.invalid });
 }

@@ -1,4 +1,4 @@
-import type { DocumentPosition } from '../yaml/document.ts';
+import type { TextPosition } from '../core/text-position.ts';
 
 /** Ways in which a canned turn can fail, in the words of whoever writes the file. */
 export const CANNED_FAILURES = [
@@ -53,7 +53,7 @@ export interface AnswerCase {
 }
 
 /** What is played in one state. */
-export interface StateAnswers extends DocumentPosition {
+export interface StateAnswers extends TextPosition {
   /** What to call the file in a message; in it, the part begins at the place. */
   readonly file: string;
   /** The first that is meant for an agent counts. */
@@ -63,7 +63,7 @@ export interface StateAnswers extends DocumentPosition {
 }
 
 /** What a script is made to print, and where that is written. */
-export interface CannedOutput extends DocumentPosition {
+export interface CannedOutput extends TextPosition {
   readonly text: string;
 }
 

@@ -1,5 +1,5 @@
 import type { Options, RunStatus } from '../core/run.ts';
-import type { DocumentPosition } from '../yaml/document.ts';
+import type { TextPosition } from '../core/text-position.ts';
 import type { Fixtures } from './fixtures.ts';
 import type { AnswersByState, Scenario } from './scenario.ts';
 
@@ -35,13 +35,13 @@ export type Expectation =
   | { readonly kind: 'exit'; readonly code: number };
 
 /** A wish and the place where it is written. */
-export type PositionedExpectation = Expectation & DocumentPosition;
+export type PositionedExpectation = Expectation & TextPosition;
 
 /** A scenario to be tested: what is played, under which circumstances, and what should come of it. */
 export interface TestSpec {
   readonly name: string;
   /** Where it begins in its file. */
-  readonly at: DocumentPosition;
+  readonly at: TextPosition;
   readonly scenario: Scenario;
   /** Those of its answers that stand in its own block, and those that it shares with the others of its file. */
   readonly ownAnswers: AnswersByState;

@@ -1,7 +1,7 @@
-import type { DocumentPosition } from '../yaml/document.ts';
+import type { TextPosition } from '../core/text-position.ts';
 
 /** Something that is not as expected, and where that is written. */
-export interface Difference extends DocumentPosition {
+export interface Difference extends TextPosition {
   /** What differs, as the beginning of a sentence: `the path of main`. */
   readonly what: string;
   /** The file in which that is written; the scenario's own if it is left out. */

@@ -1,7 +1,7 @@
 import type { Event } from '../core/event.ts';
+import { comparePositions, type TextPosition } from '../core/text-position.ts';
 import { EXIT } from '../errors.ts';
 import type { Expectation, PositionedExpectation, TestSpec } from '../scenario/test-spec.ts';
-import type { DocumentPosition } from '../yaml/document.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { Difference, TestFindings } from './difference.ts';
 import { EXPECTATION_MATCHERS, type ExpectationMatcher, REASON_LABEL, troubleDetail } from './matchers.ts';
@@ -22,9 +22,7 @@ function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Dif
   const kinds = scenarioErrors.length > 0 ? ['path'] : ['status', 'exit', 'path', 'result'];
   const isAll = scenarioErrors.length === 0 && !isUnexpectedFailure;
   const compared = expectations.filter(({ kind }) => isAll || kinds.includes(kind));
-  const ranked = compared.toSorted(
-    (a, b) => rankExpectation(a) - rankExpectation(b) || a.line - b.line || a.column - b.column,
-  );
+  const ranked = compared.toSorted((a, b) => rankExpectation(a) - rankExpectation(b) || comparePositions(a, b));
   const differences = ranked.flatMap((expectation): readonly Difference[] => {
     const matcher = EXPECTATION_MATCHERS[expectation.kind] as ExpectationMatcher<Expectation>;
     const { line, column } = expectation;
@@ -64,7 +62,7 @@ function findScenarioErrors(
 }
 
 /** What it lacks is said with its place, if it has one that is nearer than the scenario as a whole. */
-function toScenarioError(message: string, ownFile: string, at: DocumentPosition): Difference {
+function toScenarioError(message: string, ownFile: string, at: TextPosition): Difference {
   const [, file, line, column, rest] = /^(.+?):(\d+):(\d+): ([\s\S]*)$/.exec(message) ?? [];
   if (file === undefined || rest === undefined) {
     const short = message.startsWith(`${ownFile} `) ? `this scenario${message.slice(ownFile.length)}` : message;

@@ -2,9 +2,10 @@ import { didYouMean } from '../core/nearest.ts';
 import { namedStates, type Policy, type PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
 import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
+import type { TextPosition } from '../core/text-position.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { variableNameProblem } from '../core/variables.ts';
-import { type FindingReport, quoteInMessage, type TextPosition } from '../yaml/finding-report.ts';
+import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import {
   describeYamlValue,
   readYamlFields,

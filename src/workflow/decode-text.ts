@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { TextPosition } from '../yaml/finding-report.ts';
+import type { TextPosition } from '../core/text-position.ts';
 
 /** The text that some bytes are, or why they are none and where. */
 export type DecodedStateText =

@@ -1,6 +1,7 @@
 import type { Finding } from '../core/state.ts';
+import { WHOLE_FILE } from '../core/text-position.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { isErrorFinding, WHOLE_FILE_POSITION } from '../yaml/finding-report.ts';
+import { isErrorFinding } from '../yaml/finding-report.ts';
 
 /** A workflow that cannot run as it stands, with everything that was found in it, warnings included. */
 export class InvalidWorkflow extends RaymondError {
@@ -19,7 +20,7 @@ export class InvalidWorkflow extends RaymondError {
 
 /** A workflow with one thing wrong that concerns all of this file. */
 export function invalidWorkflowFile(file: string, message: string): InvalidWorkflow {
-  return new InvalidWorkflow(file, [{ severity: 'error', file, ...WHOLE_FILE_POSITION, message }]);
+  return new InvalidWorkflow(file, [{ severity: 'error', file, ...WHOLE_FILE, message }]);
 }
 
 /** `FILE:LINE:COLUMN: message`, the form that editors and terminals make a link of. */

@@ -1,5 +1,6 @@
 import type { Finding, State } from '../core/state.ts';
 import { isPrompt, resolveState, type Scope } from '../core/state-names.ts';
+import { comparePositions } from '../core/text-position.ts';
 import { isErrorFinding, newFindingReport } from '../yaml/finding-report.ts';
 import { decodeText } from './decode-text.ts';
 import { EMPTY_FRONTMATTER, type Frontmatter } from './frontmatter-keys.ts';
@@ -37,7 +38,7 @@ export async function readStateFile(
     const resolved = resolveState(name, scope);
     if (resolved.kind !== 'found') report.error(at, `\`${key}\`: ${resolved.message}`);
   }
-  const findings = [...promptFindings, ...report.findings].sort((a, b) => a.line - b.line || a.column - b.column);
+  const findings = [...promptFindings, ...report.findings].sort(comparePositions);
   return { state: findings.some(isErrorFinding) ? null : buildState(file, kind, frontmatter, body), findings };
 }
 

@@ -8,14 +8,9 @@ import {
   runsOn,
   type Scope,
 } from '../core/state-names.ts';
-import type {
-  EntryPositions,
-  FilePosition,
-  StateSource,
-  WorkflowSource,
-  WorkflowSourceFile,
-} from '../graph/workflow-source.ts';
-import { newFindingReport, WHOLE_FILE_POSITION } from '../yaml/finding-report.ts';
+import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
+import type { EntryPositions, StateSource, WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { newFindingReport } from '../yaml/finding-report.ts';
 import { readYamlFields, type YamlField, type YamlValue } from '../yaml/value.ts';
 import { readPolicyEntry } from './allowed-transitions.ts';
 import { mapConcurrently } from './concurrent.ts';
@@ -92,7 +87,7 @@ async function readWorkflowFile(
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const [finding] = error.findings;
-    return { kind: 'unreadable', file, at: WHOLE_FILE_POSITION, message: finding?.message ?? error.message };
+    return { kind: 'unreadable', file, at: WHOLE_FILE, message: finding?.message ?? error.message };
   }
 }
 
@@ -143,5 +138,5 @@ function locatePolicyEntries(items: readonly YamlValue[], platform: Platform): r
   });
 }
 
-const collectPositions = (fields: ReadonlyMap<string, YamlField>): Readonly<Record<string, FilePosition>> =>
+const collectPositions = (fields: ReadonlyMap<string, YamlField>): Readonly<Record<string, TextPosition>> =>
   Object.fromEntries([...fields].map(([name, { value }]) => [name, value.at]));

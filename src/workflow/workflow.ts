@@ -10,7 +10,8 @@ import {
   type Scope,
   stem,
 } from '../core/state-names.ts';
-import { isErrorFinding, newFindingReport, WHOLE_FILE_POSITION } from '../yaml/finding-report.ts';
+import { WHOLE_FILE } from '../core/text-position.ts';
+import { isErrorFinding, newFindingReport } from '../yaml/finding-report.ts';
 import { mapConcurrently } from './concurrent.ts';
 import { openWorkflowFolder } from './folder.ts';
 import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
@@ -89,7 +90,7 @@ function resolveWorkflowEntry(location: WorkflowLocation, scope: Scope): Resolut
 
 function findEntryProblems(name: string, entry: Resolution): readonly Finding[] {
   const report = newFindingReport(name);
-  if (entry.kind !== 'found') report.error(WHOLE_FILE_POSITION, entry.message);
+  if (entry.kind !== 'found') report.error(WHOLE_FILE, entry.message);
   return report.findings;
 }
 

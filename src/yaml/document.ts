@@ -11,16 +11,11 @@ import {
   stringify,
   visit,
 } from 'yaml';
+import type { TextPosition } from '../core/text-position.ts';
 import { explainDocumentErrors } from './document-errors.ts';
 
-/** A position in a file, counted from 1. */
-export interface DocumentPosition {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** Something wrong in a file. */
-export interface DocumentProblem extends DocumentPosition {
+export interface DocumentProblem extends TextPosition {
   readonly message: string;
 }
 
@@ -30,9 +25,9 @@ type ParsedYaml = ReturnType<typeof parseDocument>;
 /** A YAML file as plain data that still knows where everything stands. */
 export interface YamlDocument {
   readonly value: unknown;
-  positionOf(path: Path): DocumentPosition;
+  positionOf(path: Path): TextPosition;
   /** Where the last key of a path stands. */
-  positionOfKey(path: Path): DocumentPosition;
+  positionOfKey(path: Path): TextPosition;
   /** A single value as it is written: `1.50`, where the value is 1.5; undefined for anything else. */
   sourceAt(path: Path): string | undefined;
 }
@@ -60,7 +55,7 @@ const MAX_ALIASES = 1000;
 /** Reads YAML; the faults say why it is none. */
 export function parseYamlDocument(text: string): YamlDocument | readonly DocumentProblem[] {
   const lines = new LineCounter();
-  const toPosition = (offset: number): DocumentPosition => {
+  const toPosition = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };

@@ -1,10 +1,5 @@
 import type { Finding } from '../core/state.ts';
-
-/** A position in a file, counted from 1. */
-export interface TextPosition {
-  readonly line: number;
-  readonly column: number;
-}
+import type { TextPosition } from '../core/text-position.ts';
 
 /** Gathers what is wrong with one file, so that its author hears of everything at once. */
 export interface FindingReport {
@@ -12,9 +7,6 @@ export interface FindingReport {
   warning(at: TextPosition, message: string): void;
   readonly findings: readonly Finding[];
 }
-
-/** The place of what concerns a file, or a workflow, as a whole. */
-export const WHOLE_FILE_POSITION: TextPosition = { line: 0, column: 0 };
 
 /** An empty report about this file. */
 export function newFindingReport(file: string): FindingReport {

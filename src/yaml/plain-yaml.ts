@@ -1,4 +1,4 @@
-import type { TextPosition } from './finding-report.ts';
+import type { TextPosition } from '../core/text-position.ts';
 import type { YamlValue } from './value.ts';
 
 /** A text that YAML takes as it stands: `null` and `true` are none, and a very long one can be no key. */

@@ -1,4 +1,5 @@
-import { type FindingReport, quoteInMessage, type TextPosition } from './finding-report.ts';
+import type { TextPosition } from '../core/text-position.ts';
+import { type FindingReport, quoteInMessage } from './finding-report.ts';
 
 /**
  * A value of the frontmatter with its place in the file. What a list or a mapping holds is worked out only when asked

@@ -11,7 +11,8 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import type { FindingReport, TextPosition } from './finding-report.ts';
+import type { TextPosition } from '../core/text-position.ts';
+import type { FindingReport } from './finding-report.ts';
 import { explainYamlError } from './parser-messages.ts';
 import { readPlainYaml } from './plain-yaml.ts';
 import type { YamlValue } from './value.ts';

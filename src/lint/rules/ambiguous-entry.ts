@@ -1,4 +1,4 @@
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { Rule } from '../rule.ts';
 
 /** There is more than one state to start in. */

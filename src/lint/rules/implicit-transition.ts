@@ -1,6 +1,6 @@
 import { implicitTag, namedStates } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import { rulePerState } from '../rule.ts';
 
 /** A state takes its only transition without being told to. */

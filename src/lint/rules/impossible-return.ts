@@ -1,7 +1,7 @@
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { ControlFlow } from '../../graph/control-flow.ts';
 import { findMoves, toPathStep } from '../../graph/reachability.ts';
 import type { TerminationFacts } from '../../graph/termination.ts';
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
 import { formatStepPath } from '../messages.ts';
 import type { Diagnostic, Rule } from '../rule.ts';
 import { isCycleSuppressed } from '../suppression.ts';

@@ -1,8 +1,8 @@
 import { nearest } from '../../core/nearest.ts';
 import { namedStates } from '../../core/policy.ts';
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
+import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { type FilePosition, WHOLE_FILE } from '../../graph/workflow-source.ts';
 import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
 import { findStrayFrontmatter, type StrayFrontmatter } from '../stray-frontmatter.ts';
 
@@ -56,7 +56,7 @@ function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readon
 
 /** Entries that permit what an entry before them permits. */
 function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
-  const firstPositions = new Map<string, FilePosition>();
+  const firstPositions = new Map<string, TextPosition>();
   return source.state.rules.policy.flatMap((entry, index) => {
     const fileOf = (name: string): string => {
       const found = names.resolve(name);

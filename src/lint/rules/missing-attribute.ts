@@ -1,9 +1,9 @@
 import { nearest } from '../../core/nearest.ts';
 import { BUILT_IN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
+import { comparePositions, type TextPosition } from '../../core/text-position.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import type { FilePosition } from '../../graph/workflow-source.ts';
 import { quoteTag } from '../messages.ts';
 import { isReported, rulePerState } from '../rule.ts';
 import { findSwappedAttribute } from '../swapped-attributes.ts';
@@ -13,7 +13,7 @@ import { levelForTag } from '../unresolved-names.ts';
 export const missingAttribute = rulePerState('missing-attribute', 'error', (analysis, context) => {
   // What was written in place of the continuation is told already.
   const isReportedElsewhere = hasConflictingTag(analysis) || isReported(context, analysis.file, 'unknown-tag');
-  const hasContinuation = (at: FilePosition): boolean =>
+  const hasContinuation = (at: TextPosition): boolean =>
     isReportedElsewhere || (findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis));
   return analysis.tags.flatMap(({ name, tag, at, sure }) => {
     const missing = TRANSITIONS[name].required.filter((key) => (tag.attributes[key] ?? '').trim() === '');
@@ -42,15 +42,13 @@ export function findMisspeltAttribute(key: string, { attributes }: Tag): string 
 }
 
 /** Whether there is a way through a script on which no other tag follows this fork. */
-function canEndAlone(at: FilePosition, { ways, positionAt, tags }: StateAnalysis): boolean {
+function canEndAlone(at: TextPosition, { ways, positionAt, tags }: StateAnalysis): boolean {
   const isUnfollowed = ways?.outputs.some((output) => {
     return output.kind === 'forks' && output.next === null && comparePositions(positionAt(output.at), at) === 0;
   });
   // What hangs on how many forks there were comes after them.
   return isUnfollowed === true && !tags.some((other) => other.name === 'goto' && comparePositions(other.at, at) > 0);
 }
-
-const comparePositions = (a: FilePosition, b: FilePosition): number => a.line - b.line || a.column - b.column;
 
 /** Whether a script prints a tag beside its forks that cannot stand there. */
 const hasConflictingTag = ({ ways }: StateAnalysis): boolean =>

@@ -1,5 +1,6 @@
 import { isStateFile } from '../../core/state-names.ts';
-import { WHOLE_FILE, type WorkflowSource } from '../../graph/workflow-source.ts';
+import { WHOLE_FILE } from '../../core/text-position.ts';
+import type { WorkflowSource } from '../../graph/workflow-source.ts';
 import type { Rule } from '../rule.ts';
 import { hintForForeign } from './foreign-state.ts';
 

@@ -1,6 +1,6 @@
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { EndlessCycle } from '../../graph/endless-cycles.ts';
 import type { PathStep } from '../../graph/reachability.ts';
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
 import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
 import { isCycleSuppressed } from '../suppression.ts';

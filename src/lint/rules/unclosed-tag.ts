@@ -1,6 +1,6 @@
+import type { TextPosition } from '../../core/text-position.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import type { FilePosition } from '../../graph/workflow-source.ts';
 import { type Diagnostic, rulePerState } from '../rule.ts';
 import { levelForTag } from '../unresolved-names.ts';
 
@@ -53,7 +53,7 @@ function checkUnclosedResult(analysis: StateAnalysis): readonly Diagnostic[] {
 const UNCLOSED_RESULT = /^<result\b[^<>]*>[\p{L}\p{N}{][^<>]*(<result>|<\/[a-z]+>|)/iu;
 
 /** Whether there is a quote too many, or too few, between the name of a tag and its `>`. */
-function hasOpenQuote(name: string, at: FilePosition, analysis: StateAnalysis): boolean {
+function hasOpenQuote(name: string, at: TextPosition, analysis: StateAnalysis): boolean {
   const [attributes = ''] = restOfLine(at, analysis)
     .slice(name.length + 1)
     .split('>', 1);
@@ -61,5 +61,5 @@ function hasOpenQuote(name: string, at: FilePosition, analysis: StateAnalysis): 
 }
 
 /** The rest of the line that begins at a place. */
-const restOfLine = ({ line, column }: FilePosition, { source }: StateAnalysis): string =>
+const restOfLine = ({ line, column }: TextPosition, { source }: StateAnalysis): string =>
   source.text.split('\n')[line - 1]?.slice(column - 1) ?? '';

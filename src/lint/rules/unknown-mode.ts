@@ -1,5 +1,5 @@
 import { didYouMean } from '../../core/nearest.ts';
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import { rulePerState } from '../rule.ts';
 
 const MODES = ['acceptEdits', 'plan', 'dontAsk', 'auto', 'default', 'manual', 'bypassPermissions'];

@@ -1,5 +1,5 @@
 import { editDistance, nearest } from '../../core/nearest.ts';
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import { rulePerState } from '../rule.ts';
 
 /** Tools that Claude Code has, or had. It gets new ones, and servers bring theirs: only what is near one of these is a slip. */

@@ -1,11 +1,11 @@
 import { implicitTag, namedStates, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { stripTags } from '../../core/tag-mentions.ts';
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
 import { findMisrequestedEntries } from '../misrequested-entries.ts';
 import { rulePerState } from '../rule.ts';
 import { detectStateMentions } from '../state-mentions.ts';

@@ -1,4 +1,4 @@
-import { WHOLE_FILE } from '../../graph/workflow-source.ts';
+import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { Rule, RuleContext } from '../rule.ts';
 import { findUnreachedStates } from '../unreached-states.ts';
 
