@@ -133,8 +133,5 @@ const MIN_PREFIX_LETTERS = 3;
 
 /** The version of this package. */
 function readPackageVersion(): string {
-  return String(
-    (JSON.parse(readFileSync(resolvePackageFile('package.json'), 'utf8')) as { readPackageVersion: unknown })
-      .readPackageVersion,
-  );
+  return String((JSON.parse(readFileSync(resolvePackageFile('package.json'), 'utf8')) as { version: unknown }).version);
 }

@@ -53,7 +53,7 @@ paths of the machine were replaced: look it over before you show it to others.`;
 
 /** Where the schema lies that `raymond init` puts beside scenarios, editors are told of it. */
 function formatSchemaLine(folder: string): string {
-  const schema = ['../rehearsal/', '../'].find((prefix) => existsSync(join(folder, prefix, SCHEMA_FILE)));
+  const schema = ['./', '../'].find((prefix) => existsSync(join(folder, prefix, SCHEMA_FILE)));
   return schema === undefined ? '' : `yaml-language-server: $schema=${schema}${SCHEMA_FILE}\n`;
 }
 

@@ -493,7 +493,7 @@ describe('a warning', () => {
 
   test('the last of two values is the one that counts', () => {
     expect(interpretAnswer('<goto input="1" INPUT="2">A</goto>', contextOf())).toMatchObject({
-      headings: [{ go: { input: '2' } }],
+      tags: [{ target: { input: '2' } }],
     });
   });
 

@@ -63,7 +63,7 @@ describe('a run with a few agents', () => {
   test('shows who is where, doing what, for how long, for how much', () => {
     expect(draw(view)).toBe(`\
 ── coding-1 ───────────────────────────────────────────────────────────────────
-⠹ main          REVIEW.md  Edit src/terminal/live/agent-lines.ts   1:02  $1.25
+⠹ main          REVIEW.md  Edit src/terminal/live/agent-lines.ts    1:02  $1.25
 ⠹ main_worker1  WORK.md    I will look at the tests first, then a…  0:42
 ⠹ main_worker2  CHECK.sh   ok 12 of 40                              0:02
 · main_worker3  WORK.md    waiting
@@ -95,7 +95,7 @@ describe('a run with a few agents', () => {
       { kind: 'agent_ended', agent: 'main_worker3', at: NOON, state: 'WORK.md', result: 'r' },
     ] satisfies Event[];
     expect(draw(applyEvents(view, after)).split('\n').slice(1)).toStrictEqual([
-      '⠹ main  REVIEW.md  Edit src/terminal/live/agent-lines.ts           1:02  $1.25',
+      '⠹ main  REVIEW.md  Edit src/terminal/live/agent-lines.ts            1:02  $1.25',
       '1:02  $1.25 of $10.00  1 live, 1 ended, 1 failed, 1 paused',
     ]);
   });
