@@ -1,68 +1,74 @@
 import { parseSync, visitorKeys } from 'oxc-parser';
+import { type ExportedDeclaration, findExports } from './exports.ts';
+import { isNode, type Node, nameOfIdentifier } from './node.ts';
 
-/** A file as the checks get it: made-up ones serve as well as those on disk. */
+/** A source file to check; the tests make some up. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** What the checks need to know about one source file. */
+/** The parts of one source file that the checks look at. */
 export interface Module {
   readonly path: string;
   readonly lines: number;
   readonly imports: readonly Import[];
+  readonly exports: readonly ExportedDeclaration[];
   readonly functions: readonly FunctionSpan[];
-  /** Reads of the clock, of chance, or of a global that reaches the world. */
-  readonly impurities: readonly Spot[];
-  /** The parser's complaint; what could not be parsed was not checked either. */
-  readonly broken: string | undefined;
+  /** Uses of the clock, of randomness, or of a global that does I/O. */
+  readonly impurities: readonly Impurity[];
+  /** The parser's first error; a file that has one is not checked any further. */
+  readonly syntaxError: string | undefined;
 }
 
-/** Any way one file names another: `import`, `export from`, `import()`, `import type`, `typeof import()`, `require()`. */
+/** Any reference to another file: `import`, `export from`, `import()`, `import type`, `typeof import()`, `require()`. */
 export interface Import {
   /** Undefined when it is computed at run time. */
   readonly specifier: string | undefined;
   readonly line: number;
 }
 
+/** A function's name and length. */
 export interface FunctionSpan {
   readonly name: string;
   readonly line: number;
   readonly lines: number;
 }
 
-export interface Spot {
-  readonly what: string;
+/** An expression that makes its function depend on more than its arguments. */
+export interface Impurity {
+  readonly expression: string;
   readonly line: number;
 }
 
 /** Parses one file with a real parser, so that neither a comment nor an odd line break can hide an import. */
 export function parseModule({ path, text }: SourceFile): Module {
-  const { program, errors } = parseSync(path, text);
+  const { program, comments, errors } = parseSync(path, text);
   const lineAt = lineCounter(text);
   const imports: Import[] = [];
   const functions: FunctionSpan[] = [];
-  const impurities: Spot[] = [];
+  const impurities: Impurity[] = [];
   for (const place of walk(program as unknown as Node)) {
     const { node } = place;
     const line = lineAt(node.start);
     const source = importedBy(node);
     if (source !== undefined) imports.push({ specifier: literal(source), line });
     if (FUNCTIONS.has(node.type)) functions.push({ name: nameOf(place), line, lines: lineAt(node.end) - line + 1 });
-    const what = impurity(place);
-    if (what !== undefined) impurities.push({ what, line });
+    const expression = impureExpression(place);
+    if (expression !== undefined) impurities.push({ expression, line });
   }
-  return { path, lines: lineAt(text.trimEnd().length), imports, functions, impurities, broken: errors[0]?.message };
+  return {
+    path,
+    lines: lineAt(text.trimEnd().length),
+    imports,
+    exports: findExports({ program: program as unknown as Node, comments, text, lineAt }),
+    functions,
+    impurities,
+    syntaxError: errors[0]?.message,
+  };
 }
 
-interface Node {
-  readonly type: string;
-  readonly start: number;
-  readonly end: number;
-  readonly [key: string]: unknown;
-}
-
-/** A node and where it hangs: `slot` is the parent's key that holds it. */
+/** A node and its position in the tree: `slot` is the parent's key that holds it. */
 interface Place {
   readonly node: Node;
   readonly slot: string;
@@ -79,8 +85,6 @@ function* walk(node: Node, slot = '', parent?: Place): Generator<Place> {
   }
 }
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
-
 const IMPORTS = new Set([
   'ImportDeclaration',
   'ExportAllDeclaration',
@@ -89,7 +93,7 @@ const IMPORTS = new Set([
   'TSImportType',
 ]);
 
-/** The expression that says what is imported, if the node imports at all. */
+/** The expression that names the imported file, if the node imports one. */
 function importedBy(node: Node): Node | undefined {
   if (IMPORTS.has(node.type)) return isNode(node.source) ? node.source : undefined;
   if (node.type === 'TSExternalModuleReference') return node.expression as Node;
@@ -108,26 +112,27 @@ const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFu
 /** A function's own name, or that of the variable, property or method that holds it. */
 function nameOf({ node, parent }: Place): string {
   for (const named of [node.id, parent?.node.id, parent?.node.key]) {
-    if (isNode(named) && typeof named.name === 'string') return named.name;
+    const name = nameOfIdentifier(named);
+    if (name !== undefined) return name;
   }
   return '(anonymous)';
 }
 
-/** `Date` and `Math` have pure parts and are looked at more closely. */
-const WORLD = new Set(
+/** Globals that no pure code uses. `Date` and `Math` also have pure members and are handled separately. */
+const IMPURE_GLOBALS = new Set(
   `process console performance fetch crypto globalThis global self navigator require eval Function
   setTimeout setInterval setImmediate queueMicrotask WebSocket`.split(/\s+/),
 );
 
-/** What an expression reads that is not in its arguments. A local of such a name counts too: it would only mislead. */
-function impurity({ node, slot, parent }: Place): string | undefined {
+/** The name of an impure global that is used here. A local variable of such a name counts too: it would mislead readers. */
+function impureExpression({ node, slot, parent }: Place): string | undefined {
   if (node.type === 'MetaProperty' && isNamed(node.meta, 'import')) return 'import.meta';
   if (node.type !== 'Identifier' || parent === undefined) return undefined;
   const around = parent.node;
   const isLabel = (slot === 'property' || slot === 'key') && around.computed !== true;
   if (isLabel || around.type === 'TSTypeReference') return undefined;
   const name = String(node.name);
-  if (WORLD.has(name)) return name;
+  if (IMPURE_GLOBALS.has(name)) return name;
   if (name === 'Math') return isMember(around, slot) && !isNamed(around.property, 'random') ? undefined : 'Math.random';
   if (name !== 'Date') return undefined;
   if (around.type === 'NewExpression') return (around.arguments as Node[]).length > 0 ? undefined : 'new Date()';
@@ -138,7 +143,7 @@ function impurity({ node, slot, parent }: Place): string | undefined {
 const isMember = (node: Node, slot: string): boolean =>
   node.type === 'MemberExpression' && slot === 'object' && node.computed !== true;
 
-const isNamed = (node: unknown, name: string): boolean => isNode(node) && node.name === name;
+const isNamed = (node: unknown, name: string): boolean => nameOfIdentifier(node) === name;
 
 function lineCounter(text: string): (offset: number) => number {
   const starts = [0, ...[...text.matchAll(/\n/g)].map((found) => found.index + 1)];
