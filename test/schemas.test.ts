@@ -101,7 +101,7 @@ test('the frontmatter schema offers models and efforts wherever they can be aske
 
 describe.each([
   { name: 'frontmatter', takes: takesFrontmatter, documents: (value: unknown) => value },
-  { name: 'scenario', takes: takesScenario, documents: (value: unknown) => value },
+  { name: 'scenario', takes: takesScenario, documents: withDistinctNames },
   { name: 'config', takes: takesConfig, documents: withoutNothing },
 ] as const)('the $name schema allows what the loader takes, and nothing else', ({ name, takes, documents }) => {
   test('whatever stands in whatever place', () => {
@@ -120,6 +120,18 @@ describe.each([
     );
   });
 });
+
+/** A schema cannot say that scenarios must differ in one key, so of several with one name only the first is kept. */
+function withDistinctNames(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('scenarios' in value) || !Array.isArray(value.scenarios))
+    return value;
+  const nameOf = (scenario: unknown): unknown => (scenario as { readonly name?: unknown } | null)?.name;
+  // A number or a boolean is a name as well: 3 and '3' are the same one.
+  const isNamed = (scenario: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof nameOf(scenario));
+  const isFirst = (scenario: unknown, at: number, all: readonly unknown[]): boolean =>
+    all.findIndex((other) => isNamed(other) && String(nameOf(other)) === String(nameOf(scenario))) === at;
+  return { ...value, scenarios: value.scenarios.filter((...each) => !isNamed(each[0]) || isFirst(...each)) };
+}
 
 /** TOML has no word for nothing, and a file of it is always a table. */
 function withoutNothing(value: unknown): unknown {
@@ -152,6 +164,20 @@ describe('the loader knows more than a schema:', () => {
     expect([validate.scenario(both), takesScenario(both, ['START.md'])]).toStrictEqual([true, false]);
     expect([validate.scenario(code), takesScenario(code, ['START.sh'])]).toStrictEqual([true, true]);
     expect(takesScenario(code, ['START.md'])).toBe(false);
+  });
+
+  test('which names of scenarios are taken already', () => {
+    for (const scenarios of [
+      [
+        { name: '\uFEFF', answers: {} },
+        { name: '\uFEFF', scripts: 'real' },
+      ],
+      [{ name: 3 }, { name: '3' }],
+    ]) {
+      const repeated = { answers_from: 0, files: {}, scenarios };
+      expect([validate.scenario(repeated), takesScenario(repeated)]).toStrictEqual([true, false]);
+      expect(takesScenario(withDistinctNames(repeated))).toBe(true);
+    }
   });
 
   test('what stands in another file', () => {
