@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
 import { errorCodeOf } from '../errors.ts';
+import { createEventDocument } from '../events/event-document.ts';
 import { usageError } from './usage-error.ts';
 
 /**
@@ -27,7 +28,7 @@ export function openLogFile(
   return (event) => {
     if (!isOpen) return;
     try {
-      appendFileSync(path, `${JSON.stringify(event)}\n`);
+      appendFileSync(path, `${JSON.stringify(createEventDocument(event))}\n`);
     } catch (error) {
       isOpen = false;
       warn(

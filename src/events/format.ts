@@ -15,6 +15,9 @@ export function formatLocalTime(at: number): string {
   return `${local.slice(0, 10)} ${local.slice(11, 19)}`;
 }
 
+/** A time as JSON documents have it: `2026-01-15T14:30:22.000Z`. */
+export const formatIso = (at: number): string => new Date(at).toISOString();
+
 /** `15:50`, or with its date if that is not today. */
 export function formatClock(at: number, now: number): string {
   const [day, time = ''] = formatLocalTime(at).split(' ');
@@ -43,9 +46,16 @@ export const formatElapsed = (ms: number): string =>
 /** `1 turn`, `3 turns`. */
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-type EventFormatters = { readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => string | null };
+/** A function for each kind of event; a kind without one does not compile. */
+export type EventFormatters<Result> = {
+  readonly [Kind in Event['kind']]: (event: Extract<Event, { kind: Kind }>) => Result;
+};
 
-const EVENT_FORMATTERS: EventFormatters = {
+/** Formats an event with the function for its kind. */
+export const applyFormatter = <Result>(formatters: EventFormatters<Result>, event: Event): Result =>
+  (formatters[event.kind] as (event: Event) => Result)(event);
+
+const EVENT_FORMATTERS: EventFormatters<string | null> = {
   run_started: (event) => `run ${event.run}: ${event.workflow.path}`,
   run_resumed: () => 'the run goes on',
   run_stopping: ({ at, stop }) =>
@@ -90,8 +100,7 @@ const stripPeriod = (message: string): string => message.replace(/\.$/, '');
 
 /** An event as a plain line, labelled with its agent; null if it is not worth one. Some take several lines: each is labelled. */
 export function formatEvent(event: Event): string | null {
-  const format = EVENT_FORMATTERS[event.kind] as (event: Event) => string | null;
-  const text = format(event);
+  const text = applyFormatter(EVENT_FORMATTERS, event);
   if (text === null) return null;
   const label = 'agent' in event ? `[${event.agent}] ` : '';
   return sanitizeLines(text)

@@ -5,6 +5,8 @@ import { isLive } from '../core/observed-status.ts';
 import type { Session } from '../core/position.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT } from '../errors.ts';
+import { createTransitionFields } from './event-document.ts';
+import { formatIso } from './format.ts';
 import { describeNextSteps, type RunSituation } from './next-steps.ts';
 import type { RunHistory } from './run-history.ts';
 import { computeWorkMs } from './work-time.ts';
@@ -33,19 +35,7 @@ export function createRunDocument(run: Run, events: readonly Event[]): unknown {
     results: Object.fromEntries(ended),
     cost_usd: microsToUsd(run.ledger.spentMicros),
     agents: run.agents.map(createAgentResult),
-    transitions: events.flatMap((event) =>
-      event.kind === 'transition'
-        ? [
-            {
-              agent: event.agent,
-              from: event.state,
-              tag: event.tag,
-              to: event.to,
-              cost_usd: microsToUsd(event.costMicros),
-            },
-          ]
-        : [],
-    ),
+    transitions: events.filter((event) => event.kind === 'transition').map(createTransitionFields),
   };
 }
 
@@ -79,9 +69,7 @@ export function createStatusDocument(situation: RunSituation, history: RunHistor
     iterations: run.iterations,
     max_iterations: maxIterations,
     agents: run.agents.map((agent) => createAgentStatus(agent, history)),
-    transitions: history.transitions.map(({ at, agent, state, tag, to, costMicros }) => {
-      return { at: formatIso(at), agent, from: state, tag, to, cost_usd: microsToUsd(costMicros) };
-    }),
+    transitions: history.transitions.map((event) => ({ at: formatIso(event.at), ...createTransitionFields(event) })),
     waits_for: waitsFor.join(' '),
     next: commands[0]?.command ?? null,
   };
@@ -120,5 +108,3 @@ function createAgentStatus(agent: Agent, { agents }: RunHistory): unknown {
     cost_usd: microsToUsd(costMicros),
   };
 }
-
-const formatIso = (at: number): string => new Date(at).toISOString();

@@ -1,5 +1,6 @@
 import { microsToUsd } from '../core/ledger.ts';
 import { isFinished } from '../core/observed-status.ts';
+import { formatIso } from '../events/format.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
 
@@ -35,7 +36,7 @@ function toDocumentEntry(run: RunListEntry): unknown {
     workflow_path: run.workflow.path,
     status: run.observedStatus,
     owner: run.owner,
-    started_at: new Date(run.startedAt).toISOString(),
+    started_at: formatIso(run.startedAt),
     cost_usd: microsToUsd(run.spentMicros),
     agent_counts: countAgents(run),
   };

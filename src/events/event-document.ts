@@ -1,0 +1,107 @@
+import type { Event, Transitioned } from '../core/event.ts';
+import { microsToUsd } from '../core/ledger.ts';
+import type { Options } from '../core/run.ts';
+import { applyFormatter, type EventFormatters, formatIso } from './format.ts';
+
+/** The version of the lines of `--events` and `--log-file`; it grows when a field is removed or changes its meaning. */
+export const EVENTS_VERSION = 1;
+
+/** An event as a line of `--events` and `--log-file`, in the dialect of `--json`; docs/json.md lists every field. */
+export const createEventDocument = (event: Event): object => ({
+  kind: event.kind,
+  at: formatIso(event.at),
+  ...applyFormatter(FIELDS, event),
+});
+
+/** The fields that the run document, the status document and the events have in common for a transition. */
+export const createTransitionFields = ({ agent, state, tag, to, costMicros }: Transitioned): object => ({
+  agent,
+  from: state,
+  tag,
+  to,
+  cost_usd: microsToUsd(costMicros),
+});
+
+const FIELDS: EventFormatters<object> = {
+  run_started: ({ run, name, workflow, options }) => ({
+    events_version: EVENTS_VERSION,
+    run_id: run,
+    name,
+    workflow: workflow.name,
+    workflow_path: workflow.path,
+    platform: workflow.platform,
+    options: createOptionsDocument(options),
+  }),
+  run_resumed: ({ options }) => ({ events_version: EVENTS_VERSION, options: createOptionsDocument(options) }),
+  run_stopping: ({ stop }) =>
+    stop.kind === 'usage_limit'
+      ? { why: stop.kind, until: formatIso(stop.untilMs), message: stop.message }
+      : { why: stop.kind, until: null, message: null },
+  run_ended: ({ status, spentMicros, estimatedMicros }) => ({
+    status,
+    cost_usd: microsToUsd(spentMicros),
+    estimated_usd: microsToUsd(estimatedMicros),
+  }),
+  agent_started: ({ agent, state, parent, cwd, input, variables }) => ({ agent, state, parent, cwd, input, variables }),
+  turn_started: ({ agent, state, turn, prompt, session }) => ({
+    agent,
+    state,
+    turn,
+    prompt,
+    session_id: session?.id ?? null,
+    session_use: session?.kind ?? null,
+    forked_from: session?.kind === 'fork' ? session.from : null,
+  }),
+  turn_ended: ({ agent, state, turn, session, ...figures }) => ({
+    agent,
+    state,
+    turn,
+    session_id: session,
+    cost_usd: microsToUsd(figures.costMicros),
+    estimated: figures.estimated,
+    spent_usd: microsToUsd(figures.spentMicros),
+    duration_ms: figures.durationMs,
+    failure: figures.failure,
+    denials: figures.denials,
+  }),
+  transition: (event) => ({
+    ...createTransitionFields(event),
+    implicit: event.implicit,
+    session_id: event.session,
+    depth: event.depth,
+    input: event.input,
+  }),
+  reminded: ({ agent, state, problem, message, count, limit }) => ({ agent, state, problem, message, count, limit }),
+  sleeping: ({ agent, state, why, untilMs, failure, message, count }) => ({
+    agent,
+    state,
+    why,
+    until: formatIso(untilMs),
+    failure,
+    message,
+    count,
+  }),
+  woken: ({ agent, state }) => ({ agent, state }),
+  session_lost: ({ agent, state, session, next, message }) => ({ agent, state, session_id: session, next, message }),
+  answer_withheld: ({ agent, state }) => ({ agent, state }),
+  visit_limit: ({ agent, state, maxVisits }) => ({ agent, state, max_visits: maxVisits }),
+  agent_paused: ({ agent, state, why, message }) => ({ agent, state, why, message }),
+  agent_failed: ({ agent, state, message }) => ({ agent, state, message }),
+  agent_ended: ({ agent, state, result }) => ({ agent, state, result }),
+  agent_resumed: ({ agent, state }) => ({ agent, state }),
+  warning: ({ agent, state, message }) => ({ agent, state, message }),
+};
+
+/** The options of a run by their names and in their units of the config file; null for no limit, or nothing chosen. */
+function createOptionsDocument(options: Options): object {
+  const { budgetMicros, timeoutMs, skipPermissions, variables, ...others } = options;
+  return {
+    budget: budgetMicros === null ? null : microsToUsd(budgetMicros),
+    timeout: timeoutMs === null ? null : timeoutMs / 1000,
+    dangerously_skip_permissions: skipPermissions,
+    ...Object.fromEntries(Object.entries(others).map(([name, value]) => [toSnakeCase(name), value])),
+    vars: variables,
+  };
+}
+
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,0 +1,49 @@
+import type { Event } from '../../src/core/event.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/run.ts';
+
+/** When all samples happened. */
+export const AT = Date.UTC(2026, 10, 16, 22, 15, 2);
+
+const here = { at: AT, agent: 'main', state: 'START.md' } as const;
+const options = { ...DEFAULT_OPTIONS, budgetMicros: 2_500_000, timeoutMs: 1_500, variables: { issue: '7' } };
+
+/** One event of each kind, with every field filled in that can be. */
+export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, { kind: Kind }> } = {
+  run_started: {
+    ...{ kind: 'run_started', at: AT, run: 'r1', name: 'night', options },
+    workflow: { name: 'wf', path: '/wf', platform: 'unix' },
+  },
+  run_resumed: { kind: 'run_resumed', at: AT, options },
+  run_stopping: { kind: 'run_stopping', at: AT, stop: { kind: 'usage_limit', untilMs: AT + 60_000, message: 'limit' } },
+  run_ended: { kind: 'run_ended', at: AT, status: 'completed', spentMicros: 1_500_000, estimatedMicros: 250_000 },
+  agent_started: {
+    ...{ ...here, kind: 'agent_started', parent: 'main', cwd: '/home', input: 'text' },
+    variables: { item: 'a' },
+  },
+  turn_started: {
+    ...{ ...here, kind: 'turn_started', turn: 2, prompt: 'reminder' },
+    session: { kind: 'fork', id: 's2', from: 's1' },
+  },
+  turn_ended: {
+    ...{ ...here, kind: 'turn_ended', turn: 2, session: 's2', costMicros: 220_800, estimated: true },
+    ...{ spentMicros: 412_300, durationMs: 1_234, failure: 'timeout', denials: ['Bash'] },
+  },
+  transition: {
+    ...{ ...here, kind: 'transition', tag: 'call', to: 'NEXT.md', implicit: true, session: 's2', depth: 1 },
+    ...{ costMicros: 412_300, input: 'text' },
+  },
+  reminded: { ...here, kind: 'reminded', problem: 'no_tag', message: 'there is no tag', count: 1, limit: 3 },
+  sleeping: {
+    ...{ ...here, kind: 'sleeping', why: 'retry', untilMs: AT + 2_000, failure: 'transient', message: 'overloaded' },
+    count: 1,
+  },
+  woken: { ...here, kind: 'woken' },
+  session_lost: { ...here, kind: 'session_lost', session: 's1', next: 'new', message: 'it is gone' },
+  answer_withheld: { ...here, kind: 'answer_withheld' },
+  visit_limit: { ...here, kind: 'visit_limit', maxVisits: 4 },
+  agent_paused: { ...here, kind: 'agent_paused', why: 'billing', message: 'no credit' },
+  agent_failed: { ...here, kind: 'agent_failed', message: 'exit 1' },
+  agent_ended: { ...here, kind: 'agent_ended', result: 'done' },
+  agent_resumed: { ...here, kind: 'agent_resumed' },
+  warning: { ...here, kind: 'warning', message: 'odd' },
+};
