@@ -2,7 +2,7 @@ import { implicitTag, isSameState, type Policy, permits } from './policy.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import { resolveState, type Scope } from './state-names.ts';
-import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute, readTags, type Tag } from './tag.ts';
+import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag } from './tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
 import type { TransitionTarget } from './transitions/transition.ts';
 import { variableNameProblem } from './variables.ts';
@@ -19,9 +19,11 @@ export interface AnswerContext {
   readonly implicit: boolean;
 }
 
+/** A tag of the language with its names made exact, and as it was written. */
 export interface ResolvedTag {
   readonly tag: TagName;
   readonly target: TransitionTarget;
+  readonly written: Tag;
 }
 
 /** What an answer comes to: where to go (several headings are forks and their continuation), or what is wrong. */
@@ -134,9 +136,10 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
       model: model === undefined ? null : normalizeModel(model),
       effort: effort === undefined ? null : normalizeEffort(effort),
       variables: Object.fromEntries(
-        Object.entries(tag.attributes).filter(([key]) => transition.variables && !isBuiltIn(key)),
+        Object.entries(tag.attributes).filter(([key]) => transition.variables && !isBuiltInAttribute(key)),
       ),
     },
+    written: tag,
   };
 }
 
@@ -144,12 +147,13 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
 function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): AnswerProblem | undefined {
   const { attributes, required, variables } = TRANSITIONS[name];
   for (const [key, value] of Object.entries(tag.attributes)) {
-    if (isBuiltIn(key) && !(attributes as readonly BuiltInAttribute[]).includes(key)) {
+    if (isBuiltInAttribute(key) && !(attributes as readonly BuiltInAttribute[]).includes(key)) {
       return answerProblem('misplaced_attribute', `${quoteTag(tag)}: \`${key}\` has no meaning on <${name}>`);
     }
     if (value.includes('\0'))
       return answerProblem('bad_attribute', `${quoteTag(tag)}: \`${key}\` contains a NUL character`);
-    const nameProblem = variables && !isBuiltIn(key) ? variableNameProblem(key, context.scope.platform) : undefined;
+    const nameProblem =
+      variables && !isBuiltInAttribute(key) ? variableNameProblem(key, context.scope.platform) : undefined;
     if (nameProblem !== undefined) return answerProblem('bad_attribute', `${quoteTag(tag)}: ${nameProblem}`);
   }
   const missing = required.find((key) => (tag.attributes[key] ?? '').trim() === '');
@@ -175,15 +179,13 @@ const PREFERENCE_KEYS = ['model', 'effort'] as const;
 /** What is odd about a tag but does not keep it from being followed. */
 function findTagWarnings(tag: Tag): readonly string[] {
   const takesVariables = isTagName(tag.name) && TRANSITIONS[tag.name].variables;
-  const ignored = takesVariables ? [] : Object.keys(tag.attributes).filter((key) => !isBuiltIn(key));
+  const ignored = takesVariables ? [] : Object.keys(tag.attributes).filter((key) => !isBuiltInAttribute(key));
   const quoted = quoteTag(tag);
   return [
     ...tag.repeated.map((key) => `${quoted} gives \`${key}\` more than once; the last one counts`),
     ...ignored.map((key) => `${quoted}: \`${key}\` means nothing on <${tag.name}> and is ignored`),
   ];
 }
-
-const isBuiltIn = (key: string): key is BuiltInAttribute => (BUILT_IN_ATTRIBUTES as readonly string[]).includes(key);
 
 /** A tag as a sentence can quote it: short, and with its line when it stands in a message. */
 const quoteTag = (tag: Tag): string => formatQuote(tag, '');

@@ -68,10 +68,24 @@ export interface TurnEnded extends AgentEvent {
   readonly denials: readonly string[];
 }
 
+/** A tag that was followed. Its names are exact: states are files of the workflow, `cd` is the folder's full path. */
+export interface FollowedTag {
+  readonly tag: TagName;
+  /** The state that it names; null for a `<result>`, whose text is the transition's `input`. */
+  readonly target: string | null;
+  /** The attributes that count. A fork that left `next` to its siblings has theirs. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The same as the answer, or the policy of an implicit transition, put it, ignored attributes included. */
+  readonly written: { readonly target: string | null; readonly attributes: Readonly<Record<string, string>> };
+}
+
 /** An agent moved on. `to` is null when it ended. The cost is that of all turns in the state it left. */
 export interface Transitioned extends AgentEvent {
   readonly kind: 'transition';
+  /** The first of `tags`. */
   readonly tag: TagName;
+  /** The tags of the answer: one, or several forks and perhaps their goto. Empty in journals that are older than this list. */
+  readonly tags: readonly FollowedTag[];
   readonly to: string | null;
   readonly implicit: boolean;
   readonly session: string | null;

@@ -1,7 +1,7 @@
 import { type Agent, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
 import { addAgents, indexOfAgent } from './agent-index.ts';
 import { interpretAnswer, type ResolvedTag } from './answer.ts';
-import type { Event, Step } from './event.ts';
+import type { Event, FollowedTag, Step } from './event.ts';
 import { nextWorkerId } from './ids.ts';
 import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
@@ -9,6 +9,7 @@ import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
 import { type Run, withAgent } from './run.ts';
 import { isPrompt, type Scope } from './state-names.ts';
+import { isBuiltInAttribute } from './tag.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 
@@ -117,6 +118,7 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
     agent: agent.id,
     state: agent.state,
     tag: tags[0]?.tag ?? 'result',
+    tags: tags.map(toFollowedTag),
     to: result === undefined ? position.state : null,
     implicit,
     session: agent.session?.kind === 'open' ? agent.session.id : null,
@@ -131,6 +133,24 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
   const forked = startWorkers(run, { ...agent, ...position, ...PER_STATE_DEFAULTS, phase }, workers, at);
   return { run: forked.run, events: [...events, ...forked.events] };
+}
+
+function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
+  const namesState = TRANSITIONS[tag].body === 'state';
+  const attributes = Object.keys(written.attributes).flatMap((name) => {
+    const value = isBuiltInAttribute(name)
+      ? target[name]
+      : Object.hasOwn(target.variables, name)
+        ? target.variables[name]
+        : null;
+    return value == null ? [] : [[name, value] as const];
+  });
+  return {
+    tag,
+    target: namesState ? target.body : null,
+    attributes: Object.fromEntries(attributes),
+    written: { target: namesState ? written.body : null, attributes: written.attributes },
+  };
 }
 
 /** Brings the workers of an agent into the world. */

@@ -21,6 +21,10 @@ export type TagReadResult =
 export const BUILT_IN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'model', 'effort'] as const;
 export type BuiltInAttribute = (typeof BUILT_IN_ATTRIBUTES)[number];
 
+/** Whether an attribute belongs to the language; any other is an author's variable. */
+export const isBuiltInAttribute = (name: string): name is BuiltInAttribute =>
+  (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name);
+
 /**
  * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
  * Comments never count. Tags in code count only if no tag stands outside code; there, half a tag is only talk.

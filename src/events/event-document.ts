@@ -66,6 +66,7 @@ const FIELDS: EventFormatters<object> = {
   }),
   transition: (event) => ({
     ...createTransitionFields(event),
+    tags: event.tags,
     implicit: event.implicit,
     session_id: event.session,
     depth: event.depth,

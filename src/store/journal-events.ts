@@ -3,6 +3,7 @@ import { errorCodeOf } from '../errors.ts';
 import { readJournal } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadSnapshot, unreadableFileError } from './load.ts';
+import { completeEvent } from './migrations.ts';
 
 /** Something that happened, the step it happened in, and the byte of the journal after that step. */
 export interface JournaledEvent {
@@ -30,7 +31,7 @@ export async function* readEvents(
     for await (const entries of readJournal(file, offset)) {
       for (const { change, end } of entries) {
         if (change.seq <= afterSeq) continue;
-        for (const event of change.events) yield { seq: change.seq, offset: end, event };
+        for (const event of change.events) yield { seq: change.seq, offset: end, event: completeEvent(event) };
       }
     }
   } catch (error) {

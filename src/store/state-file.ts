@@ -3,6 +3,7 @@ import { type FailureKind, REACTIONS } from '../core/failure.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 const count = z.number().int().nonnegative();
 const micros = z.number().int().nonnegative();
@@ -184,9 +185,10 @@ function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
 
 function parseVersionedJson(text: string, file: string): unknown {
   const data = parseJson(text, file);
-  const version = typeof data === 'object' && data !== null && 'version' in data ? data.version : undefined;
-  if (version !== RUN_VERSION) throw unknownVersionError(file, version);
-  return data;
+  if (typeof data !== 'object' || data === null || !('version' in data)) throw unknownVersionError(file, undefined);
+  const migrate = MIGRATIONS.get(data.version);
+  if (migrate === undefined) throw unknownVersionError(file, data.version);
+  return migrate(data);
 }
 
 function parseJson(text: string, file: string): unknown {
@@ -201,7 +203,7 @@ function unknownVersionError(file: string, version: unknown): RaymondError {
   if (version === undefined)
     return invalidStateFileError(`${file} is not a state file of Raymond: it has no \`version\`.`);
   return invalidStateFileError(
-    `${file} has version ${JSON.stringify(version)}; this Raymond reads version ${RUN_VERSION}.`,
+    `${file} has version ${JSON.stringify(version)}; this Raymond reads version ${[...MIGRATIONS.keys()].join(' and ')}.`,
   );
 }
 

@@ -1,27 +1,34 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type AnswerContext,
-  type Decision,
-  findNamedFolders,
-  interpretAnswer,
-  type ResolvedTag,
-} from '../../src/core/answer.ts';
+import { type AnswerContext, findNamedFolders, interpretAnswer, type ResolvedTag } from '../../src/core/answer.ts';
 import type { AnswerProblemKind } from '../../src/core/problem.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { anyText, contextOf, entryOf, goOf, SCOPE, scopeOf } from './builders.ts';
 
-const go = (headings: readonly ResolvedTag[], warnings: readonly string[] = []): Decision => ({
+type ExactTag = Omit<ResolvedTag, 'written'>;
+type Decision = ReturnType<typeof decide>;
+
+/** What an answer comes to, without the words of its tags. */
+function decide(text: string, context: AnswerContext) {
+  const decision = interpretAnswer(text, context);
+  if (decision.kind === 'wrong') return decision;
+  return { ...decision, tags: exactOf(decision.tags) };
+}
+
+const exactOf = (tags: readonly ResolvedTag[]): readonly ExactTag[] =>
+  tags.map(({ written: _written, ...exact }) => exact);
+
+const go = (headings: readonly ExactTag[], warnings: readonly string[] = []): Decision => ({
   kind: 'go',
   tags: headings,
   implicit: false,
   warnings,
 });
 const wrong = (kind: AnswerProblemKind, message: string): Decision => ({ kind: 'wrong', problem: { kind, message } });
-const GOTO_A: ResolvedTag = { tag: 'goto', target: goOf('A.md') };
+const GOTO_A: ExactTag = { tag: 'goto', target: goOf('A.md') };
 
 describe('an answer with one tag', () => {
-  test.each<[string, ResolvedTag]>([
+  test.each<[string, ExactTag]>([
     ['<goto>A.md</goto>', GOTO_A],
     ['<goto> A </goto>', GOTO_A],
     ['<GOTO>RUN</GOTO>', { tag: 'goto', target: goOf('RUN.sh') }],
@@ -61,13 +68,13 @@ describe('an answer with one tag', () => {
     ['<result/>', { tag: 'result', target: goOf('') }],
     ['<result><goto>A</goto></result>', { tag: 'result', target: goOf('<goto>A</goto>') }],
   ])('goes where it says: %s', (text, heading) => {
-    expect(interpretAnswer(`Done.\n${text}\nBye.`, contextOf())).toStrictEqual(go([heading]));
+    expect(decide(`Done.\n${text}\nBye.`, contextOf())).toStrictEqual(go([heading]));
   });
 
   test('clears the stack on a reset that does not say, where the run was told so', () => {
     const cleared = contextOf({ resetStack: 'clear' });
     const stackOf = (text: string) => {
-      const verdict = interpretAnswer(text, cleared);
+      const verdict = decide(text, cleared);
       return verdict.kind === 'go' && verdict.tags[0]?.target.stack;
     };
     expect(stackOf('<reset>A</reset>')).toBe('clear');
@@ -81,36 +88,34 @@ describe('identical tags', () => {
     ['written with other blanks and letters', '<goto>A</goto> <GOTO >\nA </goto >'],
     ['three of them', '<goto>A</goto><goto>A</goto><goto>A</goto>'],
   ])('are one: %s', (_, text) => {
-    expect(interpretAnswer(text, contextOf())).toStrictEqual(go([GOTO_A]));
+    expect(decide(text, contextOf())).toStrictEqual(go([GOTO_A]));
   });
 
   test('are one whatever the order of their attributes', () => {
     expect(
-      interpretAnswer(`<call return=R model=opus>A</call><call model='opus' Return="R">A</call>`, contextOf()),
+      decide(`<call return=R model=opus>A</call><call model='opus' Return="R">A</call>`, contextOf()),
     ).toStrictEqual(go([{ tag: 'call', target: goOf('A.md', { return: 'R.md', model: 'opus' }) }]));
   });
 
   test('are one when they are results with the same payload', () => {
-    expect(interpretAnswer('<result>x</result>\n<result> x </result>', contextOf())).toStrictEqual(
+    expect(decide('<result>x</result>\n<result> x </result>', contextOf())).toStrictEqual(
       go([{ tag: 'result', target: goOf('x') }]),
     );
   });
 
   test('are two workers when they are forks', () => {
-    const fork: ResolvedTag = { tag: 'fork', target: goOf('W.md', { next: 'N.md' }) };
-    expect(interpretAnswer('<fork next="N">W</fork><fork next="N">W</fork>', contextOf())).toStrictEqual(
-      go([fork, fork]),
-    );
+    const fork: ExactTag = { tag: 'fork', target: goOf('W.md', { next: 'N.md' }) };
+    expect(decide('<fork next="N">W</fork><fork next="N">W</fork>', contextOf())).toStrictEqual(go([fork, fork]));
   });
 });
 
 describe('several forks', () => {
-  const fork = (item: string, next: string): ResolvedTag => ({
+  const fork = (item: string, next: string): ExactTag => ({
     tag: 'fork',
     target: goOf('W.md', { next, variables: { item } }),
   });
 
-  test.each<[string, string, readonly ResolvedTag[]]>([
+  test.each<[string, string, readonly ExactTag[]]>([
     [
       'all saying the same next',
       '<fork next="N" item="1">W</fork><fork next="N" item="2">W</fork>',
@@ -139,7 +144,7 @@ describe('several forks', () => {
       [fork('1', 'A.md'), { tag: 'goto', target: goOf('A.md', { input: 'go' }) }],
     ],
   ])('go on together: %s', (_, text, headings) => {
-    expect(interpretAnswer(text, contextOf())).toStrictEqual(go(headings));
+    expect(decide(text, contextOf())).toStrictEqual(go(headings));
   });
 
   const DISAGREE = 'the forks do not agree on where their parent goes on:';
@@ -189,18 +194,18 @@ describe('several forks', () => {
       wrong('bad_state', '`<fork>W</fork>` (line 1): `next`: there is no state `X` in this workflow'),
     ],
   ])('are refused: forks %s', (_, text, verdict) => {
-    expect(interpretAnswer(text, contextOf())).toStrictEqual(verdict);
+    expect(decide(text, contextOf())).toStrictEqual(verdict);
   });
 
   test('are each held against the policy', () => {
     const policy = [entryOf('fork', 'W', { next: 'N' }), entryOf('goto', 'N')];
-    expect(interpretAnswer('<fork>W</fork><fork>W</fork><goto>N</goto>', contextOf({ policy })).kind).toBe('go');
-    expect(interpretAnswer('<fork next=N>W</fork>\n<fork>A</fork>', contextOf({ policy }))).toStrictEqual(
+    expect(decide('<fork>W</fork><fork>W</fork><goto>N</goto>', contextOf({ policy })).kind).toBe('go');
+    expect(decide('<fork next=N>W</fork>\n<fork>A</fork>', contextOf({ policy }))).toStrictEqual(
       wrong('not_permitted', '`<fork next="N">A</fork>` (line 2) is not permitted here'),
     );
-    expect(
-      interpretAnswer('<fork next=N>W</fork>\n<goto>N</goto>', contextOf({ policy: policy.slice(0, 1) })),
-    ).toStrictEqual(wrong('not_permitted', '`<goto>N</goto>` (line 2) is not permitted here'));
+    expect(decide('<fork next=N>W</fork>\n<goto>N</goto>', contextOf({ policy: policy.slice(0, 1) }))).toStrictEqual(
+      wrong('not_permitted', '`<goto>N</goto>` (line 2) is not permitted here'),
+    );
   });
 });
 
@@ -354,7 +359,7 @@ describe('a protocol error', () => {
       '`<fork>W</fork>` (line 1): `effort` is empty',
     ],
   ])('is told precisely: %s', (_, text, kind, message) => {
-    expect(interpretAnswer(text, contextOf())).toStrictEqual(wrong(kind, message));
+    expect(decide(text, contextOf())).toStrictEqual(wrong(kind, message));
   });
 
   test.each(
@@ -365,7 +370,7 @@ describe('a protocol error', () => {
     ]),
   )('is a path between <%s> and its end: %s', (name, path, separator) => {
     const text = `<${name}${name === 'fork' ? ' next=N' : ' return=R'.repeat(Number(/call|function/.test(name)))}>${path}</${name}>`;
-    expect(interpretAnswer(text, contextOf())).toStrictEqual(
+    expect(decide(text, contextOf())).toStrictEqual(
       wrong(
         'bad_state',
         `\`<${name}>${path}</${name}>\` (line 1): \`${path}\` contains \`${separator}\`: name a state of this workflow, not a path`,
@@ -381,7 +386,7 @@ describe('a protocol error', () => {
     ['fork', 'next', '/N', '/'],
     ['fork', 'next', 'C:\\N', '\\'],
   ])('is a path in <%s %s="%s">', (name, key, path, separator) => {
-    expect(interpretAnswer(`<${name} ${key}="${path}">A</${name}>`, contextOf())).toStrictEqual(
+    expect(decide(`<${name} ${key}="${path}">A</${name}>`, contextOf())).toStrictEqual(
       wrong(
         'bad_state',
         `\`<${name}>A</${name}>\` (line 1): \`${key}\`: \`${path}\` contains \`${separator}\`: name a state of this workflow, not a path`,
@@ -411,7 +416,7 @@ describe('a protocol error', () => {
     if (key === 'stack') Object.assign(attributes, { stack: 'keep' });
     const written = Object.entries(attributes).map(([each, value]) => ` ${each}="${value}"`);
     const shown = name === 'result' ? '`<result>`' : `\`<${name}>A</${name}>\``;
-    const verdict = interpretAnswer(`<${name}${written.join('')}>A</${name}>`, contextOf());
+    const verdict = decide(`<${name}${written.join('')}>A</${name}>`, contextOf());
     const misplaced = wrong('misplaced_attribute', `${shown} (line 1): \`${key}\` has no meaning on <${name}>`);
     if (taken) expect(verdict.kind).toBe('go');
     else expect(verdict).toStrictEqual(misplaced);
@@ -429,7 +434,7 @@ describe('a protocol error', () => {
     'RAYMOND_STATE',
     '__proto__',
   ])('is a variable of a fork named %s', (name) => {
-    expect(interpretAnswer(`<fork next="N" ${name}="x">W</fork>`, contextOf())).toStrictEqual(
+    expect(decide(`<fork next="N" ${name}="x">W</fork>`, contextOf())).toStrictEqual(
       wrong(
         'bad_attribute',
         `\`<fork>W</fork>\` (line 1): \`${name}\` cannot be a variable: scripts would take it for something else; use another name`,
@@ -439,20 +444,20 @@ describe('a protocol error', () => {
 
   test('is a variable named Path on Windows only', () => {
     const text = '<fork next="N" Path="x">W</fork>';
-    expect(interpretAnswer(text, contextOf()).kind).toBe('go');
-    expect(interpretAnswer(text, contextOf({ scope: scopeOf(SCOPE.files, 'windows') })).kind).toBe('wrong');
+    expect(decide(text, contextOf()).kind).toBe('go');
+    expect(decide(text, contextOf({ scope: scopeOf(SCOPE.files, 'windows') })).kind).toBe('wrong');
   });
 
   test('is an ambiguous or a foreign state', () => {
     const scope = scopeOf(['A.md', 'A.sh', 'B.bat']);
-    expect(interpretAnswer('<goto>A</goto>', contextOf({ scope }))).toStrictEqual(
+    expect(decide('<goto>A</goto>', contextOf({ scope }))).toStrictEqual(
       wrong(
         'bad_state',
         '`<goto>A</goto>` (line 1): the state `A` is ambiguous: A.md and A.sh both exist; write the extension',
       ),
     );
-    expect(interpretAnswer('<goto>A.sh</goto>', contextOf({ scope })).kind).toBe('go');
-    expect(interpretAnswer('<goto>B</goto>', contextOf({ scope }))).toStrictEqual(
+    expect(decide('<goto>A.sh</goto>', contextOf({ scope })).kind).toBe('go');
+    expect(decide('<goto>B</goto>', contextOf({ scope }))).toStrictEqual(
       wrong(
         'bad_state',
         '`<goto>B</goto>` (line 1): the state `B` exists only for Windows (B.bat); add B.sh to run it here',
@@ -487,18 +492,18 @@ describe('a warning', () => {
       ['`<result>` (line 1): `format` means nothing on <result> and is ignored'],
     ],
   ])('is told, and the answer followed: %s', (_, text, warnings) => {
-    const verdict = interpretAnswer(text, contextOf());
+    const verdict = decide(text, contextOf());
     expect(verdict.kind === 'go' && verdict.warnings).toStrictEqual(warnings);
   });
 
   test('the last of two values is the one that counts', () => {
-    expect(interpretAnswer('<goto input="1" INPUT="2">A</goto>', contextOf())).toMatchObject({
+    expect(decide('<goto input="1" INPUT="2">A</goto>', contextOf())).toMatchObject({
       tags: [{ target: { input: '2' } }],
     });
   });
 
   test('an ignored attribute makes no variable and is not checked', () => {
-    expect(interpretAnswer('<goto PATH="x">A</goto>', contextOf())).toStrictEqual(
+    expect(decide('<goto PATH="x">A</goto>', contextOf())).toStrictEqual(
       go([GOTO_A], ['`<goto>A</goto>` (line 1): `PATH` means nothing on <goto> and is ignored']),
     );
   });
@@ -510,7 +515,7 @@ describe('a policy', () => {
   test.each(['<goto>A.md</goto>', '<call return="R.md" model="opus">B</call>', '<result>x</result>'])(
     'permits %s',
     (text) => {
-      expect(interpretAnswer(text, contextOf({ policy })).kind).toBe('go');
+      expect(decide(text, contextOf({ policy })).kind).toBe('go');
     },
   );
 
@@ -519,19 +524,19 @@ describe('a policy', () => {
     ['<call return="N">B</call>', '`<call return="N">B</call>` (line 1) is not permitted here'],
     ['<reset>A</reset>', '`<reset>A</reset>` (line 1) is not permitted here'],
   ])('refuses %s', (text, message) => {
-    expect(interpretAnswer(text, contextOf({ policy }))).toStrictEqual(wrong('not_permitted', message));
+    expect(decide(text, contextOf({ policy }))).toStrictEqual(wrong('not_permitted', message));
   });
 
   test('does not hide what is wrong with a tag in itself', () => {
-    expect(interpretAnswer('<goto>X</goto>', contextOf({ policy }))).toMatchObject({ problem: { kind: 'bad_state' } });
+    expect(decide('<goto>X</goto>', contextOf({ policy }))).toMatchObject({ problem: { kind: 'bad_state' } });
   });
 });
 
 describe('an implicit transition', () => {
-  const only = (context: Partial<AnswerContext>): Decision => interpretAnswer('All done.', contextOf(context));
-  const implicit = (heading: ResolvedTag): Decision => ({ kind: 'go', tags: [heading], implicit: true, warnings: [] });
+  const only = (context: Partial<AnswerContext>): Decision => decide('All done.', contextOf(context));
+  const implicit = (heading: ExactTag): Decision => ({ kind: 'go', tags: [heading], implicit: true, warnings: [] });
 
-  test.each<[string, AnswerContext['policy'][number], ResolvedTag]>([
+  test.each<[string, AnswerContext['policy'][number], ExactTag]>([
     ['a goto', entryOf('goto', 'A'), GOTO_A],
     ['a reset', entryOf('reset', 'A', { cd: 'sub' }), { tag: 'reset', target: goOf('A.md', { cd: '/w/sub' }) }],
     ['a call', entryOf('call', 'A', { return: 'R' }), { tag: 'call', target: goOf('A.md', { return: 'R.md' }) }],
@@ -557,7 +562,7 @@ describe('an implicit transition', () => {
   const policy = [entryOf('goto', 'A')];
 
   test('may be said all the same', () => {
-    expect(interpretAnswer('<goto>A.md</goto>', contextOf({ policy }))).toStrictEqual(go([GOTO_A]));
+    expect(decide('<goto>A.md</goto>', contextOf({ policy }))).toStrictEqual(go([GOTO_A]));
   });
 
   test.each([
@@ -566,7 +571,7 @@ describe('an implicit transition', () => {
     ['half of one was said', '<goto>A', 'unclosed_tag'],
     ['another was said in code', '`<goto>B</goto>`', 'not_permitted'],
   ])('does not excuse an error: %s', (_, text, kind) => {
-    expect(interpretAnswer(text, contextOf({ policy }))).toMatchObject({ kind: 'wrong', problem: { kind } });
+    expect(decide(text, contextOf({ policy }))).toMatchObject({ kind: 'wrong', problem: { kind } });
   });
 
   test('is told without a line, if something is wrong with it', () => {
@@ -618,7 +623,7 @@ describe('any text in any context', () => {
   test('gets a verdict: a way that exists, or a sentence', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
-        const verdict = interpretAnswer(text, given);
+        const verdict = decide(text, given);
         if (verdict.kind === 'wrong') {
           expect(verdict.problem.message).not.toBe('');
           return;
@@ -636,7 +641,7 @@ describe('any text in any context', () => {
   test('is taken one way only if it goes one way', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
-        const verdict = interpretAnswer(text, given);
+        const verdict = decide(text, given);
         const tags = verdict.kind === 'go' ? verdict.tags.map(({ tag }) => tag) : [];
         const others = tags.filter((tag) => tag !== 'fork');
         expect(others.length).toBeLessThanOrEqual(1);

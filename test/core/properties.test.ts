@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { due } from '../../src/core/due.ts';
-import type { Event } from '../../src/core/event.ts';
+import type { Event, FollowedTag, Transitioned } from '../../src/core/event.ts';
+import type { Frame, Position } from '../../src/core/position.ts';
 import type { Run } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
@@ -139,7 +140,7 @@ test('a run is running exactly as long as something is due', () => {
   );
 });
 
-test('whoever has only the events knows where every agent is, what it cost and how it ended', () => {
+test('whoever has only the events knows where every agent stands, what it cost and how it ended', () => {
   fc.assert(
     fc.property(story, (deeds) => {
       const run = fresh();
@@ -149,35 +150,101 @@ test('whoever has only the events knows where every agent is, what it cost and h
   );
 });
 
-interface Told {
-  state: string;
-  doing: string;
-  costMicros: number;
+test('the random stories take every turn that an observer has to know of', () => {
+  const seen = new Set<string>();
+  for (const deeds of fc.sample(story, { numRuns: 400, seed: 7 })) {
+    for (const event of playOn(fresh(), deeds, new Till()).events) {
+      if (event.kind !== 'transition') continue;
+      for (const { tag, attributes } of event.tags) for (const name in attributes) seen.add(`${tag} ${name}`);
+    }
+  }
+  expect([...seen].sort()).toStrictEqual(
+    [
+      ...[
+        'call effort',
+        'call input',
+        'call model',
+        'call return',
+        'fork cd',
+        'fork effort',
+        'fork input',
+        'fork model',
+      ],
+      ...[
+        'fork n',
+        'fork next',
+        'function effort',
+        'function input',
+        'function model',
+        'function return',
+        'goto input',
+      ],
+      ...['reset cd', 'reset input', 'reset stack'],
+    ].sort(),
+  );
+});
+
+/** Where an agent stands, but for its conversation: each `turn_started` tells of that. */
+type Standing = Omit<Position, 'session' | 'stack'> & { readonly stack: readonly Omit<Frame, 'session'>[] };
+
+interface Told extends Standing {
+  readonly doing: string;
+  readonly costMicros: number;
 }
 
 /** An observer that sees nothing but events. */
 function retold(events: readonly Event[]): { status: string; agents: Record<string, Told> } {
   const agents: Record<string, Told> = {};
   let status = 'running';
-  const tell = (id: string, news: Partial<Told>) => {
-    agents[id] = { ...(agents[id] ?? { state: '', doing: 'ready', costMicros: 0 }), ...news };
-  };
+  let forks: FollowedTag[] = [];
   for (const event of events) {
     if (event.kind === 'run_ended') status = event.status;
     if (event.kind === 'run_resumed') status = 'running';
     if (!('agent' in event)) continue;
-    const { agent } = event;
-    if (event.kind === 'turn_ended')
-      tell(agent, { doing: 'ready', costMicros: (agents[agent]?.costMicros ?? 0) + event.costMicros });
-    else if (event.kind === 'transition') tell(agent, { state: event.to ?? event.state });
-    else if (event.kind in DOING) tell(agent, { doing: DOING[event.kind] ?? 'ready', state: event.state });
+    const { agent, state } = event;
+    if (event.kind === 'agent_started') {
+      const { model = null, effort = null } = forks.shift()?.attributes ?? {};
+      const { cwd, input } = event;
+      agents[agent] = { state, cwd, input, model, effort, stack: [], doing: 'ready', costMicros: 0 };
+    }
+    const told = agents[agent];
+    if (told === undefined) throw new Error(`nobody told of ${agent}`);
+    const costMicros = told.costMicros + (event.kind === 'turn_ended' ? event.costMicros : 0);
+    agents[agent] = { ...told, costMicros, doing: DOING[event.kind] ?? told.doing };
+    if (event.kind !== 'transition') continue;
+    agents[agent] = { ...agents[agent], ...standingAfter(told, event) };
+    forks = event.tags.filter(({ tag }) => tag === 'fork');
   }
   return { status, agents };
+}
+
+/** Where the tags of a transition take an agent, told without the interpreter. */
+function standingAfter(before: Standing, { to, input, depth, tags }: Transitioned): Partial<Standing> {
+  if (to === null) return {};
+  const { cwd, model, effort, stack } = before;
+  const last = tags.at(-1);
+  switch (last?.tag) {
+    case 'call':
+    case 'function': {
+      const frame = { state: last.attributes.return ?? '', cwd, model, effort };
+      const asked = { model: last.attributes.model ?? model, effort: last.attributes.effort ?? effort };
+      return { state: last.target ?? '', input, ...asked, stack: [...stack, frame] };
+    }
+    case 'reset':
+      return { state: last.target ?? '', input, cwd: last.attributes.cd ?? cwd, stack: depth === 0 ? [] : stack };
+    case 'goto':
+      return { state: last.target ?? '', input };
+    case 'fork':
+      return { state: last.attributes.next ?? '', input };
+    default:
+      return { ...stack.at(-1), input, stack: stack.slice(0, -1) };
+  }
 }
 
 const DOING: Partial<Record<Event['kind'], string>> = {
   agent_started: 'ready',
   turn_started: 'running',
+  turn_ended: 'ready',
   sleeping: 'sleeping',
   woken: 'ready',
   answer_withheld: 'withheld',
@@ -189,9 +256,10 @@ const DOING: Partial<Record<Event['kind'], string>> = {
 };
 
 function summary(run: Run): { status: string; agents: Record<string, Told> } {
-  const agents = run.agents.map(
-    ({ id, state, phase, costMicros }) => [id, { state, doing: phase.kind, costMicros }] as const,
-  );
+  const agents = run.agents.map(({ id, state, cwd, input, model, effort, stack, phase, costMicros }) => {
+    const frames = stack.map(({ session: _session, ...frame }) => frame);
+    return [id, { state, cwd, input, model, effort, stack: frames, doing: phase.kind, costMicros }] as const;
+  });
   return { status: run.status, agents: Object.fromEntries(agents) };
 }
 

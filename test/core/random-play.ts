@@ -31,25 +31,35 @@ export interface Deed {
 }
 
 const state = fc.constantFrom('START', 'A.md', 'B', 'S.sh', 'GATE', 'NOWHERE', '../A');
+const [MODEL, EFFORT, INPUT] = [' model="Opus"', ' effort="HIGH"', ' input="handed over"'];
+const attributes = (...all: readonly string[]) => fc.subarray([...all]).map((some) => some.join(''));
 const text = fc.oneof(
   { weight: 4, arbitrary: state.map((to) => `<goto>${to}</goto>`) },
   {
     weight: 2,
     arbitrary: fc
-      .tuple(state, fc.boolean())
-      .map(([to, clear]) => `<reset${clear ? ' stack="clear"' : ''}>${to}</reset>`),
+      .tuple(state, attributes(' stack="clear"', ' cd="sub"', INPUT))
+      .map(([to, more]) => `<reset${more}>${to}</reset>`),
   },
   {
     weight: 6,
     arbitrary: fc
-      .tuple(fc.constantFrom('call', 'function'), state, state)
-      .map(([tag, to, back]) => `<${tag} return="${back}">${to}</${tag}>`),
+      .tuple(fc.constantFrom('call', 'function'), state, state, attributes(MODEL, EFFORT, INPUT))
+      .map(([tag, to, back, more]) => `<${tag} return="${back}"${more}>${to}</${tag}>`),
   },
   {
     weight: 3,
     arbitrary: fc
-      .array(fc.tuple(state, state), { minLength: 1, maxLength: 3 })
-      .map((forks) => forks.map(([to]) => `<fork next="${forks[0]?.[1]}" n="1">${to}</fork>`).join(' ')),
+      .tuple(
+        fc.array(fc.tuple(state, attributes(' cd="sub"', MODEL, EFFORT, INPUT)), { minLength: 1, maxLength: 3 }),
+        state,
+        fc.boolean(),
+      )
+      .map(([forks, next, byGoto]) => {
+        const way = byGoto ? '' : ` next="${next}"`;
+        const tags = forks.map(([to, more]) => `<fork${way} n="1"${more}>${to}</fork>`);
+        return `${tags.join(' ')}${byGoto ? ` <goto input="on">${next}</goto>` : ''}`;
+      }),
   },
   { weight: 5, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
   { weight: 1, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
@@ -63,7 +73,7 @@ export const deed: fc.Arbitrary<Deed> = fc.record({
     { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(REACTIONS) as FailureKind[])) },
   ),
   progress: fc.constantFrom('none', 'prompt', 'answer'),
-  micros: fc.nat(400_000),
+  micros: fc.nat(600_000),
   killed: fc.boolean(),
   denied: fc.boolean(),
   interlude: fc.oneof(
@@ -131,7 +141,7 @@ function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
     text: deed.text,
     cost,
     denials: deed.denied ? ['Bash'] : [],
-    folders: {},
+    folders: { sub: '/w/sub' },
     scope,
   };
 }

@@ -182,3 +182,46 @@ test('an implicit transition is taken when nothing is said, and only then', () =
   const stage = new Stage({ files: ['START.md', 'A.md'], rules: { 'START.md': { policy } } }).plays('All done.');
   expect(stage.told('transition')).toMatchObject([{ tag: 'goto', to: 'A.md', implicit: true }]);
 });
+
+describe('the event of a transition', () => {
+  const files = ['START.md', 'A.md', 'B.md'];
+  const tagsOf = (stage: Stage) => stage.told('transition').map(({ tags }) => tags);
+
+  test('tells the tag with its names exact, and as it was written', () => {
+    const text = '<CALL return=" B " model="Opus" odd="1">A</CALL>';
+    expect(tagsOf(new Stage(book(...files)).plays(text))).toStrictEqual([
+      [
+        {
+          tag: 'call',
+          target: 'A.md',
+          attributes: { return: 'B.md', model: 'opus' },
+          written: { target: 'A', attributes: { return: ' B ', model: 'Opus', odd: '1' } },
+        },
+      ],
+    ]);
+  });
+
+  test('tells all forks and their goto, each with where their parent goes on', () => {
+    const text = '<fork item="x" cd="sub">A</fork><fork item="y">A</fork><goto>B</goto>';
+    const stage = new Stage(book(...files)).plays({ text, folders: { sub: '/w/sub' } });
+    expect(tagsOf(stage)[0]?.map(({ tag, target, attributes }) => ({ tag, target, ...attributes }))).toStrictEqual([
+      { tag: 'fork', target: 'A.md', item: 'x', cd: '/w/sub', next: 'B.md' },
+      { tag: 'fork', target: 'A.md', item: 'y', next: 'B.md' },
+      { tag: 'goto', target: 'B.md' },
+    ]);
+  });
+
+  test('does not repeat the text of a result', () => {
+    const stage = new Stage(book(...files)).plays('<result>long</result>');
+    expect(stage.told('transition')).toMatchObject([{ input: 'long', tags: [{ tag: 'result', target: null }] }]);
+    expect(JSON.stringify(tagsOf(stage))).not.toContain('long');
+  });
+
+  test('tells an implicit tag as its policy has it', () => {
+    const policy: PolicyEntry[] = [{ tag: 'goto', target: 'A', attributes: { input: 'i' } }];
+    const stage = new Stage({ files, rules: { 'START.md': { policy } } }).plays('All done.');
+    const attributes = { input: 'i' };
+    const written = { target: 'A', attributes };
+    expect(tagsOf(stage)).toStrictEqual([[{ tag: 'goto', target: 'A.md', attributes, written }]]);
+  });
+});

@@ -30,7 +30,9 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
     ...{ turn: true, session: true, costMicros: true, estimated: true, spentMicros: true },
     ...{ durationMs: true, failure: true, denials: true },
   },
-  transition: { tag: true, to: true, implicit: true, session: true, depth: true, costMicros: true, input: true },
+  transition: {
+    ...{ tag: true, tags: true, to: true, implicit: true, session: true, depth: true, costMicros: true, input: true },
+  },
   reminded: { problem: true, message: true, count: true, limit: true },
   sleeping: { why: true, untilMs: true, failure: true, message: true, count: true },
   woken: {},

@@ -10,7 +10,7 @@ const turn = (agent: string, state: string, number = 1): Event => {
   return { kind: 'turn_started', at, agent, state, turn: number, prompt: 'state', session: null };
 };
 const moved = (agent: string, state: string, to: string | null): Event => {
-  const how = { tag: 'goto', implicit: false, session: null, depth: 0, costMicros: 0, input: null } as const;
+  const how = { tag: 'goto', tags: [], implicit: false, session: null, depth: 0, costMicros: 0, input: null } as const;
   return { kind: 'transition', at, agent, state, to, ...how };
 };
 

@@ -93,7 +93,7 @@ test('the history of a run keeps its latest transitions, and the time of its age
   const { options, workflow } = start(BOOK);
   const of = { agent: 'main', state: 'A.md' };
   const went = (at: number): Event => ({
-    ...{ kind: 'transition', at, ...of, tag: 'goto', to: 'B.md', implicit: false, session: null, depth: 0 },
+    ...{ kind: 'transition', at, ...of, tag: 'goto', tags: [], to: 'B.md', implicit: false, session: null, depth: 0 },
     ...{ costMicros: at, input: null },
   });
   const ended = (at: number, durationMs: number): Event => ({

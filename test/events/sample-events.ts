@@ -31,6 +31,12 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   transition: {
     ...{ ...here, kind: 'transition', tag: 'call', to: 'NEXT.md', implicit: true, session: 's2', depth: 1 },
     ...{ costMicros: 412_300, input: 'text' },
+    tags: [
+      {
+        ...{ tag: 'call', target: 'NEXT.md', attributes: { return: 'START.md' } },
+        written: { target: 'NEXT', attributes: { return: 'START' } },
+      },
+    ],
   },
   reminded: { ...here, kind: 'reminded', problem: 'no_tag', message: 'there is no tag', count: 1, limit: 3 },
   sleeping: {

@@ -1,0 +1,80 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { RUN_VERSION } from '../../src/core/run.ts';
+import { listRuns } from '../../src/runtime/list-runs.ts';
+import { writeLogs } from '../../src/runtime/logs.ts';
+import { readRunEvents } from '../../src/runtime/project-files.ts';
+import { resumeRun } from '../../src/runtime/resume.ts';
+import { layoutOf } from '../../src/store/layout.ts';
+import { loadRun } from '../../src/store/load.ts';
+import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { temporaryFolders } from './temp.ts';
+
+/*
+ * For each version that has landed: a run that its Raymond began, on disk as if it had been killed when the run had ended for
+ * want of money. The state file is the first one, so that every line of the journal counts.
+ */
+
+const SAMPLES = join(import.meta.dirname, 'fixtures', 'versions');
+const versions = readdirSync(SAMPLES).sort();
+const temporary = temporaryFolders();
+
+/** A project with the run of that version in it. */
+function projectWith(version: string): string {
+  const project = join(temporary(), 'project');
+  cpSync(join(SAMPLES, version), project, { recursive: true });
+  mkdirSync(join(project, 'sub'));
+  cpSync(join(project, 'raymond'), join(project, '.raymond'), { recursive: true });
+  const { stateFile, journalFile } = layoutOf(join(project, '.raymond'));
+  for (const file of [stateFile('sample'), journalFile('sample')])
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('/project', project));
+  const [firstLine = ''] = readFileSync(journalFile('sample'), 'utf8').split('\n');
+  const state = JSON.parse(readFileSync(stateFile('sample'), 'utf8'));
+  const journal = { seq: state.seq, offset: Buffer.byteLength(firstLine) + 1 };
+  writeFileSync(stateFile('sample'), JSON.stringify({ ...state, journal }));
+  return project;
+}
+
+test('every version that can be read has a sample, and the latest is that of today', () => {
+  expect(versions).toStrictEqual([...MIGRATIONS.keys()].map(String).sort());
+  expect(Math.max(...versions.map(Number))).toBe(RUN_VERSION);
+});
+
+describe.each(versions)('a run of version %s', (version) => {
+  test('loads with all that its journal tells', async () => {
+    const { run } = await loadRun(layoutOf(join(projectWith(version), '.raymond')), 'sample', { cut: false });
+    expect(run).toMatchObject({ version: RUN_VERSION, seq: 12, status: 'budget_exceeded' });
+    expect(run.agents.map(({ id, phase }) => [id, phase.kind])).toStrictEqual([
+      ['main', 'withheld'],
+      ['main_work1', 'withheld'],
+      ['main_work2', 'withheld'],
+    ]);
+  });
+
+  test('is listed, and its log is told', async () => {
+    const cwd = projectWith(version);
+    expect(await listRuns(cwd)).toMatchObject([{ id: 'sample', observedStatus: 'budget_exceeded' }]);
+    const lines: string[] = [];
+    await writeLogs('sample', { cwd, write: (line) => lines.push(line), writeMessage: (text) => lines.push(text) });
+    expect(lines.join('\n')).toContain('REVIEW.md → LAST.md (fork) $0.02');
+    expect(lines.join('\n')).toContain('Review this: 64 MiB');
+  });
+
+  test('tells no event that lacks something', async () => {
+    const events = await readRunEvents('sample', projectWith(version));
+    expect(events.filter((event) => event.kind === 'transition' && !Array.isArray(event.tags))).toStrictEqual([]);
+    expect(events.filter(({ kind }) => kind === 'transition')).toHaveLength(3);
+  });
+
+  test('goes on', async () => {
+    const cwd = projectWith(version);
+    const run = await (await resumeRun('sample', { cwd, options: { budgetMicros: 1_000_000 } })).finished;
+    expect(run.status).toBe('completed');
+    expect(run.agents.map(({ phase }) => phase.kind === 'ended' && phase.result)).toStrictEqual([
+      'Goodbye.',
+      'first in project',
+      'second in sub',
+    ]);
+  });
+});
