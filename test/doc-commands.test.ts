@@ -24,7 +24,7 @@ import { follow, hasStory, isOutput, looksLike } from './docs/story.ts';
 const ELSEWHERE: Readonly<Record<string, { readonly test: string; readonly kinds: readonly string[] | 'all' }>> = {
   'docs/protocol.md': { test: 'test/docs.test.ts', kinds: 'all' },
   'docs/authoring.md': { test: 'test/docs.test.ts', kinds: 'all' },
-  'docs/lint.md': { test: 'test/analysis/docs.test.ts', kinds: ['markdown', 'bash', 'bat', 'findings'] },
+  'docs/lint.md': { test: 'test/lint/docs.test.ts', kinds: ['markdown', 'bash', 'bat', 'findings'] },
   'docs/replay.md': { test: 'test/scenario/docs.test.ts', kinds: ['markdown', 'bash', 'yaml', 'story', 'findings'] },
 };
 

@@ -80,7 +80,7 @@ describe('the library on its page', () => {
   });
 
   test('has everything about a run under way', () => {
-    const stated = column(library, 'Run a workflow', 'Running').flat();
+    const stated = column(library, 'Run a workflow', 'RunHandle').flat();
     expect(sorted(stated.map((name) => name.replace('()', '')))).toStrictEqual(sorted(Object.keys(fields.RUNNING)));
   });
 

@@ -14,15 +14,15 @@ function paperProcess(
   return { exited, lastOutputMs: async () => 0, timeoutMs: null, grace: null, kill, terminate: end, exit, ...more };
 }
 
-describe('attend', () => {
+describe('supervise', () => {
   test('waits for a process that ends by itself', async () => {
     const watch = paperProcess({ timeoutMs: 600_000 });
     watch.exit('done');
-    expect(await supervise(watch)).toStrictEqual({ exit: 'done', ending: 'itself' });
+    expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'itself' });
   });
 
   test('ends a process that is silent for too long', async () => {
-    expect(await supervise(paperProcess({ timeoutMs: 40 }))).toStrictEqual({ exit: 'ended', ending: 'timeout' });
+    expect(await supervise(paperProcess({ timeoutMs: 40 }))).toStrictEqual({ exit: 'ended', endCause: 'timeout' });
   });
 
   test('leaves a process alone as long as it is heard of', async () => {
@@ -35,19 +35,19 @@ describe('attend', () => {
         return looks;
       },
     });
-    expect(await supervise(watch)).toStrictEqual({ exit: 'done', ending: 'itself' });
+    expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'itself' });
   });
 
   test('ends a process that will not leave after its last word, however long its timeout', async () => {
     const watch = paperProcess({ timeoutMs: 600_000, grace: { ms: 40, isDone: () => true } });
-    expect(await supervise(watch)).toStrictEqual({ exit: 'ended', ending: 'hung' });
+    expect(await supervise(watch)).toStrictEqual({ exit: 'ended', endCause: 'hung' });
   });
 
   test('ends a process when it is told to, also if that was before', async () => {
     const kill = new AbortController();
     const waiting = supervise(paperProcess({ kill: kill.signal }));
     kill.abort();
-    expect(await waiting).toStrictEqual({ exit: 'ended', ending: 'stopped' });
-    expect(await supervise(paperProcess({ kill: kill.signal }))).toStrictEqual({ exit: 'ended', ending: 'stopped' });
+    expect(await waiting).toStrictEqual({ exit: 'ended', endCause: 'stopped' });
+    expect(await supervise(paperProcess({ kill: kill.signal }))).toStrictEqual({ exit: 'ended', endCause: 'stopped' });
   });
 });

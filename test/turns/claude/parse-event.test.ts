@@ -31,7 +31,7 @@ test('a block of a message is read with what it cost and how much was written', 
     text: 'hello',
     blocks: [{ kind: 'text', text: 'hello' }],
     usage: { input: 10, output: 2, cacheRead: 30, cacheWrite: 30, cacheWriteLong: 20 },
-    written: 5,
+    writtenChars: 5,
     error: null,
   });
 });
@@ -41,7 +41,7 @@ test.each([
   ['thinking, by its text', { type: 'thinking', thinking: 'hmmm', signature: 'ab' }, 4],
   ['thinking that is kept back, by its signature', { type: 'thinking', thinking: '', signature: 'x'.repeat(400) }, 300],
 ])('%s is measured', (_, block, written) => {
-  expect(read(assistant('m', block))).toMatchObject({ text: null, written });
+  expect(read(assistant('m', block))).toMatchObject({ text: null, writtenChars: written });
 });
 
 test('a sub-agent speaks on its own thread, and what is made up is marked', () => {
@@ -145,5 +145,5 @@ test('whatever a line holds, it can be read', () => {
 });
 
 test('a line of many megabytes is a line', () => {
-  expect(read(say('x'.repeat(8_000_000)))).toMatchObject({ kind: 'assistant', written: 8_000_000 });
+  expect(read(say('x'.repeat(8_000_000)))).toMatchObject({ kind: 'assistant', writtenChars: 8_000_000 });
 });

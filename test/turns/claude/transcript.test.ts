@@ -85,5 +85,5 @@ test('a very long turn is remembered in little', () => {
 
 test('garbage is counted, the last of it kept, and harms nothing', () => {
   const so = addClaudeEvent(after(init()), parseClaudeLine('Segmentation fault'));
-  expect(so).toStrictEqual({ ...after(init()), garbage: 1, strays: ['Segmentation fault'] });
+  expect(so).toStrictEqual({ ...after(init()), garbage: 1, strayLines: ['Segmentation fault'] });
 });
