@@ -11,7 +11,7 @@ export interface ProcessCommand {
   readonly cwd: string;
   /** `none` if there is nothing to read; else it reads the folder's `stdin`. */
   readonly input?: 'none';
-  /** The whole environment, with the turn's `RAYMOND_TURN` in it. */
+  /** The whole environment; the turn's `RAYMOND_TURN` is in it when the command starts. */
   readonly env: Readonly<Record<string, string>>;
 }
 

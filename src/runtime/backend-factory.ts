@@ -5,22 +5,20 @@ import { openScenario } from '../scenario/read-scenario.ts';
 import type { Backend } from '../turns/backend.ts';
 import { ClaudeBackend } from '../turns/claude/backend.ts';
 import { type ClaudeCode, findClaude } from '../turns/claude/find-claude.ts';
-import { claudeConfigDir } from '../turns/claude/session-file.ts';
-import { SYSTEM_CLOCK } from '../turns/clock.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 
-/** Who answers the prompts of a run, as its options say it. */
+/** Creates the backend that the options of a run ask for. */
 export interface BackendFactory {
-  /** Looks for what it needs, or throws a RaymondError that says what to do. */
+  /** Looks for the programs that the backend needs, or throws a RaymondError that says what to do. */
   readonly checkAvailable: () => Promise<unknown>;
-  readonly create: (context: TurnContext, kill: AbortSignal) => Backend;
+  readonly create: (context: TurnContext) => Backend;
 }
 
 const REPLAY_PREFIX = 'replay:';
 
-/** Finds out who answers; a file of canned answers is read and checked at once. */
+/** Chooses the backend of a run; a file of canned answers is read and checked at once. */
 export async function chooseBackend(
   options: Options,
   env: NodeJS.ProcessEnv,
@@ -29,11 +27,7 @@ export async function chooseBackend(
   const { agent } = options;
   if (agent === 'claude') {
     const find = createClaudeFinder(options, env);
-    const config = claudeConfigDir(env);
-    return {
-      checkAvailable: find,
-      create: (context, kill) => new ClaudeBackend({ context, options, env, configDir: config, find, kill }),
-    };
+    return { checkAvailable: find, create: (context) => new ClaudeBackend(context, find) };
   }
   if (!agent.startsWith(REPLAY_PREFIX)) {
     throw new RaymondError(`the agent must be claude or replay:FILE, not \`${agent}\``, { exitCode: EXIT.usage });
@@ -43,17 +37,17 @@ export async function chooseBackend(
   const fast = env.RAYMOND_REPLAY === 'fast';
   return {
     checkAvailable: async () => {},
-    create: (context, kill) => new ReplayBackend({ context, scenario, fast, kill, clock: SYSTEM_CLOCK }),
+    create: (context) => new ReplayBackend({ ...context, scenario, fast }),
   };
 }
 
-/** A path as it is seen from here, if it is inside. */
+/** A path relative to the current folder, if it lies inside. */
 function relativeIfInside(path: string): string {
   const relativePath = relative(process.cwd(), path);
   return /^\.\.([/\\]|$)/.test(relativePath) || resolve(relativePath) !== path ? path : relativePath;
 }
 
-/** Looks for Claude Code once, when it is first needed. */
+/** Creates a function that looks for Claude Code once, when it is first called. */
 export function createClaudeFinder({ claude }: Options, env: NodeJS.ProcessEnv): () => Promise<ClaudeCode> {
   let found: Promise<ClaudeCode> | undefined;
   return () => {

@@ -5,23 +5,24 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
+import { PRODUCTION, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
-import { PRODUCTION, type Runtime } from './runtime.ts';
 
+/** How to resume a run. */
 export interface ResumeRequest extends RunEnvironment {
-  /** Options that are to be different from now on. */
+  /** Options that change from now on. */
   readonly options?: Partial<Options>;
-  /** Takes up failed agents again, and scripts that died midway. */
+  /** Tries failed agents again, and scripts that were killed midway. */
   readonly retry?: boolean;
   /** Takes the run from an owner on another machine that cannot be asked. */
   readonly takeOver?: boolean;
 }
 
-/** Goes on with a run that was paused, stopped, interrupted or killed. An ended one is given back as it is. */
+/** Resumes a run that was paused, stopped, interrupted or killed. One that has ended is given back as it is. */
 export const resumeRun = (id: string, request: ResumeRequest = {}): Promise<RunHandle> =>
   resumeRunWith(id, request, PRODUCTION);
 
-/** Goes on with a run, in earnest or as a rehearsal. */
+/** Resumes a run, for real or as a test. */
 export async function resumeRunWith(id: string, request: ResumeRequest, runtime: Runtime): Promise<RunHandle> {
   const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
   const { run, store } = await openStore(layout, await resolveRunId(layout, id), {
@@ -46,7 +47,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
     };
     const options = mergeOptions(run.options, changes);
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
-    return launchRun({ run, options, layout, store, workflow, env, backendFactory, runtime }, [], [resumed], request);
+    return launchRun({ run, options, env, layout, store, workflow, backendFactory, runtime }, [], [resumed], request);
   } catch (error) {
     await store.close();
     throw error;

@@ -8,32 +8,33 @@ import { Inbox } from '../engine/inbox.ts';
 import { EventStream } from '../events/event-stream.ts';
 import type { StopStage } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
-import { createWorld, type RunContext } from './world.ts';
+import type { RunContext } from './run-context.ts';
+import { createWorld } from './world.ts';
 
-/** Where a run takes place. What is left out is taken from this process. */
+/** The folder, environment and observers of a run. Folder and environment are by default those of this process. */
 export interface RunEnvironment {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Told every event once it is on disk. What it throws is not our trouble. */
+  /** Called with every event once it is on disk. An exception in it is ignored. */
   readonly observe?: (event: Event) => void;
-  /** Told what agents are doing at this moment, as it happens; without it nobody looks. */
+  /** Called with what agents are doing, as it happens; if it is left out, nothing is spent on it. */
   readonly watch?: (activity: Activity) => void;
 }
 
 /** A run that is under way in this process. */
 export interface RunHandle {
   readonly id: string;
-  /** What happens from the moment this is first asked for. */
+  /** The events from the moment this is first read. */
   readonly events: AsyncIterable<Event>;
   /** The run as it stands when nothing is due any more. */
   readonly finished: Promise<Run>;
-  /** Starts nothing new and lets what runs come to its end; `interrupted` is the user at the keyboard. */
+  /** Starts nothing new and lets running turns finish; `interrupted` means by Ctrl-C. */
   stop(by?: 'stopped' | 'interrupted'): void;
-  /** Ends what runs. The run can be resumed. */
+  /** Ends the running turns, too. The run can be resumed. */
   kill(): void;
 }
 
-/** Sets a run going, in the background, with everybody told who wants to know. */
+/** Starts driving a run in the background. `firstEvents` are on disk already; `signals` come before all others. */
 export function launchRun(
   context: RunContext,
   firstEvents: readonly Event[],
@@ -44,7 +45,7 @@ export function launchRun(
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
-  // Every turn under way listens, and there may be thousands: that is no leak to be warned of.
+  // Every running turn listens, and there may be thousands: Node need not warn of a leak.
   setMaxListeners(0, stopping.signal, killing.signal);
   let stream: EventStream | undefined;
   const notifyObservers = (events: readonly Event[]): void => {
@@ -70,8 +71,8 @@ export function launchRun(
       store.abandon();
     });
     try {
-      const control = { stopping: stopping.signal, killing: killing.signal };
-      const { world, close } = await createWorld(context, control, notifyObservers, onActivity);
+      const control = { stopSignal: stopping.signal, killSignal: killing.signal, onActivity };
+      const { world, close } = await createWorld(context, control, notifyObservers);
       world.tell(firstEvents);
       try {
         return await drive(run, world, inbox);
@@ -101,7 +102,7 @@ export function launchRun(
   };
 }
 
-/** A run that is given back as it was found. */
+/** A handle for a run that has ended already: nothing is started. */
 export function createEndedHandle(run: Run): RunHandle {
   const events = new EventStream();
   events.end();
@@ -116,12 +117,12 @@ function ignoreErrors(callback: () => void): void {
   } catch {}
 }
 
-/** A look takes microseconds, and unlike notifications of changes it works on every file system. */
+/** A look takes microseconds and, unlike a watch, works on every file system. */
 const STOP_POLL_INTERVAL_MS = 250;
 
 /**
- * Does what somebody elsewhere asks of a run that is under way here, until the function that is returned is called.
- * The timer keeps this process alive, which nothing else does while a script runs: its end is its own, not ours.
+ * Calls `onStop` when another process asks this run to stop; returns a function that ends the watch. The timer also keeps
+ * this process alive, which nothing else does while a script runs.
  */
 function watchStopRequests(store: RunStore, onStop: (stage: StopStage) => void): () => void {
   let handled: StopStage | null = null;

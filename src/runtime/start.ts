@@ -12,17 +12,18 @@ import { formatWorkflowFinding } from '../workflow/invalid-workflow.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { currentPlatform } from './platform.ts';
 import { relativizeWorkflowError } from './relative-workflow-error.ts';
+import { PRODUCTION, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
-import { PRODUCTION, type Runtime } from './runtime.ts';
 
 export { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 
+/** How to start a run. */
 export interface RunRequest extends RunEnvironment {
   readonly options?: Partial<Options>;
   /** The value of `{{result}}` in the first state. */
   readonly input?: string;
   readonly runId?: string;
-  /** What the run is called; the workflow's name if this is left out. */
+  /** The name of the run in lists; the workflow's name if this is left out. */
   readonly name?: string;
 }
 
@@ -30,7 +31,7 @@ export interface RunRequest extends RunEnvironment {
 export const runWorkflow = (path: string, request: RunRequest = {}): Promise<RunHandle> =>
   startRunWith(path, request, PRODUCTION);
 
-/** Starts a run, in earnest or as a rehearsal. */
+/** Starts a run, for real or as a test. */
 export async function startRunWith(path: string, request: RunRequest, runtime: Runtime): Promise<RunHandle> {
   const cwd = resolve(request.cwd ?? process.cwd());
   const options = mergeOptions(DEFAULT_OPTIONS, request.options ?? {});
@@ -55,21 +56,19 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     input: request.input ?? null,
   });
   const layout = layoutOf(findRaymondFolder(cwd));
-  const toWarning = (finding: Finding): Event => {
-    return {
-      kind: 'warning',
-      at: startedAt,
-      agent: 'main',
-      state: workflow.entry,
-      message: formatWorkflowFinding(finding),
-    };
-  };
+  const toWarning = (finding: Finding): Event => ({
+    kind: 'warning',
+    at: startedAt,
+    agent: 'main',
+    state: workflow.entry,
+    message: formatWorkflowFinding(finding),
+  });
   const events = [...initialEvents(run), ...workflow.findings.map(toWarning)];
   const store = await createRun(layout, run, events, runtime.storeOptions);
-  return launchRun({ run, options, layout, store, workflow, env, backendFactory, runtime }, events, [], request);
+  return launchRun({ run, options, env, layout, store, workflow, backendFactory, runtime }, events, [], request);
 }
 
-/** Whether Claude Code is needed at all. */
+/** Whether a workflow needs Claude Code at all. */
 async function hasPrompts(workflow: Workflow): Promise<boolean> {
   const { files } = await workflow.scope();
   return files.some((file) => isPrompt(file));

@@ -1,61 +1,54 @@
 import { createHash } from 'node:crypto';
+import type { TurnRef } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
-import type { Options, Run } from '../core/run.ts';
 import type { Scope } from '../core/state-names.ts';
 import type { World } from '../engine/world.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { DebugFiles } from '../events/debug-files.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
 import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
-import type { RunStore } from '../store/store.ts';
 import { createTurnFolder, removeTurnFolder } from '../store/turn-folder.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
-import { createTurnRunner, type StopControl } from '../turns/turn-runner.ts';
+import { createTurnRunner } from '../turns/turn-runner.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import type { BackendFactory } from './backend-factory.ts';
-import type { Runtime } from './runtime.ts';
-
-/** All that a run needs to get going. */
-export interface RunContext {
-  readonly run: Run;
-  /** The run's own, with what a resume changes. */
-  readonly options: Options;
-  readonly layout: StoreLayout;
-  readonly store: RunStore;
-  readonly workflow: Workflow;
-  readonly env: NodeJS.ProcessEnv;
-  readonly backendFactory: BackendFactory;
-  readonly runtime: Runtime;
-}
+import type { RunContext } from './run-context.ts';
 
 const OWNER_CHECK_INTERVAL_MS = 1_000;
 
-/** The world of one run: its workflow, its disk, its turns and its observers behind one interface. */
+/** How others watch and end the turns of a run. */
+export type TurnControl = Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity'>;
+
+/** Creates the world of one run: its workflow, its disk, its turns and its observers behind one interface. */
 export async function createWorld(
-  { run, options, layout, store, workflow, env: baseEnv, backendFactory, runtime }: RunContext,
-  control: StopControl,
+  context: RunContext,
+  control: TurnControl,
   tell: (events: readonly Event[]) => void,
-  onActivity: TurnContext['onActivity'],
 ): Promise<{ readonly world: World; readonly close: () => Promise<void> }> {
+  const { run, options, layout, workflow, runtime } = context;
   const { id } = run;
-  // A copy: to read `process.env` as a whole is slow, and each turn does it.
-  const env = { ...baseEnv };
-  const mark = createProcessMark(layout, id);
+  const { clock } = runtime;
+  const warn = ({ agent, state }: Pick<TurnRef, 'agent' | 'state'>, message: string): void =>
+    tell([{ kind: 'warning', at: clock.now(), agent, state, message }]);
   const turnContext: TurnContext = {
+    ...control,
     runId: id,
-    runMarker: mark,
-    onActivity,
+    runMarker: createRunMarker(layout, id),
+    options,
+    // A copy: reading the whole of `process.env` is slow, and each turn does it.
+    env: { ...context.env },
+    clock,
+    warn,
     readState: workflow.state,
     readScope: createScopeReader(workflow),
     scriptPath: workflow.pathOf,
     folderOf: (turn) => layout.turnFolder(id, turn),
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };
-  const backend = backendFactory.create(turnContext, control.killing);
-  const debug = options.debug && runtime.debugFiles ? await createDebugFiles(layout, run, tell) : null;
+  const backend = context.backendFactory.create(turnContext);
+  const debug = options.debug && runtime.debugFiles ? await createDebugFiles(context, warn) : null;
   const world: World = {
-    ...createTurnRunner({ context: turnContext, options, env, control, backend, clock: runtime.clock }),
-    save: createSaver(store, id),
+    ...createTurnRunner(turnContext, backend),
+    save: createSaver(context),
     tell(events) {
       debug?.write(events);
       if (!options.debug) for (const event of events) deleteTurnFiles(layout, id, event);
@@ -63,15 +56,15 @@ export async function createWorld(
     },
   };
   const close = async (): Promise<void> => {
-    if (control.killing.aborted) await endMarked(`${mark}/`, { graceMs: END_GRACE_MS });
+    if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };
   const wrappedWorld = runtime.wrapWorld(world);
   return { world: runtime.killed === null ? wrappedWorld : killable(wrappedWorld, runtime.killed), close };
 }
 
 /**
- * The files of the workflow, or, if it cannot be listed just now, those it had before: an answer must not be lost for that.
- * Who enters a state that is gone is paused there.
+ * Reads the list of the workflow's files. If it cannot be read just now, the last one stands in for it: an answer must
+ * not be lost for that, and an agent that enters a state that is gone is paused there.
  */
 function createScopeReader(workflow: Workflow): TurnContext['readScope'] {
   let lastScope: Scope | undefined;
@@ -85,18 +78,18 @@ function createScopeReader(workflow: Workflow): TurnContext['readScope'] {
   };
 }
 
-/** What the processes of a run are known by: its id alone may be in use in another folder. */
-function createProcessMark(layout: StoreLayout, id: string): string {
+/** The marker of a run's processes. Its id alone may be in use in another folder. */
+function createRunMarker(layout: StoreLayout, id: string): string {
   return `${id}/${createHash('sha256').update(layout.runFolder(id)).digest('hex').slice(0, 8)}`;
 }
 
-/** Saves steps as long as the run is ours; someone may have taken it over while this machine was out of sight. */
-function createSaver(store: RunStore, id: string): World['save'] {
-  let checkedAt = Date.now();
+/** Saves steps as long as the run is ours: another Raymond may have taken it over while this machine was asleep. */
+function createSaver({ run, store, runtime: { clock } }: RunContext): World['save'] {
+  let checkedAt = clock.now();
   return async (steps) => {
-    if (Date.now() - checkedAt > OWNER_CHECK_INTERVAL_MS) {
-      if (!(await store.stillOwner())) throw takenOverError(id);
-      checkedAt = Date.now();
+    if (clock.now() - checkedAt > OWNER_CHECK_INTERVAL_MS) {
+      if (!(await store.stillOwner())) throw takenOverError(run.id);
+      checkedAt = clock.now();
     }
     await store.save(steps);
   };
@@ -109,20 +102,19 @@ const takenOverError = (id: string): RaymondError =>
   });
 
 async function createDebugFiles(
-  layout: StoreLayout,
-  run: Run,
-  tell: (events: readonly Event[]) => void,
+  { run, layout }: RunContext,
+  warn: (from: { readonly agent: string; readonly state: string }, message: string) => void,
 ): Promise<DebugFiles> {
   const folder = await resolveDebugFolder(layout, run.id, run.startedAt);
   const { id: agent = 'main', state = '' } = run.agents[0] ?? {};
   return new DebugFiles(
     { folder, turnFolder: (turn) => layout.turnFolder(run.id, turn) },
     run.ledger.spentMicros,
-    (message) => tell([{ kind: 'warning', at: Date.now(), agent, state, message }]),
+    (message) => warn({ agent, state }, message),
   );
 }
 
-/** Files of a turn that nobody wants to keep go once its end is on disk. */
+/** Deletes the files of a turn whose end is on disk. */
 function deleteTurnFiles(layout: StoreLayout, id: string, event: Event): void {
   if (event.kind !== 'turn_ended') return;
   const { agent, turn: number, state } = event;
@@ -130,8 +122,8 @@ function deleteTurnFiles(layout: StoreLayout, id: string, event: Event): void {
 }
 
 /**
- * A world that ends with a life: once that is gone, nothing is told any more and no answer comes, so that whoever waits
- * for one waits for ever and does nothing else.
+ * A world that can be switched off as if its process had been killed: from then on it tells nothing and never answers,
+ * so that its caller waits for ever and does nothing else.
  */
 export function killable(world: World, killed: AbortSignal): World {
   const unlessKilled = <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) => {

@@ -3,7 +3,7 @@ import type { Turn } from '../core/due.ts';
 import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
 import type { BackendFactory } from '../runtime/backend-factory.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { Runtime } from '../runtime/run-context.ts';
 import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -51,13 +51,11 @@ export function startSimulatedProcess(
   };
   const answerer: BackendFactory = {
     checkAvailable: async () => {},
-    create: (desk, kill) =>
+    create: (context) =>
       new ReplayBackend({
-        context: desk,
+        ...context,
         scenario,
         fast: false,
-        kill,
-        clock: time,
         crash,
         onPlayed: onAnswerUsed,
         onMissing: onScenarioError,

@@ -1,4 +1,4 @@
-import type { RunClock } from '../turns/clock.ts';
+import type { Clock } from '../turns/clock.ts';
 
 interface Sleeper {
   readonly untilMs: number;
@@ -12,7 +12,7 @@ interface Sleeper {
  * 1. What is under way is counted by `during`; who sleeps is not.
  * 2. What takes its own time, such as a real script, is left out: it may be waiting for one of the sleepers.
  */
-export class VirtualTime implements RunClock {
+export class VirtualTime implements Clock {
   private aheadMs: number;
   private underWay = 0;
   private isPlanned = false;
@@ -30,6 +30,10 @@ export class VirtualTime implements RunClock {
 
   now(): number {
     return Date.now() + this.aheadMs;
+  }
+
+  fromFileTime(ms: number): number {
+    return ms + this.aheadMs;
   }
 
   sleepUntil(untilMs: number, wake: AbortSignal): Promise<boolean> {

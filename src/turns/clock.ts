@@ -1,23 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How time passes for a run. */
-export interface RunClock {
+/** The time of a run. It is handed in, so that tests can let it pass as they like; turns ask nobody else for it. */
+export interface Clock {
+  /** The time of day, in milliseconds since 1970. */
   now(): number;
-  /** Sleeps until a time of day; false if it was woken. */
+  /** Sleeps until a time of day; false if `wake` was aborted first. */
   sleepUntil(untilMs: number, wake: AbortSignal): Promise<boolean>;
+  /** The time on this clock when a file had this modification time. */
+  fromFileTime(ms: number): number;
 }
-
-/** The time of day. */
-export const SYSTEM_CLOCK: RunClock = { now: () => Date.now(), sleepUntil };
 
 const MAX_SLEEP_STEP_MS = 60_000;
 
-/** Sleeps until a time of day, looking at the clock every minute: a laptop that was shut wakes right. False if it was woken. */
-async function sleepUntil(untilMs: number, wake: AbortSignal): Promise<boolean> {
-  for (;;) {
-    const remainingMs = untilMs - Date.now();
-    if (wake.aborted) return false;
-    if (remainingMs <= 0) return true;
-    await delay(Math.min(remainingMs, MAX_SLEEP_STEP_MS), undefined, { signal: wake }).catch(() => undefined);
-  }
-}
+/** The clock of this machine. It looks at the time every minute: a laptop that was shut wakes up on time. */
+export const SYSTEM_CLOCK: Clock = {
+  now: () => Date.now(),
+  async sleepUntil(untilMs, wake) {
+    for (;;) {
+      const remainingMs = untilMs - Date.now();
+      if (wake.aborted) return false;
+      if (remainingMs <= 0) return true;
+      await delay(Math.min(remainingMs, MAX_SLEEP_STEP_MS), undefined, { signal: wake }).catch(() => undefined);
+    }
+  },
+  fromFileTime: (ms) => ms,
+};

@@ -1,14 +1,12 @@
 import type { ScriptTurn } from '../core/due.ts';
-
-/** An environment to be handed on. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from './turn-context.ts';
 
 const CLAUDE_CODE_VARIABLES = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
 
-/** A payload over this size is handed over by its file only: an environment has its limits. */
+/** A longer payload is handed over in its file only: the size of an environment is limited. */
 const MAX_VARIABLE_BYTES = 100 * 1024;
 
-/** What a turn inherits of our environment: all but our own words and those of a Claude Code around us. */
+/** The part of our environment that a turn inherits: all but our own variables and those of a Claude Code around us. */
 function inheritEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>
@@ -17,7 +15,7 @@ function inheritEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept);
 }
 
-/** The environment of a script: where it is, what was handed to it, and the attributes of its worker's fork. */
+/** The environment of a script: its run, agent and state, its input, and the attributes of its worker's fork. */
 export function scriptEnvironment(
   env: Environment,
   turn: ScriptTurn,
@@ -38,9 +36,9 @@ export function scriptEnvironment(
 }
 
 /**
- * What Claude Code is told unless the user said otherwise: not to change under our hands, to print one result per
- * process, and to have on disk what it has said. How often it retries is left to it: it knows which failures pass and
- * how long the server asked it to wait, it keeps what it has done so far, and its retries show that it is alive.
+ * Settings of Claude Code unless the user chose others: no update during a run, one result per process, and everything
+ * it says on disk at once. How often it retries is left to it: it knows which failures pass and how long the server
+ * asked it to wait, it keeps what it has done so far, and its retries show that it is alive.
  */
 const CLAUDE_DEFAULTS = {
   DISABLE_AUTOUPDATER: '1',
@@ -50,7 +48,7 @@ const CLAUDE_DEFAULTS = {
 };
 
 /** The environment of Claude Code, made from our own. */
-export const claudeEnvironment = (env: Readonly<Record<string, string | undefined>>): Record<string, string> => ({
+export const claudeEnvironment = (env: Environment): Record<string, string> => ({
   ...CLAUDE_DEFAULTS,
   ...inheritEnvironment(env),
 });

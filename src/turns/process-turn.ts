@@ -1,83 +1,104 @@
 import { existsSync } from 'node:fs';
-import type { ProcessCommand, ProcessExit } from '../process/command.ts';
+import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
+import { MARKER_VARIABLE, type ProcessCommand, type ProcessExit } from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
 import { startCommand } from '../process/start.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { type ProcessEndCause, supervise } from './supervise.ts';
+import { type TurnContext, turnMarker } from './turn-context.ts';
 
-/** What became of a turn's process, whoever started it. */
+/** What became of a turn's process, and when. */
 export type ProcessEnd =
   | {
       readonly kind: 'ended';
       readonly exit: ProcessExit;
       readonly endCause: ProcessEndCause;
-      /** Whether it was started in an earlier life. */
+      /** Whether an earlier process of Raymond started it. */
       readonly adopted: boolean;
       readonly atMs: number;
     }
-  | { readonly kind: 'never_started' }
-  | { readonly kind: 'not_started'; readonly message: string; readonly transient: boolean };
+  | { readonly kind: 'never_started'; readonly atMs: number }
+  | { readonly kind: 'not_started'; readonly message: string; readonly transient: boolean; readonly atMs: number };
 
-/** How a turn's process is looked after. */
+/** How long a turn's process may be silent, and who hears that it runs. */
 export interface Supervision {
-  readonly marker: string;
   readonly timeoutMs: number | null;
   readonly grace: { readonly ms: number; readonly isDone: () => boolean } | null;
-  readonly kill: AbortSignal;
   /** Called once the process is known to run, with the promise of its end. */
-  readonly onRunning?: (exited: Promise<unknown>) => void;
+  readonly onRunning: (exited: Promise<unknown>) => void;
 }
+
+type ProcessTurn = ClaudeTurn | ScriptTurn;
 
 /** Starts a turn's command and waits for its end. */
-export async function runTurn(dir: string, command: ProcessCommand, supervision: Supervision): Promise<ProcessEnd> {
-  // The wrapper would find that out too, but in the words of a shell.
-  if (!existsSync(command.cwd)) return missingFolder(command.cwd);
-  const started = await startCommand(dir, command);
-  return started.kind === 'started' ? superviseProcess(dir, started.exited, supervision, false) : started;
+export async function runTurn(
+  context: TurnContext,
+  turn: ProcessTurn,
+  command: ProcessCommand,
+  supervision: Supervision,
+): Promise<ProcessEnd> {
+  const { clock } = context;
+  if (!existsSync(command.cwd)) {
+    // The wrapper would find that out too, but in the words of a shell.
+    const message = `the working directory ${command.cwd} does not exist`;
+    return { kind: 'not_started', message, transient: false, atMs: clock.now() };
+  }
+  const env = { ...command.env, [MARKER_VARIABLE]: turnMarker(context, turn) };
+  const started = await startCommand(context.folderOf(turn), { ...command, env });
+  if (started.kind === 'not_started') return { ...started, atMs: clock.now() };
+  return superviseProcess(context, turn, started.exited, supervision, false);
 }
 
-const missingFolder = (cwd: string): ProcessEnd => {
-  return { kind: 'not_started', message: `the working directory ${cwd} does not exist`, transient: false };
-};
-
-/** Finds a turn that was started in an earlier life and waits for its end. Nothing is ever started twice. */
-export async function adoptTurn(dir: string, supervision: Supervision): Promise<ProcessEnd> {
-  const found = await findCommand(dir, supervision.marker);
+/** Finds a turn that an earlier process of Raymond started, and waits for its end. Nothing is ever started twice. */
+export async function adoptTurn(
+  context: TurnContext,
+  turn: ProcessTurn,
+  supervision: Supervision,
+): Promise<ProcessEnd> {
+  const dir = context.folderOf(turn);
+  const marker = turnMarker(context, turn);
+  const found = await findCommand(dir, marker);
   switch (found.kind) {
     case 'never_started':
-      return found;
+      return { ...found, atMs: turn.record?.startedAt ?? context.clock.now() };
     case 'alive':
-      return superviseProcess(dir, waitForEnd(dir, supervision.marker), supervision, true);
-    default:
-      supervision.onRunning?.(Promise.resolve());
-      return { kind: 'ended', exit: found, endCause: 'itself', adopted: true, atMs: await estimateEndMs(dir) };
+      return superviseProcess(context, turn, waitForEnd(dir, marker), supervision, true);
+    default: {
+      supervision.onRunning(Promise.resolve());
+      const atMs = await estimateEndMs(context, turn);
+      return { kind: 'ended', exit: found, endCause: 'itself', adopted: true, atMs };
+    }
   }
 }
 
 async function superviseProcess(
-  dir: string,
+  context: TurnContext,
+  turn: ProcessTurn,
   exited: Promise<ProcessExit>,
-  supervision: Supervision,
+  { timeoutMs, grace, onRunning }: Supervision,
   adopted: boolean,
 ): Promise<ProcessEnd> {
+  const dir = context.folderOf(turn);
   const { stdout, stderr } = turnFiles(dir);
-  supervision.onRunning?.(exited);
+  onRunning(exited);
   const result = await supervise({
     exited,
-    // Who has said all may say more, but not by muttering.
-    lastOutputMs: () => lastWriteTimeMs(supervision.grace?.isDone() ? [stdout] : [stdout, stderr]),
-    timeoutMs: supervision.timeoutMs,
-    grace: supervision.grace,
-    kill: supervision.kill,
-    terminate: () => endTurn(dir, supervision.marker, { graceMs: END_GRACE_MS }),
+    // After its result, only stdout counts as a sign of life: chatter on stderr must not keep it for ever.
+    lastOutputMs: () => lastWriteTimeMs(grace?.isDone() ? [stdout] : [stdout, stderr]),
+    timeoutMs,
+    grace,
+    kill: context.killSignal,
+    terminate: () => endTurn(dir, turnMarker(context, turn), { graceMs: END_GRACE_MS }),
   });
-  return { kind: 'ended', ...result, adopted, atMs: Date.now() };
+  return { kind: 'ended', ...result, adopted, atMs: context.clock.now() };
 }
 
-/** When a turn ended that nobody watched: its last trace tells. */
-async function estimateEndMs(dir: string): Promise<number> {
-  const { started, stdout, stderr } = turnFiles(dir);
-  return Math.round(await lastWriteTimeMs([started, stdout, stderr])) || Date.now();
+/** When a turn ended that nobody watched: its files were last written then. */
+async function estimateEndMs({ clock, folderOf }: TurnContext, turn: ProcessTurn): Promise<number> {
+  const { started, stdout, stderr } = turnFiles(folderOf(turn));
+  const lastWriteMs = Math.round(await lastWriteTimeMs([started, stdout, stderr]));
+  if (lastWriteMs === 0) return clock.now();
+  return Math.max(turn.record?.startedAt ?? 0, clock.fromFileTime(lastWriteMs));
 }

@@ -1,25 +1,40 @@
 import type { Activity } from '../core/activity.ts';
 import type { TurnRef } from '../core/due.ts';
+import type { Options } from '../core/run.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
+import type { Clock } from './clock.ts';
 
-/** What turns need of the workflow and of the disk, so that they know neither. */
+/** An environment to be handed on. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Everything that the turns of one run share. It hides the workflow and the disk behind functions. */
 export interface TurnContext {
   readonly runId: string;
-  /** What all processes of the run are known by; no other run has it. */
+  /** The beginning of the marker that all processes of the run carry; no other run has it. */
   readonly runMarker: string;
-  /** Told what agents are doing; undefined when nobody looks, and then nothing is to be spent on it. */
+  readonly options: Options;
+  /** The environment that scripts and Claude Code inherit. */
+  readonly env: Environment;
+  readonly clock: Clock;
+  /** Aborted when the run is to stop: sleeping agents are woken. */
+  readonly stopSignal: AbortSignal;
+  /** Aborted when running turns are to be ended, too. */
+  readonly killSignal: AbortSignal;
+  /** Called with what agents are doing; undefined when nobody watches, and then nothing is to be spent on it. */
   readonly onActivity: ((activity: Activity) => void) | undefined;
+  /** Tells the author about something odd in a turn that goes on. */
+  warn(turn: TurnRef, message: string): void;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */
   readState(file: string): Promise<State>;
   readScope(): Promise<Scope>;
-  /** Where a script lies, or null if it is inside a zip. */
+  /** The path of a script, or null if it is inside a zip. */
   scriptPath(file: string): string | null;
   folderOf(turn: TurnRef): string;
   /** Makes a turn's folder anew, with these files in it. */
   makeFolder(turn: TurnRef, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
 }
 
-/** What every process of a turn carries in its environment, so that none is ever lost sight of. */
+/** The marker that every process of a turn carries in its environment, so that none is ever lost. */
 export const turnMarker = (context: TurnContext, turn: TurnRef): string =>
   `${context.runMarker}/${turn.agent}/${turn.number}`;

@@ -1,42 +1,53 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
+import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Options } from '../core/run.ts';
 import type { State } from '../core/state.ts';
+import { readJsonFile } from './json-file.ts';
+import type { TurnContext } from './turn-context.ts';
 
-/** What is to be remembered about a turn while it runs, also by whoever finds it again. */
+/** What the process that supervises a turn has to know, also one that adopts the turn later. */
 export interface TurnMeta {
   readonly timeoutMs: number | null;
-  /** Where the timeout was set, in words. */
+  /** The setting that the timeout comes from, in words. */
   readonly timeoutFrom: string;
 }
 
+const TURN_META_SCHEMA: z.ZodType<TurnMeta> = z.object({
+  timeoutMs: z.number().positive().nullable(),
+  timeoutFrom: z.string(),
+});
+
+/** The file in a turn's folder that holds its TurnMeta. */
 export const TURN_META_FILE = 'turn.json';
 
 const DEFAULT_CLAUDE_TIMEOUT_MS = 900_000;
 
-/** The note of a turn in this state. A tool may be silent for ten minutes, and a script for as long as it likes. */
+/** The timeout of a turn in this state. */
 export function createTurnMeta(state: State, options: Options): TurnMeta {
-  const [ms, from] =
-    state.timeoutMs !== null
-      ? [state.timeoutMs, `\`timeout\` in ${state.file}`]
-      : options.timeoutMs !== null
-        ? [options.timeoutMs, '--timeout or the config file']
-        : [state.kind === 'script' ? 0 : DEFAULT_CLAUDE_TIMEOUT_MS, 'the default'];
-  return { timeoutMs: ms === 0 ? null : ms, timeoutFrom: from };
+  if (state.timeoutMs !== null) return timeout(state.timeoutMs, `\`timeout\` in ${state.file}`);
+  if (options.timeoutMs !== null) return timeout(options.timeoutMs, '--timeout or the config file');
+  return defaultTimeout(state.kind);
 }
+
+const timeout = (ms: number, from: string): TurnMeta => ({ timeoutMs: ms === 0 ? null : ms, timeoutFrom: from });
+
+/** A tool of Claude Code may be silent for ten minutes, and a script for as long as it likes. */
+const defaultTimeout = (kind: State['kind']): TurnMeta =>
+  timeout(kind === 'script' ? 0 : DEFAULT_CLAUDE_TIMEOUT_MS, 'the default');
 
 /**
- * The note in a turn's folder, where we wrote it before the turn began. There is none for a script without a timeout.
- * Else only a power cut can have lost or torn it, and then nothing of the turn runs that could be silent for too long.
+ * The TurnMeta in a turn's folder, written before the turn began. A script without a timeout has none. If the file is
+ * damaged, the author is warned and the default applies: a timeout can only end a turn that hangs, so a wrong one costs
+ * less than a turn that is given up.
  */
-export function readTurnMeta(dir: string): TurnMeta {
-  try {
-    return JSON.parse(readFileSync(join(dir, TURN_META_FILE), 'utf8')) as TurnMeta;
-  } catch {
-    return { timeoutMs: null, timeoutFrom: 'nobody' };
-  }
+export function readTurnMeta(context: TurnContext, turn: ClaudeTurn | ScriptTurn): TurnMeta {
+  const found = readJsonFile(join(context.folderOf(turn), TURN_META_FILE), TURN_META_SCHEMA);
+  if (found.kind === 'data') return found.data;
+  if (found.kind === 'damaged') context.warn(turn, `${found.message}. The turn has the default timeout.`);
+  return defaultTimeout(turn.kind === 'script' ? 'script' : 'prompt');
 }
 
-/** What a turn that was silent for too long is told, and its user. */
+/** The message about a turn that was silent for too long. */
 export const describeTimeout = ({ timeoutMs, timeoutFrom }: TurnMeta): string =>
   `no output for ${(timeoutMs ?? 0) / 1000} s, the limit set by ${timeoutFrom}`;

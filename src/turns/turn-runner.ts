@@ -1,19 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
-import type { Options } from '../core/run.ts';
 import type { Began, Signal, Unreadable } from '../core/signal.ts';
 import { RaymondError } from '../errors.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
-import type { RunClock } from './clock.ts';
-import type { Environment } from './environment.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
 import type { TurnContext } from './turn-context.ts';
-
-/** How a user may cut things short: `stopping` drops what only waits, `killing` ends what runs. */
-export interface StopControl {
-  readonly stopping: AbortSignal;
-  readonly killing: AbortSignal;
-}
 
 /** Takes turns: the part of the world that runs something. */
 export interface TurnRunner {
@@ -21,27 +12,14 @@ export interface TurnRunner {
   take(turn: Turn): Promise<Signal | null>;
 }
 
-/** What the turns of a run are taken with. */
-export interface TurnDeps {
-  readonly context: TurnContext;
-  readonly options: Options;
-  /** What scripts inherit. */
-  readonly env: Environment;
-  readonly control: StopControl;
-  readonly backend: Backend;
-  readonly clock: RunClock;
-}
-
-/** Makes the taker of a run. Scripts are run here, prompts by an agent's backend. */
-export function createTurnRunner({ context, options, env, control, backend, clock }: TurnDeps): TurnRunner {
-  /** Agents whose turn was made ready in this life; any other turn on record was started in an earlier one. */
+/** Creates the turn runner of a run. It runs scripts itself and leaves prompts to the backend. */
+export function createTurnRunner(context: TurnContext, backend: Backend): TurnRunner {
+  const { clock } = context;
+  /** Agents whose turn was prepared by this process; any other turn on record was started by an earlier one. */
   const preparedAgents = new Set<string>();
   const processRunner: ScriptRunner = {
-    prepare: (turn, state) => prepareScriptTurn(context, turn, state, options),
-    take: async (turn, adopted) => ({
-      ...(await runScriptTurn(context, turn, adopted, env, control.killing)),
-      at: clock.now(),
-    }),
+    prepare: (turn, state) => prepareScriptTurn(context, turn, state),
+    take: (turn, adopted) => runScriptTurn(context, turn, adopted),
   };
   const runnerFor = (script: string): ScriptRunner => backend.scriptRunnerFor?.(script) ?? processRunner;
   return {
@@ -63,10 +41,10 @@ export function createTurnRunner({ context, options, env, control, backend, cloc
 
     async take(turn) {
       if (turn.kind === 'sleep') {
-        const slept = await clock.sleepUntil(turn.untilMs, control.stopping);
+        const slept = await clock.sleepUntil(turn.untilMs, context.stopSignal);
         return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
       }
-      const adopted = preparedAgents.delete(turn.agent) ? 'this' : 'earlier';
+      const adopted = !preparedAgents.delete(turn.agent);
       return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
     },
   };

@@ -9,7 +9,7 @@ import { killable } from '../../src/runtime/world.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { VirtualTime } from '../../src/testing/virtual-time.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
-import type { TurnContext } from '../../src/turns/turn-context.ts';
+import { newTurnContext } from '../turns/turn-context.ts';
 
 const breathe = async (): Promise<void> => {
   for (let i = 0; i < 10; i += 1) await new Promise(setImmediate);
@@ -21,17 +21,9 @@ const SCOPE = { files: ['START.md'], platform: 'unix' } as const;
 function newTurn(time: VirtualTime) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-life-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-  const desk: TurnContext = {
-    ...{ runId: 'r', runMarker: 'r/1', onActivity: undefined, scriptPath: () => null },
-    readState: () => Promise.reject(new Error('nobody asks')),
-    readScope: async () => SCOPE,
-    folderOf: () => cwd,
-    makeFolder: async () => cwd,
-  };
   const answers = 'answers: { START: { text: t, seconds: 10800, write: { a: "1", b: "2" } } }';
   const scenario = readScenario('a.yaml', answers, SCOPE);
-  const kill = new AbortController().signal;
-  const backend = new ReplayBackend({ context: desk, scenario, fast: false, kill, clock: time });
+  const backend = new ReplayBackend({ ...newTurnContext(cwd, { clock: time }), scenario, fast: false });
   const turn: ClaudeTurn = {
     ...{ kind: 'claude', agent: 'main', number: 1, state: 'START.md', cwd, input: null, visit: 1, attempt: 1 },
     ...{ variables: {}, policy: [], prompt: { kind: 'state' }, preference: { model: null, effort: null } },
@@ -39,7 +31,7 @@ function newTurn(time: VirtualTime) {
     budgetMicros: null,
   };
   return {
-    take: () => time.during(() => backend.take(turn, 'this')),
+    take: () => time.during(() => backend.take(turn, false)),
     has: (file: string) => existsSync(join(cwd, file)),
   };
 }

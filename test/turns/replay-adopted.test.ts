@@ -6,9 +6,8 @@ import type { ClaudeTurn, ScriptTurn } from '../../src/core/due.ts';
 import { MARKER_VARIABLE } from '../../src/process/command.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
-import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
-import type { TurnContext } from '../../src/turns/turn-context.ts';
+import { newTurnContext } from './turn-context.ts';
 
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
 
@@ -17,17 +16,9 @@ function newStage(answers: string) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-replay-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const dir = join(cwd, 'turn');
-  const desk: TurnContext = {
-    ...{ runId: 'r', runMarker: `r/${process.pid}`, onActivity: undefined, scriptPath: () => null },
-    readState: () => Promise.reject(new Error('nobody asks')),
-    readScope: async () => SCOPE,
-    folderOf: () => dir,
-    makeFolder: async () => dir,
-  };
+  const context = newTurnContext(dir, { readScope: async () => SCOPE });
   const scenario = readScenario('a.yaml', answers, SCOPE);
-  const backend = new ReplayBackend({
-    ...{ context: desk, scenario, fast: true, kill: new AbortController().signal, clock: SYSTEM_CLOCK },
-  });
+  const backend = new ReplayBackend({ ...context, scenario, fast: true });
   const place = { agent: 'main', number: 1, cwd, input: null, visit: 1, attempt: 1, variables: {}, policy: [] };
   const record = { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's1' }, startedAt: 0 } as const;
   const prompt: ClaudeTurn = {
@@ -35,16 +26,16 @@ function newStage(answers: string) {
     ...{ preference: { model: null, effort: null }, budgetMicros: null },
   };
   const script: ScriptTurn = { ...place, kind: 'script', state: 'RUN.sh', record, attributes: {} };
-  return { backend, desk, cwd, dir, prompt, script };
+  return { backend, context, cwd, dir, prompt, script };
 }
 
 test('a turn of an earlier life is simply taken again, though nothing of it is left', async () => {
   const { backend, cwd, dir, prompt } = newStage(
     'answers: { START.md: { text: done, write: { a.txt: a }, cost: 0.5 } }',
   );
-  const first = await backend.take(prompt, 'earlier');
+  const first = await backend.take(prompt, true);
   const printed = readFileSync(join(dir, 'stdout'), 'utf8');
-  const second = await backend.take(prompt, 'earlier');
+  const second = await backend.take(prompt, true);
   expect(first).toMatchObject({ kind: 'answered', text: 'done', cost: { kind: 'reported', micros: 500_000 } });
   expect({ ...second, at: first.at }).toStrictEqual(first);
   expect(readFileSync(join(dir, 'stdout'), 'utf8')).toBe(printed);
@@ -53,7 +44,7 @@ test('a turn of an earlier life is simply taken again, though nothing of it is l
 
 test('a played script of an earlier life, too', async () => {
   const { backend, dir, script } = newStage('answers: { RUN.sh: <result>r</result> }');
-  expect(await backend.scriptRunnerFor('RUN.sh')?.take(script, 'earlier')).toMatchObject({
+  expect(await backend.scriptRunnerFor('RUN.sh')?.take(script, true)).toMatchObject({
     text: '<result>r</result>',
   });
   expect(existsSync(join(dir, 'stdout'))).toBe(true);
@@ -62,7 +53,7 @@ test('a played script of an earlier life, too', async () => {
 
 test('an answer that has gone from the file since fails its turn and says so', async () => {
   const { backend, prompt } = newStage('answers: {}');
-  expect(await backend.take(prompt, 'earlier')).toMatchObject({
+  expect(await backend.take(prompt, true)).toMatchObject({
     kind: 'failed',
     failure: { kind: 'invalid_request', message: expect.stringContaining('a.yaml has no answer for START.md') },
   });
@@ -71,13 +62,13 @@ test('an answer that has gone from the file since fails its turn and says so', a
 test.skipIf(process.platform === 'win32')(
   'a turn that somebody else began for real is ended before it is played (not on Windows)',
   async () => {
-    const { backend, desk, cwd, dir, prompt } = newStage('answers: { START.md: done }');
+    const { backend, context, cwd, dir, prompt } = newStage('answers: { START.md: done }');
     mkdirSync(dir);
     writeFileSync(join(dir, 'stdin'), '');
-    const env = { PATH: process.env.PATH ?? '', [MARKER_VARIABLE]: `${desk.runMarker}/main/1` };
+    const env = { PATH: process.env.PATH ?? '', [MARKER_VARIABLE]: `${context.runMarker}/main/1` };
     const started = await startCommand(dir, { file: '/bin/sleep', args: ['600'], cwd, env });
     if (started.kind !== 'started') throw new Error('sleep does not start');
-    expect(await backend.take(prompt, 'earlier')).toMatchObject({ kind: 'answered', text: 'done' });
+    expect(await backend.take(prompt, true)).toMatchObject({ kind: 'answered', text: 'done' });
     expect(await started.exited).not.toMatchObject({ kind: 'exited', code: 0 });
   },
 );

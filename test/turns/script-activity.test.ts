@@ -9,6 +9,7 @@ import { runWorkflow } from '../../src/runtime/start.ts';
 import { runScriptTurn } from '../../src/turns/script-turn.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 import { eventually } from '../process/turns.ts';
+import { newTurnContext } from './turn-context.ts';
 
 /** A folder with a workflow of scripts in it. */
 function folderWith(scripts: Readonly<Record<string, string>>): string {
@@ -71,21 +72,11 @@ test('a script that was started in an earlier life is seen, too', async () => {
     ...{ variables: {}, attributes: {}, policy: [], record: null },
   };
   const seen: string[] = [];
-  const take = (life: 'this' | 'earlier', notice: TurnContext['onActivity']) =>
-    runScriptTurn({ ...deskOf(cwd, dir), onActivity: notice }, turn, life, process.env, new AbortController().signal);
-  expect(await take('this', undefined)).toMatchObject({ kind: 'answered' });
+  const take = (adopted: boolean, onActivity: TurnContext['onActivity']) =>
+    runScriptTurn(newTurnContext(dir, { scriptPath: (file) => join(cwd, 'wf', file), onActivity }), turn, adopted);
+  expect(await take(false, undefined)).toMatchObject({ kind: 'answered' });
   expect(seen).toStrictEqual([]);
-  const again = await take('earlier', (activity) => seen.push(textOf(activity)));
+  const again = await take(true, (activity) => seen.push(textOf(activity)));
   expect(again).toMatchObject({ kind: 'answered' });
   expect(seen).toStrictEqual(['a', '<result>r</result>']);
-});
-
-const deskOf = (cwd: string, dir: string): Omit<TurnContext, 'onActivity'> => ({
-  runId: 'r1',
-  runMarker: `r1/${dir}`,
-  readState: () => Promise.reject(new Error('nobody asks')),
-  readScope: async () => ({ files: ['START.sh'], platform: 'unix' }),
-  scriptPath: (file) => join(cwd, 'wf', file),
-  folderOf: () => dir,
-  makeFolder: async () => dir,
 });

@@ -1,4 +1,5 @@
 import { microsToUsd } from '../../core/ledger.ts';
+import { UNKNOWN_COSTS } from '../../turns/claude/cost.ts';
 import { formatClaudeVersion } from '../../turns/claude/find-claude.ts';
 import { judgeClaudeTurn } from '../../turns/claude/outcome.ts';
 import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
@@ -104,7 +105,7 @@ export const checkAnswer: HealthCheck = async ({ findClaude, cwd, env, options, 
     resumable: false,
     endedAtMs,
     priorLimits: 0,
-    costBaseline: { savedUsd: null, prices: {} },
+    costBaseline: UNKNOWN_COSTS,
   });
   if (outcome.kind === 'answered' || transcript.answered) {
     const seconds = ((endedAtMs - startedAtMs) / 1000).toFixed(1);

@@ -43,9 +43,9 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
   };
 }
 
-/** Tells whoever watches what an agent does, event by event; undefined if nobody does. That it fails is no turn's trouble. */
+/** Reports what an agent does, event by event; undefined if nobody watches. A failure here does not fail the turn. */
 export function createActivityReporter(
-  onActivity: TurnContext['onActivity'],
+  { clock, onActivity }: TurnContext,
   agent: string,
 ): ((event: ClaudeEvent) => void) | undefined {
   if (onActivity === undefined) return undefined;
@@ -54,7 +54,7 @@ export function createActivityReporter(
     try {
       for (const action of read(event)) {
         const doing = toDoing(action);
-        if (doing !== null) onActivity({ at: Date.now(), agent, doing });
+        if (doing !== null) onActivity({ at: clock.now(), agent, doing });
       }
     } catch {}
   };

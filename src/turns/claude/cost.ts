@@ -1,28 +1,37 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { SessionUse } from '../../core/agent.ts';
+import type { TurnRef } from '../../core/due.ts';
 import { type CostReport, usdToMicros } from '../../core/ledger.ts';
+import { readJsonFile } from '../json-file.ts';
+import type { TurnContext } from '../turn-context.ts';
 import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './find-claude.ts';
 import { estimateUsd, type Prices } from './prices.ts';
 import { findSessionFile, readSavedTotalUsd } from './session-file.ts';
 import { type Transcript, totalUsage } from './transcript.ts';
 
-/** What is known about money before a turn starts. */
+/** The costs that are known before a turn starts. */
 export interface CostBaseline {
   /** The total that the conversation it goes on from, or is forked from, had saved; null if there was none. */
   readonly savedUsd: number | null;
   readonly prices: Prices;
 }
 
+const COST_BASELINE_SCHEMA: z.ZodType<CostBaseline> = z.object({
+  savedUsd: z.number().nonnegative().nullable(),
+  prices: z.record(z.string(), z.number().nonnegative()),
+});
+
 /** From here on, `total_cost_usd` goes on from the total saved in the conversation; before, it is that of the call. */
 const CONTINUES_TOTAL_SINCE: ClaudeVersion = [2, 1, 276];
 
 /**
- * What a turn has cost, by the best that is known: what its results say they have cost since the last one; else its
- * total, less what the conversation had saved before; else an estimate from the tokens.
+ * Computes what a turn has cost from the best that is known: the costs since the last result, if its results name them;
+ * else its total, less the total that the conversation had saved before; else an estimate from the tokens.
  *
- * What Claude Code goes on from is what it has saved, not what it has said last: a process that is killed, even after
- * its result, saves nothing.
+ * Claude Code goes on from the total it has saved, not from the one it has reported last: a process that is killed, even
+ * after its result, saves nothing.
  */
 export function computeTurnCost(transcript: Transcript, { savedUsd, prices }: CostBaseline): CostReport {
   const { spentUsd, lastResult } = transcript;
@@ -42,7 +51,7 @@ function continuesSavedTotal(reportedVersion: string | null, total: number, save
 
 const COST_BASELINE_FILE = 'basis.json';
 
-/** Notes what is known about money before a turn starts: afterwards its conversation has a new total. */
+/** Writes down the costs that are known before a turn starts: afterwards its conversation has a new total. */
 export async function writeCostBaseline(
   dir: string,
   configDir: string,
@@ -56,11 +65,18 @@ export async function writeCostBaseline(
   await writeFile(join(dir, COST_BASELINE_FILE), JSON.stringify(baseline), { mode: 0o600 });
 }
 
-/** What was noted. If somebody took the note away, the turn is charged with all that it reports: rather too much. */
-export async function readCostBaseline(dir: string): Promise<CostBaseline> {
-  try {
-    return JSON.parse(await readFile(join(dir, COST_BASELINE_FILE), 'utf8')) as CostBaseline;
-  } catch {
-    return { savedUsd: null, prices: {} };
+/**
+ * Reads the costs that were known before a turn started. If the file is damaged or gone, the turn is charged with all
+ * that it reports, which may be too much but never lets a run exceed its budget; of a damaged one the author is warned.
+ */
+export function readCostBaseline(context: TurnContext, turn: TurnRef): CostBaseline {
+  const found = readJsonFile(join(context.folderOf(turn), COST_BASELINE_FILE), COST_BASELINE_SCHEMA);
+  if (found.kind === 'data') return found.data;
+  if (found.kind === 'damaged') {
+    context.warn(turn, `${found.message}. The turn is charged with the total of its conversation.`);
   }
+  return UNKNOWN_COSTS;
 }
+
+/** The baseline of a turn of which nothing is known. */
+export const UNKNOWN_COSTS: CostBaseline = { savedUsd: null, prices: {} };

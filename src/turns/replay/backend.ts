@@ -5,6 +5,7 @@ import type { State } from '../../core/state.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import type { Backend, ScriptRunner } from '../backend.ts';
 import { createActivityReporter } from '../claude/activity.ts';
+import { UNKNOWN_COSTS } from '../claude/cost.ts';
 import { renderPrompt } from '../claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
 import { lookUpFolders } from '../folders.ts';
@@ -12,7 +13,7 @@ import { listCannedActions } from './canned-actions.ts';
 import {
   crashIfRequested,
   failIfUnplayable,
-  type ReplayDeps,
+  type ReplayContext,
   reclaimTurnFolder,
   requireAnswer,
   requireResumedSession,
@@ -24,45 +25,45 @@ import { FAILURE_FIXTURES } from './failure-fixtures.ts';
 import { actionLine, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
 import { ReplayScriptRunner } from './script-runner.ts';
 
-/** Plays Claude Code, and the scripts that are in the file, with canned answers. Nothing is started. */
+/** Answers prompts, and runs the scripts that the file has answers for, with canned answers. Nothing is started. */
 export class ReplayBackend implements Backend {
-  private readonly deps: ReplayDeps;
+  private readonly context: ReplayContext;
   private readonly scripts: ScriptRunner;
-  /** What the author has been told already. */
+  /** The warnings that the author has seen. */
   private readonly warned = new Set<string>();
 
-  constructor(deps: ReplayDeps) {
-    this.deps = deps;
-    this.scripts = new ReplayScriptRunner(deps);
+  constructor(context: ReplayContext) {
+    this.context = context;
+    this.scripts = new ReplayScriptRunner(context);
   }
 
   scriptRunnerFor(script: string): ScriptRunner | undefined {
-    const { answers: parts, scripts } = this.deps.scenario;
+    const { answers: parts, scripts } = this.context.scenario;
     return parts.has(script) || scripts === 'played' ? this.scripts : undefined;
   }
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
-    // Who will not be let in needs no answer.
+    // An agent that may not enter the state needs no answer.
     const exceedsMaxVisits = state.rules.maxVisits !== null && turn.visit > state.rules.maxVisits;
-    const { unknown } = exceedsMaxVisits ? NO_UNKNOWN_VARIABLES : requireAnswer(this.deps, turn);
+    const { unknown } = exceedsMaxVisits ? NO_UNKNOWN_VARIABLES : requireAnswer(this.context, turn);
     const { stdin, warnings } = renderPrompt(turn, state.text);
-    await this.deps.context.makeFolder(turn, { stdin });
-    const newWarnings = [...warnings, ...unsetVariableWarnings(this.deps, turn, unknown)].filter(
+    await this.context.makeFolder(turn, { stdin });
+    const newWarnings = [...warnings, ...unsetVariableWarnings(this.context, turn, unknown)].filter(
       (warning) => !this.warned.has(warning),
     );
     for (const warning of newWarnings) this.warned.add(warning);
     return newWarnings;
   }
 
-  take(turn: ClaudeTurn, adopted: 'this' | 'earlier'): Promise<Answered | Failed> {
-    return failIfUnplayable(this.deps, turn, async () => {
-      const dir = await reclaimTurnFolder(this.deps, turn, adopted);
-      const { answer } = requireAnswer(this.deps, turn);
-      requireResumedSession(this.deps, turn, answer);
-      const output = new ReplayOutput(dir, createActivityReporter(this.deps.context.onActivity, turn.agent));
+  take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
+    return failIfUnplayable(this.context, turn, async () => {
+      const dir = await reclaimTurnFolder(this.context, turn, adopted);
+      const { answer } = requireAnswer(this.context, turn);
+      requireResumedSession(this.context, turn, answer);
+      const output = new ReplayOutput(dir, createActivityReporter(this.context, turn.agent));
       const endCause = await this.play(turn, answer, output).finally(() => output.flush());
-      await crashIfRequested(this.deps, answer, adopted);
-      return this.toSignal(turn, answer, judgeCannedTurn(answer, output, endCause, this.deps.clock.now()));
+      await crashIfRequested(this.context, answer, adopted);
+      return this.toSignal(turn, answer, judgeCannedTurn(answer, output, endCause, this.context.clock.now()));
     });
   }
 
@@ -73,13 +74,13 @@ export class ReplayBackend implements Backend {
     if (answer.fail !== 'session_lost') output.print(initLine(session, turn.cwd));
     const waitForShare = (): Promise<boolean> => {
       if (answer.seconds > 0) output.flush();
-      return waitAnswerTime(this.deps, answer, Math.max(1, actions.length));
+      return waitAnswerTime(this.context, answer, Math.max(1, actions.length));
     };
     if (actions.length === 0 && !(await waitForShare())) return 'stopped';
     for (const [index, action] of actions.entries()) {
       output.print(actionLine(action, index + 1, session));
       if (!(await waitForShare())) return 'stopped';
-      if (action.file !== null) writeAnswerFile(this.deps, turn, action.file);
+      if (action.file !== null) writeAnswerFile(this.context, turn, action.file);
       const toolResult = toolResultLine(action, index + 1, session);
       if (toolResult !== null) output.print(toolResult);
     }
@@ -87,14 +88,14 @@ export class ReplayBackend implements Backend {
       output.print(resultLine(answer, session));
       return 'itself';
     }
-    const { lines, endCause } = FAILURE_FIXTURES[answer.fail](answer, session, this.deps.clock.now());
+    const { lines, endCause } = FAILURE_FIXTURES[answer.fail](answer, session, this.context.clock.now());
     output.print(...lines);
     return endCause;
   }
 
   private async toSignal(turn: ClaudeTurn, answer: CannedAnswer, outcome: ClaudeOutcome): Promise<Answered | Failed> {
     const { agent } = turn;
-    const at = this.deps.clock.now();
+    const at = this.context.clock.now();
     // Of a turn without a result nobody knows what it has cost, but the file does.
     const cost = { kind: outcome.cost.kind, micros: usdToMicros(answer.costUsd) };
     if (outcome.kind === 'failed') {
@@ -105,10 +106,7 @@ export class ReplayBackend implements Backend {
       return { ...outcome, at, agent, failure: limited, cost, jitter: 0 };
     }
     const { text, denials } = outcome;
-    const [scope, folders] = await Promise.all([
-      this.deps.context.readScope(),
-      lookUpFolders(text, turn.policy, turn.cwd),
-    ]);
+    const [scope, folders] = await Promise.all([this.context.readScope(), lookUpFolders(text, turn.policy, turn.cwd)]);
     return { kind: 'answered', at, agent, text, denials, cost, scope, folders };
   }
 }
@@ -131,6 +129,6 @@ function judgeCannedTurn(
     resumable: true,
     endedAtMs,
     priorLimits: 0,
-    costBaseline: { savedUsd: null, prices: {} },
+    costBaseline: UNKNOWN_COSTS,
   });
 }

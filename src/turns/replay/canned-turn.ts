@@ -7,18 +7,14 @@ import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { findCommand } from '../../process/find.ts';
 import { chooseAnswer, formatAnswersPosition } from '../../scenario/choose-answer.ts';
 import type { CannedAnswer, Scenario } from '../../scenario/scenario.ts';
-import type { RunClock } from '../clock.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
 import { writeInsideFolder } from './write-inside-folder.ts';
 
-/** What is needed to play a run's turns. */
-export interface ReplayDeps {
-  readonly context: TurnContext;
+/** Everything that the replayed turns of one run share. */
+export interface ReplayContext extends TurnContext {
   readonly scenario: Scenario;
   /** Takes every `seconds` for 0. */
   readonly fast: boolean;
-  readonly kill: AbortSignal;
-  readonly clock: RunClock;
   /** Ends this life of the run at once, for ever; elsewhere than in a rehearsal nobody can. */
   readonly crash?: () => Promise<never>;
   /** Told what is played, as it stands in the file. */
@@ -31,7 +27,7 @@ type CannedTurn = ClaudeTurn | ScriptTurn;
 
 /** The answer that is meant for a turn, filled in; throws a RaymondError that says what is missing. */
 export function requireAnswer(
-  { scenario, onMissing, onPlayed }: ReplayDeps,
+  { scenario, onMissing, onPlayed }: ReplayContext,
   turn: CannedTurn,
 ): ReturnType<typeof renderAnswer> {
   const choice = chooseAnswer(scenario, turn);
@@ -45,7 +41,7 @@ export function requireAnswer(
 
 /** What the author should know about an answer. */
 export function unsetVariableWarnings(
-  { scenario }: ReplayDeps,
+  { scenario }: ReplayContext,
   turn: CannedTurn,
   unknown: readonly string[],
 ): readonly string[] {
@@ -56,13 +52,9 @@ export function unsetVariableWarnings(
  * The folder of a turn. If the turn was begun in an earlier life, a power cut may have taken its folder, and if someone
  * else began it, it may be alive: both are put right.
  */
-export async function reclaimTurnFolder(
-  { context }: ReplayDeps,
-  turn: CannedTurn,
-  adopted: 'this' | 'earlier',
-): Promise<string> {
+export async function reclaimTurnFolder(context: ReplayContext, turn: CannedTurn, adopted: boolean): Promise<string> {
   const dir = context.folderOf(turn);
-  if (adopted === 'this') return dir;
+  if (!adopted) return dir;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const marker = turnMarker(context, turn);
   const { kind } = await findCommand(dir, marker);
@@ -72,25 +64,25 @@ export async function reclaimTurnFolder(
 
 /** Lets a part of an answer's time pass; false if the turn is to end now. */
 export function waitAnswerTime(
-  { fast, kill, clock }: ReplayDeps,
+  { fast, killSignal, clock }: ReplayContext,
   { seconds }: CannedAnswer,
   parts: number,
 ): Promise<boolean> {
-  return clock.sleepUntil(clock.now() + (fast ? 0 : (seconds * 1000) / parts), kill);
+  return clock.sleepUntil(clock.now() + (fast ? 0 : (seconds * 1000) / parts), killSignal);
 }
 
 /** Lets Raymond be gone where an answer says so, once: who plays the turn again in a later life goes on. */
 export async function crashIfRequested(
-  { crash }: ReplayDeps,
+  { crash }: ReplayContext,
   answer: CannedAnswer,
-  adopted: 'this' | 'earlier',
+  adopted: boolean,
 ): Promise<void> {
-  if (answer.crash && adopted === 'this') await crash?.();
+  if (answer.crash && !adopted) await crash?.();
 }
 
 /** Writes a file of an answer; throws a RaymondError if that cannot be done. */
 export function writeAnswerFile(
-  { scenario, onMissing }: ReplayDeps,
+  { scenario, onMissing }: ReplayContext,
   turn: CannedTurn,
   file: readonly [string, string],
 ): void {
@@ -103,7 +95,7 @@ export function writeAnswerFile(
 
 /** Throws a RaymondError where an answer lets a conversation be lost that only begins: there is nothing to lose yet. */
 export function requireResumedSession(
-  { scenario, onMissing }: ReplayDeps,
+  { scenario, onMissing }: ReplayContext,
   turn: ClaudeTurn,
   { fail }: CannedAnswer,
 ): void {
@@ -117,7 +109,7 @@ export function requireResumedSession(
 
 /** Plays a turn. If the file cannot be played, it has to be mended, and nothing of the turn counts. */
 export async function failIfUnplayable<T>(
-  { clock }: ReplayDeps,
+  { clock }: ReplayContext,
   { agent }: CannedTurn,
   play: () => Promise<T>,
 ): Promise<T | Failed> {

@@ -9,7 +9,7 @@ import { lookUpFolders } from '../folders.ts';
 import {
   crashIfRequested,
   failIfUnplayable,
-  type ReplayDeps,
+  type ReplayContext,
   reclaimTurnFolder,
   requireAnswer,
   unsetVariableWarnings,
@@ -19,27 +19,27 @@ import {
 
 /** Plays scripts that are in the file of canned answers. */
 export class ReplayScriptRunner implements ScriptRunner {
-  private readonly deps: ReplayDeps;
+  private readonly context: ReplayContext;
 
-  constructor(deps: ReplayDeps) {
-    this.deps = deps;
+  constructor(context: ReplayContext) {
+    this.context = context;
   }
 
   async prepare(turn: ScriptTurn): Promise<readonly string[]> {
-    const { unknown } = requireAnswer(this.deps, turn);
-    await this.deps.context.makeFolder(turn, { stdin: '' });
-    return turn.visit === 1 ? unsetVariableWarnings(this.deps, turn, unknown) : [];
+    const { unknown } = requireAnswer(this.context, turn);
+    await this.context.makeFolder(turn, { stdin: '' });
+    return turn.visit === 1 ? unsetVariableWarnings(this.context, turn, unknown) : [];
   }
 
-  take(turn: ScriptTurn, adopted: 'this' | 'earlier'): Promise<Answered | Failed> {
-    return failIfUnplayable(this.deps, turn, async () => {
-      const dir = await reclaimTurnFolder(this.deps, turn, adopted);
-      const { answer } = requireAnswer(this.deps, turn);
-      const { clock } = this.deps;
-      if (!(await waitAnswerTime(this.deps, answer, 1))) return failedSignal(turn, STOPPED, clock.now());
-      for (const file of Object.entries(answer.write)) writeAnswerFile(this.deps, turn, file);
+  take(turn: ScriptTurn, adopted: boolean): Promise<Answered | Failed> {
+    return failIfUnplayable(this.context, turn, async () => {
+      const dir = await reclaimTurnFolder(this.context, turn, adopted);
+      const { answer } = requireAnswer(this.context, turn);
+      const { clock } = this.context;
+      if (!(await waitAnswerTime(this.context, answer, 1))) return failedSignal(turn, STOPPED, clock.now());
+      for (const file of Object.entries(answer.write)) writeAnswerFile(this.context, turn, file);
       this.print(turn, dir, answer);
-      await crashIfRequested(this.deps, answer, adopted);
+      await crashIfRequested(this.context, answer, adopted);
       const { text, exit, stderr } = answer;
       const stderrText = stderr === '' ? '' : `\n${stderr.trimEnd()}`;
       if (exit !== 0)
@@ -48,7 +48,7 @@ export class ReplayScriptRunner implements ScriptRunner {
           { kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` },
           clock.now(),
         );
-      const { context } = this.deps;
+      const { context } = this;
       const [scope, folders] = await Promise.all([context.readScope(), lookUpFolders(text, turn.policy, turn.cwd)]);
       return { kind: 'answered', at: clock.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
     });
@@ -59,7 +59,7 @@ export class ReplayScriptRunner implements ScriptRunner {
     writeFileSync(files.stdout, text, { mode: 0o600 });
     writeFileSync(files.stderr, stderr, { mode: 0o600 });
     for (const line of `${text}\n${stderr}`.split('\n').filter((each) => each.trim() !== '')) {
-      this.deps.context.onActivity?.({ at: this.deps.clock.now(), agent, doing: { kind: 'prints', text: line } });
+      this.context.onActivity?.({ at: this.context.clock.now(), agent, doing: { kind: 'prints', text: line } });
     }
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Activity } from '../../../src/core/activity.ts';
 import { createActivityReader, createActivityReporter } from '../../../src/turns/claude/activity.ts';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
+import { newTurnContext } from '../turn-context.ts';
 import { assistant, init, type Lines, result, say, synthetic } from './lines.ts';
 
 /** What is read off these lines, one after the other. */
@@ -151,7 +152,7 @@ describe('the deeds of a turn', () => {
 describe('who watches', () => {
   test('hears words and tools, but not the words of sub-agents and not what tools gave back', () => {
     const seen: Activity[] = [];
-    const tell = createActivityReporter((activity) => seen.push(activity), 'main');
+    const tell = createActivityReporter(newTurnContext('/', { onActivity: (activity) => seen.push(activity) }), 'main');
     const below = { parent_tool_use_id: 'toolu_1' };
     for (const line of [
       ...[say('one'), use('Bash', { command: 'ls' }), back('a'), use('Task', { description: 'd' })],
@@ -169,13 +170,18 @@ describe('who watches', () => {
   });
 
   test('cannot break anything by failing', () => {
-    const tell = createActivityReporter(() => {
-      throw new Error('I look no more');
-    }, 'main');
+    const tell = createActivityReporter(
+      newTurnContext('/', {
+        onActivity: () => {
+          throw new Error('I look no more');
+        },
+      }),
+      'main',
+    );
     expect(() => tell?.(parseClaudeLine(JSON.stringify(say('one'))))).not.toThrow();
   });
 
   test('is the only reason to look', () => {
-    expect(createActivityReporter(undefined, 'main')).toBe(undefined);
+    expect(createActivityReporter(newTurnContext('/'), 'main')).toBe(undefined);
   });
 });

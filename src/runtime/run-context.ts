@@ -1,0 +1,45 @@
+import type { Options, Run } from '../core/run.ts';
+import type { World } from '../engine/world.ts';
+import type { StoreLayout } from '../store/layout.ts';
+import type { RunStore, StoreOptions } from '../store/store.ts';
+import { type Clock, SYSTEM_CLOCK } from '../turns/clock.ts';
+import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
+import { type BackendFactory, chooseBackend } from './backend-factory.ts';
+
+/** The parts of a run that a test replaces; everything else is the same for both. */
+export interface Runtime {
+  readonly openWorkflow: typeof openWorkflow;
+  readonly chooseBackend: typeof chooseBackend;
+  readonly clock: Clock;
+  readonly storeOptions: Pick<StoreOptions, 'durable' | 'facts'>;
+  /** Whether to keep debug files, if the run's options want them at all. */
+  readonly debugFiles: boolean;
+  /** Stands between a run and its world. */
+  readonly wrapWorld: (world: World) => World;
+  /** Once aborted, the run goes on as if its process had been killed: nothing is ended or saved. */
+  readonly killed: AbortSignal | null;
+}
+
+/** The runtime of real runs. */
+export const PRODUCTION: Runtime = {
+  openWorkflow,
+  chooseBackend,
+  clock: SYSTEM_CLOCK,
+  storeOptions: {},
+  debugFiles: true,
+  wrapWorld: (world) => world,
+  killed: null,
+};
+
+/** A run in this process, from its start or resume to its end: all that is known about it before anything happens. */
+export interface RunContext {
+  readonly run: Run;
+  /** The run's own options, with those that a resume changes. */
+  readonly options: Options;
+  readonly env: NodeJS.ProcessEnv;
+  readonly layout: StoreLayout;
+  readonly store: RunStore;
+  readonly workflow: Workflow;
+  readonly backendFactory: BackendFactory;
+  readonly runtime: Runtime;
+}

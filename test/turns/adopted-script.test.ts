@@ -1,0 +1,77 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ScriptTurn } from '../../src/core/due.ts';
+import { VirtualTime } from '../../src/testing/virtual-time.ts';
+import type { Backend } from '../../src/turns/backend.ts';
+import { type Clock, SYSTEM_CLOCK } from '../../src/turns/clock.ts';
+import type { TurnContext } from '../../src/turns/turn-context.ts';
+import { createTurnRunner } from '../../src/turns/turn-runner.ts';
+import { newTurnContext } from './turn-context.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A script that started two hours ago and, with an exit code, ended an hour ago, while no Raymond was there to see it. */
+function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clock = SYSTEM_CLOCK) {
+  const dir = mkdtempSync(join(tmpdir(), 'raymond-adopted-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const endedAt = Date.now() - HOUR_MS;
+  const files = { started: `1 0\n${exit}\n`, stdout: '<result>r</result>\n', stderr: '' };
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(dir, name), text);
+    utimesSync(join(dir, name), endedAt / 1000, endedAt / 1000);
+  }
+  const turn: ScriptTurn = {
+    kind: 'script',
+    agent: 'main',
+    number: 1,
+    state: 'START.sh',
+    cwd: dir,
+    input: null,
+    visit: 1,
+    attempt: 1,
+    variables: {},
+    attributes: {},
+    policy: [],
+    record: { number: 1, prompt: { kind: 'state' }, session: null, startedAt: clock.now() - 2 * HOUR_MS },
+  };
+  const backend: Backend = { prepare: async () => [], take: () => Promise.reject(new Error('no prompts here')) };
+  const runner = createTurnRunner(newTurnContext(dir, { clock, ...overrides }), backend);
+  return { dir, turn, endedAt, take: () => runner.take(turn) };
+}
+
+test('a script that ended while nobody watched has not worked until it was found', async () => {
+  const { endedAt, take } = leftBehind();
+  expect(await take()).toMatchObject({ kind: 'answered', at: endedAt });
+});
+
+test('the same holds for one that failed', async () => {
+  const { endedAt, take } = leftBehind({}, '3');
+  expect(await take()).toMatchObject({ kind: 'failed', at: endedAt, failure: { kind: 'script' } });
+});
+
+test('its end is told in the time of the run, where that is ahead of the machine', async () => {
+  const { endedAt, take } = leftBehind({}, '0', new VirtualTime(5 * HOUR_MS));
+  expect(await take()).toMatchObject({ kind: 'answered', at: endedAt + 5 * HOUR_MS });
+});
+
+test('one that never started took no time', async () => {
+  const { dir, turn, take } = leftBehind();
+  rmSync(dir, { recursive: true });
+  mkdirSync(dir);
+  expect(await take()).toMatchObject({ kind: 'failed', at: turn.record?.startedAt, failure: { kind: 'lost' } });
+});
+
+test.each([
+  ['what is no JSON', '{"timeoutMs": 10'],
+  ['a wrong type', '{"timeoutMs":"soon","timeoutFrom":"--timeout"}'],
+])('a damaged turn.json, %s, is named in a warning, and the default timeout applies', async (_, text) => {
+  const warnings: string[] = [];
+  const { dir, take } = leftBehind({ warn: ({ state }, message) => warnings.push(`${state}: ${message}`) });
+  writeFileSync(join(dir, 'turn.json'), text);
+  expect(await take()).toMatchObject({ kind: 'answered', text: '<result>r</result>\n' });
+  expect(warnings).toStrictEqual([
+    expect.stringMatching(/^START\.sh: .*turn\.json is damaged: .*\. The turn has the default timeout\.$/),
+  ]);
+});

@@ -1,0 +1,24 @@
+import { DEFAULT_OPTIONS } from '../../src/core/run.ts';
+import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
+import type { TurnContext } from '../../src/turns/turn-context.ts';
+
+/** The context of turns that all share one folder, without a run around them. */
+export const newTurnContext = (folder: string, overrides: Partial<TurnContext> = {}): TurnContext => ({
+  runId: 'r',
+  runMarker: `r/${folder}`,
+  options: DEFAULT_OPTIONS,
+  env: process.env,
+  clock: SYSTEM_CLOCK,
+  stopSignal: new AbortController().signal,
+  killSignal: new AbortController().signal,
+  onActivity: undefined,
+  warn: (_, message) => {
+    throw new Error(`unexpected warning: ${message}`);
+  },
+  readState: () => Promise.reject(new Error('unexpected reading of a state')),
+  readScope: async () => ({ files: ['START.md'], platform: 'unix' }),
+  scriptPath: () => null,
+  folderOf: () => folder,
+  makeFolder: async () => folder,
+  ...overrides,
+});
