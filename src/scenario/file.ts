@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { comparePositions } from '../core/text-position.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { asList, asMapping, type DocumentProblem, parseYamlDocument, type YamlDocument } from '../yaml/document.ts';
+import { isErrorFinding, newFindingReport } from '../yaml/finding-report.ts';
 import { type ParsedScenario, parseScenarioDocument } from './parse-document.ts';
 import type { ScenarioFileContent } from './schema.ts';
 import { checkStateNames, type ScenarioScopes } from './state-names.ts';
@@ -40,8 +41,9 @@ export function openScenarioFile(path: string, name = path): ScenarioFile {
 
 /** Makes a scenario file of its text. */
 export function parseScenarioFile(name: string, text: string, folder: string): ScenarioFile {
-  const document = parseYamlDocument(text);
-  if (!('value' in document)) throw scenarioFileError(name, document);
+  const report = newFindingReport(name);
+  const document = parseYamlDocument(text, report);
+  if (document === undefined) throw scenarioFileError(name, report.findings.filter(isErrorFinding));
   return { name, folder, ...parseScenarioDocument(document) };
 }
 

@@ -40,7 +40,7 @@ export function readAllowedTransitions(
     );
     return { policy: [], references: [] };
   }
-  const entries = value.items().flatMap((item) => readPolicyEntry(item, report, platform) ?? []);
+  const entries = value.items.flatMap((item) => readPolicyEntry(item, report, platform) ?? []);
   return {
     policy: entries.map(({ entry }) => entry),
     references: entries.flatMap(({ references }) => references),

@@ -171,7 +171,7 @@ function wordListKey(
     purpose,
     schema: NONBLANK_TEXT_LIST_SCHEMA,
     read: (field, report) => {
-      const items = field.value.kind === 'list' ? field.value.items() : [field.value];
+      const items = field.value.kind === 'list' ? field.value.items : [field.value];
       return toFrontmatter(items.flatMap((item) => readWord(field, item, report, 'a text or a list of texts') ?? []));
     },
   };

@@ -2,8 +2,8 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Finding } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
 import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
+import { readYaml } from '../yaml/read-yaml.ts';
 import { describeYamlValue, readYamlFields, type YamlValue } from '../yaml/value.ts';
-import { readYamlBlock } from '../yaml/yaml-block.ts';
 import { EMPTY_FRONTMATTER, FRONTMATTER_KEYS, type Frontmatter } from './frontmatter-keys.ts';
 
 /** A prompt file as read: what its frontmatter says, the rest, and everything odd or wrong about it. */
@@ -32,7 +32,7 @@ export function parsePromptWithYaml(file: string, text: string, platform: Platfo
     report.error({ line: 1, column: 1 }, parts.message);
     return { frontmatter: EMPTY_FRONTMATTER, body: '', findings: report.findings, yaml: undefined };
   }
-  const yaml = parts.kind === 'fenced' ? readYamlBlock(parts.yaml, report) : undefined;
+  const yaml = parts.kind === 'fenced' ? readYaml(parts.yaml, report, 2) : undefined;
   const frontmatter = yaml === undefined ? EMPTY_FRONTMATTER : decodeFrontmatter(yaml, report, platform);
   return { frontmatter, body: parts.body, findings: report.findings, yaml };
 }

@@ -83,7 +83,7 @@ function buildEntrySchema(tag: TagName): object {
         body === 'text' ? { type: 'null' } : withDescription('The state. Any, if it is left out.', STATE_NAME_SCHEMA),
       ...Object.fromEntries(accepted.map((name) => [name, ATTRIBUTE_SCHEMAS[name]])),
     },
-    ...(variables && { propertyNames: { allOf: [{ not: { enum: [...others, '<<'] } }, VARIABLE_NAME_SCHEMA] } }),
+    ...(variables && { propertyNames: { allOf: [{ not: { enum: others } }, VARIABLE_NAME_SCHEMA] } }),
     additionalProperties: variables && withDescription('A variable of the worker.', FRONTMATTER_SCALAR_SCHEMA),
   };
 }

@@ -125,7 +125,7 @@ function locateFrontmatter(yaml: YamlValue | undefined, platform: Platform): Pic
   const fields = readYamlFields(yaml, newFindingReport(''));
   const policy = fields.get('allowed_transitions')?.value;
   return {
-    entries: policy?.kind === 'list' ? locatePolicyEntries(policy.items(), platform) : [],
+    entries: policy?.kind === 'list' ? locatePolicyEntries(policy.items, platform) : [],
     keys: collectPositions(fields),
   };
 }

@@ -1,14 +1,14 @@
 import type { Finding } from '../core/state.ts';
 import type { TextPosition } from '../core/text-position.ts';
 
-/** Gathers what is wrong with one file, so that its author hears of everything at once. */
+/** Gathers what is wrong with one file, so that its author is told everything at once. */
 export interface FindingReport {
   error(at: TextPosition, message: string): void;
   warning(at: TextPosition, message: string): void;
   readonly findings: readonly Finding[];
 }
 
-/** An empty report about this file. */
+/** Creates an empty report about this file. */
 export function newFindingReport(file: string): FindingReport {
   const findings: Finding[] = [];
   const add = (severity: Finding['severity'], at: TextPosition, message: string): void => {
@@ -27,7 +27,7 @@ export const isErrorFinding = (finding: Finding): boolean => finding.severity ==
 
 const MAX_QUOTE_LENGTH = 60;
 
-/** Something an author wrote, as a one-line message can quote it. */
+/** Quotes something that an author wrote, for a message of one line. */
 export function quoteInMessage(text: string): string {
   const short = text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH)}…` : text;
   const visible = JSON.stringify(short).slice(1, -1).replaceAll('\\"', '"').replaceAll('\\\\', '\\');

@@ -229,13 +229,13 @@ describe('a mistake is told with its place and what to do', () => {
     [
       'a key twice',
       'answers:\n  START.md: a\n  START.md: b',
-      ['3:3: this is not valid YAML: the key `START.md` is given twice: keep one of them'],
+      ['3:3: `START.md` is given twice: on line 2 and here; keep one of them'],
     ],
     [
       'a list without its end',
       'answers:\n  START.md: [a, b\n  CHECK.sh: a',
       [
-        '3:3: this is not valid YAML: the `]` is missing that ends what began before this, or this line has to be indented',
+        '2:13: this is not valid YAML: this `[` is never closed: write its `]`, and if that stands on a later line, indent the line',
       ],
     ],
     [
@@ -258,7 +258,7 @@ describe('a mistake is told with its place and what to do', () => {
     [
       'an alias of nothing',
       'answers: { START.md: *x }',
-      ['1:22: `*x` cannot be used here: nothing before this has that name'],
+      ['1:22: `*x` cannot be used here: nothing before this is marked `&x`'],
     ],
     [
       'an alias of itself',
@@ -295,7 +295,7 @@ test('whatever a file holds, it is a scenario or an error with a place', () => {
 test('a file that unfolds without end is refused', () => {
   const levels = Array.from({ length: 12 }, (_, at) => `&l${at + 1} [${`*l${at}, `.repeat(9)}*l${at}]`);
   expect(wrongWith(`answers: { START.md: [&l0 a, ${levels.join(', ')}] }`)).toStrictEqual([
-    '1:1: the aliases (`*name`) unfold to too much: write the values out',
+    '1:182: there are more than 1000 aliases (`*name`): write the values out',
   ]);
 });
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseYamlDocument } from '../../src/yaml/document.ts';
+import { newFindingReport } from '../../src/yaml/finding-report.ts';
 
 /** What is said about a text that is no YAML, without what is always said. */
 function faultsOf(text: string): readonly string[] {
-  const read = parseYamlDocument(text);
-  if ('value' in read) return [];
-  return read.map(
+  const report = newFindingReport('a.yaml');
+  parseYamlDocument(text, report);
+  return report.findings.map(
     ({ line, column, message }) => `${line}:${column} ${message.replace('this is not valid YAML: ', '')}`,
   );
 }
@@ -45,8 +46,8 @@ describe('one mistake is told once, with what to do about it', () => {
 
   test('keys that are given twice are all told', () => {
     expect(faultsOf('input: a\ninput: b\nname: c\nname: d\n')).toStrictEqual([
-      '2:1 the key `input` is given twice: keep one of them',
-      '4:1 the key `name` is given twice: keep one of them',
+      '2:1 `input` is given twice: on line 1 and here; keep one of them',
+      '4:1 `name` is given twice: on line 3 and here; keep one of them',
     ]);
   });
 });
