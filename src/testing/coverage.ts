@@ -1,5 +1,6 @@
-import type { PolicyEntry } from '../core/policy.ts';
+import { type PolicyEntry, permits } from '../core/policy.ts';
 import { DEFAULT_OPTIONS } from '../core/run.ts';
+import type { Scope } from '../core/state-names.ts';
 import { type TransitionCount, TransitionCounter } from '../drawing/transition-counter.ts';
 import type { StateTally } from '../events/run-tally.ts';
 import { buildGraph } from '../graph/build.ts';
@@ -8,7 +9,7 @@ import type { WorkflowSource } from '../graph/workflow-source.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { readWorkflowSource } from '../workflow/workflow-source.ts';
 import type { TestRun } from './run-scenario.ts';
-import { formatEdgeTarget, matchesEdge, type TakenTag } from './tag-trace.ts';
+import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
 
 /** Something that a workflow has, and how often the scenarios made use of it. */
 export interface CoverageItem {
@@ -38,7 +39,7 @@ export class CoverageCollector {
   >();
   private runCount = 0;
 
-  add(workflow: Workflow, { events, tagTrace }: TestRun): void {
+  add(workflow: Workflow, { events }: TestRun): void {
     const { counter, takenTags } = this.byWorkflow.get(workflow) ?? { counter: new TransitionCounter(), takenTags: [] };
     this.byWorkflow.set(workflow, { counter, takenTags });
     this.runCount += 1;
@@ -51,7 +52,7 @@ export class CoverageCollector {
         counter.tell({ ...event, agent: this.uniqueAgentId(event.agent), parent });
       }
     }
-    takenTags.push(...tagTrace.takenTags);
+    takenTags.push(...collectTakenTags(events));
   }
 
   /** What they come to, in the order of the workflows' paths: which was played first is chance. */
@@ -90,6 +91,7 @@ function collectItems(
   takenTags: readonly TakenTag[],
 ): Pick<Coverage, (typeof COVERAGE_KINDS)[number]> {
   const graph = buildGraph(source);
+  const scope = { files: source.files.map(({ file }) => file), platform: source.platform };
   const visits = new Map(tallies.map(({ state, visits: times }) => [state, times]));
   const reached = source.entryGiven ? reachableStates(graph) : null;
   const isRelevant = (state: string): boolean => reached === null || reached.has(state) || visits.has(state);
@@ -105,10 +107,16 @@ function collectItems(
       if (file.kind !== 'state' || !isRelevant(file.file)) return [];
       return file.state.rules.policy.map((entry, at) => ({
         ...{ file: file.file, line: file.entries[at]?.at.line ?? 0, label: formatPolicyEntry(entry) },
-        times: takenTags.filter((takenTag) => takenTag.from === file.file && takenTag.entries.includes(at)).length,
+        times: takenTags.filter((takenTag) => takenTag.from === file.file && isPermittedBy(entry, takenTag, scope))
+          .length,
       }));
     }),
   };
+}
+
+function isPermittedBy(entry: PolicyEntry, { tag, written }: TakenTag, scope: Scope): boolean {
+  const { target, attributes } = written;
+  return permits([entry], { name: tag, body: target ?? '', attributes, repeated: [], line: 0 }, scope);
 }
 
 /** For each edge how often it was taken. One that leaves a name open is only taken where no other says it, unless it permits all. */

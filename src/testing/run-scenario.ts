@@ -9,7 +9,6 @@ import type { CannedAnswer } from '../scenario/scenario.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { type SimulationSetup, startSimulatedProcess } from './simulated-process.ts';
-import { TagTrace } from './tag-trace.ts';
 
 /** What a run is called in its rehearsal: it is the only one in its folder. */
 export const TEST_RUN_ID = 'test';
@@ -30,7 +29,6 @@ export interface TestRun {
   readonly folder: string;
   readonly run: Run;
   readonly events: readonly Event[];
-  readonly tagTrace: TagTrace;
   /** Which of the scenario's answers were used. */
   readonly usedAnswers: ReadonlySet<CannedAnswer>;
   /** What the scenario lacks, each once. */
@@ -47,10 +45,10 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
   const { folder: cwd, env } = sandbox;
   const { scenario, input } = spec;
   const scenarioErrors = new Set<string>();
-  const tagTrace = new TagTrace();
   const usedAnswers = new Set<CannedAnswer>();
   const setup: SimulationSetup = {
-    ...{ workflow, scenario, tagTrace },
+    workflow,
+    scenario,
     onAnswerUsed: (answer) => usedAnswers.add(answer),
     onScenarioError: (message) => scenarioErrors.add(message),
   };
@@ -74,7 +72,6 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
             folder: cwd,
             run: outcome,
             events: allEvents,
-            tagTrace,
             usedAnswers,
             scenarioErrors: [...scenarioErrors],
             processCount,

@@ -7,14 +7,12 @@ import type { Runtime } from '../runtime/run-context.ts';
 import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import type { TagTrace } from './tag-trace.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** What is played by all lives of a run. */
 export interface SimulationSetup {
   readonly workflow: Workflow;
   readonly scenario: Scenario;
-  readonly tagTrace: TagTrace;
   /** Told which of its answers are used. */
   readonly onAnswerUsed: (answer: CannedAnswer) => void;
   /** Told what the scenario lacks. */
@@ -35,7 +33,7 @@ const TURNS_BEFORE_YIELD = 200;
 
 /** Begins the life of that number, `aheadMs` ahead of the time of day. */
 export function startSimulatedProcess(
-  { workflow, scenario, tagTrace, onAnswerUsed, onScenarioError }: SimulationSetup,
+  { workflow, scenario, onAnswerUsed, onScenarioError }: SimulationSetup,
   processNumber: number,
   aheadMs: number,
 ): SimulatedProcess {
@@ -71,16 +69,9 @@ export function startSimulatedProcess(
   };
   const wrapWorld = (world: World): World => ({
     prepare: (turn) => time.during(() => world.prepare(turn)),
-    take: async (turn) => {
-      const signal = await (isRealScript(turn) ? world.take(turn) : time.during(() => playTurn(turn, world)));
-      if (signal?.kind === 'answered' && turn.kind !== 'sleep') tagTrace.recordAnswer(turn, signal);
-      return signal;
-    },
+    take: (turn) => (isRealScript(turn) ? world.take(turn) : time.during(() => playTurn(turn, world))),
     save: (steps) => time.during(() => world.save(steps)),
-    tell(events) {
-      tagTrace.recordEvents(events);
-      world.tell(events);
-    },
+    tell: world.tell,
   });
   const runtime: Runtime = {
     openWorkflow: async () => workflow,

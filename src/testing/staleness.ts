@@ -1,6 +1,4 @@
-import { isPrompt, resolveState, type Scope } from '../core/state-names.ts';
-import { readTags } from '../core/tag.ts';
-import { TAG_NAMES } from '../core/transitions/index.ts';
+import { isPrompt } from '../core/state-names.ts';
 import { type Edge, isPossibleTransition } from '../graph/graph.ts';
 import type { LintFinding } from '../lint/lint.ts';
 import { fingerprintScript } from '../runtime/record-run.ts';
@@ -9,27 +7,25 @@ import type { Difference, TestFindings } from './difference.ts';
 import { troubleDetail } from './matchers.ts';
 import type { TestRun } from './run-scenario.ts';
 import type { TestCase } from './suite.ts';
-import { formatEdgeTarget, matchesEdge, type TakenTag } from './tag-trace.ts';
+import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
 import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
 
 /** Holds what was played against what the states say by now: nobody has read the prompts, and scripts were not run. */
-export async function checkStaleness(testCase: TestCase, { events, tagTrace }: TestRun): Promise<TestFindings> {
+export async function checkStaleness(testCase: TestCase, { events }: TestRun): Promise<TestFindings> {
   const { answers } = testCase.spec.scenario;
   const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? event.state : [])));
   const playedStates = [...answers].filter(([state]) => entered.has(state));
-  const [facts, scope] = await Promise.all([readWorkflowFacts(testCase.workflow), testCase.workflow.scope()]);
+  const facts = await readWorkflowFacts(testCase.workflow);
   const scripts = playedStates.filter(([state]) => !isPrompt(state));
   // Where somebody failed, or came no further, playing has hidden nothing.
   const exited = new Set(events.flatMap((event) => (event.kind === 'transition' ? event.state : [])));
   const findings = playedStates.filter(([state]) => exited.has(state)).flatMap(([state]) => facts.findingsFor(state));
+  const takenTags = collectTakenTags(events);
   const impossibleTags = scripts.flatMap(([script, stateAnswers]) => {
     const edges = facts.edgesOf(script);
-    const takenTags = tagTrace.takenTags.filter(({ from }) => from === script);
-    return edges === null
-      ? []
-      : findImpossibleTags(takenTags, edges).map((takenTag) =>
-          describeImpossibleTag(takenTag, edges, stateAnswers, scope),
-        );
+    if (edges === null) return [];
+    const tags = takenTags.filter(({ from }) => from === script);
+    return findImpossibleTags(tags, edges).map((tag) => describeImpossibleTag(tag, edges, stateAnswers));
   });
   return {
     differences: [...impossibleTags, ...findings.filter(isError).map((fault) => findingToDifference(fault, testCase))],
@@ -48,28 +44,17 @@ function findImpossibleTags(takenTags: readonly TakenTag[], edges: readonly Edge
   return [...new Map(unmatched.map((takenTag) => [formatTakenTag(takenTag), takenTag])).values()];
 }
 
-function describeImpossibleTag(
-  takenTag: TakenTag,
-  edges: readonly Edge[],
-  stateAnswers: StateAnswers,
-  scope: Scope,
-): Difference {
+function describeImpossibleTag(takenTag: TakenTag, edges: readonly Edge[], stateAnswers: StateAnswers): Difference {
   const possibleTags = [...new Set(edges.map(formatEdgeTag))];
   const instead = possibleTags.length === 0 ? 'its text has no tag' : `its text has only ${possibleTags.join(', ')}`;
-  const { line, column } = stateAnswers.outputs.find((output) => containsTag(output, takenTag, scope)) ?? stateAnswers;
+  const { line, column } = stateAnswers.outputs.find((output) => mayContain(output, takenTag)) ?? stateAnswers;
   const message = `${takenTag.from} cannot print ${formatTakenTag(takenTag)}, which this answer lets it print: ${instead}`;
   return { file: stateAnswers.file, line, column, what: takenTag.from, detail: troubleDetail(message) };
 }
 
-/** Whether a text holds the tag of a deed; what is filled in later may be anything. */
-function containsTag({ text }: CannedOutput, { tag, to }: TakenTag, scope: Scope): boolean {
-  const parsed = readTags(text, TAG_NAMES);
-  if (parsed.kind === 'unclosed') return false;
-  return parsed.tags.some(({ name, body }) => {
-    const resolved = resolveState(body.trim(), scope);
-    return name === tag && (to === null || body.includes('{{') || (resolved.kind === 'found' && resolved.file === to));
-  });
-}
+/** Whether a canned output may be the one that holds the tag: `{{…}}` in it may have become any name. */
+const mayContain = ({ text }: CannedOutput, { tag, written }: TakenTag): boolean =>
+  text.toLowerCase().includes(`<${tag}`) && (text.includes(written.target ?? '') || text.includes('{{'));
 
 const isError = ({ level }: LintFinding): boolean => level === 'error';
 
@@ -92,7 +77,8 @@ function warnIfScriptChanged(
   ];
 }
 
-const formatTakenTag = ({ tag, to, return: returnTo, next }: TakenTag): string => formatTag(tag, to, returnTo, next);
+const formatTakenTag = ({ tag, target, attributes }: TakenTag): string =>
+  formatTag(tag, target, attributes.return ?? null, attributes.next ?? null);
 
 const formatEdgeTag = ({ tag, to, return: returnTo, next }: Edge): string =>
   formatTag(tag, formatEdgeTarget(to, '…'), formatEdgeTarget(returnTo, '…'), formatEdgeTarget(next, '…'));

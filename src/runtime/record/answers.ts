@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
-import { findNamedFolders } from '../../core/answer.ts';
 import type { FailureKind } from '../../core/failure.ts';
 import { microsToUsd } from '../../core/ledger.ts';
 import { isPrompt } from '../../core/state-names.ts';
@@ -50,7 +49,7 @@ function recordPromptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
     filesWritten.addLine(line);
   }
   const text = toScenarioText(context, turn, answerText(transcript, end.failure !== null));
-  const write = { ...recordWrittenFiles(context, turn, cwd, filesWritten), ...placeholderFiles(text) };
+  const write = { ...recordWrittenFiles(context, turn, cwd, filesWritten), ...placeholderFiles(context, turn) };
   const fail = end.failure === null ? null : failureName(end.failure, transcript);
   const deny = end.denials.map((tool) => toScenarioText(context, turn, tool.replace(/^(\w+)\(([\s\S]*)\)$/, '$1 $2')));
   return {
@@ -86,7 +85,7 @@ function recordScriptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
   const { stdout, stderr } = turnFiles(context.folderOf(turn));
   const text = toScenarioText(context, turn, readFileSync(stdout, 'utf8'));
   const errorText = existsSync(stderr) ? toScenarioText(context, turn, readFileSync(stderr, 'utf8')) : '';
-  const write = placeholderFiles(text);
+  const write = placeholderFiles(context, turn);
   const exit = turn.end.failure === null ? 0 : recordedExit(context.folderOf(turn)) || 1;
   return {
     text,
@@ -118,10 +117,15 @@ function recordWrittenFiles(
   return write;
 }
 
-/** Somebody has made the folders that a tag wants to be worked in; for a scenario it is the answer with the tag. */
-function placeholderFiles(text: string): Record<string, string> {
-  const folders = findNamedFolders(text, []).filter((folder) => explainInvalidPath(`${folder}/x`) === undefined);
-  return Object.fromEntries(folders.filter((folder) => folder !== '.').map((folder) => [join(folder, '.keep'), '']));
+/** The folders that the tags of a turn lead to: in the run somebody had made them, in a scenario the answer has to. */
+function placeholderFiles(context: RecordingContext, turn: RecordedTurn): Record<string, string> {
+  const folders = turn.tags.flatMap(({ written }) => written.attributes.cd ?? []);
+  return Object.fromEntries(
+    folders
+      .map((folder) => toScenarioText(context, turn, folder))
+      .filter((folder) => folder !== '.' && explainInvalidPath(`${folder}/x`) === undefined)
+      .map((folder) => [join(folder, '.keep'), '']),
+  );
 }
 
 /** A text for others to see, which is no template whatever it holds. */

@@ -1,4 +1,4 @@
-import type { Event, TurnEnded } from '../../core/event.ts';
+import type { Event, FollowedTag, TurnEnded } from '../../core/event.ts';
 import type { FailureKind } from '../../core/failure.ts';
 
 /** A turn that is worth recording. */
@@ -8,6 +8,8 @@ export interface RecordedTurn {
   readonly micros: number;
   /** If it met a usage limit: how long that took. */
   readonly resetsInMs: number | null;
+  /** The tags of its answer; none if the answer was not followed. */
+  readonly tags: readonly FollowedTag[];
 }
 
 /** One visit of an agent to a state. */
@@ -38,8 +40,10 @@ export function collectVisits(events: readonly Event[]): readonly RecordedVisit[
     }
     if (event.kind === 'turn_ended') open.get(agent)?.addTurn(event);
     if (event.kind === 'sleeping' && event.why === 'usage_limit')
-      open.get(agent)?.setLimitWait(event.untilMs - event.at);
-    if (event.kind === 'transition') open.delete(agent);
+      open.get(agent)?.amendLastTurn({ resetsInMs: event.untilMs - event.at });
+    if (event.kind !== 'transition') continue;
+    open.get(agent)?.amendLastTurn({ tags: event.tags });
+    open.delete(agent);
   }
   return visits;
 }
@@ -58,12 +62,12 @@ class OpenVisit implements RecordedVisit {
   addTurn(end: TurnEnded): void {
     const micros = end.costMicros + this.unrecordedMicros;
     this.unrecordedMicros = DISCARDED_FAILURES.includes(end.failure) ? micros : 0;
-    if (!DISCARDED_FAILURES.includes(end.failure)) this.turns.push({ end, micros, resetsInMs: null });
+    if (!DISCARDED_FAILURES.includes(end.failure)) this.turns.push({ end, micros, resetsInMs: null, tags: [] });
   }
 
-  setLimitWait(ms: number): void {
+  amendLastTurn(facts: Partial<RecordedTurn>): void {
     const last = this.turns.pop();
-    if (last !== undefined) this.turns.push({ ...last, resetsInMs: ms });
+    if (last !== undefined) this.turns.push({ ...last, ...facts });
   }
 
   /** What a run was resumed after is as good as undone. */

@@ -1,0 +1,32 @@
+import type { Event, FollowedTag } from '../core/event.ts';
+import type { Edge, EdgeTarget } from '../graph/graph.ts';
+
+/** A tag that an agent followed, and the state it left with it. */
+export interface TakenTag extends FollowedTag {
+  readonly from: string;
+}
+
+/** The tags that the agents of a run followed, in the order of its events. */
+export const collectTakenTags = (events: readonly Event[]): readonly TakenTag[] =>
+  events.flatMap((event) =>
+    event.kind === 'transition' ? event.tags.map((tag) => ({ ...tag, from: event.state })) : [],
+  );
+
+/** Whether an edge of the graph stands for this tag. An edge that leaves a state open stands for every state there. */
+export function matchesEdge(edge: Edge, { from, tag, target, attributes }: TakenTag): boolean {
+  const matches = (edgeTarget: EdgeTarget | null, state: string | null | undefined): boolean =>
+    edgeTarget?.kind !== 'state' || edgeTarget.file === state;
+  return (
+    edge.from === from &&
+    edge.tag === tag &&
+    matches(edge.to, target) &&
+    matches(edge.return, attributes.return) &&
+    matches(edge.next, attributes.next)
+  );
+}
+
+/** The name of an edge's target, or the wildcard where the state is left open; null if there is no target. */
+export function formatEdgeTarget(target: EdgeTarget | null, wildcard: string): string | null {
+  if (target === null) return null;
+  return target.kind === 'state' ? target.file : target.kind === 'missing' ? target.name : wildcard;
+}
