@@ -1,4 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { errorCodeOf } from '../errors.ts';
 import { undefinedIfMissing } from './turn-files.ts';
 import { watchFile } from './watch.ts';
 
@@ -9,6 +10,8 @@ export interface FollowOptions {
 }
 
 const MAX_CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+const BACKWARDS_CHUNK_BYTES = 64 * 1024;
 const POLL_MS = 500;
 
 /**
@@ -57,20 +60,50 @@ export async function followLines(
   }
 }
 
-/** The lines of a finished file, as bytes; no more of it is held than a portion and the present line. */
+/** Reads the lines of a finished file, as bytes; holds no more of it than a chunk and one line. None if it is missing. */
 export async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined> {
-  const handle = await undefinedIfMissing(open(file, 'r'));
-  if (handle === undefined) return;
   const splitter = newLineSplitter();
   try {
-    let offset = 0;
-    for (;;) {
-      const bytes = await readAt(handle, offset, MAX_CHUNK_BYTES);
-      if (bytes.length === 0) break;
+    for await (const chunk of readChunks(file)) yield* splitter.push(chunk);
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+  }
+  yield* splitter.rest();
+}
+
+/** Reads a file from a byte on, in chunks. */
+export async function* readChunks(file: string, from = 0): AsyncGenerator<Buffer, void, undefined> {
+  const handle = await open(file, 'r');
+  try {
+    for (let offset = from; ; ) {
+      const bytes = await readAt(handle, offset, CHUNK_BYTES);
+      if (bytes.length === 0) return;
       offset += bytes.length;
-      yield* splitter.push(bytes);
+      yield bytes;
     }
-    yield* splitter.rest();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads the lines of a file, the last one first, in chunks: it may be very long, and what matters is at its end. */
+export async function* readLinesBackwards(file: string): AsyncGenerator<Buffer, void, undefined> {
+  const handle = await open(file, 'r');
+  try {
+    let end = (await handle.stat()).size;
+    let pieces: Buffer[] = [];
+    while (end > 0) {
+      const length = Math.min(BACKWARDS_CHUNK_BYTES, end);
+      end -= length;
+      let rest = await readAt(handle, end, length);
+      for (let at = rest.lastIndexOf(NEWLINE); at >= 0; at = rest.lastIndexOf(NEWLINE)) {
+        yield Buffer.concat([rest.subarray(at + 1), ...pieces]);
+        pieces = [];
+        rest = rest.subarray(0, at);
+      }
+      pieces.unshift(rest);
+    }
+    yield Buffer.concat(pieces);
   } finally {
     await handle.close();
   }

@@ -63,7 +63,7 @@ const SHORTAGES: Readonly<Record<string, string>> = {
 };
 
 function notStarted({ file }: ProcessCommand, error: unknown): NotStarted {
-  const code = errorCodeOf(error) ?? '';
+  const code = errorCodeOf(error);
   const errorMessage = error instanceof Error ? error.message : String(error);
   const shortage = SHORTAGES[code];
   const reason = code === 'E2BIG' ? 'its arguments and environment are too long' : (shortage ?? errorMessage);

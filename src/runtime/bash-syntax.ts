@@ -1,7 +1,7 @@
 import type { ScriptSyntaxError, StateSource, WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import { execProgram } from '../process/exec-program.ts';
 import { parseScript } from '../shell/parse.ts';
 import { mapConcurrently } from '../workflow/concurrent.ts';
-import { execProgram } from './exec-program.ts';
 
 const MAX_CONCURRENT = 4;
 const TIMEOUT_MS = 5_000;

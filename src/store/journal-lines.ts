@@ -1,5 +1,6 @@
-import { open } from 'node:fs/promises';
+import { tryParseJson } from '../core/json.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { newLineSplitter, readChunks } from '../process/lines.ts';
 import type { Change } from './change.ts';
 import { withFile } from './files.ts';
 
@@ -37,14 +38,6 @@ export async function brokenLineError(file: string, start: number, why: string):
   });
 }
 
-function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Only as much as applying it relies on; the run that comes of it is checked as a whole. */
 const isChange = (data: unknown): data is Change =>
   isObject(data) &&
@@ -64,40 +57,18 @@ export interface JournalLine {
   readonly ended: boolean;
 }
 
-const CHUNK_BYTES = 1 << 18;
-const LINE_FEED = 0x0a;
-
 /** Reads the lines of a file from a byte on, as many at a time as come with one read. */
 export async function* readJournalLines(file: string, from: number): AsyncGenerator<readonly JournalLine[]> {
-  const handle = await open(file, 'r');
-  try {
-    let rest: Buffer[] = [];
-    let start = from;
-    for (let position = from; ; ) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
-      if (bytesRead === 0) break;
-      position += bytesRead;
-      const lines: JournalLine[] = [];
-      const chunk = buffer.subarray(0, bytesRead);
-      let consumed = 0;
-      for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, consumed)) {
-        const head = chunk.subarray(consumed, at);
-        const text = (rest.length === 0 ? head : Buffer.concat([...rest, head])).toString();
-        rest = [];
-        consumed = at + 1;
-        const end = position - bytesRead + consumed;
-        lines.push({ text, start, end, ended: true });
-        start = end;
-      }
-      if (consumed < bytesRead) rest.push(chunk.subarray(consumed));
-      yield lines;
-    }
-    if (rest.length === 0) return;
-    const tail = Buffer.concat(rest);
-    yield [{ text: tail.toString(), start, end: start + tail.length, ended: false }];
-  } finally {
-    await handle.close();
-  }
+  const splitter = newLineSplitter();
+  let start = from;
+  const locate = (line: Buffer, ended: boolean): JournalLine => {
+    const end = start + line.length + (ended ? 1 : 0);
+    const located = { text: line.toString(), start, end, ended };
+    start = end;
+    return located;
+  };
+  for await (const chunk of readChunks(file, from)) yield splitter.push(chunk).map((line) => locate(line, true));
+  for (const line of splitter.rest()) yield [locate(line, false)];
 }
 
 /** The number, from 1, of the line that begins at a byte. */
@@ -114,6 +85,6 @@ export async function isLineStart(file: string, offset: number): Promise<boolean
   if (offset === 0) return true;
   return withFile(file, 'r', async (handle) => {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, offset - 1);
-    return bytesRead === 1 && buffer[0] === LINE_FEED;
+    return bytesRead === 1 && buffer[0] === 0x0a;
   });
 }

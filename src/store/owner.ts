@@ -3,6 +3,7 @@ import { readdirSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { tryParseJson } from '../core/json.ts';
 import type { OwnerState } from '../core/observed-status.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
@@ -163,11 +164,7 @@ const RECORD: z.ZodType<OwnerRecord> = z.object({
 });
 
 function parseOwnerRecord(text: string): OwnerRecord | undefined {
-  try {
-    return RECORD.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return RECORD.safeParse(tryParseJson(text)).data;
 }
 
 function ownedByOtherError(folder: string, { number, state, facts }: Owner): RaymondError {

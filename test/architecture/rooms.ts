@@ -25,7 +25,7 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     scenario: shell(['core', 'config', 'yaml', 'errors.ts'], 'zod'),
     turns: shell(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
     workflow: shell(['core', 'graph', 'yaml', 'errors.ts'], 'yauzl'),
-    store: shell(['core', 'errors.ts'], 'zod'),
+    store: shell(['core', 'process', 'errors.ts'], 'zod'),
     events: shell(['core', 'errors.ts']),
     terminal: shell(['core', 'events', 'errors.ts'], 'string-width', 'wrap-ansi'),
     config: shell(['core', 'errors.ts'], 'smol-toml'),

@@ -1,11 +1,12 @@
+import { tryParseJson } from '../../core/json.ts';
 import { microsToUsd } from '../../core/ledger.ts';
+import { execProgram } from '../../process/exec-program.ts';
 import { UNKNOWN_COSTS } from '../../turns/claude/cost.ts';
 import { formatClaudeVersion } from '../../turns/claude/find-claude.ts';
 import { judgeClaudeTurn } from '../../turns/claude/outcome.ts';
 import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../turns/claude/transcript.ts';
 import { claudeEnvironment } from '../../turns/environment.ts';
-import { execProgram } from '../exec-program.ts';
 import { errorResult, type HealthCheck, type HealthCheckResult, okResult, skippedResult } from './check.ts';
 
 /** Whether there is a Claude Code, and one that we know how to run. */
@@ -57,12 +58,8 @@ export function interpretAuthStatus(text: string): HealthCheckResult {
 }
 
 function parseAuthStatus(text: string): { readonly loggedIn?: unknown; readonly authMethod?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text.slice(text.indexOf('{')));
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+  const value = tryParseJson(text.slice(text.indexOf('{')));
+  return typeof value === 'object' && value !== null ? value : {};
 }
 
 const ANSWER_TIMEOUT_MS = 90_000;
@@ -98,7 +95,7 @@ export const checkAnswer: HealthCheck = async ({ findClaude, cwd, env, options, 
     .reduce((soFar, line) => (line === '' ? soFar : addClaudeEvent(soFar, parseClaudeLine(line))), EMPTY_TRANSCRIPT);
   const outcome = judgeClaudeTurn({
     transcript,
-    endCause: endedAtMs - startedAtMs >= ANSWER_TIMEOUT_MS ? 'timeout' : 'itself',
+    endCause: result.timedOut ? 'timeout' : 'itself',
     exitCode: result.exitCode,
     stderr: result.stderr,
     timeoutMessage: `no answer for ${ANSWER_TIMEOUT_MS / 1000} s`,

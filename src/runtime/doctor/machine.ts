@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { firstLine } from '../../core/text.ts';
+import { errorCodeOf } from '../../errors.ts';
+import { execProgram } from '../../process/exec-program.ts';
 import {
   type ClaudeVersion,
   formatClaudeVersion,
   isAtLeast,
   parseClaudeVersion,
 } from '../../turns/claude/find-claude.ts';
-import { execProgram, firstLine } from '../exec-program.ts';
 import { errorResult, type HealthCheck, okResult, warningResult } from './check.ts';
 
 const MIN_NODE_VERSION: ClaudeVersion = [20, 19, 0];
@@ -30,9 +32,9 @@ export const checkBash: HealthCheck = async ({ cwd, env }) => {
     env,
   });
   if (exitCode === 0 && stdout.trim() !== '') return okResult(`${stdout.trim()} at ${BASH_PATH}`);
-  if (spawnError === 'ENOENT')
+  if (errorCodeOf(spawnError) === 'ENOENT')
     return errorResult(`there is no ${BASH_PATH}, which runs the scripts (.sh)`, 'Install bash.');
-  const reason = firstLine(stderr) || spawnError || 'it said nothing';
+  const reason = firstLine(stderr) || spawnError?.message || 'it printed nothing';
   return errorResult(`${BASH_PATH} does not work: ${reason}`, 'Scripts (.sh) need it; install it anew.');
 };
 

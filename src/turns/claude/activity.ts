@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import type { ClaudeActivity, Doing } from '../../core/activity.ts';
+import { firstLine } from '../../core/text.ts';
 import type { TurnContext } from '../turn-context.ts';
 import type { ClaudeEvent } from './event.ts';
 
@@ -100,11 +101,4 @@ function relativePath(cwd: string, path: string): string {
   if (cwd === '' || !isAbsolute(path)) return path;
   const short = relative(cwd, path);
   return short === '' || /^\.\.([/\\]|$)/.test(short) || isAbsolute(short) ? path : short;
-}
-
-/** The first line with anything in it. */
-function firstLine(text: string): string {
-  const trimmed = text.trimStart();
-  const end = trimmed.indexOf('\n');
-  return (end < 0 ? trimmed : trimmed.slice(0, end)).trimEnd();
 }

@@ -1,4 +1,6 @@
-/** A use of a tool that has not come to its end yet. */
+import { tryParseJson } from '../../core/json.ts';
+
+/** The input of a tool. */
 type ToolInput = Readonly<Record<string, unknown>>;
 
 const WRITE_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
@@ -21,7 +23,7 @@ export class FilesWritten {
   }
 
   addLine(line: string): void {
-    const { type, message, tool_use_result: toolUseResult } = asRecord(parseJson(line));
+    const { type, message, tool_use_result: toolUseResult } = asRecord(tryParseJson(line));
     const { content } = asRecord(message);
     for (const block of Array.isArray(content) ? content.map(asRecord) : []) {
       if (type === 'assistant' && WRITE_TOOLS.has(String(block.name))) {
@@ -61,14 +63,6 @@ function applyEdits(before: string | undefined, input: ToolInput): string | unde
     else return undefined;
   }
   return text;
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 const asRecord = (value: unknown): ToolInput =>

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { firstLine } from '../../core/text.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
-import { requestVersion } from './request-version.ts';
+import { execProgram } from '../../process/exec-program.ts';
 
 /** A version of Claude Code, such as 2.1.325. */
 export type ClaudeVersion = readonly [major: number, minor: number, patch: number];
@@ -10,13 +11,13 @@ export type ClaudeVersion = readonly [major: number, minor: number, patch: numbe
 /** The oldest version whose sessions, failures and costs were measured. */
 const OLDEST_SUPPORTED: ClaudeVersion = [2, 1, 197];
 
-/** A Claude Code that was found and can be used. */
+/** A Claude Code that can be used. */
 export interface ClaudeCode {
   readonly path: string;
   readonly version: ClaudeVersion;
 }
 
-/** A machine that has just started may take its time. */
+/** Long, because a machine that has just started is slow. */
 const VERSION_TIMEOUT_MS = 15_000;
 const INSTALL_HINT = 'Install it (https://code.claude.com/docs) or name it with --claude PATH.';
 
@@ -26,6 +27,7 @@ export function parseClaudeVersion(text: string): ClaudeVersion | null {
   return found === null ? null : [Number(found[1]), Number(found[2]), Number(found[3])];
 }
 
+/** A version as text: `2.1.325`. */
 export const formatClaudeVersion = (version: ClaudeVersion): string => version.join('.');
 
 /** Whether a version is at least another one. */
@@ -47,7 +49,10 @@ export async function findClaude(
   const reply = await readVersionText(path, env, timeoutMs);
   const version = parseClaudeVersion(reply);
   if (version === null) {
-    throw claudeError(`${path} does not seem to be Claude Code: it calls itself "${firstLine(reply)}".`, INSTALL_HINT);
+    throw claudeError(
+      `${path} does not seem to be Claude Code: it calls itself "${firstLine(reply).slice(0, MAX_QUOTE_CHARS)}".`,
+      INSTALL_HINT,
+    );
   }
   if (!isAtLeast(version, OLDEST_SUPPORTED)) {
     throw claudeError(
@@ -101,12 +106,18 @@ async function isProgram(path: string): Promise<boolean> {
 }
 
 async function readVersionText(path: string, env: NodeJS.ProcessEnv, timeoutMs: number): Promise<string> {
-  const reply = await requestVersion(path, env, timeoutMs);
-  if (reply.kind === 'answered') return reply.text;
-  throw claudeError(`${path} --version failed: ${reply.reason}`, 'Check that `claude --version` works in a terminal.');
+  const { stdout, stderr, exitCode, timedOut, spawnError } = await execProgram(path, ['--version'], { env, timeoutMs });
+  if (exitCode === 0 && !timedOut) return stdout;
+  const reason = timedOut
+    ? `it did not answer within ${timeoutMs / 1000} s`
+    : firstLine(spawnError?.message ?? stderr) || `it ended with ${exitCode ?? 'a signal'}`;
+  throw claudeError(
+    `${path} --version failed: ${reason.slice(0, MAX_QUOTE_CHARS)}`,
+    'Check that `claude --version` works in a terminal.',
+  );
 }
 
-const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.slice(0, 200) ?? '';
+const MAX_QUOTE_CHARS = 200;
 
 const claudeError = (message: string, hint: string): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tryParseJson } from '../../core/json.ts';
 import type { ClaudeEvent } from './event.ts';
 import {
   ASSISTANT_SCHEMA,
@@ -22,7 +23,7 @@ const EVENT_SCHEMAS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {
 };
 
 /** Reads one line. It never throws: what it cannot make sense of is an event too. */
-export const parseClaudeLine = (line: string): ClaudeEvent => parseClaudeEvent(parseJson(line), line);
+export const parseClaudeLine = (line: string): ClaudeEvent => parseClaudeEvent(tryParseJson(line), line);
 
 /** The event that the value of a line stands for. */
 export function parseClaudeEvent(value: unknown, line: string): ClaudeEvent {
@@ -38,14 +39,6 @@ function parseAs(name: string, value: unknown): ClaudeEvent | undefined {
     return Object.hasOwn(EVENT_SCHEMAS, name) ? EVENT_SCHEMAS[name]?.safeParse(value).data : undefined;
   } catch {
     // Lists in lists may go deeper than a stack does.
-    return undefined;
-  }
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
     return undefined;
   }
 }

@@ -1,20 +1,20 @@
-import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-
-const CHUNK_BYTES = 64 * 1024;
-const NEWLINE = 0x0a;
+import { tryParseJson } from '../../core/json.ts';
+import { readLinesBackwards } from '../../process/lines.ts';
+import type { Environment } from '../turn-context.ts';
 
 const COST_STATE = z.object({ type: z.literal('cost-state'), totalCostUSD: z.number().nonnegative() });
 const MESSAGE = z.object({ type: z.enum(['user', 'assistant']) });
 
-/** Where Claude Code keeps what it remembers. */
-export function claudeConfigDir(env: Readonly<Record<string, string | undefined>>): string {
+/** The folder in which Claude Code keeps its settings and conversations. */
+export function claudeConfigDir(env: Environment): string {
   return env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : join(env.HOME ?? homedir(), '.claude');
 }
 
-/** The file of a conversation, or null if there is none. It may lie under another folder than the one it goes on in. */
+/** Finds the file of a conversation; null if there is none. It may have been started in another folder than `cwd`. */
 export async function findSessionFile(configDir: string, cwd: string, sessionId: string): Promise<string | null> {
   const projects = join(configDir, 'projects');
   const name = `${sessionId}.jsonl`;
@@ -29,13 +29,13 @@ export async function findSessionFile(configDir: string, cwd: string, sessionId:
   return found?.file ?? null;
 }
 
-/** The last total that a conversation has saved, in dollars; null if it has saved none, or cannot be read. */
+/** Reads the last total that a conversation has saved, in dollars; null if there is none, or it cannot be read. */
 export async function readSavedTotalUsd(file: string): Promise<number | null> {
   const saved = await findLastLine(file, '"cost-state"', (value) => COST_STATE.safeParse(value).data);
   return saved?.totalCostUSD ?? null;
 }
 
-/** Whether a conversation can be resumed: one without a message is not found, whatever its file holds. */
+/** Whether a conversation can be resumed: Claude Code does not find one without a message. */
 export async function hasMessages(file: string): Promise<boolean> {
   return (await findLastLine(file, '"type"', (value) => MESSAGE.safeParse(value).data)) !== undefined;
 }
@@ -47,48 +47,17 @@ async function modifiedMs(file: string): Promise<number | null> {
   );
 }
 
-/** The last line with these letters in it that can be made sense of. */
+/** The last line that contains `needle` and that `read` understands. */
 async function findLastLine<T>(
   file: string,
   needle: string,
   read: (value: unknown) => T | undefined,
 ): Promise<T | undefined> {
-  const handle = await open(file, 'r').catch(() => null);
-  if (handle === null) return undefined;
   try {
-    for await (const line of linesFromEnd(handle)) {
-      const value = line.includes(needle) ? read(parseJson(line)) : undefined;
+    for await (const line of readLinesBackwards(file)) {
+      const value = line.includes(needle) ? read(tryParseJson(line.toString('utf8'))) : undefined;
       if (value !== undefined) return value;
     }
-    return undefined;
-  } finally {
-    await handle.close();
-  }
-}
-
-/** The lines of a file, the last first, a piece at a time: it may be very long, and what matters is at its end. */
-async function* linesFromEnd(handle: FileHandle): AsyncGenerator<Buffer> {
-  let end = (await handle.stat()).size;
-  let pieces: Buffer[] = [];
-  while (end > 0) {
-    const length = Math.min(CHUNK_BYTES, end);
-    end -= length;
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, end);
-    let rest = buffer.subarray(0, bytesRead);
-    for (let at = rest.lastIndexOf(NEWLINE); at >= 0; at = rest.lastIndexOf(NEWLINE)) {
-      yield Buffer.concat([rest.subarray(at + 1), ...pieces]);
-      pieces = [];
-      rest = rest.subarray(0, at);
-    }
-    pieces.unshift(rest);
-  }
-  yield Buffer.concat(pieces);
-}
-
-function parseJson(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  } catch {}
+  return undefined;
 }

@@ -26,7 +26,9 @@ export function actionLine({ doing, file }: CannedAction, number: number, sessio
     doing.kind === 'says'
       ? { type: 'text', text: doing.text }
       : {
-          ...{ type: 'tool_use', id: `toolu_${number}`, name: doing.tool },
+          type: 'tool_use',
+          id: `toolu_${number}`,
+          name: doing.tool,
           input: { ...toolInput(doing.tool, doing.detail), ...(file !== null && { content: file[1] }) },
         };
   const message = { id: `msg_${number}`, type: 'message', role: 'assistant', model: MODEL, content: [block] };

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** The output of a program, and how it ended. */
+export interface ProgramResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Null if it was killed or could not be started. */
+  readonly exitCode: number | null;
+  /** Whether it was killed because it took too long. */
+  readonly timedOut: boolean;
+  /** Why it could not be started. */
+  readonly spawnError: Error | null;
+}
+
+/** How to run a program. */
+export interface ProgramOptions {
+  readonly cwd?: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs?: number;
+  readonly stdin?: string;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Runs a program that should answer soon, without a shell. If it takes too long, or the user presses Ctrl-C, it is killed
+ * with all that it started. It never throws.
+ */
+export async function execProgram(
+  file: string,
+  args: readonly string[],
+  { cwd, env, timeoutMs = DEFAULT_TIMEOUT_MS, stdin = '' }: ProgramOptions,
+): Promise<ProgramResult> {
+  let timedOut = false;
+  try {
+    // In a group of its own, which can be ended as a whole.
+    const child = spawn(file, args, { cwd, env, detached: HAS_PROCESS_GROUPS });
+    const stopListening = onSignal(() => killGroup(child));
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup(child);
+    }, timeoutMs);
+    // It may leave without having read anything.
+    child.stdin.on('error', () => {});
+    child.stdin.end(stdin);
+    try {
+      const results = [waitForExitCode(child), readText(child.stdout), readText(child.stderr)] as const;
+      const [exitCode, stdout, stderr] = await Promise.all(results);
+      return { stdout, stderr, exitCode, timedOut, spawnError: null };
+    } finally {
+      clearTimeout(timer);
+      stopListening();
+    }
+  } catch (error) {
+    const spawnError = error instanceof Error ? error : new Error(String(error));
+    return { stdout: '', stderr: '', exitCode: null, timedOut, spawnError };
+  }
+}
+
+/** Null if a signal ended it. */
+const waitForExitCode = (child: ChildProcess): Promise<number | null> =>
+  new Promise((done, fail) => child.on('close', done).on('error', fail));
+
+/** The beginning of a program's output; the rest is read and dropped, or the program would wait for ever. */
+async function readText(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    if (size < MAX_OUTPUT_BYTES) chunks.push(chunk);
+    size += chunk.length;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const HAS_PROCESS_GROUPS = process.platform !== 'win32';
+
+function killGroup(child: ChildProcess): void {
+  try {
+    if (HAS_PROCESS_GROUPS && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {}
+}
+
+/** A group of its own does not get Ctrl-C. Afterwards we do what we would have done without listening. */
+function onSignal(handle: () => void): () => void {
+  const listeners = (['SIGINT', 'SIGTERM'] as const).map((signal) => {
+    const listener = (): void => {
+      handle();
+      process.off(signal, listener);
+      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+    };
+    process.on(signal, listener);
+    return () => process.off(signal, listener);
+  });
+  return () => {
+    for (const stop of listeners) stop();
+  };
+}
