@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
+import { quoteShellArgument } from '../events/format.ts';
 import { resolvePackageFile } from '../package-files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -14,7 +15,3 @@ export function findRaymondCommand(folder: string, { env }: Pick<Terminal, 'env'
   const relativePath = relative(folder, MAIN_FILE);
   return `node ${quoteShellArgument(relativePath.length < MAIN_FILE.length ? relativePath : MAIN_FILE)}`;
 }
-
-/** A word as a shell takes it for one. */
-export const quoteShellArgument = (word: string): string =>
-  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -5,16 +5,16 @@ import type { Event, TurnEnded } from '../core/event.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { formatDollars, formatLocalTime } from './format.ts';
 
-/** Where a run's debug files go, and where its turns keep theirs. */
+/** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
 export interface DebugPaths {
   readonly folder: string;
   readonly turnFolder: (turn: TurnRef) => string;
 }
 
 /**
- * Keeps a readable history beside the record: each turn's raw output under a plain name, and `transitions.log`. It can
- * never fail the run: the first trouble is told once, and that is all. A few short calls for a step are made at once,
- * which costs less than to have them made in the background.
+ * Keeps a readable history of a run: each turn's raw output under a plain name, and `transitions.log`. It never fails the
+ * run: only the first error is reported, as a warning. It writes synchronously, because a few short calls per step cost
+ * less than scheduling them.
  */
 export class DebugFiles {
   private readonly paths: DebugPaths;
@@ -29,6 +29,7 @@ export class DebugFiles {
     this.attempt(() => mkdirSync(paths.folder, { recursive: true, mode: 0o700 }));
   }
 
+  /** Writes what these events add to the debug files. */
   write(events: readonly Event[]): void {
     const entries = events.map((event) => this.log.formatEntry(event) ?? '').join('');
     const ended = events.filter((event) => event.kind === 'turn_ended');
@@ -37,10 +38,7 @@ export class DebugFiles {
     if (entries !== '') this.attempt(() => appendFileSync(file, entries, { mode: 0o600 }));
   }
 
-  /**
-   * Hard links cost no space; the turn's own files may go later without taking these away. What was printed on stderr
-   * has a file of its own, where there is anything.
-   */
+  /** Links the turn's output here: hard links cost no space and outlive the turn's own files. Empty stderr gets none. */
   private linkTurnOutput({ agent, state, turn: number }: TurnEnded): void {
     const folder = this.paths.turnFolder({ agent, number, state });
     const name = join(this.paths.folder, `${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
@@ -62,11 +60,11 @@ export class DebugFiles {
   }
 }
 
-/** A turn that never started has no output, and after a crash a link may be there already. */
+/** A turn that never started has no output, and after a crash a link may exist already. */
 const isExpected = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EEXIST');
 
-/** Writes the entries of `transitions.log`: who went where, in which session, for how much. */
+/** Formats the entries of `transitions.log`: which agent went where, in which session, at what cost. */
 export class TransitionsLog {
   private spentMicros: number;
 

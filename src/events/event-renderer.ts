@@ -7,51 +7,51 @@ import { sanitize, sanitizeLine } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
 import type { StyledLine } from './turn-renderer.ts';
 
-/** A line about a whole run, or about one of its agents. */
+/** A line of `raymond logs`: about one agent, or about the whole run if `agent` is null. */
 export interface LogLine extends StyledLine {
   readonly agent: string | null;
-  /** Whether something begins with it. */
+  /** Whether it begins a turn, or a run. */
   readonly heading?: boolean;
 }
 
 const MAX_RESULT_LINES = 20;
 const MAX_INPUT_CHARS = 200;
 
-/** Tells what happened in a run, event after event. What turns left behind is told between them by others. */
+/** Renders the events of a run as log lines, one after the other. `TurnRenderer` renders what turns said and printed. */
 export class EventRenderer {
   private options: Options = DEFAULT_OPTIONS;
   private lastDay = '';
-  /** A turn that has ended; what came of it is told with it. */
+  /** The latest turn, held back until its outcome is known: a transition says more than its duration and cost. */
   private endedTurn: TurnEnded | null = null;
-  /** For how long each agent has been at work since it entered its state. */
+  /** How long each agent's turns have taken since it entered its state. */
   private readonly workedMsByAgent = new Map<string, number>();
-  /** Whose last turn could not be told, and whose was a script's that could. */
+  /** The agents whose last turn has no files, and those whose last turn was a script with its output shown. */
   private readonly agentsWithoutFiles = new Set<string>();
   private readonly agentsWithShownScript = new Set<string>();
 
-  /** What there is to tell about an event. */
+  /** The lines for an event. */
   render(event: Event): readonly LogLine[] {
     const before = event.kind === 'transition' && event.agent === this.endedTurn?.agent ? [] : this.flushEndedTurn();
     return [...before, ...this.renderEvent(event)];
   }
 
-  /** What a turn begins with. */
+  /** The heading of a turn. */
   renderHeading({ at, agent, state, turn, prompt, session }: TurnStarted): LogLine {
     const kind = prompt === 'state' ? '' : ` (${prompt})`;
     return this.createHeading(at, `[${agent}] ${state}, turn ${turn}${kind}${describeSessionUse(session)}`, agent);
   }
 
-  /** The files of this agent's turn are not there: what it hands over is told with the events, and the first time why. */
+  /** Notes that the turn of this agent has no files, so that its results are rendered from events. Explains it once. */
   renderMissingFiles(agent: string): readonly LogLine[] {
     const isFirst = this.agentsWithoutFiles.size === 0;
     this.agentsWithoutFiles.add(agent);
     const why = this.options.debug ? 'its files are gone' : 'with --no-debug no files of turns are kept';
     return isFirst
-      ? [{ agent, indent: 1, text: `${why}: what was asked, said and printed is not told`, style: 'dim' }]
+      ? [{ agent, indent: 1, text: `${why}: prompts, answers and output cannot be shown`, style: 'dim' }]
       : [];
   }
 
-  /** What was held back so far. */
+  /** The line of the turn that was held back, if any. */
   flushEndedTurn(): readonly LogLine[] {
     const { endedTurn } = this;
     this.endedTurn = null;
@@ -87,7 +87,7 @@ export class EventRenderer {
         this.endedTurn = null;
         this.workedMsByAgent.delete(agent);
         const [line, ...rest] = renderPlain(event, 'green');
-        // What somebody says or prints as its result stands right above.
+        // A result is in the answer or output right above.
         const isAlreadyShown = to === null || (tag === 'result' && !this.agentsWithoutFiles.has(agent));
         const inputLines = isAlreadyShown ? [] : renderInput(agent, input);
         return line === undefined
@@ -96,7 +96,7 @@ export class EventRenderer {
       }
       case 'agent_failed':
       case 'agent_paused':
-        // Below its first line stands what a script printed last: it has just been told.
+        // Below the first line is the end of the script's output, which has just been shown.
         return renderPlain(event, 'red').slice(0, this.agentsWithShownScript.has(event.agent) ? 1 : undefined);
       case 'agent_ended':
         return this.agentsWithoutFiles.has(event.agent) ? renderResult(event.agent, event.result) : [];
@@ -134,7 +134,7 @@ const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle>> = {
   warning: 'yellow',
 };
 
-/** An event in the words in which everybody hears of it; who is meant is written by whoever has the page. */
+/** An event as `formatEvent` has it, without the label of its agent: `LogWriter` adds it where it is needed. */
 function renderPlain(event: Event, style: TextStyle | undefined): readonly LogLine[] {
   const line = formatEvent(event);
   if (line === null) return [];
@@ -148,7 +148,7 @@ function renderPlain(event: Event, style: TextStyle | undefined): readonly LogLi
   }));
 }
 
-/** Whom nobody forked has no words of its own, but it may have been handed something. */
+/** The first agent has no line of its own, but it may have an input. */
 function renderAgentStart(event: AgentStarted): readonly LogLine[] {
   const { agent, parent, variables, input } = event;
   const pairs = Object.entries(variables).map(([name, value]) => `${name}=${shortenInput(value)}`);

@@ -1,16 +1,18 @@
 import type { Event } from '../core/event.ts';
 
-/** Events to iterate over until the run is over. Who comes first gets those that came before; everybody gets the rest. */
+/** Events to iterate over until the run ends. The first iterator also gets the events from before it started. */
 export class EventStream implements AsyncIterable<Event> {
   private readonly readers = new Set<Reader>();
   private backlog: Event[] | undefined = [];
   private hasEnded = false;
 
+  /** Hands events to every iterator. */
   push(events: readonly Event[]): void {
     this.backlog?.push(...events);
     for (const reader of this.readers) reader.push(events);
   }
 
+  /** Ends every iterator once it has read everything. */
   end(): void {
     this.hasEnded = true;
     for (const reader of this.readers) reader.push([]);

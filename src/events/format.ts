@@ -3,13 +3,20 @@ import type { Event } from '../core/event.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import { sanitizeLines } from './sanitize.ts';
 
-/** An amount of money as people read it: to the cent, and with more digits only where it is less than that. */
+/** An amount of money: to the cent, or with four digits if it is less than a cent. */
 export function formatDollars(micros: number): string {
   const usd = microsToUsd(micros);
   return `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
 }
 
-/** `2026-01-15 14:30:22`, by the clock on the wall. */
+/** `$1.20 of $5.00 ($0.10 estimated)`, without the parts that do not apply. */
+export function formatSpending(spentMicros: number, budgetMicros: number | null, estimatedMicros = 0): string {
+  const budget = budgetMicros === null ? '' : ` of ${formatDollars(budgetMicros)}`;
+  const estimated = estimatedMicros === 0 ? '' : ` (${formatDollars(estimatedMicros)} estimated)`;
+  return `${formatDollars(spentMicros)}${budget}${estimated}`;
+}
+
+/** `2026-01-15 14:30:22`, in local time. */
 export function formatLocalTime(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 19)}`;
@@ -18,20 +25,30 @@ export function formatLocalTime(at: number): string {
 /** A time as JSON documents have it: `2026-01-15T14:30:22.000Z`. */
 export const formatIso = (at: number): string => new Date(at).toISOString();
 
-/** `15:50`, or with its date if that is not today. */
-export function formatClock(at: number, now: number): string {
+/** `15:50:22`, or with its date if that is not today. */
+export function formatTimeOfDay(at: number, now: number): string {
   const [day, time = ''] = formatLocalTime(at).split(' ');
-  const [today] = formatLocalTime(now).split(' ');
-  return day === today ? time.slice(0, 5) : `${day} ${time.slice(0, 5)}`;
+  return formatLocalTime(now).startsWith(`${day} `) ? time : `${day} ${time}`;
+}
+
+/** `15:50`, or with its date if that is not today. */
+export const formatClock = (at: number, now: number): string => formatTimeOfDay(at, now).slice(0, -':22'.length);
+
+/** How long ago something was, in the largest unit that fits: `40s`, `12m`, `5h`, `3d`. */
+export function formatAge(at: number, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - at) / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
 
 const SOON_MS = 120_000;
 
-/** `in 4 s` for what is soon, else `at 15:50`. */
+/** `in 4 s` for a time within two minutes, else `at 15:50`. */
 const formatRetryTime = (at: number, now: number): string =>
   at - now < SOON_MS ? `in ${Math.max(1, Math.round((at - now) / 1000))} s` : `at ${formatClock(at, now)}`;
 
-/** `0:42`, `12:03`, `1:02:03`. */
+/** A duration that goes on: `0:42`, `12:03`, `1:02:03`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
@@ -39,9 +56,13 @@ export function formatDuration(ms: number): string {
   return hours === 0 ? `${minutes}:${two(seconds % 60)}` : `${hours}:${two(minutes)}:${two(seconds % 60)}`;
 }
 
-/** The same for something that is over: what took seconds is told more exactly. */
+/** A duration that is over: `4.2s`, or as above from ten seconds on. */
 export const formatElapsed = (ms: number): string =>
   ms < 10_000 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms);
+
+/** A text as one argument of a shell command. */
+export const quoteShellArgument = (text: string): string =>
+  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** `1 turn`, `3 turns`. */
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -95,10 +116,10 @@ const STOP_REASONS = {
   interrupted: 'interrupted',
 } as const;
 
-/** A sentence that is gone on with. */
+/** A message without its full stop, to be continued. */
 const stripPeriod = (message: string): string => message.replace(/\.$/, '');
 
-/** An event as a plain line, labelled with its agent; null if it is not worth one. Some take several lines: each is labelled. */
+/** An event as one or more plain lines, each labelled with its agent; null if it is not worth a line. */
 export function formatEvent(event: Event): string | null {
   const text = applyFormatter(EVENT_FORMATTERS, event);
   if (text === null) return null;
@@ -108,7 +129,7 @@ export function formatEvent(event: Event): string | null {
     .join('\n');
 }
 
-/** What an agent does at this moment as plain lines, each labelled: `|` before words, `>` before tools. */
+/** What an agent is doing as plain lines, each labelled with it: `|` before text, `>` before tools. */
 export function formatActivity({ agent, doing }: Activity): readonly string[] {
   const [sign, text] = doing.kind === 'uses' ? ['>', `${doing.tool} ${doing.detail}`] : ['|', doing.text];
   return sanitizeLines(text).map((line) => `[${agent}] ${sign} ${line}`);

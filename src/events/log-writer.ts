@@ -4,15 +4,15 @@ import type { Colorizer } from './text-style.ts';
 const INDENT = '  ';
 
 /**
- * Where a story is written down. What belongs to a turn stands under its heading, one turn after the other; once the
- * turns under way are told side by side, each line is labelled with its agent.
+ * Lays out log lines. Those of a turn are indented below its heading; once running turns are followed and their lines
+ * interleave, each line is labelled with its agent.
  */
 export class LogWriter {
-  /** Whether turns are told side by side. */
+  /** Whether the lines of several turns may interleave from here on. */
   isInterleaved = false;
   private readonly colorize: Colorizer;
   private readonly write: (line: string) => void;
-  /** Whose heading came last. */
+  /** The agent of the last heading. */
   private headingAgent: string | null = null;
   private isEmpty = true;
 
@@ -21,6 +21,7 @@ export class LogWriter {
     this.write = write;
   }
 
+  /** Writes a line, indented or labelled as its place demands. */
   writeLine({ agent, indent, text, style, heading = false }: LogLine): void {
     const styledText = style === undefined || text === '' ? text : this.colorize(style, text);
     const needsBlankLine = heading && !this.isEmpty && (agent === null || !this.isInterleaved);

@@ -12,13 +12,13 @@ export interface RunSituation {
   readonly owner: OwnerInfo | null;
 }
 
-/** What a run waits for, in sentences, and the commands that make a difference to it. */
+/** What a run waits for, in sentences, and the commands that are useful now. */
 export interface NextSteps {
   readonly waitsFor: readonly string[];
   readonly commands: readonly { readonly purpose: string; readonly command: string }[];
 }
 
-/** What is to be expected of a run, and what can be done about it. */
+/** Describes what a run waits for and what the user can do about it. */
 export function describeNextSteps({ run, observedStatus, owner }: RunSituation, now: number): NextSteps {
   const { id } = run;
   const resumeCommand = formatResumeCommand(run);
@@ -45,7 +45,7 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
     case 'elsewhere':
       return {
         waitsFor: [`${describeOwner(owner)}: what it does cannot be seen from here.`],
-        commands: [{ purpose: 'If that process is no more', command: `raymond resume ${id} --take-over` }],
+        commands: [{ purpose: 'If that process is gone', command: `raymond resume ${id} --take-over` }],
       };
     case 'completed':
       return { waitsFor: ['Every agent has ended with a result.'], commands: [] };
@@ -80,16 +80,16 @@ function describeWork({ agents, hold }: Run, now: number): readonly string[] {
   return sentences;
 }
 
-/** `2 turns come to their end`, for a run that is stopping; null if none is under way. */
+/** `2 turns are finishing`, for a run that is stopping; null if none is under way. */
 export function describeEndingTurns(agents: readonly Agent[]): string | null {
   const running = agents.filter(({ phase }) => phase.kind === 'running');
   if (running.length === 0) return null;
   const subject = running.length > 3 ? '' : ` (${running.map(({ id, state }) => `${id} in ${state}`).join(', ')})`;
-  return `${formatCount(running.length, 'turn')}${subject} ${running.length === 1 ? 'comes to its end' : 'come to their end'}`;
+  return `${formatCount(running.length, 'turn')}${subject} ${running.length === 1 ? 'is' : 'are'} finishing`;
 }
 
 function describeCrash({ agents }: Run, owner: OwnerInfo | null): string {
-  const ownerGone = owner?.pid == null ? 'Nobody drives it any more.' : `Its process ${owner.pid} is gone.`;
+  const ownerGone = owner?.pid == null ? 'No process drives it any more.' : `Its process ${owner.pid} is gone.`;
   const running = agents.filter(({ phase }) => phase.kind === 'running').length;
   if (running === 0) return ownerGone;
   const [were, them] = running === 1 ? ['was', 'it'] : ['were', 'them'];
@@ -97,9 +97,9 @@ function describeCrash({ agents }: Run, owner: OwnerInfo | null): string {
 }
 
 const describeOwner = (owner: OwnerInfo | null): string =>
-  owner?.pid == null ? 'Nobody knows who drives it' : `Process ${owner.pid} on ${owner.host} drives it`;
+  owner?.pid == null ? 'It is not known which process drives it' : `Process ${owner.pid} on ${owner.host} drives it`;
 
-/** The command that goes on with a run; null if it has ended with a result for every agent. */
+/** The command that resumes a run, with the options it needs; null if the run is completed. */
 export function formatResumeCommand(run: Run): string | null {
   if (run.status === 'completed') return null;
   const { stop, options, ledger } = run;
@@ -110,28 +110,28 @@ export function formatResumeCommand(run: Run): string | null {
   return args.join(' ');
 }
 
-/** Why a run did not come to its end, a sentence for each reason. Agents with the same trouble share one. */
+/** Why a run is not completed, a sentence for each reason. Agents with the same problem share one. */
 export function describeUnfinished(run: Run, now: number): readonly string[] {
   const stop = describeStop(run, now);
-  const troubles = new Map<string, string[]>();
+  const problems = new Map<string, string[]>();
   for (const agent of run.agents) {
-    const trouble = describeTrouble(agent);
-    if (trouble !== null) troubles.set(trouble, [...(troubles.get(trouble) ?? []), agent.id]);
+    const problem = describeProblem(agent);
+    if (problem !== null) problems.set(problem, [...(problems.get(problem) ?? []), agent.id]);
   }
   return [
     ...(stop === null ? [] : [stop]),
-    ...Array.from(troubles, ([trouble, ids]) => `[${abbreviateIds(ids)}] ${trouble}`),
+    ...Array.from(problems, ([problem, ids]) => `[${abbreviateIds(ids)}] ${problem}`),
   ];
 }
 
-/** A plain resume would leave such an agent as it is. */
+/** Whether a resume without --retry would leave the agent as it is. */
 const needsRetry = ({ phase }: Agent): boolean =>
   phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted');
 
 function describeStop({ stop, options, ledger }: Run, now: number): string | null {
   switch (stop?.kind) {
     case 'budget':
-      return `The budget of ${formatDollars(options.budgetMicros ?? 0)} is used up: ${formatDollars(ledger.spentMicros)} are spent.`;
+      return `The budget of ${formatDollars(options.budgetMicros ?? 0)} is used up: ${formatDollars(ledger.spentMicros)} spent.`;
     case 'iterations':
       return `The limit of ${formatCount(options.maxIterations ?? 0, 'iteration')} is reached.`;
     case 'usage_limit':
@@ -143,7 +143,7 @@ function describeStop({ stop, options, ledger }: Run, now: number): string | nul
   }
 }
 
-function describeTrouble({ phase, state }: Agent): string | null {
+function describeProblem({ phase, state }: Agent): string | null {
   switch (phase.kind) {
     case 'failed':
     case 'paused':
@@ -162,7 +162,7 @@ const abbreviateIds = (ids: readonly string[]): string =>
     ? ids.join(', ')
     : `${ids.slice(0, MAX_NAMED_AGENTS - 1).join(', ')} and ${ids.length - MAX_NAMED_AGENTS + 1} more`;
 
-/** About twice as much, and more than is spent, as a number that people would choose. */
+/** About twice the budget, and more than was spent, rounded to a number that a person would choose. */
 function higherBudget(budgetMicros: number, spentMicros: number): string {
   const targetUsd = Math.max(2 * microsToUsd(budgetMicros), 1.5 * microsToUsd(spentMicros), 0.01);
   const unit = 10 ** Math.floor(Math.log10(targetUsd));

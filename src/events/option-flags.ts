@@ -22,7 +22,7 @@ const FLAG_FORMATTERS: FlagFormatters = {
   claude: (path) => path && `--claude ${quoteValue(path)}`,
 };
 
-/** The options that differ, as they are written on the command line, or in the config file if they stand only there. */
+/** The options that differ, as written on the command line, or in the config file if there is no flag for them. */
 export function formatChangedFlags(before: Options, after: Options): readonly string[] {
   const flags = (Object.keys(FLAG_FORMATTERS) as (keyof FlagFormatters)[])
     .filter((key) => before[key] !== after[key])
@@ -35,7 +35,7 @@ export function formatChangedFlags(before: Options, after: Options): readonly st
 
 const MAX_VALUE_CHARS = 80;
 
-/** A value as a shell would want it, and not too long. */
+/** A value quoted for a shell, shortened if it is long. */
 function quoteValue(value: string): string {
   const plain = sanitizeLine(value);
   const short = plain.length > MAX_VALUE_CHARS ? `${plain.slice(0, MAX_VALUE_CHARS)}…` : plain;

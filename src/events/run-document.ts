@@ -22,10 +22,10 @@ const EXIT_CODES = {
   interrupted: EXIT.interrupted,
 } as const satisfies Record<Run['status'], number>;
 
-/** The exit code that a run comes to. */
+/** The exit code of the command that drove this run. */
 export const exitCodeOf = (run: Run): number => EXIT_CODES[run.status];
 
-/** A whole run as one document, the same from a run and from a resume. `events` are all of its events. */
+/** The document of `--json` about a whole run, the same after a start and a resume. `events` are all of its events. */
 export function createRunDocument(run: Run, events: readonly Event[]): unknown {
   const ended = run.agents.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [[id, phase.result] as const] : []));
   return {
@@ -49,19 +49,26 @@ function createAgentResult({ id, state, phase }: Agent): unknown {
   };
 }
 
-/** Where a run stands, as one document. Names and words are those of the document that a run ends with. */
+/** The fields that the status document and the list of runs have in common. */
+export const createRunFields = (
+  run: Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt'> & Pick<RunSituation, 'observedStatus' | 'owner'>,
+): object => ({
+  run_id: run.id,
+  name: run.name,
+  workflow: run.workflow.name,
+  workflow_path: run.workflow.path,
+  status: run.observedStatus,
+  owner: run.owner,
+  started_at: formatIso(run.startedAt),
+});
+
+/** The document of `raymond status --json`. */
 export function createStatusDocument(situation: RunSituation, history: RunHistory, now: number): unknown {
   const { run, observedStatus, owner } = situation;
   const { waitsFor, commands } = describeNextSteps(situation, now);
   const { budgetMicros, maxIterations } = run.options;
   return {
-    run_id: run.id,
-    name: run.name,
-    workflow: run.workflow.name,
-    workflow_path: run.workflow.path,
-    status: observedStatus,
-    owner,
-    started_at: formatIso(run.startedAt),
+    ...createRunFields({ ...run, observedStatus, owner }),
     worked_ms: computeWorkMs(history.worked, findWorkEndMs(situation, history, now)),
     cost_usd: microsToUsd(run.ledger.spentMicros),
     estimated_usd: microsToUsd(run.ledger.estimatedMicros),
@@ -75,17 +82,17 @@ export function createStatusDocument(situation: RunSituation, history: RunHistor
   };
 }
 
-/** Up to when a run was at work: until now if somebody drives it, else until it was last heard of. */
+/** The time until which a run was at work: now if a process drives it, else its last event. */
 export const findWorkEndMs = ({ observedStatus }: RunSituation, { worked }: RunHistory, now: number): number =>
-  isLive(observedStatus) ? now : (worked.life?.lastAt ?? now);
+  isLive(observedStatus) ? now : (worked.period?.lastAt ?? now);
 
-/** The conversation that an agent is in; null if it has none yet. */
+/** The Claude Code session that an agent is in; null if it has none yet. */
 export function getSessionId({ phase, session }: Agent): string | null {
   if (phase.kind === 'running' && phase.turn.session !== null) return phase.turn.session.id;
   return getOpenSessionId(session);
 }
 
-/** A branch has no id before its first turn. */
+/** The id of a session; null before the first turn of a fork, which has none yet. */
 const getOpenSessionId = (session: Session | null): string | null => (session?.kind === 'open' ? session.id : null);
 
 function createAgentStatus(agent: Agent, { agents }: RunHistory): unknown {

@@ -1,13 +1,13 @@
 import type { Event, Transitioned } from '../core/event.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
 
-/** What an agent has done so far: how long its finished turns took, and when it was last heard of. */
+/** How long an agent's finished turns took, and when its last event was. */
 export interface AgentHistory {
   readonly turnsMs: number;
   readonly lastAt: number;
 }
 
-/** What the events of a run tell that the run itself does not keep. */
+/** What is known of a run only from its events. */
 export interface RunHistory {
   readonly worked: WorkTime;
   /** The latest transitions, in order. */
@@ -15,7 +15,7 @@ export interface RunHistory {
   readonly agents: ReadonlyMap<string, AgentHistory>;
 }
 
-/** Reads the whole story of a run and keeps what is worth knowing at its end; so many transitions are `kept`. */
+/** Reads all events of a run and keeps its latest `maxTransitions` transitions. */
 export async function collectHistory(events: AsyncIterable<Event>, maxTransitions: number): Promise<RunHistory> {
   let worked = NO_WORK_TIME;
   const transitions: Transitioned[] = [];
@@ -33,8 +33,8 @@ export async function collectHistory(events: AsyncIterable<Event>, maxTransition
 }
 
 /**
- * The states that each agent has entered, in order; agents in the order of their birth. Who was sent to a state and kept out of
- * it, by `max_visits` or because the run was to end, has not been there. Who could not read it was.
+ * The states that each agent has entered, in order; agents in the order of their start. A state counts as entered when its
+ * turn starts, or when it cannot be read; not if `max_visits` or a stop kept the agent out of it.
  */
 export function collectAgentPaths(events: readonly Event[]): ReadonlyMap<string, readonly string[]> {
   const paths = new Map<string, string[]>();

@@ -1,7 +1,7 @@
 import type { Event } from '../core/event.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
 
-/** What the turns of one state came to. */
+/** How often a state was entered, and what its turns took and cost. */
 export interface StateTally {
   readonly state: string;
   readonly visits: number;
@@ -10,12 +10,13 @@ export interface StateTally {
   readonly micros: number;
 }
 
-/** What a run has come to, counted from its events. States stand in the order in which they were first entered. */
+/** Counts visits, turns, time and cost for each state, from a run's events. States are in the order of their first visit. */
 export class RunTally {
   private readonly byState = new Map<string, StateTally>();
   private readonly agentsInState = new Set<string>();
   worked: WorkTime = NO_WORK_TIME;
 
+  /** Adds an event. */
   count(event: Event): void {
     this.worked = updateWorkTime(this.worked, event);
     if (event.kind === 'turn_started')
@@ -28,7 +29,7 @@ export class RunTally {
     return [...this.byState.values()];
   }
 
-  /** Whether this is the first turn of an agent in the state it has come to; reminders and retries are no visits. */
+  /** Whether this is an agent's first turn since its last transition; reminders and retries are no visits. */
   private entersState(agent: string): boolean {
     const first = !this.agentsInState.has(agent);
     this.agentsInState.add(agent);

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 
-/** The few ways in which words stand out. */
+/** The styles that output uses. */
 export type TextStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Puts ink on words, if there is to be colour at all. */
+/** Adds a style to a text, or returns it as it is where there is no colour. */
 export type Colorizer = (style: TextStyle, text: string) => string;
 
-/** The dye for a place with colour, or without. Whether there is any is decided by whoever knows the place. */
+/** Creates a colorizer that adds styles only if `colour` is true, whatever the environment says. */
 export const createColorizer = (colour: boolean): Colorizer =>
   colour ? (style, text) => styleText(style, text, { validateStream: false }) : (_, text) => text;

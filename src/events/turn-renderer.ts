@@ -2,18 +2,19 @@ import type { ClaudeActivity } from '../core/activity.ts';
 import { sanitize } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
 
-/** A piece of what a turn left behind: what was asked, said, done or printed. */
+/** One thing from the files of a turn: part of its prompt, its answer, a tool use, or a line of output. */
 export type LogEntry =
   /** A line of the prompt. */
   | { readonly kind: 'asked'; readonly text: string }
   | Exclude<ClaudeActivity, { kind: 'prints' }>
-  /** A line of a process, on its stderr if it is an error. */
+  /** A line of output; on stderr if `isError`. */
   | { readonly kind: 'prints'; readonly text: string; readonly isError?: boolean }
+  /** Lines that were left out because there are too many; `file` has them all. */
   | { readonly kind: 'left_out'; readonly lines: number; readonly file: string };
 
-/** A line of a story, before it has its place on the page. */
+/** A line of a log with its style, before it is indented. */
 export interface StyledLine {
-  /** How far it stands from the margin, in steps. */
+  /** How many steps it is indented. */
   readonly indent: number;
   readonly text: string;
   readonly style?: TextStyle;
@@ -24,12 +25,13 @@ const MAX_ERROR_LINES = 10;
 const MAX_RESULT_CHARS = 200;
 const MAX_LINE_CHARS = 2_000;
 
-/** Puts the passages of one turn into lines, one after the other. */
+/** Renders the entries of one turn as lines, one after the other. */
 export class TurnRenderer {
-  /** Tools whose results are still to come. */
+  /** Tool uses by id whose results are still to come. */
   private readonly pendingTools = new Map<string, string>();
   private previous: LogEntry | null = null;
 
+  /** The lines for an entry. */
   render(entry: LogEntry): readonly StyledLine[] {
     const lines = this.renderEntry(entry);
     this.previous = entry;
@@ -55,8 +57,8 @@ export class TurnRenderer {
         return this.renderToolResult(entry);
       case 'retries': {
         const why = entry.error === null ? '' : ` (${joinLines(entry.error)})`;
-        const which = entry.attempt === null ? '' : `: retry ${entry.attempt}`;
-        return [{ indent: 1, text: `! the API failed${why} and is asked again${which}`, style: 'yellow' }];
+        const which = entry.attempt === null ? 'retrying' : `retry ${entry.attempt}`;
+        return [{ indent: 1, text: `! the API failed${why}: ${which}`, style: 'yellow' }];
       }
       case 'prints': {
         const text = truncate(joinLines(keepLastOverwrite(entry.text)), MAX_LINE_CHARS);
@@ -70,7 +72,7 @@ export class TurnRenderer {
     }
   }
 
-  /** What a tool gave back, under its name unless that stands right above. */
+  /** The result of a tool, under the tool's name unless that is right above. */
   private renderToolResult(entry: ToolResult): readonly StyledLine[] {
     const { previous } = this;
     const use = this.pendingTools.get(entry.id);
@@ -85,17 +87,17 @@ export class TurnRenderer {
 
 type ToolResult = Extract<LogEntry, { kind: 'gets' }>;
 
-/** The beginning of what a tool gave back; more of it if it was an error. */
+/** The first lines of a tool's result; more of them if it is an error. */
 function renderResultLines({ text, isError }: ToolResult): readonly Omit<StyledLine, 'indent'>[] {
   const maxLines = isError ? MAX_ERROR_LINES : MAX_TOOL_RESULT_LINES;
-  // The beginning is cut off first: a result may be many megabytes long.
+  // Cut before it is split: a result may be many megabytes long.
   const lines = trimLines(text.slice(0, (maxLines + 1) * MAX_RESULT_CHARS * 10));
   const shown = lines.slice(0, maxLines).map((line) => `${isError ? '! ' : ''}${truncate(line, MAX_RESULT_CHARS)}`);
   const cutOff = lines.length > maxLines ? ['…'] : [];
   return [...shown, ...cutOff].map((line) => ({ text: line, style: isError ? 'red' : 'dim' }));
 }
 
-/** The lines of a text, without empty ones around them. */
+/** The lines of a text, without empty lines at its beginning and end. */
 const trimLines = (text: string): readonly string[] => {
   const trimmed = sanitize(text)
     .replace(/^\s*\n/, '')
@@ -103,10 +105,10 @@ const trimLines = (text: string): readonly string[] => {
   return trimmed === '' ? [] : trimmed.split('\n').map((line) => line.trimEnd());
 };
 
-/** What was meant to be one line stays one. */
+/** A text in one line, with its spaces kept. */
 const joinLines = (text: string): string => sanitize(text).trimEnd().replaceAll('\n', ' ');
 
-/** What a terminal would show in the end of a line that was written over and over. */
+/** What a terminal shows in the end of a line that was overwritten with carriage returns. */
 const keepLastOverwrite = (text: string): string => {
   const line = text.replace(/\r+$/, '');
   return line.slice(line.lastIndexOf('\r') + 1);

@@ -1,12 +1,12 @@
 import type { Event } from '../core/event.ts';
 
-/** How long a run has been at work, all its lives together; the time between them does not count. */
+/** How long a run has been at work. A period of work is from a start or resume to its end; the time between does not count. */
 export interface WorkTime {
-  /** In lives that are over, and in turns that went on after them. */
+  /** In periods that are over, and in turns that went on after a crash. */
   readonly ms: number;
-  /** When the present life began and when it was last heard of; null between lives. */
-  readonly life: { readonly since: number; readonly lastAt: number } | null;
-  /** The times that do not count: each between a life that was cut off and the next. */
+  /** When the present period began and when its last event was; null between periods. */
+  readonly period: { readonly since: number; readonly lastAt: number } | null;
+  /** The times that do not count: each from a crash to the next resume. */
   readonly gaps: readonly Gap[];
 }
 
@@ -15,34 +15,35 @@ interface Gap {
   readonly to: number;
 }
 
-export const NO_WORK_TIME: WorkTime = { ms: 0, life: null, gaps: [] };
+/** The time at work before the first event. */
+export const NO_WORK_TIME: WorkTime = { ms: 0, period: null, gaps: [] };
 
-/** The time at work once this event is known. */
+/** The time at work including this event. */
 export function updateWorkTime(worked: WorkTime, event: Event): WorkTime {
   const { kind, at } = event;
-  const { life, gaps } = worked;
+  const { period, gaps } = worked;
   switch (kind) {
     case 'run_started':
     case 'run_resumed': {
-      // A life without an end was cut off by a crash: it counts up to the last that was heard of it.
-      const from = life?.lastAt ?? at;
+      // A period without an end was cut off by a crash: it counts up to its last event.
+      const from = period?.lastAt ?? at;
       const gap = from < at ? [{ from, to: at }] : [];
-      return { ms: computeWorkMs(worked, from), life: { since: at, lastAt: at }, gaps: [...gaps, ...gap] };
+      return { ms: computeWorkMs(worked, from), period: { since: at, lastAt: at }, gaps: [...gaps, ...gap] };
     }
     case 'run_ended':
-      return { ms: computeWorkMs(worked, at), life: null, gaps };
+      return { ms: computeWorkMs(worked, at), period: null, gaps };
     default: {
       const updated = kind === 'turn_ended' ? fillGaps(worked, at - event.durationMs, at) : worked;
-      return life === null ? updated : { ...updated, life: { ...life, lastAt: Math.max(life.lastAt, at) } };
+      return period === null ? updated : { ...updated, period: { ...period, lastAt: Math.max(period.lastAt, at) } };
     }
   }
 }
 
-/** The time at work by now. */
-export const computeWorkMs = ({ ms, life }: WorkTime, now: number): number =>
-  ms + (life === null ? 0 : Math.max(0, now - life.since));
+/** The time at work until now. */
+export const computeWorkMs = ({ ms, period }: WorkTime, now: number): number =>
+  ms + (period === null ? 0 : Math.max(0, now - period.since));
 
-/** A turn that outlived its life was at work in the gap, from the gap's beginning until the turn ended. */
+/** Counts the part of each gap in which a turn that outlived a crash was still at work. */
 function fillGaps(worked: WorkTime, since: number, until: number): WorkTime {
   let { ms } = worked;
   const gaps = worked.gaps.flatMap((gap) => {

@@ -1,6 +1,6 @@
 import { microsToUsd } from '../core/ledger.ts';
 import { isFinished } from '../core/observed-status.ts';
-import { formatIso } from '../events/format.ts';
+import { createRunFields } from '../events/run-document.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
 
@@ -30,13 +30,7 @@ export const toRunListDocument = (runs: readonly RunListEntry[]): unknown => ({ 
 function toDocumentEntry(run: RunListEntry): unknown {
   if (run.kind === 'unreadable') return { run_id: run.id, status: 'unreadable', error: run.error.message };
   return {
-    run_id: run.id,
-    name: run.name,
-    workflow: run.workflow.name,
-    workflow_path: run.workflow.path,
-    status: run.observedStatus,
-    owner: run.owner,
-    started_at: formatIso(run.startedAt),
+    ...createRunFields(run),
     cost_usd: microsToUsd(run.spentMicros),
     agent_counts: countAgents(run),
   };

@@ -1,7 +1,7 @@
 import type { ObservedStatus } from '../core/observed-status.ts';
 import type { TextStyle } from '../events/text-style.ts';
 
-/** How a run stands, in a word or two. */
+/** The status of a run in words. */
 export const formatObservedStatus = (status: ObservedStatus): string => status.replaceAll('_', ' ');
 
 const STATUS_STYLES: Record<ObservedStatus, TextStyle> = {
@@ -18,13 +18,5 @@ const STATUS_STYLES: Record<ObservedStatus, TextStyle> = {
   interrupted: 'yellow',
 };
 
-/** The ink that such words are written in. */
+/** The style of a status. */
 export const getStatusStyle = (status: ObservedStatus): TextStyle => STATUS_STYLES[status];
-
-/** How long ago something was, in the largest unit that fits: `40s`, `12m`, `5h`, `3d`. */
-export function formatAge(at: number, now: number): string {
-  const seconds = Math.max(0, Math.floor((now - at) / 1000));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
-}

@@ -1,17 +1,17 @@
 import type { Writable } from 'node:stream';
 import { errorCodeOf } from '../errors.ts';
 
-/** Where text is written that nobody waits for: that it cannot be written stops nothing. */
+/** Writes text without waiting for it and without ever throwing. */
 export interface OutputWriter {
   readonly write: (text: string) => void;
-  /** The system's name for what went wrong first, given once; null if all is well, or if only the reader has left. */
+  /** The code of the first write error, returned once; null if there was none, or if only the reader is gone. */
   readonly takeWriteError: () => string | null;
 }
 
-/** Whoever read what we print may have left, and the terminal with him. */
+/** The errors of a pipe or a terminal that was closed by its reader. */
 const READER_GONE_CODES: ReadonlySet<string> = new Set(['EPIPE', 'EIO']);
 
-/** An outlet into a stream. Where it fails at once and where it fails later differs from Node to Node. */
+/** Creates a writer for a stream. Versions of Node differ in which errors are thrown and which are emitted later. */
 export function createOutputWriter(stream: Writable): OutputWriter {
   let firstError: string | null = null;
   const rememberError = (error: unknown): void => {

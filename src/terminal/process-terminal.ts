@@ -1,7 +1,7 @@
 import { createOutputWriter } from './output-writer.ts';
 import type { Screen, Terminal } from './terminal.ts';
 
-/** The terminal this process was started in, at work in this folder. */
+/** Opens the terminal of this process; `cwd` is the folder that commands work in. */
 export function openProcessTerminal(cwd: string): Terminal {
   const { stdout, stderr, env, platform } = process;
   const [out, err] = [createOutputWriter(stdout), createOutputWriter(stderr)];
@@ -19,7 +19,7 @@ export function openProcessTerminal(cwd: string): Terminal {
   };
 }
 
-/** Who does not say what terminal it is, or calls it dumb, cannot move a cursor. Whoever sets NO_COLOR, to whatever, wants none. */
+/** The screen behind stderr; null if there is none, or if TERM says that it cannot move the cursor. */
 function detectScreen(write: Screen['write']): Screen | null {
   const { stderr, env, platform } = process;
   const isDumb = env.TERM === 'dumb' || (!env.TERM && platform !== 'win32');
@@ -38,19 +38,19 @@ function detectScreen(write: Screen['write']): Screen | null {
 
 const RESUME_DELAY_MS = 100;
 
-/** Before the process ends, by itself or by Ctrl-\, and around the sleep that Ctrl-Z sends it to. */
+/** Calls `leave` before the process exits, quits (Ctrl-\) or is suspended (Ctrl-Z), and `back` when it is resumed. */
 function onLeave(leave: () => void, back: () => void): () => void {
   const handleQuit = (): void => performDefault('SIGQUIT', handleQuit);
   const handleSuspend = (): void => {
     performDefault('SIGTSTP', handleSuspend);
-    // The clock stands still while we sleep. Where nobody could wake us, the system does not let us sleep at all.
+    // Timers stand still while we are suspended. Where no shell could resume us, the system does not suspend us at all.
     setTimeout(() => {
       if (isStopped) return;
       process.on('SIGTSTP', handleSuspend);
       back();
     }, RESUME_DELAY_MS);
   };
-  /** Does what the signal would have done without us. */
+  /** Does what the signal would have done without our listener. */
   const performDefault = (signal: NodeJS.Signals, listener: () => void): void => {
     leave();
     process.off(signal, listener);
@@ -75,13 +75,13 @@ function onSignals(signals: readonly NodeJS.Signals[], action: () => void): () =
   };
 }
 
-/** Whether the locale has more than ASCII in the one encoding that we write; Windows has no locale in its environment. */
+/** Whether the terminal shows UTF-8, judged by the locale; always on Windows, which has no locale in its environment. */
 export function supportsUnicode(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   return platform === 'win32' || /utf-?8/i.test(locale);
 }
 
-/** Each as wide as what it stands for, so that no column moves. */
+/** Each replacement is as wide as its symbol, so that no column moves. */
 const ASCII_REPLACEMENTS: Readonly<Record<string, string>> = {
   '─': '-',
   '—': '-',
@@ -93,6 +93,6 @@ const ASCII_REPLACEMENTS: Readonly<Record<string, string>> = {
 
 const REPLACEABLE_SYMBOLS = new RegExp(`[${Object.keys(ASCII_REPLACEMENTS).join('')}]`, 'g');
 
-/** Our own signs in ASCII; what others wrote stays as it is. */
+/** Replaces the symbols that Raymond itself prints; other text stays as it is. */
 export const replaceSymbolsWithAscii = (text: string): string =>
   text.replace(REPLACEABLE_SYMBOLS, (symbol) => ASCII_REPLACEMENTS[symbol] ?? symbol);

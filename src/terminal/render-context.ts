@@ -1,14 +1,14 @@
 import { type Colorizer, createColorizer } from '../events/text-style.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Where something is to be read. In a file or a pipe every line may be as long as it likes. */
+/** The width, colours and time for what is rendered. Columns are infinite in a file or a pipe. */
 export interface RenderContext {
   readonly columns: number;
   readonly colorize: Colorizer;
   readonly now: number;
 }
 
-/** The page behind stdout. */
+/** Creates the context for what is printed on stdout. */
 export function createRenderContext({ outIsScreen = false, screen }: Terminal): RenderContext {
   const isScreen = outIsScreen && screen !== null;
   return {

@@ -3,22 +3,22 @@ import type { Event } from '../core/event.ts';
 import { formatActivity, formatEvent } from '../events/format.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Shows a run to the user while it goes on. */
+/** Shows the user a run while it is running. */
 export interface Reporter {
   readonly observe: (event: Event) => void;
-  /** Left out where nobody wants to know what agents do at this moment. */
+  /** Shows what agents are doing; missing where that is not shown. */
   readonly watch?: (activity: Activity) => void;
-  /** Told what happened in earlier lives of a run that is taken up again; left out where it does not matter. */
+  /** Takes the earlier events of a run that is resumed; missing where they are not needed. */
   readonly loadPast?: (past: Promise<readonly Event[]>) => void;
-  /** A line of our own, such as a warning. */
+  /** Shows a line that is not from an event, such as a warning. */
   readonly warn: (line: string) => void;
-  /** The user has pressed Ctrl-C, so many times by now. */
+  /** Shows that Ctrl-C was pressed, for the nth time. */
   readonly interrupt: (times: number) => void;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   readonly close: () => void;
 }
 
-/** One plain line for each thing that happens. */
+/** Creates a reporter that prints a plain line for each event. */
 export function createPlainReporter(err: Terminal['err'], verbose: boolean): Reporter {
   const printLine = (line: string): void => err(`${line}\n`);
   return {
@@ -36,17 +36,17 @@ export function createPlainReporter(err: Terminal['err'], verbose: boolean): Rep
   };
 }
 
-/** The summary tells the end of a run, and who presses Ctrl-C is answered at once. */
+/** Whether an event is shown in another way: the summary shows the end, and `interrupt` a Ctrl-C. */
 export const isReportedElsewhere = (event: Event): boolean =>
   event.kind === 'run_ended' || (event.kind === 'run_stopping' && event.stop.kind === 'interrupted');
 
-/** Nothing but what the user must know, or has just asked for. */
+/** Creates a reporter that prints only warnings and the response to Ctrl-C. */
 export const createQuietReporter = (err: Terminal['err']): Reporter => ({
   ...createPlainReporter(err, false),
   observe: () => {},
 });
 
 const INTERRUPT_MESSAGES = [
-  'stopping: turns under way come to their end; press Ctrl-C again to end them now',
-  'ending the turns under way',
+  'stopping: running turns may finish; press Ctrl-C again to end them now',
+  'ending the running turns',
 ];

@@ -1,26 +1,27 @@
 import type { Run, RunStatus } from '../core/run.ts';
-import { formatCount, formatDollars, formatElapsed } from '../events/format.ts';
+import { formatCount, formatDollars, formatElapsed, formatSpending, quoteShellArgument } from '../events/format.ts';
 import { describeUnfinished, formatResumeCommand } from '../events/next-steps.ts';
 import type { RunTally, StateTally } from '../events/run-tally.ts';
 import { sanitizeLines } from '../events/sanitize.ts';
-import { type Colorizer, createColorizer, type TextStyle } from '../events/text-style.ts';
+import { type Colorizer, createColorizer } from '../events/text-style.ts';
 import { computeWorkMs } from '../events/work-time.ts';
+import { getStatusStyle } from './observed-status.ts';
 import { padToWidth, shorten, widthOf, wrapText } from './text-width.ts';
 
-/** Where a summary is to be read: null columns are as many as it takes. */
+/** What a summary needs to know of its reader; null columns are unlimited. */
 export interface SummaryOptions {
   readonly columns: number | null;
   readonly colour: boolean;
   readonly now: number;
-  /** The folder in which the run is known, if that is not the user's own. */
+  /** The folder in which the run can be resumed; null if that is the current one. */
   readonly otherFolder: string | null;
-  /** Where the debug files are, as the user would write it; null if there are none. */
+  /** The path of the debug files; null if there are none. */
   readonly debugFolder: string | null;
-  /** The agents whose trouble the reader knows already. */
+  /** The agents whose problem was the last thing that the user has read. */
   readonly alreadyReported: ReadonlySet<string>;
 }
 
-/** What a run came to: how long, how much, state by state; and if it did not end well, why and how to go on. */
+/** The summary of a run: time and cost, state by state; and if it is not completed, why and how to go on. */
 export function renderSummary(run: Run, tally: RunTally, summaryOptions: SummaryOptions): string {
   const columns = (summaryOptions.columns ?? Number.POSITIVE_INFINITY) - 1;
   const colorize = createColorizer(summaryOptions.colour);
@@ -35,7 +36,7 @@ export function renderSummary(run: Run, tally: RunTally, summaryOptions: Summary
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Why it did not end well and the command to go on; nothing if it did. `whole` says everything that is known. */
+/** Why a run is not completed, and the command to go on; nothing if it is. `showAll` shows messages with all their lines. */
 export function renderRunEnd(
   run: Run,
   summaryOptions: Omit<SummaryOptions, 'debugFolder'>,
@@ -49,23 +50,21 @@ export function renderRunEnd(
   const reasons = describeUnfinished({ ...run, agents }, summaryOptions.now).flatMap((reason) => {
     const [first = '', ...rest] = sanitizeLines(reason);
     return [
-      ...wrapText(first, columns).map((line) => colorize(STATUS_STYLES[run.status], line)),
+      ...wrapText(first, columns).map((line) => colorize(getStatusStyle(run.status), line)),
       ...(showAll ? rest : []),
     ];
   });
-  const cdPrefix = summaryOptions.otherFolder === null ? '' : `cd ${quotePath(summaryOptions.otherFolder)} && `;
+  const cdPrefix =
+    summaryOptions.otherFolder === null ? '' : `cd ${quoteShellArgument(summaryOptions.otherFolder)} && `;
   return [...reasons, ...formatLabelled('To go on:', colorize('bold', `${cdPrefix}${command}`), columns)];
 }
 
-/** What is there to be copied is not broken into lines, but gets one of its own where it does not fit beside its label. */
+/** A label and a text to be copied: the text is never wrapped, but gets its own line if it does not fit beside the label. */
 const formatLabelled = (label: string, text: string, columns: number): readonly string[] =>
   widthOf(`${label} ${text}`) <= columns ? [`${label} ${text}`] : [label, `  ${text}`];
 
-/** A path as a shell takes it. */
-const quotePath = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
-
 const STATUS_PHRASES: Record<RunStatus, string> = {
-  running: 'Still going on after',
+  running: 'Still running after',
   completed: 'Completed in',
   failed: 'Failed after',
   waiting: 'Waiting for a person after',
@@ -73,17 +72,6 @@ const STATUS_PHRASES: Record<RunStatus, string> = {
   budget_exceeded: 'Stopped by the budget after',
   iteration_limit: 'Stopped by a limit after',
   interrupted: 'Interrupted after',
-};
-
-const STATUS_STYLES: Record<RunStatus, TextStyle> = {
-  running: 'yellow',
-  completed: 'green',
-  failed: 'red',
-  waiting: 'yellow',
-  paused: 'yellow',
-  budget_exceeded: 'yellow',
-  iteration_limit: 'yellow',
-  interrupted: 'yellow',
 };
 
 function renderSummaryHeadline(
@@ -94,20 +82,19 @@ function renderSummaryHeadline(
 ): string {
   const { spentMicros, estimatedMicros } = ledger;
   const turns = tally.states.reduce((sum, state) => sum + state.turns, 0);
-  const budget = options.budgetMicros === null || spentMicros === 0 ? '' : ` of ${formatDollars(options.budgetMicros)}`;
-  const estimated = estimatedMicros === 0 ? '' : ` (${formatDollars(estimatedMicros)} estimated)`;
+  const budgetMicros = spentMicros === 0 ? null : options.budgetMicros;
   const figures = [
     ...(agents.length > 1 ? [formatCount(agents.length, 'agent')] : []),
     formatCount(turns, 'turn'),
-    `${formatDollars(spentMicros)}${budget}${estimated}`,
+    formatSpending(spentMicros, budgetMicros, estimatedMicros),
   ];
   const outcome = `${STATUS_PHRASES[status]} ${formatElapsed(computeWorkMs(tally.worked, now))}`;
-  return `${colorize(STATUS_STYLES[status], outcome)}: ${figures.join(', ')}.`;
+  return `${colorize(status === 'completed' ? 'green' : getStatusStyle(status), outcome)}: ${figures.join(', ')}.`;
 }
 
 const MAX_STATES = 15;
 
-/** A line for each state where there are several; of very many, those that took longest. */
+/** A row for each state if there are several; of very many, those that took longest. */
 function renderStateTable(states: readonly StateTally[], columns: number, colorize: Colorizer): readonly string[] {
   if (states.length < 2) return [];
   const longest = new Set(states.toSorted((a, b) => b.ms - a.ms).slice(0, MAX_STATES));
@@ -139,7 +126,7 @@ type StateColumn = readonly [
 
 const COLUMNS: readonly StateColumn[] = [
   ['visits', () => true, ({ visits }) => String(visits)],
-  // Only where some state took more than one turn a visit.
+  // Only if some visit took more than one turn.
   ['turns', (states) => states.some(({ visits, turns }) => visits !== turns), ({ turns }) => String(turns)],
   ['time', () => true, ({ ms }) => formatElapsed(ms)],
   [

@@ -8,11 +8,11 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
   readonly align?: 'right';
   readonly style?: (row: Row) => TextStyle | null;
-  /** Left out where there is no room for all columns. */
+  /** Whether it is left out where there is no room for all columns. */
   readonly spare?: boolean;
 }
 
-/** A column with all its cells, each as wide as the widest. */
+/** A column with the width of its widest cell. */
 interface MeasuredColumn<Row> extends Column<Row> {
   readonly width: number;
 }
@@ -20,8 +20,8 @@ interface MeasuredColumn<Row> extends Column<Row> {
 const GAP = '  ';
 
 /**
- * Rows in columns. Where they do not fit, those that are spare are left out; if that is not enough, each row takes several
- * lines. No cell is ever cut off: ids are there to be copied. `below` gives the lines that follow a row.
+ * Renders rows in columns. If they do not fit, spare columns are left out; if that is not enough, each row takes several
+ * lines. Cells are never shortened: ids are there to be copied. `renderBelow` gives the lines that follow a row.
  */
 export function renderTable<Row>(
   rows: readonly Row[],
@@ -52,7 +52,7 @@ const measureColumn = <Row>(rows: readonly Row[], column: Column<Row>): Measured
 const sumWidths = <Row>(columns: readonly MeasuredColumn<Row>[]): number =>
   columns.reduce((sum, { width }) => sum + width + GAP.length, -GAP.length);
 
-/** As many columns as there is room for in the first line, at least one, and the rest below it. */
+/** A row with as many columns as fit in the first line, at least one, and the rest below it. */
 function renderRowInLines<Row>(
   row: Row,
   columns: readonly MeasuredColumn<Row>[],

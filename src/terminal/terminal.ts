@@ -1,45 +1,58 @@
-/** What the command needs of the process it runs in. */
+/** What a command needs of the process it runs in. */
 export interface Terminal {
-  /** What was asked for: results, documents. */
+  /** Writes what was asked for, results and documents, to stdout. */
   readonly out: (text: string) => void;
-  /** Whether `out` is a screen and not a file or a program; not if this is left out. */
+  /** Whether `out` is a screen and not a file or a pipe; false if missing. */
   readonly outIsScreen?: boolean;
-  /** Why something could not be written to `out`, given once; null if all is well. Left out where nothing can go wrong. */
+  /** The code of the first error of `out`, returned once; null if there was none. Missing where there can be none. */
   readonly takeWriteError?: () => string | null;
-  /** Everything else: the story, and what went wrong. */
+  /** Writes everything else, progress and errors, to stderr. */
   readonly err: (text: string) => void;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The screen behind `err`; null if nobody sits in front of it. */
+  /** The screen behind `err`; null if it is a file or a pipe. */
   readonly screen: Screen | null;
-  /** Calls back at each Ctrl-C, until it is told to stop listening. */
+  /** Calls back at each Ctrl-C; returns a function that stops listening. */
   readonly onInterrupt: (action: () => void) => () => void;
 }
 
-/** How much there is to draw on. */
+/** The size of a screen, and whether it has colour. */
 export interface ScreenSize {
   readonly columns: number;
   readonly rows: number;
   readonly colour: boolean;
 }
 
-/** A terminal in which lines can be painted over. */
+/** A screen whose lines can be painted over. */
 export interface Screen {
   readonly write: (text: string) => void;
-  /** As it is now: a window may be resized at any time. */
+  /** The present size: a window may be resized at any time. */
   readonly size: () => { readonly columns: number; readonly rows: number };
   readonly colour: boolean;
-  /** Calls back when the size has changed, until it is told to stop. */
+  /** Calls back when the size has changed; returns a function that stops listening. */
   readonly onResize: (action: () => void) => () => void;
-  /** Calls `leave` before the process ends or is put to sleep, and `back` when it has woken; until it is told to stop. */
+  /** Calls `leave` before the process ends or is suspended, and `back` when it is resumed; returns what stops that. */
   readonly onLeave: (leave: () => void, back: () => void) => () => void;
 }
 
-/** Time as the painter needs it. What is to be done later must not keep the process alive. */
+/** Time for what is drawn on a screen. Its timers must not keep the process alive. */
 export interface LiveClock {
   readonly now: () => number;
-  /** Does it once, later, unless it is told not to. */
+  /** Calls once, later; returns a function that cancels it. */
   readonly after: (ms: number, action: () => void) => () => void;
-  /** Does it again and again, until it is told to stop. */
+  /** Calls again and again; returns a function that stops it. */
   readonly every: (ms: number, action: () => void) => () => void;
 }
+
+/** The clock of the system. */
+export const SYSTEM_LIVE_CLOCK: LiveClock = {
+  now: Date.now,
+  after(ms, action) {
+    const timer = setTimeout(action, ms).unref();
+    return () => clearTimeout(timer);
+  },
+  every(ms, action) {
+    const timer = setInterval(action, ms).unref();
+    return () => clearInterval(timer);
+  },
+};

@@ -1,10 +1,10 @@
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
-/** How many columns a text takes: wide characters take two, combining marks and colours none. */
+/** The number of columns that a text takes: wide characters take two, combining marks and colours none. */
 export const widthOf = (text: string): number => stringWidth(text);
 
-/** A text that is at most so wide. What is left out is marked with `…`: at the end, or where the end tells more, before it. */
+/** Shortens a text to a width, with `…` for what is left out: after its start, or before its end. */
 export function shorten(text: string, width: number, keep: 'start' | 'end' = 'start'): string {
   if (widthOf(text) <= width) return text;
   const characters = Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
@@ -20,13 +20,13 @@ export function shorten(text: string, width: number, keep: 'start' | 'end' = 'st
   return keep === 'end' ? `…${kept.reverse().join('').trimStart()}` : `${kept.join('').trimEnd()}…`;
 }
 
-/** A text filled up with spaces to be exactly so wide. */
+/** Pads a text with spaces to a width. */
 export function padToWidth(text: string, width: number, side: 'left' | 'right' = 'right'): string {
   const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
   return side === 'left' ? `${spaces}${text}` : `${text}${spaces}`;
 }
 
-/** A text in lines that are broken between words; what follows the first is indented. A path is never broken. */
+/** Breaks a text into lines between words and indents all but the first. A longer word, such as a path, stays whole. */
 export function wrapText(text: string, columns: number): readonly string[] {
   if (columns === Number.POSITIVE_INFINITY || widthOf(text) <= columns) return [text];
   const [first = '', ...rest] = wrapAnsi(text, Math.max(1, columns - INDENT.length)).split('\n');

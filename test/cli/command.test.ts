@@ -158,7 +158,7 @@ describe('the first Ctrl-C', () => {
       sent = true;
     });
     expect(second.code).toBe(130);
-    expect(second.err).toContain('ending the turns under way');
+    expect(second.err).toContain('ending the running turns');
     const first = await run(() => writeFileSync(join(home, 'go'), ''));
     expect(first.code).toBe(130);
     expect(first.err).toContain('[main] START.sh → NEXT.sh (goto)');

@@ -131,7 +131,7 @@ describe('raymond logs', () => {
     const told = plain((await room.raymond('logs')).out);
     expect(told.filter((line) => line.startsWith('  '))).toStrictEqual([
       '  options: --no-debug',
-      '  with --no-debug no files of turns are kept: what was asked, said and printed is not told',
+      '  with --no-debug no files of turns are kept: prompts, answers and output cannot be shown',
       '  START.sh → B.sh (goto) $0.00, TIME',
       '  B.sh → end (result) $0.00, TIME',
       '  result: r',

@@ -153,7 +153,7 @@ describe('the last words', () => {
     writeFileSync(join(cwd, '.raymond', 'runs', 'r1', 'owner.1'), JSON.stringify(facts));
     expect(partsOf((await raymond('status')).out).at(-1)).toStrictEqual([
       'Process 7 on far drives it: what it does cannot be seen from here.',
-      'If that process is no more: raymond resume r1 --take-over',
+      'If that process is gone: raymond resume r1 --take-over',
     ]);
   });
 });

@@ -84,7 +84,7 @@ describe('a run in another process', () => {
     expect(terminal.said().out).toBe('r1 goes on stopping by itself.\nTo end it now: raymond stop r1 --now\n');
     await vi.waitUntil(async () => (await room.raymond('list')).out.includes('stopping'), { timeout: 20_000 });
     expect((await room.raymond('status')).out).toContain(
-      'It is stopping: 1 turn (main in START.sh) comes to its end.\nTo end it now: raymond stop r1 --now\n',
+      'It is stopping: 1 turn (main in START.sh) is finishing.\nTo end it now: raymond stop r1 --now\n',
     );
     go(room);
     expect(await room.owner.exited).toBe(3);

@@ -74,8 +74,8 @@ test('side by side, every line is labelled with its agent', () => {
 });
 
 test.each([
-  [true, '  its files are gone: what was asked, said and printed is not told'],
-  [false, '  with --no-debug no files of turns are kept: what was asked, said and printed is not told'],
+  [true, '  its files are gone: prompts, answers and output cannot be shown'],
+  [false, '  with --no-debug no files of turns are kept: prompts, answers and output cannot be shown'],
 ])('without the files of turns, that is said once and results are told (debug: %s)', (debug, why) => {
   const stage = new Stage({ files: ['START.sh', 'B.sh', 'C.sh'] }, { debug });
   stage.plays('<call return="C">B</call>', '<result>from B</result>', '<result>all\nof it</result>');
@@ -168,7 +168,7 @@ describe('what a turn left behind', () => {
       '      …',
       '  > Bash npm i',
       '      ! not permitted',
-      '  ! the API failed (overloaded) and is asked again: retry 2',
+      '  ! the API failed (overloaded): retry 2',
     ]);
   });
 

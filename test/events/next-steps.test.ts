@@ -49,9 +49,9 @@ describe('what a run waits for', () => {
       [RUNNING, RUNNING],
       { stop: { kind: 'stopped' } },
       'stopping',
-      'It is stopping: 2 turns (main in START.md, main_w1 in START.md) come to their end.',
+      'It is stopping: 2 turns (main in START.md, main_w1 in START.md) are finishing.',
     ],
-    ['very many of them', Array(4).fill(RUNNING), {}, 'stopping', 'It is stopping: 4 turns come to their end.'],
+    ['very many of them', Array(4).fill(RUNNING), {}, 'stopping', 'It is stopping: 4 turns are finishing.'],
     ['only its own end', [READY], {}, 'stopping', 'It is stopping.'],
     ['somebody to take it up', [READY], {}, 'crashed', 'Its process 7 is gone.'],
     [

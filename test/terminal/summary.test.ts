@@ -97,7 +97,7 @@ describe('a run that did not end well', () => {
     [
       'its budget is used up',
       () => new Stage(FILES, { budgetMicros: usdToMicros(5) }).plays({ text: '<result>r</result>', cost: usd(5.12) }),
-      ['The budget of $5.00 is used up: $5.12 are spent.', 'To go on: raymond resume run-1 --budget 10'],
+      ['The budget of $5.00 is used up: $5.12 spent.', 'To go on: raymond resume run-1 --budget 10'],
     ],
     [
       'the limit of iterations is reached',

@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXIT, errorCodeOf } from '../../errors.ts';
+import { quoteShellArgument } from '../../events/format.ts';
 import { resolvePackageFile } from '../../package-files.ts';
 import { runWorkflow } from '../../runtime/start.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -8,7 +9,7 @@ import { wrapText } from '../../terminal/text-width.ts';
 import type { CommandHandler } from '../command.ts';
 import { createFolderWithParents, describeFolderContent, describeWriteError } from '../new-folder.ts';
 import { runAndReport } from '../run-and-report.ts';
-import { findRaymondCommand, quoteShellArgument } from '../shell-command.ts';
+import { findRaymondCommand } from '../shell-command.ts';
 import { usageError } from '../usage-error.ts';
 
 const TASK = 'a command that turns numbers into Roman numerals';

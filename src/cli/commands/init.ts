@@ -1,10 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXIT, errorCodeOf } from '../../errors.ts';
+import { quoteShellArgument } from '../../events/format.ts';
 import type { CommandHandler } from '../command.ts';
 import { chooseSchemas, FIRST_WORKFLOW } from '../first-workflow.ts';
 import { createFolderWithParents, describeFolderContent, describeWriteError } from '../new-folder.ts';
-import { findRaymondCommand, quoteShellArgument } from '../shell-command.ts';
+import { findRaymondCommand } from '../shell-command.ts';
 import { usageError } from '../usage-error.ts';
 
 type Files = Readonly<Record<string, string>>;

@@ -1,7 +1,8 @@
 import type { RaymondError } from '../../errors.ts';
+import { formatAge } from '../../events/format.ts';
 import { listRuns, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
 import { resumeRun } from '../../runtime/resume.ts';
-import { formatAge, formatObservedStatus } from '../../terminal/observed-status.ts';
+import { formatObservedStatus } from '../../terminal/observed-status.ts';
 import { renderTable } from '../../terminal/table.ts';
 import type { CommandHandler } from '../command.ts';
 import { runAndReport } from '../run-and-report.ts';

@@ -1,10 +1,17 @@
-import { formatDollars, formatDuration, formatLocalTime } from '../../events/format.ts';
+import {
+  formatAge,
+  formatDollars,
+  formatDuration,
+  formatLocalTime,
+  formatSpending,
+  formatTimeOfDay,
+} from '../../events/format.ts';
 import { describeNextSteps } from '../../events/next-steps.ts';
 import { findWorkEndMs } from '../../events/run-document.ts';
 import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import type { StatusReport } from '../../runtime/status.ts';
-import { formatAge, formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
+import { formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import { padToWidth, wrapText } from '../../terminal/text-width.ts';
@@ -34,14 +41,12 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
   const { run, history } = report;
   const { options, ledger, workflow, startedAt, name } = run;
   const worked = computeWorkMs(history.worked, findWorkEndMs(report, history, context.now));
-  const budget = options.budgetMicros === null ? '' : ` of ${formatDollars(options.budgetMicros)}`;
-  const estimate = ledger.estimatedMicros === 0 ? '' : ` (${formatDollars(ledger.estimatedMicros)} estimated)`;
   const facts: readonly Fact[] = [
     ...(name === workflow.name ? [] : [['name', sanitizeLine(name)] as const]),
     ['workflow', sanitizeLine(workflow.path)],
     ['started', `${formatLocalTime(startedAt)}, ${formatAge(startedAt, context.now)} ago`],
     ['at work', formatDuration(worked)],
-    ['cost', `${formatDollars(ledger.spentMicros)}${budget}${estimate}`],
+    ['cost', formatSpending(ledger.spentMicros, options.budgetMicros, ledger.estimatedMicros)],
     ...(options.maxIterations === null
       ? []
       : [['states', `${run.iterations} of ${options.maxIterations} entered`] as const]),
@@ -60,7 +65,7 @@ function renderTransitionTable({ history }: StatusReport, context: RenderContext
   if (transitions.length === 0) return [];
   const hasCosts = transitions.some(({ costMicros }) => costMicros > 0);
   const columns: readonly Column<RecentTransition>[] = [
-    { title: 'TIME', cell: ({ at }) => formatTransitionTime(at, context.now), style: () => 'dim', spare: true },
+    { title: 'TIME', cell: ({ at }) => formatTimeOfDay(at, context.now), style: () => 'dim', spare: true },
     { title: 'AGENT', cell: ({ agent }) => agent },
     { title: 'LATEST TRANSITIONS', cell: ({ state, to, tag }) => `${state} → ${to ?? 'end'} (${tag})` },
     ...(hasCosts ? [{ title: 'COST', cell: formatTransitionCost, align: 'right', spare: true } as const] : []),
@@ -69,12 +74,6 @@ function renderTransitionTable({ history }: StatusReport, context: RenderContext
 }
 
 const formatTransitionCost = ({ costMicros }: RecentTransition): string => formatDollars(costMicros);
-
-/** The time of day, with its date if that is not today. */
-function formatTransitionTime(at: number, now: number): string {
-  const [day, time = ''] = formatLocalTime(at).split(' ');
-  return formatLocalTime(now).startsWith(`${day} `) ? time : `${day} ${time}`;
-}
 
 function renderNextSteps(report: StatusReport, context: RenderContext): readonly string[] {
   const { waitsFor, commands } = describeNextSteps(report, context.now);

@@ -1,6 +1,6 @@
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { createColorizer } from '../../events/text-style.ts';
-import type { LiveClock, Screen } from '../../terminal/terminal.ts';
+import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../../terminal/terminal.ts';
 import { shorten } from '../../terminal/text-width.ts';
 import type { TestCase } from '../../testing/suite.ts';
 
@@ -20,7 +20,7 @@ const CLEAR_LINE = '\r\u001b[K';
 export function createTestProgressLine(
   screen: Screen,
   testCases: readonly TestCase[],
-  clock: Pick<LiveClock, 'now' | 'every'> = SYSTEM_CLOCK,
+  clock: Pick<LiveClock, 'now' | 'every'> = SYSTEM_LIVE_CLOCK,
 ): TestProgressLine {
   const startedAt = new Map<TestCase, number>();
   let finishedCount = 0;
@@ -51,11 +51,3 @@ export function createTestProgressLine(
     },
   };
 }
-
-const SYSTEM_CLOCK: Pick<LiveClock, 'now' | 'every'> = {
-  now: Date.now,
-  every(ms, action) {
-    const timer = setInterval(action, ms).unref();
-    return () => clearInterval(timer);
-  },
-};

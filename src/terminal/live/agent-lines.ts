@@ -6,14 +6,14 @@ import type { Colorizer, TextStyle } from '../../events/text-style.ts';
 import { padToWidth, shorten, widthOf } from '../text-width.ts';
 import type { AgentView } from './view.ts';
 
-/** What agents are drawn with. */
+/** The time, width and colours of one frame. */
 export interface LiveContext {
   readonly now: number;
   readonly columns: number;
   readonly colorize: Colorizer;
 }
 
-/** One line for each agent: who, where, what it is doing, for how long, for how much. */
+/** A line for each agent: its id, its state, what it is doing, for how long, at what cost. */
 export function renderAgentLines(agents: readonly AgentView[], context: LiveContext): readonly string[] {
   const labelled = agents.map((agent) => {
     const { id, state } = agent;
@@ -23,7 +23,7 @@ export function renderAgentLines(agents: readonly AgentView[], context: LiveCont
   return labelled.map((agent) => renderAgentLine(agent, widths, context));
 }
 
-/** An agent and what its state is called here. */
+/** An agent with the name that is shown for its state. */
 interface LabelledAgent extends AgentView {
   readonly label: string;
 }
@@ -36,10 +36,10 @@ interface ColumnWidths {
   readonly cost: number;
 }
 
-/** Names are shortened before there is less room than this to say what an agent does. */
+/** Names are shortened before the column of what an agent is doing gets narrower than this. */
 const MIN_DOING_COLUMNS = 10;
 
-/** How wide each column is: what is being done gets all that the others leave. */
+/** The width of each column: what an agent is doing gets all that the others leave. */
 function computeWidths(agents: readonly LabelledAgent[], { columns, now }: LiveContext): ColumnWidths {
   const widest = (cell: (agent: LabelledAgent) => string): number =>
     Math.max(0, ...agents.map((one) => widthOf(cell(one))));
@@ -49,13 +49,13 @@ function computeWidths(agents: readonly LabelledAgent[], { columns, now }: LiveC
   const room = Math.max(0, columns - 2 - time - cost - gaps * getColumnGap(columns).length);
   const preferred = { id: widest(({ id }) => id), state: widest(({ label }) => label) };
   const names = Math.max(0, room - Math.max(MIN_DOING_COLUMNS, Math.floor(room * 0.4)));
-  // Who needs less than half leaves the rest to the other.
+  // Each gets half, and what the other does not need of its half.
   const id = Math.min(preferred.id, Math.max(Math.ceil(names / 2), names - preferred.state));
   const state = Math.min(preferred.state, names - id);
   return { id, state, doing: room - id - state, time, cost };
 }
 
-/** Columns stand further apart where there is room. */
+/** The gap between columns: wider where there is room. */
 const getColumnGap = (columns: number): string => (isNarrow(columns) ? ' ' : '  ');
 
 const isNarrow = (columns: number): boolean => columns < 60;
@@ -75,7 +75,7 @@ function renderAgentLine(agent: LabelledAgent, widths: ColumnWidths, { now, colu
 
 const SPINNER = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 
-/** A sign that moves once a second while something goes on. */
+/** The sign before an agent: a spinner that moves once a second while its turn runs. */
 function getPhaseMark({ phase }: AgentView, now: number): { readonly sign: string; readonly style: TextStyle } {
   if (phase === 'running') return { sign: SPINNER[Math.floor(now / 1000) % SPINNER.length] ?? '', style: 'cyan' };
   return phase === 'sleeping' ? { sign: '~', style: 'yellow' } : { sign: '·', style: 'dim' };
@@ -86,7 +86,7 @@ const formatTurnTime = ({ since }: AgentView, now: number): string =>
 
 const formatCost = ({ costMicros }: AgentView): string => (costMicros === 0 ? '' : formatDollars(costMicros));
 
-/** Enough to fill any screen. */
+/** More than fits on any screen. */
 const MAX_SHOWN_CHARS = 500;
 
 function formatDoing({ phase, state, doing, wait }: AgentView, now: number, width: number): string {
@@ -108,7 +108,7 @@ function formatToolUse({ tool, detail }: Extract<Doing, { kind: 'uses' }>, width
   );
 }
 
-/** The end of a path tells more than its beginning, and the beginning of a file's name more than its end. */
+/** Keeps the end of a path, or if not even the file's name fits, the beginning of that name. */
 function shortenPath(path: string, width: number): string {
   const file = path.slice(path.lastIndexOf('/') + 1);
   return widthOf(file) + 2 <= width ? shorten(path, width, 'end') : file;

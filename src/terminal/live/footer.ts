@@ -1,16 +1,16 @@
 import type { StopReason } from '../../core/run.ts';
-import { formatClock, formatCount, formatDollars, formatDuration } from '../../events/format.ts';
+import { formatClock, formatCount, formatDuration, formatSpending } from '../../events/format.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import { wrapText } from '../text-width.ts';
 import type { LiveContext } from './agent-lines.ts';
 import type { AgentView, LiveView } from './view.ts';
 
-/** What stands under the agents: time, money and heads; what everybody waits for; how a stop is getting on. */
+/** The lines below the agents: time, cost and counts; what agents wait for; how far a stop has come. */
 export function renderFooter(view: LiveView, { now, columns, colorize }: LiveContext): readonly string[] {
   const agents = [...view.agents.values()];
   const figures = [
     `${formatDuration(computeWorkMs(view.worked, now))} `,
-    `${formatSpent(view)} `,
+    `${formatSpending(view.spentMicros, view.budgetMicros)} `,
     ...formatAgentCounts(agents, view.ended),
   ];
   const unbroken = figures.map((figure) => figure.replaceAll(' ', NO_BREAK)).join(' ');
@@ -24,12 +24,7 @@ export function renderFooter(view: LiveView, { now, columns, colorize }: LiveCon
 
 const NO_BREAK = '\u00a0';
 
-const formatSpent = ({ spentMicros, budgetMicros }: LiveView): string =>
-  budgetMicros === null
-    ? formatDollars(spentMicros)
-    : `${formatDollars(spentMicros)} of ${formatDollars(budgetMicros)}`;
-
-/** `3 live (1 waiting),` `2 ended,` `1 failed`. */
+/** `3 live (1 waiting),` `2 ended,` `1 failed`: parts between which a line may be broken. */
 function formatAgentCounts(agents: readonly AgentView[], ended: number): readonly string[] {
   const count = (...phases: AgentView['phase'][]): number =>
     agents.filter(({ phase }) => phases.includes(phase)).length;
@@ -45,7 +40,7 @@ function formatAgentCounts(agents: readonly AgentView[], ended: number): readonl
   return all.map((part, index) => (index < others.length ? `${part},` : part));
 }
 
-/** The reason that holds most agents up, and how long it still will. */
+/** What agents wait for, and for how long still; null if it is not worth a line. */
 function formatWaiting(agents: readonly AgentView[], now: number): string | null {
   const waits = agents.flatMap(({ wait }) => wait ?? []);
   const limits = waits.filter(({ why }) => why === 'usage_limit').map(({ untilMs }) => untilMs);
@@ -65,7 +60,7 @@ const STOP_PHRASES: Record<StopReason['kind'], string> = {
   interrupted: 'interrupted',
 };
 
-/** After a stop: what is still waited for, and what another Ctrl-C would do. */
+/** After a stop: what it still waits for, and what another Ctrl-C would do. */
 function formatStopping({ stop, interrupts }: LiveView, agents: readonly AgentView[]): string | null {
   const turns = formatCount(agents.filter(({ phase }) => phase === 'running').length, 'turn');
   if (interrupts > 1) return `ending ${turns}`;

@@ -3,21 +3,21 @@ import type { Event } from '../../core/event.ts';
 import { formatActivity, formatEvent } from '../../events/format.ts';
 import { createColorizer, type TextStyle } from '../../events/text-style.ts';
 import { isReportedElsewhere, type Reporter } from '../reporter.ts';
-import type { LiveClock, Screen } from '../terminal.ts';
+import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../terminal.ts';
 import { wrapText } from '../text-width.ts';
 import { Painter } from './painter.ts';
 import { formatWindowTitle, renderLiveView } from './render.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW } from './view.ts';
 
-/** What goes on at the bottom of the screen, and what has happened above it. */
-export function createLiveReporter(screen: Screen, verbose: boolean, clock: LiveClock = SYSTEM_CLOCK): Reporter {
+/** Creates a reporter with a live block at the bottom of the screen, and finished lines that scroll away above it. */
+export function createLiveReporter(screen: Screen, verbose: boolean, clock: LiveClock = SYSTEM_LIVE_CLOCK): Reporter {
   const colorize = createColorizer(screen.colour);
   let view = EMPTY_VIEW;
   let interrupts = 0;
-  /** What is not in the view yet: it is made once a frame. Of what agents do, only the latest counts. */
+  /** What is not in the view yet, which is updated once a frame. Of an agent's activities only the latest counts. */
   let pendingEvents: Event[] = [];
   const latestActivities = new Map<string, Activity>();
-  /** Whether the past is still being read, without which the news make no sense. */
+  /** Whether earlier events are still being read: later ones mean nothing without them. */
   let isLoadingPast = false;
   const painter = new Painter(screen, clock, (now, size) => {
     if (!isLoadingPast) {
@@ -62,7 +62,7 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
   };
 }
 
-/** What the block shows as long as it matters. */
+/** The events that the block shows for as long as they matter. */
 const SHOWN_IN_BLOCK: ReadonlySet<Event['kind']> = new Set(['turn_started', 'agent_started']);
 
 const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle | undefined>> = {
@@ -73,18 +73,6 @@ const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle | undefined>> = {
   transition: undefined,
 };
 
-/** Whatever is neither plain progress nor a failure is a warning. */
+/** The style of an event's line: everything that is neither progress nor a failure is a warning. */
 const getEventStyle = ({ kind }: Event): TextStyle | undefined =>
   kind in EVENT_STYLES ? EVENT_STYLES[kind] : 'yellow';
-
-const SYSTEM_CLOCK: LiveClock = {
-  now: Date.now,
-  after(ms, action) {
-    const timer = setTimeout(action, ms).unref();
-    return () => clearTimeout(timer);
-  },
-  every(ms, action) {
-    const timer = setInterval(action, ms).unref();
-    return () => clearInterval(timer);
-  },
-};

@@ -1,7 +1,7 @@
 import type { LiveClock, Screen, ScreenSize } from '../terminal.ts';
 import { widthOf } from '../text-width.ts';
 
-/** What is to be seen at this moment. */
+/** The lines to show, and the title of the window. */
 export interface LiveBlock {
   readonly lines: readonly string[];
   readonly title: string;
@@ -17,17 +17,17 @@ const ROWS_BELOW = 2;
 const REPAINT_DELAY_MS = 80;
 const TICK_MS = 1_000;
 
-/** A picture on a screen that was so large. */
+/** A block that is shown, and the size that the screen had then. */
 interface ShownBlock extends LiveBlock {
   readonly columns: number;
   readonly rows: number;
 }
 
 /**
- * Keeps a block of lines at the bottom of a terminal and lets finished lines scroll away above it. Each frame is one
- * write that paints over the last, so that nothing flickers. Between frames the cursor rests on the row below the block,
- * where whoever comes after us may write, and one more row is free below it: what the user types meanwhile, a line feed
- * included, moves nothing and is gone with the next frame.
+ * Keeps a block of lines at the bottom of a screen and lets finished lines scroll away above it. Each frame is one write
+ * that paints over the last, so that nothing flickers. Between frames the cursor is on the row below the block, where
+ * other programs may write, and one more row is free below it: what the user types meanwhile, even a line feed, moves
+ * nothing and is gone with the next frame.
  */
 export class Painter {
   private readonly screen: Screen;
@@ -36,7 +36,7 @@ export class Painter {
   private readonly stopListening: readonly (() => void)[];
   private cancelRepaint: (() => void) | undefined;
   private finishedLines: string[] = [];
-  /** What is on the screen now; undefined as long as the screen is as we found it. */
+  /** What is on the screen now; undefined before the first frame and after the last. */
   private shown: ShownBlock | undefined;
   private closed = false;
 
@@ -60,13 +60,13 @@ export class Painter {
     this.scheduleRepaint();
   }
 
-  /** Something has changed: a new frame is due. Many changes make one frame. */
+  /** Schedules a frame, because something has changed. Many changes make one frame. */
   scheduleRepaint(): void {
     if (this.closed) return;
     this.cancelRepaint ??= this.clock.after(REPAINT_DELAY_MS, () => this.paint());
   }
 
-  /** Takes the block away and gives the terminal back as it was. */
+  /** Removes the block and restores the screen. */
   close(): void {
     if (this.closed) return;
     this.stop();
@@ -93,7 +93,7 @@ export class Painter {
     this.shown = { ...drawn, columns, rows };
   }
 
-  /** The process ends, or sleeps, and somebody else writes from here on: the block is left standing. */
+  /** Leaves the block standing, because the process ends or is suspended and others write from here on. */
   private leave(): void {
     if (this.closed || this.shown === undefined) return;
     this.write(`${this.toCursor()}${this.takeFinished()}${RESTORE_TITLE}`);
@@ -108,20 +108,20 @@ export class Painter {
     return same && title === shown.title && columns === shown.columns;
   }
 
-  /** Back to where the block begins. */
+  /** Moves the cursor to where the block begins. */
   private toTop(): string {
     const above = this.rowsOf(this.shown?.lines ?? []);
     return above === 0 ? this.toCursor() : `${this.toCursor()}${ESC}[${above}A`;
   }
 
-  /** Back to where we left the cursor; in a window of another size only the terminal knows where that is. */
+  /** Moves the cursor to where we left it; after a resize only the terminal knows where that is. */
   private toCursor(): string {
     const { columns, rows } = this.screen.size();
     const isSame = this.shown?.columns === columns && this.shown.rows === rows;
     return isSame ? `${RESTORE_CURSOR}\r` : '\r';
   }
 
-  /** The block taken away, row by row: tmux keeps in its history what is cleared all at once. */
+  /** Erases the block row by row: tmux would keep in its history what is cleared all at once. */
   private eraseBlock(): string {
     if (this.shown === undefined) return '';
     if (this.shown.lines.length === 0) return this.toCursor();
@@ -129,7 +129,7 @@ export class Painter {
     return `${this.toTop()}${Array(rows).fill(CLEAR_LINE).join(`${ESC}[B`)}${ESC}[${rows - 1}A`;
   }
 
-  /** How many rows lines take up now: a window that has become narrower has broken them in two. */
+  /** The number of rows that lines take now: a window that has become narrower has wrapped them. */
   private rowsOf(lines: readonly string[]): number {
     const { columns } = this.screen.size();
     return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);

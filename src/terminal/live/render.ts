@@ -9,7 +9,7 @@ import type { AgentView, LiveView } from './view.ts';
 
 /** The live block for a screen of this size: never more lines than it has rows, and none as wide as the screen. */
 export function renderLiveView(view: LiveView, now: number, { columns, rows, colour }: ScreenSize): readonly string[] {
-  if (view.worked.life === null) return [];
+  if (view.worked.period === null) return [];
   // A full line would leave the cursor between two rows.
   const context: LiveContext = { now, columns: Math.max(1, columns - 1), colorize: createColorizer(colour) };
   const footer = renderFooter(view, context);
@@ -21,7 +21,7 @@ export function renderLiveView(view: LiveView, now: number, { columns, rows, col
     .map((line) => (widthOf(line) > context.columns ? shorten(sanitizeLine(line), context.columns) : line));
 }
 
-/** What the title of the window says; nothing before the run has begun. */
+/** The title of the window; empty before the run has started. */
 export function formatWindowTitle(view: LiveView, now: number): string {
   if (view.name === '') return '';
   const live = listShownAgents(view);
@@ -42,11 +42,11 @@ const FEW_ROWS = 8;
 const ROWS_FOR_HISTORY = 6;
 const PHASE_RANKS: readonly AgentView['phase'][] = ['running', 'sleeping', 'ready'];
 
-/** The agents that go on. Once the run stops, only those whose turn comes to its end. */
+/** The agents that go on; once the run stops, only those whose turn still runs. */
 const listShownAgents = ({ agents, stop }: LiveView): readonly AgentView[] =>
   [...agents.values()].filter(({ phase }) => (stop === null ? PHASE_RANKS.includes(phase) : phase === 'running'));
 
-/** All agents in the order of their birth, or if they are too many, as many as there is room for, the busy ones first. */
+/** All agents in the order of their start, or if they are too many, as many as fit, the busy ones first. */
 function renderAgents(live: readonly AgentView[], room: number, context: LiveContext): readonly string[] {
   if (live.length <= room) return renderAgentLines(live, context);
   if (room === 0) return [];
@@ -62,7 +62,7 @@ function formatHiddenAgents(rest: readonly AgentView[]): string {
   return `… ${rest.length} more: ${parts.filter((part) => part !== '').join(', ')}`;
 }
 
-/** A line between what has happened and what goes on, with the name of the run. */
+/** The line above the block, with the name of the run. */
 function renderRule({ run, name }: LiveView, { columns, colorize }: LiveContext): string {
   const label = shorten(sanitizeLine(run || name), Math.max(0, columns - 6));
   return colorize('dim', `── ${label} ${'─'.repeat(Math.max(0, columns - widthOf(label) - 4))}`);

@@ -9,23 +9,23 @@ export interface AgentView {
   readonly id: string;
   readonly state: string;
   readonly phase: Phase['kind'];
-  /** When its turn began, and the last that was seen of it; null outside of turns. */
+  /** When its turn started, and its latest activity; null between turns. */
   readonly since: number | null;
   readonly doing: Doing | null;
-  /** What it waits for while it sleeps. */
+  /** What it waits for while it sleeps; null otherwise. */
   readonly wait: { readonly why: 'retry' | 'usage_limit'; readonly untilMs: number; readonly message: string } | null;
   readonly costMicros: number;
 }
 
-/** A run as the live view shows it: all that is known of it from its events and activities. */
+/** A run as the live view shows it, built from its events and activities. */
 export interface LiveView {
-  /** What the title calls it; empty before the run has begun. */
+  /** Its name in the title; empty before the run has started. */
   readonly name: string;
   readonly run: string;
   readonly worked: WorkTime;
   readonly budgetMicros: number | null;
   readonly spentMicros: number;
-  /** In the order of their birth. Those that ended with a result are only counted. */
+  /** In the order of their start, without those that ended with a result, which are only counted. */
   readonly agents: ReadonlyMap<string, AgentView>;
   readonly ended: number;
   readonly stop: StopReason | null;
@@ -33,6 +33,7 @@ export interface LiveView {
   readonly interrupts: number;
 }
 
+/** The view before the first event. */
 export const EMPTY_VIEW: LiveView = {
   name: '',
   run: '',
@@ -45,7 +46,7 @@ export const EMPTY_VIEW: LiveView = {
   interrupts: 0,
 };
 
-/** The view once all this has happened, in order. */
+/** The view after these events, in order. */
 export function applyEvents(view: LiveView, events: Iterable<Event>): LiveView {
   const agents = new Map(view.agents);
   let next = view;
@@ -59,7 +60,7 @@ export function applyEvents(view: LiveView, events: Iterable<Event>): LiveView {
   return { ...next, agents };
 }
 
-/** The view once all this was seen, in order. What belongs to a turn that is over comes too late. */
+/** The view after these activities, in order. Those of a turn that is over come too late and are ignored. */
 export function applyActivities(view: LiveView, activities: Iterable<Activity>): LiveView {
   const agents = new Map(view.agents);
   for (const { agent: id, at, doing } of activities) {
@@ -95,7 +96,7 @@ const applyRunStart = (view: LiveView, { options }: RunStarted | RunResumed): Li
 
 type AgentEvent = Extract<Event, { readonly agent: string }>;
 
-/** These change nothing that is shown of an agent, and may come when it is long gone. */
+/** The events that change nothing that is shown of an agent, and may come when it has ended. */
 const IGNORED_KINDS: ReadonlySet<Event['kind']> = new Set(['warning', 'reminded', 'session_lost']);
 
 const PHASES_BY_EVENT: Partial<Record<Event['kind'], Phase['kind']>> = {
