@@ -7,10 +7,9 @@ interface AgentPosition {
   readonly activity: string;
 }
 
-/** More would not be read. */
 const MAX_LINES = 10;
 
-/** Where the agents of a run stood when it was ended from outside, a line for each that had not come to its end. */
+/** Describes where the unfinished agents of a run stood when it was stopped, one line per agent. */
 export function describeAgentPositions(events: readonly Event[]): readonly string[] {
   const agents = new Map<string, AgentPosition>();
   for (const event of events) {
@@ -27,7 +26,7 @@ export function describeAgentPositions(events: readonly Event[]): readonly strin
   return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more`] : lines;
 }
 
-/** What became of a turn because the run was ended says nothing about where it stood. */
+/** Such events follow from the stop itself, so they do not tell where an agent stood before it. */
 const isCausedByStop = (event: Event): boolean =>
   (event.kind === 'turn_ended' && (event.failure === 'stopped' || event.failure === 'interrupted')) ||
   (event.kind === 'agent_paused' && event.why === 'interrupted');

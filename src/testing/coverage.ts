@@ -1,37 +1,35 @@
 import { type PolicyEntry, permits } from '../core/policy.ts';
-import { DEFAULT_OPTIONS } from '../core/run.ts';
 import type { Scope } from '../core/state-names.ts';
 import { type TransitionCount, TransitionCounter } from '../drawing/transition-counter.ts';
 import type { StateTally } from '../events/run-tally.ts';
-import { buildGraph } from '../graph/build.ts';
 import { collectTransitions, type Edge, type EdgeTarget, type Graph } from '../graph/graph.ts';
-import type { WorkflowSource } from '../graph/workflow-source.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { readWorkflowSource } from '../workflow/workflow-source.ts';
 import type { TestRun } from './run-scenario.ts';
 import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
+import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
 
-/** Something that a workflow has, and how often the scenarios made use of it. */
+/** A part of a workflow, and how often the tests made use of it. */
 export interface CoverageItem {
-  /** The state that it is, or is a part of. */
+  /** The file of the state. */
   readonly file: string;
-  /** Where it stands there; 0 for the file as a whole. */
+  /** The line in that file; 0 for the file as a whole. */
   readonly line: number;
-  /** What it is: `goto CHECK.sh`. */
+  /** Its name in reports, such as `goto CHECK.sh`. */
   readonly label: string;
   readonly times: number;
 }
 
+/** The parts of a workflow that are counted. */
 export const COVERAGE_KINDS = ['states', 'transitions', 'entries'] as const;
 
-/** Which states, transitions and policy entries of a workflow some scenarios took. */
+/** The states, transitions and policy entries of a workflow, each with how often tests took it. */
 export interface Coverage extends Readonly<Record<(typeof COVERAGE_KINDS)[number], readonly CoverageItem[]>> {
   readonly workflow: Workflow;
-  /** In the words of the pictures that are drawn of runs. */
+  /** The same as counts of states and arrows, for drawings. */
   readonly traffic: { readonly states: readonly StateTally[]; readonly transitionCounts: readonly TransitionCount[] };
 }
 
-/** Gathers what scenarios took, workflow by workflow. */
+/** Collects the events of test runs and computes the coverage of each workflow. */
 export class CoverageCollector {
   private readonly byWorkflow = new Map<
     Workflow,
@@ -43,7 +41,7 @@ export class CoverageCollector {
     const { counter, takenTags } = this.byWorkflow.get(workflow) ?? { counter: new TransitionCounter(), takenTags: [] };
     this.byWorkflow.set(workflow, { counter, takenTags });
     this.runCount += 1;
-    // The agents of each scenario are others, though they go by the same names.
+    // Agents of different tests have the same ids; the counter must not take them for one.
     for (const event of events) {
       if (!('agent' in event)) counter.tell(event);
       else if (event.kind !== 'agent_started') counter.tell({ ...event, agent: this.uniqueAgentId(event.agent) });
@@ -55,14 +53,13 @@ export class CoverageCollector {
     takenTags.push(...collectTakenTags(events));
   }
 
-  /** What they come to, in the order of the workflows' paths: which was played first is chance. */
+  /** The coverage of all workflows, by path: tests run in parallel, so their order is chance. */
   async collect(): Promise<readonly Coverage[]> {
     return Promise.all(
       [...this.byWorkflow].toSorted(compareWorkflowPaths).map(async ([workflow, { counter, takenTags }]) => {
         const { states, transitionCounts } = counter;
-        const circumstances = { platform: workflow.platform, resetStack: DEFAULT_OPTIONS.resetStack, variables: [] };
-        const { source } = await readWorkflowSource(workflow.path, circumstances);
-        return { workflow, ...collectItems(source, states, takenTags), traffic: { states, transitionCounts } };
+        const items = collectItems(await readWorkflowFacts(workflow), states, takenTags);
+        return { workflow, ...items, traffic: { states, transitionCounts } };
       }),
     );
   }
@@ -75,22 +72,22 @@ export class CoverageCollector {
 const compareWorkflowPaths = ([a]: readonly [Workflow, unknown], [b]: readonly [Workflow, unknown]): number =>
   a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
 
-/** How much of it was taken, in percent; all of it if there is nothing. */
+/** The percentage of items that were taken; 100 if there are none. */
 export function coveredPercent(items: readonly CoverageItem[]): number {
   const taken = items.filter(({ times }) => times > 0).length;
   return items.length === 0 ? 100 : (100 * taken) / items.length;
 }
 
-/** All that some workflows have. */
+/** All items of several workflows. */
 export const allCoverageItems = (coverages: readonly Coverage[]): readonly CoverageItem[] =>
   coverages.flatMap((coverage) => COVERAGE_KINDS.flatMap((kind) => coverage[kind]));
 
 function collectItems(
-  source: WorkflowSource,
+  { source, getGraph }: WorkflowFacts,
   tallies: readonly StateTally[],
   takenTags: readonly TakenTag[],
 ): Pick<Coverage, (typeof COVERAGE_KINDS)[number]> {
-  const graph = buildGraph(source);
+  const graph = getGraph();
   const scope = { files: source.files.map(({ file }) => file), platform: source.platform };
   const visits = new Map(tallies.map(({ state, visits: times }) => [state, times]));
   const reached = source.entryGiven ? reachableStates(graph) : null;
@@ -106,7 +103,9 @@ function collectItems(
     entries: source.files.flatMap((file) => {
       if (file.kind !== 'state' || !isRelevant(file.file)) return [];
       return file.state.rules.policy.map((entry, at) => ({
-        ...{ file: file.file, line: file.entries[at]?.at.line ?? 0, label: formatPolicyEntry(entry) },
+        file: file.file,
+        line: file.entries[at]?.at.line ?? 0,
+        label: formatPolicyEntry(entry),
         times: takenTags.filter((takenTag) => takenTag.from === file.file && isPermittedBy(entry, takenTag, scope))
           .length,
       }));
@@ -119,7 +118,10 @@ function isPermittedBy(entry: PolicyEntry, { tag, written }: TakenTag, scope: Sc
   return permits([entry], { name: tag, body: target ?? '', attributes, repeated: [], line: 0 }, scope);
 }
 
-/** For each edge how often it was taken. One that leaves a name open is only taken where no other says it, unless it permits all. */
+/**
+ * Counts how often each edge was taken. An edge that leaves a state open counts only where no exact edge matches, unless it
+ * stands for a policy entry.
+ */
 function countTaken(edges: readonly Edge[], takenTags: readonly TakenTag[]): readonly number[] {
   const times = edges.map(() => 0);
   for (const takenTag of takenTags) {
@@ -134,7 +136,7 @@ function countTaken(edges: readonly Edge[], takenTags: readonly TakenTag[]): rea
 const hasWildcard = ({ to, return: returnTo, next }: Edge): boolean =>
   [to, returnTo, next].some((each) => each?.kind === 'any');
 
-/** The states that can be come to from the entry. */
+/** The states that can be reached from the entry. */
 function reachableStates({ entry, edges }: Graph): ReadonlySet<string> {
   const reached = new Set(entry === null ? [] : [entry]);
   for (const state of reached) {

@@ -1,13 +1,13 @@
-/** A line of a difference: in both, only expected, or only there. */
+/** A line of a diff: ` ` is in both lists, `-` only in the expected one, `+` only in the actual one. */
 export interface DiffLine {
   readonly sign: ' ' | '-' | '+';
   readonly text: string;
 }
 
-/** More would take too long to compare; then everything is told to be different. */
+/** Larger comparisons would take too long: they report everything as different. */
 const MAX_CELLS = 4_000_000;
 
-/** The shortest way to tell how one list differs from another. */
+/** Compares two lists and returns the shortest diff between them. */
 export function diffLists(expected: readonly string[], actual: readonly string[]): readonly DiffLine[] {
   let start = 0;
   while (start < expected.length && start < actual.length && expected[start] === actual[start]) start += 1;
@@ -20,7 +20,7 @@ export function diffLists(expected: readonly string[], actual: readonly string[]
 
 const unchanged = (items: readonly string[]): readonly DiffLine[] => items.map((text) => ({ sign: ' ', text }));
 
-/** By the longest list that is part of both. */
+/** Diffs by the longest common subsequence. */
 function diffMiddle(a: readonly string[], b: readonly string[]): readonly DiffLine[] {
   const [removed, added] = [
     a.map((text): DiffLine => ({ sign: '-', text })),

@@ -11,8 +11,8 @@ import { checkStaleness } from './staleness.ts';
 import type { TestCase } from './suite.ts';
 
 /**
- * What of a scenario did not come as expected: first how it ended, then which way it went, which explain most of the
- * rest. If it went wrong altogether, hardly anything else can be as expected: then only its results are told besides.
+ * Compares a test run with its expectations: first how it ended, then its paths, because they explain most other differences. A
+ * run that failed unexpectedly is only asked for its end, paths and results: the rest could not match anyway.
  */
 function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Difference[] {
   const { expectations } = spec;
@@ -38,7 +38,7 @@ function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Dif
 const rankExpectation = ({ kind }: PositionedExpectation): number =>
   kind === 'status' || kind === 'exit' ? 0 : kind === 'path' ? 1 : 2;
 
-/** The same trouble may stand in the way of several wishes; it is told once. */
+/** The same trouble may keep several expectations from being met; it is reported once. */
 function dedupeTroubles(differences: readonly Difference[]): readonly Difference[] {
   const reported = new Set<string>();
   return differences.filter(({ detail }) => {
@@ -49,7 +49,7 @@ function dedupeTroubles(differences: readonly Difference[]): readonly Difference
   });
 }
 
-/** Why the scenario cannot be played. What it lacks is missed only if somebody had to stop for it. */
+/** Why the scenario could not be run to its end. What it lacks counts only if an agent had to stop because of it. */
 function findScenarioErrors(
   { at, scenario }: TestSpec,
   { scenarioErrors, isTimedOut, run, events }: TestRun,
@@ -61,7 +61,7 @@ function findScenarioErrors(
   return [{ ...at, what: 'it', detail: troubleDetail([message, ...describeAgentPositions(events)].join('\n')) }];
 }
 
-/** What it lacks is said with its place, if it has one that is nearer than the scenario as a whole. */
+/** A message that begins with a position of its own is reported there, any other one at the scenario. */
 function toScenarioError(message: string, ownFile: string, at: TextPosition): Difference {
   const [, file, line, column, rest] = /^(.+?):(\d+):(\d+): ([\s\S]*)$/.exec(message) ?? [];
   if (file === undefined || rest === undefined) {
@@ -71,7 +71,7 @@ function toScenarioError(message: string, ownFile: string, at: TextPosition): Di
   return { file, line: Number(line), column: Number(column), what: 'it', detail: troubleDetail(`${rest}.`) };
 }
 
-/** Whether it did not complete though it should have: anything else would have to be expected. */
+/** Whether the run did not complete and no expectation says that it should not. */
 function hasUnexpectedFailure(expectations: readonly PositionedExpectation[], { run }: RunObservations): boolean {
   const isExpected = expectations.some(
     (expectation) =>
@@ -81,7 +81,7 @@ function hasUnexpectedFailure(expectations: readonly PositionedExpectation[], { 
   return run.status !== 'completed' && !isExpected;
 }
 
-/** That it has failed, unless a wish of its own says so. */
+/** Reports the failure of the run, unless an expectation about its end does so. */
 function describeFailure({ at, expectations }: TestSpec, { run, reasons }: RunObservations): readonly Difference[] {
   if (expectations.some(({ kind }) => kind === 'status' || kind === 'exit')) return [];
   return [
@@ -90,7 +90,7 @@ function describeFailure({ at, expectations }: TestSpec, { run, reasons }: RunOb
   ];
 }
 
-/** Looks at what came of a scenario: what is not as expected, what the run warned of, and what playing it has hidden. */
+/** Judges a test run: differences from its expectations, warnings of the run, and what the replay has hidden. */
 export async function evaluateTestRun(testCase: TestCase, testRun: TestRun): Promise<TestFindings> {
   const staleFindings = await checkStaleness(testCase, testRun);
   return {
@@ -99,7 +99,7 @@ export async function evaluateTestRun(testCase: TestCase, testRun: TestRun): Pro
   };
 }
 
-/** What a run warned of, each once, files named as one would write them where the user stands. */
+/** The warnings of a run, each once, with states as paths relative to the working directory. */
 function collectRunWarnings(events: readonly Event[], { displayPath, states }: TestCase): readonly string[] {
   const messages = events.flatMap((event) => (event.kind === 'warning' ? event.message : []));
   return [...new Set(messages)].map((message) => {

@@ -6,17 +6,17 @@ import { openScenarioFile, resolveWorkflowPaths } from '../scenario/file.ts';
 
 const SCENARIO_FILE_NAME = /\.test\.ya?ml$/;
 
-/** What some paths come to. */
+/** The scenario files that some paths stand for. */
 export interface FoundScenarioFiles {
-  /** Scenario files, each once, as one would write them here. */
+  /** Each file once, relative to the working directory. */
   readonly files: readonly string[];
-  /** The folders and zips among the paths that have none. */
+  /** The folders and zips among the paths that have no scenarios. */
   readonly withoutScenarios: readonly string[];
 }
 
 /**
- * The scenario files that these paths mean: files, whatever lies in folders, and what is for a zip or a state file. Of
- * several paths, as `workflows/*` gives them, some may mean none.
+ * Finds the scenario files for some paths: a scenario file itself, all in a folder, and those beside a zip or a state file that
+ * are for it. Of several paths, such as `workflows/*`, some may have none.
  */
 export function findScenarioFiles(paths: readonly string[], cwd: string): FoundScenarioFiles {
   const found = paths.map((path) => ({ path, files: findForPath(path, cwd) }));
@@ -29,7 +29,7 @@ export function findScenarioFiles(paths: readonly string[], cwd: string): FoundS
 const isFolder = (absolutePath: string): boolean => statSync(absolutePath).isDirectory();
 const isZip = (path: string): boolean => /\.zip$/i.test(path);
 
-/** A state file may belong to a workflow whose scenarios are for all of it. */
+/** A state file is not missed here: scenarios are mostly for the whole workflow that it belongs to. */
 const canHaveScenarios = (absolutePath: string): boolean => isFolder(absolutePath) || isZip(absolutePath);
 
 function findForPath(path: string, cwd: string): readonly string[] {
@@ -41,7 +41,7 @@ function findForPath(path: string, cwd: string): readonly string[] {
   return isZip(path) || isStateFile(path) ? findBeside(path, absolutePath) : [];
 }
 
-/** Those that lie beside a zip or a state file, where its scenarios would be, and say that they are for it. */
+/** The scenario files beside a zip or a state file that name it as their workflow. */
 function findBeside(path: string, absolutePath: string): readonly string[] {
   const folders = [
     [dirname(absolutePath), dirname(path)],
@@ -81,7 +81,7 @@ function noScenariosError(paths: readonly string[], cwd: string): RaymondError {
   );
 }
 
-/** What belongs to others is not looked through, nor is a folder that is reached by a link: it may lead round in a circle. */
+/** Hidden folders, packages and links are passed over; a link may lead round in a circle. */
 const isSearched = (entry: Dirent): boolean =>
   entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules';
 

@@ -7,14 +7,16 @@ import type { Expectation, TextExpectation } from '../scenario/test-spec.ts';
 import type { DifferenceDetail } from './difference.ts';
 import type { RunObservations } from './run-observations.ts';
 
-/** What was found to be different. */
 type Mismatches = readonly (readonly [what: string, detail: DifferenceDetail])[];
-export type ExpectationMatcher<W> = (expectation: W, observed: RunObservations) => Mismatches;
+
+/** Compares one kind of expectation with a test run and returns what differs. */
+export type ExpectationMatcher<E> = (expectation: E, observed: RunObservations) => Mismatches;
+
 type ExpectationMatchers = {
   readonly [Kind in Expectation['kind']]: ExpectationMatcher<Extract<Expectation, { kind: Kind }>>;
 };
 
-/** How each kind of wish is looked after. */
+/** The matcher of each kind of expectation. */
 export const EXPECTATION_MATCHERS: ExpectationMatchers = {
   status: ({ status }, { run, reasons }) => [
     ...compareValues('the status of the run', status, run.status),
@@ -72,7 +74,7 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
     compareValues(`the number of warnings${ofState(state)}`, count, observed.countOf('warning', state)),
 };
 
-/** Half of what money is counted in. */
+/** Half a micro-dollar, the unit that costs are counted in. */
 const USD_TOLERANCE = 0.5e-6;
 
 const ofState = (state: string | null): string => (state === null ? '' : ` of ${state}`);
@@ -90,33 +92,27 @@ function abbreviate(text: string): string {
 const compareValues = <T extends string | number>(what: string, expected: T, actual: T): Mismatches =>
   expected === actual ? [] : [[what, { kind: 'values', expected, actual }]];
 
-const unknownAgent = (agent: string, { run }: RunObservations): Mismatches => [
-  [
-    agent,
-    troubleDetail(
-      `there is no agent ${agent}${suggestAgents(
-        agent,
-        run.agents.map(({ id }) => id),
-      )}`,
-    ),
-  ],
-];
+function unknownAgent(agent: string, { run }: RunObservations): Mismatches {
+  const ids = run.agents.map(({ id }) => id);
+  return [[agent, troubleDetail(`there is no agent ${agent}${suggestAgents(agent, ids)}`)]];
+}
 
-/** Whom the author may have meant; of very many, not all are named. */
+/** The agent that may be meant, else a list of all agents, unless it is long. */
 const suggestAgents = (agent: string, ids: readonly string[]): string =>
   didYouMean(agent, ids) ||
   (ids.length > MAX_SUGGESTED_AGENTS ? '' : `: there ${ids.length === 1 ? 'is only' : 'are'} ${ids.join(', ')}`);
 
 const MAX_SUGGESTED_AGENTS = 10;
 
-/** What a difference is about that only says why there is the one before it. */
+/** The subject of a difference that only gives the reason for the one before it. */
 export const REASON_LABEL = 'the reason';
 
+/** The detail of a difference that is no comparison. */
 export const troubleDetail = (message: string): DifferenceDetail => ({ kind: 'trouble', message });
 
 const reasonMismatch = (message: string): Mismatches[number] => [REASON_LABEL, troubleDetail(message)];
 
-/** What keeps a text from being as wished. Where `exact` is false, blanks around it do not count. */
+/** Compares a text with all matchers of an expectation. Unless `exact`, `equals` ignores white space around the text. */
 function findTextMismatches(actual: string, expectation: TextExpectation, exact: boolean): readonly DifferenceDetail[] {
   const { equals } = expectation;
   const [expected, text] = exact ? [equals, actual] : [equals?.trim() ?? null, actual.trim()];

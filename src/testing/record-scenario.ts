@@ -8,26 +8,26 @@ import { TEST_RUN_ID } from './run-scenario.ts';
 import { runTests, type TestResult } from './run-tests.ts';
 import { readTestCases } from './suite.ts';
 
-/** What becomes of a run that is recorded, and where. */
+/** How a run is made into a scenario file. */
 export interface RecordScenarioRequest {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly realScripts: boolean;
-  /** The file; undefined for one beside the workflow, `-` for none. */
+  /** The file to write; undefined for one beside the workflow, `-` for none. */
   readonly output: string | undefined;
   readonly timeoutMs: number;
   readonly abortSignal: AbortSignal;
 }
 
-/** A recording, and what came of playing it at once. */
+/** A recorded scenario, and the result of running it at once. */
 export interface RecordedScenario extends Recording {
-  /** Where it was written; null if it was not. */
+  /** The file it was written to; null if it was not written. */
   readonly file: string | null;
   readonly text: string;
   readonly testResult: TestResult | undefined;
 }
 
-/** Makes a scenario file of a run, and plays it to see whether it goes as the run went. */
+/** Makes a scenario file of a run and runs it, to see whether it goes as the run did. */
 export async function recordScenario(runName: string, request: RecordScenarioRequest): Promise<RecordedScenario> {
   const { cwd, env, realScripts, output, timeoutMs, abortSignal } = request;
   const recording = await recordRun(runName, { cwd, env, realScripts, replayRunId: TEST_RUN_ID });
@@ -51,7 +51,7 @@ export async function recordScenario(runName: string, request: RecordScenarioReq
 const HEADER_COMMENT = `Recorded with \`raymond test --record\`; docs/testing.md explains the format. What looked like a key was masked, and
 paths of the machine were replaced: look it over before you show it to others.`;
 
-/** Where the schema lies that `raymond init` puts beside scenarios, editors are told of it. */
+/** The comment that tells editors of the schema which `raymond init` writes; empty where there is none. */
 function formatSchemaLine(folder: string): string {
   const schema = ['./', '../'].find((prefix) => existsSync(join(folder, prefix, SCHEMA_FILE)));
   return schema === undefined ? '' : `yaml-language-server: $schema=${schema}${SCHEMA_FILE}\n`;
@@ -59,7 +59,7 @@ function formatSchemaLine(folder: string): string {
 
 const SCHEMA_FILE = 'scenario.schema.json';
 
-/** The workflow has to be named, unless it is where it would be looked for anyway. */
+/** The scenario names its workflow, unless that is where Raymond looks for it anyway. */
 function workflowKey(path: string, folder: string): { readonly workflow?: string } {
   const defaultWorkflow = basename(folder) === 'tests' ? dirname(folder) : folder;
   if (defaultWorkflow === path) return {};

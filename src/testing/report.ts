@@ -4,28 +4,29 @@ import type { DifferenceDetail } from './difference.ts';
 import type { TestResult } from './run-tests.ts';
 import type { TestCase, UnusableFile } from './suite.ts';
 
-/** All that a test came to. */
+/** The outcome of all tests. */
 export interface TestReport {
   readonly results: readonly TestResult[];
   readonly unusable: readonly UnusableFile[];
-  /** Paths that were named and have no scenarios. */
+  /** Paths that were given and have no scenarios. */
   readonly untested: readonly string[];
   readonly tookMs: number;
-  /** Null if nobody asked for it. */
+  /** Null if coverage was not asked for. */
   readonly coverages: readonly Coverage[] | null;
-  /** Null if it came to its end. */
+  /** Null if all tests came to their end. */
   readonly interruption: Interruption | null;
 }
 
-/** What was under way when a test was interrupted, with where its agents stood, and how many had not begun. */
+/** The tests that were running at an interruption, with the positions of their agents, and the number of those not started. */
 export interface Interruption {
   readonly interrupted: readonly { readonly testCase: TestCase; readonly positions: readonly string[] }[];
   readonly notStarted: number;
 }
 
+/** Whether a test passed. */
 export const hasPassed = ({ differences }: TestResult): boolean => differences.length === 0;
 
-/** A whole test as one document, all paths in it as one would write them in this folder. */
+/** The `--json` document of all tests, with paths relative to this folder. */
 export function serializeTestReport(report: TestReport, cwd: string): unknown {
   const { results, unusable, untested, tookMs, coverages, interruption } = report;
   const passed = results.filter(hasPassed).length;
@@ -37,9 +38,9 @@ export function serializeTestReport(report: TestReport, cwd: string): unknown {
     unusable: unusable.map(({ file, error }) => ({ file, error: error.message })),
     without_scenarios: untested,
     ...(interruption !== null && {
-      interrupted: interruption.interrupted.map(({ testCase, positions: where }) => ({
+      interrupted: interruption.interrupted.map(({ testCase, positions }) => ({
         ...identifyTestCase(testCase, cwd),
-        where,
+        where: positions,
       })),
       not_begun: interruption.notStarted,
     }),
@@ -91,7 +92,7 @@ function serializeCoverage(coverages: readonly Coverage[], cwd: string): unknown
   };
 }
 
-/** A whole file begins in its first line. */
+/** An item that is a whole file is reported at line 1. */
 const serializeItem = ({ file, line, label, times }: CoverageItem): unknown => {
   return { state: file, line: Math.max(1, line), label, times };
 };

@@ -10,13 +10,13 @@ import type { TestSpec } from '../scenario/test-spec.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { type SimulationSetup, startSimulatedProcess } from './simulated-process.ts';
 
-/** What a run is called in its rehearsal: it is the only one in its folder. */
+/** The id of the run in every sandbox, which has no other run. */
 export const TEST_RUN_ID = 'test';
 
-/** An endless loop comes to an end, unless the scenario says otherwise. */
+/** Ends an endless loop, unless the scenario sets another limit. */
 const DEFAULT_MAX_ITERATIONS = 1000;
 
-/** Where a rehearsal takes place, and when it is enough. */
+/** Where a test runs, and when it is ended. */
 export interface Sandbox {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -24,25 +24,26 @@ export interface Sandbox {
   readonly abortSignal: AbortSignal;
 }
 
-/** What came of a scenario. */
+/** A finished run of a test case. */
 export interface TestRun {
   readonly folder: string;
   readonly run: Run;
   readonly events: readonly Event[];
-  /** Which of the scenario's answers were used. */
+  /** The canned answers that were used. */
   readonly usedAnswers: ReadonlySet<CannedAnswer>;
-  /** What the scenario lacks, each once. */
+  /** What the scenario lacks, each message once. */
   readonly scenarioErrors: readonly string[];
   /** Whether it was ended because it took too long. */
   readonly isTimedOut: boolean;
-  /** Whether it was ended because nobody wants to see its end. */
+  /** Whether it was ended by the sandbox's `abortSignal`. */
   readonly isAborted: boolean;
+  /** How many processes it took: one more for each crash that the scenario asks for. */
   readonly processCount: number;
 }
 
-/** Plays a scenario, from its beginning to its end, through all lives that it takes. */
+/** Runs a scenario to its end, resuming the run after each simulated crash. */
 export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: Sandbox): Promise<TestRun> {
-  const { folder: cwd, env } = sandbox;
+  const { folder, env } = sandbox;
   const { scenario, input } = spec;
   const scenarioErrors = new Set<string>();
   const usedAnswers = new Set<CannedAnswer>();
@@ -52,8 +53,8 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
     onAnswerUsed: (answer) => usedAnswers.add(answer),
     onScenarioError: (message) => scenarioErrors.add(message),
   };
-  const events: Event[] = [];
-  const location = { cwd, env, observe: (event: Event) => void events.push(event) };
+  const observedEvents: Event[] = [];
+  const location = { cwd: folder, env, observe: (event: Event) => void observedEvents.push(event) };
   const options = { maxIterations: DEFAULT_MAX_ITERATIONS, ...spec.options, agent: `replay:${scenario.file}` };
   const request = { options, runId: TEST_RUN_ID, ...(input !== null && { input }) };
 
@@ -65,18 +66,15 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
       watchdog.watch(handle);
       const outcome = await Promise.race([handle.finished, simulated.crashed]);
       if (outcome !== 'crashed') {
-        const allEvents = processCount === 1 ? events : await readRunEvents(TEST_RUN_ID, cwd);
-        const { isTimedOut, isAborted } = watchdog;
         return {
-          ...{
-            folder: cwd,
-            run: outcome,
-            events: allEvents,
-            usedAnswers,
-            scenarioErrors: [...scenarioErrors],
-            processCount,
-          },
-          ...{ isTimedOut, isAborted: isAborted && outcome.status !== 'completed' },
+          folder,
+          run: outcome,
+          events: processCount === 1 ? observedEvents : await readRunEvents(TEST_RUN_ID, folder),
+          usedAnswers,
+          scenarioErrors: [...scenarioErrors],
+          isTimedOut: watchdog.isTimedOut,
+          isAborted: watchdog.isAborted && outcome.status !== 'completed',
+          processCount,
         };
       }
       simulated = startSimulatedProcess(setup, processCount + 1, simulated.time.ahead);
@@ -87,10 +85,10 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
   }
 }
 
-/** A timer takes no more. */
+/** The longest delay that a timer takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Ends a run that takes too long, or that nobody wants to see the end of. */
+/** Ends a run that takes too long or is aborted. */
 class RunWatchdog {
   isTimedOut = false;
   isAborted = false;
@@ -105,7 +103,7 @@ class RunWatchdog {
     };
     this.timer = setTimeout(timeOut, Math.min(timeoutMs, MAX_TIMER_MS)).unref();
     this.abortSignal = abortSignal;
-    // Every scenario under way listens, and there may be many: that is no leak to be warned of.
+    // Every running test listens to this signal: Node would take so many listeners for a leak.
     setMaxListeners(0, abortSignal);
     abortSignal.addEventListener('abort', this.abortRun);
     if (abortSignal.aborted) this.abortRun();

@@ -10,39 +10,39 @@ import { openSandboxFolders, type SandboxFolders, writeFixtures } from './sandbo
 import type { TestCase } from './suite.ts';
 import { UnusedAnswers } from './unused-answers.ts';
 
-/** How scenarios are to be played. */
+/** How tests are run. */
 export interface TestOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** What a scenario may take, in real time. */
+  /** How long a test may take, in real time. */
   readonly timeoutMs: number;
-  /** Whether their folders are kept. */
+  /** Whether the folders of the tests are kept. */
   readonly keep: boolean;
-  /** Once it is aborted, nothing more is begun and what is under way is ended. */
+  /** When it aborts, no test is started any more and running ones are ended. */
   readonly abortSignal: AbortSignal;
-  /** Gathers what they took. */
+  /** Collects the coverage, if it is wanted. */
   readonly coverages?: CoverageCollector;
   readonly listener?: TestListener;
 }
 
-/** Told of scenarios as they come and go, in whatever order that is. */
+/** Hears of tests as they begin and end, in whatever order. */
 export interface TestListener {
   begins(testCase: TestCase): void;
-  /** `where` is where its agents stood if it was interrupted, a line for each; null if it came to its end. */
+  /** `positions` tells where the agents of an interrupted test stood, one line each; null if the test came to its end. */
   ends(testCase: TestCase, positions: readonly string[] | null): void;
 }
 
-/** What is to be said of a scenario. */
+/** The outcome of a test. */
 export interface TestResult extends TestFindings {
   readonly testCase: TestCase;
   readonly tookMs: number;
-  /** Its folder, if it is kept. */
+  /** Its folder, if it is kept; else null. */
   readonly folder: string | null;
 }
 
-/** More than processors, for some of it is waiting. */
+/** More than there are processors, because tests also wait. */
 const MAX_PARALLEL_TESTS = Math.max(4, 2 * availableParallelism());
 
-/** Plays scenarios, several at once, and tells of each that comes to its end, in their order. */
+/** Runs tests in parallel and yields their results in order; interrupted tests have none. */
 export async function* runTests(testCases: readonly TestCase[], options: TestOptions): AsyncGenerator<TestResult> {
   const sandboxes = openSandboxFolders(options.keep);
   const unusedAnswers = new UnusedAnswers();
@@ -53,7 +53,7 @@ export async function* runTests(testCases: readonly TestCase[], options: TestOpt
     const result = options.abortSignal.aborted
       ? Promise.resolve(null)
       : runTest(testCase, options, sandboxes, unusedAnswers);
-    // Who waits for it hears of a failure; those behind it are not waited for then.
+    // A bug is thrown to whoever awaits the result below; here it only starts no further test.
     result.then(startNext, () => {});
     results.push(result);
   };
@@ -69,7 +69,7 @@ export async function* runTests(testCases: readonly TestCase[], options: TestOpt
   }
 }
 
-/** Null if it was interrupted. */
+/** Runs one test in a folder of its own; null if it was interrupted. */
 async function runTest(
   testCase: TestCase,
   options: TestOptions,
@@ -105,7 +105,7 @@ async function runTest(
   }
 }
 
-/** Whether a scenario may run scripts that are real. */
+/** Whether the test may run real scripts. */
 async function mayRunScripts({ spec, workflow }: TestCase): Promise<boolean> {
   const { answers, scripts } = spec.scenario;
   const { files, platform } = await workflow.scope();

@@ -7,19 +7,20 @@ import { isFolderName } from '../scenario/answer-schema.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
 import { writeInsideFolder } from '../turns/replay/write-inside-folder.ts';
 
-/** Folders to play scenarios in, each with a `.raymond` of its own: nothing of what happens there is seen elsewhere. */
+/** Temporary folders for tests, each with a `.raymond` of its own so that nothing is shared. */
 export interface SandboxFolders {
-  /** Makes one, empty as yet; one in which nothing is run may be in memory only. */
+  /** Makes an empty folder. Where no programs run, it may be in memory. */
   make(runsPrograms: boolean): string;
-  /** Says that one is no longer needed: unless it is to be kept, it is removed with others. */
+  /** Removes a folder, at the latest on `close`, unless folders are kept. */
   release(folder: string): void;
-  /** Removes what is left, unless it is to be kept. */
+  /** Removes what is left, unless folders are kept. */
   close(): Promise<void>;
 }
 
-/** A folder in memory, where files are made many times as fast; not every machine has one. */
+/** A file system in memory, many times as fast as a disk; not every machine has one. */
 const MEMORY_FOLDER = '/dev/shm';
 
+/** Opens a supply of folders for tests; with `keep` none of them is ever removed. */
 export function openSandboxFolders(keep: boolean): SandboxFolders {
   const roots = new Map<string, string>();
   const rootIn = (parent: string): string => {
@@ -69,7 +70,7 @@ export function openSandboxFolders(keep: boolean): SandboxFolders {
   };
 }
 
-/** The short way, which takes a fraction of the time of the general one; that one sees to everything unusual. */
+/** Removes plain files and folders in a fraction of the time that `rmSync` takes, which handles everything unusual. */
 function removeFolder(folder: string): void {
   try {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -83,7 +84,7 @@ function removeFolder(folder: string): void {
   }
 }
 
-/** Puts into the folder of a scenario what it holds at first: copies of its fixtures, and its files, which go before them. */
+/** Fills the folder of a test with copies of its fixtures and with its files, which win over fixtures of the same name. */
 export function writeFixtures(folder: string, { files, fixtures }: Pick<TestSpec, 'files' | 'fixtures'>): void {
   for (const name of fixtures?.names.filter((each) => !Object.hasOwn(files, each)) ?? []) {
     const from = join(fixtures?.folder ?? '', name);
@@ -102,18 +103,17 @@ export function writeFixtures(folder: string, { files, fixtures }: Pick<TestSpec
 
 const fixtureError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });
 
-/** Somebody who removes folders while we go on. */
-export interface FolderRemover {
-  /** False if nobody is there to do it. */
+interface FolderRemover {
+  /** False if the process is gone. */
   remove(folders: readonly string[]): boolean;
-  /** Resolves when nothing more is removed; what could not be is left. */
+  /** Resolves when the process has ended. */
   end(): Promise<void>;
 }
 
-/** So many folders are worth the start of an `rm`. */
+/** The number of folders that are worth starting an `rm` for. */
 export const REMOVAL_BATCH_SIZE = 20;
 
-/** A process of its own, for which there may be another processor; not every system has such a program. */
+/** Starts a process that removes folders beside us, on another processor if there is one. */
 function startFolderRemover(): FolderRemover {
   const child = spawn('xargs', ['-0', '-n', String(REMOVAL_BATCH_SIZE), 'rm', '-rf', '--'], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -121,7 +121,7 @@ function startFolderRemover(): FolderRemover {
   const closed = new Promise<void>((done) => {
     child.once('close', () => done()).once('error', () => done());
   });
-  // It may be gone before it has read everything.
+  // It may end before it has read everything, and not every system has an `xargs`.
   child.stdin.on('error', () => {});
   return {
     remove(folders) {

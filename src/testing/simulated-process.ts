@@ -5,33 +5,34 @@ import type { World } from '../engine/world.ts';
 import type { BackendFactory } from '../runtime/backend-factory.ts';
 import type { Runtime } from '../runtime/run-context.ts';
 import type { CannedAnswer, Scenario } from '../scenario/scenario.ts';
+import type { ProcessIdentity } from '../store/process-identity.ts';
 import { ReplayBackend } from '../turns/replay/backend.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** What is played by all lives of a run. */
+/** What all simulated processes of a test run have in common. */
 export interface SimulationSetup {
   readonly workflow: Workflow;
   readonly scenario: Scenario;
-  /** Told which of its answers are used. */
+  /** Called with each canned answer that is used. */
   readonly onAnswerUsed: (answer: CannedAnswer) => void;
-  /** Told what the scenario lacks. */
+  /** Called with what the scenario lacks. */
   readonly onScenarioError: (message: string) => void;
 }
 
-/** One life of a run that is rehearsed: it ends with the run, or when Raymond crashes. */
+/** A simulated Raymond process: it ends with the run, or where the scenario lets it crash. */
 export interface SimulatedProcess {
   readonly runtime: Runtime;
-  /** Resolves when Raymond is gone; never, if it is not. */
+  /** Resolves when the process crashes; never, if it does not. */
   readonly crashed: Promise<'crashed'>;
-  /** Where the next life goes on in time. */
+  /** Its clock, from which the next process takes over. */
   readonly time: VirtualTime;
 }
 
-/** Played turns leave no room for anything else to happen, such as an end of the user's patience, unless they make it. */
+/** Replayed turns never wait, so now and then they have to let timers and signals have their turn. */
 const TURNS_BEFORE_YIELD = 200;
 
-/** Begins the life of that number, `aheadMs` ahead of the time of day. */
+/** Starts the process of that number, counted from 1, with a clock that is `aheadMs` ahead. */
 export function startSimulatedProcess(
   { workflow, scenario, onAnswerUsed, onScenarioError }: SimulationSetup,
   processNumber: number,
@@ -47,7 +48,7 @@ export function startSimulatedProcess(
     crashController.abort();
     return new Promise(() => {});
   };
-  const answerer: BackendFactory = {
+  const backendFactory: BackendFactory = {
     checkAvailable: async () => {},
     create: (context) =>
       new ReplayBackend({
@@ -75,7 +76,7 @@ export function startSimulatedProcess(
   });
   const runtime: Runtime = {
     openWorkflow: async () => workflow,
-    chooseBackend: async () => answerer,
+    chooseBackend: async () => backendFactory,
     clock: time,
     storeOptions: { durable: false, facts: processFacts(processNumber) },
     debugFiles: false,
@@ -85,8 +86,11 @@ export function startSimulatedProcess(
   return { runtime, crashed, time };
 }
 
-/** Each life is a process of a machine that was switched off since: who comes next finds that it is gone. */
-const processFacts = (processNumber: number) => ({
-  ...{ pid: process.pid, startTime: null, namespace: null, host: hostname() },
-  bootId: `rehearsal, life ${processNumber}`,
+/** Each process seems to be of an earlier boot of this machine, so that the next one finds it gone. */
+const processFacts = (processNumber: number): ProcessIdentity => ({
+  pid: process.pid,
+  startTime: null,
+  namespace: null,
+  host: hostname(),
+  bootId: `test process ${processNumber}`,
 });

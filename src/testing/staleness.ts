@@ -10,14 +10,14 @@ import type { TestCase } from './suite.ts';
 import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
 import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
 
-/** Holds what was played against what the states say by now: nobody has read the prompts, and scripts were not run. */
+/** Compares the canned answers of a test with the states as they are now, since a replay neither reads prompts nor runs scripts. */
 export async function checkStaleness(testCase: TestCase, { events }: TestRun): Promise<TestFindings> {
   const { answers } = testCase.spec.scenario;
   const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? event.state : [])));
   const playedStates = [...answers].filter(([state]) => entered.has(state));
   const facts = await readWorkflowFacts(testCase.workflow);
   const scripts = playedStates.filter(([state]) => !isPrompt(state));
-  // Where somebody failed, or came no further, playing has hidden nothing.
+  // A state that no agent left has hidden nothing.
   const exited = new Set(events.flatMap((event) => (event.kind === 'transition' ? event.state : [])));
   const findings = playedStates.filter(([state]) => exited.has(state)).flatMap(([state]) => facts.findingsFor(state));
   const takenTags = collectTakenTags(events);
@@ -28,15 +28,15 @@ export async function checkStaleness(testCase: TestCase, { events }: TestRun): P
     return findImpossibleTags(tags, edges).map((tag) => describeImpossibleTag(tag, edges, stateAnswers));
   });
   return {
-    differences: [...impossibleTags, ...findings.filter(isError).map((fault) => findingToDifference(fault, testCase))],
+    differences: [...impossibleTags, ...findings.filter(isError).map((each) => findingToDifference(each, testCase))],
     warnings: [
-      ...findings.filter((fault) => !isError(fault)).map((fault) => formatFindingWarning(fault, testCase)),
+      ...findings.filter((each) => !isError(each)).map((each) => formatFindingWarning(each, testCase)),
       ...scripts.flatMap(([script]) => warnIfScriptChanged(script, facts, testCase)),
     ],
   };
 }
 
-/** What was done and cannot be done, each once. */
+/** The tags that were followed though the script cannot print them, each once. */
 function findImpossibleTags(takenTags: readonly TakenTag[], edges: readonly Edge[]): readonly TakenTag[] {
   const unmatched = takenTags.filter(
     (takenTag) => !edges.some((edge) => isPossibleTransition(edge) && matchesEdge(edge, takenTag)),

@@ -9,31 +9,31 @@ import type { AnswersByState } from '../scenario/scenario.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
 import { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 
-/** A scenario with its workflow. */
+/** A scenario together with one workflow that it tests. */
 export interface TestCase {
-  /** As messages name it. */
+  /** The scenario file, as messages name it. */
   readonly file: string;
   readonly workflow: Workflow;
-  /** The files of its states. */
+  /** The files of the workflow. */
   readonly states: readonly string[];
-  /** Such a file as one would write it where the user stands. */
+  /** The path of such a file, relative to the working directory. */
   readonly displayPath: (state: string) => string;
   readonly spec: TestSpec;
 }
 
-/** A file that cannot be used, or whose workflow cannot. */
+/** A scenario file that cannot be used, or whose workflow cannot. */
 export interface UnusableFile {
   readonly file: string;
   readonly error: RaymondError;
 }
 
-/** Everything there is to play, and the files of which nothing can be played. */
+/** All test cases of some scenario files, and the files that cannot be used. */
 export interface TestSuite {
   readonly testCases: readonly TestCase[];
   readonly unusable: readonly UnusableFile[];
 }
 
-/** Reads all files and checks each against its workflow. */
+/** Reads scenario files and checks each against its workflows. */
 export async function readTestSuite(files: readonly string[], cwd: string): Promise<TestSuite> {
   const workflows = new Map<string, Promise<Workflow>>();
   const workflowAt = (path: string): Promise<Workflow> => {
@@ -54,7 +54,7 @@ export async function readTestSuite(files: readonly string[], cwd: string): Prom
   return { testCases, unusable };
 }
 
-/** The scenarios of a file, each with its workflow. */
+/** Reads the test cases of one file: each scenario with each of its workflows. */
 export async function readTestCases(
   file: ScenarioFile,
   cwd: string,
@@ -64,7 +64,7 @@ export async function readTestCases(
     try {
       return await workflowAt(path);
     } catch (error) {
-      // What is wrong with the file may be why this is taken for its workflow.
+      // A problem of the file may be why the wrong workflow was looked for.
       if (file.problems.length > 0) throw scenarioFileError(file.name, file.problems);
       throw relativizeWorkflowError(cwd, path, error);
     }
@@ -79,7 +79,7 @@ export async function readTestCases(
   });
 }
 
-/** A scenario in which every script is run, also those that have an answer; itself, if it is one. */
+/** The test case with all scripts run for real, even where the scenario has answers for them. */
 export function withRealScripts(testCase: TestCase): TestCase {
   const { spec } = testCase;
   const { scenario } = spec;
@@ -98,7 +98,7 @@ const filterPromptAnswers = (answers: AnswersByState): AnswersByState =>
 const openCachedWorkflow = async (path: string): Promise<Workflow> =>
   cacheWorkflow(await openWorkflow(path, currentPlatform()));
 
-/** A workflow whose files are read once: for all of a test they are as they were at first. */
+/** A workflow whose files are read once, so that all tests see them alike. */
 async function cacheWorkflow(workflow: Workflow): Promise<Workflow> {
   const scope = await workflow.scope();
   const states = new Map<string, ReturnType<Workflow['state']>>();

@@ -4,8 +4,8 @@ import type { TestFindings } from './difference.ts';
 import type { TestCase } from './suite.ts';
 
 /**
- * Warns of answers that were never used. A scenario that has failed went another way than its author thought, so nothing is
- * said about its answers. Those that several scenarios share are looked at when all of a file have passed.
+ * Warns of canned answers that were never used. A failed test took another way than its author thought, so its answers are not
+ * judged; answers that the scenarios of a file share are judged when all of them have passed.
  */
 export class UnusedAnswers {
   private readonly usedByTest = new Map<TestCase, ReadonlySet<CannedAnswer>>();
@@ -15,8 +15,8 @@ export class UnusedAnswers {
     this.usedByTest.set(testCase, used);
   }
 
-  /** A verdict with what it has to say about this; verdicts must come in the order of their file. */
-  addWarnings<V extends TestFindings & { readonly testCase: TestCase }>(result: V): V {
+  /** The result with warnings about its unused answers. Results must come in the order of their file. */
+  addWarnings<R extends TestFindings & { readonly testCase: TestCase }>(result: R): R {
     const { testCase, differences, warnings } = result;
     if (differences.length > 0) return result;
     const { ownAnswers, scenariosInFile } = testCase.spec;
@@ -30,7 +30,7 @@ export class UnusedAnswers {
   }
 
   private unusedInFile(testCases: readonly TestCase[]): readonly string[] {
-    // Scenarios for different workflows share what is there for each of them.
+    // Test cases for different workflows share different answers.
     const sharedAnswers = new Map(testCases.flatMap(({ spec }) => [...spec.sharedAnswers]));
     return describeUnused(sharedAnswers, this.answersUsedBy(testCases), 'is used by no scenario');
   }

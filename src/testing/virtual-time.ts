@@ -6,11 +6,11 @@ interface Sleeper {
 }
 
 /**
- * Time that passes only when everybody waits for it: who sleeps for an hour is woken as soon as nothing else is under
- * way, and whoever has the least to wait is woken first.
+ * A clock that jumps ahead when everything waits for it: a sleeper is woken as soon as nothing else is under way, the one with
+ * the least to wait first.
  *
- * 1. What is under way is counted by `during`; who sleeps is not.
- * 2. What takes its own time, such as a real script, is left out: it may be waiting for one of the sleepers.
+ * 1. `during` counts what is under way; a sleeper does not count.
+ * 2. What takes real time, such as a real script, must not be counted: it may be waiting for one of the sleepers.
  */
 export class VirtualTime implements Clock {
   private aheadMs: number;
@@ -19,11 +19,12 @@ export class VirtualTime implements Clock {
   private isOver = false;
   private readonly sleepers = new Set<Sleeper>();
 
-  /** `aheadMs` is how far it is ahead of the time of day already. */
+  /** The clock begins `aheadMs` ahead of the real time. */
   constructor(aheadMs = 0) {
     this.aheadMs = aheadMs;
   }
 
+  /** How far the clock is ahead of the real time, in milliseconds. */
   get ahead(): number {
     return this.aheadMs;
   }
@@ -57,7 +58,7 @@ export class VirtualTime implements Clock {
     });
   }
 
-  /** Lets something happen, during which no time passes unless it sleeps. */
+  /** Keeps the clock from jumping while `happen` is under way and does not sleep. */
   async during<T>(happen: () => Promise<T>): Promise<T> {
     this.underWay += 1;
     try {
@@ -68,13 +69,13 @@ export class VirtualTime implements Clock {
     }
   }
 
-  /** Nobody who sleeps is ever woken again, nor who falls asleep later. */
+  /** Stops the clock: no sleeper is ever woken again, nor any that comes later. */
   stop(): void {
     this.isOver = true;
     this.sleepers.clear();
   }
 
-  /** What is said now may set others going, who count from then on: we look when they had their chance. */
+  /** Looks again after a tick: what has just ended may have set something else going. */
   private plan(): void {
     if (this.underWay > 0 || this.isPlanned || this.sleepers.size === 0) return;
     this.isPlanned = true;

@@ -1,6 +1,7 @@
 import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Edge, Graph } from '../graph/graph.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import { addBashSyntaxErrors } from '../runtime/bash-syntax.ts';
 import { readCommandOutput, splitCommandWords } from '../shell/command-output.ts';
@@ -9,16 +10,19 @@ import { listSimpleCommands } from '../shell/walk.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { readWorkflowSource } from '../workflow/workflow-source.ts';
 
-/** What the files of a workflow say by themselves, whatever is played. */
+/** What the files of a workflow say, whatever a scenario makes of them. */
 export interface WorkflowFacts {
-  /** What is wrong with a state though it can be played. */
+  readonly source: WorkflowSource;
+  /** Built when it is first asked for: most tests do without. */
+  readonly getGraph: () => Graph;
+  /** The lint findings of a state that a test would not notice, because its answers are canned. */
   readonly findingsFor: (state: string) => readonly LintFinding[];
-  readonly textOf: (script: string) => string;
-  /** All that a script can print; null if it may print what its text does not show. */
+  readonly textOf: (state: string) => string;
+  /** Every tag that a script can print; null if it may print what its text does not show. */
   readonly edgesOf: (script: string) => readonly Edge[] | null;
 }
 
-/** Reads a workflow, once for all its scenarios. */
+/** Reads the facts of a workflow, once for all of its test cases. */
 export function readWorkflowFacts(workflow: Workflow): Promise<WorkflowFacts> {
   const facts = CACHE.get(workflow) ?? analyzeWorkflow(workflow);
   CACHE.set(workflow, facts);
@@ -28,31 +32,36 @@ export function readWorkflowFacts(workflow: Workflow): Promise<WorkflowFacts> {
 const CACHE = new WeakMap<Workflow, Promise<WorkflowFacts>>();
 
 async function analyzeWorkflow({ path, platform }: Workflow): Promise<WorkflowFacts> {
-  const circumstances = { platform, resetStack: DEFAULT_OPTIONS.resetStack, variables: [] };
-  const { source } = await readWorkflowSource(path, circumstances);
-  let graph: Graph | undefined;
+  const settings = { platform, resetStack: DEFAULT_OPTIONS.resetStack, variables: [] };
+  const { source } = await readWorkflowSource(path, settings);
   const findings = lintSource(await addBashSyntaxErrors(source)).filter(isHiddenByReplay);
   const texts = new Map(source.files.flatMap((each) => (each.kind === 'state' ? [[each.file, each.state.text]] : [])));
   const textOf = (state: string): string => texts.get(state) ?? '';
+  let graph: Graph | undefined;
+  const getGraph = (): Graph => {
+    graph ??= buildGraph(source);
+    return graph;
+  };
   return {
+    source,
+    getGraph,
     textOf,
     findingsFor: (state) => findings.filter(({ file }) => file === state),
-    edgesOf: (script) => {
-      graph ??= buildGraph(source);
-      const { nodes, edges } = graph;
+    edgesOf(script) {
+      const { nodes, edges } = getGraph();
       const isOpen = nodes.some(({ state, open }) => state === script && open);
       return isOpen || !isSelfContained(script, textOf(script)) ? null : edges.filter(({ from }) => from === script);
     },
   };
 }
 
-/** What a run in earnest would meet, but canned answers pass by: an answer is not made of the words of its state. */
+/** Whether a real run would meet the problem while a replay passes it by: a canned answer does not depend on the prompt. */
 const isHiddenByReplay = ({ level, rule }: LintFinding): boolean =>
   level === 'error' || rule === 'missing-state' || rule === 'unmentioned-entry';
 
 /**
- * Whether nobody but the script itself prints what it prints: no program that we know nothing about, and no other file that
- * is read in. Only then can it be said for certain that it does not print something.
+ * Whether all that a script prints stands in its own text: it lets no unknown program print and reads in no other file. Only then
+ * is it certain that it cannot print some tag.
  */
 function isSelfContained(file: string, text: string): boolean {
   const script = file.endsWith('.sh') ? parseScript(text) : undefined;
