@@ -102,6 +102,16 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
 `);
   });
 
+  test('a debug folder that could not be made is warned of, and the summary does not name it', async () => {
+    workflow({ 'START.sh': 'echo "<result>r</result>"' });
+    mkdirSync(join(home, '.raymond'), { recursive: true });
+    writeFileSync(join(home, '.raymond', 'debug'), 'in the way');
+    const { code, err } = await raymond('wf', '--run-id', 'r1');
+    expect(code).toBe(0);
+    expect(err).toContain('debug files cannot be written');
+    expect(err).not.toContain('Debug files:');
+  });
+
   test('what agents do is printed too, if it is asked for', async () => {
     workflow({ 'START.sh': 'echo one; echo "<result>r</result>"' });
     expect((await raymond('wf', '--verbose')).err).toContain('[main] | one\n');

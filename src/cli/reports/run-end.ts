@@ -49,7 +49,8 @@ export async function reportRunEnd(
   if (started && !options.quiet) {
     const tally = new RunTally();
     for (const event of events) tally.count(event);
-    const debugFolder = run.options.debug ? pickShorterPath(await findDebugFolder(run, cwd), terminal.cwd) : null;
+    const folder = await findDebugFolder(run, cwd);
+    const debugFolder = folder === null ? null : pickShorterPath(folder, terminal.cwd);
     err(renderSummary(run, tally, { ...summaryOptions, debugFolder }));
   } else {
     if (!options.quiet) err('This run has ended already; nothing was started.\n');
