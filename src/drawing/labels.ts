@@ -1,5 +1,5 @@
 import { formatCount, formatDollars, formatElapsed } from '../events/format.ts';
-import { shorten } from '../terminal/text-width.ts';
+import { shorten } from '../events/text-width.ts';
 import type { Arrow, PresentAgent, StateShape } from './diagram.ts';
 import { replaceInvisible } from './escape.ts';
 

@@ -1,6 +1,6 @@
 import type { TextStyle } from '../events/text-style.ts';
+import { padToWidth, widthOf } from '../events/text-width.ts';
 import type { RenderContext } from './render-context.ts';
-import { padToWidth, widthOf } from './text-width.ts';
 
 /** One column of a table. */
 export interface Column<Row> {

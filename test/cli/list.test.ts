@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { renderRunTable } from '../../src/cli/reports/run-table.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
+import { widthOf } from '../../src/events/text-width.ts';
 import { listRuns } from '../../src/runtime/list-runs.ts';
-import { widthOf } from '../../src/terminal/text-width.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { renderStatusReport } from '../../src/cli/reports/status-report.ts';
 import type { Agent } from '../../src/core/agent.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
+import { widthOf } from '../../src/events/text-width.ts';
 import { getStatus } from '../../src/runtime/status.ts';
-import { widthOf } from '../../src/terminal/text-width.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 import { newRoom, type Room } from './room.ts';
 

@@ -4,8 +4,8 @@ import { usdToMicros } from '../../src/core/ledger.ts';
 import type { Run } from '../../src/core/run.ts';
 import { describeUnfinished, formatResumeCommand } from '../../src/events/next-steps.ts';
 import { RunTally } from '../../src/events/run-tally.ts';
+import { widthOf } from '../../src/events/text-width.ts';
 import { renderRunEnd, renderSummary, type SummaryOptions } from '../../src/terminal/summary.ts';
-import { widthOf } from '../../src/terminal/text-width.ts';
 import { Stage, usd } from '../core/play.ts';
 
 const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };

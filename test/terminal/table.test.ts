@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createColorizer } from '../../src/events/text-style.ts';
+import { widthOf } from '../../src/events/text-width.ts';
 import { type Column, renderTable } from '../../src/terminal/table.ts';
-import { widthOf } from '../../src/terminal/text-width.ts';
 
 const page = (columns: number, colour = false) => ({ columns, colorize: createColorizer(colour), now: 0 });
 

@@ -2,9 +2,9 @@ import { EXIT } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
 import { sanitize } from '../../events/sanitize.ts';
 import type { TextStyle } from '../../events/text-style.ts';
+import { wrapText } from '../../events/text-width.ts';
 import { type DoctorResult, runDoctor } from '../../runtime/doctor.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
-import { wrapText } from '../../terminal/text-width.ts';
 import type { CommandHandler } from '../command.ts';
 import { getTextOption } from '../parsed-options.ts';
 

@@ -69,7 +69,7 @@ async function lintAll(paths: readonly string[], request: LintRequest) {
 
 /** Who knows how wide characters are takes longer to load than lint takes for a workflow; in a pipe nobody asks. */
 const loadTextWrapper = async ({ columns }: RenderContext): Promise<TextWrapper> =>
-  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../terminal/text-width.ts')).wrapText;
+  columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../events/text-width.ts')).wrapText;
 
 const messageOf = ({ message }: RaymondError): string => message;
 

@@ -1,7 +1,7 @@
 import { EXIT } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
+import { wrapText } from '../../events/text-width.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
-import { wrapText } from '../../terminal/text-width.ts';
 import { recordScenario as recordRun } from '../../testing/record-scenario.ts';
 import { hasPassed } from '../../testing/report.ts';
 import type { CommandHandler, ParsedOptions } from '../command.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
+import { wrapText } from '../../events/text-width.ts';
 import type { GraphFormat } from '../../runtime/draw-graph.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { wrapText } from '../../terminal/text-width.ts';
 import { allCoverageItems, type Coverage, CoverageCollector, coveredPercent } from '../../testing/coverage.ts';
 import { findScenarioFiles } from '../../testing/find-scenario-files.ts';
 import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../testing/report.ts';

@@ -4,10 +4,10 @@ import { formatClock, formatCount, formatDollars, formatDuration } from '../../e
 import { getSessionId } from '../../events/run-document.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { TextStyle } from '../../events/text-style.ts';
+import { shorten } from '../../events/text-width.ts';
 import type { StatusReport } from '../../runtime/status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
-import { shorten } from '../../terminal/text-width.ts';
 
 const MAX_AGENTS_ON_SCREEN = 30;
 const MAX_RESULT_COLUMNS = 200;

@@ -9,12 +9,12 @@ import {
 import { describeNextSteps } from '../../events/next-steps.ts';
 import { findWorkEndMs } from '../../events/run-document.ts';
 import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
+import { padToWidth, wrapText } from '../../events/text-width.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import type { StatusReport } from '../../runtime/status.ts';
 import { formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
-import { padToWidth, wrapText } from '../../terminal/text-width.ts';
 import { renderAgentTable } from './agent-table.ts';
 
 /** Where a run stands, for people. */

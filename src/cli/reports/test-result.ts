@@ -1,7 +1,7 @@
 import { formatCount } from '../../events/format.ts';
 import { sanitize, sanitizeLine } from '../../events/sanitize.ts';
+import { wrapText } from '../../events/text-width.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
-import { wrapText } from '../../terminal/text-width.ts';
 import { type DiffLine, diffLists } from '../../testing/diff.ts';
 import type { Difference, DifferenceDetail } from '../../testing/difference.ts';
 import { REASON_LABEL } from '../../testing/matchers.ts';

@@ -3,7 +3,7 @@ import { isPrompt, stem } from '../../core/state-names.ts';
 import { formatClock, formatDollars, formatDuration } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { Colorizer, TextStyle } from '../../events/text-style.ts';
-import { padToWidth, shorten, widthOf } from '../text-width.ts';
+import { padToWidth, shorten, widthOf } from '../../events/text-width.ts';
 import type { AgentView } from './view.ts';
 
 /** The time, width and colours of one frame. */

@@ -1,7 +1,7 @@
 import type { StopReason } from '../../core/run.ts';
 import { formatClock, formatCount, formatDuration, formatSpending } from '../../events/format.ts';
+import { wrapText } from '../../events/text-width.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
-import { wrapText } from '../text-width.ts';
 import type { LiveContext } from './agent-lines.ts';
 import type { AgentView, LiveView } from './view.ts';
 

@@ -1,5 +1,5 @@
+import { widthOf } from '../../events/text-width.ts';
 import type { LiveClock, Screen, ScreenSize } from '../terminal.ts';
-import { widthOf } from '../text-width.ts';
 
 /** The lines to show, and the title of the window. */
 export interface LiveBlock {

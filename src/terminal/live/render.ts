@@ -1,8 +1,8 @@
 import { formatClock, formatCount, formatDollars } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { createColorizer } from '../../events/text-style.ts';
+import { shorten, widthOf } from '../../events/text-width.ts';
 import type { ScreenSize } from '../terminal.ts';
-import { shorten, widthOf } from '../text-width.ts';
 import { type LiveContext, renderAgentLines } from './agent-lines.ts';
 import { renderFooter } from './footer.ts';
 import type { AgentView, LiveView } from './view.ts';

@@ -1,5 +1,5 @@
+import { widthOf } from '../../../src/events/text-width.ts';
 import type { LiveClock, Screen } from '../../../src/terminal/terminal.ts';
-import { widthOf } from '../../../src/terminal/text-width.ts';
 
 /** A terminal on paper. It knows the few codes that the painter uses, and throws at any other. */
 export class PaperTerminal implements Screen {

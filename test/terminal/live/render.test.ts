@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Activity, Doing } from '../../../src/core/activity.ts';
 import type { Event } from '../../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../../src/core/run.ts';
+import { widthOf } from '../../../src/events/text-width.ts';
 import { formatWindowTitle, renderLiveView } from '../../../src/terminal/live/render.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
-import { widthOf } from '../../../src/terminal/text-width.ts';
 
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
 const SECOND = 1000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { padToWidth, shorten, widthOf, wrapText } from '../../src/terminal/text-width.ts';
+import { padToWidth, shorten, widthOf, wrapText } from '../../src/events/text-width.ts';
 
 const words = fc.string({
   unit: fc.constantFrom('a', 'é', 'e\u0301', '日', '👩‍👩‍👧', '🇩🇪', ' ', '/', '…'),
