@@ -6,6 +6,7 @@ import type { Signal } from '../../src/core/signal.ts';
 import type { ResumeRequest } from '../../src/runtime/resume.ts';
 import type { RunEnvironment, RunHandle } from '../../src/runtime/run-handle.ts';
 import type { RunRequest } from '../../src/runtime/start.ts';
+import type { StopRequest } from '../../src/runtime/stop.ts';
 
 /*
  * The names in our types, for tables of the documentation to be compared with: the compiler sees to it that none is
@@ -83,4 +84,5 @@ export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: t
 const PLACE: Named<keyof RunEnvironment> = { cwd: true, env: true, observe: true, watch: true };
 export const RUN_REQUEST: Named<keyof RunRequest> = { input: true, options: true, runId: true, name: true, ...PLACE };
 export const RESUME_REQUEST: Named<keyof ResumeRequest> = { options: true, retry: true, takeOver: true, ...PLACE };
+export const STOP_REQUEST: Named<keyof StopRequest> = { now: true, signal: true, observe: true, cwd: true, env: true };
 export const RUNNING: Named<keyof RunHandle> = { id: true, events: true, finished: true, stop: true, kill: true };
