@@ -10,7 +10,7 @@ import { parseSavedRun, serializeSavedRun, validateRun } from '../src/store/stat
 import { explainFailure } from '../src/turns/claude/failure.ts';
 import * as fields from './docs/fields.ts';
 import { linksOf } from './docs/links.ts';
-import { ANYTHING, canBeSaid, isFoundUnder, sourceTexts } from './docs/messages.ts';
+import { ANYTHING, canBePrinted, isCoveredBy, REPORTERS, sourceTexts } from './docs/messages.ts';
 import { plain } from './docs/page.ts';
 import { allPages, openPage, type Page } from './docs/pages.ts';
 
@@ -98,14 +98,16 @@ describe('the messages in docs/troubleshooting.md', () => {
     .filter(({ kind }) => kind === 'text')
     .flatMap(({ text, line }) => text.split('\n').map((message, at) => ({ message, line: line + 1 + at })));
 
-  test('can all be said', () => {
-    expect(messages.filter(({ message }) => !canBeSaid(message, sources))).toStrictEqual([]);
+  test('can all be printed', () => {
+    expect(messages.filter(({ message }) => !canBePrinted(message, sources))).toStrictEqual([]);
   });
 
-  test('are all that can be said', () => {
-    const told = sources.flatMap((texts) => texts.told);
-    const missing = told.filter((text) => !messages.some(({ message }) => isFoundUnder(text, message)));
+  test('are all that can be reported', () => {
+    const reported = sources.flatMap((texts) => texts.reported);
+    const missing = reported.filter(({ text }) => !messages.some(({ message }) => isCoveredBy(text, message)));
     expect(missing).toStrictEqual([]);
+    // A renamed function would leave its messages unchecked.
+    expect(sorted(new Set(reported.map(({ reporter }) => reporter)))).toStrictEqual(sorted(Object.keys(REPORTERS)));
   });
 
   test('cover every way in which a turn can fail', () => {
@@ -118,9 +120,9 @@ describe('the messages in docs/troubleshooting.md', () => {
   });
 });
 
-test('docs/unattended.md quotes a message that can be said', () => {
+test('docs/unattended.md quotes a message that can be printed', () => {
   const quoted = openPage('docs/unattended.md').blocks.filter(({ kind, name }) => kind === 'text' && name === '');
-  expect(quoted.filter(({ text }) => !canBeSaid(text, sources))).toStrictEqual([]);
+  expect(quoted.filter(({ text }) => !canBePrinted(text, sources))).toStrictEqual([]);
 });
 
 test('whoever begins with the README finds every page', () => {

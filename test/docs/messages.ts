@@ -3,33 +3,34 @@ import { join } from 'node:path';
 import { parseSync, visitorKeys } from 'oxc-parser';
 import { PROJECT } from './pages.ts';
 
-/** What stands for whatever differs from time to time, in a page and in the texts here. */
+/** Stands for the parts of a message that vary, both on a page and in the texts here. */
 export const ANYTHING = '…';
 
-/** The texts of one source file, `…` where a template has its `${…}`; `told` are those that an error begins with. */
-export interface Texts {
+/** The texts of one source file, with `…` for each `${…}` of a template. */
+export interface SourceTexts {
   readonly all: readonly string[];
-  readonly told: readonly string[];
+  /** The texts that are passed to one of the `REPORTERS`. */
+  readonly reported: readonly { readonly reporter: string; readonly text: string }[];
 }
 
-/** All texts that the program can print. The parser of arguments has some of its own. */
-export function sourceTexts(): readonly Texts[] {
+/** Collects all texts that the program can print, including those of the argument parser. */
+export function sourceTexts(): readonly SourceTexts[] {
   const src = join(PROJECT, 'src');
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const commander = join(PROJECT, 'node_modules', 'commander', 'lib', 'command.js');
   return [...files.map((file) => join(src, file)), commander].map((file) => {
     const nodes = [...walk(parse(file))];
-    return { all: nodes.flatMap(textsOf), told: nodes.flatMap(textsTold) };
+    return { all: nodes.flatMap(textsOf), reported: nodes.flatMap(reportedTexts) };
   });
 }
 
-/** Whether a message on a page is one that some file can print: all its words are texts of that file. */
-export const canBeSaid = (message: string, sources: readonly Texts[]): boolean =>
-  isTelling(message) &&
+/** Checks that some source file can print this message: all its fixed parts are in texts of that file. */
+export const canBePrinted = (message: string, sources: readonly SourceTexts[]): boolean =>
+  isSpecific(message) &&
   sources.some(({ all }) => partsOf(message).every((part) => all.some((text) => text.includes(part))));
 
-/** Whether who was told this text finds it under that message: its words are in the text, in their order. */
-export function isFoundUnder(text: string, message: string): boolean {
+/** Checks that a text of the program is covered by a message on a page: the message's fixed parts are in it, in order. */
+export function isCoveredBy(text: string, message: string): boolean {
   let at = 0;
   return partsOf(message).every((part) => {
     const found = text.indexOf(part, at);
@@ -40,8 +41,8 @@ export function isFoundUnder(text: string, message: string): boolean {
 
 const partsOf = (message: string): readonly string[] => message.split(ANYTHING).map((part) => part.trim());
 
-/** A few letters are in every file. */
-const isTelling = (message: string): boolean => message.replace(/\P{L}/gu, '').length >= 7;
+/** A few letters are in every file and prove nothing. */
+const isSpecific = (message: string): boolean => message.replace(/\P{L}/gu, '').length >= 7;
 
 interface Node {
   readonly type: string;
@@ -61,23 +62,27 @@ function* walk(node: Node): Generator<Node> {
   }
 }
 
-/** Who tells the user that something is wrong, and which of the things they are given are the words. */
-const TELLERS: Readonly<Record<string, number>> = {
+/** The functions that report a problem to the user, with the position of the message among their arguments. */
+export const REPORTERS: Readonly<Record<string, number>> = {
   RaymondError: 0,
-  usage: 0,
-  wrongPath: 0,
-  refusal: 0,
-  diskProblem: 0,
-  problem: 1,
+  usageError: 0,
+  workflowPathError: 0,
+  configError: 0,
+  diskError: 0,
+  answerProblem: 1,
   'report.error': 1,
   'report.warning': 1,
 };
 
-function textsTold(node: Node): readonly string[] {
+function reportedTexts(node: Node): SourceTexts['reported'] {
   if (node.type !== 'NewExpression' && node.type !== 'CallExpression') return [];
   const { callee, arguments: given } = node as unknown as { callee: Node; arguments: readonly Node[] };
-  const words = given[TELLERS[nameOf(callee)] ?? given.length];
-  return words === undefined ? [] : textsOf(words).filter(isTelling);
+  const reporter = nameOf(callee);
+  const message = given[REPORTERS[reporter] ?? given.length];
+  if (message === undefined) return [];
+  return textsOf(message)
+    .filter(isSpecific)
+    .map((text) => ({ reporter, text }));
 }
 
 const nameOf = (node: unknown): string => {
