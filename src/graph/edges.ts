@@ -1,5 +1,5 @@
-import { hasOpenState, implicitTag, type PolicyEntry, permits } from '../core/policy.ts';
-import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
+import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, permits } from '../core/policy.ts';
+import { BUILT_IN_ATTRIBUTES, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
@@ -15,7 +15,7 @@ import {
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 
-/** The transitions of one state: those of its policy, else those that its text mentions. */
+/** Finds the transitions of one state: those of its policy, else those that its text mentions. */
 export function findStateEdges(
   analysis: StateAnalysis,
   names: StateResolver,
@@ -33,13 +33,13 @@ export function findStateEdges(
   return edges.length > 0 || analysis.open || analysis.kind === 'script' ? edges : builder.fromNamesInProse();
 }
 
-/** The names of the states to which the forks of a text let their parent go on. */
+/** Collects the names of the states in which the parent of forks may go on, from the gotos and forks of a text. */
 export function findForkContinuations(tags: readonly PlacedTag[]): readonly string[] {
   const ways = tags.flatMap(({ name, tag }) => (name === 'goto' ? tag.body : (tag.attributes.next ?? [])));
   return [...new Set(ways.map((way) => way.trim()))];
 }
 
-/** The same for a script of which it is known what it prints together with forks. */
+/** The same for a script of which it is known what it prints together with its forks. */
 function findContinuationsBesideForks({ ways }: StateAnalysis): readonly string[] | undefined {
   if (ways === undefined || ways.outputs.some(({ kind }) => kind === 'some' || kind === 'perhaps')) return undefined;
   const besides = ways.outputs.filter((said) => said.kind === 'forks' || (said.kind === 'one' && said.forks));
@@ -130,11 +130,11 @@ class EdgeBuilder {
     return this.continuations.map((way) => ({ ...base, next: this.target(way), borrowsNext: true }));
   }
 
-  /** Talk about a tag: that there is a result is all one has to know of it, other tags lead somewhere. */
+  /** A tag that is opened and not closed, as in "answer with a <result>": other tags than a result lead somewhere. */
   fromUnclosedTags(): readonly Edge[] {
     return this.analysis.halves.flatMap(({ name, after, at }) => {
       if (this.analysis.tags.some((each) => each.name === name)) return [];
-      const known = after !== '' && this.names.resolve(after).kind === 'found';
+      const known = this.names.fileOf(after) !== undefined;
       const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANY_TARGET;
       const { required } = TRANSITIONS[name];
       const then = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
@@ -144,11 +144,9 @@ class EdgeBuilder {
     });
   }
 
-  /** What is written in code in the middle of a sentence may well be said; a block of code is an example. */
+  /** A tag in code may be an example, or what the agent is to say. */
   fromQuotedTags(): readonly Edge[] {
-    const edges = this.analysis.quoted
-      .filter(({ fenced }) => !fenced)
-      .flatMap((tag) => this.fromTag({ ...tag, part: false }));
+    const edges = this.analysis.quoted.flatMap((tag) => this.fromTag({ ...tag, part: false }));
     return edges.filter(leadsToStatesOnly).map((edge) => ({ ...edge, origin: 'guess' }));
   }
 
@@ -191,30 +189,26 @@ class EdgeBuilder {
     }
     // A variable between single quotes is a mistake, but what it should have been is not known.
     const quoted = this.analysis.kind === 'script' && (name === '' || hasUnknownPart(name) || name.includes('$'));
-    if (quoted || isNameDecidedAtRuntime(name, this.analysis, this.names)) return { kind: 'any', written: name };
+    if (quoted || isNameDecidedAtRuntime(name, this.analysis)) return { kind: 'any', written: name };
     const meant = this.names.suggest(name);
     if (found.kind !== 'ambiguous') return { kind: 'missing', name, meant };
     return { kind: 'missing', name, meant, others: this.names.candidatesFor(name).filter((file) => file !== meant) };
   }
 
   private matches(entry: PolicyEntry, { name, tag }: PlacedTag): boolean {
-    if (entry.tag !== name) return false;
-    const { attributes: entryAttributes, target } = entry;
-    const { attributes } = tag;
-    const all = [
-      target ?? '',
-      tag.body,
-      entryAttributes.return,
-      entryAttributes.next,
-      attributes.return,
-      attributes.next,
-    ];
-    return permits([entry], tag, this.names.scopeOf(all.filter((each) => each !== undefined)));
+    return entry.tag === name && permitsTag([entry], tag, this.names);
   }
 
   private clears(name: TagName, stack: string | undefined): boolean {
     return name === 'reset' && (stack ?? this.resetStack) === 'clear';
   }
+}
+
+/** Whether a policy of these entries permits a tag. */
+export function permitsTag(entries: Policy, tag: Tag, names: StateResolver): boolean {
+  const written = [tag.body, tag.attributes.return, tag.attributes.next].filter((name) => name !== undefined);
+  const named = entries.flatMap((entry) => namedStates(entry).map(([, name]) => name));
+  return permits(entries, tag, names.scopeOf([...written, ...named]));
 }
 
 /** Whether all that an edge leads to are states. */

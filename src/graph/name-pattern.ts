@@ -1,13 +1,13 @@
-import { UNKNOWN } from '../core/tag-mentions.ts';
+import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 
 const UNKNOWN_PART = new RegExp(`${UNKNOWN}+|\\{\\{[^{}]*\\}\\}`, 'g');
 const ENDING = /\.(?:md|sh|ps1|bat)$/;
-/** What no name of a state has. */
+/** Characters that no state has in its name. */
 const INVALID_CHARACTER = /[\s{}$[\]<>…*?|/\\]/;
 /** Enough for any name that people make up. */
 const MAX_PARTS = 5;
 
-/** What is known of a name that is filled in later, such as `STYLE_{{lang}}.md`; undefined if that is next to nothing. */
+/** The pattern of a name that is filled in later, such as `STYLE_{{lang}}.md`; undefined if next to nothing is known. */
 export function compileNamePattern(name: string): RegExp | undefined {
   const parts = name.split(UNKNOWN_PART);
   const known = parts.join('');
@@ -17,5 +17,12 @@ export function compileNamePattern(name: string): RegExp | undefined {
   return new RegExp(`^${escaped}${ENDING.test(known) ? '' : '(?:\\.(?:md|sh|ps1|bat))?'}$`, 'u');
 }
 
-/** Such a name as a message shows it. */
+/** Shows such a name in a message. */
 export const formatNamePattern = (name: string): string => name.replace(UNKNOWN_PART, '…');
+
+/** Whether a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
+export const isPlaceholderName = (name: string): boolean =>
+  hasUnknownPart(name) || name.trim() === '' || PLACEHOLDER.test(name);
+
+const PLACEHOLDER =
+  /[\s{}$[\]<>…*?]|\.\.\.|^(?:(?:the|your|next|target)[-_]?)?(?:state|name|file|filename|target)(?:[-_]?name)?(?:\.md)?$/i;

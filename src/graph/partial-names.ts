@@ -1,10 +1,10 @@
-import { isStateFile, stem } from '../core/state-names.ts';
+import { isStateFile } from '../core/state-names.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
-import { isPlaceholderName } from './placeholders.ts';
+import { isPlaceholderName } from './name-pattern.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 
-/** The states that fit what a page says of a name; undefined if it says all of it, or next to nothing. */
+/** The states that fit a name of which a part is known; undefined if all of it is known, or next to nothing. */
 export const findMatchingStates = (
   name: string,
   { kind }: StateAnalysis,
@@ -19,44 +19,37 @@ export type CandidateTag = PlacedTag & { readonly part: boolean };
 /** More than these are as good as any. */
 const MAX_CANDIDATES = 100;
 
-/** What a tag may be when its names are filled in; the tag itself if they are all there, or may be anything. */
+/** Fills in the names of a tag in every way that fits; the tag itself if they are all known, or may be anything. */
 export function expandCandidates(
   placed: PlacedTag,
   analysis: StateAnalysis,
   names: StateResolver,
 ): readonly CandidateTag[] {
   const { tag } = placed;
-  const { return: back, next } = tag.attributes;
-  if (![tag.body, back ?? '', next ?? ''].some(hasUnknownPart)) return [{ ...placed, part: false }];
-  const fill = (name: string): readonly string[] => {
-    const found = findMatchingStates(name.trim(), analysis, names) ?? [];
-    return found.length === 0 ? [name] : found;
-  };
-  const bodies = fill(tag.body);
-  const backs = back === undefined ? [{}] : fill(back).map((state) => ({ return: state }));
-  const nexts = next === undefined ? [{}] : fill(next).map((state) => ({ next: state }));
-  const count = bodies.length * backs.length * nexts.length;
-  if (count > MAX_CANDIDATES) return [{ ...placed, part: false }];
-  const part = [tag.body, back, next].some((name) => name !== undefined && fill(name)[0] !== name);
-  return bodies.flatMap((body) =>
-    backs.flatMap((one) =>
-      nexts.map((other) => {
-        return { ...placed, part, tag: { ...tag, body, attributes: { ...tag.attributes, ...one, ...other } } };
-      }),
-    ),
-  );
+  let candidates = [{ ...placed, part: false }];
+  for (const key of ['body', 'return', 'next'] as const) {
+    const name = key === 'body' ? tag.body : tag.attributes[key];
+    if (name === undefined || !hasUnknownPart(name)) continue;
+    const states = findMatchingStates(name.trim(), analysis, names) ?? [];
+    if (states.length === 0) continue;
+    candidates = candidates.flatMap((candidate) =>
+      states.map((state) => ({ ...candidate, part: true, tag: withState(candidate.tag, key, state) })),
+    );
+    if (candidates.length > MAX_CANDIDATES) return [{ ...placed, part: false }];
+  }
+  return candidates;
 }
 
-/** Whether a name that finds no state need not find one, because it stands for one that will be said. */
-export function isNameDecidedAtRuntime(name: string, { kind, explains }: StateAnalysis, names: StateResolver): boolean {
-  // Only prompts are templates: what stands in braces in a script stays as it is.
-  if (kind === 'script') return name.includes(UNKNOWN);
-  return isPlaceholderName(name) || (names.suggest(name) === null && explains(stem(name)));
-}
+const withState = (tag: PlacedTag['tag'], key: 'body' | 'return' | 'next', state: string): PlacedTag['tag'] =>
+  key === 'body' ? { ...tag, body: state } : { ...tag, attributes: { ...tag.attributes, [key]: state } };
+
+/** Whether a name that finds no state stands for one that is only known when the tag is said. Only prompts are templates. */
+export const isNameDecidedAtRuntime = (name: string, { kind }: StateAnalysis): boolean =>
+  kind === 'script' ? name.includes(UNKNOWN) : isPlaceholderName(name);
 
 /**
  * Whether a value that a script might put into a tag is hardly meant for it: it is not written like a state and not like the
  * name of one either. A script may well hold `none` in the variable that later holds the next state.
  */
 export const isUnlikelyStateName = (state: string, { filled = false }: PlacedTag, names: StateResolver): boolean =>
-  filled && !isStateFile(state) && names.resolve(state).kind !== 'found' && names.suggest(state) === null;
+  filled && !isStateFile(state) && names.fileOf(state) === undefined && names.suggest(state) === null;

@@ -1,65 +1,44 @@
+import { findRegions } from '../core/markup.ts';
 import { implicitTag, type Policy } from '../core/policy.ts';
-import { readTagMentions, type TagMention, type TagMentions, type UnclosedMention } from '../core/tag-mentions.ts';
-import { isForeignMarkup, isForeignUnclosed } from './foreign-markup.ts';
-import { type QuotedTag, readQuotedTags } from './quoted-tags.ts';
-import { detectRequestedTags } from './requested-tags.ts';
+import { readTagMentions, type TagMention, type UnclosedMention } from '../core/tag-mentions.ts';
+import { readQuotedTags } from './quoted-tags.ts';
 
-/** What a prompt says about tags. */
+/** The tags in the text of a prompt. */
 export interface PromptTags {
-  /** The tags that it mentions; those that are not `sure` are spoken of, but not asked for. */
-  readonly tags: readonly SureMention[];
-  /** The same, one for each of the alternatives in `<goto>A.md|B.md</goto>`. */
-  readonly forms: readonly SureMention[];
+  /** Those that are not `sure` are what the prompt is about rather than what its agent is to answer. */
+  readonly tags: readonly PromptTag[];
+  /** The same tags, with one for each of the alternatives in `<goto>A.md|B.md</goto>`. */
+  readonly forms: readonly PromptTag[];
   readonly halves: readonly (UnclosedMention & { readonly sure: boolean })[];
-  readonly quoted: readonly QuotedTag[];
+  /** The tags in code, where others stand outside of code. */
+  readonly quoted: readonly TagMention[];
 }
 
-type SureMention = TagMention & { readonly sure: boolean };
+type PromptTag = TagMention & { readonly sure: boolean };
 
-/** Reads a prompt. `isState` says whether a name could be that of a state, in any letter case. */
+/** Reads the tags of a prompt. `isState` says whether a name could be that of a state, in any letter case. */
 export function readPromptTags(text: string, policy: Policy, isState: (name: string) => boolean): PromptTags {
-  const { tags, halves } = readWithoutForeignMarkup(text, isState);
-  const quoted = readQuotedTags(text, tags).filter((tag) => !isForeignMarkup(tag, text, isState));
-  const isRequested = detectRequestedTags(text, implicitTag(policy) !== undefined);
-  const all = tags.map((tag) => ({ ...tag, sure: isRequested(tag.offset) }));
+  const { tags, halves } = readTagMentions(text);
+  const isExample = implicitTag(policy) === undefined || tags.length === 0 ? () => false : createCodeCheck(text);
+  const all = tags.map((tag) => ({ ...tag, sure: !isExample(tag.offset) }));
   return {
     tags: all,
     forms: all.flatMap((mention) => expandAlternatives(mention, isState)),
     halves: halves.map((half) => ({ ...half, sure: true })),
-    quoted,
+    quoted: readQuotedTags(text, tags),
   };
 }
 
-/** What stands in code may count only when what is no tag is gone; twice is enough for that. */
-const MAX_PASSES = 3;
-
-function readWithoutForeignMarkup(text: string, isState: (name: string) => boolean): TagMentions {
-  let visible = text;
-  let reading = readTagMentions(visible);
-  for (let round = 1; round < MAX_PASSES; round++) {
-    const foreignOffsets = reading.tags
-      .filter((tag) => isForeignMarkup(tag, text, isState))
-      .map(({ offset }) => offset);
-    if (foreignOffsets.length === 0) break;
-    visible = blankAt(visible, foreignOffsets);
-    reading = readTagMentions(visible);
-  }
-  return {
-    tags: reading.tags.filter((tag) => !isForeignMarkup(tag, text, isState)),
-    halves: reading.halves.filter((half) => !isForeignUnclosed(half, text)),
-  };
-}
-
-/** The text with a blank instead of the character at each of these offsets. */
-function blankAt(text: string, offsets: readonly number[]): string {
-  const parts = offsets.map((offset, index) => text.slice(index === 0 ? 0 : (offsets[index - 1] ?? 0) + 1, offset));
-  return [...parts, text.slice((offsets.at(-1) ?? -1) + 1)].join(' ');
+/** Where the transition need not be said, a tag in code is an example of something else. */
+function createCodeCheck(text: string): (offset: number) => boolean {
+  const code = findRegions(text).filter(({ kind }) => kind === 'code');
+  return (offset) => code.some(({ start, end }) => start < offset && offset < end);
 }
 
 /** More than an author writes into one tag. */
 const MAX_ALTERNATIVES = 20;
 
-function expandAlternatives(mention: SureMention, isState: (name: string) => boolean): readonly SureMention[] {
+function expandAlternatives(mention: PromptTag, isState: (name: string) => boolean): readonly PromptTag[] {
   const { tag, name } = mention;
   const split = (written: string): readonly string[] => {
     const parts = written.split('|').map((part) => part.trim());
@@ -67,9 +46,11 @@ function expandAlternatives(mention: SureMention, isState: (name: string) => boo
   };
   const bodies = name === 'result' ? [tag.body] : split(tag.body);
   const key = (['return', 'next'] as const).find((each) => tag.attributes[each]?.includes('|'));
-  const others =
+  const attributeSets =
     key === undefined
       ? [tag.attributes]
       : split(tag.attributes[key] ?? '').map((state) => ({ ...tag.attributes, [key]: state }));
-  return bodies.flatMap((body) => others.map((attributes) => ({ ...mention, tag: { ...tag, body, attributes } })));
+  return bodies.flatMap((body) =>
+    attributeSets.map((attributes) => ({ ...mention, tag: { ...tag, body, attributes } })),
+  );
 }

@@ -3,7 +3,6 @@ import type { Tag } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
 import { readScriptTags, type ScriptTags, type SureMention } from '../shell/script-tags.ts';
-import { detectExplainedPlaceholders } from './placeholders.ts';
 import { type PromptTags, readPromptTags } from './prompt-tags.ts';
 import type { StateSource, WorkflowSource } from './workflow-source.ts';
 
@@ -26,11 +25,6 @@ export interface PlacedUnclosedTag {
   readonly sure: boolean;
 }
 
-/** A tag that a prompt shows in code while others stand outside of it. */
-export interface PlacedQuotedTag extends PlacedTag {
-  readonly fenced: boolean;
-}
-
 /** A state's file with everything that was read out of it. */
 export interface StateAnalysis {
   readonly file: string;
@@ -40,9 +34,8 @@ export interface StateAnalysis {
   /** The same tags as they will be said: with the values of variables that stand in a script, one for each alternative. */
   readonly forms: readonly PlacedTag[];
   readonly halves: readonly PlacedUnclosedTag[];
-  readonly quoted: readonly PlacedQuotedTag[];
-  /** Whether a prompt explains that a word stands for names of states. */
-  readonly explains: (word: string) => boolean;
+  /** The tags that a prompt shows in code while others stand outside of it. */
+  readonly quoted: readonly PlacedTag[];
   /** The ways through a shell script, if they can be told. */
   readonly ways: ScriptTags['ways'];
   /** Whether it may take ways that its file does not show. */
@@ -78,7 +71,6 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
     forms: reading.forms.map(placed),
     halves: reading.halves.map(({ name, after, offset, sure }) => ({ name, after, sure, at: positionAt(offset) })),
     quoted: reading.quoted.map((tag) => placed({ ...tag, sure: false })),
-    explains: isScript ? () => false : detectExplainedPlaceholders(state.text),
     ways: reading.ways,
     open: reading.open || broken,
     broken,

@@ -12,8 +12,12 @@ import { compileNamePattern } from './name-pattern.ts';
 /** Finds states by name as the language does, in constant time however many there are. */
 export interface StateResolver {
   resolve(name: string): Resolution;
+  /** The state that a name means, blanks around it aside; undefined if it means none, or could mean several. */
+  fileOf(name: string): string | undefined;
   /** The state most likely meant by a name that finds none, or null. */
   suggest(name: string): string | null;
+  /** The state that a name means or most likely means; the name itself if there is none. */
+  intendedFile(name: string): string;
   /** The states of this platform that a name could mean: one, unless it is ambiguous or means none. */
   candidatesFor(name: string): readonly string[];
   /** The states that fit a name of which a part is known; undefined if that is next to nothing, or too many fit. */
@@ -22,70 +26,68 @@ export interface StateResolver {
   scopeOf(names: readonly string[]): Scope;
 }
 
-/** Looking for what was meant takes a look at every state, so that only so many names get it. */
-const MAX_SUGGESTIONS = 50;
-/** The same is true of names of which a part is known; and those that too many states fit say nothing. */
-const MAX_PATTERNS = 50;
+/** Looking for a similar name, or for all names of a pattern, takes a look at every state: only so many names get it. */
+const MAX_SEARCHES = 50;
+/** A pattern that more states fit says nothing. */
 const MAX_MATCHES = 30;
 
-/** Made once for each workflow. */
+/** Indexes the files of a workflow by name. */
 export function newStateResolver(scope: Scope): StateResolver {
   const { platform } = scope;
   const files = new Set(scope.files);
-  const byStem = groupedByStem(scope.files.filter(isStateFile));
+  const byStem = groupByStem(scope.files.filter(isStateFile));
   const states = scope.files.filter((file) => runsOn(file, platform));
-  const known = new Map<string, Resolution>();
-  const guesses = new Map<string, string | null>();
-  const knownMatches = new Map<string, readonly string[] | null>();
   let suggested = 0;
-
   const candidates = (name: string): readonly string[] => [
     ...(files.has(name) ? [name] : []),
     ...(byStem.get(name) ?? []),
   ];
   const candidatesFor = (name: string): readonly string[] => candidates(name).filter((file) => runsOn(file, platform));
-  const find = (name: string): Resolution => {
+  const resolve = memoize((name): Resolution => {
     const found = resolveState(name, { files: candidates(name), platform });
-    if (found.kind !== 'unknown' || ++suggested > MAX_SUGGESTIONS) return found;
-    return resolveState(name, scope);
-  };
-  const guess = (name: string): string | null => {
+    return found.kind !== 'unknown' || ++suggested > MAX_SEARCHES ? found : resolveState(name, scope);
+  });
+  const suggest = memoize((name, known): string | null => {
     // Of a path, the file name is what was meant.
-    const base = name.split(/[/\\]/).at(-1) ?? name;
-    const [here] = candidatesFor(base);
-    if (here !== undefined || guesses.size > MAX_SUGGESTIONS) return here ?? null;
+    const [here] = candidatesFor(name.split(/[/\\]/).at(-1) ?? name);
+    if (here !== undefined || known > MAX_SEARCHES) return here ?? null;
     const near = nearestState(name, states);
     return near === undefined ? null : (candidatesFor(near)[0] ?? null);
-  };
-  const findMatches = (name: string): readonly string[] | null => {
-    const pattern = knownMatches.size > MAX_PATTERNS ? undefined : compileNamePattern(name);
-    if (pattern === undefined) return null;
-    const found = states.filter((file) => pattern.test(file));
-    return found.length > MAX_MATCHES ? null : found;
+  });
+  const match = memoize((name, known): readonly string[] | null => {
+    const pattern = known > MAX_SEARCHES ? undefined : compileNamePattern(name);
+    const found = pattern === undefined ? null : states.filter((file) => pattern.test(file));
+    return found === null || found.length > MAX_MATCHES ? null : found;
+  });
+  const fileOf = (name: string): string | undefined => {
+    const found = resolve(name.trim());
+    return found.kind === 'found' ? found.file : undefined;
   };
   return {
-    resolve: (name) => memoize(known, name, find),
-    suggest: (name) => memoize(guesses, name, guess),
+    resolve,
+    fileOf,
+    suggest,
+    intendedFile: (name) => fileOf(name) ?? suggest(name.trim()) ?? name.trim(),
     candidatesFor,
-    matching: (name) => memoize(knownMatches, name, findMatches) ?? undefined,
+    matching: (name) => match(name) ?? undefined,
     scopeOf: (names) => ({ files: names.flatMap((name) => candidates(name.trim())), platform }),
   };
 }
 
-function groupedByStem(states: readonly string[]): ReadonlyMap<string, readonly string[]> {
+function groupByStem(states: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>();
-  for (const file of states) {
-    const group = groups.get(stem(file));
-    if (group === undefined) groups.set(stem(file), [file]);
-    else group.push(file);
-  }
+  for (const file of states) groups.set(stem(file), [...(groups.get(stem(file)) ?? []), file]);
   return groups;
 }
 
-function memoize<T>(memory: Map<string, T>, name: string, work: (name: string) => T): T {
-  const before = memory.get(name);
-  if (before !== undefined) return before;
-  const found = work(name);
-  memory.set(name, found);
-  return found;
+/** Answers each name once; `work` is also told how many names were asked for before. */
+function memoize<T>(work: (name: string, known: number) => T): (name: string) => T {
+  const memory = new Map<string, T>();
+  return (name) => {
+    const before = memory.get(name);
+    if (before !== undefined) return before;
+    const found = work(name, memory.size);
+    memory.set(name, found);
+    return found;
+  };
 }

@@ -2,9 +2,18 @@ import { WHOLE_FILE } from '../core/text-position.ts';
 import type { EndlessCycle } from '../graph/endless-cycles.ts';
 import { collapseAnyState, formatStepPath } from './messages.ts';
 import type { Diagnostic, LintLevel, RuleContext } from './rule.ts';
-import { isCycleSuppressed } from './suppression.ts';
 
-/** What a rule says about a ring. */
+/** The rules about workflows that never end: a mistake that hides a way out of a state supersedes them. */
+export const CYCLE_RULES = [
+  'endless-loop',
+  'endless-recursion',
+  'ends-only-by-limit',
+  'fork-bomb',
+  'impossible-return',
+  'never-returns',
+] as const;
+
+/** The message of a rule about a cycle. */
 interface CycleMessages {
   /** The beginning of the message; one round follows. */
   readonly what: string;
@@ -12,14 +21,13 @@ interface CycleMessages {
   readonly level: (cycle: EndlessCycle, context: RuleContext) => LintLevel;
 }
 
-/** One fault for each ring of a kind, at the place where it is entered upon. */
+/** Reports each cycle of a kind once, at the place where it is entered. */
 export function reportEndlessCycles(
   context: RuleContext,
   isSelected: (cycle: EndlessCycle) => boolean,
   messages: CycleMessages,
 ): readonly Diagnostic[] {
-  const cycles = context.proof.endless.filter((cycle) => isSelected(cycle) && !isCycleSuppressed(cycle, context));
-  return cycles.flatMap((cycle) => {
+  return context.proof.endless.filter(isSelected).flatMap((cycle) => {
     const round = collapseAnyState(cycle.round);
     const [first] = round;
     if (first === undefined) return [];
@@ -34,18 +42,21 @@ export function reportEndlessCycles(
         hint: messages.hint,
         level: messages.level(cycle, context),
         path,
+        causes: namesOf(cycle, context),
       },
     ];
   });
 }
 
-/** The states that are no better off and that the round does not show. */
-function formatOtherStates({ states, round }: EndlessCycle, { graph, proof }: RuleContext): string {
-  const shown = new Set(round.map(({ from }) => from));
-  const nodes = new Set(graph.nodes.map(({ state }) => state));
-  const others = states
-    .map((state) => proof.flow.names[state] ?? '')
-    .filter((name) => nodes.has(name) && !shown.has(name));
+/** The names of the states of a cycle. */
+export const namesOf = ({ states }: EndlessCycle, { proof }: RuleContext): readonly string[] =>
+  states.map((state) => proof.flow.names[state] ?? '');
+
+/** Names the states of a cycle that the round does not show. */
+function formatOtherStates(cycle: EndlessCycle, context: RuleContext): string {
+  const shown = new Set(cycle.round.map(({ from }) => from));
+  const nodes = new Set(context.graph.nodes.map(({ state }) => state));
+  const others = namesOf(cycle, context).filter((name) => nodes.has(name) && !shown.has(name));
   const [first, second] = others;
   if (first === undefined) return '';
   if (second === undefined) return `, and ${first}, where it leads too, comes to no <result> either`;
@@ -55,10 +66,10 @@ function formatOtherStates({ states, round }: EndlessCycle, { graph, proof }: Ru
 
 const MAX_NAMED = 4;
 
-/** Certain if policies and scripts decide; a prompt without policy may still do something else. */
-export function levelOfCycle({ states }: EndlessCycle, { proof, analysisOf }: RuleContext): LintLevel {
-  const certain = states.every((state) => {
-    const analysis = analysisOf.get(proof.flow.names[state] ?? '');
+/** An error if policies and scripts decide; a prompt without policy may still do something else. */
+export function levelOfCycle(cycle: EndlessCycle, context: RuleContext): LintLevel {
+  const certain = namesOf(cycle, context).every((state) => {
+    const analysis = context.analysisOf.get(state);
     return analysis?.kind === 'script' || (analysis?.source.state.rules.policy.length ?? 0) > 0;
   });
   return certain ? 'error' : 'warning';

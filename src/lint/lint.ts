@@ -6,13 +6,12 @@ import type { PathStep } from '../graph/reachability.ts';
 import { analyzeStates } from '../graph/state-analysis.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { findAllowComments } from './allow-comments.ts';
-import type { LintLevel, ReportedDiagnostic, RuleContext } from './rule.ts';
-import { RULES } from './rules/index.ts';
-import { findUnresolvedNames } from './unresolved-names.ts';
+import type { Diagnostic, LintLevel, Rule, RuleContext } from './rule.ts';
+import { RULES, type RuleId } from './rules/index.ts';
 
 /** Something that the author of a workflow should know. Line 0 stands for the file, or the workflow, as a whole. */
 export interface LintFinding extends TextPosition {
-  readonly rule: string;
+  readonly rule: RuleId | 'unreadable-workflow';
   readonly level: LintLevel;
   readonly file: string;
   /** What is wrong, as a sentence without its full stop. */
@@ -23,58 +22,73 @@ export interface LintFinding extends TextPosition {
   readonly path: readonly PathStep[];
 }
 
-/** What no author can mean: no run would begin. The names of a policy are looked up before that, those of a text are not. */
-const UNSUPPRESSIBLE = ['frontmatter', 'not-text', 'missing-entry', 'ambiguous-entry'];
-const UNSUPPRESSIBLE_IN_POLICIES = ['missing-state', 'ambiguous-state', 'path-in-name'];
-
-/** Looks for mistakes in a workflow. The findings are in the order of files, lines and columns. */
-export function lintSource(workflow: WorkflowSource): readonly LintFinding[] {
-  const context = buildRuleContext(workflow);
-  const reported = new Map<string, ReportedDiagnostic[]>();
-  for (const { id: rule, level, check } of RULES) {
-    for (const diagnostic of check({ ...context, reported })) {
-      const earlier = reported.get(diagnostic.file);
-      const reportedHere = { level, ...diagnostic, rule };
-      if (earlier === undefined) reported.set(diagnostic.file, [reportedHere]);
-      else earlier.push(reportedHere);
-    }
-  }
-  const allowed = new Set(
-    context.analyses.flatMap((analysis) => findAllowComments(analysis).map(({ rule }) => `${rule} ${analysis.file}`)),
+/** Looks for mistakes in a workflow. The findings are in the order of files, lines and columns, whatever that of the rules. */
+export function lintSource(workflow: WorkflowSource, rules: readonly Rule<RuleId>[] = RULES): readonly LintFinding[] {
+  const context = buildRuleContext(workflow, rules);
+  const found = rules.flatMap(({ id, level, check }) =>
+    check(context).map((diagnostic): FoundDiagnostic => ({ level, ...diagnostic, rule: id })),
   );
-  const isUnsuppressible = ({ rule, file, at }: ReportedDiagnostic): boolean => {
-    const analysis = context.analysisOf.get(file);
-    const isAbove = analysis?.kind === 'prompt' && at.line < analysis.positionAt(0).line;
-    return UNSUPPRESSIBLE.includes(rule) || (isAbove && UNSUPPRESSIBLE_IN_POLICIES.includes(rule));
-  };
-  const isAllowed = (diagnostic: ReportedDiagnostic): boolean =>
-    allowed.has(`${diagnostic.rule} ${diagnostic.file}`) && !isUnsuppressible(diagnostic);
-  const kept = [...reported.values()].flat().filter((diagnostic) => !isAllowed(diagnostic));
-  const findings = kept.map(({ rule, level, file, at, message, hint, path = [] }) => {
+  const kept = dropAllowed(dropSuperseded(found, rules), rules, context);
+  const findings = kept.map(({ rule, level, file, at, message, hint, path = [] }): LintFinding => {
     return { rule, level, file, ...at, message, hint, path };
   });
   return findings.sort((a, b) => compare(a.file, b.file) || comparePositions(a, b) || compare(a.rule, b.rule));
 }
 
-function buildRuleContext(workflow: WorkflowSource): Omit<RuleContext, 'reported'> {
+type FoundDiagnostic = Diagnostic & { readonly rule: RuleId; readonly level: LintLevel };
+
+/** Drops what only follows from another mistake: see `supersedes` of a rule and `causes` of a diagnostic. */
+function dropSuperseded(found: readonly FoundDiagnostic[], rules: readonly Rule<RuleId>[]): readonly FoundDiagnostic[] {
+  const supersededBy = new Map(rules.map(({ id, supersedes = [] }) => [id, supersedes]));
+  const explained = new Map<RuleId, Set<string>>();
+  for (const { rule, file } of found) {
+    for (const superseded of supersededBy.get(rule) ?? []) {
+      explained.set(superseded, (explained.get(superseded) ?? new Set()).add(file));
+    }
+  }
+  return found.filter(({ rule, file, causes = [file] }) => {
+    const files = explained.get(rule);
+    return files === undefined || !causes.some((cause) => files.has(cause));
+  });
+}
+
+/** Drops what a comment in its file allows. */
+function dropAllowed(
+  found: readonly FoundDiagnostic[],
+  rules: readonly Rule<RuleId>[],
+  { analyses, analysisOf }: RuleContext,
+): readonly FoundDiagnostic[] {
+  const allowed = new Set(
+    analyses.flatMap((analysis) => findAllowComments(analysis).map(({ rule }) => `${rule} ${analysis.file}`)),
+  );
+  const blocksStart = new Map(rules.map((rule) => [rule.id, rule.blocksStart]));
+  const isUnsuppressible = ({ rule, file, at }: FoundDiagnostic): boolean => {
+    if (blocksStart.get(rule) !== 'in-frontmatter') return blocksStart.get(rule) === 'always';
+    const analysis = analysisOf.get(file);
+    return analysis?.kind === 'prompt' && at.line < analysis.positionAt(0).line;
+  };
+  return found.filter(
+    (diagnostic) => !allowed.has(`${diagnostic.rule} ${diagnostic.file}`) || isUnsuppressible(diagnostic),
+  );
+}
+
+function buildRuleContext(workflow: WorkflowSource, rules: readonly Rule[]): RuleContext {
   const analyses = analyzeStates(workflow);
   const names = newWorkflowResolver(workflow);
   const graph = buildGraph(workflow, analyses, names);
   const proof = prove(graph);
-  const { flow, reach } = proof;
   const named = new Set(graph.edges.flatMap(({ to, return: back, next }) => [to, back, next].map(targetFile)));
   return {
     workflow,
     analyses,
     analysisOf: new Map(analyses.map((analysis) => [analysis.file, analysis])),
     names,
-    unresolvedNames: new Map(analyses.map((analysis) => [analysis.file, findUnresolvedNames(analysis, names)])),
     graph,
     proof,
-    rules: RULES.map(({ id }) => id),
+    ruleIds: rules.map(({ id }) => id),
     isIntendedState: ({ file, kind, source }) =>
       kind === 'script' || source.state.rules.policy.length > 0 || file === graph.entry || named.has(file),
-    isReached: (state) => reach.has(flow.numberOf(state)),
+    isReached: (state) => proof.reach.has(proof.flow.numberOf(state)),
   };
 }
 

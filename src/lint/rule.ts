@@ -5,9 +5,8 @@ import type { PathStep } from '../graph/reachability.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
-import type { UnresolvedName } from './unresolved-names.ts';
 
-/** How bad it is: it will fail, it is hardly meant, it is worth knowing. */
+/** The severity of a finding: it will fail, it is hardly what was meant, it is worth knowing. */
 export type LintLevel = 'error' | 'warning' | 'info';
 
 /** All that a rule can look at. */
@@ -16,81 +15,55 @@ export interface RuleContext {
   readonly analyses: readonly StateAnalysis[];
   readonly analysisOf: ReadonlyMap<string, StateAnalysis>;
   readonly names: StateResolver;
-  /** By file, the names that lead to no state. */
-  readonly unresolvedNames: ReadonlyMap<string, readonly UnresolvedName[]>;
   readonly graph: Graph;
   readonly proof: Proof;
-  /** The names of all rules. */
-  readonly rules: readonly string[];
-  /** By file, what the rules before this one have found: what only follows from it need not be told as well. */
-  readonly reported: ReadonlyMap<string, readonly ReportedDiagnostic[]>;
-  /** Whether a file is surely meant as a state: a stray note in the folder is only told to be unreachable. */
+  readonly ruleIds: readonly string[];
+  /** Whether a file is surely meant as a state, and not a stray note in the folder. */
   isIntendedState(analysis: StateAnalysis): boolean;
   /** Whether an agent can get to this state. */
   isReached(state: string): boolean;
 }
 
-/** Something that a rule has found. */
+/** A mistake that a rule has found. */
 export interface Diagnostic {
   readonly file: string;
   readonly at: TextPosition;
   /** A sentence without its full stop. */
   readonly message: string;
-  /** What to do about it, as a sentence. */
+  /** A sentence that says what to do about it. */
   readonly hint: string;
-  /** Where it is not the rule's own. */
+  /** Its level, where that is not the rule's own. */
   readonly level?: LintLevel;
   /** An example of how it happens. */
   readonly path?: readonly PathStep[];
-}
-
-/** What was found by which rule. */
-export interface ReportedDiagnostic extends Diagnostic {
-  readonly rule: string;
-  readonly level: LintLevel;
+  /** The files in which another mistake may be the cause of this one; its own file, if left out. */
+  readonly causes?: readonly string[];
 }
 
 /** One thing that lint looks for. */
-export interface Rule {
-  readonly id: string;
+export interface Rule<Id extends string = string, Superseded extends string = Id> {
+  readonly id: Id;
   readonly level: LintLevel;
-  check(context: RuleContext): readonly Diagnostic[];
+  /** A finding of one of these rules is redundant, and dropped, if this rule has found something in a file that may be its cause. */
+  readonly supersedes?: readonly Superseded[];
+  /** Its findings keep a run from starting, all of them or those in frontmatter: no comment can allow them. */
+  readonly blocksStart?: 'always' | 'in-frontmatter';
+  readonly check: (context: RuleContext) => readonly Diagnostic[];
 }
 
-/** A rule that looks at one state after the other, as far as they are meant as states. */
-export function rulePerState(
-  id: string,
-  level: LintLevel,
+type RuleHead<Id extends string, Superseded extends string> = Omit<Rule<Id, Superseded>, 'check'>;
+
+/** Makes a rule that looks at a workflow as a whole. */
+export const defineRule = <const Id extends string, const Superseded extends string = never>(
+  head: RuleHead<Id, Superseded>,
+  check: Rule['check'],
+): Rule<Id, Superseded> => ({ ...head, check });
+
+/** Makes a rule that looks at one state after the other, as far as they are meant as states. */
+export const defineStateRule = <const Id extends string, const Superseded extends string = never>(
+  head: RuleHead<Id, Superseded>,
   check: (analysis: StateAnalysis, context: RuleContext) => readonly Diagnostic[],
-): Rule {
-  return {
-    id,
-    level,
-    check: (context) =>
-      context.analyses.flatMap((analysis) => (context.isIntendedState(analysis) ? check(analysis, context) : [])),
-  };
-}
-
-/** Whether one of these rules has found something in a file already. */
-export const isReported = ({ reported }: RuleContext, file: string, ...rules: readonly string[]): boolean =>
-  (reported.get(file) ?? []).some(({ rule }) => rules.includes(rule));
-
-/** A rule about names that lead to no state for this reason; each name once in a file. */
-export function ruleForUnresolvedNames(
-  id: string,
-  kind: UnresolvedName['found']['kind'],
-  hint: (name: string, context: RuleContext) => string,
-): Rule {
-  return rulePerState(id, 'error', (analysis, context) => {
-    const seen = new Set<string>();
-    return (context.unresolvedNames.get(analysis.file) ?? []).flatMap(
-      ({ name, at, shown, level, found, hint: own }): Diagnostic[] => {
-        if (found.kind !== kind || seen.has(name)) return [];
-        seen.add(name);
-        return [
-          { file: analysis.file, at, message: `${shown}: ${found.message}`, hint: own ?? hint(name, context), level },
-        ];
-      },
-    );
-  });
-}
+): Rule<Id, Superseded> =>
+  defineRule(head, (context) =>
+    context.analyses.flatMap((analysis) => (context.isIntendedState(analysis) ? check(analysis, context) : [])),
+  );

@@ -1,19 +1,19 @@
 import type { EdgeTarget } from '../graph/graph.ts';
 import { findStronglyConnected } from '../graph/strongly-connected.ts';
 import type { RuleContext } from './rule.ts';
-import { countBrokenPaths, findSuppressedStates } from './suppression.ts';
 
 /** A state that nothing leads to. */
 export interface UnreachedState {
   readonly state: string;
-  /** The states that it leads to and nothing else does; each is told once. */
+  /** The states that it leads to and nothing else does; each is listed once. */
   readonly behind: readonly string[];
+  /** The files that name it, or another state of the same cycle, as a tag or a policy does. */
+  readonly namedIn: readonly string[];
 }
 
 /**
- * The states that nothing leads to; of those that follow on each other only the first. What a mistake that is told
- * already keeps from being reached is left out, and so is what lies behind it. So are states that may be where lost
- * ways were to lead.
+ * Finds the states that nothing leads to; of those that follow on each other only the first. There are none if as many
+ * transitions lead nowhere: these may be where they were to lead.
  */
 export function findUnreachedStates(context: RuleContext): readonly UnreachedState[] {
   const { flow, reachIfCallsReturn } = context.proof;
@@ -21,27 +21,24 @@ export function findUnreachedStates(context: RuleContext): readonly UnreachedSta
   const unreached = new Set(states.filter((state) => !reachIfCallsReturn.has(state)));
   if (unreached.size === 0) return [];
   const successors = findSuccessors(context, unreached);
+  const firsts = findFirstCycles([...unreached], successors);
+  if (firsts.length <= countOpenEnds(context)) return [];
+  const namingFiles = findNamingFiles(context);
   const seen = new Set<number>();
-  const follow = (from: readonly number[]): readonly number[] => {
-    const found = from.filter((state) => !seen.has(state) && seen.add(state));
+  return firsts.map((component) => {
+    const found = component.slice(0, 1).filter((state) => !seen.has(state) && seen.add(state));
     for (let i = 0; i < found.length; i++) {
       for (const to of successors(found[i] ?? 0)) if (!seen.has(to) && seen.add(to)) found.push(to);
     }
-    return found;
-  };
-  follow([...findSuppressedStates(context)].map(flow.numberOf).filter((state) => unreached.has(state)));
-  const rest = [...unreached].filter((state) => !seen.has(state));
-  const firsts = findFirstStates(rest, successors);
-  if (firsts.length <= countBrokenPaths(context)) return [];
-  return firsts.map((first) => {
-    const names = follow([first]).map((state) => flow.names[state] ?? '');
-    return { state: flow.names[first] ?? '', behind: names.slice(1) };
+    const [state = '', ...behind] = found.map((each) => flow.names[each] ?? '');
+    const namedIn = component.flatMap((each) => [...(namingFiles.get(flow.names[each] ?? '') ?? [])]);
+    return { state, behind, namedIn };
   });
 }
 
 type Successors = (state: number) => readonly number[];
 
-/** Where the states lead among these, as far as something says so: a mere name in a note leads nowhere. */
+/** Where the states lead among these, as far as something says so: a mere name in a text leads nowhere. */
 function findSuccessors({ graph, proof }: RuleContext, states: ReadonlySet<number>): Successors {
   const successors = new Map<number, number[]>();
   for (const edge of graph.edges) {
@@ -63,16 +60,45 @@ function filesOf(target: EdgeTarget | null): readonly string[] {
   return target.meant === null ? [] : [target.meant, ...(target.others ?? [])];
 }
 
-/** The states to which no other of these leads; of a ring that nothing leads into, the first. */
-function findFirstStates(states: readonly number[], successors: Successors): readonly number[] {
+/** The components into which no other of these states leads, each in the order of its states. */
+function findFirstCycles(states: readonly number[], successors: Successors): readonly (readonly number[])[] {
   const components = findStronglyConnected(states, successors);
   const componentOf = new Map(components.flatMap((component, index) => component.map((state) => [state, index])));
   const entered = new Set(
-    states
-      .flatMap((from) => successors(from).filter((to) => componentOf.get(to) !== componentOf.get(from)))
-      .map((to) => componentOf.get(to)),
+    states.flatMap((from) =>
+      successors(from).flatMap((to) => (componentOf.get(to) === componentOf.get(from) ? [] : componentOf.get(to))),
+    ),
   );
   return components
-    .flatMap((component, index) => (entered.has(index) ? [] : component.toSorted((a, b) => a - b).slice(0, 1)))
-    .sort((a, b) => a - b);
+    .filter((_, index) => !entered.has(index))
+    .map((component) => component.toSorted((a, b) => a - b))
+    .sort(([a = 0], [b = 0]) => a - b);
+}
+
+/** Counts the transitions to states that do not exist, to states that are not named, and the cycles without a way out. */
+function countOpenEnds({ graph, proof, isReached }: RuleContext): number {
+  const ends = graph.edges.flatMap(({ from, to, return: back, next }) =>
+    [to, back, next].flatMap((target) => {
+      if (target?.kind !== 'missing' || target.meant !== null || !isReached(from)) return [];
+      return target.name === '' ? from : target.name;
+    }),
+  );
+  return new Set(ends).size + proof.endless.length;
+}
+
+/** A name, and what stands before it in a tag or a policy. */
+const NAME = /(?=[\p{L}\p{N}_-])(?<![\p{L}\p{N}_.-])(?<=([>"'=:]\s{0,9})?)[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*/gu;
+
+/** By state, the files that have its file name in them, or its name as tags and policies do. */
+function findNamingFiles({ analyses, names }: RuleContext): ReadonlyMap<string, ReadonlySet<string>> {
+  const namingFiles = new Map<string, Set<string>>();
+  for (const { file, source } of analyses) {
+    for (const [word, before] of source.text.matchAll(NAME)) {
+      for (const state of names.candidatesFor(word)) {
+        if (state !== word && before === undefined) continue;
+        namingFiles.set(state, (namingFiles.get(state) ?? new Set()).add(file));
+      }
+    }
+  }
+  return namingFiles;
 }

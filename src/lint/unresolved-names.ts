@@ -1,77 +1,101 @@
 import { namedStates } from '../core/policy.ts';
 import type { Resolution } from '../core/state-names.ts';
+import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
 import { formatNamePattern } from '../graph/name-pattern.ts';
 import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from '../graph/partial-names.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
-import { type EmptyName, explainEmptyNames } from './empty-names.ts';
 import { quoteTag } from './messages.ts';
+import { type Diagnostic, defineStateRule, type LintLevel, type Rule, type RuleContext } from './rule.ts';
+
+type Unresolved = Exclude<Resolution, { kind: 'found' }>;
 
 /** A name in a state's file that leads to no state, and why. */
-export interface UnresolvedName {
+interface UnresolvedName {
   readonly name: string;
   readonly at: TextPosition;
-  /** What says it, as the beginning of a message. */
+  /** What has the name, as the beginning of a message. */
   readonly shown: string;
-  readonly level: 'error' | 'warning';
-  readonly found: Exclude<Resolution, { kind: 'found' }>;
+  readonly level: LintLevel;
+  readonly found: Unresolved;
   /** What to do about it, if the file itself tells. */
   readonly hint?: string;
 }
 
-/** The names of a state's file that lead to no state, in its policy and in its tags. */
-export function findUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
-  const { policy } = analysis.source.state.rules;
-  const entries = policy.flatMap((entry, index) =>
+/** Makes a rule about names that lead to no state for a certain reason; it reports each name once in a file. */
+export const defineNameRule = <const Id extends string, const Superseded extends string = never>(
+  head: Pick<Rule<Id, Superseded>, 'id' | 'supersedes' | 'blocksStart'> & { readonly reason: Unresolved['kind'] },
+  hintFor: (name: string, context: RuleContext) => string,
+): Rule<Id, Superseded> =>
+  defineStateRule({ ...head, level: 'error' }, (analysis, context) => {
+    const seen = new Set<string>();
+    return findUnresolvedNames(analysis, context.names).flatMap(
+      ({ name, at, shown, level, found, hint = hintFor(name, context) }): Diagnostic[] => {
+        if (found.kind !== head.reason || seen.has(name)) return [];
+        seen.add(name);
+        return [{ file: analysis.file, at, message: `${shown}: ${found.message}`, hint, level }];
+      },
+    );
+  });
+
+function findUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
+  const { state, entries } = analysis.source;
+  const inPolicy = state.rules.policy.flatMap((entry, index) =>
     namedStates(entry).flatMap(([key, name]): UnresolvedName[] => {
       const found = names.resolve(name);
-      if (found.kind === 'found') return [];
-      const positions = analysis.source.entries[index];
-      const at = positions?.keys[key] ?? positions?.at ?? WHOLE_FILE;
-      return [{ name, at, shown: `\`${key}\``, level: 'error', found }];
+      const at = entries[index]?.keys[key] ?? entries[index]?.at ?? WHOLE_FILE;
+      return found.kind === 'found' ? [] : [{ name, at, shown: `\`${key}\``, level: 'error', found }];
     }),
   );
-  const explainEmpty = explainEmptyNames(analysis, names);
-  return [...entries, ...analysis.forms.flatMap((tag) => findUnresolvedInTag(tag, analysis, names, explainEmpty))];
+  return [...inPolicy, ...analysis.forms.flatMap((placed) => findUnresolvedInTag(placed, analysis, names))];
 }
 
 function findUnresolvedInTag(
   placed: PlacedTag,
   analysis: StateAnalysis,
   names: StateResolver,
-  explainEmpty: (placed: PlacedTag) => EmptyName | null,
 ): readonly UnresolvedName[] {
   const { name, tag, at, sure } = placed;
   const { body, required } = TRANSITIONS[name];
   const keys = body === 'state' ? (['', ...required] as const) : required;
+  const level = levelForTag(analysis);
   return keys.flatMap((key): readonly UnresolvedName[] => {
     const state = (key === '' ? tag.body : (tag.attributes[key] ?? '')).trim();
     const found = names.resolve(state);
     if (!sure || found.kind === 'found') return [];
     // That an attribute is not there at all is another rule's.
-    if (state === '') return key === '' ? emptyName(explainEmpty(placed), at, analysis) : [];
+    if (state === '') return key === '' ? describeEmptyName(placed, analysis, names) : [];
     const shown = quoteTag(name, tag) + (key === '' ? '' : `: \`${key}\``);
-    if (findMatchingStates(state, analysis, names)?.length === 0) return [noMatchingState(state, at, shown)];
-    if (isNameDecidedAtRuntime(state, analysis, names) || isUnlikelyStateName(state, placed, names)) return [];
-    return [{ name: state, at, shown, level: levelForTag(analysis), found }];
+    if (findMatchingStates(state, analysis, names)?.length === 0) {
+      const message = `no state of this workflow is named like \`${formatNamePattern(state)}\``;
+      const hint = 'Add such a state, or correct what is known of the name.';
+      return [{ name: state, at, shown, level: 'warning', found: { kind: 'unknown', message }, hint }];
+    }
+    if (isNameDecidedAtRuntime(state, analysis) || isUnlikelyStateName(state, placed, names)) return [];
+    return [{ name: state, at, shown, level, found }];
   });
 }
 
-/** A name that finds no state, whatever is put in. */
-function noMatchingState(name: string, at: TextPosition, shown: string): UnresolvedName {
-  const message = `no state of this workflow is named like \`${formatNamePattern(name)}\``;
-  const hint = 'Add such a state, or correct what is known of the name.';
-  return { name, at, shown, level: 'warning', found: { kind: 'unknown', message }, hint };
-}
-
-function emptyName(empty: EmptyName | null, at: TextPosition, analysis: StateAnalysis): readonly UnresolvedName[] {
-  if (empty === null) return [];
+/** A tag with nothing between its ends. In a prompt it may stand for any tag of its kind, unless an attribute has the name. */
+function describeEmptyName(
+  { name, tag, at }: PlacedTag,
+  analysis: StateAnalysis,
+  names: StateResolver,
+): readonly UnresolvedName[] {
+  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
+  const [key, state = ''] =
+    Object.entries(tag.attributes).find(([each, value]) => !own.includes(each) && names.fileOf(value) !== undefined) ??
+    [];
+  if (key === undefined && analysis.kind === 'prompt') return [];
   const found = { kind: 'unknown', message: 'the name of the state is empty' } as const;
-  return [{ name: '', at, ...empty, level: levelForTag(analysis), found }];
+  const shown = key === undefined ? `\`<${name}></${name}>\`` : `\`<${name} ${key}="${state}">\``;
+  const hint =
+    key === undefined ? 'Write the name of a state between the tags.' : `Write <${name}>${state.trim()}</${name}>.`;
+  return [{ name: '', at, shown, hint, level: levelForTag(analysis), found }];
 }
 
-/** A tag that is not followed as it stands only misleads, if a policy says what really happens. */
-export const levelForTag = (analysis: StateAnalysis): UnresolvedName['level'] =>
-  analysis.kind === 'prompt' && analysis.source.state.rules.policy.length > 0 ? 'warning' : 'error';
+/** The level of a mistake in a tag: in a prompt, a policy says what really happens, so that the tag only misleads. */
+export const levelForTag = ({ kind, source }: StateAnalysis): LintLevel =>
+  kind === 'prompt' && source.state.rules.policy.length > 0 ? 'warning' : 'error';

@@ -45,12 +45,13 @@ describe('the transitions of a state', () => {
     ]);
   });
 
-  test('are guessed if they stand in the code of a sentence beside others, and no more than examples in a block', () => {
+  test('are guessed if they stand in code beside others that do not', () => {
     const text =
       'Say `<goto>A.md</goto>`, `<goto>B.md</goto>`, `<goto>GHOST</goto>` or <goto>B.md</goto>.\n```\n<goto>C.md</goto>\n```\n';
     expect(edges({ 'START.md': text, 'A.md': END, 'B.md': END, 'C.md': END }).slice(3)).toStrictEqual([
       'START.md:1:71 text goto B.md',
       'START.md:1:6 guess goto A.md',
+      'START.md:3:1 guess goto C.md',
     ]);
   });
 
@@ -141,7 +142,7 @@ describe('a name of which a part is known', () => {
 });
 
 test('a policy that leaves the state open has the full tags of its prompt as well', () => {
-  const text = 'Go on with <goto>A.md</goto> or <goto>B</goto>, or say <goto>STATE</goto>, but not <goto>C.md</goto>.';
+  const text = 'Go on with <goto>A.md</goto> or <goto>B</goto>, or say <goto>STATE</goto>, not `<goto>C.md</goto>`.';
   const files = { 'START.md': policy(['tag: goto', 'tag: result'], text), 'A.md': END, 'B.md': END, 'C.md': END };
   expect(edges(files).slice(3)).toStrictEqual([
     'START.md:3:5 policy goto any',

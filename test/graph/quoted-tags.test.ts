@@ -3,14 +3,14 @@ import { readTagMentions } from '../../src/core/tag-mentions.ts';
 import { readQuotedTags } from '../../src/graph/quoted-tags.ts';
 
 const quoted = (text: string) =>
-  readQuotedTags(text, readTagMentions(text).tags).map(({ tag, offset, fenced }) => [tag.body, offset, fenced]);
+  readQuotedTags(text, readTagMentions(text).tags).map(({ tag, offset }) => [tag.body, offset]);
 
 test.each([
-  ['`<goto>A</goto>` or <goto>B</goto>', [['A', 1, false]]],
-  ['``<goto>A</goto>`` or <goto>B</goto>', [['A', 2, false]]],
-  ['```\n<goto>A</goto>\n```\nor <goto>B</goto>', [['A', 4, true]]],
-  ['~~~ text\n<goto>A</goto>\n~~~~\nor <goto>B</goto>', [['A', 9, true]]],
-  ['``` <goto>A</goto> ``` or <goto>B</goto>', [['A', 4, false]]],
+  ['`<goto>A</goto>` or <goto>B</goto>', [['A', 1]]],
+  ['``<goto>A</goto>`` or <goto>B</goto>', [['A', 2]]],
+  ['```\n<goto>A</goto>\n```\nor <goto>B</goto>', [['A', 4]]],
+  ['~~~ text\n<goto>A</goto>\n~~~~\nor <goto>B</goto>', [['A', 9]]],
+  ['``` <goto>A</goto> ``` or <goto>B</goto>', [['A', 4]]],
   ['`<goto>A</goto>` or `<goto>B</goto>`', []],
   ['`<goto>A`, <goto>B</goto>', []],
   ['`<!-- <goto>A</goto> -->`, <goto>B</goto>', []],

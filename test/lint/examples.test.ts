@@ -31,7 +31,7 @@ describe('nothing is wrong with', () => {
   const sections = readPage(readFileSync(join(ROOT, 'docs', 'authoring.md'), 'utf8'));
   const workflows = sections.filter((section) => {
     const findings = section.blocks.some(({ kind }) => kind === 'findings');
-    return filesShown(section).length > 0 && !findings && section.title !== 'Too vague';
+    return filesShown(section).length > 0 && !findings;
   });
 
   test('every workflow of docs/authoring.md, of which there are some', () => {
@@ -41,15 +41,6 @@ describe('nothing is wrong with', () => {
   test.each(workflows.map((section) => [section.title, section] as const))('docs/authoring.md, %s', (_, section) => {
     expect(alarms(sheetOf(exampleOf(section).files))).toStrictEqual([]);
   });
-});
-
-test('the example that is too vague is found to be so', () => {
-  const page = readPage(readFileSync(join(ROOT, 'docs', 'authoring.md'), 'utf8'));
-  const vague = page.find(({ title }) => title === 'Too vague');
-  expect(vague && alarms(sheetOf(exampleOf(vague).files))).toStrictEqual([
-    'no-stopping-point BUILD.md:1',
-    'no-stopping-point START.md:1',
-  ]);
 });
 
 test('any workflow at all is looked through and drawn, and always in the same way', () => {

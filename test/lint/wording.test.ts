@@ -19,7 +19,7 @@ test('a forbidden tag is shown with its attributes, and beside it the entry that
   };
   expect(say('forbidden-tag', files)).toStrictEqual([
     [
-      'the prompt asks for `<call return="FIN.md">W.md</call>`, which its `allowed_transitions` do not permit; ' +
+      'the prompt mentions `<call return="FIN.md">W.md</call>`, which its `allowed_transitions` do not permit; ' +
         'they permit `<call return="START.md">W.md</call>`',
       'Add it to the `allowed_transitions`, or take it out of the prompt.',
     ],
@@ -32,7 +32,7 @@ test('a forbidden tag that resembles nothing is shown alone', () => {
     'END.md': END,
   };
   expect(say('forbidden-tag', files).map(([message]) => message)).toStrictEqual([
-    'the prompt asks for `<result>`, which its `allowed_transitions` do not permit',
+    'the prompt mentions `<result>`, which its `allowed_transitions` do not permit',
   ]);
 });
 
@@ -50,15 +50,6 @@ test.each([
     expect(say('never-returns', files, { resetStack }).map(([, said]) => said)).toStrictEqual([hint]);
   },
 );
-
-test.each([
-  ['Schreibe den Plan in PLAN.txt an das Ende. <goto>END.md</goto>', 0],
-  ['Lies to_do.md in a/b und is.txt <goto>END.md</goto>', 0],
-  ['Escribe el plan a mano en la hoja <goto>END.md</goto>', 0],
-  ['Write the plan into PLAN.txt. <goto>END.md</goto>', 1],
-])('only English prompts are asked for a stopping point: %s', (text, count) => {
-  expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);
-});
 
 test.each([
   ['When done answer <result>x', 1],
@@ -83,7 +74,8 @@ test.each([
   ['put the grade between result tags', 0],
   ['answer with an XML element named result', 0],
   ['answer with a tag called "result"', 0],
-  ['write down the result of your work', 1],
+  ['write down the result of your work', 0],
+  ['write down what you found', 1],
 ])('a result may be asked for in words: %s', (words, count) => {
   expect(say('unmentioned-entry', { 'START.md': policy(['tag: result'], `When done, ${words}.`) })).toHaveLength(count);
 });
@@ -217,19 +209,6 @@ test.each([
   ]);
 });
 
-test('a state that only a code block names is said to be so', () => {
-  const files = {
-    'START.md': 'Never this:\n```\n<goto>A.md</goto>\n```\nWhen done <result>x</result>.',
-    'A.md': END,
-  };
-  expect(say('unreachable-state', files)).toStrictEqual([
-    [
-      'nothing leads to A.md from START.md; the code block in START.md that names it is taken for an example',
-      'If START.md is to lead there, write the tag outside of the code block; if not, remove the file.',
-    ],
-  ]);
-});
-
 test('of states that nothing leads to, those that lie behind another are counted', () => {
   const files = {
     'START.md': END,
@@ -325,21 +304,6 @@ test('a quote that is not closed is told, and not that the tag has no end', () =
   expect(say('unclosed-tag', files)).toStrictEqual([
     ['a quote in the attributes of this `<fork>` is never closed', 'Close it behind the value.'],
   ]);
-});
-
-test.each([
-  ['Read last-tag and the log of it. <goto>END.md</goto>', 1],
-  ['Move the files of it into done/. <goto>END.md</goto>', 1],
-  ['Refactor src/util.js. <goto>END.md</goto>', 1],
-  ['Refactor src/util.js, then stop. <goto>END.md</goto>', 0],
-  ['Lies src/util.js. <goto>END.md</goto>', 0],
-  ['Fix the first warning of it. Warnings are left → <goto>END.md</goto>', 0],
-  ['Condense what was found, and hand it back:\n<goto>END.md</goto>', 0],
-  ['Write the list of owners. End there. <goto>END.md</goto>', 0],
-  ['Count the lines of it. Say <goto>END.md</goto>.', 0],
-  ['Look at a: b and c. <goto>END.md</goto>', 1],
-])('what introduces a tag says when to stop, the name of a file does not: %s', (text, count) => {
-  expect(say('no-stopping-point', { 'START.md': text, 'END.md': END })).toHaveLength(count);
 });
 
 test.each([

@@ -1,8 +1,7 @@
-import { ruleForUnresolvedNames } from '../rule.ts';
+import { defineNameRule } from '../unresolved-names.ts';
 
 /** A name without extension could be a prompt or a script. */
-export const ambiguousState = ruleForUnresolvedNames(
-  'ambiguous-state',
-  'ambiguous',
+export const ambiguousState = defineNameRule(
+  { id: 'ambiguous-state', reason: 'ambiguous', blocksStart: 'in-frontmatter' },
   (name, { names }) => `Write ${names.candidatesFor(name).join(' or ')}.`,
 );

@@ -5,11 +5,11 @@ import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { variableNameProblem } from '../../core/variables.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { quoteTag } from '../messages.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 import { levelForTag } from '../unresolved-names.ts';
 
 /** An attribute has a value that it cannot have, or a name that no variable can have. */
-export const badAttribute = rulePerState('bad-attribute', 'error', (analysis, { workflow }) =>
+export const badAttribute = defineStateRule({ id: 'bad-attribute', level: 'error' }, (analysis, { workflow }) =>
   analysis.tags.flatMap(({ name, tag, at, sure }) => {
     const problems = sure
       ? [...problemsOf(name, tag, workflow.platform), ...templateProblems(name, tag, analysis)]

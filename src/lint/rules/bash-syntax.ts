@@ -1,16 +1,12 @@
-import { rulePerState } from '../rule.ts';
-import { otherShebang } from './other-shebang.ts';
-import { unquotedTag } from './unquoted-tag.ts';
+import { defineStateRule } from '../rule.ts';
 
-/** Bash cannot make sense of a script. Other rules may say better why. */
-export const bashSyntax = rulePerState('bash-syntax', 'error', (analysis, context) => {
-  const { syntaxError: diagnostic } = analysis.source;
-  if (diagnostic == null) return [];
-  const isExplained = [unquotedTag, otherShebang].some(
-    (rule) => rule.check({ ...context, analyses: [analysis] }).length > 0,
-  );
-  if (isExplained) return [];
-  const message = `bash cannot read the script: ${diagnostic.message}`;
-  const hint = 'Look for a quote or a word such as `then`, `fi` or `done` that is missing here or further up.';
-  return [{ file: analysis.file, at: diagnostic.at, message, hint }];
-});
+/** Bash cannot read a script. */
+export const bashSyntax = defineStateRule(
+  { id: 'bash-syntax', level: 'error', supersedes: ['unreachable-state'] },
+  ({ file, source }) => {
+    if (source.syntaxError == null) return [];
+    const message = `bash cannot read the script: ${source.syntaxError.message}`;
+    const hint = 'Look for a quote or a word such as `then`, `fi` or `done` that is missing here or further up.';
+    return [{ file, at: source.syntaxError.at, message, hint }];
+  },
+);

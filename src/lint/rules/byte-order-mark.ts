@@ -1,7 +1,7 @@
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A script begins with a byte order mark, which its shell takes for a part of the first command. */
-export const byteOrderMark = rulePerState('byte-order-mark', 'warning', (analysis) => {
+export const byteOrderMark = defineStateRule({ id: 'byte-order-mark', level: 'warning' }, (analysis) => {
   const [line = ''] = analysis.source.state.text.split('\n', 1);
   const isShell = analysis.file.endsWith('.sh');
   if (!line.startsWith('\uFEFF') || !(isShell || analysis.file.endsWith('.bat'))) return [];

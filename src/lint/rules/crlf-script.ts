@@ -1,7 +1,7 @@
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A shell script has the line ends of Windows. */
-export const crlfScript = rulePerState('crlf-script', 'error', (analysis) => {
+export const crlfScript = defineStateRule({ id: 'crlf-script', level: 'error' }, (analysis) => {
   const at = analysis.file.endsWith('.sh') ? analysis.source.state.text.indexOf('\r\n') : -1;
   if (at === -1) return [];
   const message = 'the lines end in CR LF, and bash takes the CR for a part of the last word';

@@ -1,7 +1,7 @@
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A script prints its tags in a loop that may have nothing to go through. */
-export const emptyLoop = rulePerState('empty-loop', 'info', (analysis) =>
+export const emptyLoop = defineStateRule({ id: 'empty-loop', level: 'info' }, (analysis) =>
   (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
     // That nothing may be printed at all is worse.
     if (output.kind !== 'skipped' || all.some(({ kind }) => kind === 'nothing')) return [];

@@ -1,15 +1,18 @@
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A prompt has nothing to say. */
-export const emptyPrompt = rulePerState('empty-prompt', 'warning', (analysis) => {
-  if (analysis.kind !== 'prompt' || analysis.broken || analysis.source.state.text.trim() !== '') return [];
-  const message = 'the prompt is empty: Claude Code is sent nothing';
-  return [
-    {
-      file: analysis.file,
-      at: { line: 1, column: 1 },
-      message,
-      hint: 'Write what is to be done below the frontmatter.',
-    },
-  ];
-});
+export const emptyPrompt = defineStateRule(
+  { id: 'empty-prompt', level: 'warning', supersedes: ['no-way-out'] },
+  (analysis) => {
+    if (analysis.kind !== 'prompt' || analysis.broken || analysis.source.state.text.trim() !== '') return [];
+    const message = 'the prompt is empty: Claude Code is sent nothing';
+    return [
+      {
+        file: analysis.file,
+        at: { line: 1, column: 1 },
+        message,
+        hint: 'Write what is to be done below the frontmatter.',
+      },
+    ];
+  },
+);

@@ -1,35 +1,33 @@
-import { type PolicyEntry, permits } from '../../core/policy.ts';
+import { namedStates, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
-import type { Tag } from '../../core/tag.ts';
 import { hasUnknownPart } from '../../core/tag-mentions.ts';
-import { findForkContinuations } from '../../graph/edges.ts';
+import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { findForkContinuations, permitsTag } from '../../graph/edges.ts';
 import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
+import { CYCLE_RULES } from '../cycle-diagnostics.ts';
 import { quoteTagWithAttributes } from '../messages.ts';
-import { correctStateNames } from '../misrequested-entries.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
-/** A prompt asks for a tag that its policy does not permit. */
-export const forbiddenTag = rulePerState('forbidden-tag', 'warning', (analysis, { names }) => {
-  if (analysis.broken || analysis.source.state.rules.policy.length === 0) return [];
-  const seen = new Set<string>();
-  return analysis.forms.flatMap((placed) => {
-    const shown = quoteTagWithAttributes(placed.name, placed.tag);
-    if (!placed.sure || seen.has(shown) || isInexact(placed, names) || isPermitted(analysis, placed, names)) return [];
-    seen.add(shown);
-    const closest = findClosestEntry(analysis.source.state.rules.policy, placed, names);
-    const permitted = closest === undefined ? '' : `; they permit \`${formatPolicyTag(closest)}\``;
-    const message = `the prompt asks for ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
-    return [
-      {
-        file: analysis.file,
-        at: placed.at,
-        message,
-        hint: 'Add it to the `allowed_transitions`, or take it out of the prompt.',
-      },
-    ];
-  });
-});
+/** A prompt has a tag that its policy does not permit. */
+export const forbiddenTag = defineStateRule(
+  { id: 'forbidden-tag', level: 'warning', supersedes: ['unreachable-state', ...CYCLE_RULES] },
+  (analysis, { names }) => {
+    const { policy } = analysis.source.state.rules;
+    if (analysis.broken || policy.length === 0) return [];
+    const seen = new Set<string>();
+    return analysis.forms.flatMap((placed) => {
+      const shown = quoteTagWithAttributes(placed.name, placed.tag);
+      if (!placed.sure || seen.has(shown) || !isExact(placed, names) || isPermitted(placed, analysis, names)) return [];
+      seen.add(shown);
+      const closest = findClosestEntry(policy, placed, names);
+      const permitted = closest === undefined ? '' : `; they permit \`${formatPolicyTag(closest)}\``;
+      const message = `the prompt mentions ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
+      const hint = 'Add it to the `allowed_transitions`, or take it out of the prompt.';
+      return [{ file: analysis.file, at: placed.at, message, hint }];
+    });
+  },
+);
 
 /** The entry that comes closest: with the same tag, and the same state if there is one. */
 function findClosestEntry(
@@ -38,37 +36,36 @@ function findClosestEntry(
   names: StateResolver,
 ): PolicyEntry | undefined {
   const sameTag = policy.filter((entry) => entry.tag === name);
-  const fileOf = (state: string): string => {
-    const found = names.resolve(state.trim());
-    return found.kind === 'found' ? found.file : state;
-  };
-  const isSame = ({ target }: PolicyEntry): boolean => target !== null && fileOf(target) === fileOf(tag.body);
+  const file = names.fileOf(tag.body) ?? tag.body;
+  const isSame = ({ target }: PolicyEntry): boolean => target !== null && (names.fileOf(target) ?? target) === file;
   return sameTag.find(isSame) ?? policy.find(isSame) ?? sameTag[0];
 }
 
-/** What is not exact, or names no state, is nothing to compare. */
-function isInexact({ name, tag }: PlacedTag, names: StateResolver): boolean {
-  const { return: returnState, next } = tag.attributes;
-  const states = [...(name === 'result' ? [] : [tag.body]), returnState, next].filter((each) => each !== undefined);
-  const unknown = states.some((state) => names.resolve(state.trim()).kind !== 'found');
-  const hasUnknownValue = Object.values(tag.attributes).some(hasUnknownPart);
-  return unknown || hasUnknownValue || ((name === 'call' || name === 'function') && returnState === undefined);
+/** Whether all that a tag says is known and all its states exist: other rules report what is missing. */
+function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
+  const { return: back, next } = tag.attributes;
+  const states = [...(name === 'result' ? [] : [tag.body]), back, next].filter((each) => each !== undefined);
+  const lacksReturn = TRANSITIONS[name].required.some((key) => key === 'return') && back === undefined;
+  return (
+    !lacksReturn &&
+    !Object.values(tag.attributes).some(hasUnknownPart) &&
+    states.every((state) => names.fileOf(state) !== undefined)
+  );
 }
 
-/** A fork that leaves its `next` to others is permitted if it is with one of theirs. */
-function isPermitted(analysis: StateAnalysis, { name, tag }: PlacedTag, names: StateResolver): boolean {
-  const { policy } = analysis.source.state.rules;
-  const continuations =
-    name === 'fork' && tag.attributes.next === undefined ? findForkContinuations(analysis.forms) : [];
-  const candidates = continuations.map((next): Tag => ({ ...tag, attributes: { ...tag.attributes, next } }));
-  return (candidates.length > 0 ? candidates : [tag]).some((each) => {
-    const states = [each.body, each.attributes.return ?? '', each.attributes.next ?? ''];
-    const sameTag = policy.filter((entry) => entry.tag === name).map((entry) => correctStateNames(entry, names));
-    const policyStates = sameTag.flatMap(({ target, attributes }) => [
-      target ?? '',
-      attributes.return ?? '',
-      attributes.next ?? '',
-    ]);
-    return sameTag.length > 0 && permits(sameTag, each, names.scopeOf([...states, ...policyStates]));
-  });
+/** Whether the policy of a prompt permits a tag; a fork without `next` if it does with one of those that stand beside it. */
+export function isPermitted({ name, tag }: PlacedTag, analysis: StateAnalysis, names: StateResolver): boolean {
+  const sameTag = analysis.source.state.rules.policy.filter((entry) => entry.tag === name);
+  const entries = sameTag.map((entry) => correctStates(entry, names));
+  const isOpenFork = name === 'fork' && tag.attributes.next === undefined;
+  const nexts = isOpenFork ? findForkContinuations(analysis.forms) : [];
+  const tags = nexts.map((next) => ({ ...tag, attributes: { ...tag.attributes, next } }));
+  return entries.length > 0 && (nexts.length > 0 ? tags : [tag]).some((each) => permitsTag(entries, each, names));
+}
+
+/** An entry with the states that its misspelt names are meant for: the slip is reported where it stands. */
+function correctStates(entry: PolicyEntry, names: StateResolver): PolicyEntry {
+  const states = namedStates(entry).map(([key, name]) => [key, names.intendedFile(name)] as const);
+  const { target = null, ...others } = Object.fromEntries(states);
+  return { tag: entry.tag, target, attributes: { ...entry.attributes, ...others } };
 }

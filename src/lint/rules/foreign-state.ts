@@ -1,8 +1,8 @@
 import type { WorkflowSource } from '../../graph/workflow-source.ts';
-import { ruleForUnresolvedNames } from '../rule.ts';
+import { defineNameRule } from '../unresolved-names.ts';
 
 /** A state exists only as a script for another system. */
-export const foreignState = ruleForUnresolvedNames('foreign-state', 'foreign', (_, { workflow }) =>
+export const foreignState = defineNameRule({ id: 'foreign-state', reason: 'foreign' }, (_, { workflow }) =>
   hintForForeign(workflow),
 );
 

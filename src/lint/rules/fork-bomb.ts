@@ -1,20 +1,16 @@
 import { levelOfCycle, reportEndlessCycles } from '../cycle-diagnostics.ts';
-import type { Rule } from '../rule.ts';
+import { defineRule } from '../rule.ts';
 
 /** Workers are forked without end. */
-export const forkBomb: Rule = {
-  id: 'fork-bomb',
-  level: 'error',
-  check: (context) => [
-    ...reportEndlessCycles(context, ({ kind, bounded }) => kind === 'forks' && !bounded, {
-      what: 'this loop forks workers and has no way out',
-      hint: 'Let it come to a <result> when everything is forked, or put `max_visits` on one of its prompts.',
-      level: levelOfCycle,
-    }),
-    ...reportEndlessCycles(context, ({ kind }) => kind === 'generations', {
-      what: 'a worker cannot end without forking one like itself',
-      hint: 'Give it a way to its <result> that forks nothing; `max_visits` does not help, it counts anew in each worker.',
-      level: levelOfCycle,
-    }),
-  ],
-};
+export const forkBomb = defineRule({ id: 'fork-bomb', level: 'error' }, (context) => [
+  ...reportEndlessCycles(context, ({ kind, bounded }) => kind === 'forks' && !bounded, {
+    what: 'this loop forks workers and has no way out',
+    hint: 'Let it come to a <result> when everything is forked, or put `max_visits` on one of its prompts.',
+    level: levelOfCycle,
+  }),
+  ...reportEndlessCycles(context, ({ kind }) => kind === 'generations', {
+    what: 'a worker cannot end without forking one like itself',
+    hint: 'Give it a way to its <result> that forks nothing; `max_visits` does not help, it counts anew in each worker.',
+    level: levelOfCycle,
+  }),
+]);

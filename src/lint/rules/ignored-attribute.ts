@@ -3,11 +3,11 @@ import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { quoteTag } from '../messages.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 import { findMisspeltAttribute } from './missing-attribute.ts';
 
 /** An attribute that has no effect: of one's own on another tag than a fork, or given twice. */
-export const ignoredAttribute = rulePerState('ignored-attribute', 'warning', (analysis, { names }) =>
+export const ignoredAttribute = defineStateRule({ id: 'ignored-attribute', level: 'warning' }, (analysis, { names }) =>
   analysis.tags.flatMap(({ name, tag, at, sure }) => {
     const own: readonly string[] = BUILT_IN_ATTRIBUTES;
     const { variables, attributes, required, body } = TRANSITIONS[name];

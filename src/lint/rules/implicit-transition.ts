@@ -1,17 +1,20 @@
 import { implicitTag, namedStates } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A state takes its only transition without being told to. */
-export const implicitTransition = rulePerState('implicit-transition', 'info', (analysis, { names }) => {
-  const { policy } = analysis.source.state.rules;
-  const [entry] = policy;
-  if (analysis.broken || entry === undefined || implicitTag(policy) === undefined) return [];
-  if (namedStates(entry).some(([, name]) => names.resolve(name).kind !== 'found')) return [];
-  const message = `\`${formatPolicyTag(entry)}\` is taken without being said: it is the only transition here`;
-  const worker =
-    ' Then one worker starts, with no other variables than the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
-  const hint = `The prompt need not ask for a tag; it only has to say when to stop.${entry.tag === 'fork' ? worker : ''}`;
-  return [{ file: analysis.file, at: analysis.source.entries[0]?.at ?? WHOLE_FILE, message, hint }];
-});
+export const implicitTransition = defineStateRule(
+  { id: 'implicit-transition', level: 'info' },
+  (analysis, { names }) => {
+    const { policy } = analysis.source.state.rules;
+    const [entry] = policy;
+    if (analysis.broken || entry === undefined || implicitTag(policy) === undefined) return [];
+    if (namedStates(entry).some(([, name]) => names.resolve(name).kind !== 'found')) return [];
+    const message = `\`${formatPolicyTag(entry)}\` is taken without being said: it is the only transition here`;
+    const worker =
+      ' Then one worker starts, with no other variables than the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
+    const hint = `The prompt need not ask for a tag; it only has to say when to stop.${entry.tag === 'fork' ? worker : ''}`;
+    return [{ file: analysis.file, at: analysis.source.entries[0]?.at ?? WHOLE_FILE, message, hint }];
+  },
+);

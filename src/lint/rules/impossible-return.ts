@@ -1,70 +1,58 @@
 import { WHOLE_FILE } from '../../core/text-position.ts';
-import type { ControlFlow } from '../../graph/control-flow.ts';
+import type { Proof } from '../../graph/proof.ts';
 import { findMoves, toPathStep } from '../../graph/reachability.ts';
-import type { TerminationFacts } from '../../graph/termination.ts';
+import { namesOf } from '../cycle-diagnostics.ts';
 import { formatStepPath } from '../messages.ts';
-import type { Diagnostic, Rule } from '../rule.ts';
-import { isCycleSuppressed } from '../suppression.ts';
+import { type Diagnostic, defineRule } from '../rule.ts';
 
 /** A state could only be reached by a return that never happens. */
-export const impossibleReturn: Rule = {
-  id: 'impossible-return',
-  level: 'warning',
-  check(context) {
-    const { graph, proof } = context;
-    const { flow, ends, reach } = proof;
-    const diagnostics = new Map<number, Diagnostic>();
-    const suppressed = proof.endless
-      .filter((cycle) => isCycleSuppressed(cycle, context))
-      .flatMap(({ states }) => states);
-    const blocked = findBlockedCallees(flow, ends, suppressed);
-    const callers = [...flow.names.keys()].filter((state) => reach.has(state));
-    callers.sort((a, b) => reach.distance(a) - reach.distance(b));
-    for (const caller of graph.entry === null ? [] : callers) {
-      for (const move of findMoves(flow, ends, caller)) {
-        if (move.how !== 'enter' || move.exit.kind !== 'call' || ends.returns[move.to]) continue;
-        const { back: returnState } = move.exit;
-        const file = flow.names[returnState] ?? '';
-        if (
-          reach.has(returnState) ||
-          diagnostics.has(returnState) ||
-          returnState >= flow.any - 1 ||
-          blocked.has(move.to)
-        )
-          continue;
-        const path = [...reach.pathTo(caller), toPathStep(flow, caller, move)];
-        const callee = flow.names[move.to];
-        const message = `${file} waits for ${callee} to return, which never happens: ${formatStepPath(path, file)}`;
-        diagnostics.set(returnState, {
-          file,
-          at: WHOLE_FILE,
-          message,
-          hint: `Give ${callee} a way to a <result>.`,
-          path,
-        });
-      }
+export const impossibleReturn = defineRule({ id: 'impossible-return', level: 'warning' }, (context) => {
+  const { flow, ends, reach, endless } = context.proof;
+  if (context.graph.entry === null) return [];
+  const all = [...flow.names.keys()];
+  const stuck = all.filter((state) =>
+    findMoves(flow, ends, state).some(({ how, to }) => how === 'enter' && !ends.returns[to]),
+  );
+  // A callee that waits for another callee in vain is not to blame.
+  const waiting = spreadBack(context.proof, new Map(stuck.map((state) => [state, true])));
+  const cycleNames = endless.map((cycle) => ({ states: cycle.states, names: namesOf(cycle, context) }));
+  const causes = spreadBack(
+    context.proof,
+    new Map(cycleNames.flatMap(({ states, names }) => states.map((state) => [state, names]))),
+  );
+  const diagnostics = new Map<number, Diagnostic>();
+  const callers = all.filter((state) => reach.has(state)).sort((a, b) => reach.distance(a) - reach.distance(b));
+  for (const caller of callers) {
+    for (const move of findMoves(flow, ends, caller)) {
+      if (move.how !== 'enter' || move.exit.kind !== 'call' || ends.returns[move.to] || waiting.has(move.to)) continue;
+      const { back } = move.exit;
+      if (reach.has(back) || diagnostics.has(back) || back >= flow.any - 1) continue;
+      const file = flow.names[back] ?? '';
+      const callee = flow.names[move.to];
+      const path = [...reach.pathTo(caller), toPathStep(flow, caller, move)];
+      const message = `${file} waits for ${callee} to return, which never happens: ${formatStepPath(path, file)}`;
+      const hint = `Give ${callee} a way to a <result>.`;
+      diagnostics.set(back, { file, at: WHOLE_FILE, message, hint, path, causes: causes.get(move.to) ?? [] });
     }
-    return [...diagnostics.values()];
-  },
-};
+  }
+  return [...diagnostics.values()];
+});
 
-/** The callees that do not return because of another that does not, or of what is told: then that is to be mended. */
-function findBlockedCallees(
-  flow: ControlFlow,
-  ends: TerminationFacts,
-  suppressed: readonly number[],
-): ReadonlySet<number> {
+/** Hands the labels of states on to all states from which the same agent gets there without entering a call. */
+function spreadBack<T>({ flow, ends }: Proof, labels: ReadonlyMap<number, T>): ReadonlyMap<number, T> {
   const predecessors = new Map<number, number[]>();
-  const blocked = new Set(suppressed);
   for (const state of flow.names.keys()) {
     for (const { to, how } of findMoves(flow, ends, state)) {
-      if (how === 'enter' && !ends.returns[to]) blocked.add(state);
       if (how === 'enter' || how === 'worker') continue;
       const known = predecessors.get(to);
       if (known === undefined) predecessors.set(to, [state]);
       else known.push(state);
     }
   }
-  for (const state of blocked) for (const predecessor of predecessors.get(state) ?? []) blocked.add(predecessor);
-  return blocked;
+  const spread = new Map(labels);
+  for (const [state, label] of spread) {
+    for (const predecessor of predecessors.get(state) ?? [])
+      if (!spread.has(predecessor)) spread.set(predecessor, label);
+  }
+  return spread;
 }

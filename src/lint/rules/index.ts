@@ -25,7 +25,6 @@ import { missingEntry } from './missing-entry.ts';
 import { missingState } from './missing-state.ts';
 import { neverReturns } from './never-returns.ts';
 import { noShebang } from './no-shebang.ts';
-import { noStoppingPoint } from './no-stopping-point.ts';
 import { noWayOut } from './no-way-out.ts';
 import { notText } from './not-text.ts';
 import { otherShebang } from './other-shebang.ts';
@@ -46,55 +45,57 @@ import { unquotedTag } from './unquoted-tag.ts';
 import { unreachableState } from './unreachable-state.ts';
 import { wastedTag } from './wasted-tag.ts';
 
-/**
- * Everything that lint looks for. A new rule is a file beside this one, a row here and a section of docs/lint.md.
- * What only follows from another mistake stands below it.
- */
-export const RULES: readonly Rule[] = [
-  frontmatter,
-  keyWithoutEffect,
-  notText,
-  missingEntry,
+/** Everything that lint looks for; the order has no meaning. A new rule is a file beside this one, a row here and a section of docs/lint.md. */
+const TABLE = [
   ambiguousEntry,
-  missingState,
   ambiguousState,
-  foreignState,
-  pathInName,
-  unclosedTag,
-  unknownTag,
-  missingAttribute,
-  misplacedAttribute,
   badAttribute,
+  bashSyntax,
+  byteOrderMark,
+  crlfScript,
+  emptyLoop,
+  emptyPrompt,
+  endlessLoop,
+  endlessRecursion,
+  endsOnlyByLimit,
+  forbiddenTag,
+  foreignState,
+  forkBomb,
+  frontmatter,
   ignoredAttribute,
-  unknownModel,
+  implicitTransition,
+  impossibleReturn,
+  keyWithoutEffect,
+  literalVariable,
+  misplacedAttribute,
+  missingAttribute,
+  missingEntry,
+  missingState,
+  neverReturns,
+  noShebang,
+  noWayOut,
+  notText,
+  otherShebang,
+  pathInName,
+  severalTags,
+  silentPath,
+  unclosedTag,
+  undefinedResult,
+  undefinedVariable,
   unknownEffort,
   unknownMode,
-  unknownTool,
-  forbiddenTag,
-  unmentionedEntry,
-  implicitTransition,
-  noWayOut,
-  undefinedVariable,
-  undefinedResult,
-  emptyPrompt,
-  noStoppingPoint,
-  silentPath,
-  emptyLoop,
-  severalTags,
-  wastedTag,
-  unquotedTag,
-  literalVariable,
-  bashSyntax,
-  noShebang,
-  otherShebang,
-  crlfScript,
-  byteOrderMark,
+  unknownModel,
   unknownRule,
-  impossibleReturn,
-  neverReturns,
-  endlessRecursion,
-  endlessLoop,
-  endsOnlyByLimit,
-  forkBomb,
+  unknownTag,
+  unknownTool,
+  unmentionedEntry,
+  unquotedTag,
   unreachableState,
-];
+  wastedTag,
+] as const;
+
+/** The name of a rule, as findings and `lint: allow` comments have it. */
+export type RuleId = (typeof TABLE)[number]['id'];
+
+/** The same rules, each superseding only rules that exist. */
+export const RULES: readonly Rule<RuleId>[] = TABLE;

@@ -3,14 +3,13 @@ import { namedStates } from '../../core/policy.ts';
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
 import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
+import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
 import { findStrayFrontmatter, type StrayFrontmatter } from '../stray-frontmatter.ts';
 
 /** The frontmatter says something that has no effect, such as a key that is misspelt, or it has none as a whole. */
-export const keyWithoutEffect: Rule = {
-  id: 'key-without-effect',
-  level: 'warning',
-  check: (context) =>
+export const keyWithoutEffect = defineRule(
+  { id: 'key-without-effect', level: 'warning', supersedes: ['no-shebang', 'unreachable-state'] },
+  (context) =>
     context.analyses.flatMap((analysis) => [
       ...analysis.source.findings.flatMap(({ severity, file, line, column, message }): Diagnostic[] => {
         if (severity !== 'warning') return [];
@@ -21,7 +20,7 @@ export const keyWithoutEffect: Rule = {
       ...checkRepeatedEntries(analysis, context),
       ...checkMisspeltNext(analysis, context),
     ]),
-};
+);
 
 function checkStrayFrontmatter(analysis: StateAnalysis): readonly Diagnostic[] {
   const stray = findStrayFrontmatter(analysis);

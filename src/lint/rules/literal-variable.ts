@@ -1,10 +1,10 @@
 import type { Tag } from '../../core/tag.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { DOUBLE_QUOTES_HINT, quoteTag } from '../messages.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A script prints the name of a variable of its own where its value was meant: between single quotes, a `$` is a character. */
-export const literalVariable = rulePerState('literal-variable', 'warning', (analysis) => {
+export const literalVariable = defineStateRule({ id: 'literal-variable', level: 'warning' }, (analysis) => {
   if (!analysis.file.endsWith('.sh')) return [];
   const { text } = analysis.source.state;
   if (!analysis.tags.some(({ name, tag }) => collectHandedTexts(name, tag).some((each) => each.includes('$'))))

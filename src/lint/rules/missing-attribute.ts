@@ -5,29 +5,32 @@ import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { quoteTag } from '../messages.ts';
-import { isReported, rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 import { findSwappedAttribute } from '../swapped-attributes.ts';
 import { levelForTag } from '../unresolved-names.ts';
 
 /** A call does not say where it returns to, or a fork not where its parent goes on. */
-export const missingAttribute = rulePerState('missing-attribute', 'error', (analysis, context) => {
-  // What was written in place of the continuation is told already.
-  const isReportedElsewhere = hasConflictingTag(analysis) || isReported(context, analysis.file, 'unknown-tag');
-  const hasContinuation = (at: TextPosition): boolean =>
-    isReportedElsewhere || (findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis));
-  return analysis.tags.flatMap(({ name, tag, at, sure }) => {
-    const missing = TRANSITIONS[name].required.filter((key) => (tag.attributes[key] ?? '').trim() === '');
-    return missing.flatMap((key) => {
-      if (!sure || (key === 'next' && hasContinuation(at)) || findSwappedAttribute({ name, tag }) !== undefined)
-        return [];
-      const misspelt = findMisspeltAttribute(key, tag);
-      const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is no attribute of it`;
-      const message = `${quoteTag(name, tag)}: \`${key}="STATE"\` is missing${instead}`;
-      const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
-      return [{ file: analysis.file, at, message, hint, level: levelForTag(analysis) }];
+export const missingAttribute = defineStateRule(
+  { id: 'missing-attribute', level: 'error', supersedes: ['unreachable-state'] },
+  (analysis) => {
+    const hasContinuation = (at: TextPosition): boolean =>
+      findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis);
+    return analysis.tags.flatMap(({ name, tag, at, sure }) => {
+      const missing = TRANSITIONS[name].required.filter((key) => (tag.attributes[key] ?? '').trim() === '');
+      return missing.flatMap((key) => {
+        if (!sure || (key === 'next' && hasContinuation(at)) || findSwappedAttribute({ name, tag }) !== undefined)
+          return [];
+        const misspelt = findMisspeltAttribute(key, tag);
+        const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is no attribute of it`;
+        const message = `${quoteTag(name, tag)}: \`${key}="STATE"\` is missing${instead}`;
+        const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
+        // Another tag of the file may be meant as the goto beside a fork.
+        const causes = key === 'next' ? [analysis.file] : [];
+        return [{ file: analysis.file, at, message, hint, level: levelForTag(analysis), causes }];
+      });
     });
-  });
-});
+  },
+);
 
 const HINTS = {
   return: 'Add `return="STATE"` with the state that is to get the result.',
@@ -49,7 +52,3 @@ function canEndAlone(at: TextPosition, { ways, positionAt, tags }: StateAnalysis
   // What hangs on how many forks there were comes after them.
   return isUnfollowed === true && !tags.some((other) => other.name === 'goto' && comparePositions(other.at, at) > 0);
 }
-
-/** Whether a script prints a tag beside its forks that cannot stand there. */
-const hasConflictingTag = ({ ways }: StateAnalysis): boolean =>
-  ways?.outputs.some((output) => output.kind === 'clash' && output.reason === 'forks') ?? false;

@@ -1,21 +1,20 @@
 import { isStateFile } from '../../core/state-names.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { WorkflowSource } from '../../graph/workflow-source.ts';
-import type { Rule } from '../rule.ts';
+import { defineRule } from '../rule.ts';
 import { hintForForeign } from './foreign-state.ts';
 
 /** There is no state to start in. */
-export const missingEntry: Rule = {
-  id: 'missing-entry',
-  level: 'error',
-  check({ workflow }) {
+export const missingEntry = defineRule(
+  { id: 'missing-entry', level: 'error', blocksStart: 'always' },
+  ({ workflow }) => {
     const { entry, name, files } = workflow;
     if (entry.kind === 'found' || entry.kind === 'ambiguous') return [];
     const isEmpty = entry.kind === 'unknown' && !files.some(({ file }) => isStateFile(file));
     const message = isEmpty ? 'there are no states here' : entry.message;
     return [{ file: name, at: WHOLE_FILE, message, hint: hintFor(workflow, isEmpty) }];
   },
-};
+);
 
 /** A name that is right but for its ending. */
 const ALMOST_START = /^((?:1_)?START)\.(md|markdown|mdown|mdx|txt|sh|bash|bat|ps1)$/i;

@@ -1,18 +1,23 @@
 import { isStateFile } from '../../core/state-names.ts';
+import { CYCLE_RULES } from '../cycle-diagnostics.ts';
 import { DOUBLE_QUOTES_HINT } from '../messages.ts';
-import { type RuleContext, ruleForUnresolvedNames } from '../rule.ts';
+import type { RuleContext } from '../rule.ts';
+import { defineNameRule } from '../unresolved-names.ts';
 
 /** A tag or a policy names a state that does not exist. */
-export const missingState = ruleForUnresolvedNames('missing-state', 'unknown', (name, context) => {
-  if (name.includes('{{'))
-    return 'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
-  if (name.includes('$')) return DOUBLE_QUOTES_HINT;
-  if (/^(?:readme|claude|agents)(?:\.md)?$/i.test(name)) {
-    return 'README.md, CLAUDE.md and AGENTS.md are never states: give the state another name.';
-  }
-  const suggestion = context.names.suggest(name);
-  return suggestion === null ? hintFor(name, context) : `Write ${suggestion}.`;
-});
+export const missingState = defineNameRule(
+  { id: 'missing-state', reason: 'unknown', blocksStart: 'in-frontmatter', supersedes: CYCLE_RULES },
+  (name, context) => {
+    if (name.includes('{{'))
+      return 'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
+    if (name.includes('$')) return DOUBLE_QUOTES_HINT;
+    if (/^(?:readme|claude|agents)(?:\.md)?$/i.test(name)) {
+      return 'README.md, CLAUDE.md and AGENTS.md are never states: give the state another name.';
+    }
+    const suggestion = context.names.suggest(name);
+    return suggestion === null ? hintFor(name, context) : `Write ${suggestion}.`;
+  },
+);
 
 /** Other endings for what a state can be. */
 const ENDINGS: ReadonlyMap<string, string> = new Map([

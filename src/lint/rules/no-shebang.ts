@@ -1,11 +1,9 @@
-import { isReported, rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A shell script does not say what it is written for. */
-export const noShebang = rulePerState('no-shebang', 'info', (analysis, context) => {
+export const noShebang = defineStateRule({ id: 'no-shebang', level: 'info' }, (analysis) => {
   const { text } = analysis.source.state;
   if (!analysis.file.endsWith('.sh') || /^\uFEFF?#!/.test(text)) return [];
-  // What stands before it is told already.
-  if (isReported(context, analysis.file, 'key-without-effect')) return [];
   const message = 'the script has no `#!` line; Raymond runs it with /bin/bash';
   return [{ file: analysis.file, at: { line: 1, column: 1 }, message, hint: 'Begin it with `#!/bin/bash`.' }];
 });

@@ -1,33 +1,28 @@
 import { nearest } from '../../core/nearest.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { type Diagnostic, isReported, type Rule } from '../rule.ts';
+import { type Diagnostic, defineRule } from '../rule.ts';
 import { findStrayFrontmatter } from '../stray-frontmatter.ts';
 
 /** A state shows no transition at all. */
-export const noWayOut: Rule = {
-  id: 'no-way-out',
-  level: 'warning',
-  check(context) {
-    const statesWithExits = new Set(
-      context.graph.edges.filter(({ origin }) => origin !== 'guess').map(({ from }) => from),
-    );
-    const statesWithoutExits = context.analyses.filter(
-      (analysis) => context.isIntendedState(analysis) && !analysis.open && !statesWithExits.has(analysis.file),
-    );
-    // That a prompt is empty is told by another rule, and so is why what it says leads nowhere.
-    return statesWithoutExits
-      .filter(({ kind, source }) => kind === 'script' || source.state.text.trim() !== '')
-      .filter((analysis) => !isReported(context, analysis.file, 'unknown-tag') && !hasMisplacedPolicy(analysis))
+export const noWayOut = defineRule(
+  { id: 'no-way-out', level: 'warning', supersedes: ['unreachable-state'] },
+  (context) => {
+    const withExits = new Set(context.graph.edges.filter(({ origin }) => origin !== 'guess').map(({ from }) => from));
+    return context.analyses
+      .filter((analysis) => context.isIntendedState(analysis) && !analysis.open && !withExits.has(analysis.file))
+      .filter((analysis) => !hasMisplacedPolicy(analysis))
       .map(diagnoseState);
   },
-};
+);
 
 const POLICY_KEY = 'allowed_transitions';
 
-/** Whether the transitions stand under a key that is misspelt, or where no frontmatter can be. */
+/** Whether there are transitions under a misspelt key, or outside of the frontmatter: that is reported there. */
 const hasMisplacedPolicy = (analysis: StateAnalysis): boolean =>
   Object.keys(analysis.source.keys).some((key) => key !== POLICY_KEY && nearest(key, [POLICY_KEY]) !== undefined) ||
-  (analysis.kind === 'prompt' && findStrayFrontmatter(analysis)?.hasPolicy === true);
+  (analysis.kind === 'prompt' &&
+    findStrayFrontmatter(analysis) !== undefined &&
+    analysis.source.state.text.includes(`${POLICY_KEY}:`));
 
 function diagnoseState({ file, kind, positionAt, source }: StateAnalysis): Diagnostic {
   const at = positionAt(0);

@@ -1,20 +1,17 @@
-import type { Rule } from '../rule.ts';
+import { defineRule } from '../rule.ts';
 
 /** A state's file is not UTF-8 text, or cannot be read. */
-export const notText: Rule = {
-  id: 'not-text',
-  level: 'error',
-  check: ({ workflow }) =>
-    workflow.files.flatMap((file) => {
-      if (file.kind !== 'unreadable') return [];
-      const { file: name, at, message } = file;
-      return [
-        {
-          file: name,
-          at,
-          message,
-          hint: 'Save it as UTF-8 text that Raymond may read, or move it out of the workflow if it is no state.',
-        },
-      ];
-    }),
-};
+export const notText = defineRule({ id: 'not-text', level: 'error', blocksStart: 'always' }, ({ workflow }) =>
+  workflow.files.flatMap((file) => {
+    if (file.kind !== 'unreadable') return [];
+    const { file: name, at, message } = file;
+    return [
+      {
+        file: name,
+        at,
+        message,
+        hint: 'Save it as UTF-8 text that Raymond may read, or move it out of the workflow if it is no state.',
+      },
+    ];
+  }),
+);

@@ -1,12 +1,15 @@
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 const SHELL = /^#!\s*(?:\S*\/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*\/)?(?:bash|sh|dash|ash|ksh|zsh)\b/;
 
 /** A shell script is written for something that will not run it. */
-export const otherShebang = rulePerState('other-shebang', 'error', (analysis) => {
-  const [line = ''] = analysis.source.state.text.replace(/^\uFEFF/, '').split('\n', 1);
-  if (!analysis.file.endsWith('.sh') || !line.startsWith('#!') || SHELL.test(line)) return [];
-  const message = `\`${line.trim()}\` has no effect: a .sh is run with /bin/bash`;
-  const hint = 'Write it for bash, or let a short script call the other program.';
-  return [{ file: analysis.file, at: { line: 1, column: 1 }, message, hint }];
-});
+export const otherShebang = defineStateRule(
+  { id: 'other-shebang', level: 'error', supersedes: ['bash-syntax'] },
+  (analysis) => {
+    const [line = ''] = analysis.source.state.text.replace(/^\uFEFF/, '').split('\n', 1);
+    if (!analysis.file.endsWith('.sh') || !line.startsWith('#!') || SHELL.test(line)) return [];
+    const message = `\`${line.trim()}\` has no effect: a .sh is run with /bin/bash`;
+    const hint = 'Write it for bash, or let a short script call the other program.';
+    return [{ file: analysis.file, at: { line: 1, column: 1 }, message, hint }];
+  },
+);

@@ -1,17 +1,19 @@
 import type { TagConflict } from '../../shell/path-outputs.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A script can print two tags that exclude each other. */
-export const severalTags = rulePerState('several-tags', 'warning', (analysis) =>
-  (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
-    if (output.kind !== 'clash') return [];
-    const first = analysis.positionAt(output.first).line;
-    const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'clash');
-    const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
-    return [
-      { file: analysis.file, at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' },
-    ];
-  }),
+export const severalTags = defineStateRule(
+  { id: 'several-tags', level: 'warning', supersedes: ['missing-attribute', 'unreachable-state'] },
+  (analysis) =>
+    (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
+      if (output.kind !== 'clash') return [];
+      const first = analysis.positionAt(output.first).line;
+      const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'clash');
+      const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
+      return [
+        { file: analysis.file, at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' },
+      ];
+    }),
 );
 
 /** What there is to say about two tags, the first of which stands on this line, and of which it can print both, or does. */

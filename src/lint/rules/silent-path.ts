@@ -1,19 +1,21 @@
-import { isReported, rulePerState } from '../rule.ts';
+import { CYCLE_RULES } from '../cycle-diagnostics.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A script can come to its end without having printed a tag. */
-export const silentPath = rulePerState('silent-path', 'warning', (analysis, context) => {
-  if (analysis.tags.length === 0 && analysis.halves.length === 0) return [];
-  // What is printed there is told to be no tag.
-  if (isReported(context, analysis.file, 'unknown-tag')) return [];
-  return (analysis.ways?.outputs ?? []).flatMap((output) => {
-    if (output.kind !== 'nothing') return [];
-    const { text } = analysis.source.state;
-    const at = output.silentSince ?? Math.max(0, text.trimEnd().length - 1);
-    const message = `the script can end without printing a tag, as when ${describeSilence(text.slice(at))}`;
-    const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
-    return [{ file: analysis.file, at: analysis.positionAt(at), message, hint }];
-  });
-});
+export const silentPath = defineStateRule(
+  { id: 'silent-path', level: 'warning', supersedes: ['unreachable-state', ...CYCLE_RULES] },
+  (analysis) => {
+    if (analysis.tags.length === 0 && analysis.halves.length === 0) return [];
+    return (analysis.ways?.outputs ?? []).flatMap((output) => {
+      if (output.kind !== 'nothing') return [];
+      const { text } = analysis.source.state;
+      const at = output.silentSince ?? Math.max(0, text.trimEnd().length - 1);
+      const message = `the script can end without printing a tag, as when ${describeSilence(text.slice(at))}`;
+      const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
+      return [{ file: analysis.file, at: analysis.positionAt(at), message, hint }];
+    });
+  },
+);
 
 /** What happens at the place where a tag could have been printed and was not. */
 const describeSilence = (rest: string): string =>

@@ -1,27 +1,31 @@
 import type { TextPosition } from '../../core/text-position.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { type Diagnostic, rulePerState } from '../rule.ts';
+import { CYCLE_RULES } from '../cycle-diagnostics.ts';
+import { type Diagnostic, defineStateRule } from '../rule.ts';
 import { levelForTag } from '../unresolved-names.ts';
 
 /** A tag that names a state and is never closed. Half a tag in a sentence about tags is no mistake. */
-export const unclosedTag = rulePerState('unclosed-tag', 'error', (analysis, { names }) => [
-  ...checkUnclosedResult(analysis),
-  ...analysis.halves.flatMap(({ name, after: state, at, sure }) => {
-    const isTag = TRANSITIONS[name].body === 'state' && state !== '' && names.resolve(state).kind === 'found';
-    // A script may print the end of a tag by itself.
-    const endsElsewhere = analysis.kind === 'script' && hasLoneClosingTag(name, analysis);
-    if (!sure || !isTag || endsElsewhere) return [];
-    if (analysis.kind === 'prompt' && hasOpenQuote(name, at, analysis)) {
-      const message = `a quote in the attributes of this \`<${name}>\` is never closed`;
-      return [{ file: analysis.file, at, message, hint: 'Close it behind the value.', level: levelForTag(analysis) }];
-    }
-    const message = `the \`<${name}>${state}\` has no \`</${name}>\``;
-    return [
-      { file: analysis.file, at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelForTag(analysis) },
-    ];
-  }),
-]);
+export const unclosedTag = defineStateRule(
+  { id: 'unclosed-tag', level: 'error', supersedes: ['unreachable-state', ...CYCLE_RULES] },
+  (analysis, { names }) => [
+    ...checkUnclosedResult(analysis),
+    ...analysis.halves.flatMap(({ name, after: state, at, sure }) => {
+      const isTag = TRANSITIONS[name].body === 'state' && state !== '' && names.resolve(state).kind === 'found';
+      // A script may print the end of a tag by itself.
+      const endsElsewhere = analysis.kind === 'script' && hasLoneClosingTag(name, analysis);
+      if (!sure || !isTag || endsElsewhere) return [];
+      if (analysis.kind === 'prompt' && hasOpenQuote(name, at, analysis)) {
+        const message = `a quote in the attributes of this \`<${name}>\` is never closed`;
+        return [{ file: analysis.file, at, message, hint: 'Close it behind the value.', level: levelForTag(analysis) }];
+      }
+      const message = `the \`<${name}>${state}\` has no \`</${name}>\``;
+      return [
+        { file: analysis.file, at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelForTag(analysis) },
+      ];
+    }),
+  ],
+);
 
 /** Whether there is a line with the end of a tag and not with its beginning. */
 function hasLoneClosingTag(name: string, { source }: StateAnalysis): boolean {

@@ -7,18 +7,17 @@ import type { PathStep } from '../../graph/reachability.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { findForkVariables, findVariableUses, type VariableUse } from '../../graph/variables.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
-import type { Diagnostic, Rule, RuleContext } from '../rule.ts';
+import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
 import { findUnsetScriptVariables } from '../script-variables.ts';
 
 /** Variables that every state has, or that another rule looks at. */
 const BUILT_IN_VARIABLES = ['workflow_id', 'agent_id', 'state', 'result', 'input'];
 
 /** A `{{variable}}` that is not set on some way to its state, or a variable that a script asks for and never has. */
-export const undefinedVariable: Rule = {
-  id: 'undefined-variable',
-  level: 'warning',
-  check: (context) => [...findUnsetInPrompts(context), ...context.analyses.flatMap(findUnsetScriptVariables)],
-};
+export const undefinedVariable = defineRule({ id: 'undefined-variable', level: 'warning' }, (context) => [
+  ...findUnsetInPrompts(context),
+  ...context.analyses.flatMap(findUnsetScriptVariables),
+]);
 
 function findUnsetInPrompts(context: RuleContext): readonly Diagnostic[] {
   const { graph, proof, analyses, analysisOf, workflow } = context;

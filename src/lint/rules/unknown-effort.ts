@@ -1,9 +1,9 @@
 import { didYouMean } from '../../core/nearest.ts';
 import { EFFORTS, findPreferences, MODEL_ALIASES } from '../preferences.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** An effort that Claude Code does not know. */
-export const unknownEffort = rulePerState('unknown-effort', 'warning', (analysis) =>
+export const unknownEffort = defineStateRule({ id: 'unknown-effort', level: 'warning' }, (analysis) =>
   findPreferences(analysis, 'effort').flatMap(({ value, at }) => {
     if (EFFORTS.includes(value.toLowerCase())) return [];
     const why = MODEL_ALIASES.includes(value.toLowerCase()) ? ': that is a model' : didYouMean(value, EFFORTS);

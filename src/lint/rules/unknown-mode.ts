@@ -1,11 +1,11 @@
 import { didYouMean } from '../../core/nearest.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 const MODES = ['acceptEdits', 'plan', 'dontAsk', 'auto', 'default', 'manual', 'bypassPermissions'];
 
 /** A permission mode that Claude Code does not know. */
-export const unknownMode = rulePerState('unknown-mode', 'warning', ({ file, source }) => {
+export const unknownMode = defineStateRule({ id: 'unknown-mode', level: 'warning' }, ({ file, source }) => {
   const { permissionMode: mode } = source.state;
   if (mode === null || MODES.includes(mode)) return [];
   const message = `the permission mode \`${mode}\` is unknown${didYouMean(mode, MODES)}`;

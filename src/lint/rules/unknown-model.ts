@@ -1,6 +1,6 @@
 import { didYouMean, nearest } from '../../core/nearest.ts';
 import { EFFORTS, findPreferences, MODEL_ALIASES } from '../preferences.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 const ALIAS = new RegExp(`^(?:${MODEL_ALIASES.join('|')})(?:\\[1m\\])?$`, 'i');
 /** What full ids have, whoever serves the model. */
@@ -8,7 +8,7 @@ const FULL_ID = /claude|anthropic|[/:]/i;
 const FAMILIES = ['opus', 'sonnet', 'haiku'];
 
 /** A model that Claude Code hardly knows. */
-export const unknownModel = rulePerState('unknown-model', 'warning', (analysis) =>
+export const unknownModel = defineStateRule({ id: 'unknown-model', level: 'warning' }, (analysis) =>
   findPreferences(analysis, 'model').flatMap(({ value, at }) => {
     const corrected = correctFamily(value);
     if (ALIAS.test(value) || (FULL_ID.test(value) && corrected === undefined)) return [];

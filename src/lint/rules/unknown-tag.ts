@@ -1,24 +1,31 @@
 import { TAG_NAMES } from '../../core/transitions/index.ts';
-import { rulePerState } from '../rule.ts';
+import { CYCLE_RULES } from '../cycle-diagnostics.ts';
+import { defineStateRule } from '../rule.ts';
 import { findUnknownTags, type UnknownTag } from '../unknown-tags.ts';
 import { levelForTag } from '../unresolved-names.ts';
 
-/** What looks like a tag and is meant as one, but is no tag of the language. */
-export const unknownTag = rulePerState('unknown-tag', 'error', (analysis, { names }) =>
-  findUnknownTags(analysis, names).map((unknown) => {
-    const level = unknown.how === 'word' && unknown.meant !== null ? 'warning' : levelForTag(analysis);
-    return { file: analysis.file, at: analysis.positionAt(unknown.start), ...describeUnknownTag(unknown), level };
-  }),
+/** An element is meant as a tag, but is no tag of the language. */
+export const unknownTag = defineStateRule(
+  {
+    id: 'unknown-tag',
+    level: 'error',
+    supersedes: ['missing-attribute', 'no-way-out', 'silent-path', 'unreachable-state', ...CYCLE_RULES],
+  },
+  (analysis, { names }) =>
+    findUnknownTags(analysis, names).map((unknown) => {
+      const at = analysis.positionAt(unknown.start);
+      return { file: analysis.file, at, ...describeUnknownTag(unknown), level: levelForTag(analysis) };
+    }),
 );
 
-function describeUnknownTag({ name, body, meant, how }: UnknownTag): { message: string; hint: string } {
+function describeUnknownTag({ name, body, meant, isMisspelt }: UnknownTag): { message: string; hint: string } {
   if (meant === null) {
     const message = `\`<${name}>\` is not supported yet: Raymond takes it for mere text`;
     return { message, hint: ALTERNATIVES[name.toLowerCase()] ?? '' };
   }
   const shown = meant === 'result' ? `\`<${name}>\`` : `\`<${name}>${body}</${name}>\``;
   const corrected = meant === 'result' ? '<result>…</result>' : `<${meant}>${body}</${meant}>`;
-  if (how === 'slip') {
+  if (isMisspelt) {
     return { message: `${shown} is no tag of the language (did you mean <${meant}>?)`, hint: `Write ${corrected}.` };
   }
   const others = `the tags are ${TAG_NAMES.slice(0, -1).join(', ')} and ${TAG_NAMES.at(-1)}`;

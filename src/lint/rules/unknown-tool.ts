@@ -1,6 +1,6 @@
 import { editDistance, nearest } from '../../core/nearest.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** Tools that Claude Code has, or had. It gets new ones, and servers bring theirs: only what is near one of these is a slip. */
 const KNOWN_TOOLS =
@@ -15,7 +15,7 @@ const MAX_DISTANCE = 2;
 const splitRules = (text: string): readonly string[] => text.split(/[\s,]+(?![^(]*\))/);
 
 /** A tool whose name is misspelt, so that the rule about it holds for no tool. */
-export const unknownTool = rulePerState('unknown-tool', 'warning', ({ file, source }) => {
+export const unknownTool = defineStateRule({ id: 'unknown-tool', level: 'warning' }, ({ file, source }) => {
   const { allowedTools, disallowedTools } = source.state;
   const lists = { allowed_tools: allowedTools, disallowed_tools: disallowedTools };
   return Object.entries(lists).flatMap(([key, rules]) =>

@@ -1,101 +1,96 @@
 import { implicitTag, namedStates, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
+import { stem } from '../../core/state-names.ts';
 import { stripTags } from '../../core/tag-mentions.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
-import type { Graph } from '../../graph/graph.ts';
+import type { Edge } from '../../graph/graph.ts';
+import { groupBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
-import { findMisrequestedEntries } from '../misrequested-entries.ts';
-import { rulePerState } from '../rule.ts';
-import { detectStateMentions } from '../state-mentions.ts';
+import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
+import { isPermitted } from './forbidden-tag.ts';
 
-/** A policy permits what the prompt never speaks of, so that its agent learns of it only by a reminder. */
-export const unmentionedEntry = rulePerState('unmentioned-entry', 'warning', (analysis, context) => {
-  const { names, graph } = context;
-  const { rules, text, appendSystemPrompt } = analysis.source.state;
-  if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
-  if (AS_BEFORE.test(text) && isContinued(analysis.file, graph)) return [];
-  const isMentioned = createMentionCheck(`${text}\n${appendSystemPrompt ?? ''}`);
-  const unmentioned = rules.policy.filter((entry) => {
-    const files = resolveEntryStates(entry, names);
-    return files !== undefined && !isTagInPrompt(entry, files, analysis, names) && !isMentioned(entry.tag, files);
-  });
-  const withCounterpart = findMisrequestedEntries(analysis, context, unmentioned);
-  return rules.policy.flatMap((entry, index) => {
-    if (!unmentioned.includes(entry) || withCounterpart.has(entry)) return [];
-    const message = `the prompt never mentions \`${formatPolicyTag(entry)}\`, which its \`allowed_transitions\` permit`;
-    const [missingKey] = rules.policy.length === 1 ? findMissingKeys(entry) : [];
-    const hint =
-      missingKey === undefined
-        ? 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.'
-        : `Add \`${missingKey}\` to the entry, so that the transition need not be said, or say in the prompt when to answer with it.`;
-    return [{ file: analysis.file, at: analysis.source.entries[index]?.at ?? WHOLE_FILE, message, hint }];
+/** A policy permits what the prompt never names, so that its agent learns of it only by a reminder. */
+export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'warning' }, (context) => {
+  const edgesInto = groupBy(context.graph.edges, ({ to }) => (to?.kind === 'state' ? to.file : null));
+  return context.analyses.flatMap((analysis): readonly Diagnostic[] => {
+    const { rules, text } = analysis.source.state;
+    if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
+    const isMentioned = createMentionCheck(collectTexts(analysis, edgesInto.get(analysis.file) ?? [], context));
+    const unmentioned = rules.policy.filter((entry) => {
+      const states = namedStates(entry).map(([, name]) => context.names.fileOf(name));
+      return states.every((state) => state !== undefined) && !isMentioned(entry.tag, states);
+    });
+    const isMistaken = createMistakeCheck(analysis, unmentioned, context.names);
+    return rules.policy.flatMap((entry, index) => {
+      if (!unmentioned.includes(entry) || isMistaken(entry)) return [];
+      const at = analysis.source.entries[index]?.at ?? WHOLE_FILE;
+      const message = `the prompt never mentions \`${formatPolicyTag(entry)}\`, which its \`allowed_transitions\` permit`;
+      return [{ file: analysis.file, at, message, hint: hintFor(entry, rules.policy.length) }];
+    });
   });
 });
 
-/** What an entry would need to be a whole tag. */
-const findMissingKeys = ({ tag, target, attributes }: PolicyEntry): readonly string[] => {
+function hintFor({ tag, target, attributes }: PolicyEntry, entries: number): string {
   const { body, required } = TRANSITIONS[tag];
-  const names = required.filter((key) => attributes[key] === undefined);
-  return body === 'state' && target === null ? ['target', ...names] : names;
-};
-
-/** "Answer with one of the two tags as before." */
-const AS_BEFORE =
-  /\b(?:tags?|answer|reply|respond)\b[^.\n]{0,60}\b(?:as (?:before|above|last time)|again)\b|\bthe same (?:\w+ ){0,2}tags?\b/i;
-
-const WITH_CONVERSATION: readonly TagName[] = ['goto', 'call'];
-
-/** Whether every way to a state leads on in a conversation, so that its prompt may build upon what was said before. */
-function isContinued(file: string, { edges, entry }: Graph): boolean {
-  const into = edges.filter(({ to }) => to?.kind === 'state' && to.file === file);
-  return file !== entry && into.every(({ tag }) => WITH_CONVERSATION.includes(tag));
+  const missing = [
+    ...(body === 'state' && target === null ? ['target'] : []),
+    ...required.filter((key) => attributes[key] === undefined),
+  ];
+  return entries > 1 || missing[0] === undefined
+    ? 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.'
+    : `Add \`${missing[0]}\` to the entry, so that the transition need not be said, or say in the prompt when to answer with it.`;
 }
 
-/** The states that an entry names; undefined if there is one that does not exist. */
-function resolveEntryStates(entry: PolicyEntry, names: StateResolver): readonly string[] | undefined {
-  const found = namedStates(entry).map(([, name]) => names.resolve(name));
-  const files = found.flatMap((each) => (each.kind === 'found' ? each.file : []));
-  return files.length === found.length ? files : undefined;
+/** All that an agent has read: where every way into a state continues a conversation, also the prompts before it. */
+function collectTexts(
+  { file, source }: StateAnalysis,
+  into: readonly Edge[],
+  { graph, analysisOf }: RuleContext,
+): string {
+  const { text, appendSystemPrompt } = source.state;
+  const isContinued = file !== graph.entry && into.every(({ tag }) => tag === 'goto' || tag === 'call');
+  const before = isContinued ? into.map(({ from }) => analysisOf.get(from)?.source.state.text ?? '') : [];
+  return [text, appendSystemPrompt ?? '', ...before].join('\n');
 }
 
-/** Whether its very tag stands in the prompt, as in most. */
-function isTagInPrompt(
-  { tag }: PolicyEntry,
-  files: readonly string[],
-  { tags }: StateAnalysis,
-  names: StateResolver,
-): boolean {
-  const [file, another] = files;
-  return (
-    another === undefined &&
-    tags.some((each) => {
-      if (each.name !== tag || file === undefined) return each.name === tag;
-      const found = names.resolve(each.tag.body.trim());
-      return found.kind === 'found' && found.file === file;
-    })
-  );
-}
-
-/** An entry is mentioned if its states are named, and not only by another tag; where it names none, if its tag is. */
-function createMentionCheck(text: string): (tag: TagName, files: readonly string[]) => boolean {
-  const namings = new Map<TagName, (file: string) => boolean>();
-  return (tag, files) => {
-    if (files.length === 0) return tagNamePattern(tag).test(text);
-    const isNamed = namings.get(tag) ?? detectStateMentions(searchableText(tag, text));
-    namings.set(tag, isNamed);
-    return files.every(isNamed);
+/** Says whether a text has the names of states, and not only in tags of another kind; without states, whether it names the tag. */
+function createMentionCheck(text: string): (tag: TagName, states: readonly (string | undefined)[]) => boolean {
+  const outside = stripTags(text);
+  const visible = new Map<TagName, { readonly text: string; readonly words: ReadonlySet<string> }>();
+  const textFor = (tag: TagName) => {
+    const shown = new RegExp(`\\b${tag}\\b`, 'i').test(outside) ? text : stripTags(text, tag);
+    const known = visible.get(tag) ?? { text: shown, words: new Set(shown.match(WORD)) };
+    visible.set(tag, known);
+    return known;
+  };
+  return (tag, states) => {
+    if (states.length === 0) return new RegExp(`\\b${tag}\\b`, 'i').test(text);
+    const { text: shown, words } = textFor(tag);
+    const isNamed = (name: string): boolean => words.has(name) || (!PLAIN_NAME.test(name) && shown.includes(name));
+    return states.every((state = '') => isNamed(state) || isNamed(stem(state)));
   };
 }
 
-/** "`result`", "in result tags", "an element named result". */
-const tagNamePattern = (tag: TagName): RegExp =>
-  new RegExp(
-    `<${tag}|\`${tag}\`|\\b${tag} (?:tags?|elements?)\\b|\\b(?:tags?|elements?) (?:(?:named|called) )?["'“]?${tag}\\b`,
-    'i',
-  );
+const WORD = /[\w-]+(?:\.[\w-]+)*/g;
+/** Names in other scripts stand in texts without blanks around them. */
+const PLAIN_NAME = /^[\w.-]+$/;
 
-/** Where the prompt speaks of the tag by name, a state may stand in any tag. */
-const searchableText = (tag: TagName, text: string): string =>
-  new RegExp(`\\b${tag}\\b`, 'i').test(stripTags(text)) ? text : stripTags(text, tag);
+/** Says of an entry whether the prompt has a tag that is not permitted and may be meant for it: that is reported at the tag. */
+function createMistakeCheck(
+  analysis: StateAnalysis,
+  unmentioned: readonly PolicyEntry[],
+  names: StateResolver,
+): (entry: PolicyEntry) => boolean {
+  const mistakes =
+    unmentioned.length === 0 ? [] : analysis.forms.filter((placed) => !isPermitted(placed, analysis, names));
+  const mistakenStates = new Set(mistakes.map(({ tag }) => names.intendedFile(tag.body)));
+  const isSameState = ({ target }: PolicyEntry): boolean =>
+    target !== null && mistakenStates.has(names.intendedFile(target));
+  return (entry) =>
+    isSameState(entry) ||
+    // One of several entries that are as like as each other may not be meant.
+    (mistakes.some(({ name }) => name === entry.tag) &&
+      unmentioned.filter((each) => each.tag === entry.tag && !isSameState(each)).length === 1);
+}

@@ -1,14 +1,17 @@
 import { TAG_NAMES } from '../../core/transitions/index.ts';
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 const UNQUOTED = new RegExp(`^[ \\t]*(?:echo|printf)[ \\t]+(?:-\\w+[ \\t]+)*<(${TAG_NAMES.join('|')})\\b`, 'gim');
 
 /** A shell script writes a tag without quotes, and bash takes `<` and `>` for redirections. */
-export const unquotedTag = rulePerState('unquoted-tag', 'error', (analysis) => {
-  if (!analysis.file.endsWith('.sh')) return [];
-  return [...analysis.source.state.text.matchAll(UNQUOTED)].map((found) => {
-    const at = analysis.positionAt(found.index + found[0].lastIndexOf('<'));
-    const message = `the <${found[1]?.toLowerCase()}> has no quotes around it: bash takes its brackets for redirections`;
-    return { file: analysis.file, at, message, hint: 'Put the whole tag in quotes.' };
-  });
-});
+export const unquotedTag = defineStateRule(
+  { id: 'unquoted-tag', level: 'error', supersedes: ['bash-syntax', 'unreachable-state'] },
+  (analysis) => {
+    if (!analysis.file.endsWith('.sh')) return [];
+    return [...analysis.source.state.text.matchAll(UNQUOTED)].map((found) => {
+      const at = analysis.positionAt(found.index + found[0].lastIndexOf('<'));
+      const message = `the <${found[1]?.toLowerCase()}> has no quotes around it: bash takes its brackets for redirections`;
+      return { file: analysis.file, at, message, hint: 'Put the whole tag in quotes.' };
+    });
+  },
+);

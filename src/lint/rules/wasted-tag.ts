@@ -1,14 +1,16 @@
-import { rulePerState } from '../rule.ts';
+import { defineStateRule } from '../rule.ts';
 
 /** A script prints a tag and then fails. */
-export const wastedTag = rulePerState('wasted-tag', 'warning', (analysis) =>
-  (analysis.ways?.wastedTags ?? []).map(({ tag, end, by }) => {
-    const { line } = analysis.positionAt(tag);
-    const [how, hint] =
-      by === 'exit'
-        ? ['ends with an error here', 'Leave out the exit code if the tag is meant; otherwise print no tag.']
-        : ['ends with an error here if this is not so', 'Write it as an `if`, or put `exit 0` behind it.'];
-    const message = `the script prints a tag on line ${line} and ${how}: then nobody looks at the tag, and the agent has failed`;
-    return { file: analysis.file, at: analysis.positionAt(end), message, hint };
-  }),
+export const wastedTag = defineStateRule(
+  { id: 'wasted-tag', level: 'warning', supersedes: ['unreachable-state'] },
+  (analysis) =>
+    (analysis.ways?.wastedTags ?? []).map(({ tag, end, by }) => {
+      const { line } = analysis.positionAt(tag);
+      const [how, hint] =
+        by === 'exit'
+          ? ['ends with an error here', 'Leave out the exit code if the tag is meant; otherwise print no tag.']
+          : ['ends with an error here if this is not so', 'Write it as an `if`, or put `exit 0` behind it.'];
+      const message = `the script prints a tag on line ${line} and ${how}: then nobody looks at the tag, and the agent has failed`;
+      return { file: analysis.file, at: analysis.positionAt(end), message, hint };
+    }),
 );

@@ -33,17 +33,6 @@ describe('frontmatter and policies:', () =>
       ['forbidden-tag START.md:5:7'],
     ],
     [
-      'a tag that the prompt warns of',
-      {
-        'START.md': policy(
-          ['tag: result', 'tag: goto, target: END.md'],
-          'Never say <goto>START.md</goto>. If so <goto>END.md</goto>, else <result>x</result>.',
-        ),
-        'END.md': END,
-      },
-      [],
-    ],
-    [
       'another value than the policy permits',
       {
         'START.md': policy(
@@ -94,7 +83,7 @@ describe('frontmatter and policies:', () =>
       [],
     ],
     [
-      'an entry whose state is spelt like an ordinary word of the prompt',
+      'an entry of whose state the prompt only has the word in another letter case',
       {
         'START.md': policy(
           ['tag: goto, target: B.md', 'tag: goto, target: REVIEW', 'tag: result'],
@@ -103,7 +92,7 @@ describe('frontmatter and policies:', () =>
         'B.md': END,
         'REVIEW.md': END,
       },
-      ['unmentioned-entry START.md:3:5', 'unmentioned-entry START.md:4:5'],
+      ['unmentioned-entry START.md:4:5'],
     ],
     [
       'entries that are mentioned by the names of their states',
@@ -178,10 +167,4 @@ describe('frontmatter and policies:', () =>
       { 'START.md': policy(['tag: goto, target: END.md'], ''), 'END.md': END },
       ['empty-prompt START.md:1:1', 'implicit-transition START.md:3:5'],
     ],
-    [
-      'a prompt that does not say when to stop',
-      { 'START.md': 'Look at the code. <result>x</result>' },
-      ['no-stopping-point START.md:1:1'],
-    ],
-    ['a prompt in another language', { 'START.md': 'Lies den Code. <result>x</result>' }, []],
   ]));

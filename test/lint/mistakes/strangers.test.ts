@@ -14,11 +14,6 @@ describe('what is written like a tag and is none:', () =>
       ['unknown-tag START.md:1:11'],
     ],
     [
-      'any word with which to answer',
-      { 'START.md': 'If so, answer with <hop>END.md</hop>, else with <result>x</result>.', 'END.md': END },
-      ['unknown-tag START.md:1:20'],
-    ],
-    [
       'in a prompt with a policy',
       { 'START.md': policy(['tag: goto, target: END.md'], 'When done <next>END.md</next>.'), 'END.md': END },
       ['implicit-transition START.md:3:5', 'unknown-tag START.md:5:11'],
@@ -86,15 +81,6 @@ describe('other markup that is no mistake:', () =>
       [],
     ],
     [
-      'what the agent is told not to say',
-      {
-        'START.md': 'Never answer with <next>END.md</next>. When done <goto>LAST</goto>.',
-        'LAST.md': 'When done <goto>END</goto>.',
-        'END.md': END,
-      },
-      [],
-    ],
-    [
       'an example in a code block',
       {
         'START.md': 'Not so:\n```\n<next>END.md</next>\n```\nWhen done <goto>LAST</goto>.',
@@ -126,18 +112,17 @@ describe('other markup that is no mistake:', () =>
 describe('a tag without the name of a state:', () =>
   check([
     ['in a script', { 'START.sh': bash('echo "<goto></goto>"') }, ['missing-state START.sh:2:7']],
-    ['in a prompt', { 'START.md': 'If so <goto></goto>, else <result>x</result>.' }, ['missing-state START.md:1:7']],
+    [
+      'in a prompt, where the agent is to fill it in',
+      { 'START.md': 'If so <goto></goto>, else <result>x</result>.' },
+      [],
+    ],
     [
       'because an attribute has it',
       { 'START.md': 'When done, answer with <goto target="END.md"/>.', 'END.md': END },
       ['missing-state START.md:1:24'],
     ],
     ['in talk about the tag', { 'START.md': 'Use a <goto></goto> tag, or <result>x</result> when done.' }, []],
-    [
-      'another word for a tag that names the same state',
-      { 'START.md': 'If so, answer with <next>END.md</next>, else with <goto>END.md</goto>.', 'END.md': END },
-      ['unknown-tag START.md:1:20'],
-    ],
     ['in code', { 'START.md': 'Choose `<goto></goto>` or `<result>x</result>` when done.' }, []],
     [
       'that is named beside it',
