@@ -34,15 +34,16 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
   const absolutePath = resolve(cwd, path);
   const displayPath = (file: string): string => relative(cwd, file) || '.';
   try {
-    const { source, root, isZip } = await readWorkflowSource(absolutePath, readAnalysisSettings(cwd, request));
+    const { source, location } = await readWorkflowSource(absolutePath, readAnalysisSettings(cwd, request));
     const files = new Set(source.files.map(({ file }) => file));
     // What concerns the workflow as a whole is said of its name.
-    const displayFile = (file: string): string => displayPath(files.has(file) ? join(root, file) : absolutePath);
+    const displayFile = (file: string): string =>
+      displayPath(files.has(file) ? join(location.root, file) : absolutePath);
     const findings = lintSource(await addBashSyntaxErrors(source)).map((finding) => ({
       ...finding,
       file: displayFile(finding.file),
     }));
-    return { name: source.name, path: displayPath(absolutePath), isZip, findings };
+    return { name: source.name, path: displayPath(absolutePath), isZip: location.kind === 'zip', findings };
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const findings = error.findings.map(({ message }) => ({

@@ -37,7 +37,7 @@ export interface TestSuite {
 export async function readTestSuite(files: readonly string[], cwd: string): Promise<TestSuite> {
   const workflows = new Map<string, Promise<Workflow>>();
   const workflowAt = (path: string): Promise<Workflow> => {
-    const opened = workflows.get(path) ?? openCachedWorkflow(path);
+    const opened = workflows.get(path) ?? openFrozenWorkflow(path);
     workflows.set(path, opened);
     return opened;
   };
@@ -58,7 +58,7 @@ export async function readTestSuite(files: readonly string[], cwd: string): Prom
 export async function readTestCases(
   file: ScenarioFile,
   cwd: string,
-  workflowAt = openCachedWorkflow,
+  workflowAt = openFrozenWorkflow,
 ): Promise<readonly TestCase[]> {
   const open = async (path: string): Promise<Workflow> => {
     try {
@@ -95,20 +95,13 @@ export function withRealScripts(testCase: TestCase): TestCase {
 const filterPromptAnswers = (answers: AnswersByState): AnswersByState =>
   new Map([...answers].filter(([state]) => isPrompt(state)));
 
-const openCachedWorkflow = async (path: string): Promise<Workflow> =>
-  cacheWorkflow(await openWorkflow(path, currentPlatform()));
+const openFrozenWorkflow = async (path: string): Promise<Workflow> =>
+  freezeWorkflow(await openWorkflow(path, currentPlatform()));
 
-/** A workflow whose files are read once, so that all tests see them alike. */
-async function cacheWorkflow(workflow: Workflow): Promise<Workflow> {
-  const scope = await workflow.scope();
-  const states = new Map<string, ReturnType<Workflow['state']>>();
-  return {
-    ...workflow,
-    scope: async () => scope,
-    state(file) {
-      const state = states.get(file) ?? workflow.state(file);
-      states.set(file, state);
-      return state;
-    },
-  };
+/** A workflow that stays as it was when it was opened, for all of a test. */
+function freezeWorkflow(workflow: Workflow): Workflow {
+  const { source, platform } = workflow;
+  const scope = { files: source.files.map(({ file }) => file), platform };
+  const states = new Map(source.files.flatMap((each) => (each.kind === 'state' ? [[each.file, each.state]] : [])));
+  return { ...workflow, scope: async () => scope, state: async (file) => states.get(file) ?? workflow.state(file) };
 }

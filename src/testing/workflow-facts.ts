@@ -1,4 +1,3 @@
-import { DEFAULT_OPTIONS } from '../core/run.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Edge, Graph } from '../graph/graph.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
@@ -8,7 +7,6 @@ import { readCommandOutput, splitCommandWords } from '../shell/command-output.ts
 import { parseScript } from '../shell/parse.ts';
 import { listSimpleCommands } from '../shell/walk.ts';
 import type { Workflow } from '../workflow/workflow.ts';
-import { readWorkflowSource } from '../workflow/workflow-source.ts';
 
 /** What the files of a workflow say, whatever a scenario makes of them. */
 export interface WorkflowFacts {
@@ -31,9 +29,7 @@ export function readWorkflowFacts(workflow: Workflow): Promise<WorkflowFacts> {
 
 const CACHE = new WeakMap<Workflow, Promise<WorkflowFacts>>();
 
-async function analyzeWorkflow({ path, platform }: Workflow): Promise<WorkflowFacts> {
-  const settings = { platform, resetStack: DEFAULT_OPTIONS.resetStack, variables: [] };
-  const { source } = await readWorkflowSource(path, settings);
+async function analyzeWorkflow({ source }: Workflow): Promise<WorkflowFacts> {
   const findings = lintSource(await addBashSyntaxErrors(source)).filter(isHiddenByReplay);
   const texts = new Map(source.files.flatMap((each) => (each.kind === 'state' ? [[each.file, each.state.text]] : [])));
   const textOf = (state: string): string => texts.get(state) ?? '';

@@ -1,33 +1,28 @@
 import { didYouMean } from '../core/nearest.ts';
-import { namedStates, type Policy, type PolicyEntry } from '../core/policy.ts';
+import type { Policy, PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
 import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { variableNameProblem } from '../core/variables.ts';
+import type { EntryPositions } from '../graph/workflow-source.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import {
   describeYamlValue,
   readYamlFields,
   readYamlScalarText,
+  valuePositions,
   type YamlField,
   type YamlValue,
 } from '../yaml/value.ts';
 
-/** A state that a policy names, at the place where it does. */
-export interface PolicyReference {
-  readonly key: string;
-  readonly name: string;
-  readonly at: TextPosition;
-}
-
-/** What a list of permitted transitions comes to. */
+/** A list of permitted transitions, and the position of each of its entries. */
 export interface AllowedTransitions {
   readonly policy: Policy;
-  readonly references: readonly PolicyReference[];
+  readonly entries: readonly EntryPositions[];
 }
 
-/** Reads the value of `allowed_transitions`. */
+/** Reads the value of `allowed_transitions`. An entry that cannot be read is in neither list. */
 export function readAllowedTransitions(
   { value }: YamlField,
   report: FindingReport,
@@ -38,29 +33,19 @@ export function readAllowedTransitions(
       value.at,
       `\`allowed_transitions\` must be a list of entries such as ${EXAMPLE}, not ${describeYamlValue(value)}`,
     );
-    return { policy: [], references: [] };
+    return { policy: [], entries: [] };
   }
-  const entries = value.items.flatMap((item) => readPolicyEntry(item, report, platform) ?? []);
-  return {
-    policy: entries.map(({ entry }) => entry),
-    references: entries.flatMap(({ references }) => references),
-  };
+  const read = value.items.flatMap((item) => readPolicyEntry(item, report, platform) ?? []);
+  return { policy: read.map(({ entry }) => entry), entries: read.map(({ positions }) => positions) };
 }
 
 const EXAMPLE = '`{ tag: goto, target: NEXT.md }`';
 
-interface ParsedPolicyEntry {
-  readonly entry: PolicyEntry;
-  readonly references: readonly PolicyReference[];
-  readonly fields: ReadonlyMap<string, YamlField>;
-}
-
-/** Reads one of its entries; undefined if nothing can be made of it. */
-export function readPolicyEntry(
+function readPolicyEntry(
   item: YamlValue,
   report: FindingReport,
   platform: Platform,
-): ParsedPolicyEntry | undefined {
+): { readonly entry: PolicyEntry; readonly positions: EntryPositions } | undefined {
   if (item.kind !== 'mapping') {
     report.error(
       item.at,
@@ -68,24 +53,18 @@ export function readPolicyEntry(
     );
     return undefined;
   }
-  const allFields = readYamlFields(item, report, normalizeKey);
-  const fields = new Map(allFields);
+  const fields = readYamlFields(item, report, normalizeKey);
   const tag = readTag(fields.get('tag'), item.at, report, [...fields.keys()]);
   if (tag === undefined) return undefined;
   const target = readTarget(tag, fields.get('target'), report);
-  fields.delete('tag');
   const attributes = new Map<string, string>();
   for (const field of fields.values()) {
-    if (field.name === 'target' || !checkAttribute(tag, field, report, platform)) continue;
+    if (field.name === 'tag' || field.name === 'target' || !checkAttribute(tag, field, report, platform)) continue;
     const value = readScalarField(field, report);
     if (value !== undefined && checkAttributeValue(field, value, report)) attributes.set(field.name, value);
   }
   const entry = { tag, target, attributes: Object.fromEntries(attributes) };
-  const references = namedStates(entry).flatMap(([key, name]) => {
-    const at = fields.get(key)?.value.at;
-    return at === undefined ? [] : { key, name, at };
-  });
-  return { entry, references, fields: allFields };
+  return { entry, positions: { at: item.at, keys: valuePositions(fields) } };
 }
 
 /** The language's own keys are read in any letter case, as they are in a tag; an author's own as written. */

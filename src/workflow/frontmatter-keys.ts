@@ -3,9 +3,10 @@ import type { Preference } from '../core/position.ts';
 import { normalizeEffort, normalizeModel } from '../core/preference.ts';
 import type { StateSettings } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
+import type { EntryPositions } from '../graph/workflow-source.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import { describeYamlValue, type YamlField, type YamlValue } from '../yaml/value.ts';
-import { type PolicyReference, readAllowedTransitions } from './allowed-transitions.ts';
+import { readAllowedTransitions } from './allowed-transitions.ts';
 import {
   ALLOWED_TRANSITIONS_SCHEMA,
   ARGUMENT_TEXT_SCHEMA,
@@ -21,8 +22,8 @@ export interface Frontmatter extends Preference, StateSettings {
   readonly description: string | null;
   readonly maxVisits: number | null;
   readonly policy: Policy;
-  /** The states that the policy names, with the places where it does. */
-  readonly references: readonly PolicyReference[];
+  /** The position of each entry of the policy. */
+  readonly entries: readonly EntryPositions[];
 }
 
 /** What no frontmatter says. */
@@ -37,7 +38,7 @@ export const EMPTY_FRONTMATTER: Frontmatter = {
   description: null,
   maxVisits: null,
   policy: [],
-  references: [],
+  entries: [],
 };
 
 const TIMEOUT_SCHEMA: FrontmatterValueSchema = { type: ['number'], minimum: 0, exclusiveMaximum: 2 ** 31 / 1000 };

@@ -6,15 +6,14 @@ import { isStateFile, stem } from '../core/state-names.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { explainUnreadableFile } from './workflow-files.ts';
 
-/** What a path turned out to be. */
+/** What a path leads to. The root is the folder or zip that holds the states; all paths are absolute. */
 export type WorkflowLocation =
-  | { readonly kind: 'folder'; readonly path: string }
-  | { readonly kind: 'zip'; readonly path: string }
-  | { readonly kind: 'state'; readonly path: string; readonly folder: string; readonly file: string };
+  | { readonly kind: 'folder' | 'zip'; readonly path: string; readonly root: string }
+  | { readonly kind: 'state'; readonly path: string; readonly root: string; readonly file: string };
 
 const PATH_HINT = 'Give a folder, a .zip, or a state file (.md, .sh, .bat, .ps1).';
 
-/** Looks at what the user named as a workflow. */
+/** Finds out what the user named as a workflow; throws an error that says why it is none. */
 export async function locateWorkflow(userPath: string): Promise<WorkflowLocation> {
   if (userPath === '') throw workflowPathError('the path of the workflow is empty');
   const path = resolve(userPath);
@@ -31,20 +30,29 @@ export async function locateWorkflow(userPath: string): Promise<WorkflowLocation
     throw workflowPathError(`${userPath} cannot be read: ${explainUnreadableFile(error)}`);
   });
   const file = basename(path);
-  if (stats.isDirectory()) return { kind: 'folder', path };
+  if (stats.isDirectory()) return { kind: 'folder', path, root: path };
   if (!stats.isFile()) throw workflowPathError(`${userPath} is neither a file nor a folder`);
-  if (/\.zip$/i.test(file)) return { kind: 'zip', path };
-  if (isStateFile(file)) return { kind: 'state', path, folder: dirname(path), file };
-  if (await hasZipSignature(path)) return { kind: 'zip', path };
+  if (/\.zip$/i.test(file)) return { kind: 'zip', path, root: path };
+  if (isStateFile(file)) return { kind: 'state', path, root: dirname(path), file };
+  if (await hasZipSignature(path)) return { kind: 'zip', path, root: path };
   throw workflowPathError(`${userPath} is not a workflow`);
 }
 
-/** Something about the path itself that the user has to put right. */
+/** An error about the path itself, which the user has to correct. */
 export function workflowPathError(message: string, hint = PATH_HINT): RaymondError {
   return new RaymondError(message, { exitCode: EXIT.usage, hint });
 }
 
-/** What stands beside a missing path and is probably meant: the same name with its ending, or one much like it. */
+/** Names a run after its workflow. One of START.md is named after the folder: every workflow has a START. */
+export function deriveWorkflowName({ kind, path, root }: WorkflowLocation): string {
+  const file = basename(path);
+  if (kind === 'zip') return file.replace(/\.zip$/i, '') || file;
+  if (kind === 'folder') return file || 'workflow';
+  const name = stem(file);
+  return name === 'START' || name === '1_START' ? basename(root) || name : name;
+}
+
+/** Finds the sibling of a missing path that is probably meant: the same name with its ending, or one much like it. */
 async function findSimilarSibling(path: string): Promise<string | undefined> {
   const [name, folder] = [basename(path), dirname(path)];
   const names = await readdir(folder).catch(() => []);

@@ -1,53 +1,47 @@
 import { didYouMean } from '../core/nearest.ts';
 import type { Finding } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
+import type { TextPosition } from '../core/text-position.ts';
 import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import { describeYamlValue, readYamlFields, type YamlValue } from '../yaml/value.ts';
+import { describeYamlValue, readYamlFields, valuePositions, type YamlValue } from '../yaml/value.ts';
 import { EMPTY_FRONTMATTER, FRONTMATTER_KEYS, type Frontmatter } from './frontmatter-keys.ts';
 
-/** A prompt file as read: what its frontmatter says, the rest, and everything odd or wrong about it. */
+/** The content of a prompt file. If the findings hold an error, the frontmatter is not all that the file says. */
 export interface ParsedPrompt {
   readonly frontmatter: Frontmatter;
+  /** The positions of the values of the frontmatter, by key. */
+  readonly keys: Readonly<Record<string, TextPosition>>;
   readonly body: string;
   readonly findings: readonly Finding[];
 }
 
-/** A prompt together with the YAML that its frontmatter was read from, for whoever asks where it says what. */
-export interface ParsedPromptWithYaml extends ParsedPrompt {
-  readonly yaml: YamlValue | undefined;
-}
-
-/** Reads a prompt's text. Any text gives a prompt; if the findings hold an error, it must not be used. */
+/** Reads the text of a prompt file, whatever it holds. */
 export function parsePrompt(file: string, text: string, platform: Platform): ParsedPrompt {
-  const { yaml: _, ...prompt } = parsePromptWithYaml(file, text, platform);
-  return prompt;
-}
-
-/** The same, with nothing thrown away. */
-export function parsePromptWithYaml(file: string, text: string, platform: Platform): ParsedPromptWithYaml {
   const report = newFindingReport(file);
   const parts = splitPrompt(text);
-  if (parts.kind === 'unclosed') {
-    report.error({ line: 1, column: 1 }, parts.message);
-    return { frontmatter: EMPTY_FRONTMATTER, body: '', findings: report.findings, yaml: undefined };
-  }
+  if (parts.kind === 'unclosed') report.error({ line: 1, column: 1 }, parts.message);
   const yaml = parts.kind === 'fenced' ? readYaml(parts.yaml, report, 2) : undefined;
-  const frontmatter = yaml === undefined ? EMPTY_FRONTMATTER : decodeFrontmatter(yaml, report, platform);
-  return { frontmatter, body: parts.body, findings: report.findings, yaml };
+  const body = parts.kind === 'unclosed' ? '' : parts.body;
+  return { ...readFrontmatter(yaml, report, platform), body, findings: report.findings };
 }
 
-function decodeFrontmatter(value: YamlValue, report: FindingReport, platform: Platform): Frontmatter {
-  if (value.kind === 'nothing') return EMPTY_FRONTMATTER;
-  if (value.kind !== 'mapping') {
-    report.error(
-      value.at,
-      `frontmatter is made of keys and values, such as \`model: sonnet\`, not ${describeYamlValue(value)}`,
-    );
-    return EMPTY_FRONTMATTER;
+function readFrontmatter(
+  value: YamlValue | undefined,
+  report: FindingReport,
+  platform: Platform,
+): Pick<ParsedPrompt, 'frontmatter' | 'keys'> {
+  if (value?.kind !== 'mapping') {
+    if (value !== undefined && value.kind !== 'nothing')
+      report.error(
+        value.at,
+        `frontmatter is made of keys and values, such as \`model: sonnet\`, not ${describeYamlValue(value)}`,
+      );
+    return { frontmatter: EMPTY_FRONTMATTER, keys: {} };
   }
   let frontmatter = EMPTY_FRONTMATTER;
-  for (const field of readYamlFields(value, report).values()) {
+  const fields = readYamlFields(value, report);
+  for (const field of fields.values()) {
     const key = Object.hasOwn(FRONTMATTER_KEYS, field.name) ? FRONTMATTER_KEYS[field.name] : undefined;
     if (key === undefined) {
       const synonym = KEY_SYNONYMS.get(field.name.toLowerCase());
@@ -58,7 +52,7 @@ function decodeFrontmatter(value: YamlValue, report: FindingReport, platform: Pl
       frontmatter = { ...frontmatter, ...key.read(field, report, platform) };
     }
   }
-  return frontmatter;
+  return { frontmatter, keys: valuePositions(fields) };
 }
 
 /** What the same things are called elsewhere. */

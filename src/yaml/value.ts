@@ -74,3 +74,7 @@ export function readYamlFields(
   }
   return fields;
 }
+
+/** The positions of the values of some fields, by key. */
+export const valuePositions = (fields: ReadonlyMap<string, YamlField>): Readonly<Record<string, TextPosition>> =>
+  Object.fromEntries([...fields].map(([name, { value }]) => [name, value.at]));

@@ -1,6 +1,6 @@
 import { resolveEntry, runsOn } from '../../src/core/state-names.ts';
 import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
-import { parseWorkflowFile } from '../../src/workflow/workflow-source.ts';
+import { parseStateFile } from '../../src/workflow/state-file.ts';
 
 /** The files of a workflow by name. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -17,7 +17,7 @@ export function sheetOf(files: Files, changes: Partial<WorkflowSource> = {}): Wo
     resetStack: 'keep',
     variables: [],
     files: names.map((file) =>
-      runsOn(file, platform) ? parseWorkflowFile(file, bytesOf(files[file] ?? ''), platform) : { kind: 'other', file },
+      runsOn(file, platform) ? parseStateFile(file, bytesOf(files[file] ?? ''), platform) : { kind: 'other', file },
     ),
     ...changes,
   };

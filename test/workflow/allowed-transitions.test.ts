@@ -53,9 +53,16 @@ describe('entries', () => {
   });
 
   test('the states they name are known with their places', () => {
-    expect(read('  - tag: fork\n    target: B\n    next: C\n    return_to: D').frontmatter.references).toStrictEqual([
-      { key: 'target', name: 'B', at: { line: 4, column: 13 } },
-      { key: 'next', name: 'C', at: { line: 5, column: 11 } },
+    expect(read('  - tag: fork\n    target: B\n    next: C\n    return_to: D').frontmatter.entries).toStrictEqual([
+      {
+        at: { line: 3, column: 5 },
+        keys: {
+          tag: { line: 3, column: 10 },
+          target: { line: 4, column: 13 },
+          next: { line: 5, column: 11 },
+          return_to: { line: 6, column: 16 },
+        },
+      },
     ]);
   });
 });

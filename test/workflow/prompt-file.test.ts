@@ -61,7 +61,9 @@ description: The start`;
     expect(keys(yaml).findings).toStrictEqual([]);
     expect(keys(yaml).frontmatter).toStrictEqual({
       policy: [{ tag: 'goto', target: 'B.md', attributes: {} }],
-      references: [{ key: 'target', name: 'B.md', at: { line: 3, column: 44 } }],
+      entries: [
+        { at: { line: 3, column: 23 }, keys: { tag: { line: 3, column: 30 }, target: { line: 3, column: 44 } } },
+      ],
       model: 'opus',
       effort: 'high',
       timeoutMs: 1500,
@@ -79,7 +81,7 @@ description: The start`;
     const yaml = `allowed_transitions:\nmodel: ~\neffort: null\ntimeout:\nmax_visits:\npermission_mode:
 allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:`;
     expect(names).toBe(11);
-    expect(keys(yaml)).toStrictEqual({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
+    expect(keys(yaml)).toMatchObject({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
   });
 
   test('a full model id is kept as written', () => {

@@ -31,8 +31,8 @@ async function stateIn(files: Readonly<Record<string, string | Uint8Array>>, fil
 describe('a sheet', () => {
   test('holds every file, those of the other platform only by name, and no README', async () => {
     const folder = folderWith({ 'START.md': 'x', 'A.sh': 'y', 'B.bat': 'z', 'data.json': '{}', 'README.md': 'hi' });
-    const { source: sheet, root } = await readWorkflowSource(folder, HERE);
-    expect(root).toBe(folder);
+    const { source: sheet, location } = await readWorkflowSource(folder, HERE);
+    expect(location.root).toBe(folder);
     expect(sheet).toMatchObject({ ...HERE, entry: { kind: 'found', file: 'START.md' }, entryGiven: false });
     expect(sheet.files.map(({ file, kind }) => `${file} ${kind}`)).toStrictEqual([
       'A.sh state',
@@ -103,8 +103,8 @@ describe('a sheet', () => {
 
   test('of a state file begins there, among all states of its folder', async () => {
     const folder = folderWith({ 'A.md': 'x', 'B.sh': 'y', 'C.bat': 'z' });
-    const { source: sheet, root } = await readWorkflowSource(join(folder, 'B.sh'), HERE);
-    expect(root).toBe(folder);
+    const { source: sheet, location } = await readWorkflowSource(join(folder, 'B.sh'), HERE);
+    expect(location.root).toBe(folder);
     expect(sheet).toMatchObject({ name: 'B', entry: { kind: 'found', file: 'B.sh' }, entryGiven: true });
     expect(sheet.files.map(({ file }) => file)).toStrictEqual(['A.md', 'B.sh', 'C.bat']);
     expect((await readWorkflowSource(join(folder, 'C.bat'), HERE)).source.entry.kind).toBe('foreign');
@@ -117,8 +117,8 @@ describe('a sheet', () => {
     const folder = folderWith(files);
     const path = join(folderWith(), 'flow.zip');
     writeFileSync(path, buildZip(Object.entries(files).map(([name, data]) => ({ name, data }))));
-    const { source: sheet, root } = await readWorkflowSource(path, HERE);
-    expect([sheet.name, root]).toStrictEqual(['flow', path]);
+    const { source: sheet, location } = await readWorkflowSource(path, HERE);
+    expect([sheet.name, location.root]).toStrictEqual(['flow', path]);
     expect(sheet.files).toStrictEqual((await readWorkflowSource(folder, HERE)).source.files);
   });
 });
@@ -146,7 +146,7 @@ describe('there is no sheet', () => {
     const folder = folderWith({ [file]: 'x', 'START.md': 'y' });
     await expect(readWorkflowSource(join(folder, file), HERE)).rejects.toMatchObject({
       exitCode: 64,
-      message: expect.stringContaining('is no state'),
+      message: expect.stringContaining('is not a state'),
     });
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
 import { InvalidWorkflow } from '../../src/workflow/invalid-workflow.ts';
 import { openWorkflow } from '../../src/workflow/workflow.ts';
+import { readWorkflowSource } from '../../src/workflow/workflow-source.ts';
 import { temporaryFolders } from './temp.ts';
 import { buildZip } from './zip-builder.ts';
 
@@ -44,6 +45,13 @@ describe('opening', () => {
       await expect(workflow.state(name)).rejects.toThrow(name);
     },
   );
+
+  test('reads the files as lint and graph do', async () => {
+    const path = folder({ ...SOUND, 'RUN.bat': 'x', 'notes.txt': 'x' });
+    const settings = { platform: 'unix', resetStack: 'keep', variables: [] } as const;
+    const { source } = await readWorkflowSource(path, settings);
+    expect((await openWorkflow(path, 'unix')).source).toStrictEqual(source);
+  });
 
   test('a path may be relative and end in a slash', async () => {
     const path = folder(SOUND);
@@ -203,7 +211,7 @@ describe('a path that is no workflow', () => {
     expect(await at('.md')).toStrictEqual([64, `${path}/.md is not a workflow`, HINT]);
     expect(await at('.hidden.md')).toStrictEqual([
       64,
-      `${path}/.hidden.md begins with a dot: such files are no states`,
+      `${path}/.hidden.md is not a state: README.md, CLAUDE.md, AGENTS.md and files whose name begins with a dot never are`,
       HINT,
     ]);
     expect(await at('RUN.bat')).toStrictEqual([
