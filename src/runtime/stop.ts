@@ -56,16 +56,16 @@ async function stopOwner(layout: StoreLayout, seen: ObservedRun, request: StopRe
   const folder = layout.runFolder(id);
   const owner = await ownerOf(folder);
   if (owner === undefined) return 'stopped';
-  const life = stoppableLife(owner, id);
-  const stage = now || !(await requestStop(folder, life, 'soon')) ? 'now' : 'soon';
+  const ownershipId = stoppableOwnershipId(owner, id);
+  const stage = now || !(await requestStop(folder, ownershipId, 'soon')) ? 'now' : 'soon';
   if (stage === 'now') {
-    await requestStop(folder, life, 'now');
+    await requestStop(folder, ownershipId, 'now');
     observe?.({ kind: 'stopping', seen, stage });
   }
   let isAcknowledged = false;
   for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
     const currentOwner = await ownerOf(folder);
-    if (currentOwner?.life !== life || currentOwner.state !== 'alive') return 'stopped';
+    if (currentOwner?.ownershipId !== ownershipId || currentOwner.state !== 'alive') return 'stopped';
     if (signal?.aborted) return 'stopping';
     if (!isAcknowledged) {
       const latest = await observeRun(layout, id);
@@ -79,11 +79,11 @@ async function stopOwner(layout: StoreLayout, seen: ObservedRun, request: StopRe
   }
 }
 
-/** The life of a run that can be asked to end, because its owner is seen alive. */
-function stoppableLife({ state, facts, life }: Owner, id: string): string {
-  if (state === 'alive' && life !== null) return life;
+/** The id under which the owner can be asked to stop; throws if it cannot be asked. */
+function stoppableOwnershipId({ state, facts, ownershipId }: Owner, id: string): string {
+  if (state === 'alive' && ownershipId !== null) return ownershipId;
   if (facts === undefined) {
-    throw new RaymondError(`Nobody knows who drives the run ${id}: the file that says so cannot be read.`, {
+    throw new RaymondError(`It is unknown which process drives the run ${id}: the file that says so cannot be read.`, {
       exitCode: EXIT.usage,
       hint: `If nobody does any more, \`raymond resume ${id} --take-over\` goes on with it.`,
     });
@@ -94,10 +94,13 @@ function stoppableLife({ state, facts, life }: Owner, id: string): string {
       hint: `It is an older Raymond. Press Ctrl-C there, or \`kill ${facts.pid}\`.`,
     });
   }
-  throw new RaymondError(`The run ${id} is driven by process ${facts.pid} on ${facts.host}, out of our sight.`, {
-    exitCode: EXIT.usage,
-    hint: `Stop it there: \`raymond stop ${id}\`. If that process is no more: \`raymond resume ${id} --take-over\`.`,
-  });
+  throw new RaymondError(
+    `The run ${id} is driven by process ${facts.pid} on ${facts.host}, which cannot be checked from here.`,
+    {
+      exitCode: EXIT.usage,
+      hint: `Stop it there: \`raymond stop ${id}\`. If that process is no more: \`raymond resume ${id} --take-over\`.`,
+    },
+  );
 }
 
 /** Nothing new is started: what is still under way is waited for, or ended. */

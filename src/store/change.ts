@@ -3,19 +3,19 @@ import type { Event, Step } from '../core/event.ts';
 import type { Ledger } from '../core/ledger.ts';
 import type { Run } from '../core/run.ts';
 
-/** What became different about one agent. One that is new differs in everything. */
+/** The changes of one agent in a step. A new agent differs in everything. */
 export interface AgentChange {
-  /** Its place in the run, and its name: they must agree. */
+  /** Its index in the run and its id; they must agree. */
   readonly at: number;
   readonly id: string;
   readonly set: Partial<Omit<Agent, 'visits'>>;
-  /** Only the states whose count is another than before. */
+  /** Only the states whose count has changed. */
   readonly visits: Agent['visits'];
 }
 
 /**
- * What one step changed, as plain JSON: a line of the journal. Its size depends on what happened in the step, not on
- * how many agents there are or how many states they have seen. The ledger names only the states whose tally changed.
+ * The changes of one step as plain JSON: a line of the journal. Its size depends on what happened in the step, not on the
+ * number of agents or of states they have seen. The ledger names only the states whose costs changed.
  */
 export interface Change {
   readonly seq: number;
@@ -24,7 +24,7 @@ export interface Change {
   readonly events: readonly Event[];
 }
 
-/** What a step made of a run. What is the same object as before has not changed: the interpreter copies what it alters. */
+/** Finds what a step changed. An object that is the same as before has not changed: the interpreter copies what it alters. */
 export function changeOf(before: Run, { run, events }: Step): Change {
   const { seq, agents, ledger } = run;
   const { seq: _seq, agents: _agents, ledger: _ledger, ...head } = changedEntries<Run>(before, run);
@@ -41,7 +41,7 @@ export function changeOf(before: Run, { run, events }: Step): Change {
   };
 }
 
-/** A bare loop: for each of ten thousand agents a step may spend a nanosecond, not a call. */
+/** A bare loop, because with ten thousand agents a call for each would slow down every step. */
 function agentChanges(before: readonly Agent[], after: readonly Agent[]): readonly AgentChange[] {
   const changes: AgentChange[] = [];
   for (let at = 0; at < after.length; at++) {
@@ -56,7 +56,7 @@ function agentChange(at: number, before: Agent | undefined, agent: Agent): Agent
   return { at, id: agent.id, set, visits: changedEntries(before?.visits ?? {}, agent.visits) as Agent['visits'] };
 }
 
-/** The entries that are not the same as before. */
+/** The entries that differ from before. */
 function changedEntries<T extends object>(before: Partial<T>, after: T): Partial<T> {
   const entries: Partial<T> = {};
   for (const key in after) if (after[key] !== before[key]) entries[key] = after[key];
@@ -65,13 +65,13 @@ function changedEntries<T extends object>(before: Partial<T>, after: T): Partial
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A run that is nobody else's, to be changed in place. */
+/** A run that may be changed in place. */
 export type Draft = Mutable<Omit<Run, 'agents' | 'ledger'>> & {
   agents: (Mutable<Omit<Agent, 'visits'>> & { visits: Record<string, number> })[];
   ledger: Mutable<Omit<Ledger, 'states'>> & { states: Record<string, Ledger['states'][string]> };
 };
 
-/** The run that a change leads to. */
+/** Applies a change to a run and returns the new run. */
 export function applyChange(run: Run, change: Change): Run {
   const touched = new Set(change.agents.map(({ at }) => at));
   const draft: Draft = {
@@ -83,7 +83,7 @@ export function applyChange(run: Run, change: Change): Run {
   return draft;
 }
 
-/** Changes a draft; throws if the change does not fit it. With a thousand agents this is what makes loading quick. */
+/** Applies a change to a draft, which makes loading a long journal quick. Throws if the change does not fit the draft. */
 export function applyInPlace(draft: Draft, { seq, head, agents, events: _events }: Change): void {
   if (seq !== draft.seq + 1) throw new Error(`step ${draft.seq + 1} should be here, not step ${seq}`);
   const { ledger, ...rest } = head;

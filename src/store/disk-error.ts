@@ -15,7 +15,7 @@ const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: strin
   ENFILE: ['too many files are open', 'Raise the limit with `ulimit -n`'],
 };
 
-/** What the file system refused, in words; `next` says what is kept and how to go on once that is mended. */
+/** Explains what the file system refused. `next` says what is kept and how to go on once the cause is removed. */
 export function diskError(what: string, cause: unknown, next: string, exitCode: number = EXIT.usage): RaymondError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const [reason, cure] = DISK_ERRORS[errorCodeOf(cause)] ?? [message, 'Fix this'];

@@ -5,16 +5,17 @@ import { basename, dirname, join } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 
-/** All that Raymond keeps is for its user's eyes only: prompts and answers may hold anything. */
+/** The mode of all folders that Raymond makes: prompts and answers may hold secrets, so only the user may read them. */
 export const PRIVATE_FOLDER_MODE = 0o700;
+/** The mode of all files that Raymond makes. */
 export const PRIVATE_FILE_MODE = 0o600;
 
 /*
- * What is not `durable` need not survive the end of this process, such as a rehearsal. It is never synced, and every
- * call is made at once: the way to the thread pool and back would take longer, and nobody else looks in between.
+ * What is not `durable` need not survive the end of this process, such as the files of a test. It is never synced, and every
+ * call is synchronous: the way through the thread pool would take longer, and no other process looks at these files.
  */
 
-/** Makes a folder and those above it, so that they outlast a power cut. One that is there is left as it is. */
+/** Makes a folder and its parents so that they survive a power cut. An existing folder is left as it is. */
 export async function makePrivateFolder(folder: string, durable = true): Promise<void> {
   try {
     if (!durable) return void mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
@@ -29,7 +30,7 @@ export async function makePrivateFolder(folder: string, durable = true): Promise
   }
 }
 
-/** With `recursive`, Node takes whatever it does not know, such as a read-only disk, for ENOENT: only a plain try tells. */
+/** With `recursive`, Node reports errors that it does not know, such as a read-only disk, as ENOENT; a plain mkdir tells the truth. */
 async function explainMkdir(folder: string, cause: unknown): Promise<never> {
   if (errorCodeOf(cause) !== 'ENOENT') throw cause;
   let missing = folder;
@@ -38,7 +39,7 @@ async function explainMkdir(folder: string, cause: unknown): Promise<never> {
   throw cause;
 }
 
-/** Replaces a file as a whole: whoever reads it, and whatever happens, finds the old text or the new one. */
+/** Replaces a file atomically: a reader finds the old text or the new one, also after a power cut. */
 export async function replaceFile(file: string, text: string, durable = true): Promise<void> {
   if (!durable) return writeFileSync(file, text, { mode: PRIVATE_FILE_MODE, encoding: 'utf8' });
   const temporary = join(dirname(file), `.${basename(file)}.tmp`);
@@ -52,7 +53,7 @@ export async function replaceFile(file: string, text: string, durable = true): P
   }
 }
 
-/** Makes a file that is whole from the first moment. False if there is one already, which is then left alone. */
+/** Makes a file that is complete from the first moment. False if the file exists; it is then left alone. */
 export async function createFile(file: string, text: string, durable = true): Promise<boolean> {
   if (!durable) return createFileSync(file, text);
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}-${randomBytes(4).toString('hex')}`);
@@ -79,13 +80,13 @@ function createFileSync(file: string, text: string): boolean {
   }
 }
 
-/** We may write in that folder, so what is not permitted about a hard link is the link itself: say so. */
+/** Writing the temporary file worked, so an error of `link` means that the file system has no hard links. */
 function explainLink(cause: unknown): never {
   if (!['EPERM', 'ENOSYS', 'EOPNOTSUPP'].includes(errorCodeOf(cause))) throw cause;
   throw Object.assign(new Error('no hard links', { cause }), { code: 'ENOTSUP' });
 }
 
-/** Makes the names in a folder outlast a power cut. Where a folder cannot be synced, there is no better to be had. */
+/** Makes the names in a folder survive a power cut, on file systems that can sync a folder. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   await withFile(folder, 'r', (handle) =>
@@ -95,7 +96,7 @@ export async function syncFolder(folder: string): Promise<void> {
   );
 }
 
-/** Writes a file and waits until the disk has it. */
+/** Writes a file and waits until it is on the disk. */
 async function writeAndSync(file: string, content: string | Uint8Array): Promise<void> {
   await withFile(file, 'w', async (handle) => {
     await handle.writeFile(content);
@@ -103,7 +104,7 @@ async function writeAndSync(file: string, content: string | Uint8Array): Promise
   });
 }
 
-/** Opens a file, private if it is new, and closes it whatever happens. */
+/** Opens a file, private if it is new, and closes it after `use` in any case. */
 export async function withFile<T>(file: string, flags: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(file, flags, PRIVATE_FILE_MODE);
   try {

@@ -5,20 +5,20 @@ import type { StoreLayout } from './layout.ts';
 import { loadSnapshot, unreadableFileError } from './load.ts';
 import { completeEvent } from './migrations.ts';
 
-/** Something that happened, the step it happened in, and the byte of the journal after that step. */
+/** An event of a journal, its step, and the byte offset after that step's line. */
 export interface JournaledEvent {
   readonly seq: number;
   readonly offset: number;
   readonly event: Event;
 }
 
-/** Where to begin: after a step, or at the `offset` of the last event that was seen, which saves reading what is before. */
+/** Where to begin: after a step, or at the `offset` of the last event that was read, which skips what is before. */
 export interface EventsStart {
   readonly afterSeq?: number;
   readonly offset?: number;
 }
 
-/** All that ever happened in a run, in order, up to now. */
+/** Reads the events of a run so far, in order. */
 export async function* readEvents(
   layout: StoreLayout,
   id: string,

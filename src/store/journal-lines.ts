@@ -4,7 +4,7 @@ import { newLineSplitter, readChunks } from '../process/lines.ts';
 import type { Change } from './change.ts';
 import { withFile } from './files.ts';
 
-/** A step as the journal has it, and where its line lies. */
+/** A step in the journal, and the byte range of its line. */
 export interface JournalEntry {
   readonly change: Change;
   readonly start: number;
@@ -12,8 +12,8 @@ export interface JournalEntry {
 }
 
 /**
- * Reads the steps of a journal from a byte on, as many at a time as come with one read. A last line that is not whole
- * is passed over: it is being written right now, or was when its owner died. Anywhere else it is a fault.
+ * Reads the steps of a journal from a byte offset on, in batches as the file is read. An incomplete last line is skipped: it is
+ * being written right now, or was when the owner died. An incomplete line elsewhere is an error.
  */
 export async function* readJournal(file: string, from: number): AsyncGenerator<readonly JournalEntry[]> {
   let torn: JournalLine | undefined;
@@ -30,7 +30,7 @@ export async function* readJournal(file: string, from: number): AsyncGenerator<r
   }
 }
 
-/** The refusal of a journal with a line in it that cannot be. */
+/** The error for a journal with a line that cannot be right. */
 export async function brokenLineError(file: string, start: number, why: string): Promise<RaymondError> {
   return new RaymondError(`${file}:${await lineNumberAt(file, start)}: this line of the journal is broken: ${why}.`, {
     exitCode: EXIT.invalid,
@@ -38,7 +38,7 @@ export async function brokenLineError(file: string, start: number, why: string):
   });
 }
 
-/** Only as much as applying it relies on; the run that comes of it is checked as a whole. */
+/** Checks only what applying a change relies on; the resulting run is validated as a whole. */
 const isChange = (data: unknown): data is Change =>
   isObject(data) &&
   Number.isSafeInteger(data.seq) &&
@@ -49,7 +49,7 @@ const isChange = (data: unknown): data is Change =>
 
 const isObject = (data: unknown): data is Record<string, unknown> => typeof data === 'object' && data !== null;
 
-/** A line of a file and where it lies. One that is not `ended` has no line feed: it is still being written, or torn. */
+/** A line and its byte range. One that is not `ended` has no line feed: it is still being written, or was cut off. */
 export interface JournalLine {
   readonly text: string;
   readonly start: number;
@@ -57,7 +57,7 @@ export interface JournalLine {
   readonly ended: boolean;
 }
 
-/** Reads the lines of a file from a byte on, as many at a time as come with one read. */
+/** Reads the lines of a file from a byte offset on, in batches as the file is read. */
 export async function* readJournalLines(file: string, from: number): AsyncGenerator<readonly JournalLine[]> {
   const splitter = newLineSplitter();
   let start = from;
@@ -71,7 +71,7 @@ export async function* readJournalLines(file: string, from: number): AsyncGenera
   for (const line of splitter.rest()) yield [locate(line, false)];
 }
 
-/** The number, from 1, of the line that begins at a byte. */
+/** The number, from 1, of the line that begins at a byte offset. */
 async function lineNumberAt(file: string, offset: number): Promise<number> {
   let number = 1;
   for await (const lines of readJournalLines(file, 0)) {
@@ -80,7 +80,7 @@ async function lineNumberAt(file: string, offset: number): Promise<number> {
   return number;
 }
 
-/** Whether a line begins at this byte of a file. */
+/** Whether a line begins at this byte offset. */
 export async function isLineStart(file: string, offset: number): Promise<boolean> {
   if (offset === 0) return true;
   return withFile(file, 'r', async (handle) => {

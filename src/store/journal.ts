@@ -7,19 +7,19 @@ import { diskError } from './disk-error.ts';
 import { PRIVATE_FILE_MODE, syncFolder } from './files.ts';
 import type { JournalPosition } from './state-file.ts';
 
-/** As much of a FileHandle as the journal needs. */
+/** The part of a FileHandle that the journal needs. */
 export interface AppendFile {
   write(bytes: Uint8Array, offset: number, length: number): Promise<{ readonly bytesWritten: number }>;
   datasync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens a file to write at its end, making it if need be. */
+/** Opens a file for appending, and makes it if there is none. */
 export type OpenToAppend = (file: string) => Promise<AppendFile>;
 
 const openToAppend: OpenToAppend = (file) => open(file, 'a', PRIVATE_FILE_MODE);
 
-/** For what need not survive a power cut: it is never synced, and each write is made at once. */
+/** For journals that need not survive a power cut: never synced, every write synchronous. */
 const openUnsynced: OpenToAppend = async (file) => {
   const descriptor = openSync(file, 'a', PRIVATE_FILE_MODE);
   return {
@@ -30,21 +30,21 @@ const openUnsynced: OpenToAppend = async (file) => {
 };
 
 /**
- * The steps of a run, one line each, on disk before anything that depends on them starts.
+ * Writes the steps of a run, one line each, to disk before anything that depends on them starts.
  *
  * 1. A change whose `append` has resolved survives a power cut.
  * 2. Lines are in the order of the calls.
- * 3. After a failed write or sync nobody knows what the disk holds: everything that follows is refused.
+ * 3. After a failed write or sync it is unknown what the disk holds, so everything that follows is refused.
  */
 export class Journal {
   private readonly file: string;
   private readonly handle: AppendFile;
-  /** Where the journal will end once all that was handed in is on disk. */
+  /** Where the journal will end once everything that was appended is on disk. */
   private pendingEnd: JournalPosition;
   private keptSeq: number;
   private waiting: Buffer[] = [];
   private running: Promise<void> = Promise.resolve();
-  /** The sync that those who come now will share; it starts when the one that is running is over. */
+  /** The sync that new appends share; it starts when the running one is over. */
   private next: Promise<void> | undefined;
   private refusal: RaymondError | undefined;
 
@@ -55,13 +55,13 @@ export class Journal {
     this.keptSeq = end.seq;
   }
 
-  /** Opens the journal of a run to go on after `end`, the end of the file. */
+  /** Opens the journal of a run to append after `end`, the end of the file. */
   static async open(file: string, end: JournalPosition, customOpen?: OpenToAppend, durable = true): Promise<Journal> {
     const openFile = customOpen ?? (durable ? openToAppend : openUnsynced);
     let handle: AppendFile | undefined;
     try {
       handle = await openFile(file);
-      // What was read from it may be in memory only, left by an owner that died before its sync.
+      // What was read from the file may only be in the page cache, if the last owner died before its sync.
       await handle.datasync();
       if (durable) await syncFolder(dirname(file));
       return new Journal(file, handle, end);
@@ -71,12 +71,12 @@ export class Journal {
     }
   }
 
-  /** Whether it still takes anything. */
+  /** False after a failure: everything is refused. */
   get isHealthy(): boolean {
     return this.refusal === undefined;
   }
 
-  /** Resolves, once these lines are safe, to the byte after them. Those that come during a sync share the next one. */
+  /** Resolves, once these lines are on disk, to the offset after them. Appends during a sync share the next one. */
   async append(changes: readonly Change[]): Promise<number> {
     if (this.refusal !== undefined) throw this.refusal;
     const bytes = Buffer.from(changes.map((change) => `${JSON.stringify(change)}\n`).join(''));
@@ -91,13 +91,13 @@ export class Journal {
     return offset;
   }
 
-  /** Waits for what is being written, however that ends, and lets go of the file. */
+  /** Waits for pending writes, whether they succeed or not, and closes the file. */
   async close(): Promise<void> {
     await this.running.catch(() => {});
     await this.handle.close();
   }
 
-  /** Lets go of the file and takes nothing more. What is being written may get there or not. */
+  /** Closes the file at once and refuses everything. What is being written may reach the disk or not. */
   abandon(): void {
     this.refusal = unwritableError(this.file, this.keptSeq, new Error('it was abandoned'));
     this.handle.close().catch(() => {});
@@ -119,7 +119,7 @@ export class Journal {
   }
 }
 
-/** One write. If a disk that runs full took only part of it, the rest is tried so that it says why. */
+/** Mostly one write. If a full disk took only part of it, writing the rest brings up the reason. */
 async function writeAll(file: AppendFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done);

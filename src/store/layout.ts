@@ -5,7 +5,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import { stem } from '../core/state-names.ts';
 
-/** Where everything lies that Raymond keeps on disk. Only paths: nothing is made or looked at. */
+/** The paths of everything that Raymond keeps on disk. Nothing is made or read here. */
 export interface StoreLayout {
   readonly root: string;
   readonly configFile: string;
@@ -21,7 +21,7 @@ export interface StoreLayout {
 
 /** The layout of a `.raymond` folder. */
 export function layoutOf(root: string): StoreLayout {
-  // Names are put together as they are: `join` looks at every letter, and a turn asks for its folder again and again.
+  // Concatenated, because `join` is slow and a turn asks for its folder again and again.
   const runs = join(root, 'runs');
   const run = (id: string): string => `${runs}${sep}${id}`;
   const turns = (id: string): string => `${run(id)}${sep}turns`;
@@ -40,9 +40,9 @@ export function layoutOf(root: string): StoreLayout {
 }
 
 /**
- * The `.raymond` folder of whoever works in `cwd`: the nearest one up to the git root. If there is none, the place
- * where it is to be made: the git root, else `cwd` itself. Outside a repository someone else's folder further up, say
- * in /tmp, is passed by: it could hold settings that the user never made.
+ * Finds the `.raymond` folder for `cwd`: the nearest one up to the git root. If there is none, returns where to make it: the git
+ * root, else `cwd` itself. A folder of another user further up, such as one in /tmp, is ignored: it could hold settings that this
+ * user never made.
  */
 export function findRaymondFolder(cwd: string): string {
   const start = resolve(cwd);
@@ -55,7 +55,7 @@ export function findRaymondFolder(cwd: string): string {
   }
 }
 
-/** What lies at a path; undefined also where we may not look. */
+/** The stats of a path; undefined if it does not exist or may not be read. */
 function statIfAllowed(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -70,10 +70,9 @@ const turnFolderName = ({ number, agent, state }: TurnRef): string =>
   `${String(number).padStart(4, '0')}-${safeFileName(agent)}-${safeFileName(stem(state))}`;
 
 const MAX_NAME_BYTES = 60;
-/** What nearly every name is like. */
 const PLAIN_NAME = /^[\w.-]{1,60}$/;
 
-/** A name as part of a file name. What is too long is told apart by its hash: two agents never share a folder. */
+/** Makes a name safe to be part of a file name. Long names end in a hash, so that two agents never share a folder. */
 function safeFileName(name: string): string {
   if (PLAIN_NAME.test(name)) return name;
   const plain = name.replace(/[^\p{L}\p{N}._-]/gu, '-');
@@ -83,7 +82,7 @@ function safeFileName(name: string): string {
   return `${head}~${hash}`;
 }
 
-/** `YYYYMMDD_HHMMSS` as the user's clock shows it. */
+/** `YYYYMMDD_HHMMSS` in local time. */
 function localStamp(atMs: number): string {
   const at = new Date(atMs);
   const twoDigits = (value: number): string => String(value).padStart(2, '0');
@@ -91,7 +90,7 @@ function localStamp(atMs: number): string {
   return `${day}_${twoDigits(at.getHours())}${twoDigits(at.getMinutes())}${twoDigits(at.getSeconds())}`;
 }
 
-/** The debug folder of a run: the one it has, else the one to be made. Who resumes it may be in another time zone. */
+/** The debug folder of a run: the existing one, else the one to make. A resume may happen in another time zone. */
 export async function resolveDebugFolder(layout: StoreLayout, run: string, startedAtMs: number): Promise<string> {
   const names = await readdir(layout.debugRoot).catch((): string[] => []);
   const existing = names.find((name) => name.startsWith(run) && /^_\d{8}_\d{6}$/.test(name.slice(run.length)));

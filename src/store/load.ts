@@ -9,8 +9,8 @@ import type { StoreLayout } from './layout.ts';
 import { type JournalPosition, parseSavedRun, type SavedRun, validateRun } from './state-file.ts';
 
 /**
- * A run as of its last whole step: its state file and what the journal says after it. Only the run's owner may `cut`
- * off what is left of a step that was being written when the lights went out; everybody else passes over it.
+ * Loads a run as of its last complete step: its state file and the steps of the journal after it. Only the owner may `cut` off
+ * an incomplete step that a crash left behind; everyone else skips it.
  */
 export async function loadRun(layout: StoreLayout, id: string, { cut }: { readonly cut: boolean }): Promise<SavedRun> {
   const saved = await loadSnapshot(layout, id);
@@ -26,14 +26,14 @@ export async function loadRun(layout: StoreLayout, id: string, { cut }: { readon
   }
 }
 
-/** What the state file of a run says, which may be some steps behind. */
+/** Loads the state file of a run, which may be some steps behind the journal. */
 export async function loadSnapshot(layout: StoreLayout, id: string): Promise<SavedRun> {
   const file = layout.stateFile(id);
   if (runIdProblem(id) !== undefined) throw noSuchRunError(id);
   return parseSavedRun(readState(file, id), file);
 }
 
-/** Read at once: to have it read in the background takes many times as long, and a list reads a thousand of them. */
+/** Synchronous, because the way through the thread pool takes many times as long, and a list reads a thousand files. */
 function readState(file: string, id: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -43,14 +43,14 @@ function readState(file: string, id: string): string {
   }
 }
 
-/** The refusal of a run that nobody knows; `meant` and the hint may help. */
+/** The error for a run that does not exist, with a suggestion and a hint. */
 export const noSuchRunError = (
   id: string,
   suggestion = '',
   hint = '`raymond list` shows the runs there are.',
 ): RaymondError => new RaymondError(`no such run: ${id}${suggestion}`, { exitCode: EXIT.usage, hint });
 
-/** What the file system had against reading a file, in words; any other error as it is. */
+/** Explains an error of the file system; any other error is returned as it is. */
 export const unreadableFileError = (file: string, error: unknown): unknown =>
   errorCodeOf(error) === '' ? error : diskError(`${file} cannot be read`, error, 'then try again.');
 
@@ -62,7 +62,7 @@ async function replayJournal(saved: SavedRun, file: string, stateFile: string): 
       hint: 'Both files were left untouched. Bring the journal back as it was, or move it away to go on without it.',
     });
   }
-  // The schema made a copy of all it read: this run is ours to change.
+  // The schema has made a copy, so this run may be changed in place.
   const draft = saved.run as Draft;
   let end = offset;
   for await (const entries of readJournal(file, offset)) {

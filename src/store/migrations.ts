@@ -1,12 +1,12 @@
 import type { Event, Transitioned } from '../core/event.ts';
 
 /**
- * The versions of state files that can be read, each with what brings its data to the version of today. A landed version
- * stays resumable: it keeps its row here and its sample in `test/store/fixtures/versions/`.
+ * The versions of state files that can be read, each with the function that turns its data into the current version. A released
+ * version stays resumable: it keeps its row here and its sample in `test/store/fixtures/versions/`.
  */
 export const MIGRATIONS: ReadonlyMap<unknown, (data: object) => object> = new Map([[1, (data: object) => data]]);
 
-/** An event as a journal may hold it: the tags of a transition were not told from the beginning. */
+/** An event as a journal may hold it: early journals have no `tags` in their transitions. */
 type JournalEvent = Exclude<Event, Transitioned> | (Omit<Transitioned, 'tags'> & Partial<Pick<Transitioned, 'tags'>>);
 
 /** Fills in what the events of older journals lack. */

@@ -5,14 +5,14 @@ import { loadRun } from './load.ts';
 import { ownerOf } from './owner.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
-/** A run as it is at this moment. `owner` is null unless the run says it is running and somebody is on record. */
+/** A run as seen from outside. `owner` is null unless the run is marked as running and has an owner on record. */
 export interface ObservedRun {
   readonly run: Run;
   readonly observedStatus: ObservedStatus;
   readonly owner: OwnerInfo | null;
 }
 
-/** Looks at a run that somebody may be driving, and leaves everything as it is. */
+/** Observes a run that another process may be driving, without changing anything. */
 export async function observeRun(layout: StoreLayout, id: string, here?: ProcessIdentity): Promise<ObservedRun> {
   for (;;) {
     const { run } = await loadRun(layout, id, { cut: false });
@@ -21,7 +21,7 @@ export async function observeRun(layout: StoreLayout, id: string, here?: Process
     const owner = found && { state: found.state, pid: found.facts?.pid ?? null, host: found.facts?.host ?? null };
     const observedStatus = deriveObservedStatus(run, owner?.state ?? null);
     if (observedStatus !== 'crashed') return { run, observedStatus, owner: owner ?? null };
-    // The owner may have brought the run to its end between our two looks: only a run that stands still has crashed.
+    // The owner may have ended the run between the two reads: only a run that has not moved has crashed.
     if ((await loadRun(layout, id, { cut: false })).run.seq === run.seq)
       return { run, observedStatus, owner: owner ?? null };
   }

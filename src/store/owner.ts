@@ -12,44 +12,46 @@ import { identifyThisProcess, type ProcessIdentity, readStartTime } from './proc
 import { clearStopRequests, readStopRequest, type StopStage } from './stop-request.ts';
 
 /*
- * Who drives a run. The files `owner.1`, `owner.2`, … in its folder tell; the highest number owns.
+ * One process owns a run and drives it. The files `owner.1`, `owner.2`, … in the run's folder record the owners; the highest
+ * number owns.
  *
- * 1. An owner's file is whole from the first moment, and it is made only if there is none of that number (link).
- * 2. N+1 is made only by who has proved N gone, and holds only if it is the highest afterwards. So of two takers that
- *    have both proved N gone one fails to make N+1, then meets a living owner.
+ * 1. An owner's file is complete from the first moment, and it is made only if there is none of that number (link).
+ * 2. N+1 is made only by a process that has proved N gone, and holds only if it is the highest afterwards. So of two processes
+ *    that have both proved N gone, one fails to make N+1 and then meets a living owner.
  * 3. An owner that is done removes its own file, and no other's.
- * 4. Each time a process takes a run, that life of the run gets a name that no other has: a number may come again, and
- *    so may a process. Who asks an owner for something asks it under that name.
+ * 4. Each ownership has an id that no other has, because a number may come again, and so may a process. Requests to an owner
+ *    are addressed to that id; in the file it is called `life`.
  */
 
-/** The owner a run has on record; `facts` are missing if its file cannot be read, `life` also if it has none to tell. */
+/** The owner that is on record. Without a readable file there are no `facts`; a file of an older Raymond has no id. */
 export interface Owner {
   readonly number: number;
   readonly state: OwnerState;
   readonly facts: ProcessIdentity | undefined;
-  readonly life: string | null;
+  readonly ownershipId: string | null;
 }
 
 /** The right to change a run. */
 export interface Ownership {
   readonly number: number;
-  /** False once someone has taken the run over. */
+  /** False once another process has taken the run over. */
   stillOwner(): Promise<boolean>;
-  /** Whether somebody wants the run to stop, in this life of it. */
+  /** The stop that was requested of this owner; null if none was. */
   requestedStop(): StopStage | null;
-  /** Gives the run free. */
+  /** Gives the run up, so that another process can take it. */
   release(): Promise<void>;
 }
 
+/** How ownership is taken. */
 export interface OwnerOptions {
-  /** Whether to take the run from an owner that we cannot see. One that is seen alive keeps it. */
+  /** Whether to take the run from an owner that cannot be checked from here. One that is known to be alive keeps it. */
   readonly takeOver?: boolean;
   readonly facts?: ProcessIdentity;
-  /** Whether what is written must survive a power cut; it does if this is left out. */
+  /** Whether what is written must survive a power cut; true if left out. */
   readonly durable?: boolean;
 }
 
-/** Makes this process the owner of the run whose folder this is, if it has no other. */
+/** Makes this process the owner of the run in this folder, unless another one is. */
 export async function takeOwnership(folder: string, options: OwnerOptions = {}): Promise<Ownership> {
   const facts = options.facts ?? (await identifyThisProcess());
   for (;;) {
@@ -57,32 +59,32 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}):
     if (owner !== undefined && !canTake(owner, options)) throw ownedByOtherError(folder, owner);
     const number = (owner?.number ?? 0) + 1;
     const file = ownerFile(folder, number);
-    const life = randomUUID().replaceAll('-', '');
-    if (!(await createOwner(file, { ...facts, life }, options.durable))) continue;
-    const ownership = ownershipOf(folder, number, life);
+    const ownershipId = randomUUID().replaceAll('-', '');
+    if (!(await createOwner(file, { ...facts, life: ownershipId }, options.durable))) continue;
+    const ownership = ownershipOf(folder, number, ownershipId);
     const names = namesIn(folder);
     if (highestNumber(names) === number) {
-      await clearStopRequests(folder, (each) => each !== life, names);
+      await clearStopRequests(folder, (id) => id !== ownershipId, names);
       return ownership;
     }
     await ownership.release();
   }
 }
 
-function ownershipOf(folder: string, number: number, life: string): Ownership {
+function ownershipOf(folder: string, number: number, ownershipId: string): Ownership {
   return {
     number,
     stillOwner: async () => highestNumber(namesIn(folder)) === number,
-    requestedStop: () => readStopRequest(folder, life),
+    requestedStop: () => readStopRequest(folder, ownershipId),
     async release() {
-      // If it cannot be removed, our end will be the proof that we are gone.
+      // If it cannot be removed, the end of this process will prove that its owner is gone.
       removeAtOnce(ownerFile(folder, number));
-      if (readStopRequest(folder, life) !== null) await clearStopRequests(folder, (each) => each === life);
+      if (readStopRequest(folder, ownershipId) !== null) await clearStopRequests(folder, (id) => id === ownershipId);
     },
   };
 }
 
-/** Who owns the run whose folder this is, or undefined if nobody does. */
+/** Finds the owner of the run in this folder; undefined if there is none. */
 export async function ownerOf(folder: string, here?: ProcessIdentity): Promise<Owner | undefined> {
   const number = highestNumber(namesIn(folder));
   if (number === undefined) return undefined;
@@ -92,15 +94,15 @@ export async function ownerOf(folder: string, here?: ProcessIdentity): Promise<O
   });
   if (text === undefined) return ownerOf(folder, here);
   const record = parseOwnerRecord(text);
-  if (record === undefined) return { number, state: 'unreadable', facts: undefined, life: null };
-  const { life, ...facts } = record;
-  return { number, state: await stateOf(facts, here ?? (await identifyThisProcess())), facts, life };
+  if (record === undefined) return { number, state: 'unreadable', facts: undefined, ownershipId: null };
+  const { life: ownershipId, ...facts } = record;
+  return { number, state: await stateOf(facts, here ?? (await identifyThisProcess())), facts, ownershipId };
 }
 
-/** The proof: whether a process that once was is still there, seen from here. */
+/** Proves whether an owner's process still exists, as far as that can be seen from here. */
 async function stateOf(owner: ProcessIdentity, here: ProcessIdentity): Promise<OwnerState> {
   const sameBoot = owner.bootId === null || here.bootId === null ? undefined : owner.bootId === here.bootId;
-  // A boot id is the machine's, whatever name it or one of its containers goes by.
+  // Equal boot ids mean the same machine, whatever name it or one of its containers has.
   if (sameBoot !== true && owner.host !== here.host) return 'elsewhere';
   if (sameBoot === false) return 'gone';
   if (owner.namespace !== here.namespace) return 'elsewhere';
@@ -120,7 +122,7 @@ async function createOwner(file: string, record: OwnerRecord, durable?: boolean)
   }
 }
 
-/** The highest number there is; undefined if nobody ever owned the run, or all have given it free. */
+/** The highest owner number; undefined if the run has no owner. */
 function highestNumber(names: readonly string[]): number | undefined {
   const numbers = names.flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? []).map(Number);
   return numbers.length === 0 ? undefined : Math.max(...numbers);
@@ -132,7 +134,7 @@ function removeAtOnce(file: string): void {
   } catch {}
 }
 
-/** Read at once: to have it read in the background takes many times as long. */
+/** Synchronous, because the way through the thread pool takes many times as long. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -146,7 +148,7 @@ const ownerFile = (folder: string, number: number): string => join(folder, `owne
 
 /** What an owner's file holds. */
 interface OwnerRecord extends ProcessIdentity {
-  /** Null in one that was made before lives had names. */
+  /** The id of the ownership; null in a file of an older Raymond. */
   readonly life: string | null;
 }
 
@@ -171,7 +173,7 @@ function ownedByOtherError(folder: string, { number, state, facts }: Owner): Ray
   const run = basename(folder);
   const takeOver = `go on with \`raymond resume ${run} --take-over\``;
   if (facts === undefined) {
-    const message = `Nobody knows who drives the run ${run}: ${ownerFile(folder, number)} cannot be read.`;
+    const message = `It is unknown which process drives the run ${run}: ${ownerFile(folder, number)} cannot be read.`;
     return new RaymondError(message, { exitCode: EXIT.usage, hint: `If nobody does any more, ${takeOver}.` });
   }
   if (state === 'alive') {
@@ -181,7 +183,7 @@ function ownedByOtherError(folder: string, { number, state, facts }: Owner): Ray
     });
   }
   return new RaymondError(
-    `The run ${run} was last driven by process ${facts.pid} on ${facts.host}, out of our sight.`,
+    `The run ${run} was last driven by process ${facts.pid} on ${facts.host}, which cannot be checked from here.`,
     {
       exitCode: EXIT.usage,
       hint: `If that process is no more, ${takeOver}.`,

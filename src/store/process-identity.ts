@@ -4,19 +4,19 @@ import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { errorCodeOf } from '../errors.ts';
 
-/** What tells a process from every other one there ever was, as far as this machine can say. */
+/** Distinguishes a process from every other one that ever ran, as far as the machine can tell. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In the machine's own words, only to be compared; null if it cannot be known. */
+  /** In the format of the machine, only to be compared; null if it cannot be known. */
   readonly startTime: string | null;
-  /** Another one after each start of the machine; null where there is none (macOS, Windows). */
+  /** Changes with each boot of the machine; null where there is none (macOS, Windows). */
   readonly bootId: string | null;
-  /** A pid means something only within it; null where there is none. */
+  /** The namespace that the pid belongs to; null where there is none. */
   readonly namespace: string | null;
   readonly host: string;
 }
 
-/** The facts about ourselves. */
+/** Identifies this process. */
 export async function identifyThisProcess(): Promise<ProcessIdentity> {
   const [startTime, bootId, namespace] = await Promise.all([
     readStartTime(process.pid),
@@ -26,7 +26,7 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
   return { pid: process.pid, startTime: startTime ?? null, bootId, namespace, host: hostname() };
 }
 
-/** When a process started; undefined if there is no such process any more, null if it is there but will not say. */
+/** Reads when a process started; undefined if it is gone, null if it exists but the time cannot be read. */
 export async function readStartTime(pid: number): Promise<string | null | undefined> {
   const startTime = process.platform === 'linux' ? await readStartTimeFromProc(pid) : await readStartTimeFromPs(pid);
   if (startTime !== null) return startTime;
@@ -35,10 +35,10 @@ export async function readStartTime(pid: number): Promise<string | null | undefi
 
 const toNull = (): null => null;
 
-/** A zombie is dead: its parent only has not looked. */
+/** A zombie is dead; only its parent has not collected it yet. */
 const DEAD_STATUS = /^[ZX]/;
 
-/** Field 22 of stat: ticks since boot. The name of the command, field 2, may hold blanks and brackets. */
+/** Field 22 of stat: ticks since boot. The command name, field 2, may contain blanks and brackets. */
 async function readStartTimeFromProc(pid: number): Promise<string | null | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(toNull);
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -46,7 +46,7 @@ async function readStartTimeFromProc(pid: number): Promise<string | null | undef
   return DEAD_STATUS.test(fields[0]) ? undefined : (fields[19] ?? null);
 }
 
-/** For machines without /proc. The language and the time zone are fixed, for the user may change his. */
+/** For machines without /proc. Locale and time zone are fixed, because users may change theirs. */
 export async function readStartTimeFromPs(pid: number): Promise<string | null | undefined> {
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC0' };
   const result = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env }).catch(toNull);
@@ -55,7 +55,7 @@ export async function readStartTimeFromPs(pid: number): Promise<string | null | 
   return DEAD_STATUS.test(status) ? undefined : startTime;
 }
 
-/** Signal 0 only asks. A process of someone else is there, though we may not touch it. */
+/** Signal 0 only checks. EPERM means that the process exists but belongs to another user. */
 function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);

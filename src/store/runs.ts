@@ -11,7 +11,7 @@ import { loadSnapshot, noSuchRunError } from './load.ts';
 import { observeRun } from './observed-run.ts';
 import { identifyThisProcess, type ProcessIdentity } from './process-identity.ts';
 
-/** The ids of all runs there are. */
+/** The ids of all runs, sorted. */
 async function listRunIds(layout: StoreLayout): Promise<readonly string[]> {
   const names = await readdir(layout.stateFolder).catch((error: unknown) => {
     if (errorCodeOf(error) === 'ENOENT') return [];
@@ -20,7 +20,7 @@ async function listRunIds(layout: StoreLayout): Promise<readonly string[]> {
   return names.flatMap((name) => name.match(/^([A-Za-z0-9_-]+)\.json$/)?.[1] ?? []).sort();
 }
 
-/** The id of the run that a user means: its id, the beginning of one and no other, or `last`. */
+/** Finds the run that a user refers to by its id, a unique prefix of it, or `last`. */
 export async function resolveRunId(layout: StoreLayout, reference: string): Promise<string> {
   const ids = await listRunIds(layout);
   if (ids.includes(reference)) return reference;
@@ -42,7 +42,7 @@ export async function resolveRunId(layout: StoreLayout, reference: string): Prom
   });
 }
 
-/** The run that was started last. One that cannot be read is only taken where there is no other. */
+/** The run that was started last; an unreadable one only if there is no other. */
 async function findLatestRunId(layout: StoreLayout, ids: readonly string[]): Promise<string> {
   let last = { id: ids.at(-1) ?? 'last', startedAt: -1 };
   for (const id of ids) {
@@ -55,7 +55,7 @@ async function findLatestRunId(layout: StoreLayout, ids: readonly string[]): Pro
   return last.id;
 }
 
-/** Runs that may be meant: those with the word in their id, as its last letters are, else those with nearly that beginning. */
+/** Runs that may be meant: those whose id contains the reference, else those with a similar prefix. */
 function findSimilarIds(reference: string, ids: readonly string[]): readonly string[] {
   const containing = reference.length < 3 ? [] : ids.filter((id) => id.includes(reference));
   if (containing.length > 0) return containing;
@@ -81,34 +81,34 @@ function formatRunIds(ids: readonly string[]): string {
   return `${lastIds(ids, MAX_LISTED_RUNS).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
-/** So many of them in order, the latest if not all: ids mostly end in the time at which their run began. */
+/** The last `max` ids, which are mostly the latest: an id usually ends in its start time. */
 const lastIds = (ids: readonly string[], max: number): readonly string[] => ids.slice(-max);
 
-/** A run in a list. `owner` is null when the run does not say that it is running, or nobody ever drove it. */
+/** A run in a list. `owner` is null unless the run is marked as running and has an owner on record. */
 export interface RunSummary extends Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt'> {
   readonly kind: 'run';
   readonly observedStatus: ObservedStatus;
   readonly spentMicros: number;
-  /** How many agents are doing what; what nobody does is left out. */
+  /** The number of agents in each phase; phases without agents are left out. */
   readonly agents: Readonly<Partial<Record<Phase['kind'], number>>>;
   readonly owner: OwnerInfo | null;
 }
 
-/** A run that cannot be read. It must not keep the others from being listed. */
+/** A run that cannot be read; the others are listed all the same. */
 export interface UnreadableRun {
   readonly kind: 'unreadable';
   readonly id: string;
   readonly error: RaymondError;
 }
 
-/** Looking at a run hardly ever waits for anything: others are let in after so many. */
+/** Reading a run is mostly synchronous, so the event loop gets its turn after this many. */
 const RUNS_PER_TICK = 50;
 
-/** All runs there are, the latest first; those that cannot be read come last. */
+/** Lists all runs, the latest first and unreadable ones last. */
 export async function listStoredRuns(layout: StoreLayout): Promise<readonly (RunSummary | UnreadableRun)[]> {
   const here = await identifyThisProcess();
   const runs: (RunSummary | UnreadableRun)[] = [];
-  // One after the other: a folder full of runs would exhaust the open files.
+  // One by one: a folder full of runs would exhaust the open files.
   for (const id of await listRunIds(layout)) {
     runs.push(await summarizeRun(layout, id, here));
     if (runs.length % RUNS_PER_TICK === 0) await yieldToEventLoop();

@@ -1,17 +1,18 @@
 import { replaceFile } from './files.ts';
 import { type SavedRun, serializeSavedRun } from './state-file.ts';
 
-/** The longer a state file takes to write, the more rarely it is written: it may take up a twentieth of our time. */
+/** Writing the state file may take up to a twentieth of the time, so a large one is written less often. */
 const INTERVAL_FACTOR = 20;
 
+/** How often and how safely the state file is written. */
 export interface SnapshotOptions {
   readonly snapshotEveryMs?: number;
   readonly durable?: boolean;
 }
 
 /**
- * Keeps the state file behind a run. It is only ever behind: the journal is what counts, so a state file that could
- * not be written is tried again later, and only who asks for it right now hears about it.
+ * Writes the state file of a run from time to time. The journal is what counts: a state file that could not be written is tried
+ * again later, and only a caller of `write` hears of the error.
  */
 export class SnapshotWriter {
   private readonly file: string;
@@ -24,7 +25,7 @@ export class SnapshotWriter {
   private isAbandoned = false;
   private readonly durable: boolean;
 
-  /** `latest` is the run as it stands, which the file may not know yet; it is written at most once in a while. */
+  /** `latest` is the run as it stands; `isWritten` says whether the file already has it. */
   constructor(file: string, latest: SavedRun, isWritten: boolean, options: SnapshotOptions = {}) {
     this.file = file;
     this.everyMs = options.snapshotEveryMs ?? 1000;
@@ -33,7 +34,7 @@ export class SnapshotWriter {
     this.writtenSeq = isWritten ? latest.journal.seq : -1;
   }
 
-  /** Takes note of what the journal covers by now. The file follows soon; that alone keeps no process alive. */
+  /** Notes the latest run in the journal. The file follows soon, but the timer keeps no process alive. */
   update(saved: SavedRun): void {
     if (saved.journal.seq <= this.latest.journal.seq || this.isAbandoned) return;
     this.latest = saved;
@@ -52,7 +53,7 @@ export class SnapshotWriter {
     return this.writing;
   }
 
-  /** Writes nothing more. */
+  /** Stops writing for good. */
   abandon(): void {
     this.isAbandoned = true;
     clearTimeout(this.timer);

@@ -133,37 +133,37 @@ const RUN_SHAPE = {
   agents: z.array(agent),
 };
 
-/** How much of a run's journal something covers: its last step, and the byte after its line. */
+/** A position in a journal: a step, and the byte offset after its line. */
 export interface JournalPosition {
   readonly seq: number;
   readonly offset: number;
 }
 
-/** A run, and how much of its journal is in it: what a state file holds. */
+/** The content of a state file: a run, and the position in the journal up to which it is complete. */
 export interface SavedRun {
   readonly run: Run;
   readonly journal: JournalPosition;
 }
 
-/** These are the shapes of our types: the compiler sees to that. */
+/** The compiler checks that these schemas have the shapes of the types. */
 const RUN_SCHEMA: z.ZodType<Run> = z.strictObject(RUN_SHAPE);
 const SAVED_RUN_SCHEMA: z.ZodType<Run & Pick<SavedRun, 'journal'>> = z.strictObject({
   ...RUN_SHAPE,
   journal: z.strictObject({ seq: count, offset: count }),
 });
 
-/** A run as text. */
+/** Serializes a run. */
 export const serializeRun = (run: Run): string => `${JSON.stringify(run, null, 2)}\n`;
 
-/** The run that a text holds. What cannot be read is refused; the file itself is never touched. */
+/** Parses a serialized run; throws if it is not one. `file` is only for messages. */
 export const parseRun = (text: string, file: string): Run =>
   validateWith(RUN_SCHEMA, parseVersionedJson(text, file), file);
 
-/** A state file: the run as it is, and the mark that tells which lines of the journal come after it. */
+/** Serializes a state file. */
 export const serializeSavedRun = ({ run, journal }: SavedRun): string =>
   `${JSON.stringify({ ...run, journal }, null, 2)}\n`;
 
-/** What a state file holds. */
+/** Parses a state file; throws if it is not one. */
 export function parseSavedRun(text: string, file: string): SavedRun {
   const { journal, ...run } = validateWith(SAVED_RUN_SCHEMA, parseVersionedJson(text, file), file);
   if (journal.seq === run.seq) return { run, journal };
@@ -172,7 +172,7 @@ export function parseSavedRun(text: string, file: string): SavedRun {
   );
 }
 
-/** A run that was put together from what these files hold, if it is one. */
+/** Validates a run that was put together from a state file and a journal; `files` is only for messages. */
 export const validateRun = (data: unknown, files: string): Run => validateWith(RUN_SCHEMA, data, files);
 
 function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {

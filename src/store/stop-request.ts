@@ -6,19 +6,19 @@ import { diskError } from './disk-error.ts';
 import { PRIVATE_FILE_MODE } from './files.ts';
 
 /*
- * How the owner of a run is asked from elsewhere to stop it: by an empty file in the run's folder.
+ * Another process asks the owner of a run to stop it with an empty file in the run's folder.
  *
- * 1. The name of the file says everything, so it is whole from the first moment.
- * 2. It is addressed to one life of the run, the time that one owner has it: it can never stop a later one.
- * 3. It need not outlast a power cut, for the owner does not either.
+ * 1. The name of the file says everything, so it is complete from the first moment.
+ * 2. It is addressed to one ownership, so it can never stop the run of a later owner.
+ * 3. It need not survive a power cut, because the owner does not either.
  */
 
-/** `soon`: nothing new is started, and turns under way come to their end. `now`: they are ended. */
+/** `soon` starts nothing new and lets running turns finish; `now` ends them. */
 export type StopStage = 'soon' | 'now';
 
-/** Asks for a stop. False if somebody has asked for it before. */
-export async function requestStop(folder: string, life: string, stage: StopStage): Promise<boolean> {
-  const file = requestFile(folder, life, stage);
+/** Requests a stop. False if the same was requested before. */
+export async function requestStop(folder: string, ownershipId: string, stage: StopStage): Promise<boolean> {
+  const file = requestFile(folder, ownershipId, stage);
   try {
     const handle = await open(file, 'wx', PRIVATE_FILE_MODE);
     await handle.close();
@@ -29,21 +29,21 @@ export async function requestStop(folder: string, life: string, stage: StopStage
   }
 }
 
-/** What was asked for by now. Synchronous: two looks take less time than the way to the thread pool. */
-export function readStopRequest(folder: string, life: string): StopStage | null {
-  if (existsSync(requestFile(folder, life, 'now'))) return 'now';
-  return existsSync(requestFile(folder, life, 'soon')) ? 'soon' : null;
+/** Reads the strongest request so far. Synchronous, because the way through the thread pool would take longer. */
+export function readStopRequest(folder: string, ownershipId: string): StopStage | null {
+  if (existsSync(requestFile(folder, ownershipId, 'now'))) return 'now';
+  return existsSync(requestFile(folder, ownershipId, 'soon')) ? 'soon' : null;
 }
 
-/** Clears away what was asked for in past lives. What cannot be removed does no harm. */
+/** Removes the requests of past ownerships. One that cannot be removed does no harm. */
 export async function clearStopRequests(
   folder: string,
-  isPast: (life: string) => boolean,
+  isPast: (ownershipId: string) => boolean,
   names = namesIn(folder),
 ): Promise<void> {
   for (const name of names) {
-    const life = REQUEST_FILE_NAME.exec(name)?.[1];
-    if (life !== undefined && isPast(life)) await rm(join(folder, name), { force: true }).catch(() => {});
+    const ownershipId = REQUEST_FILE_NAME.exec(name)?.[1];
+    if (ownershipId !== undefined && isPast(ownershipId)) await rm(join(folder, name), { force: true }).catch(() => {});
   }
 }
 
@@ -57,4 +57,5 @@ function namesIn(folder: string): readonly string[] {
 
 const REQUEST_FILE_NAME = /^stop-(?:soon|now)\.([0-9a-f]+)$/;
 
-const requestFile = (folder: string, life: string, stage: StopStage): string => join(folder, `stop-${stage}.${life}`);
+const requestFile = (folder: string, ownershipId: string, stage: StopStage): string =>
+  join(folder, `stop-${stage}.${ownershipId}`);

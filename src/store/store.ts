@@ -16,28 +16,28 @@ import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
 import { type SavedRun, serializeSavedRun } from './state-file.ts';
 import type { StopStage } from './stop-request.ts';
 
-/** Where the steps of one run go. Whoever holds it owns the run. */
+/** Stores the steps of one run. The process that has it owns the run. */
 export interface RunStore {
-  /** Resolves once these steps are safe. After a failure it refuses everything: nothing may start any more. */
+  /** Resolves once these steps are on disk. After a failure it refuses everything, so that nothing starts any more. */
   save(steps: readonly AppliedStep[]): Promise<void>;
-  /** Brings the state file up to what was saved. */
+  /** Brings the state file up to date. */
   snapshot(): Promise<void>;
-  /** Brings the state file up to date, gives the run free and lets go of its files. */
+  /** Brings the state file up to date, closes the files and gives up the ownership. */
   close(): Promise<void>;
-  /** Lets go of the files and saves nothing: all is left as if this process had been killed. */
+  /** Closes the files and saves nothing, as if this process had been killed. */
   abandon(): void;
-  /** False once someone has taken the run over. */
+  /** False once another process has taken the run over. */
   stillOwner(): Promise<boolean>;
-  /** Whether somebody elsewhere wants the run to stop. */
+  /** The stop that another process has requested; null if none has. */
   requestedStop(): StopStage | null;
 }
 
-/** What tests, rehearsals, and those who take a run over, want otherwise than usual. */
+/** What tests and a take-over need to be different. */
 export interface StoreOptions extends OwnerOptions, SnapshotOptions {
   readonly openFile?: OpenToAppend;
 }
 
-/** Puts a new run on disk and opens it. It exists from the moment its state file has its name. */
+/** Creates a run on disk and opens it. It exists from the moment that its state file exists. */
 export async function createRun(
   layout: StoreLayout,
   run: Run,
@@ -77,7 +77,7 @@ export async function createRun(
   });
 }
 
-/** Opens a run that is there, to go on with it: this process becomes its owner, and a step that is torn is cut off. */
+/** Opens an existing run to go on with it: this process becomes its owner and cuts off an incomplete step. */
 export async function openStore(
   layout: StoreLayout,
   id: string,
@@ -120,7 +120,7 @@ function storeOf(
     async close() {
       try {
         await journal.close();
-        // Once the journal has failed the caller knows; that the state file cannot be written either is no news.
+        // After a failure of the journal the caller knows enough: a second error is not reported.
         await (journal.isHealthy ? snapshot() : snapshot().catch(() => {}));
       } finally {
         await owner.release();
@@ -135,7 +135,7 @@ function storeOf(
   };
 }
 
-/** What a creator left behind that died before its run existed. Turns are never among it: someone's work is there. */
+/** Removes what a process left behind that died while it created the run; but never turns, which hold a user's work. */
 async function clearLeftovers(layout: StoreLayout, id: string): Promise<void> {
   if (existsSync(layout.stateFile(id))) throw runExistsError(id);
   if (existsSync(layout.turnsFolder(id))) {
@@ -147,7 +147,7 @@ async function clearLeftovers(layout: StoreLayout, id: string): Promise<void> {
   if (existsSync(layout.journalFile(id))) await withDiskError(layout.journalFile(id), rm(layout.journalFile(id)));
 }
 
-/** A journal that is gone begins anew at its first byte; the state file says so before there is a new one. */
+/** Restarts a journal that is gone at its first byte. The state file must say so before the new journal exists. */
 async function restartMissingJournal(layout: StoreLayout, saved: SavedRun): Promise<SavedRun> {
   const { id } = saved.run;
   if (existsSync(layout.journalFile(id))) return saved;
@@ -156,7 +156,7 @@ async function restartMissingJournal(layout: StoreLayout, saved: SavedRun): Prom
   return restarted;
 }
 
-/** A state file that cannot be written loses nothing: what was saved is in the journal. */
+/** Explains why a file of the run cannot be written. Nothing is lost, because the journal has all that was saved. */
 const withDiskError = <T>(file: string, writing: Promise<T>, exitCode: number = EXIT.usage): Promise<T> =>
   writing.catch((cause: unknown) => {
     const next = 'then try again. Nothing that was saved is lost.';
@@ -173,7 +173,7 @@ async function releaseOnFailure<T>(owner: Ownership, action: () => Promise<T>): 
 }
 
 const runExistsError = (id: string): RaymondError =>
-  new RaymondError(`There is a run ${id} already.`, {
+  new RaymondError(`A run ${id} already exists.`, {
     exitCode: EXIT.usage,
     hint: `Choose another --run-id, or go on with that run: \`raymond resume ${id}\`.`,
   });
@@ -184,7 +184,7 @@ const GIT_IGNORE_TEXT = `# Runs hold prompts and answers: they are nobody else's
 !config.schema.json
 `;
 
-/** Keeps runs out of a repository whose users commit everything. A file that is there is the user's, and none is no harm. */
+/** Keeps runs out of the user's repository. An existing file is left alone, and a failure does no harm. */
 function writeGitIgnore(root: string): void {
   try {
     writeFileSync(join(root, '.gitignore'), GIT_IGNORE_TEXT, { flag: 'wx', mode: PRIVATE_FILE_MODE, encoding: 'utf8' });

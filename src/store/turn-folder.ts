@@ -8,13 +8,12 @@ import { makePrivateFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from './fil
 import type { StoreLayout } from './layout.ts';
 
 /**
- * Makes the folder of a turn, with these files in it, before the turn is on record, and returns its path. What a
- * Raymond left there that died before it could record the turn is cleared away.
+ * Makes the folder of a turn, with these files in it, before the turn is on record, and returns its path. What a process left
+ * there that died before it could record the turn is removed.
  *
- * Nothing of it is synced. If we are killed, the system still has all of it. A power cut may take any of it, but it
- * takes the turn's processes, too, and only they, and who waits for them, need these files: what has to outlast them,
- * and says that there was a turn at all, is in the journal. The calls are synchronous because each is so short that the
- * way to the thread pool and back would cost more.
+ * Nothing is synced: the files survive the death of this process, and after a power cut nobody needs them, because the turn's
+ * processes are gone, too; that there was a turn is in the journal. The calls are synchronous because the way through the thread
+ * pool would take longer.
  */
 export async function createTurnFolder(
   layout: StoreLayout,
@@ -35,7 +34,7 @@ export async function createTurnFolder(
   }
 }
 
-/** Nearly always the folder above is there and this one is not, and then one call does it. */
+/** Makes the folder with one call, as is nearly always possible; false if its parent is missing or it exists. */
 function tryMakeFolder(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: PRIVATE_FOLDER_MODE });
@@ -60,7 +59,7 @@ async function remakeFolder(turns: string, folder: string, durable: boolean): Pr
 const turnFolderError = (folder: string, cause: unknown): Error =>
   diskError(`The folder ${folder} cannot be filled`, cause, 'then try again. The turn was not started.');
 
-/** Removes what a turn left behind, for runs that are to leave nothing. */
+/** Removes the folder of a turn, for runs that keep nothing. */
 export async function removeTurnFolder(layout: StoreLayout, run: string, turn: TurnRef): Promise<void> {
   const folder = layout.turnFolder(run, turn);
   await rm(folder, { recursive: true, force: true }).catch((cause: unknown) => {

@@ -71,7 +71,7 @@ function noScenariosError(paths: readonly string[], cwd: string): RaymondError {
   if (paths.length === 1 && !isFolder(absolutePath)) {
     const isWorkflow = isZip(only) || isStateFile(only);
     return usageError(
-      isWorkflow ? `there are no scenarios for ${only}` : `${only} is no scenario file`,
+      isWorkflow ? `there are no scenarios for ${only}` : `${only} is not a scenario file`,
       'Such a file ends in .test.yaml; name one, or the folder of a workflow.',
     );
   }

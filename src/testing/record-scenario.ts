@@ -73,7 +73,7 @@ function writeNewFile(target: string, name: string, text: string): void {
     writeFileSync(target, text, { flag: 'wx' });
   } catch (cause) {
     const exists = existsSync(target);
-    throw new RaymondError(exists ? `${name} is there already` : `${name} cannot be written (${errorCodeOf(cause)})`, {
+    throw new RaymondError(exists ? `${name} already exists` : `${name} cannot be written (${errorCodeOf(cause)})`, {
       exitCode: EXIT.usage,
       hint: `${exists ? 'It was left as it is. ' : ''}Name another file with --output.`,
       cause,

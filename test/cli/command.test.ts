@@ -218,7 +218,7 @@ describe('what a new user may do wrong', () => {
     await raymond('wf', '--run-id', 'r1');
     const said = await raymond('wf', '--run-id', 'r1');
     expect(said.code).toBe(64);
-    expect(said.err).toContain('There is a run r1 already.');
+    expect(said.err).toContain('A run r1 already exists.');
   });
 });
 

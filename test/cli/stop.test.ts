@@ -146,7 +146,7 @@ test('what a process was asked that was killed before it heard stops nobody late
   const room = await driven();
   room.owner.signal('SIGSTOP');
   const folder = join(room.cwd, '.raymond', 'runs', 'r1');
-  const { life } = (await ownerOf(folder)) ?? {};
+  const { ownershipId: life } = (await ownerOf(folder)) ?? {};
   expect(await requestStop(folder, life ?? '', 'now')).toBe(true);
   room.owner.signal('SIGKILL');
   await room.owner.exited;
@@ -211,11 +211,11 @@ describe('there is nothing to stop', () => {
     const { code, err } = await raymond('stop', 'r1');
     expect([code, err]).toStrictEqual([
       64,
-      `raymond: The run r1 is driven by process ${owner.pid} on far, out of our sight.\n` +
+      `raymond: The run r1 is driven by process ${owner.pid} on far, which cannot be checked from here.\n` +
         'Stop it there: `raymond stop r1`. If that process is no more: `raymond resume r1 --take-over`.\n',
     ]);
     writeFileSync(file, '{');
-    expect((await raymond('stop', 'r1')).err).toContain('Nobody knows who drives the run r1');
+    expect((await raymond('stop', 'r1')).err).toContain('It is unknown which process drives the run r1');
     expect(existsSync(join(cwd, 'go'))).toBe(false);
     rmSync(file);
     expect((await raymond('stop', 'r1', '--now')).code).toBe(0);

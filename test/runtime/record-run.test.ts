@@ -244,7 +244,7 @@ describe('what cannot be recorded is refused:', () => {
     await expect(recordScenario('nobody', { ...REQUEST, cwd: theatre.folder })).rejects.toThrow('no such run: nobody');
     writeFileSync(join(theatre.folder, 'x.yaml'), 'mine');
     await expect(recorded(theatre, { output: 'x.yaml' })).rejects.toMatchObject({
-      ...{ message: 'x.yaml is there already', exitCode: 64 },
+      ...{ message: 'x.yaml already exists', exitCode: 64 },
     });
     expect(theatre.read('x.yaml')).toBe('mine');
     await expect(recorded(theatre, { output: 'no/x.yaml' })).rejects.toThrow('no/x.yaml cannot be written (ENOENT)');

@@ -56,7 +56,7 @@ describe('a run that need not survive a power cut', () => {
     const tale = fixedStory(0);
     const store = await createRun(layout, tale.run, tale.events, { durable: false });
     const refusal = await refusalOf(() => createRun(layout, tale.run, tale.events, { durable: false }));
-    expect(refusal.message).toBe('There is a run run-1 already.');
+    expect(refusal.message).toBe('A run run-1 already exists.');
     await store.close();
   });
 });

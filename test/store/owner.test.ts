@@ -32,7 +32,7 @@ test('an owner puts itself on record, keeps others away, and is gone when it is 
   expect(JSON.parse(readFileSync(file, 'utf8'))).toStrictEqual({ ...US, life });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder)).toStrictEqual(['owner.1']);
-  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'alive', facts: US, life });
+  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'alive', facts: US, ownershipId: life });
   expect(await owner.stillOwner()).toBe(true);
   await refusalOf(() => takeOwnership(folder));
   await owner.release();
@@ -83,13 +83,13 @@ describe('a run is refused, with a sentence that says why and what to do, if its
     [
       'on another machine',
       { ...US, bootId: 'x', host: 'far' },
-      `by process ${US.pid} on far, out of our`,
+      `by process ${US.pid} on far, which cannot`,
       '--take-over`',
     ],
     [
       'in another container',
       { ...US, namespace: 'pid:[1]' },
-      'out of our sight.',
+      'which cannot be checked from here.',
       '`raymond resume run-1 --take-over`',
     ],
     ['on another machine without boot ids', { ...US, bootId: null, host: 'far' }, 'on far', '--take-over`'],

@@ -9,7 +9,7 @@ import { temporaryFolders } from './temp.ts';
 const temporary = temporaryFolders();
 
 async function lifeIn(folder: string): Promise<string> {
-  return (await ownerOf(folder))?.life ?? '';
+  return (await ownerOf(folder))?.ownershipId ?? '';
 }
 
 test('an owner hears that it is to stop, and then that it is to stop now', async () => {
@@ -71,7 +71,7 @@ test('an owner of before lives had names is known, but cannot be asked', async (
   const folder = temporary();
   const facts = { pid: 1, startTime: '1', bootId: 'x', namespace: null, host: 'far' };
   writeFileSync(join(folder, 'owner.1'), JSON.stringify(facts));
-  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'elsewhere', facts, life: null });
+  expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'elsewhere', facts, ownershipId: null });
 });
 
 test('a folder that may not be written is refused by name', async () => {

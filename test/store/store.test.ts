@@ -61,7 +61,7 @@ describe('a new run', () => {
     const before = readFileSync(layout.stateFile('run-1'), 'utf8');
     for (let again = 0; again < 2; again++) {
       const refusal = await refusalOf(() => create(layout, fixedStory(0)));
-      expect(refusal.message).toBe('There is a run run-1 already.');
+      expect(refusal.message).toBe('A run run-1 already exists.');
       expect(refusal.exitCode).toBe(64);
       expect(refusal.hint).toContain('raymond resume run-1');
       await store.close();

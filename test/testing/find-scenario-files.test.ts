@@ -42,7 +42,7 @@ describe('scenario files', () => {
     ['.', 'there are no scenarios in this folder'],
     ['sub', 'there are no scenarios in sub'],
     ['START.md', 'there are no scenarios for START.md'],
-    ['sub/x.txt', 'sub/x.txt is no scenario file'],
+    ['sub/x.txt', 'sub/x.txt is not a scenario file'],
   ])('%s is refused: %s', (path, message) => {
     const folder = folderWith({ 'START.md': 'x', 'sub/x.txt': '' });
     expect(() => findScenarioFiles([path], folder)).toThrow(expect.objectContaining({ message, exitCode: 64 }));
