@@ -5,16 +5,16 @@ import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAge
 import { orderByDiscovery } from './order.ts';
 import type { TransitionCounter } from './transition-counter.ts';
 
-/** Which ways were taken how often, and what was done in each state. */
+/** How often each transition was taken, and what was done in each state. */
 export type OverlayCounts = Pick<TransitionCounter, 'states' | 'transitionCounts'>;
 
-/** A run that is drawn over a workflow: the ways its agents took, and where they are. */
+/** A run that is drawn over a workflow: the transitions its agents took, and where they are. */
 export interface RunOverlay {
   readonly counts: OverlayCounts;
   readonly agents: Run['agents'];
 }
 
-/** Composes the picture of a workflow, with a run over it if there is one. */
+/** Composes the diagram of a workflow, with a run over it if there is one. */
 export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = null): Diagram {
   const graph = orderByDiscovery(workflow);
   const builder = new DiagramBuilder(graph, overlay);
@@ -27,7 +27,7 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
   const gotos = new Set(graph.edges.filter(({ tag }) => tag === 'goto').map(({ from, to }) => connectionKey(from, to)));
   for (const edge of graph.edges) {
     const state = flow.numberOf(edge.from);
-    // A state that nothing leads to ends, as far as one can tell, at the bottom.
+    // A state that nothing leads to is taken to have no callers: its result ends the agent.
     const ends = { back: reach.has(state, 'called'), end: reach.has(state, 'bottom') || !reach.has(state) };
     if (edge.tag === 'goto' && borrowedNexts.has(connectionKey(edge.from, edge.to)))
       builder.mergeGoto(edge.from, edge.to);
@@ -46,7 +46,7 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
   return builder.build();
 }
 
-/** A goto beside forks says where their parent goes on: both are one arrow. */
+/** Identifies a connection. A goto beside forks and their `next` share one: both are one arrow. */
 const connectionKey = (from: string, to: EdgeTarget | null): string => JSON.stringify([from, to?.kind, targetName(to)]);
 
 function addEdgeArrows(
@@ -61,7 +61,7 @@ function addEdgeArrows(
     if (ends.back) builder.addArrow(from, 'back', null, label);
     if (ends.end) builder.addArrow(from, 'result', null, label);
   } else if (to !== null) {
-    // A mere name has no tag, and no place either.
+    // A state that is only named has no tag, and so no position.
     const guess = at.line === 0 ? 'named' : `${tag} (in code)`;
     if (origin === 'guess') builder.addArrow(from, 'guess', to, guess);
     else builder.addArrow(from, tag, to, label, origin === 'part');
@@ -73,7 +73,7 @@ const ORIGIN_REMARKS: Readonly<Partial<Record<Edge['origin'], readonly string[]>
   part: ['computed'],
 };
 
-/** What each state calls: where that is several things, it must be said from which of them one returns. */
+/** The states that each state calls: if there are several, a return arrow must say which of them it returns from. */
 function groupCalls(edges: readonly Edge[]): ReadonlyMap<string, ReadonlySet<string>> {
   const calls = new Map<string, Set<string>>();
   for (const { from, to, return: back } of edges) {
@@ -91,12 +91,12 @@ interface ArrowDraft extends Omit<Arrow, 'labels'> {
   readonly labels: Set<string>;
 }
 
-/** Where a picture comes into being: shapes have keys, and arrows that say the same are drawn once. */
+/** Collects the shapes and arrows of a diagram. Shapes have keys; arrows of one kind between the same shapes are one. */
 class DiagramBuilder {
   private readonly graph: Graph;
   private readonly overlay: RunOverlay | null;
   private readonly states = new Map<string, StateShape>();
-  private readonly marks = new Map<string, DiagramMarker['kind']>();
+  private readonly markers = new Map<string, DiagramMarker['kind']>();
   private readonly arrows = new Map<string, ArrowDraft>();
   /** The gotos that have no arrow of their own. */
   private readonly mergedGotos = new Set<string>();
@@ -108,7 +108,7 @@ class DiagramBuilder {
     const agentsByState = groupAgentsByState(overlay?.agents ?? []);
     const addState = (node: Omit<GraphNode, 'kind'> & { readonly kind: StateShape['kind'] }): void => {
       const { state } = node;
-      // A name that no tag may say can be the name of a file all the same.
+      // A name that no tag may contain can still be the name of a file.
       if (this.states.has(state)) return;
       const key = `s${this.states.size}`;
       this.states.set(state, {
@@ -124,7 +124,7 @@ class DiagramBuilder {
     }
   }
 
-  /** Draws one of the ways that the workflow shows. */
+  /** Adds an arrow of the workflow, or a label to one that exists. */
   addArrow(
     from: string | null,
     kind: ArrowKind,
@@ -134,18 +134,18 @@ class DiagramBuilder {
   ): void {
     const arrow = this.findOrAddArrow(from, kind, this.targetKey(to, from, kind), { unforeseen: false, computed });
     if (label !== '') arrow.labels.add(label);
-    // What is said somewhere in full is no longer one of several.
+    // A target that one tag computes and another names is no longer only one of several possible ones.
     if (arrow.computed && !computed) this.arrows.set(arrowKey(arrow), { ...arrow, computed });
   }
 
-  /** Lets a goto be the arrow of where the parent of workers goes on. */
+  /** Lets a goto share the `next` arrow of the forks beside it. */
   mergeGoto(from: string, to: EdgeTarget | null): void {
     this.mergedGotos.add(arrowKey({ from: this.keyOfState(from), kind: 'goto', to: this.targetKey(to, from, 'next') }));
   }
 
   /**
-   * Enters how often a way was taken; one that the workflow does not show is drawn as well. If it leaves open where to,
-   * that is counted, too.
+   * Adds how often a transition was taken. One that the workflow does not have is drawn as unforeseen; if its state has an
+   * arrow to any state, that arrow counts it too.
    */
   countTaken(from: string | null, kind: ArrowKind, to: string | null, times: number): void {
     if (from === null && kind !== 'begin') return;
@@ -162,11 +162,12 @@ class DiagramBuilder {
     this.arrows.set(arrowKey(arrow), { ...arrow, times: (arrow.times ?? 0) + times });
   }
 
+  /** The finished diagram. */
   build(): Diagram {
     const arrows = [...this.arrows.values()].map((arrow) => ({ ...arrow, labels: [...arrow.labels] }));
     const passed = new Set(arrows.flatMap(({ from, to, times }) => (times === 0 ? [] : [from, to])));
-    const marks = [...this.marks].map(([key, kind]) => ({ key, kind, passed: passed.has(key) }));
-    const shapes: readonly DiagramShape[] = [...this.states.values(), ...marks];
+    const markers = [...this.markers].map(([key, kind]) => ({ key, kind, passed: passed.has(key) }));
+    const shapes: readonly DiagramShape[] = [...this.states.values(), ...markers];
     const transitions = collectTransitions(this.graph.edges).length;
     return { name: this.graph.name, shapes, arrows, transitions, hasRun: this.overlay !== null };
   }
@@ -186,7 +187,7 @@ class DiagramBuilder {
     return arrow;
   }
 
-  /** Each state has marks of its own for its results: arrows to one end for all would cross the whole picture. */
+  /** The key of a target. Each state has its own markers: arrows to one end for all would cross the whole picture. */
   private targetKey(to: EdgeTarget | string | null, from: string | null, kind: ArrowKind): string {
     const ownKey = this.keyOfState(from);
     if (to === null)
@@ -201,14 +202,14 @@ class DiagramBuilder {
   }
 
   private addMarker(kind: DiagramMarker['kind'], key: string): string {
-    this.marks.set(key, kind);
+    this.markers.set(key, kind);
     return key;
   }
 }
 
 const arrowKey = ({ from, kind, to }: Pick<Arrow, 'from' | 'kind' | 'to'>): string => `${from} ${kind} ${to}`;
 
-/** Who is where. Those that have come to their end are nowhere any more. */
+/** The agents in each state, without those that have ended. */
 function groupAgentsByState(agents: Run['agents']): ReadonlyMap<string, readonly PresentAgent[]> {
   const agentsByState = new Map<string, PresentAgent[]>();
   for (const { id, state, phase } of agents) {

@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts';
 import type { StateTally } from '../events/run-tally.ts';
 
-/** What an arrow stands for: a tag, where a call comes back to, where the parent of a worker goes on, or a mere guess. */
+/** What an arrow stands for: a tag, the `return` of a call, the `next` of a fork, or a state that is only named (`guess`). */
 export type ArrowKind =
   | 'begin'
   | 'goto'
@@ -20,19 +20,19 @@ export interface Arrow {
   readonly from: string;
   readonly kind: ArrowKind;
   readonly to: string;
-  /** What is written on it. */
   readonly labels: readonly string[];
-  /** How often agents took it; null where no run is drawn. */
+  /** How often agents took it; null if no run is drawn. */
   readonly times: number | null;
-  /** Whether the workflow, as it is now, does not show this way although it was taken. */
+  /** Whether it was taken although the workflow, as it is now, does not have it. */
   readonly unforeseen: boolean;
-  /** Whether it is one of several that a name leads to of which only a part is known. */
+  /** Whether it leads to one of several states that fit a name of which only a part is known. */
   readonly computed: boolean;
 }
 
-/** A state, or one of the marks that stand beside states. */
+/** A state, or a marker beside states. */
 export type DiagramShape = StateShape | DiagramMarker;
 
+/** A state, or a name that is used as one. */
 export interface StateShape {
   readonly key: string;
   /** `missing` is named but does not exist, `ambiguous` could be several; `gone` was visited and exists no longer. */
@@ -40,40 +40,43 @@ export interface StateShape {
   readonly state: string;
   readonly description: string | null;
   readonly maxVisits: number | null;
-  /** Whether it may take ways that the arrows do not show. */
+  /** Whether it may make transitions that no arrow shows. */
   readonly open: boolean;
   /** The states that an ambiguous name could mean. */
   readonly couldBe: readonly string[];
-  /** What a run did here; null where none is drawn, or it was never here. */
+  /** What a run did here; null if none is drawn, or if it was never here. */
   readonly tally: StateTally | null;
   /** The agents that are here now. */
   readonly agents: readonly PresentAgent[];
 }
 
-/** `begin`: where the first agent enters. `end` and `back`: where a result goes. `any`: a state whose name is known only when it is said. */
+/**
+ * A small shape that is no state. `begin`: where the first agent starts. `end` and `back`: where a result goes. `any`: a
+ * state whose name is computed. `unsaid`: a target that is missing.
+ */
 export interface DiagramMarker {
   readonly key: string;
   readonly kind: 'begin' | 'end' | 'back' | 'any' | 'unsaid';
-  /** Whether some agent came by; always, where no run is drawn. */
+  /** Whether an agent passed it; always true if no run is drawn. */
   readonly passed: boolean;
 }
 
-/** An agent, what it is doing in the state it is in, and why if it failed there or was paused. */
+/** An agent, what it is doing in its state, and why if it failed or was paused there. */
 export interface PresentAgent extends Pick<Agent, 'id'> {
   readonly doing: Agent['phase']['kind'];
   readonly why: string | null;
 }
 
-/** A workflow as it is to be drawn, whatever with. */
+/** A workflow as it is drawn, in any format. */
 export interface Diagram {
   readonly name: string;
   readonly shapes: readonly DiagramShape[];
   readonly arrows: readonly Arrow[];
-  /** How many transitions the workflow has: a tag may be several arrows, and an arrow several tags. */
+  /** The number of transitions: not that of arrows, as a tag may be several arrows and an arrow several tags. */
   readonly transitions: number;
   /** Whether a run is drawn over it. */
   readonly hasRun: boolean;
 }
 
-/** Whether a shape is a state and not a mark. */
+/** Whether a shape is a state and not a marker. */
 export const isStateShape = (shape: DiagramShape): shape is StateShape => 'state' in shape;

@@ -1,8 +1,8 @@
-/** Characters that XML does not know, and those that turn the direction of writing. */
+/** Characters that XML does not allow, and those that change the direction of text. */
 const INVISIBLE =
   /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Text in which nothing hides: what cannot be shown is shown as �. */
+/** Replaces every character that cannot be seen by �. */
 export const replaceInvisible = (text: string): string => text.replace(INVISIBLE, '\ufffd');
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -13,9 +13,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it stands in HTML, in SVG, or in an attribute of either. */
+/** Escapes text for HTML, SVG, and attributes of either. */
 export const escapeMarkup = (text: string): string =>
   replaceInvisible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
-/** Data as it stands in a script element: nothing in it can end the element. */
+/** Data as JSON for a script element: nothing in it can end the element. */
 export const escapeScriptData = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');

@@ -18,25 +18,23 @@ import {
   splitByFailure,
 } from './labels.ts';
 
-/** Graphviz knows the width of one font only; others are wider, so that it is told of larger letters than are drawn. */
+/** How much larger Graphviz is told that text is: it only knows the widths of one font, and others are wider. */
 export const FONT_SCALE = 1.1;
+/** The fonts of the picture. */
 export const FONT_FAMILY = 'Helvetica,Arial,sans-serif';
 const MONO_FONT_FAMILY = 'Courier New,DejaVu Sans Mono,monospace';
 
 const MAX_NAME_LENGTH = 40;
 
-/** What a shape looks like. Classes are for those who have a style sheet, the rest for those who have none. */
+/** The attributes of a shape. Its classes are for pages with a style sheet, the rest for pictures without. */
 export function buildShapeAttributes(shape: DiagramShape, hasRun: boolean): Attributes {
   const baseStyle = SHAPE_STYLES[shape.kind];
   if (!isStateShape(shape)) {
-    const faded = shape.passed
-      ? {}
-      : { color: LIGHT_GRAY, ...(shape.kind === 'back' ? {} : { fillcolor: LIGHT_GRAY }) };
-    const labelAttributes = { label: MARKER_LABELS[shape.kind], fontsize: 11 * FONT_SCALE };
     return {
       ...baseStyle,
-      ...faded,
-      ...labelAttributes,
+      ...(!shape.passed && { color: LIGHT_GRAY, ...(shape.kind !== 'back' && { fillcolor: LIGHT_GRAY }) }),
+      label: MARKER_LABELS[shape.kind],
+      fontsize: 11 * FONT_SCALE,
       id: shape.key,
       class: shape.passed ? shape.kind : `${shape.kind} untaken`,
     };
@@ -71,7 +69,7 @@ const MARKER_LABELS: Readonly<Record<DiagramMarker['kind'], string>> = {
   unsaid: 'not said',
 };
 
-/** The name of a state, and below it in small letters what else there is to know at first sight. */
+/** The name of a state, and its notes and agents below it in small letters. */
 function formatLabelLines(shape: StateShape): readonly string[] {
   const { state, kind, agents } = shape;
   const isWrong = kind === 'missing' || kind === 'ambiguous';
@@ -85,7 +83,7 @@ function formatLabelLines(shape: StateShape): readonly string[] {
 const formatSmallLine = (text: string, colour: string): string =>
   `<FONT FACE="${FONT_FAMILY}" POINT-SIZE="${10 * FONT_SCALE}" COLOR="${colour}">${escapeHtmlLabel(shortenLabel(text, MAX_SHAPE_NOTE_LENGTH))}</FONT>`;
 
-/** What an arrow looks like: the more often it was taken, the thicker; what was never taken fades. */
+/** The attributes of an arrow: the more often it was taken, the thicker; gray if it never was. */
 export function buildArrowAttributes(arrow: Arrow, labelled: boolean): Attributes {
   const { kind, times, unforeseen, computed } = arrow;
   const baseStyle = ARROW_STYLES[kind];
@@ -102,18 +100,21 @@ export function buildArrowAttributes(arrow: Arrow, labelled: boolean): Attribute
   };
 }
 
-/** Graphviz reads backslashes in labels; in those without markup it reads entities all the same. */
+/** Graphviz reads backslashes in labels, and entities even in those without markup. */
 const escapePlainLabel = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('&', '&amp;');
 const escapeHtmlLabel = (text: string): string => escapeMarkup(text).replaceAll('\\', '\\\\');
 
-/** How a shape or an arrow looks where no style sheet says otherwise, in words of Graphviz. */
+/** Attributes of Graphviz that say how a shape or an arrow looks. */
 export type GraphvizStyle = Readonly<Record<string, string | number>>;
 
 const DARK = '#1f2933';
 const RED = '#c5221f';
 const GREEN = '#1e8e3e';
+/** The colour of what matters less. */
 export const GRAY = '#5f6b7a';
 const LIGHT_GRAY = '#c4cad3';
+
+const FILLED_DOT = { style: 'filled', fixedsize: 'true' };
 
 const SHAPE_STYLES: Readonly<Record<DiagramShape['kind'], GraphvizStyle>> = {
   prompt: { shape: 'box', style: 'rounded,filled', fillcolor: '#eef4ff', color: '#3b6fd4' },
@@ -121,33 +122,9 @@ const SHAPE_STYLES: Readonly<Record<DiagramShape['kind'], GraphvizStyle>> = {
   missing: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
   ambiguous: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
   gone: { shape: 'box', style: 'dashed,filled', fillcolor: '#f2f3f5', color: GRAY, fontcolor: GRAY },
-  begin: {
-    shape: 'circle',
-    style: 'filled',
-    fillcolor: DARK,
-    color: DARK,
-    width: 0.16,
-    height: 0.16,
-    fixedsize: 'true',
-  },
-  end: {
-    shape: 'doublecircle',
-    style: 'filled',
-    fillcolor: DARK,
-    color: DARK,
-    width: 0.11,
-    height: 0.11,
-    fixedsize: 'true',
-  },
-  back: {
-    shape: 'circle',
-    style: 'filled',
-    fillcolor: 'white',
-    color: '#2e7d43',
-    width: 0.18,
-    height: 0.18,
-    fixedsize: 'true',
-  },
+  begin: { ...FILLED_DOT, shape: 'circle', fillcolor: DARK, color: DARK, width: 0.16, height: 0.16 },
+  end: { ...FILLED_DOT, shape: 'doublecircle', fillcolor: DARK, color: DARK, width: 0.11, height: 0.11 },
+  back: { ...FILLED_DOT, shape: 'circle', fillcolor: 'white', color: '#2e7d43', width: 0.18, height: 0.18 },
   any: { shape: 'box', style: 'rounded,dashed,filled', fillcolor: 'white', color: GRAY, fontcolor: GRAY },
   unsaid: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
 };

@@ -2,14 +2,13 @@ import type { Attributes, Graph } from '@viz-js/viz';
 import type { Diagram } from './diagram.ts';
 import { buildArrowAttributes, buildShapeAttributes, FONT_FAMILY, FONT_SCALE, GRAY } from './graphviz-attributes.ts';
 
-/** With more arrows than these, labels would hide the picture: then colours must do. */
+/** With more arrows than this, labels would hide the picture; colours tell the tags apart then. */
 const MAX_LABELLED_ARROWS = 300;
 
 /**
- * A picture in the words of Graphviz. All arrows are made to point down, those that lead back up from their end to their
- * beginning: what has no rings is laid out a hundred times faster, and the beginning is at the top. Of two shapes in one
- * layer, what was come upon first is above the other, if there is an arrow between them: beside each other, they would have
- * no room for its label.
+ * Converts a diagram to a graph for Graphviz. All edges point down: an arrow that leads back up becomes an edge drawn in
+ * reverse. So there are no cycles, layout is a hundred times faster, and the first state is at the top. Of two shapes in
+ * one layer with an arrow between them, the one found first is placed above: side by side there is no room for its label.
  */
 export function toGraphviz(diagram: Diagram): Graph {
   const layers = assignLayers(diagram);
@@ -41,12 +40,12 @@ export function toGraphviz(diagram: Diagram): Graph {
   };
 }
 
-/** How long Graphviz may look for something better: beyond this, a large picture takes minutes and looks the same. */
+/** How long Graphviz may improve its layout: beyond this, a large picture takes minutes and looks the same. */
 const LAYOUT_LIMITS = { nslimit: 1, mclimit: 0.3 };
 
 /**
- * How many arrows away from the beginning each shape is. What cannot be reached from there begins anew, so that every
- * shape has a layer; the order is that in which they were come upon.
+ * The distance of each shape from the beginning, in arrows, in the order of a breadth-first search. Shapes that cannot be
+ * reached from there start again at 0, so that every shape has a layer.
  */
 export function assignLayers({ shapes, arrows }: Diagram): ReadonlyMap<string, number> {
   const successors = new Map<string, string[]>(shapes.map(({ key }) => [key, []]));

@@ -3,23 +3,23 @@ import { shorten } from '../events/text-width.ts';
 import type { Arrow, PresentAgent, StateShape } from './diagram.ts';
 import { replaceInvisible } from './escape.ts';
 
-/** What a run did in a state, in a line: `3 visits, 12.4s, $0.31`; null if it was never there. */
+/** `3 visits, 12.4s, $0.31`: what a run did in a state; null if it was never there. */
 export function formatVisitSummary({ tally }: StateShape): string | null {
   if (tally === null) return null;
   const cost = tally.micros === 0 ? [] : [formatDollars(tally.micros)];
   return [formatCount(tally.visits, 'visit'), formatElapsed(tally.ms), ...cost].join(', ');
 }
 
-/** Why a shape is no state that could be entered; null if it is one. */
+/** Why a state cannot be entered; null if it can. */
 export function explainUnenterable({ kind, couldBe }: StateShape): string | null {
   if (kind === 'ambiguous') return `ambiguous: ${couldBe.join(' or ')}`;
   return kind === 'missing' ? 'missing' : kind === 'gone' ? 'no longer there' : null;
 }
 
-/** More than this below the name of a state would make its box too wide. */
+/** Longer lines below a state's name would make its box too wide. */
 export const MAX_SHAPE_NOTE_LENGTH = 36;
 
-/** What there is to know about a state at first sight besides its name and who is there, in short lines. */
+/** The short lines below a state's name: its description, its problem, its limit and its visits. */
 export function listShapeNotes(shape: StateShape): readonly string[] {
   const { description, maxVisits } = shape;
   const limit = maxVisits === null ? null : `at most ${maxVisits}×`;
@@ -29,17 +29,17 @@ export function listShapeNotes(shape: StateShape): readonly string[] {
   return notes.filter((note) => note !== '');
 }
 
-/** A text in one line that is not too long. */
+/** A text in one line, shortened to a length. */
 export const shortenLabel = (text: string, maxLength: number): string =>
   shorten(replaceInvisible(text).replace(/\s+/g, ' ').trim(), maxLength);
 
-/** Whether no agent of a run was ever in a state. What cannot be entered is told apart anyway. */
+/** Whether a run is drawn that was never in this state. States that cannot be entered are marked in another way. */
 export const isUnvisited = (shape: StateShape, hasRun: boolean): boolean =>
   hasRun && shape.tally === null && shape.agents.length === 0 && explainUnenterable(shape) === null;
 
 const MAX_NAMED_AGENTS = 3;
 
-/** Who is in a state, in a line; null if nobody is. */
+/** The names of agents in a line; null if there are none. */
 function formatAgentNames(agents: readonly PresentAgent[]): string | null {
   if (agents.length === 0) return null;
   const named = agents
@@ -49,14 +49,14 @@ function formatAgentNames(agents: readonly PresentAgent[]): string | null {
   return `${named.join(', ')}${remaining > 0 ? ` and ${remaining} more` : ''}`;
 }
 
-/** What an agent usually does where it is; what is said in another way where it counts. */
+/** The phases that are not written behind an agent's name: what agents usually do, and `failed`, which has its own sign. */
 const UNMARKED_PHASES: ReadonlySet<PresentAgent['doing']> = new Set<PresentAgent['doing']>([
   'running',
   'ready',
   'failed',
 ]);
 
-/** Those that may go on, and those that failed here. */
+/** Splits agents into those that may go on and those that failed. */
 export function splitByFailure(agents: readonly PresentAgent[]): {
   here: readonly PresentAgent[];
   failed: readonly PresentAgent[];
@@ -65,7 +65,7 @@ export function splitByFailure(agents: readonly PresentAgent[]): {
   return { here: agents.filter((agent) => !hasFailed(agent)), failed: agents.filter(hasFailed) };
 }
 
-/** Both in lines of their own: `▶ main`, `✗ main_worker3`. */
+/** The agents in a state, in up to two lines: `▶ main`, `✗ main_worker3`. */
 export function formatAgentLines(agents: readonly PresentAgent[]): readonly string[] {
   const { here, failed } = splitByFailure(agents);
   const lines = [
@@ -75,7 +75,7 @@ export function formatAgentLines(agents: readonly PresentAgent[]): readonly stri
   return lines.flatMap(([sign, text]) => (text === null ? [] : [`${sign} ${text}`]));
 }
 
-/** What is written on an arrow. */
+/** The text on an arrow: its labels, and how often it was taken. */
 export function formatArrowLabel({ labels, times }: Arrow): string {
   const text = labels.join(', ');
   return times === null || times === 0 || text === '' ? text : `${text} ×${times}`;

@@ -26,16 +26,16 @@ const ARROW_DESCRIPTIONS: Readonly<Partial<Record<ArrowKind, string>>> = {
 };
 
 const COMPUTED_DESCRIPTION = 'dotted: one of the states that fit a name known in part';
-const OPEN_DESCRIPTION = 'dashed: may take ways that are not drawn';
+const OPEN_DESCRIPTION = 'dashed: may make transitions that are not drawn';
 
-/** What a run leaves behind in a picture. */
+/** The marks that a run leaves on states. */
 const RUN_MARK_DESCRIPTIONS: Readonly<Record<string, string>> = {
   here: 'an agent is here (▶)',
   failed: 'an agent failed here (✗)',
   untaken: 'no agent was here',
 };
 
-/** What the shapes and arrows of a picture stand for; only those that are in it. */
+/** Renders the legend: what the shapes and arrows of this diagram stand for. */
 export function renderLegend({ shapes, arrows, hasRun }: Diagram): string {
   const hasComputed = arrows.some((arrow) => arrow.computed);
   const hasOpen = shapes.some((shape) => isStateShape(shape) && shape.open);

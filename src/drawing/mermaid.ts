@@ -16,7 +16,7 @@ import {
   splitByFailure,
 } from './labels.ts';
 
-/** A picture as text that Mermaid draws. The same picture always gives the same text. */
+/** Renders a diagram for Mermaid. The same diagram always gives the same text. */
 export function toMermaid({ shapes, arrows, hasRun }: Diagram): string {
   const classes = CLASSES.filter(([name]) => shapes.some((shape) => selectClass(shape, hasRun) === name));
   return [
@@ -88,6 +88,6 @@ function selectClass(shape: DiagramShape, hasRun: boolean): (typeof CLASSES)[num
 
 const formatClassSuffix = (name: string | null): string => (name === null ? '' : `:::${name}`);
 
-/** Mermaid reads `#name;`, HTML and the beginnings of lists in labels, so that none of them may come from a name. */
+/** Escapes everything in a label that Mermaid would read as `#name;`, HTML, or the beginning of a list. */
 const escapeLabel = (text: string): string =>
   text.replace(/[^\p{L}\p{N} .,_()×$▶✗-]|[.-](?![\p{L}\p{N}])/gu, (char) => `#${char.codePointAt(0)};`);

@@ -1,8 +1,8 @@
 import type { Edge, EdgeTarget, Graph } from '../graph/graph.ts';
 
 /**
- * A workflow with its states in the order in which one comes to them, and the transitions in the order of their states: who
- * draws them in that order has the beginning at the top. What nothing leads to comes last.
+ * Sorts the states of a workflow as they are reached from its entry, and the transitions by their states, so that the entry
+ * is drawn at the top. States that nothing leads to come last.
  */
 export function orderByDiscovery(graph: Graph): Graph {
   const edgesOf = new Map<string, Edge[]>();
@@ -14,7 +14,7 @@ export function orderByDiscovery(graph: Graph): Graph {
   const order = new Set<string>();
   for (const root of [...(graph.entry === null ? [] : [graph.entry]), ...graph.nodes.map(({ state }) => state)]) {
     if (order.has(root)) continue;
-    // A set is gone through in the order of its growth.
+    // Iterating over a set also visits what is added meanwhile.
     const reached = new Set([root]);
     for (const state of reached) {
       for (const { to, return: back, next } of edgesOf.get(state) ?? []) {
@@ -23,7 +23,7 @@ export function orderByDiscovery(graph: Graph): Graph {
     }
     for (const state of reached) order.add(state);
   }
-  // A name that no tag may say can be the name of a file all the same: then the file counts.
+  // A name that no tag may contain can still be the name of a file: then the file counts.
   const nodes = new Map(graph.nodes.toReversed().map((node) => [node.state, node]));
   return {
     ...graph,
@@ -32,7 +32,7 @@ export function orderByDiscovery(graph: Graph): Graph {
   };
 }
 
-/** What an ambiguous name may mean comes along with it. */
+/** The states that a target names; an ambiguous name brings all that it could mean. */
 function listTargetNames(target: EdgeTarget | null): readonly string[] {
   if (target === null || target.kind === 'any') return [];
   if (target.kind === 'state') return [target.file];

@@ -8,15 +8,14 @@ import { replaceInvisible } from './escape.ts';
 import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './labels.ts';
 import { formatShapeTitle } from './svg.ts';
 
-/** Everything that the page tells about one state; plain data, which the page shows as text. */
+/** What the page shows about one state: plain data, which web/ shows as text. */
 export interface StateCard {
   readonly key: string;
   readonly name: string;
   readonly kind: StateShape['kind'];
   readonly description: string;
-  /** What a run did here, in a line. */
+  /** What a run did here, in a line; empty if it was never here. */
   readonly done: string;
-  /** Whether a run is drawn that was never here. */
   readonly untaken: boolean;
   /** How many agents are here now, and how many failed here. */
   readonly here: number;
@@ -26,27 +25,27 @@ export interface StateCard {
   readonly policy: readonly string[];
   readonly findings: readonly CardFinding[];
   readonly text: string;
-  /** The line of the file in which the text begins: what is before it is frontmatter. */
+  /** The line of the file in which the text begins, after the frontmatter. */
   readonly firstLine: number;
 }
 
-/** A finding as the page tells it. */
+/** A finding as the page shows it. */
 type CardFinding = Pick<LintFinding, 'level' | 'rule' | 'line' | 'message' | 'hint'>;
 
-/** An arrow as the page tells it. */
+/** An arrow as the page shows it. */
 export interface PageArrow {
   readonly from: string;
   readonly to: string;
   readonly kind: string;
   readonly label: string;
-  /** What it leads to, where that is no state. */
+  /** What it leads to if that is no state, else empty. */
   readonly mark: string;
 }
 
-/** More than anyone reads on such a page. */
+/** More than anyone reads on a page. */
 const MAX_TEXT_LENGTH = 100_000;
 
-/** A card for each state of a picture. */
+/** Builds a card for each state of a diagram. */
 export function buildStateCards(
   diagram: Diagram,
   source: WorkflowSource | null,
@@ -74,7 +73,7 @@ export function buildStateCards(
   });
 }
 
-/** What was found that no card tells, because it concerns the workflow as a whole. */
+/** The findings that are on no card, because they are about the workflow as a whole. */
 export function listWorkflowFindings({ shapes }: Diagram, findings: readonly LintFinding[]): readonly CardFinding[] {
   const states = new Set(shapes.filter(isStateShape).map(({ state }) => state));
   return findings.filter(({ file }) => !states.has(file)).map(toCardFinding);
@@ -84,7 +83,7 @@ const toCardFinding = ({ level, rule, line, message, hint }: LintFinding): CardF
   return { level, rule, line, message: replaceInvisible(message), hint: replaceInvisible(hint) };
 };
 
-/** The arrows of a picture. */
+/** The arrows of a diagram, in the order of their keys in the picture. */
 export function listPageArrows({ shapes, arrows }: Diagram): readonly PageArrow[] {
   const byKey = new Map(shapes.map((shape) => [shape.key, shape]));
   return arrows.map((arrow) => {

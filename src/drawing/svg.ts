@@ -4,7 +4,7 @@ import { toGraphviz } from './graphviz.ts';
 import { FONT_SCALE } from './graphviz-attributes.ts';
 import { explainUnenterable, formatAgentLines, formatArrowLabel, formatVisitSummary, shortenLabel } from './labels.ts';
 
-/** A picture as an SVG document. Graphviz, which lays it out, is large and loaded only here. */
+/** Renders a diagram as an SVG document. Graphviz, which lays it out, is large and loaded only here. */
 export async function toSvg(diagram: Diagram): Promise<string> {
   const { instance } = await import('@viz-js/viz');
   const viz = await instance();
@@ -17,7 +17,7 @@ export async function toSvg(diagram: Diagram): Promise<string> {
     svg
       .slice(svg.indexOf('<svg'))
       .replace(/<!--.*?-->\n?/gs, '')
-      // For whoever cannot see the picture, it begins with its name.
+      // The title of the whole picture, for screen readers.
       .replace(/^<svg[^>]*>\n?/, (head) => `${head.trimEnd()}\n<title>${escapeMarkup(diagram.name)}</title>\n`)
       .replace(/ font-size="([\d.]+)"/g, (_, size: string) => ` font-size="${(Number(size) / FONT_SCALE).toFixed(1)}"`)
       .replace(TITLED_GROUP, (_, head: string, key: string, body: string) => {
@@ -26,16 +26,16 @@ export async function toSvg(diagram: Diagram): Promise<string> {
   );
 }
 
-/** A group with its key, whose first child is a title: Graphviz calls things by their keys, people want to read names. */
+/** A group with its key, whose first child is a title: Graphviz makes that the key, people want to read a name. */
 const TITLED_GROUP = /(<g id="(\w+)" class="[^"]*"[^>]*>\s*)<title>[^<]*<\/title>((?:(?!<g |<\/g>).)*)/gs;
 
-/** Where the middle of each node is, from lines such as `node s0 1.5 2.25 …`. */
+/** The horizontal centre of each node, from lines such as `node s0 1.5 2.25 …`. */
 function parseNodeCenters(plain: string): ReadonlyMap<string, number> {
   const found = plain.matchAll(/^node (\w+) ([\d.]+) /gm);
   return new Map([...found].map(([, key = '', inches]) => [key, Number(inches) * 72]));
 }
 
-/** Graphviz only guesses how wide a text will be; in the middle, it may be wrong. */
+/** Centres text in its node: Graphviz only guesses how wide a text is, which shows at the edges. */
 function centerText(body: string, center: number | undefined): string {
   if (center === undefined) return body;
   return body.replace(/text-anchor="start" x="[^"]*"/g, `text-anchor="middle" x="${center.toFixed(2)}"`);
@@ -56,10 +56,10 @@ const MARKER_TITLES: Readonly<Record<DiagramMarker['kind'], string>> = {
   end: 'the end of the agent',
   back: 'back to the caller',
   any: 'any state: its name is known only when it is said',
-  unsaid: 'it is not said where to',
+  unsaid: 'a target that is missing',
 };
 
-/** What a shape is called. */
+/** The name of a shape, in words for a marker. */
 export const formatShapeTitle = (shape: DiagramShape | undefined): string =>
   shape === undefined ? '' : isStateShape(shape) ? shape.state : MARKER_TITLES[shape.kind];
 

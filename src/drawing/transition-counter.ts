@@ -2,7 +2,7 @@ import type { AgentStarted, Event, Transitioned } from '../core/event.ts';
 import { RunTally, type StateTally } from '../events/run-tally.ts';
 import type { ArrowKind } from './diagram.ts';
 
-/** A way that agents took, and how often. `to` is null where it led to an end, or back to whoever called. */
+/** How often agents took a transition. `to` is null if it ended the agent, or returned to the caller. */
 export interface TransitionCount {
   readonly from: string | null;
   readonly kind: ArrowKind;
@@ -10,15 +10,16 @@ export interface TransitionCount {
   readonly times: number;
 }
 
-/** Which ways the agents of a run took, and what they did in each state; told by its events. */
+/** Counts the transitions of a run, and what was done in each state, from its events. */
 export class TransitionCounter {
   private readonly tally = new RunTally();
   private readonly counts = new Map<string, TransitionCount>();
-  /** For each agent the states that wait for it to return, the latest last, and the state that it left last. */
+  /** For each agent the states that it returns to, the innermost last, and the state that it left last. */
   private readonly callers = new Map<string, string[]>();
   private readonly lastStates = new Map<string, string>();
 
-  tell(event: Event): void {
+  /** Adds an event. */
+  add(event: Event): void {
     this.tally.count(event);
     if (event.kind === 'agent_started') this.countStart(event);
     if (event.kind === 'transition') this.countTransition(event);
@@ -59,7 +60,7 @@ export class TransitionCounter {
         if (to !== null) this.count(callers.pop() ?? null, 'return', to);
         break;
     }
-    // A reset may have let go of some, or of all.
+    // A reset may have dropped some of the callers, or all.
     callers.length = Math.min(callers.length, depth);
   }
 

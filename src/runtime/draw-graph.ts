@@ -45,13 +45,13 @@ export async function drawWorkflow(path: string, format: GraphFormat, request: L
 /** Draws a workflow with the ways that scenarios took over it, and those they left out. */
 export async function drawCoverage(
   path: string,
-  journey: OverlayCounts,
+  counts: OverlayCounts,
   headline: string,
   format: GraphFormat,
   cwd = process.cwd(),
 ): Promise<string> {
   const source = await readSource(path, readAnalysisSettings(cwd, {}));
-  return draw(composeDiagram(buildDrawableGraph(source), { counts: journey, agents: [] }), format, {
+  return draw(composeDiagram(buildDrawableGraph(source), { counts, agents: [] }), format, {
     source,
     headline: headline,
   });
@@ -61,11 +61,11 @@ export async function drawCoverage(
 export async function drawRun(runRef: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
   const layout = layoutOf(findRaymondFolder(cwd));
   const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
-  const journey = new TransitionCounter();
-  for (const event of await readRunEvents(run.id, cwd)) journey.tell(event);
+  const counter = new TransitionCounter();
+  for (const event of await readRunEvents(run.id, cwd)) counter.add(event);
   const loaded = await readRunWorkflow(run);
   const graph = loaded.source === null ? emptyGraph(run) : buildDrawableGraph(loaded.source);
-  const picture = composeDiagram(graph, { counts: journey, agents: run.agents });
+  const picture = composeDiagram(graph, { counts: counter, agents: run.agents });
   const text = await draw({ ...picture, name: run.id }, format, {
     source: loaded.source,
     headline: formatHeadline(run, observedStatus),

@@ -43,11 +43,11 @@ export class CoverageCollector {
     this.runCount += 1;
     // Agents of different tests have the same ids; the counter must not take them for one.
     for (const event of events) {
-      if (!('agent' in event)) counter.tell(event);
-      else if (event.kind !== 'agent_started') counter.tell({ ...event, agent: this.uniqueAgentId(event.agent) });
+      if (!('agent' in event)) counter.add(event);
+      else if (event.kind !== 'agent_started') counter.add({ ...event, agent: this.uniqueAgentId(event.agent) });
       else {
         const parent = event.parent === null ? null : this.uniqueAgentId(event.parent);
-        counter.tell({ ...event, agent: this.uniqueAgentId(event.agent), parent });
+        counter.add({ ...event, agent: this.uniqueAgentId(event.agent), parent });
       }
     }
     takenTags.push(...collectTakenTags(events));

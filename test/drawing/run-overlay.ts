@@ -12,9 +12,9 @@ export const pictureOf = (files: Files, travels?: RunOverlay): Diagram =>
 
 /** A run as far as it is drawn. */
 export function travelsOf({ run, events }: { readonly run: Run; readonly events: readonly Event[] }): RunOverlay {
-  const journey = new TransitionCounter();
-  for (const event of events) journey.tell(event);
-  return { counts: journey, agents: run.agents };
+  const counter = new TransitionCounter();
+  for (const event of events) counter.add(event);
+  return { counts: counter, agents: run.agents };
 }
 
 /** The arrows of a picture in short: `START.md –goto→ B.md`, with what is written on them if that is more. */

@@ -36,7 +36,7 @@ test('the legend explains an arrow to one of several states that a name may mean
 test.each([
   'name that could mean several states',
   'any state: its name is known only when it is said',
-  'dashed: may take ways that are not drawn',
+  'dashed: may make transitions that are not drawn',
   'only named in the prompt, or shown in code',
 ])('the legend explains: %s', (words) => {
   expect(renderLegend(pictureOf(FILES))).toContain(`<span>${words}</span>`);

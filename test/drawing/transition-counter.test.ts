@@ -6,9 +6,9 @@ import { Stage, start } from '../core/play.ts';
 import { BOOK, deed, playOn, Till } from '../core/random-play.ts';
 
 const journeyOf = (events: readonly Event[]): TransitionCounter => {
-  const journey = new TransitionCounter();
-  for (const event of events) journey.tell(event);
-  return journey;
+  const counter = new TransitionCounter();
+  for (const event of events) counter.add(event);
+  return counter;
 };
 
 const waysOf = (events: readonly Event[]): readonly string[] =>
