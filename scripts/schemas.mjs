@@ -1,7 +1,7 @@
 // Writes schemas/ anew from the tables that the loaders use. They are published, so they are kept under version control.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configSchema } from '../build/config/schema.js';
+import { configSchema } from '../build/config/template.js';
 import { scenarioSchema } from '../build/scenario/json-schema.js';
 import { frontmatterSchema } from '../build/workflow/frontmatter-keys.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { newAgent } from '../src/core/agent.ts';
 import { type FailureKind, REACTIONS } from '../src/core/failure.ts';
 import { EMPTY_LEDGER } from '../src/core/ledger.ts';
-import { DEFAULT_OPTIONS } from '../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../src/core/options.ts';
 import { step } from '../src/core/step.ts';
 import { applyChange, changeOf } from '../src/store/change.ts';
 import { parseSavedRun, serializeSavedRun, validateRun } from '../src/store/state-file.ts';

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configSchema } from '../src/config/schema.ts';
-import { SETTINGS } from '../src/config/settings.ts';
+import { CONFIG_OPTIONS } from '../src/config/config.ts';
+import { configSchema } from '../src/config/template.ts';
 import { TAG_NAMES } from '../src/core/transitions/index.ts';
 import { EFFORTS } from '../src/lint/preferences.ts';
 import { scenarioSchema } from '../src/scenario/json-schema.ts';
@@ -74,7 +74,7 @@ describe('a schema knows every key, and what it is for', () => {
   test('of the config file', () => {
     const schema = published('config');
     const { raymond } = listed(schema, 'properties');
-    expect(keysOf(raymond)).toStrictEqual(Object.keys(SETTINGS));
+    expect(keysOf(raymond)).toStrictEqual(CONFIG_OPTIONS.map(({ key }) => key));
     expectPurposes(schema, raymond);
   });
 

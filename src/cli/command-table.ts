@@ -1,3 +1,4 @@
+import { flagOf, OPTION_TABLE, OPTIONS, type Option } from '../core/options.ts';
 import { EXIT } from '../errors.ts';
 import type { CommandSpec, FlagSpec } from './command.ts';
 import { RUN_EXITS } from './help.ts';
@@ -10,24 +11,26 @@ const OUTPUT_FLAGS: readonly FlagSpec[] = [
   ['--log-file <file>', 'also append every event to this file, as lines of JSON'],
 ];
 
-const RUN_OPTION_FLAGS: readonly FlagSpec[] = [
-  ['--var <name=value>', 'a variable for every prompt and script; may be repeated', 'repeatable'],
-  ['--budget <usd>', 'stop when so much is spent (default 10, 0 for no limit)'],
-  ['--max-iterations <n>', 'stop after so many executions of states (0 for no limit)'],
-  ['--model <name>', 'the model where neither tag nor state asks for one'],
-  ['--effort <level>', 'likewise the effort'],
-  ['--timeout <seconds>', 'end a turn that is silent for so long (Claude turns: 900, scripts: never; 0 for never)'],
-  ['--parallel <n>', 'Claude turns at once (default 8, 0 for no limit)'],
-  ['--retries <n>', 'how often a turn is tried again that failed for passing reasons (default 3)'],
-  ['--permission-mode <mode>', 'what Claude Code may do without asking (default acceptEdits)'],
-  ['--dangerously-skip-permissions', 'let Claude Code do anything without asking'],
-  ['--wait', 'sleep through usage limits until they are over (the default)'],
-  ['--no-wait', 'pause at a usage limit instead'],
-  ['--no-debug', 'do not keep the files of finished turns'],
-  ['--debug', 'keep them after all'],
-  ['--agent <who>', 'who answers prompts: claude, or replay:FILE for canned answers'],
-  ['--claude <path>', 'the claude to use (default: the one on the PATH)'],
-];
+/** The flags of an option of a run: none, one, or one for each value of a switch. */
+function flagsOf(option: Omit<Option, 'name'>): readonly FlagSpec[] {
+  const { type, argument, help, negation, default: usual } = option;
+  if (argument === undefined) return [];
+  const flag = flagOf(option);
+  if (type.kind !== 'boolean') {
+    const repeatable = type.kind === 'variables' ? 'repeatable' : undefined;
+    return [[`${flag} ${argument}`, `${help}${describeDefault(option)}`, repeatable]];
+  }
+  const positive: FlagSpec = [flag, usual === true ? `${help} (default)` : help];
+  return negation === undefined ? [positive] : [positive, [flag.replace('--', '--no-'), negation]];
+}
+
+function describeDefault({ type, default: usual, whenOmitted }: Omit<Option, 'name'>): string {
+  if (whenOmitted !== undefined) return ` (default: ${whenOmitted})`;
+  const written = type.format(usual);
+  return written === null ? '' : ` (default ${written})`;
+}
+
+const RUN_OPTION_FLAGS: readonly FlagSpec[] = OPTIONS.flatMap(flagsOf);
 
 const RUN_FLAGS: readonly FlagSpec[] = [
   ['--input <text>', 'the value of {{result}} in the first state'],
@@ -114,7 +117,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     summary: 'check that everything is there that a run needs, and say what to do where it is not',
     flags: [
       ['--ask', 'send Claude one short prompt, for less than a cent, to see that it answers'],
-      ['--claude <path>', 'the claude to use (default: the one on the PATH)'],
+      ...flagsOf(OPTION_TABLE.claude),
       JSON_FLAG,
     ],
     examples: ['raymond doctor', 'raymond doctor --ask'],

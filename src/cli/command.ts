@@ -7,7 +7,7 @@ export type ParsedOptions = Readonly<Record<string, string | boolean | readonly 
 export type CommandHandler = (args: readonly string[], options: ParsedOptions, terminal: Terminal) => Promise<number>;
 
 /** An option as it is written in the help, what it is for, and whether all that is given of it counts. */
-export type FlagSpec = readonly [form: string, purpose: string, repeatable?: 'repeatable'];
+export type FlagSpec = readonly [form: string, purpose: string, repeatable?: 'repeatable' | undefined];
 
 /** An exit code, and what it says. */
 export type ExitCodeMeaning = readonly [code: number, meaning: string];

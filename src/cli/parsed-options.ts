@@ -18,10 +18,13 @@ export function getRepeatedOption(options: ParsedOptions, name: string): readonl
 export function getNumberOption(options: ParsedOptions, name: string): number | undefined {
   const text = getTextOption(options, name);
   if (text === undefined) return undefined;
-  const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
+  const value = parseNumber(text);
   if (Number.isNaN(value)) throw usageError(`--${formatFlagName(name)} must be a number from 0, not \`${text}\``);
   return value;
 }
+
+/** A number from 0 in plain digits; NaN for anything else. */
+export const parseNumber = (text: string): number => (/^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN);
 
 /** A whole number from 0 that was given for an option. */
 export function getCountOption(options: ParsedOptions, name: string): number | undefined {

@@ -1,93 +1,108 @@
 import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { didYouMean } from '../core/nearest.ts';
-import type { Options } from '../core/run.ts';
+import { describeMismatch, type WrittenValue } from '../core/option-types.ts';
+import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { type ConfigValue, SETTINGS } from './settings.ts';
 import { type FindKeyLine, formatTomlValue, locateConfigKeys } from './toml.ts';
 
-/** A config file that is right. */
+/** The options that may stand under [raymond]. */
+export const CONFIG_OPTIONS: readonly Option[] = OPTIONS.filter(({ config }) => config !== false);
+
+/** A config file without mistakes. */
 export interface Config {
+  /** The options that it sets. */
   readonly options: Partial<Options>;
-  /** What is written in it, by its table and its key. */
-  readonly raymond: ReadonlyMap<string, ConfigValue>;
-  readonly vars: ReadonlyMap<string, string>;
   readonly lineOf: FindKeyLine;
 }
 
-/** What `.raymond/config.toml` says about the options of a run; nothing, if there is no such file. */
+/** Reads the options that a config file sets: none if there is no such file. */
 export const readConfigOptions = (file: string): Partial<Options> => openConfig(file)?.options ?? {};
 
-/** The config file, or null if there is none. */
+/** Opens a config file; null if there is none. */
 export function openConfig(file: string): Config | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    // A file where the folder should be is told by who wants to write there.
+    // ENOTDIR: a file stands where `.raymond` should be. Whoever wants to write there reports it.
     if (['ENOENT', 'ENOTDIR'].includes(errorCodeOf(cause))) return null;
     throw configError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
   }
   return parseConfig(text, file);
 }
 
-/** Makes sense of the text of a config file. Everything wrong with it is told at once, with its line. */
+type Report = (path: readonly string[], message: string) => void;
+type Table = Readonly<Record<string, unknown>>;
+
+/** Parses a config file. All mistakes in it are reported at once, each with its line. */
 export function parseConfig(text: string, file: string): Config {
   const document = parseToml(text, file);
   const lineOf = locateConfigKeys(text);
   const problems: { readonly line: number; readonly message: string }[] = [];
-  const report = (path: readonly string[], message: string): void => {
+  const report: Report = (path, message) => {
     problems.push({ line: lineOf(...path), message });
   };
-  for (const key of Object.keys(document)) {
-    if (!TABLES.includes(key)) report([key], describeUnknownKey(key));
-  }
-  const tableOf = (name: string): [string, unknown][] => {
-    const table = document[name] ?? {};
-    if (isTable(table)) return Object.entries(table);
-    report([name], `\`${name}\` must be a table, [${name}], not ${formatTomlValue(table)}`);
-    return [];
+  for (const key of Object.keys(document)) if (!TABLES.includes(key)) report([key], describeUnknownKey(key));
+  const variables = parseVariables(tableOf(document, 'vars', report), report);
+  const options = {
+    ...parseOptions(tableOf(document, 'raymond', report), report),
+    ...(Object.keys(variables).length > 0 && { variables }),
   };
-  let options: Partial<Options> = {};
-  const raymond = new Map<string, ConfigValue>();
-  for (const [key, value] of tableOf('raymond')) {
-    const setting = Object.hasOwn(SETTINGS, key) ? SETTINGS[key] : undefined;
-    const path = ['raymond', key];
-    if (setting === undefined) report(path, `there is no option \`${key}\`${didYouMean(key, Object.keys(SETTINGS))}`);
-    else if (!setting.accepts(value))
-      report(path, `\`${key}\` must be ${setting.expected}, not ${formatTomlValue(value)}`);
-    else {
-      options = { ...options, ...setting.toOptions(value) };
-      raymond.set(key, value as ConfigValue);
-    }
-  }
-  const vars = new Map<string, string>();
-  for (const [name, value] of tableOf('vars')) {
-    const problem = variableNameProblem(name, 'unix');
-    const path = ['vars', name];
-    if (problem !== undefined) report(path, problem);
-    else if (typeof value !== 'string')
-      report(path, `the variable \`${name}\` must be a text, not ${formatTomlValue(value)}`);
-    else vars.set(name, value);
-  }
-  if (problems.length > 0) {
-    problems.sort((a, b) => a.line - b.line);
-    throw configError(problems.map(({ line, message }) => `${file}:${line}: ${message}`).join('\n'));
-  }
-  if (vars.size > 0) options = { ...options, variables: Object.fromEntries(vars) };
-  return { options, raymond, vars, lineOf };
+  if (problems.length === 0) return { options, lineOf };
+  problems.sort((a, b) => a.line - b.line);
+  throw configError(problems.map(({ line, message }) => `${file}:${line}: ${message}`).join('\n'));
 }
 
 const TABLES = ['raymond', 'vars'];
 
 function describeUnknownKey(key: string): string {
-  if (Object.hasOwn(SETTINGS, key)) return `\`${key}\` is an option: put [raymond] above it`;
+  if (CONFIG_OPTIONS.some((option) => option.key === key)) return `\`${key}\` is an option: put [raymond] above it`;
   const suggestion = didYouMean(key, TABLES);
   return `\`${key}\` means nothing here${suggestion}; options belong under [raymond], variables under [vars]`;
 }
 
-function parseToml(text: string, file: string): Record<string, unknown> {
+function tableOf(document: Table, name: string, report: Report): Table {
+  const table = document[name] ?? {};
+  if (isTable(table)) return table;
+  report([name], `\`${name}\` must be a table, [${name}], not ${formatTomlValue(table)}`);
+  return {};
+}
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+function parseOptions(table: Table, report: Report): Partial<Options> {
+  let options: Partial<Options> = {};
+  for (const [key, written] of Object.entries(table)) {
+    const option = CONFIG_OPTIONS.find((each) => each.key === key);
+    const kept = option?.type.parse(written);
+    const path = ['raymond', key];
+    if (option === undefined) report(path, `there is no option \`${key}\`${didYouMean(key, OPTION_KEYS)}`);
+    else if (kept === undefined)
+      report(path, `\`${key}\` must be ${describeMismatch(option.type, written)}, not ${formatTomlValue(written)}`);
+    else options = { ...options, [option.name]: kept };
+  }
+  return options;
+}
+
+const OPTION_KEYS = CONFIG_OPTIONS.map(({ key }) => key);
+
+function parseVariables(table: Table, report: Report): Readonly<Record<string, string>> {
+  const variables = new Map<string, string>();
+  for (const [name, value] of Object.entries(table)) {
+    const problem = variableNameProblem(name, 'unix');
+    const path = ['vars', name];
+    if (problem !== undefined) report(path, problem);
+    else if (typeof value !== 'string')
+      report(path, `the variable \`${name}\` must be a text, not ${formatTomlValue(value)}`);
+    else variables.set(name, value);
+  }
+  return Object.fromEntries(variables);
+}
+
+function parseToml(text: string, file: string): Table {
   try {
     return parse(text);
   } catch (cause) {
@@ -98,36 +113,36 @@ function parseToml(text: string, file: string): Record<string, unknown> {
   }
 }
 
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
-
 const configError = (message: string, cause?: unknown): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint: 'Correct the config file and try again.', cause });
 
-/** One option or variable as it is in force, and where it comes from. */
+/** One option or variable that is in force, and where it comes from. */
 export interface EffectiveSetting {
   readonly name: string;
-  /** Null where the default cannot be written down; `note` then says what it means. */
-  readonly value: ConfigValue | null;
+  /** Null if the default cannot be written down; `note` then says what it means. */
+  readonly value: WrittenValue | null;
   readonly note: string | null;
   readonly source: 'default' | 'config';
   /** The line of the config file that sets it; null for a default. */
   readonly line: number | null;
 }
 
-/** What is in force for a run that is started now without any option on its command line. */
+/** Lists what is in force for a run that is started now without any option on its command line. */
 export function listEffectiveSettings(config: Config | null): {
   readonly options: readonly EffectiveSetting[];
   readonly vars: readonly EffectiveSetting[];
 } {
-  const options = Object.entries(SETTINGS).map(([name, { sample, whenOmitted }]): EffectiveSetting => {
-    const value = config?.raymond.get(name);
-    if (config && value !== undefined)
-      return { name, value, note: null, source: 'config', line: config.lineOf('raymond', name) };
-    return { name, value: whenOmitted === null ? sample : null, note: whenOmitted, source: 'default', line: null };
-  });
-  const vars = [...(config?.vars ?? [])].map(([name, value]): EffectiveSetting => {
-    return { name, value, note: null, source: 'config', line: config?.lineOf('vars', name) ?? null };
-  });
-  return { options, vars };
+  const { options = {}, lineOf = () => null } = config ?? {};
+  const fromConfig = { note: null, source: 'config' } as const;
+  return {
+    options: CONFIG_OPTIONS.map(({ name, key, type, default: usual, whenOmitted }): EffectiveSetting => {
+      const kept = options[name];
+      if (kept === undefined)
+        return { name: key, value: type.format(usual), note: whenOmitted ?? null, source: 'default', line: null };
+      return { name: key, value: type.format(kept), ...fromConfig, line: lineOf('raymond', key) };
+    }),
+    vars: Object.entries(options.variables ?? {}).map(([name, value]): EffectiveSetting => {
+      return { name, value, ...fromConfig, line: lineOf('vars', name) };
+    }),
+  };
 }

@@ -1,27 +1,26 @@
-import { SETTINGS, type Setting } from './settings.ts';
+import type { Option } from '../core/options.ts';
+import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
+import { CONFIG_OPTIONS } from './config.ts';
 import { formatTomlValue } from './toml.ts';
 
-/** A config file with every option explained and none set: an option is a `#` without a blank behind it. */
+/** The schema lies beside the config file, so that the reference to it holds wherever Raymond is installed. */
+export const CONFIG_SCHEMA_FILE = 'config.schema.json';
+
+/** A config file with every option explained and none set: an option is a `#` with no blank after it. */
 export function configTemplate(): string {
-  const options = Object.entries(SETTINGS).map(([name, setting]) => formatSetting(name, setting));
+  const options = CONFIG_OPTIONS.map((option) => {
+    const lines = [`# ${describeOption(option)}`, ...(option.whenOmitted ? [`# ${describeDefault(option)}`] : [])];
+    return `${lines.join('\n')}\n#${option.key} = ${formatTomlValue(sampleOf(option))}\n`;
+  });
   return `${HEADER}\n[raymond]\n\n${options.join('\n')}\n${VARS_SECTION}`;
 }
 
-function formatSetting(name: string, { purpose, sample, whenOmitted }: Setting): string {
-  const without = whenOmitted === null ? '' : `# Without it: ${whenOmitted}.\n`;
-  return `# ${purpose}\n${without}#${name} = ${formatTomlValue(sample)}\n`;
-}
-
-/** The schema stands beside the file, so that the reference holds wherever Raymond is installed. */
-export const CONFIG_SCHEMA_FILE = 'config.schema.json';
-
 const HEADER = `#:schema ./${CONFIG_SCHEMA_FILE}
-# The options of Raymond for whoever works in this folder or below it.
+# Options for every run that is started in this folder or below it.
 #
-# Take the # away from an option to set it. What stands there is its default; where it is only an example, "Without it"
-# says what is usual.
-# What is given on the command line goes before this file. \`raymond config\` shows what is in force.
-# A run remembers its options: what you change here counts for runs that are started later.
+# To set an option, remove the # before it. The value shown is its default, or an example if "Default:" says otherwise.
+# The command line has precedence over this file. \`raymond config\` shows what is in force.
+# A run remembers its options: changes here count for runs that are started later.
 `;
 
 const VARS_SECTION = `[vars]
@@ -29,3 +28,48 @@ const VARS_SECTION = `[vars]
 # Variables for every prompt and script, always texts: {{issue}} in prompts, $issue in scripts.
 #issue = "195"
 `;
+
+/** The config file as JSON Schema, for editors: exactly what \`parseConfig\` takes. */
+export function configSchema(): object {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Raymond: config.toml',
+    type: 'object',
+    properties: {
+      raymond: {
+        description: 'Options for every run that is started in this folder or below it.',
+        type: 'object',
+        properties: Object.fromEntries(CONFIG_OPTIONS.map((option) => [option.key, optionSchema(option)])),
+        additionalProperties: false,
+      },
+      vars: {
+        description: 'Variables for every prompt and script: {{name}} in prompts, $name in scripts.',
+        type: 'object',
+        propertyNames: VARIABLE_NAME_SCHEMA,
+        additionalProperties: { type: 'string' },
+      },
+    },
+    additionalProperties: false,
+  };
+}
+
+function optionSchema(option: Option): object {
+  const { type, whenOmitted } = option;
+  return whenOmitted === undefined
+    ? { description: describeOption(option), ...type.jsonSchema, default: sampleOf(option) }
+    : {
+        description: `${describeOption(option)} ${describeDefault(option)}`,
+        ...type.jsonSchema,
+        examples: [sampleOf(option)],
+      };
+}
+
+const sampleOf = ({ type, default: usual, example }: Option) => example ?? type.format(usual);
+
+const describeDefault = ({ whenOmitted = '' }: Option): string => `Default: ${whenOmitted}.`;
+
+/** The help of an option as a sentence. */
+function describeOption({ help, negation }: Option): string {
+  const sentence = negation === undefined ? help : `${help}; false: ${negation}`;
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}

@@ -1,7 +1,8 @@
 import type { SessionUse, TurnPrompt } from './agent.ts';
 import type { FailureKind } from './failure.ts';
+import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
-import type { Options, Run, RunStatus, StopReason } from './run.ts';
+import type { Run, RunStatus, StopReason } from './run.ts';
 import type { TagName } from './transitions/index.ts';
 
 interface BaseEvent {

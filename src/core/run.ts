@@ -1,56 +1,12 @@
 import { type Agent, newAgent } from './agent.ts';
 import { indexOfAgent, replaceAgent } from './agent-index.ts';
 import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
-import type { Position, Preference } from './position.ts';
+import { mergeOptions, type Options } from './options.ts';
+import type { Position } from './position.ts';
 import type { Platform } from './state-names.ts';
 
+/** The version of the state file. */
 export const RUN_VERSION = 1;
-
-/** Options that a run remembers and a resume may change. `null` means: no such limit. */
-export interface Options extends Preference {
-  readonly budgetMicros: number | null;
-  readonly maxIterations: number | null;
-  /** Claude turns under way at once. */
-  readonly parallel: number | null;
-  /** How often a state is reminded of its tags, and how often a failed turn is tried again. */
-  readonly reminders: number;
-  readonly retries: number;
-  /** Whether to sleep through usage limits; otherwise they pause the run. */
-  readonly wait: boolean;
-  readonly resetStack: 'keep' | 'clear';
-  /** How long a turn may be silent, where its state does not say; null means: what is usual for its kind. */
-  readonly timeoutMs: number | null;
-  /** What Claude Code may do without asking; `skipPermissions` lets it do anything. */
-  readonly permissionMode: string;
-  readonly skipPermissions: boolean;
-  /** Whether the files of finished turns are kept. */
-  readonly debug: boolean;
-  /** Who answers prompts: `claude`, or `replay:FILE`, canned answers from a file. */
-  readonly agent: string;
-  /** The `claude` to use; null means: the one on the PATH. */
-  readonly claude: string | null;
-  /** Variables for every prompt and script of the run. */
-  readonly variables: Readonly<Record<string, string>>;
-}
-
-export const DEFAULT_OPTIONS: Options = {
-  model: null,
-  effort: null,
-  budgetMicros: 10_000_000,
-  maxIterations: null,
-  parallel: 8,
-  reminders: 3,
-  retries: 3,
-  wait: true,
-  resetStack: 'keep',
-  timeoutMs: null,
-  permissionMode: 'acceptEdits',
-  skipPermissions: false,
-  debug: true,
-  agent: 'claude',
-  claude: null,
-  variables: {},
-};
 
 /** Why no new turn may start. */
 export type StopReason =
@@ -93,17 +49,6 @@ export interface Run {
   readonly stop: StopReason | null;
   /** All agents there ever were, in the order of their birth. */
   readonly agents: readonly Agent[];
-}
-
-/** Options with some of them changed; variables are changed one by one. A limit of nothing is no limit. */
-export function mergeOptions(options: Options, changes: Partial<Options>): Options {
-  const changed = { ...options, ...changes, variables: { ...options.variables, ...changes.variables } };
-  return {
-    ...changed,
-    budgetMicros: changed.budgetMicros || null,
-    maxIterations: changed.maxIterations || null,
-    parallel: changed.parallel || null,
-  };
 }
 
 /** A run before its first step, its only agent about to enter the workflow. */

@@ -1,7 +1,7 @@
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
+import type { Options } from './options.ts';
 import type { Rules } from './policy.ts';
-import type { Options } from './run.ts';
 import type { Scope } from './state-names.ts';
 
 interface AgentSignal {

@@ -1,6 +1,6 @@
 import type { Event, Transitioned } from '../core/event.ts';
 import { microsToUsd } from '../core/ledger.ts';
-import type { Options } from '../core/run.ts';
+import { OPTIONS, type Options } from '../core/options.ts';
 import { applyFormatter, type EventFormatters, formatIso } from './format.ts';
 
 /** The version of the lines of `--events` and `--log-file`; it grows when a field is removed or changes its meaning. */
@@ -95,14 +95,8 @@ const FIELDS: EventFormatters<object> = {
 
 /** The options of a run by their names and in their units of the config file; null for no limit, or nothing chosen. */
 function createOptionsDocument(options: Options): object {
-  const { budgetMicros, timeoutMs, skipPermissions, variables, ...others } = options;
-  return {
-    budget: budgetMicros === null ? null : microsToUsd(budgetMicros),
-    timeout: timeoutMs === null ? null : timeoutMs / 1000,
-    dangerously_skip_permissions: skipPermissions,
-    ...Object.fromEntries(Object.entries(others).map(([name, value]) => [toSnakeCase(name), value])),
-    vars: variables,
-  };
+  const values = OPTIONS.filter(({ type }) => type.kind !== 'variables').map(({ name, key, type }) => {
+    return [key, options[name] === null ? null : type.format(options[name])];
+  });
+  return { ...Object.fromEntries(values), vars: options.variables };
 }
-
-const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

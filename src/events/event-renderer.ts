@@ -1,6 +1,6 @@
 import type { SessionUse } from '../core/agent.ts';
 import type { AgentStarted, Event, TurnEnded, TurnStarted } from '../core/event.ts';
-import { DEFAULT_OPTIONS, type Options } from '../core/run.ts';
+import { DEFAULT_OPTIONS, type Options } from '../core/options.ts';
 import { formatDollars, formatElapsed, formatEvent, formatLocalTime } from './format.ts';
 import { formatChangedFlags } from './option-flags.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';

@@ -1,36 +1,25 @@
-import { microsToUsd } from '../core/ledger.ts';
-import type { Options } from '../core/run.ts';
+import { flagOf, OPTIONS, type Option, type Options } from '../core/options.ts';
 import { sanitizeLine } from './sanitize.ts';
 
-type FlagFormatters = { readonly [Key in Exclude<keyof Options, 'variables'>]: (value: Options[Key]) => string | null };
-
-const FLAG_FORMATTERS: FlagFormatters = {
-  model: (name) => name && `--model ${quoteValue(name)}`,
-  effort: (level) => level && `--effort ${quoteValue(level)}`,
-  budgetMicros: (micros) => `--budget ${micros === null ? 0 : microsToUsd(micros)}`,
-  maxIterations: (max) => `--max-iterations ${max ?? 0}`,
-  parallel: (max) => `--parallel ${max ?? 0}`,
-  retries: (max) => `--retries ${max}`,
-  reminders: (max) => `reminders = ${max}`,
-  resetStack: (mode) => `reset_stack = ${mode}`,
-  timeoutMs: (ms) => `--timeout ${(ms ?? 0) / 1000}`,
-  permissionMode: (mode) => `--permission-mode ${quoteValue(mode)}`,
-  skipPermissions: (skip) => (skip ? '--dangerously-skip-permissions' : 'no longer --dangerously-skip-permissions'),
-  wait: (wait) => (wait ? 'no longer --no-wait' : '--no-wait'),
-  debug: (debug) => (debug ? '--debug' : '--no-debug'),
-  agent: (agent) => `--agent ${quoteValue(agent)}`,
-  claude: (path) => path && `--claude ${quoteValue(path)}`,
-};
-
-/** The options that differ, as written on the command line, or in the config file if there is no flag for them. */
+/** The options that differ, as they are written on the command line, or in config.toml if they have no flag. */
 export function formatChangedFlags(before: Options, after: Options): readonly string[] {
-  const flags = (Object.keys(FLAG_FORMATTERS) as (keyof FlagFormatters)[])
-    .filter((key) => before[key] !== after[key])
-    .flatMap((key) => (FLAG_FORMATTERS[key] as (value: unknown) => string | null)(after[key]) || []);
+  const flags = OPTIONS.filter(({ name, type }) => type.kind !== 'variables' && before[name] !== after[name]);
   const variables = Object.entries(after.variables)
     .filter(([name, value]) => before.variables[name] !== value)
     .map(([name, value]) => `--var ${quoteValue(`${name}=${value}`)}`);
-  return [...flags, ...variables];
+  return [...flags.flatMap((option) => formatFlag(option, after) ?? []), ...variables];
+}
+
+/** An option and its value; null if nothing is chosen any more, for which there is no flag. */
+function formatFlag(option: Option, options: Options): string | null {
+  const { name, key, type, argument, negation } = option;
+  const value = type.format(options[name]);
+  const flag = flagOf(option);
+  if (value === null) return null;
+  if (argument === undefined) return `${key} = ${value}`;
+  if (value === true) return flag;
+  if (value === false) return negation === undefined ? `no longer ${flag}` : flag.replace('--', '--no-');
+  return `${flag} ${quoteValue(String(value))}`;
 }
 
 const MAX_VALUE_CHARS = 80;

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import type { Options } from '../core/run.ts';
+import type { Options } from '../core/options.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { openScenario } from '../scenario/read-scenario.ts';
 import type { Backend } from '../turns/backend.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readConfigOptions } from '../config/config.ts';
-import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/run.ts';
+import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/options.ts';
 import { RaymondError } from '../errors.ts';
 import { createClaudeFinder } from './backend-factory.ts';
 import {

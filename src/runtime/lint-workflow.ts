@@ -1,6 +1,6 @@
 import { join, relative, resolve } from 'node:path';
 import { readConfigOptions } from '../config/config.ts';
-import { DEFAULT_OPTIONS } from '../core/run.ts';
+import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { Platform } from '../core/state-names.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { microsToUsd } from '../core/ledger.ts';
 import { isLive } from '../core/observed-status.ts';
-import { DEFAULT_OPTIONS, type Options, type Run } from '../core/run.ts';
+import { DEFAULT_OPTIONS, OPTIONS, type Options } from '../core/options.ts';
+import type { Run } from '../core/run.ts';
 import { isPrompt } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
@@ -157,20 +157,13 @@ function recordVariables({ variables }: Options, scrub: Scrub): { readonly vars?
   return vars.length === 0 ? {} : { vars: Object.fromEntries(vars) };
 }
 
-/** Those options that make a difference to a scenario and are not as usual. */
+/** The options that make a difference to a scenario and are not at their defaults. */
 function recordOptions(options: Options): { readonly options?: object } {
-  const { budgetMicros, maxIterations, parallel, reminders, retries, wait, resetStack } = options;
-  const defaults = DEFAULT_OPTIONS;
-  const changed = {
-    ...(budgetMicros !== defaults.budgetMicros && { budget: microsToUsd(budgetMicros ?? 0) }),
-    ...(maxIterations !== defaults.maxIterations && { max_iterations: maxIterations ?? 0 }),
-    ...(parallel !== defaults.parallel && { parallel: parallel ?? 0 }),
-    ...(reminders !== defaults.reminders && { reminders }),
-    ...(retries !== defaults.retries && { retries }),
-    ...(wait !== defaults.wait && { wait }),
-    ...(resetStack !== defaults.resetStack && { reset_stack: resetStack }),
-  };
-  return Object.keys(changed).length === 0 ? {} : { options: changed };
+  const changed = OPTIONS.filter(
+    ({ name, scenario }) => scenario === 'recorded' && options[name] !== DEFAULT_OPTIONS[name],
+  );
+  if (changed.length === 0) return {};
+  return { options: Object.fromEntries(changed.map(({ name, key, type }) => [key, type.format(options[name])])) };
 }
 
 function listFolder(folder: string): readonly string[] {

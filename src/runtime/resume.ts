@@ -1,4 +1,5 @@
-import { mergeOptions, type Options, type Run } from '../core/run.ts';
+import { mergeOptions, type Options } from '../core/options.ts';
+import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { canResume } from '../core/signals/resumed.ts';
 import { EXIT, RaymondError } from '../errors.ts';

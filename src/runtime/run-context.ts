@@ -1,4 +1,5 @@
-import type { Options, Run } from '../core/run.ts';
+import type { Options } from '../core/options.ts';
+import type { Run } from '../core/run.ts';
 import type { World } from '../engine/world.ts';
 import type { StoreLayout } from '../store/layout.ts';
 import type { RunStore, StoreOptions } from '../store/store.ts';

@@ -1,6 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { SETTINGS } from '../config/settings.ts';
-import type { Options } from '../core/run.ts';
+import { OPTIONS, type Options } from '../core/options.ts';
 import { isPrompt, type Scope } from '../core/state-names.ts';
 import type { ExpectContent } from './expect-schema.ts';
 import { type CheckedScenarioFile, checkScenarioFile, type ScenarioFile, scenarioFileError } from './file.ts';
@@ -67,8 +66,9 @@ function readFixtures(
   throw scenarioFileError(name, [{ ...document.positionOf([...path, 'files_from']), message }]);
 }
 
-function toRunOptions(settings: NonNullable<ScenarioContent['options']>): Partial<Options> {
-  return Object.assign({}, ...Object.entries(settings).map(([key, value]) => SETTINGS[key]?.toOptions(value)));
+function toRunOptions(written: NonNullable<ScenarioContent['options']>): Partial<Options> {
+  const given = OPTIONS.filter(({ key }) => written[key] !== undefined);
+  return Object.fromEntries(given.map(({ name, key, type }) => [name, type.parse(written[key])]));
 }
 
 type Path = readonly (string | number)[];

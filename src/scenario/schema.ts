@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { NUMBER_LIMIT } from '../core/option-types.ts';
+import { OPTIONS, type Option } from '../core/options.ts';
 import {
   amountSchema,
   answerKeysAt,
@@ -15,22 +17,19 @@ import { EXPECT_SHAPE, expectKeysAt, expectSchema } from './expect-schema.ts';
  * The shape of a whole scenario file. As in answer-schema.ts, a message is what was wanted.
  */
 
-/** More than the config takes either. */
-const UPPER_BOUND = 1e9;
-const boundedAmount = amountSchema.lt(UPPER_BOUND, { error: 'a number from 0' });
-const boundedCount = countSchema.lt(UPPER_BOUND, { error: 'a whole number from 0' });
+const boundedAmount = amountSchema.lt(NUMBER_LIMIT, { error: 'a number from 0' });
+const boundedCount = countSchema.lt(NUMBER_LIMIT, { error: 'a whole number from 0' });
 
-/** The options of a run that make a difference to a scenario. What they mean is for the config to say. */
-const OPTIONS_SHAPE = {
-  budget: boundedAmount.optional(),
-  max_iterations: boundedCount.optional(),
-  parallel: boundedCount.optional(),
-  reminders: boundedCount.optional(),
-  retries: boundedCount.optional(),
-  wait: z.boolean({ error: 'true or false' }).optional(),
-  reset_stack: z.enum(['keep', 'clear'], { error: '`keep` or `clear`' }).optional(),
-  timeout: boundedAmount.optional(),
-};
+/** The options of a run that a scenario may set, as they are written in config.toml. */
+const OPTIONS_SHAPE = Object.fromEntries(
+  OPTIONS.filter(({ scenario }) => scenario !== undefined).map(({ key, type }) => [key, optionSchema(type).optional()]),
+);
+
+function optionSchema({ kind, choices, expected }: Option['type']) {
+  if (kind === 'amount') return boundedAmount;
+  if (kind === 'count') return boundedCount;
+  return kind === 'boolean' ? z.boolean({ error: expected }) : z.enum(choices, { error: expected });
+}
 
 /** As `fingerprintOf` makes them. */
 const fingerprintSchema = z

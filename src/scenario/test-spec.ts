@@ -1,4 +1,5 @@
-import type { Options, RunStatus } from '../core/run.ts';
+import type { Options } from '../core/options.ts';
+import type { RunStatus } from '../core/run.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import type { Fixtures } from './fixtures.ts';
 import type { AnswersByState, Scenario } from './scenario.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FailureKind, REACTIONS } from '../core/failure.ts';
+import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { EXIT, RaymondError } from '../errors.ts';
@@ -94,23 +95,30 @@ const stop = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('interrupted') }),
 ]);
 
-const options = z.strictObject({
-  ...preference,
-  budgetMicros: orNull(micros),
-  maxIterations: orNull(count),
-  parallel: orNull(count),
-  reminders: count,
-  retries: count,
-  wait: z.boolean(),
-  resetStack: z.enum(['keep', 'clear']),
-  timeoutMs: orNull(count),
-  permissionMode: z.string(),
-  skipPermissions: z.boolean(),
-  debug: z.boolean(),
-  agent: z.string(),
-  claude: orNull(z.string()),
-  variables: stringRecord,
-});
+/** A state file that is older than an option has the option's default. */
+const optionSchema = ({ type, default: value }: Option): z.ZodType =>
+  (type.nullable ? orNull(keptSchema(type)) : keptSchema(type)).default(value);
+
+function keptSchema({ kind, choices }: Option['type']): z.ZodType {
+  switch (kind) {
+    case 'amount':
+    case 'count':
+      return count;
+    case 'boolean':
+      return z.boolean();
+    case 'text':
+      return z.string();
+    case 'choice':
+      return z.enum(choices);
+    case 'variables':
+      return stringRecord;
+  }
+}
+
+// Which schema belongs to which option is lost in a list; the table of options has checked it.
+const options = z.strictObject(
+  Object.fromEntries(OPTIONS.map((option) => [option.name, optionSchema(option)])),
+) as unknown as z.ZodType<Options>;
 
 const RUN_SHAPE = {
   version: z.literal(RUN_VERSION),

@@ -1,6 +1,6 @@
 import type { Activity } from '../core/activity.ts';
 import type { TurnRef } from '../core/due.ts';
-import type { Options } from '../core/run.ts';
+import type { Options } from '../core/options.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
 import type { Clock } from './clock.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import type { Options } from '../core/run.ts';
+import { DEFAULT_CLAUDE_TIMEOUT_MS, type Options } from '../core/options.ts';
 import type { State } from '../core/state.ts';
 import { readJsonFile } from './json-file.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -20,8 +20,6 @@ const TURN_META_SCHEMA: z.ZodType<TurnMeta> = z.object({
 
 /** The file in a turn's folder that holds its TurnMeta. */
 export const TURN_META_FILE = 'turn.json';
-
-const DEFAULT_CLAUDE_TIMEOUT_MS = 900_000;
 
 /** The timeout of a turn in this state. */
 export function createTurnMeta(state: State, options: Options): TurnMeta {

@@ -1,4 +1,4 @@
-import { DEFAULT_OPTIONS } from '../core/run.ts';
+import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { Finding, State } from '../core/state.ts';
 import { type Platform, resolveState, type Scope } from '../core/state-names.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';

@@ -62,7 +62,7 @@ describe('raymond config', () => {
       `There is no config file; \`raymond --init-config\` writes ${join(cwd, '.raymond', 'config.toml')}\n`,
     );
     expect(out).toMatch(/^budget +default +10$/m);
-    expect(out).toMatch(/^model +default +\(the one that Claude Code chooses\)$/m);
+    expect(out).toMatch(/^model +default +\(chosen by Claude Code\)$/m);
     expect(out).not.toContain('vars');
   });
 
@@ -83,7 +83,7 @@ describe('raymond config', () => {
       exists: true,
       options: {
         budget: { value: 2.5, source: 'config', line: 2, note: null },
-        model: { value: null, source: 'default', line: null, note: 'the one that Claude Code chooses' },
+        model: { value: null, source: 'default', line: null, note: 'chosen by Claude Code' },
       },
       vars: { issue: { value: '7', source: 'config', line: 4, note: null } },
     });

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { handleDoctor } from '../../src/cli/commands/doctor.ts';
-import { DEFAULT_OPTIONS, newRun } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
+import { newRun } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { interpretAuthStatus } from '../../src/runtime/doctor/claude.ts';
 import { checkNodeVersion } from '../../src/runtime/doctor/machine.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../../src/config/config.ts';
-import { SETTINGS } from '../../src/config/settings.ts';
+import { CONFIG_OPTIONS, parseConfig } from '../../src/config/config.ts';
 import { configTemplate } from '../../src/config/template.ts';
-import { DEFAULT_OPTIONS, type Options } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS, OPTIONS } from '../../src/core/options.ts';
 
 const uncommented = (text: string): string => text.replace(/^#(?=\w)/gm, '');
 
@@ -11,25 +10,20 @@ describe('the config file to start from', () => {
     expect(parseConfig(configTemplate(), 'config.toml').options).toStrictEqual({});
   });
 
-  test('names every option once, and with every line uncommented it is right', () => {
-    const { raymond, vars } = parseConfig(uncommented(configTemplate()), 'config.toml');
-    expect([...raymond.keys()]).toStrictEqual(Object.keys(SETTINGS));
-    expect([...vars]).toStrictEqual([['issue', '195']]);
+  test('with every line uncommented it is right, names every option once, and tells its default', () => {
+    const { options, lineOf } = parseConfig(uncommented(configTemplate()), 'config.toml');
+    expect(options.variables).toStrictEqual({ issue: '195' });
+    const lines = CONFIG_OPTIONS.map(({ key }) => lineOf('raymond', key));
+    expect(lines).toStrictEqual([...new Set(lines)].sort((a, b) => a - b));
+    for (const { name, whenOmitted } of CONFIG_OPTIONS) {
+      if (whenOmitted === undefined) expect(options).toHaveProperty(name, DEFAULT_OPTIONS[name]);
+      else expect([options[name] ?? null, DEFAULT_OPTIONS[name]]).toStrictEqual([expect.anything(), null]);
+    }
   });
 
-  test.each(Object.entries(SETTINGS))(
-    'tells the default of %s',
-    (name, { sample, whenOmitted: otherwise, toOptions: option }) => {
-      const [key] = Object.keys(option(sample)) as (keyof Options)[];
-      if (key === undefined) throw new Error(`${name} sets nothing`);
-      if (otherwise === null) expect(option(sample)).toStrictEqual({ [key]: DEFAULT_OPTIONS[key] });
-      else expect(DEFAULT_OPTIONS[key]).toBeNull();
-    },
-  );
-
-  test('leaves out no option of a run but who answers, which is a matter of one run', () => {
-    const set = Object.values(SETTINGS).flatMap(({ sample, toOptions: option }) => Object.keys(option(sample)));
-    expect([...set, 'variables', 'agent'].sort()).toStrictEqual(Object.keys(DEFAULT_OPTIONS).sort());
+  test('leaves out no option of a run but those that are a matter of one run', () => {
+    const left = OPTIONS.filter((option) => !CONFIG_OPTIONS.includes(option)).map(({ name }) => name);
+    expect(left).toStrictEqual(['variables', 'agent']);
   });
 
   test('fits into a terminal', () => {

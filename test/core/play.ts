@@ -1,8 +1,9 @@
 import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/due.ts';
 import type { Event, Step } from '../../src/core/event.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
+import { DEFAULT_OPTIONS, type Options } from '../../src/core/options.ts';
 import type { Policy, Rules } from '../../src/core/policy.ts';
-import { DEFAULT_OPTIONS, getAgent, newRun, type Options, type Run } from '../../src/core/run.ts';
+import { getAgent, newRun, type Run } from '../../src/core/run.ts';
 import type { Answered, Failed, Signal } from '../../src/core/signal.ts';
 import type { Scope } from '../../src/core/state-names.ts';
 import { initialEvents, step } from '../../src/core/step.ts';

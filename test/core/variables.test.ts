@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_OPTIONS, getAgent, newRun } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
+import { getAgent, newRun } from '../../src/core/run.ts';
 import { promptVariables, variableNameProblem } from '../../src/core/variables.ts';
 
 const FORBIDDEN = [

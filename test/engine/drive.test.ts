@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
-import type { Options, Run } from '../../src/core/run.ts';
+import type { Options } from '../../src/core/options.ts';
+import type { Run } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
 import { drive } from '../../src/engine/drive.ts';
 import { Inbox } from '../../src/engine/inbox.ts';

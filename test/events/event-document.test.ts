@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SETTINGS } from '../../src/config/settings.ts';
+import { CONFIG_OPTIONS } from '../../src/config/config.ts';
 import type { Event } from '../../src/core/event.ts';
 import { createEventDocument } from '../../src/events/event-document.ts';
 import { SAMPLE_EVENTS } from './sample-events.ts';
@@ -34,7 +34,9 @@ describe('a line of --events', () => {
 
   test('has the options as the config file spells them', () => {
     const { options } = createEventDocument(SAMPLE_EVENTS.run_resumed) as { options: Record<string, unknown> };
-    expect(Object.keys(options).sort()).toStrictEqual([...Object.keys(SETTINGS), 'agent', 'vars'].sort());
+    expect(Object.keys(options).sort()).toStrictEqual(
+      [...CONFIG_OPTIONS.map(({ key }) => key), 'agent', 'vars'].sort(),
+    );
     expect(options).toMatchObject({ budget: 2.5, timeout: 1.5, max_iterations: null, vars: { issue: '7' } });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { DEFAULT_OPTIONS, type Options } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS, type Options } from '../../src/core/options.ts';
 import { EventRenderer } from '../../src/events/event-renderer.ts';
 import { formatLocalTime } from '../../src/events/format.ts';
 import { LogWriter } from '../../src/events/log-writer.ts';
@@ -112,14 +112,14 @@ test('a resume tells which options are different from then on', () => {
   expect(lines.filter((line) => line.includes('options'))).toStrictEqual([
     '  options: --model opus',
     '  options: --budget 0',
-    '  options: --model haiku --budget 10',
+    '  options: --budget 10 --model haiku',
   ]);
 });
 
 test.each<[Partial<Options>, readonly string[]]>([
   [{}, []],
-  [{ wait: false, debug: false, skipPermissions: true }, ['--dangerously-skip-permissions', '--no-wait', '--no-debug']],
-  [{ parallel: null, retries: 0, timeoutMs: 90_000 }, ['--parallel 0', '--retries 0', '--timeout 90']],
+  [{ wait: false, debug: false, skipPermissions: true }, ['--no-wait', '--dangerously-skip-permissions', '--no-debug']],
+  [{ parallel: null, retries: 0, timeoutMs: 90_000 }, ['--timeout 90', '--parallel 0', '--retries 0']],
   [{ variables: { a: 'x y', b: '1' }, claude: '/a b' }, ["--claude '/a b'", "--var 'a=x y'", '--var b=1']],
   [{ agent: 'replay:/x.yaml', effort: 'high' }, ['--effort high', '--agent replay:/x.yaml']],
 ])('the options %j are told as flags', (options, flags) => {

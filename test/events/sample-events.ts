@@ -1,5 +1,5 @@
 import type { Event } from '../../src/core/event.ts';
-import { DEFAULT_OPTIONS } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 
 /** When all samples happened. */
 export const AT = Date.UTC(2026, 10, 16, 22, 15, 2);

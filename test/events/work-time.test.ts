@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
-import { DEFAULT_OPTIONS } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { computeWorkMs, NO_WORK_TIME, updateWorkTime } from '../../src/events/work-time.ts';
 
 const workflow = { name: 'w', path: '/w', platform: 'unix' } as const;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { due } from '../../src/core/due.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
 import { formatPolicyTag } from '../../src/core/reminder.ts';
-import { DEFAULT_OPTIONS, getAgent, newRun, type Run, withAgent } from '../../src/core/run.ts';
+import { getAgent, newRun, type Run, withAgent } from '../../src/core/run.ts';
 import { step } from '../../src/core/step.ts';
 import type { TagName } from '../../src/core/transitions/index.ts';
 import type { PathStep } from '../../src/graph/reachability.ts';

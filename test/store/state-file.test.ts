@@ -51,6 +51,10 @@ test('what a crash must not lose is in the file: variables, pending fork, counte
   });
 });
 
+test('an option that is younger than the state file has its default', () => {
+  expect(parseRun(changed(['options', 'parallel'], undefined), 'r.json').options.parallel).toBe(8);
+});
+
 describe('a state file is refused, with a sentence that says why,', () => {
   test.each<[string, string, string]>([
     ['if it is not JSON', '{"version": 1,', 'r.json is not a state file of Raymond: it is not JSON.'],

@@ -1,4 +1,4 @@
-import { DEFAULT_OPTIONS } from '../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 

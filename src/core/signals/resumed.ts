@@ -1,7 +1,8 @@
 import type { Agent, TurnPrompt } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
 import { followAnswer } from '../follow.ts';
-import { mergeOptions, type Run, withAgent } from '../run.ts';
+import { mergeOptions } from '../options.ts';
+import { type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
 import type { Scope } from '../state-names.ts';
 import { isOverBudget } from './turn-end.ts';

@@ -1,4 +1,4 @@
-import type { Options } from '../../core/run.ts';
+import type { Options } from '../../core/options.ts';
 import type { ClaudeCode } from '../../turns/claude/find-claude.ts';
 
 /** What is looked at: where somebody wants to run workflows, and with what. */

@@ -11,15 +11,13 @@ import { type ClaudeVersion, isAtLeast } from './find-claude.ts';
 export interface ClaudeCall extends Preference {
   readonly session: SessionUse;
   /** What the user wants for the whole run; a state's own mode goes before both. */
-  readonly permissionMode: string | null;
+  readonly permissionMode: string;
   readonly skipPermissions: boolean;
   readonly budgetMicros: number | null;
   readonly settings: StateSettings;
   /** Which Claude Code is called, if that is known. */
   readonly version: ClaudeVersion | null;
 }
-
-const DEFAULT_PERMISSION_MODE = 'acceptEdits';
 
 /** From this version on, a conversation keeps the system prompt of its first request unless told not to. */
 const KEEPS_SYSTEM_PROMPT_SINCE: ClaudeVersion = [2, 1, 257];
@@ -59,7 +57,7 @@ function sessionArguments(session: SessionUse): readonly string[] {
 
 function permissionArguments({ settings, permissionMode, skipPermissions }: ClaudeCall): readonly string[] {
   if (settings.permissionMode === null && skipPermissions) return ['--dangerously-skip-permissions'];
-  return ['--permission-mode', settings.permissionMode ?? permissionMode ?? DEFAULT_PERMISSION_MODE];
+  return ['--permission-mode', settings.permissionMode ?? permissionMode];
 }
 
 /** What a state adds to the system prompt is for that state: it is said each time and must not stick. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Activity, Doing } from '../../../src/core/activity.ts';
 import type { Event } from '../../../src/core/event.ts';
-import { DEFAULT_OPTIONS } from '../../../src/core/run.ts';
+import { DEFAULT_OPTIONS } from '../../../src/core/options.ts';
 import { widthOf } from '../../../src/events/text-width.ts';
 import { formatWindowTitle, renderLiveView } from '../../../src/terminal/live/render.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_OPTIONS } from '../../../src/core/options.ts';
 import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/invocation.ts';
 
 const SETTINGS = {
@@ -12,7 +13,7 @@ const CALL: ClaudeCall = {
   session: { kind: 'new', id: 'V' },
   model: null,
   effort: null,
-  permissionMode: null,
+  permissionMode: DEFAULT_OPTIONS.permissionMode,
   skipPermissions: false,
   budgetMicros: null,
   settings: SETTINGS,

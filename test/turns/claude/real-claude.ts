@@ -93,7 +93,7 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     const before = await findSessionFile(claudeConfigDir(ours), cwd, from);
     const savedUsd = before === null ? null : await readSavedTotalUsd(before);
     const args = claudeArguments({
-      ...{ model: null, effort: null, permissionMode: null, skipPermissions: false, budgetMicros: null },
+      ...{ model: null, effort: null, permissionMode: 'acceptEdits', skipPermissions: false, budgetMicros: null },
       ...{ version, ...call, session, settings: { ...NO_SETTINGS, ...settings } },
     });
     const child = spawn(path, args, { cwd, env: claudeEnvironment({ ...ours, ...env }), detached: true });

@@ -1,0 +1,229 @@
+import {
+  BACKEND,
+  BOOLEAN,
+  COUNT,
+  choice,
+  DOLLARS,
+  LIMIT,
+  type OptionType,
+  optionalText,
+  SECONDS,
+  TEXT,
+  VARIABLES,
+  type WrittenValue,
+} from './option-types.ts';
+import { normalizeEffort, normalizeModel } from './preference.ts';
+
+/** How long a Claude turn may be silent if neither its state nor an option says so. */
+export const DEFAULT_CLAUDE_TIMEOUT_MS = 900_000;
+
+/** One option of a run: everything that is known about it, except what it does. */
+export interface OptionRow<Kept> {
+  /** Its key in config.toml and in scenarios. Its flag is the same with dashes. */
+  readonly key: string;
+  readonly type: OptionType<Kept>;
+  readonly default: NoInfer<Kept>;
+  /** What happens without it, if its default is null because others decide then. */
+  readonly whenOmitted?: string;
+  /** A value for the config template, if the default cannot be written down. */
+  readonly example?: WrittenValue;
+  /** What it is for: a phrase for `--help`, a comment in config.toml, a description in its schema. */
+  readonly help: string;
+  /** What follows the flag, such as `<usd>`; empty for a switch. An option without this has no flag. */
+  readonly argument?: string;
+  /** What `--no-…` is for. A switch without this has no such flag. */
+  readonly negation?: string;
+  /** False if it belongs to single runs and cannot stand under [raymond] in config.toml. */
+  readonly config?: false;
+  /** Whether a scenario may set it: only its author, or also a recording of a run that had it. */
+  readonly scenario?: 'authored' | 'recorded';
+}
+
+/** Checks a row, and keeps the type of its values. */
+const option = <Kept>(row: OptionRow<Kept>): OptionRow<Kept> => row;
+
+/**
+ * Every option of a run. A run remembers all of them, and a resume may change each. The flags of `run` and `resume` with
+ * their help, config.toml with its template and schema, `raymond config`, the options of scenarios, the schema of the
+ * state file and what `logs` shows of a change are derived from this table: a new option is a row here.
+ */
+export const OPTION_TABLE = {
+  /** Variables for every prompt and script. */
+  variables: option({
+    key: 'var',
+    type: VARIABLES,
+    default: {},
+    argument: '<name=value>',
+    config: false,
+    help: 'set a variable for every prompt and script; may be repeated',
+  }),
+  /** Micro-dollars the run may spend; null for no limit. */
+  budgetMicros: option({
+    key: 'budget',
+    type: DOLLARS,
+    default: 10_000_000,
+    argument: '<usd>',
+    scenario: 'recorded',
+    help: 'stop after spending this many dollars; 0 for no limit',
+  }),
+  /** How many times states may be entered; null for no limit. */
+  maxIterations: option({
+    key: 'max_iterations',
+    type: LIMIT,
+    default: null,
+    argument: '<n>',
+    scenario: 'recorded',
+    help: 'stop after this many executions of states; 0 for no limit',
+  }),
+  /** The model where neither a tag nor the state names one; null leaves it to Claude Code. */
+  model: option({
+    key: 'model',
+    type: optionalText(normalizeModel),
+    default: null,
+    whenOmitted: 'chosen by Claude Code',
+    example: 'sonnet',
+    argument: '<name>',
+    help: 'the model where neither a tag nor the state names one: opus, sonnet, haiku or a full name',
+  }),
+  /** The effort where neither a tag nor the state names one; null leaves it to Claude Code. */
+  effort: option({
+    key: 'effort',
+    type: optionalText(normalizeEffort),
+    default: null,
+    whenOmitted: 'chosen by Claude Code',
+    example: 'medium',
+    argument: '<level>',
+    help: 'how hard Claude thinks where neither a tag nor the state says: low, medium, high, xhigh or max',
+  }),
+  /** How long a turn may be silent where its state does not say; 0 for ever, null for the default of its kind. */
+  timeoutMs: option({
+    key: 'timeout',
+    type: SECONDS,
+    default: null,
+    whenOmitted: `${DEFAULT_CLAUDE_TIMEOUT_MS / 1000} for Claude turns, never for scripts`,
+    example: DEFAULT_CLAUDE_TIMEOUT_MS / 1000,
+    argument: '<seconds>',
+    scenario: 'authored',
+    help: 'end a turn after this many seconds of silence, where its state does not say; 0 for never',
+  }),
+  /** Claude turns at once; null for no limit. */
+  parallel: option({
+    key: 'parallel',
+    type: LIMIT,
+    default: 8,
+    argument: '<n>',
+    scenario: 'recorded',
+    help: 'run at most this many Claude turns at once; 0 for no limit',
+  }),
+  /** How often a state is reminded of its tags. */
+  reminders: option({
+    key: 'reminders',
+    type: COUNT,
+    default: 3,
+    scenario: 'recorded',
+    help: 'how often a state is reminded of its tags when its answer has none that fits',
+  }),
+  /** How often a turn is retried after a temporary failure. */
+  retries: option({
+    key: 'retries',
+    type: COUNT,
+    default: 3,
+    argument: '<n>',
+    scenario: 'recorded',
+    help: 'how often to retry a turn that failed for a temporary reason',
+  }),
+  /** Whether to sleep through usage limits; otherwise they pause the run. */
+  wait: option({
+    key: 'wait',
+    type: BOOLEAN,
+    default: true,
+    argument: '',
+    negation: 'pause the run at a usage limit instead',
+    scenario: 'recorded',
+    help: 'sleep through usage limits until they are over',
+  }),
+  /** What a `<reset>` that does not say does to the callers. */
+  resetStack: option({
+    key: 'reset_stack',
+    type: choice('keep', 'clear'),
+    default: 'keep',
+    scenario: 'recorded',
+    help: 'what a <reset> does to the callers: "keep" them, or "clear" them unless it says stack="keep"',
+  }),
+  /** What Claude Code may do without asking, where the state does not say. */
+  permissionMode: option({
+    key: 'permission_mode',
+    type: TEXT,
+    default: 'acceptEdits',
+    argument: '<mode>',
+    help: 'the permission mode where the state sets none: acceptEdits, plan or dontAsk; what needs approval is denied',
+  }),
+  /** Lets Claude Code do anything, whatever the mode. */
+  skipPermissions: option({
+    key: 'dangerously_skip_permissions',
+    type: BOOLEAN,
+    default: false,
+    argument: '',
+    help: 'let Claude Code do anything without asking; only for machines you can afford to lose',
+  }),
+  /** Whether the files of finished turns are kept. */
+  debug: option({
+    key: 'debug',
+    type: BOOLEAN,
+    default: true,
+    argument: '',
+    negation: 'do not keep them',
+    help: 'keep the files of finished turns: what was sent and what came back',
+  }),
+  /** Who answers prompts: `claude`, or `replay:FILE`, canned answers from a file. */
+  agent: option({
+    key: 'agent',
+    type: BACKEND,
+    default: 'claude',
+    argument: '<who>',
+    config: false,
+    help: 'who answers prompts: claude, or replay:FILE for canned answers',
+  }),
+  /** The `claude` to use; null for the one on the PATH. */
+  claude: option({
+    key: 'claude',
+    type: optionalText(),
+    default: null,
+    whenOmitted: 'the one on the PATH',
+    example: '/usr/local/bin/claude',
+    argument: '<path>',
+    help: 'the claude to use: a path, or a name on the PATH',
+  }),
+};
+
+type KeptBy<Row> = Row extends OptionRow<infer Kept> ? Kept : never;
+
+/** The options of a run, as the run remembers them. `null` means: no such limit, or nothing was chosen. */
+export type Options = { readonly [Name in keyof typeof OPTION_TABLE]: KeptBy<(typeof OPTION_TABLE)[Name]> };
+
+/** The name of an option in a run. */
+export type OptionName = keyof Options;
+
+/** A row of the table together with the option's name in a run. */
+export type Option = OptionRow<Options[OptionName]> & { readonly name: OptionName };
+
+/** The rows of the table, in its order. */
+export const OPTIONS: readonly Option[] = (Object.keys(OPTION_TABLE) as OptionName[]).map((name) => ({
+  ...OPTION_TABLE[name],
+  name,
+}));
+
+/** The flag of an option; that of a switch may also stand with `--no-`. */
+export const flagOf = ({ key }: Pick<Option, 'key'>): string => `--${key.replaceAll('_', '-')}`;
+
+/** The options of a run for which nothing was chosen. */
+export const DEFAULT_OPTIONS = Object.fromEntries(OPTIONS.map((row) => [row.name, row.default])) as Options;
+
+/** Options with some of them changed; variables are changed one by one. A limit of nothing is no limit. */
+export function mergeOptions(options: Options, changes: Partial<Options>): Options {
+  const merged = { ...options, ...changes, variables: { ...options.variables, ...changes.variables } };
+  const limits = ZERO_IS_NO_LIMIT.filter((name) => merged[name] === 0).map((name) => [name, null]);
+  return { ...merged, ...Object.fromEntries(limits) };
+}
+
+const ZERO_IS_NO_LIMIT = OPTIONS.filter(({ type }) => type === DOLLARS || type === LIMIT).map(({ name }) => name);
