@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { findDuplicateExports, findMissingComments } from './architecture/exports.ts';
 import { findViolations, parseAll } from './architecture/imports.ts';
 import type { SourceFile } from './architecture/module.ts';
+import { findUnlistedOptions } from './architecture/options.ts';
 import { findUndocumentedRooms, roomOf } from './architecture/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -35,6 +36,10 @@ describe('our own source', () => {
   test('has a row in ARCHITECTURE.md for every room', () => {
     const paths = files.map(({ path }) => path).filter((path) => !ROOMS_WITHOUT_ROW.has(roomOf(path)));
     expect(findUndocumentedRooms(paths, readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8'))).toStrictEqual([]);
+  });
+
+  test.skipIf(!files.some(({ path }) => path === 'src/core/options.ts'))('has every option in one table', () => {
+    expect(findUnlistedOptions(files.filter(({ path }) => path.endsWith('.ts')))).toStrictEqual([]);
   });
 
   test('shows where it grows', () => {
@@ -259,6 +264,60 @@ describe('a room without a row in the table of rooms is found', () => {
   });
 });
 
+describe('an option that is not in the table of options is found', () => {
+  const table = `const OPTION_TABLE = {
+    budgetMicros: option({ key: 'budget', argument: '<usd>' }),
+    maxIterations: { key: 'max_iterations' },
+    parallel: option({ key: 'parallel' }),
+    debug: option({ key: 'debug' }),
+  } as const satisfies Rows;`;
+
+  test.each([
+    ['as a flag of its own', "const RUN = { name: 'run', flags: [...OPTION_FLAGS, ['--speed <n>', 'be quick']] };"],
+    [
+      'as a flag behind a constant',
+      "const RUN = { name: 'run', flags: [...MORE] };\nconst MORE: Flag[] = [...JSON, SPEED];\nconst SPEED = ['--speed <n>'];",
+    ],
+  ])('%s', (_, text) => {
+    expect(unlistedOptionsIn({ 'src/core/options.ts': table, 'src/cli/a.ts': text })).toStrictEqual([
+      'src/cli/a.ts:1 gives `run` the flag --speed, which is not from the table of options',
+    ]);
+  });
+
+  test.each([
+    'interface Fast extends Options { speed: number }',
+    'interface Fast extends Partial<Options> { speed: number }',
+    'type Fast = Partial<Options> & { speed: number };',
+  ])('as a member: %s', (text) => {
+    expect(unlistedOptionsIn({ 'src/core/options.ts': table, 'src/store/a.ts': text })).toStrictEqual([
+      'src/store/a.ts:1 adds members to `Options`: put them into the table of options',
+    ]);
+  });
+
+  test.each([
+    ['the config file', '{ budget: 1, max_iterations: 2, parallel: 3, debug: 4, speed: 5 }'],
+    ['the state file', "{ budgetMicros: 1, maxIterations: 2, 'parallel': 3, debug: 4, speed: 5 }"],
+  ])('in a second list, such as for %s', (_, list) => {
+    const found = unlistedOptionsIn({ 'src/core/options.ts': table, 'src/config/a.ts': `const keys = ${list};` });
+    expect(found).toStrictEqual([
+      expect.stringMatching(/^src\/config\/a\.ts:1 lists the options budget.*, parallel, debug again: derive the list/),
+    ]);
+  });
+
+  test('when there is no table', () => {
+    expect(unlistedOptionsIn({ 'src/core/a.ts': table })).toStrictEqual(['src/core/options.ts has no OPTION_TABLE']);
+  });
+
+  test.each([
+    "const RUN = { name: 'run', flags: [['--input <text>', 'the first input'], ...OPTIONS.flatMap(flagsOf)] };",
+    "const LINT = { name: 'lint', flags: [['--level <level>', 'what to show']] };",
+    'type Request = { options: Partial<Options>; input: string };',
+    'const call = { budget: 1, parallel: 2, cwd: 3 };',
+  ])('but not in %s', (text) => {
+    expect(unlistedOptionsIn({ 'src/core/options.ts': table, 'src/cli/a.ts': text })).toStrictEqual([]);
+  });
+});
+
 test('functions are measured under the name they are called by', () => {
   const text =
     'function a() {\n}\nexport const b = () => 1;\nconst c = {\n  d() {\n\n  },\n};\nclass E {\n  f() {}\n}\n';
@@ -278,6 +337,8 @@ const filesOf = (tree: Tree): readonly SourceFile[] => Object.entries(tree).map(
 const violationsIn = (tree: Tree): readonly string[] => findViolations(filesOf(tree));
 
 const duplicatesIn = (tree: Tree): readonly string[] => findDuplicateExports(parseAll(filesOf(tree)));
+
+const unlistedOptionsIn = (tree: Tree): readonly string[] => findUnlistedOptions(filesOf(tree));
 
 const missingCommentsIn = (text: string): readonly string[] =>
   findMissingComments(parseAll(filesOf({ 'src/core/a.ts': text })));

@@ -1,6 +1,6 @@
-import { parseSync, visitorKeys } from 'oxc-parser';
+import { parseSync } from 'oxc-parser';
 import { type ExportedDeclaration, findExports } from './exports.ts';
-import { isNode, type Node, nameOfIdentifier } from './node.ts';
+import { isNode, lineCounter, type Node, nameOfIdentifier, type Place, walk } from './node.ts';
 
 /** A source file to check; the tests make some up. */
 export interface SourceFile {
@@ -68,23 +68,6 @@ export function parseModule({ path, text }: SourceFile): Module {
   };
 }
 
-/** A node and its position in the tree: `slot` is the parent's key that holds it. */
-interface Place {
-  readonly node: Node;
-  readonly slot: string;
-  readonly parent: Place | undefined;
-}
-
-function* walk(node: Node, slot = '', parent?: Place): Generator<Place> {
-  const place = { node, slot, parent };
-  yield place;
-  for (const key of visitorKeys[node.type] ?? []) {
-    for (const child of [node[key]].flat()) {
-      if (isNode(child)) yield* walk(child, key, place);
-    }
-  }
-}
-
 const IMPORTS = new Set([
   'ImportDeclaration',
   'ExportAllDeclaration',
@@ -144,8 +127,3 @@ const isMember = (node: Node, slot: string): boolean =>
   node.type === 'MemberExpression' && slot === 'object' && node.computed !== true;
 
 const isNamed = (node: unknown, name: string): boolean => nameOfIdentifier(node) === name;
-
-function lineCounter(text: string): (offset: number) => number {
-  const starts = [0, ...[...text.matchAll(/\n/g)].map((found) => found.index + 1)];
-  return (offset) => starts.findLastIndex((start) => start <= offset) + 1;
-}
