@@ -1,3 +1,4 @@
+import type { Case, If, PipelineNode, Statement } from 'unbash';
 import {
   allOutputs,
   type CommandOutcome,
@@ -10,13 +11,7 @@ import {
   UNREACHED,
   unsuccessfulOutputs,
 } from './command-outcome.ts';
-import {
-  escapesAnalysis,
-  readCommandOutput,
-  readTrapHandlers,
-  redirectsStdout,
-  splitCommandWords,
-} from './command-output.ts';
+import { escapesAnalysis, readCommandOutput, readTrapHandlers, redirectsStdout } from './command-output.ts';
 import { Exits } from './exits.ts';
 import { substituteArguments } from './expanded-tags.ts';
 import {
@@ -25,7 +20,17 @@ import {
   findTagVaryingPerIteration,
   type LoopCommand,
   mayIterateOverNothing,
+  readLoopHeader,
 } from './loops.ts';
+import {
+  type CommandList,
+  commandsOf,
+  type InnerNode,
+  innerCommand,
+  isNegated,
+  pipelinesOf,
+  type ShellNode,
+} from './parse.ts';
 import {
   addPossibleTag,
   allowSilence,
@@ -42,9 +47,9 @@ import {
   skipLoop,
 } from './path-outputs.ts';
 import { ScriptFacts } from './script-facts.ts';
-import type { AndOrList, CommandList, CommandNode, Pipeline, ShellCommand } from './syntax-tree.ts';
+import { isSimple, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
-import type { Word } from './word.ts';
+import { readWord } from './word.ts';
 
 const MAX_OUTPUTS = 200;
 
@@ -59,12 +64,12 @@ export class AbstractInterpreter {
   /** What came of the command before: an `exit` without a code goes by that. */
   private previous: CommandOutcome = UNREACHED;
   private readonly facts: ScriptFacts;
-  private readonly functions = new Map<string, CommandNode>();
-  private readonly activeFunctions = new Set<CommandNode>();
+  private readonly functions = new Map<string, ShellNode>();
+  private readonly activeFunctions = new Set<ShellNode>();
   /** What did not hold, or the function would have been left: something that it has written down itself. */
   private negatedFlags: Conditions = [];
   /** The call of the function that is being gone through. */
-  private call: CommandNode | null = null;
+  private call: SimpleCommand | null = null;
 
   constructor(script: CommandList, values: VariableValues) {
     this.facts = new ScriptFacts(script, values);
@@ -72,39 +77,60 @@ export class AbstractInterpreter {
 
   runList(list: CommandList, from: CommandOutcome, reachesStdout: boolean): CommandOutcome {
     let outcome = from;
-    for (const andOrList of list) {
+    for (const statement of list) {
       this.previous = outcome;
-      outcome = this.runAndOrList(andOrList, allOutputs(outcome), reachesStdout);
+      outcome = this.runStatement(statement, allOutputs(outcome), reachesStdout);
       if (allOutputs(outcome).size > MAX_OUTPUTS) this.gaveUp = true;
       if (this.gaveUp) break;
     }
     return outcome;
   }
 
-  private runAndOrList({ first, rest }: AndOrList, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
-    let outcome = this.runPipeline(first, from, reachesStdout);
-    const before = [...first.commands];
-    for (const { op, pipeline } of rest) {
-      const tested = this.facts.conditions.readCommands(before);
-      const condition = op === '&&' ? tested : { ...tested, equality: null };
-      const [taken, notTaken] =
-        op === '&&'
-          ? [outcome.ok, { ...outcome, ok: NO_PATHS }]
-          : [unsuccessfulOutputs(outcome), succeedWith(outcome.ok)];
-      this.previous = op === '&&' ? succeedWith(taken) : failWith(taken);
-      const next = this.withCondition(condition, () => this.runPipeline(pipeline, taken, reachesStdout));
-      const mayPrint = pipeline.commands.some(({ command }) => this.facts.isPrinting(command));
-      const at = before[0]?.at ?? 0;
-      outcome = joinOutcomes(
-        next,
-        mayPrint ? mapOutcome(notTaken, (outputs) => this.markSilentUnlessImplied(outputs, at, condition)) : notTaken,
-      );
-      before.push(...pipeline.commands);
+  private runStatement(statement: Statement, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+    const { commands: pipelines, operators } = pipelinesOf(statement);
+    let outcome = succeedWith(from);
+    const before: ShellNode[] = [];
+    for (const [index, pipeline] of pipelines.entries()) {
+      const operator = operators[index - 1];
+      outcome =
+        operator === undefined
+          ? this.runPipeline(pipeline, from, reachesStdout)
+          : this.runAfter(
+              operator,
+              pipeline,
+              outcome,
+              reachesStdout,
+              this.facts.conditions.readCommands(before),
+              statement.pos,
+            );
+      before.push(...commandsOf(pipeline));
     }
     return outcome;
   }
 
-  private runPipeline({ negated, commands }: Pipeline, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+  /** Runs a pipeline behind `&&` or `||`, which depends on what comes before. */
+  private runAfter(
+    operator: '&&' | '||',
+    pipeline: PipelineNode,
+    from: CommandOutcome,
+    reachesStdout: boolean,
+    tested: Condition,
+    at: number,
+  ): CommandOutcome {
+    const condition = operator === '&&' ? tested : { ...tested, equality: null };
+    const [taken, notTaken] =
+      operator === '&&' ? [from.ok, { ...from, ok: NO_PATHS }] : [unsuccessfulOutputs(from), succeedWith(from.ok)];
+    this.previous = operator === '&&' ? succeedWith(taken) : failWith(taken);
+    const next = this.withCondition(condition, () => this.runPipeline(pipeline, taken, reachesStdout));
+    const mayPrint = commandsOf(pipeline).some((node) => this.facts.isPrinting(innerCommand(node)));
+    return joinOutcomes(
+      next,
+      mayPrint ? mapOutcome(notTaken, (outputs) => this.markSilentUnlessImplied(outputs, at, condition)) : notTaken,
+    );
+  }
+
+  private runPipeline(pipeline: PipelineNode, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+    const commands = commandsOf(pipeline);
     const [last] = commands.slice(-1);
     if (last === undefined) return succeedWith(from);
     const before = commands.slice(0, -1);
@@ -113,7 +139,7 @@ export class AbstractInterpreter {
     this.previous = previous;
     const run = (): CommandOutcome => this.runCommand(last, from, reachesStdout, before);
     const outcome = commands.length > 1 ? this.exits.runInSubshell(run) : run();
-    return negated ? { ok: unsuccessfulOutputs(outcome), no: outcome.ok, failed: NO_PATHS } : outcome;
+    return isNegated(pipeline) ? { ok: unsuccessfulOutputs(outcome), no: outcome.ok, failed: NO_PATHS } : outcome;
   }
 
   /** Runs something that depends on a condition. */
@@ -127,43 +153,52 @@ export class AbstractInterpreter {
 
   /** Runs a command that reads what those before it in a pipeline print. */
   private runCommand(
-    part: CommandNode,
+    node: ShellNode,
     from: PathOutputs,
     parentReachesStdout: boolean,
-    before: readonly CommandNode[] = [],
+    before: readonly ShellNode[] = [],
   ): CommandOutcome {
-    const { at, command, redirects } = part;
+    const redirects = redirectsOf(node);
+    const command = innerCommand(node);
     const reachesStdout = parentReachesStdout && !redirectsStdout(redirects);
-    switch (command.kind) {
-      case 'simple': {
-        const functionBody = this.functions.get(splitCommandWords(command.words).name);
-        return functionBody === undefined
-          ? this.runSimpleCommand(part, from, reachesStdout)
-          : this.callFunction(functionBody, part, from, reachesStdout);
+    if (isSimple(command)) return this.runSimple(readSimpleCommand(command, redirects), from, reachesStdout);
+    switch (command.type) {
+      case 'If':
+        return this.runIf(command, from, reachesStdout);
+      case 'Case':
+        return this.runCase(command, from, reachesStdout);
+      case 'For':
+      case 'ArithmeticFor':
+      case 'Select':
+      case 'While': {
+        const condition = this.facts.conditions.readLoop(command, before, redirects);
+        return this.runLoop(command, from, reachesStdout, condition);
       }
-      case 'if':
-        return this.runIf(command, at, from, reachesStdout);
-      case 'case':
-        return this.runCase(command, at, from, reachesStdout);
-      case 'loop':
-        return this.runLoop(command, at, from, reachesStdout, [...before, { ...part, command: EMPTY_COMMAND }]);
-      case 'group': {
-        const run = (): CommandOutcome => this.runList(command.body, this.previous, reachesStdout);
-        return command.subshell ? this.exits.runInSubshell(run) : run();
-      }
-      case 'function':
-        this.functions.set(command.name, command.body);
+      case 'BraceGroup':
+        return this.runList(command.body.commands, this.previous, reachesStdout);
+      case 'Subshell':
+        return this.exits.runInSubshell(() => this.runList(command.body.commands, this.previous, reachesStdout));
+      case 'CompoundList':
+        return this.runList(command.commands, this.previous, reachesStdout);
+      case 'Function':
+        this.functions.set(readWord(command.name).text, command.body);
+        return succeedWith(from);
+      case 'Coproc':
+        this.exits.runInSubshell(() => this.runCommand(command.body, from, false));
         return succeedWith(from);
     }
   }
 
-  private runSimpleCommand(
-    { at, command, redirects }: CommandNode,
-    from: PathOutputs,
-    reachesStdout: boolean,
-  ): CommandOutcome {
-    const words = command.kind === 'simple' ? command.words : [];
-    const output = readCommandOutput(words, redirects);
+  private runSimple(command: SimpleCommand, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+    const body = this.functions.get(command.name);
+    return body === undefined
+      ? this.runSimpleCommand(command, from, reachesStdout)
+      : this.callFunction(body, command, from, reachesStdout);
+  }
+
+  private runSimpleCommand(command: SimpleCommand, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+    const { at, name, args } = command;
+    const output = readCommandOutput(command);
     const { halves, sure, mayPrintUnknown } = output;
     const tags = substituteArguments(output, this.call);
     const isUnclosedResult = sure && halves.some(({ name }) => name === 'result');
@@ -176,12 +211,11 @@ export class AbstractInterpreter {
         : from;
     const outputs =
       reachesStdout && mayPrintUnknown
-        ? this.facts.isKnown(words, output)
+        ? this.facts.isKnown(command, output)
           ? allowSilence(printed)
           : addPossibleTag(printed)
         : printed;
-    if (escapesAnalysis(words, redirects) || this.trapsPrintingFunction(words)) this.gaveUp = true;
-    const { name, args } = splitCommandWords(words);
+    if (escapesAnalysis(command) || this.trapsPrintingFunction(command)) this.gaveUp = true;
     const code = args[0]?.text;
     switch (name) {
       case 'exit':
@@ -209,18 +243,18 @@ export class AbstractInterpreter {
         this.continues = joinOutputs(this.continues, outputs);
         return UNREACHED;
     }
-    return predictOutcome(words, outputs);
+    return predictOutcome(command, outputs);
   }
 
   /** Whether it is a `trap` for a function that prints. */
-  private trapsPrintingFunction(words: readonly Word[]): boolean {
-    const bodies = readTrapHandlers(words).flatMap((name) => this.functions.get(name) ?? []);
-    return bodies.some(({ command }) => this.facts.isPrinting(command));
+  private trapsPrintingFunction(command: SimpleCommand): boolean {
+    const bodies = readTrapHandlers(command).flatMap((name) => this.functions.get(name) ?? []);
+    return bodies.some((body) => this.facts.isPrinting(innerCommand(body)));
   }
 
   private callFunction(
-    body: CommandNode,
-    call: CommandNode,
+    body: ShellNode,
+    call: SimpleCommand,
     from: PathOutputs,
     reachesStdout: boolean,
   ): CommandOutcome {
@@ -236,74 +270,64 @@ export class AbstractInterpreter {
     return outcome;
   }
 
-  private runIf(
-    command: Extract<ShellCommand, { kind: 'if' }>,
-    at: number,
-    from: PathOutputs,
-    reachesStdout: boolean,
-  ): CommandOutcome {
-    const outcomes: CommandOutcome[] = [];
-    const condition = this.facts.conditions.readTests(command.arms.flatMap(({ test }) => test));
+  private runIf(command: If, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
+    const arms = [command, ...command.elif];
+    const condition = this.facts.conditions.readTests(arms.flatMap(({ clause }) => clause.commands));
     const branch = (body: CommandList, start: CommandOutcome): CommandOutcome =>
-      this.runBranch(command, body, at, start, reachesStdout, condition);
+      this.runBranch(command, body, command.pos, start, reachesStdout, condition);
+    const outcomes: CommandOutcome[] = [];
     let rest = succeedWith(from);
-    for (const { test, body } of command.arms) {
-      const tested = this.runList(test, rest, reachesStdout);
-      outcomes.push(branch(body, succeedWith(tested.ok)));
+    for (const { clause, then } of arms) {
+      const tested = this.runList(clause.commands, rest, reachesStdout);
+      outcomes.push(branch(then.commands, succeedWith(tested.ok)));
       rest = { ...tested, ok: NO_PATHS };
     }
-    if (command.elseBody !== null) outcomes.push(branch(command.elseBody, rest));
+    if (command.else !== undefined) outcomes.push(branch(command.else.commands, rest));
     else if (!this.facts.isTotal(command))
-      outcomes.push(succeedWith(this.markBranchSilent(command, allOutputs(rest), at, condition)));
+      outcomes.push(succeedWith(this.markBranchSilent(command, allOutputs(rest), command.pos, condition)));
     return joinOutcomes(...outcomes);
   }
 
-  private runCase(
-    command: Extract<ShellCommand, { kind: 'case' }>,
-    at: number,
-    from: PathOutputs,
-    reachesStdout: boolean,
-  ): CommandOutcome {
+  private runCase(command: Case, from: PathOutputs, reachesStdout: boolean): CommandOutcome {
     const condition = this.facts.conditions.readCaseWord(command.word);
+    const branch = (body: CommandList, at: number, start: PathOutputs): CommandOutcome =>
+      this.runBranch(command, body, at, succeedWith(start), reachesStdout, condition);
     const only = this.facts.onlyArm(command, this.call);
-    if (only !== undefined) return this.runBranch(command, only.body, at, succeedWith(from), reachesStdout, condition);
+    if (only !== undefined) return branch(only.body.commands, command.pos, from);
     const outcomes: CommandOutcome[] = [];
     let [matching, fallingThrough] = [from, NO_PATHS];
-    for (const { patterns, body, end } of command.arms) {
-      const start = patterns[0]?.at ?? at;
-      const outcome = this.runBranch(
-        command,
-        body,
-        start,
-        succeedWith(joinOutputs(matching, fallingThrough)),
-        reachesStdout,
-        condition,
-      );
-      fallingThrough = end === ';&' ? allOutputs(outcome) : NO_PATHS;
-      if (end === ';;&') matching = joinOutputs(matching, allOutputs(outcome));
-      if (end === ';;') outcomes.push(outcome);
+    for (const { pattern, body, terminator = ';;' } of command.items) {
+      const start = pattern[0]?.pos ?? command.pos;
+      const outcome = branch(body.commands, start, joinOutputs(matching, fallingThrough));
+      fallingThrough = terminator === ';&' ? allOutputs(outcome) : NO_PATHS;
+      if (terminator === ';;&') matching = joinOutputs(matching, allOutputs(outcome));
+      if (terminator === ';;') outcomes.push(outcome);
     }
-    const unmatched = this.facts.isTotal(command) ? NO_PATHS : this.markBranchSilent(command, matching, at, condition);
+    const unmatched = this.facts.isTotal(command)
+      ? NO_PATHS
+      : this.markBranchSilent(command, matching, command.pos, condition);
     return joinOutcomes(...outcomes, succeedWith(joinOutputs(unmatched, fallingThrough)));
   }
 
-  /** Once round is enough to know what can be printed, but for a tag that is another one in each round. */
+  /** One iteration is enough to know what can be printed, but for a tag that is another one each time. */
   private runLoop(
     command: LoopCommand,
-    at: number,
     from: PathOutputs,
     reachesStdout: boolean,
-    inputs: readonly CommandNode[],
+    condition: Condition,
   ): CommandOutcome {
-    const condition = this.facts.conditions.readLoop(command, inputs);
-    const tested = this.runList(command.test, succeedWith(from), reachesStdout);
-    const [yes, no] = [tested.ok, command.keyword === 'for' ? tested.ok : unsuccessfulOutputs(tested)];
-    const [inside, afterLoop] = command.keyword === 'until' ? [no, yes] : [yes, no];
+    const { keyword, test } = readLoopHeader(command);
+    const at = command.pos;
+    const tested = this.runList(test, succeedWith(from), reachesStdout);
+    const [yes, no] = [tested.ok, keyword === 'for' ? tested.ok : unsuccessfulOutputs(tested)];
+    const [inside, afterLoop] = keyword === 'until' ? [no, yes] : [yes, no];
     const { breaks, continues } = this;
     const { hasExit } = this.exits;
     this.breaks = NO_PATHS;
     this.continues = NO_PATHS;
-    const body = this.withCondition(condition, () => this.runList(command.body, succeedWith(inside), reachesStdout));
+    const body = this.withCondition(condition, () =>
+      this.runList(command.body.commands, succeedWith(inside), reachesStdout),
+    );
     const iterations = joinOutcomes(body, succeedWith(this.continues));
     const leftByBreak = this.breaks;
     this.breaks = breaks;
@@ -336,20 +360,20 @@ export class AbstractInterpreter {
   }
 
   private runBranch(
-    command: ShellCommand,
+    command: InnerNode,
     body: CommandList,
     at: number,
     from: CommandOutcome,
     reachesStdout: boolean,
     condition: Condition,
   ): CommandOutcome {
-    const start = body[0]?.first.commands[0]?.at ?? at;
+    const start = body[0]?.pos ?? at;
     const outcome = this.withCondition(condition, () => this.runList(body, from, reachesStdout));
     return mapOutcome(outcome, (outputs) => this.markBranchSilent(command, outputs, start, condition));
   }
 
   /** Leaving a branch without a word, where another one may have spoken. */
-  private markBranchSilent(command: ShellCommand, outputs: PathOutputs, at: number, condition: Condition): PathOutputs {
+  private markBranchSilent(command: InnerNode, outputs: PathOutputs, at: number, condition: Condition): PathOutputs {
     return this.facts.isPrinting(command) ? this.markSilentUnlessImplied(outputs, at, condition) : outputs;
   }
 
@@ -357,6 +381,3 @@ export class AbstractInterpreter {
     return isImpliedByGuards(condition, this.exits.guards) ? allowSilence(outputs) : markSilent(outputs, at, condition);
   }
 }
-
-/** Stands for a loop where only its redirections matter. */
-const EMPTY_COMMAND: ShellCommand = { kind: 'simple', words: [] };

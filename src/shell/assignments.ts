@@ -1,10 +1,8 @@
-import { UNKNOWN } from '../core/tag-mentions.ts';
-import { splitCommandWords } from './command-output.ts';
-import { tokenize } from './lexer.ts';
-import { type MappedText, sliceMappedText, toSourceOffset } from './mapped-text.ts';
-import type { CommandList, ShellCommand } from './syntax-tree.ts';
+import type { MappedText } from './mapped-text.ts';
+import type { CommandList, InnerNode } from './parse.ts';
+import { isSimple, readSimpleCommand } from './simple-command.ts';
 import { type CommandContext, walkCommands } from './walk.ts';
-import { type Word, WordReader } from './word.ts';
+import { readWord, type WordText } from './word.ts';
 
 /** A variable gets one of these values. */
 export interface Assignment {
@@ -18,7 +16,7 @@ export interface Assignment {
 /** A call of a function, or of any other command. */
 export interface CommandCall {
   readonly name: string;
-  readonly args: readonly Word[];
+  readonly args: readonly WordText[];
   readonly context: CommandContext;
 }
 
@@ -47,28 +45,22 @@ const DECLARATION_COMMANDS = new Set(['local', 'declare', 'typeset', 'export', '
 /** Commands to which the name of a variable is only a word. */
 const LITERAL_ARGUMENT_COMMANDS = new Set(['echo', 'printf', 'cat', '[', '[[', 'test', ...DECLARATION_COMMANDS]);
 
-/** Looks where the variables of a script get their values. */
+/** Finds where the variables of a script get their values. */
 export function trackShellVariables(script: CommandList, text: string): ShellVariables {
   const assignments: Assignment[] = [];
   const calls: CommandCall[] = [];
   const comparisons: VariableComparison[] = [];
   const untracked = new Set(findArithmeticVariables(text));
-  walkCommands(script, ({ command }, context) => {
-    assignments.push(...loopAssignment(command, context));
-    for (const comparison of findComparisons(command))
-      comparisons.push({ ...comparison, within: context.functionName });
-    if (command.kind !== 'simple') return;
-    const { name, args } = splitCommandWords(command.words);
-    const declares = DECLARATION_COMMANDS.has(name);
-    const local = declares && name !== 'export' && context.functionName !== null;
-    const assignmentWords = declares ? args : command.words.slice(0, command.words.length - args.length);
-    for (const word of assignmentWords) {
-      const [start, variable = '', modifier] = /^(\w+)(\+|\[[^\]]*\])?=/.exec(word.text) ?? [];
-      if (modifier !== undefined) untracked.add(variable);
-      else if (start !== undefined) {
-        const value = sliceMappedText(word, start.length);
-        assignments.push({ variable, values: readArrayItems(value, text) ?? [value], context, local });
-      }
+  walkCommands(script, (node, _, context) => {
+    assignments.push(...loopAssignment(node, context));
+    for (const comparison of findComparisons(node)) comparisons.push({ ...comparison, within: context.functionName });
+    if (!isSimple(node)) return;
+    const command = readSimpleCommand(node);
+    const { name, args } = command;
+    const local = DECLARATION_COMMANDS.has(name) && name !== 'export' && context.functionName !== null;
+    for (const { variable, values, modifies } of command.assignments) {
+      if (modifies) untracked.add(variable);
+      else assignments.push({ variable, values, context, local });
     }
     calls.push({ name, args, context });
     const mayModifyArguments = !LITERAL_ARGUMENT_COMMANDS.has(name) || args[0]?.text === '-v' || args[0]?.text === '-n';
@@ -84,11 +76,11 @@ export function trackShellVariables(script: CommandList, text: string): ShellVar
 }
 
 /** A `for` gives one item after the other to its variable. */
-function loopAssignment(command: ShellCommand, context: CommandContext): readonly Assignment[] {
-  if (command.kind !== 'loop' || command.forClause === null) return [];
-  const { variable, items } = command.forClause;
-  const inside = { ...context, enclosingLists: [...context.enclosingLists, command.body], unconditional: true };
-  return [{ variable, values: items ?? [], context: inside, local: false }];
+function loopAssignment(node: InnerNode, context: CommandContext): readonly Assignment[] {
+  if (node.type !== 'For' && node.type !== 'Select') return [];
+  const enclosingLists = [...context.enclosingLists, node.body.commands];
+  const inside = { ...context, enclosingLists, unconditional: true };
+  return [{ variable: node.name.text, values: node.wordlist?.map(readWord) ?? [], context: inside, local: false }];
 }
 
 /** The variables that are counted with, or get a value where they are used. */
@@ -96,29 +88,20 @@ function findArithmeticVariables(text: string): readonly string[] {
   const expressions = [...text.matchAll(/\(\(([\s\S]*?)\)\)|\blet\s+(.*)/g)].map(
     ([, inner, rest]) => inner ?? rest ?? '',
   );
-  // What stands behind a `$` is only read.
+  // A variable behind a `$` is only read.
   const names = expressions.flatMap((each) => each.replace(/\$(?:\{[^}]*\}|\w+)/g, '').match(/[a-z_]\w*/gi) ?? []);
   return [...names, ...[...text.matchAll(/\$\{(\w+):?=/g)].map(([, name = '']) => name)];
 }
 
-/** The items of a list in brackets, `(A B)`; undefined for any other value. */
-function readArrayItems(value: MappedText, script: string): readonly MappedText[] | undefined {
-  const open = toSourceOffset(value, 0);
-  if (value.text !== UNKNOWN || script[open] !== '(') return undefined;
-  const end = new WordReader(script).closing(open, '(', ')');
-  const tokens = end === undefined ? undefined : tokenize(script.slice(0, end - 1), open + 1);
-  const words = tokens?.filter((token) => token.kind === 'word') ?? [];
-  // An item may have a key: `[bug]=FIX.md`.
-  return words.map((word) => sliceMappedText(word, /^\[[^\]]*\]=/.exec(word.text)?.[0].length ?? 0));
-}
-
-/** What is compared with the value of a variable in a test or a `case`. */
-function findComparisons(command: ShellCommand): readonly Omit<VariableComparison, 'within'>[] {
-  const words = command.kind === 'simple' ? command.words : [];
-  const [tested, operands] =
-    command.kind === 'case'
-      ? [command.word === null ? [] : [command.word], command.arms.flatMap(({ patterns }) => patterns)]
-      : [words, ['[', '[[', 'test'].includes(splitCommandWords(words).name) ? words : []];
+/** The values that a test or a `case` compares variables with. */
+function findComparisons(node: InnerNode): readonly Omit<VariableComparison, 'within'>[] {
+  const [tested, operands] = findOperands(node);
   const variables = tested.flatMap(({ placeholders }) => placeholders.map(({ variable }) => variable));
   return variables.flatMap((variable) => operands.map(({ text }) => ({ variable, value: text })));
+}
+
+function findOperands(node: InnerNode): readonly [tested: readonly WordText[], operands: readonly WordText[]] {
+  if (node.type === 'Case') return [[readWord(node.word)], node.items.flatMap(({ pattern }) => pattern.map(readWord))];
+  const command = isSimple(node) ? readSimpleCommand(node) : null;
+  return command !== null && ['[', '[[', 'test'].includes(command.name) ? [command.args, command.args] : [[], []];
 }

@@ -7,8 +7,7 @@ import {
 } from '../core/tag-mentions.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { type MappedText, MappedTextBuilder, sliceMappedText, toSourceOffset } from './mapped-text.ts';
-import type { Redirect } from './syntax-tree.ts';
-import type { Word } from './word.ts';
+import type { Redirect, SimpleCommand } from './simple-command.ts';
 
 /** What one command writes to its standard output, as far as its words say. Offsets are those of the script. */
 export interface CommandOutput {
@@ -24,19 +23,18 @@ export interface CommandOutput {
   readonly isUnknownProgram: boolean;
 }
 
-/** What a command says that has these words: assignments, a name, arguments. */
-export function readCommandOutput(words: readonly Word[], redirects: readonly Redirect[]): CommandOutput {
-  const output = OUTPUT_CACHE.get(words) ?? analyzeCommand(words, redirects);
-  OUTPUT_CACHE.set(words, output);
+/** Reads what a command prints. */
+export function readCommandOutput(command: SimpleCommand): CommandOutput {
+  const output = OUTPUT_CACHE.get(command) ?? analyzeCommand(command);
+  OUTPUT_CACHE.set(command, output);
   return output;
 }
 
-/** Each command is listened to from several sides. */
-const OUTPUT_CACHE = new WeakMap<readonly Word[], CommandOutput>();
+/** Each command is asked for from several sides. */
+const OUTPUT_CACHE = new WeakMap<SimpleCommand, CommandOutput>();
 
-function analyzeCommand(words: readonly Word[], redirects: readonly Redirect[]): CommandOutput {
-  const { name, args } = splitCommandWords(words);
-  const documents = redirects.flatMap(({ op, to, document }) => document ?? (op === '<<<' ? to : []));
+function analyzeCommand({ name, args, words, redirects }: SimpleCommand): CommandOutput {
+  const documents = redirects.flatMap(({ operator, target }) => (operator.startsWith('<<') ? target : []));
   if (name === 'echo') return readPrintedTexts(args);
   if (name === 'printf') return readPrintf(args);
   if (name === 'cat' && documents.length > 0 && args.every(({ text }) => text === '-'))
@@ -58,37 +56,25 @@ function analyzeCommand(words: readonly Word[], redirects: readonly Redirect[]):
   };
 }
 
-/** The name of a command behind its assignments, empty if there is none. */
-export function splitCommandWords(words: readonly Word[]): { readonly name: string; readonly args: readonly Word[] } {
-  const first = words.findIndex(({ text }) => !/^\w+(?:\[[^\]]*\])?\+?=/.test(text));
-  if (first === -1) return { name: '', args: [] };
-  const [name = '', next = '-'] = [words[first]?.text, words[first + 1]?.text];
-  const isPrefix = (name === 'command' || name === 'builtin') && !next.startsWith('-');
-  return isPrefix ? splitCommandWords(words.slice(first + 1)) : { name, args: words.slice(first + 1) };
-}
-
 /** Whether the standard output goes to a file or to the standard error, where nobody looks for tags. */
 export function redirectsStdout(redirects: readonly Redirect[]): boolean {
-  return redirects.some(({ op, fd, to }) => {
-    if (fd !== '' && fd !== '1') return false;
-    if (op === '>&') return to.text !== '1';
-    return /^(?:>|>>|>\||&>|&>>)$/.test(op) && !/^\/dev\/(?:stdout|fd\/1)$/.test(to.text);
+  return redirects.some(({ operator, descriptor, target: { text } }) => {
+    if (descriptor !== '' && descriptor !== '1') return false;
+    if (operator === '>&') return text !== '1';
+    return /^(?:>|>>|>\||&>|&>>)$/.test(operator) && !/^\/dev\/(?:stdout|fd\/1)$/.test(text);
   });
 }
 
-/** Whether a look at the text is no longer enough: another program takes over, or something is printed at the end. */
-export function escapesAnalysis(words: readonly Word[], redirects: readonly Redirect[]): boolean {
-  const { name, args } = splitCommandWords(words);
+/** Tells whether the text of a script does not say what it prints: another program takes over, or a trap prints at the end. */
+export function escapesAnalysis({ name, args, redirects }: SimpleCommand): boolean {
   if (name === 'trap') return args.some(({ text }) => /[<\uE000]|echo|printf/.test(text));
-  // Who kills somebody may well mean the script.
+  // The process that is killed may well be the script.
   return name === 'kill' || (name === 'exec' && (args.length > 0 || redirectsStdout(redirects)));
 }
 
-/** What a `trap` calls. */
-export function readTrapHandlers(words: readonly Word[]): readonly string[] {
-  const { name, args } = splitCommandWords(words);
-  return name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
-}
+/** The commands that a `trap` names. */
+export const readTrapHandlers = ({ name, args }: SimpleCommand): readonly string[] =>
+  name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
 
 const NO_OUTPUT: CommandOutput = {
   tags: [],
@@ -145,7 +131,7 @@ function readPrintedTexts(texts: readonly MappedText[]): CommandOutput {
 }
 
 /** The format of a `printf` may come behind a `--`. */
-function readPrintf(args: readonly Word[]): CommandOutput {
+function readPrintf(args: readonly MappedText[]): CommandOutput {
   const [format, ...values] = args[0]?.text === '--' ? args.slice(1) : args;
   return format === undefined || format.text === '-v' ? NO_OUTPUT : readPrintedTexts([formatPrintf(format, values)]);
 }

@@ -1,17 +1,17 @@
+import type { Word } from 'unbash';
 import { UNKNOWN } from '../core/tag-mentions.ts';
-import { splitCommandWords } from './command-output.ts';
 import { isExistenceTest, parseEquality } from './equality.ts';
+import { type LoopCommand, readLoopHeader } from './loops.ts';
+import { type CommandList, type InnerNode, isNegated, pipelinesOf, type ShellNode } from './parse.ts';
 import type { Condition } from './path-outputs.ts';
-import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
+import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
-import { type CommandContext, listSimpleCommands, walkCommands } from './walk.ts';
-import type { Word } from './word.ts';
+import { type CommandContext, listSimpleCommands, listSimpleCommandsIn, walkCommands } from './walk.ts';
+import { readWord, type Substitution, type WordText } from './word.ts';
 
-type LoopCommand = Extract<ShellCommand, { kind: 'loop' }>;
-
-/** Says what the conditions of a script are about. A variable or a file is also about what made it what it is. */
+/** Reads what the conditions of a script ask about. A variable or a file also stands for what made it what it is. */
 export class ConditionReader {
-  /** What a variable gets its values of, and under which conditions. */
+  /** What the values of a variable are made of, and what decides whether it gets them. */
   private readonly relatedSubjects = new Map<string, Set<string>>();
   /** The variables in which functions write something down. */
   private readonly flags = new Set<string>();
@@ -19,72 +19,77 @@ export class ConditionReader {
 
   constructor(script: CommandList, values: VariableValues) {
     this.values = values;
-    walkCommands(script, ({ command, redirects }, context) => {
+    walkCommands(script, (node, _, context) => {
       const deciding = findDecidingSubjects(context);
-      if (command.kind === 'loop' && command.forClause !== null) this.relate(command.forClause.variable, deciding);
-      if (command.kind !== 'simple') return;
-      for (const word of command.words) {
-        const [, variable] = /^(\w+)(?:\[[^\]]*\])?\+?=/.exec(word.text) ?? [];
-        if (variable === undefined) continue;
-        this.relate(variable, [...word.expansions.flatMap(subjectsOfExpansion), ...deciding]);
-        if (
-          context.functionName !== null &&
-          word.expansions.length === 0 &&
-          splitCommandWords(command.words).name === ''
-        )
-          this.flags.add(variable);
-      }
-      if (deciding.length === 0) return;
-      // What is counted here says later how often one was here.
-      const [first] = command.words;
-      if (first?.text === '((') for (const variable of first.expansions) this.relate(variable, deciding);
-      // A file that is made here says later that one was here.
-      const { name, args } = splitCommandWords(command.words);
-      const files = [...(FILE_COMMANDS.has(name) ? args : []), ...redirects.map(({ to }) => to)];
-      for (const file of files.flatMap(subjectsOfWord)) this.relate(file, deciding);
+      if (node.type === 'For' || node.type === 'Select') this.relate(node.name.text, deciding);
+      if (isSimple(node)) this.relateCommand(readSimpleCommand(node), context.functionName, deciding);
     });
   }
 
-  /** The condition that these commands make up. */
+  /** Reads the condition that these tests are. */
   readTests(test: CommandList): Condition {
-    const [only, second] = listSimpleCommands(test);
-    const words = second === undefined ? only?.words : undefined;
-    const equality = words === undefined || test[0]?.first.negated !== false ? null : parseEquality(words);
-    return {
-      subjects: this.withRelated(subjectsOfList(test)),
-      equality: equality === null ? null : { ...equality, allValues: this.values.allValuesOf(equality.subject) },
-      isExistenceTest: words !== undefined && isExistenceTest(words),
-    };
+    const negated = test.slice(0, 1).some((statement) => pipelinesOf(statement).commands.slice(0, 1).some(isNegated));
+    return this.readCondition(
+      listSimpleCommands(test).map(({ command }) => command),
+      negated,
+    );
   }
 
-  /** The condition of what follows them behind `&&` or `||`. */
-  readCommands(commands: readonly CommandNode[]): Condition {
-    const condition = this.readTests(toCommandList(commands));
-    return { ...condition, subjects: this.withRelated([...condition.subjects, ...commands.flatMap(subjectsOfInput)]) };
+  /** Reads the condition of what follows these commands behind `&&` or `||`. */
+  readCommands(commands: readonly ShellNode[]): Condition {
+    const condition = this.readCondition(listSimpleCommandsIn(commands), false);
+    const inputs = commands.flatMap((node) => subjectsOfInput(redirectsOf(node)));
+    return { ...condition, subjects: this.withRelated([...condition.subjects, ...inputs]) };
   }
 
-  /** The condition of the arms of a `case`. */
-  readCaseWord(word: Word | null): Condition {
-    return {
-      subjects: this.withRelated(word === null ? [] : subjectsOfWord(word)),
-      equality: null,
-      isExistenceTest: false,
-    };
+  /** Reads the condition of the arms of a `case`. */
+  readCaseWord(word: Word): Condition {
+    return this.about(subjectsOfWord(readWord(word)));
   }
 
-  /** The condition of another round of a loop that reads these. */
-  readLoop(loop: LoopCommand, inputs: readonly CommandNode[]): Condition {
-    const { subjects } = this.readCommands(inputs);
-    return {
-      subjects: this.withRelated([...subjectsOfLoop(loop), ...subjects]),
-      equality: null,
-      isExistenceTest: false,
-    };
+  /** Reads the condition of another iteration of a loop that reads what these commands print, or these files. */
+  readLoop(loop: LoopCommand, before: readonly ShellNode[], redirects: readonly Redirect[]): Condition {
+    const { subjects } = this.readCommands(before);
+    return this.about([...subjectsOfLoop(loop), ...subjects, ...subjectsOfInput(redirects)]);
   }
 
-  /** Whether it hangs on something that a function has set before. */
+  /** Tells whether a condition depends on something that a function has written down before. */
   dependsOnFlag({ subjects }: Condition): boolean {
     return [...subjects].some((subject) => this.flags.has(subject));
+  }
+
+  private readCondition(commands: readonly SimpleCommand[], negated: boolean): Condition {
+    const [only, second] = commands;
+    const single = second === undefined ? only : undefined;
+    const equality = single === undefined || negated ? null : parseEquality(single);
+    return {
+      subjects: this.withRelated(commands.flatMap(subjectsOfCommand)),
+      equality: equality === null ? null : { ...equality, allValues: this.values.allValuesOf(equality.subject) },
+      isExistenceTest: single !== undefined && isExistenceTest(single),
+    };
+  }
+
+  private about(subjects: readonly string[]): Condition {
+    return { subjects: this.withRelated(subjects), equality: null, isExistenceTest: false };
+  }
+
+  private relateCommand(
+    { name, args, assignments, words, redirects }: SimpleCommand,
+    functionName: string | null,
+    deciding: readonly string[],
+  ): void {
+    for (const { variable, values } of assignments) {
+      const sources = values.flatMap(subjectsOfExpansions);
+      this.relate(variable, [...sources, ...deciding]);
+      if (functionName !== null && sources.length === 0 && name === '') this.flags.add(variable);
+    }
+    if (deciding.length === 0) return;
+    // A variable that is counted here tells later how often this command was run.
+    if (name === '((') for (const variable of words.flatMap((word) => word.variables)) this.relate(variable, deciding);
+    // A file that is made here tells later that this command was run.
+    const written = redirects.flatMap(({ operator, target }) => (operator.includes('>') ? target : []));
+    const files = [...(FILE_COMMANDS.has(name) ? args : []), ...written];
+    for (const file of files.flatMap(subjectsOfWord)) this.relate(file, deciding);
   }
 
   private relate(subject: string, others: readonly string[]): void {
@@ -104,44 +109,49 @@ export class ConditionReader {
 /** Commands that leave a trace in the file system. */
 const FILE_COMMANDS = new Set(['touch', 'rm', 'mkdir', 'rmdir', 'cp', 'mv', 'ln', 'tee']);
 
-const toCommandList = (commands: readonly CommandNode[]): CommandList => [
-  { first: { negated: false, commands }, rest: [] },
-];
-
-/** What decides whether a spot is come to. */
+/** What decides whether a command is run. */
 const findDecidingSubjects = ({ ancestors, preceding }: CommandContext): readonly string[] => [
-  ...ancestors.flatMap(subjectsOfCommand),
-  ...subjectsOfList(toCommandList(preceding)),
-  ...preceding.flatMap(subjectsOfInput),
+  ...ancestors.flatMap(subjectsOfBranching),
+  ...listSimpleCommandsIn(preceding).flatMap(subjectsOfCommand),
+  ...preceding.flatMap((node) => subjectsOfInput(redirectsOf(node))),
 ];
 
-function subjectsOfCommand(command: ShellCommand): readonly string[] {
-  if (command.kind === 'if') return command.arms.flatMap(({ test }) => subjectsOfList(test));
-  if (command.kind === 'case') return command.word === null ? [] : subjectsOfWord(command.word);
-  return command.kind === 'loop' ? subjectsOfLoop(command) : [];
+function subjectsOfBranching(node: InnerNode): readonly string[] {
+  switch (node.type) {
+    case 'If':
+      return [node, ...node.elif].flatMap(({ clause }) => subjectsOfList(clause.commands));
+    case 'Case':
+      return subjectsOfWord(readWord(node.word));
+    case 'For':
+    case 'ArithmeticFor':
+    case 'Select':
+    case 'While':
+      return subjectsOfLoop(node);
+    default:
+      return [];
+  }
 }
 
-const subjectsOfLoop = ({ test, forClause }: LoopCommand): readonly string[] => [
-  ...subjectsOfList(test),
-  ...(forClause?.items ?? []).flatMap(subjectsOfWord),
-];
+function subjectsOfLoop(loop: LoopCommand): readonly string[] {
+  const { test, items } = readLoopHeader(loop);
+  return [...subjectsOfList(test), ...(items ?? []).flatMap(subjectsOfWord)];
+}
 
 const subjectsOfList = (list: CommandList): readonly string[] =>
-  listSimpleCommands(list).flatMap(({ words }) => subjectsOfWords(words));
+  listSimpleCommands(list).flatMap(({ command }) => subjectsOfCommand(command));
 
-/** What is redirected to a command. */
-const subjectsOfInput = ({ redirects }: CommandNode): readonly string[] =>
-  redirects.flatMap(({ op, to }) => (op.startsWith('<') ? subjectsOfWord(to) : []));
+/** The files and texts that are redirected to a command. */
+const subjectsOfInput = (redirects: readonly Redirect[]): readonly string[] =>
+  redirects.flatMap(({ operator, target }) => (operator.startsWith('<') ? subjectsOfWord(target) : []));
 
 /** Commands that do something and hardly ever decide anything. */
 const ACTION_COMMANDS = new Set(
   'echo printf exit return break continue mkdir rm cp mv touch cd sleep : true false'.split(' '),
 );
 
-function subjectsOfWords(words: readonly Word[]): readonly string[] {
-  const { name, args } = splitCommandWords(words);
+function subjectsOfCommand({ name, args, words }: SimpleCommand): readonly string[] {
   if (ACTION_COMMANDS.has(name)) return [];
-  if (name === '' || name === '((') return words.flatMap(({ expansions }) => expansions.flatMap(subjectsOfExpansion));
+  if (name === '' || name === '((') return words.flatMap(subjectsOfExpansions);
   return args.length === 0 ? [name] : args.flatMap(subjectsOfWord);
 }
 
@@ -149,21 +159,23 @@ function subjectsOfWords(words: readonly Word[]): readonly string[] {
 const COMPARISON = /^(?:-.*|\d+|[!=<>]+|=~|\]{1,2})$/;
 
 /** A path with a variable in it is a file, not the variable. */
-function subjectsOfWord({ text, expansions }: Word): readonly string[] {
-  if (text === '' || COMPARISON.test(text)) return expansions.flatMap(subjectsOfExpansion);
-  const isPath = text.includes('/') && text.includes(UNKNOWN);
-  return expansions.length === 0 || isPath
-    ? [[text, ...expansions].join(' ')]
-    : expansions.flatMap(subjectsOfExpansion);
+function subjectsOfWord(word: WordText): readonly string[] {
+  const expanded = subjectsOfExpansions(word);
+  if (word.text === '' || COMPARISON.test(word.text)) return expanded;
+  const isPath = word.text.includes('/') && word.text.includes(UNKNOWN);
+  return expanded.length === 0 || isPath ? [[word.text, ...expanded].join(' ')] : expanded;
 }
 
-/** What is asked for: a variable, or a command and what it is given. */
-function subjectsOfExpansion(expansion: string): readonly string[] {
-  const args = expansion.split(/[|;&\n]+/).flatMap((command) =>
-    command
-      .trim()
-      .split(/[\s<>"'$(){}]+/)
-      .slice(1),
-  );
-  return [expansion, ...args.filter((word) => word !== '' && !COMPARISON.test(word))];
-}
+/** Variables, commands and what the commands are given. */
+const subjectsOfExpansions = ({ variables, substitutions }: WordText): readonly string[] => [
+  ...variables,
+  ...substitutions.flatMap(subjectsOfSubstitution),
+];
+
+const subjectsOfSubstitution = ({ text, script }: Substitution): readonly string[] => [
+  text,
+  ...listSimpleCommands(script.commands).flatMap(({ command: { args, redirects } }) => [
+    ...args.flatMap(subjectsOfWord),
+    ...subjectsOfInput(redirects),
+  ]),
+];

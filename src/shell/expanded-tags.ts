@@ -1,8 +1,8 @@
 import { hasUnknownPart, readTagMentions, type TagMention } from '../core/tag-mentions.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
-import { type CommandOutput, splitCommandWords } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { type MappedText, toSourceOffset } from './mapped-text.ts';
-import type { CommandNode } from './syntax-tree.ts';
+import type { SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 import type { CommandContext } from './walk.ts';
 
@@ -73,10 +73,10 @@ export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, 
  */
 export function substituteArguments(
   { tags, texts }: Pick<CommandOutput, 'tags' | 'texts'>,
-  call: CommandNode | null,
+  call: SimpleCommand | null,
 ): readonly TagMention[] {
-  if (call?.command.kind !== 'simple' || !texts.some(hasArgumentPlaceholders)) return tags;
-  const args = splitCommandWords(call.command.words).args.map(({ text }) => text);
+  if (call === null || !texts.some(hasArgumentPlaceholders)) return tags;
+  const args = call.args.map(({ text }) => text);
   if (args.length === 0 || args.some(hasUnknownPart)) return tags;
   return tags.map((mention) => {
     const usesArguments =
@@ -87,4 +87,4 @@ export function substituteArguments(
 }
 
 const hasArgumentPlaceholders = ({ placeholders }: CommandOutput['texts'][number]): boolean =>
-  placeholders.some(({ variable }) => /^[1-9@*]$/.test(variable));
+  placeholders.some(({ variable }) => /^[1-9]$/.test(variable));

@@ -1,51 +1,68 @@
+import type { ArithmeticFor, For, Select, While } from 'unbash';
 import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
-import { readCommandOutput, splitCommandWords } from './command-output.ts';
+import { readCommandOutput } from './command-output.ts';
+import { type CommandList, commandsOf, innerCommand, pipelinesOf } from './parse.ts';
 import type { Condition, PathOutputs, SingleTag } from './path-outputs.ts';
-import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
-import { listSimpleCommands } from './walk.ts';
-import type { Word } from './word.ts';
+import { isSimple, readSimpleCommand, redirectsOf } from './simple-command.ts';
+import { listSimpleCommands, type PlacedCommand } from './walk.ts';
+import { readWord, type WordText } from './word.ts';
 
-export type LoopCommand = Extract<ShellCommand, { kind: 'loop' }>;
+/** A loop of any kind. */
+export type LoopCommand = For | ArithmeticFor | Select | While;
 
-/** Whether a loop goes round at least once: over items that are written down. */
-export const alwaysIterates = ({ forClause }: LoopCommand): boolean => forClause?.items?.some(isPlain) ?? false;
-
-/** An item that is no other when the script is run. */
-const isPlain = ({ text }: Word): boolean => !hasUnknownPart(text) && !/[*?[{]/.test(text);
-
-/** Whether a loop goes through what a file, a command or a folder has to offer, which may be nothing. */
-export function mayIterateOverNothing({ keyword, forClause, test }: LoopCommand, nullglob: boolean): boolean {
-  if (keyword === 'while')
-    return listSimpleCommands(test).some(({ words }) => splitCommandWords(words).name === 'read');
-  return forClause?.items?.every((item) => isSubstitution(item) || (nullglob && /[*?[]/.test(item.text))) ?? false;
+/** What a loop iterates over. */
+export interface LoopHeader {
+  readonly keyword: 'for' | 'while' | 'until';
+  /** The variable that gets one item after the other. */
+  readonly variable: string | null;
+  /** The items; null if it goes through the arguments of the script, or counts, or tests. */
+  readonly items: readonly WordText[] | null;
+  readonly test: CommandList;
 }
 
-/** Whether a pattern that fits nothing becomes nothing; without this it stays as it is. */
-export const setsNullglob = (script: CommandList): boolean =>
-  listSimpleCommands(script).some(
-    ({ words }) => splitCommandWords(words).name === 'shopt' && words.some(({ text }) => text === 'nullglob'),
-  );
+/** Reads what a loop iterates over; a `select` is a `for` whose items somebody chooses. */
+export function readLoopHeader(loop: LoopCommand): LoopHeader {
+  if (loop.type === 'While') return { keyword: loop.kind, variable: null, items: null, test: loop.clause.commands };
+  if (loop.type === 'ArithmeticFor') return { keyword: 'for', variable: null, items: null, test: [] };
+  return { keyword: 'for', variable: loop.name.text, items: loop.wordlist?.map(readWord) ?? null, test: [] };
+}
 
-/** An answer of a command by itself. */
-const isSubstitution = ({ text, substitutionRanges }: Word): boolean =>
-  substitutionRanges.length > 0 && text.length === 1;
+/** Tells whether a loop is run at least once: over items that are written down. */
+export const alwaysIterates = (loop: LoopCommand): boolean => readLoopHeader(loop).items?.some(isPlain) ?? false;
 
-/** The offset of a tag that every round of a loop prints with another value, though there can be only one. */
+/** An item that is the same in every run of the script. */
+const isPlain = ({ text }: WordText): boolean => !hasUnknownPart(text) && !/[*?[{]/.test(text);
+
+/** Tells whether a loop goes through what a file, a command or a folder has to offer, which may be nothing. */
+export function mayIterateOverNothing(loop: LoopCommand, nullglob: boolean): boolean {
+  const { keyword, items, test } = readLoopHeader(loop);
+  if (keyword === 'while') return listSimpleCommands(test).some(({ command }) => command.name === 'read');
+  return items?.every((item) => isSubstitution(item) || (nullglob && /[*?[]/.test(item.text))) ?? false;
+}
+
+/** Tells whether a pattern that matches no file becomes nothing; otherwise it stays as it is. */
+export const setsNullglob = (commands: readonly PlacedCommand[]): boolean =>
+  commands.some(({ command: { name, args } }) => name === 'shopt' && args.some(({ text }) => text === 'nullglob'));
+
+/** The output of a command by itself. */
+const isSubstitution = ({ text, substitutions }: WordText): boolean => substitutions.length > 0 && text.length === 1;
+
+/** Finds the offset of a tag that every iteration prints with another value, though there can be only one. */
 export function findTagRepeatedPerIteration(loop: LoopCommand): number | undefined {
-  const { body } = loop;
+  const body = loop.body.commands;
   if (leavesEarly(body) || iteratesOnce(loop)) return undefined;
-  const commands = body.flatMap(({ first }) => (first.commands.length === 1 ? first.commands : []));
-  return commands.flatMap(readCertainTags).find(hasUnknownContent)?.offset;
+  return body.flatMap(readCertainTags).find(hasUnknownContent)?.offset;
 }
 
-/** The offset of one of several tags of which each round prints another, by what it goes through: in two rounds, two tags. */
+/** Finds the offset of one of several tags of which each iteration prints another: two iterations print two tags. */
 export function findTagVaryingPerIteration(
   loop: LoopCommand,
   condition: Condition,
   iterations: PathOutputs,
 ): number | undefined {
-  if (leavesEarly(loop.body) || iteratesOnce(loop)) return undefined;
-  const variables = [...(loop.forClause === null ? [] : [loop.forClause.variable]), ...findReadVariables(loop.test)];
+  if (leavesEarly(loop.body.commands) || iteratesOnce(loop)) return undefined;
+  const { variable, test } = readLoopHeader(loop);
+  const variables = [...(variable === null ? [] : [variable]), ...findReadVariables(test)];
   const variesByIteration = ({ about }: SingleTag): boolean =>
     about.some((each) => each !== condition && variables.some((name) => each.subjects.has(name)));
   const outputs = [...iterations.values()];
@@ -53,25 +70,29 @@ export function findTagVaryingPerIteration(
   return varying.length === outputs.length ? varying[1]?.at : undefined;
 }
 
-const iteratesOnce = ({ forClause }: LoopCommand): boolean =>
-  forClause?.items?.length === 1 && forClause.items.every(isPlain);
+function iteratesOnce(loop: LoopCommand): boolean {
+  const { items } = readLoopHeader(loop);
+  return items?.length === 1 && items.every(isPlain);
+}
 
 const leavesEarly = (body: CommandList): boolean =>
-  listSimpleCommands(body).some(({ words }) => LEAVING_COMMANDS.has(splitCommandWords(words).name));
+  listSimpleCommands(body).some(({ command }) => LEAVING_COMMANDS.has(command.name));
 
 const findReadVariables = (test: CommandList): readonly string[] =>
-  listSimpleCommands(test).flatMap(({ words }) => {
-    const { name, args } = splitCommandWords(words);
-    return name === 'read' ? args.map(({ text }) => text) : [];
-  });
+  listSimpleCommands(test).flatMap(({ command: { name, args } }) =>
+    name === 'read' ? args.map(({ text }) => text) : [],
+  );
 
 const hasUnknownContent = ({ name, tag }: TagMention): boolean =>
   name !== 'fork' && [tag.body, ...Object.values(tag.attributes)].some(hasUnknownPart);
 
 const LEAVING_COMMANDS = new Set(['exit', 'return', 'break', 'continue']);
 
-function readCertainTags({ command, redirects }: CommandNode): readonly TagMention[] {
-  if (command.kind !== 'simple') return [];
-  const { tags, sure } = readCommandOutput(command.words, redirects);
+/** The tags that a statement prints whenever it is run. */
+function readCertainTags(statement: CommandList[number]): readonly TagMention[] {
+  const [node, another] = pipelinesOf(statement).commands.slice(0, 1).flatMap(commandsOf);
+  const command = node === undefined ? undefined : innerCommand(node);
+  if (node === undefined || another !== undefined || command === undefined || !isSimple(command)) return [];
+  const { tags, sure } = readCommandOutput(readSimpleCommand(command, redirectsOf(node)));
   return sure ? tags : [];
 }

@@ -1,59 +1,60 @@
-import { type CommandOutput, splitCommandWords } from './command-output.ts';
+import type { Case, CaseItem, If } from 'unbash';
+import type { CommandOutput } from './command-output.ts';
 import { ConditionReader } from './conditions.ts';
 import { findMatchingArm, isExhaustive } from './equality.ts';
 import { isFullyKnown } from './expanded-tags.ts';
 import { setsNullglob } from './loops.ts';
-import type { CommandList, CommandNode, ShellCommand } from './syntax-tree.ts';
+import type { CommandList, InnerNode } from './parse.ts';
+import type { SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 import { type CommandContext, findPrintingCommands, listSimpleCommands } from './walk.ts';
-import type { Word } from './word.ts';
 
-type CaseCommand = Extract<ShellCommand, { kind: 'case' }>;
-
-/** What holds of a script as a whole, wherever one stands in it. */
+/** What holds of a script as a whole, on every path through it. */
 export class ScriptFacts {
   readonly conditions: ConditionReader;
   readonly nullglob: boolean;
   private readonly values: VariableValues;
-  private readonly printingCommands: ReadonlySet<ShellCommand>;
-  private readonly contexts: ReadonlyMap<readonly Word[], CommandContext>;
-  private readonly knownOutputs = new Map<readonly Word[], boolean>();
-  /** Whether arguments do not stay where they are. */
+  private readonly printingCommands: ReadonlySet<InnerNode>;
+  private readonly contexts: ReadonlyMap<SimpleCommand, CommandContext>;
+  private readonly knownOutputs = new Map<SimpleCommand, boolean>();
+  /** Whether arguments do not keep their numbers. */
   private readonly shiftsArguments: boolean;
 
   constructor(script: CommandList, values: VariableValues) {
     const commands = listSimpleCommands(script);
     this.values = values;
     this.conditions = new ConditionReader(script, values);
-    this.nullglob = setsNullglob(script);
+    this.nullglob = setsNullglob(commands);
     this.printingCommands = findPrintingCommands(script);
-    this.contexts = new Map(commands.map((command) => [command.words, command]));
-    this.shiftsArguments = commands.some(({ words }) => ['shift', 'set'].includes(splitCommandWords(words).name));
+    this.contexts = new Map(commands.map(({ command, context }) => [command, context]));
+    this.shiftsArguments = commands.some(({ command: { name } }) => name === 'shift' || name === 'set');
   }
 
-  /** Whether a command prints a tag, or might. */
-  isPrinting(command: ShellCommand): boolean {
+  /** Tells whether a command prints a tag, or might. */
+  isPrinting(command: InnerNode): boolean {
     return this.printingCommands.has(command);
   }
 
-  /** Whether all that a command prints stands in the script. A function is gone through for each of its calls. */
-  isKnown(words: readonly Word[], output: CommandOutput): boolean {
-    const context = this.contexts.get(words);
+  /** Tells whether all that a command prints stands in the script. Cached, for a function is run for each of its calls. */
+  isKnown(command: SimpleCommand, output: CommandOutput): boolean {
+    const context = this.contexts.get(command);
     const known =
-      this.knownOutputs.get(words) ??
+      this.knownOutputs.get(command) ??
       (output.sure && context !== undefined && isFullyKnown(output, context, this.values));
-    this.knownOutputs.set(words, known);
+    this.knownOutputs.set(command, known);
     return known;
   }
 
-  /** Whether one of the arms of a command is always taken. */
-  isTotal(command: ShellCommand): boolean {
-    return (command.kind === 'case' && command.hasDefaultArm) || isExhaustive(command, this.values);
+  /** Tells whether one of the arms of a command is always taken. */
+  isTotal(command: If | Case): boolean {
+    const hasDefault = command.type === 'Case' && command.items.some(({ pattern }) => pattern.some(isDefault));
+    return hasDefault || isExhaustive(command, this.values);
   }
 
   /** The only arm that a `case` can come to in a function that is called like this; undefined if that cannot be told. */
-  onlyArm(command: CaseCommand, call: CommandNode | null): CaseCommand['arms'][number] | undefined {
-    if (call?.command.kind !== 'simple' || this.shiftsArguments) return undefined;
-    return findMatchingArm(command, splitCommandWords(call.command.words).args);
+  onlyArm(command: Case, call: SimpleCommand | null): CaseItem | undefined {
+    return call === null || this.shiftsArguments ? undefined : findMatchingArm(command, call.args);
   }
 }
+
+const isDefault = ({ text }: CaseItem['pattern'][number]): boolean => text === '*';

@@ -1,9 +1,9 @@
 import { AbstractInterpreter } from './abstract-interpreter.ts';
 import { succeedWith } from './command-outcome.ts';
-import { splitCommandWords } from './command-output.ts';
 import type { WastedTag } from './exits.ts';
+import { type CommandList, pipelinesOf } from './parse.ts';
 import { findPrintedTags, joinOutputs, NOTHING_PRINTED, type PathOutput, type PathOutputs } from './path-outputs.ts';
-import type { AndOrList, CommandList } from './syntax-tree.ts';
+import { isSimple, readSimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 
 /** What comes of a script. */
@@ -24,10 +24,11 @@ export function findScriptPaths(script: CommandList, values: VariableValues): Sc
 }
 
 /** A test at the very end that guards something, as in `[ -f tmp ] && rm tmp`, makes the script fail if it is not so. */
-function findTagsWastedByLastTest(last: AndOrList | undefined, no: PathOutputs): readonly WastedTag[] {
-  const [guard] = last?.first.commands ?? [];
-  if (last === undefined || guard?.command.kind !== 'simple' || last.rest.length === 0) return [];
-  const { name } = splitCommandWords(guard.command.words);
-  if (!['[', '[[', 'test', '(('].includes(name) || last.rest.some(({ op }) => op !== '&&')) return [];
-  return findPrintedTags(no, []).map(({ at }) => ({ tag: at, end: guard.at, by: 'test' }));
+function findTagsWastedByLastTest(last: CommandList[number] | undefined, no: PathOutputs): readonly WastedTag[] {
+  const { commands, operators } = last === undefined ? { commands: [], operators: [] } : pipelinesOf(last);
+  const [guard] = commands;
+  if (guard === undefined || operators.length === 0 || operators.includes('||')) return [];
+  if (guard.type === 'Pipeline' || guard.type === 'Redirected' || !isSimple(guard)) return [];
+  if (!['[', '[[', 'test', '(('].includes(readSimpleCommand(guard).name)) return [];
+  return findPrintedTags(no, []).map(({ at }) => ({ tag: at, end: guard.pos, by: 'test' }));
 }

@@ -5,7 +5,7 @@ import { parseScript } from './parse.ts';
 import { findScriptPaths, type ScriptPaths } from './script-paths.ts';
 import { findStdoutCommands, rearrangesOutput } from './stdout-reach.ts';
 import { VariableValues } from './variable-values.ts';
-import { listSimpleCommands } from './walk.ts';
+import { listSimpleCommands, type PlacedCommand } from './walk.ts';
 
 /** What a script can print, as far as its text shows it. */
 export interface ScriptTags {
@@ -30,35 +30,42 @@ export function readScriptTags(file: string, text: string): ScriptTags {
 /** Substitutions within substitutions are followed this far. */
 const MAX_SUBSTITUTION_DEPTH = 5;
 
-function readShellScript(text: string, depth = 0): ScriptTags {
-  const script = parseScript(text);
+function readShellScript(text: string): ScriptTags {
+  const script = parseScript(text)?.commands;
   if (script === undefined) return { ...readUnparsed(withoutComments(text, /^[ \t]*#.*$/gm), false), open: true };
   const all = listSimpleCommands(script);
   const sure = findStdoutCommands(all);
-  const lines = all.filter(({ keepsStdout: heard }) => heard);
   const values = new VariableValues(script, text);
-  const outputs = lines.map((line) => {
-    const output = readCommandOutput(line.words, line.redirects);
-    return { ...output, forms: expandTags(output, line, values), sure: output.sure && sure.has(line) };
+  const outputs = all.filter(keepsStdout).map((placed) => {
+    const output = readCommandOutput(placed.command);
+    return { ...output, forms: expandTags(output, placed.context, values), sure: output.sure && sure.has(placed) };
   });
-  const inner =
-    depth < MAX_SUBSTITUTION_DEPTH
-      ? lines.flatMap(({ words }) => words.flatMap((word) => word.substitutionRanges))
-      : [];
-  const captured = inner.map(([start, end]) => asCaptured(readShellScript(text.slice(start, end), depth + 1), start));
+  const captured = readCapturedTags(all, 0);
   const tags = outputs.flatMap((output) => output.tags.map((tag) => ({ ...tag, sure: output.sure })));
   const forms = outputs.flatMap((output) => output.forms.map((tag) => ({ ...tag, sure: output.sure })));
   const halves = outputs.flatMap((output) => output.halves.map((half) => ({ ...half, sure: output.sure })));
-  const ways = depth === 0 && !rearrangesOutput(all) ? findScriptPaths(script, values) : undefined;
-  const allTags = [...tags, ...captured.flatMap((each) => each.tags)];
+  const ways = rearrangesOutput(all) ? undefined : findScriptPaths(script, values);
+  const allTags = [...tags, ...captured];
   const foreign = allTags.length === 0 && halves.length === 0 && outputs.some((output) => output.isUnknownProgram);
   const open = foreign || ways === undefined || ways.outputs.some(({ kind }) => kind === 'perhaps');
-  return { tags: allTags, forms: [...forms, ...captured.flatMap((each) => each.tags)], halves, ways, open };
+  return { tags: allTags, forms: [...forms, ...captured], halves, ways, open };
 }
 
-/** What is captured is printed only if someone prints it. */
-function asCaptured({ tags }: ScriptTags, by: number): Pick<ScriptTags, 'tags'> {
-  return { tags: tags.map((tag) => ({ ...tag, offset: tag.offset + by, sure: false })) };
+const keepsStdout = ({ context }: PlacedCommand): boolean => context.keepsStdout;
+
+/** The tags that substitutions in these commands print: they are captured, and printed only if something prints them. */
+function readCapturedTags(commands: readonly PlacedCommand[], depth: number): readonly SureMention[] {
+  if (depth >= MAX_SUBSTITUTION_DEPTH) return [];
+  const words = commands.filter(keepsStdout).flatMap(({ command }) => command.words);
+  return words
+    .flatMap(({ substitutions }) => substitutions)
+    .flatMap(({ at, script }) => {
+      const inner = listSimpleCommands(script.commands);
+      const printed = inner.filter(keepsStdout).flatMap(({ command }) => readCommandOutput(command).tags);
+      const tags = [...printed.map((tag) => ({ ...tag, sure: false })), ...readCapturedTags(inner, depth + 1)];
+      // Between backticks with escapes, offsets are those of the unescaped text.
+      return script.source === undefined ? tags : tags.map((tag) => ({ ...tag, offset: at }));
+    });
 }
 
 const BATCH_COMMENT = /^[ \t]*@?(?:rem\b|::).*$/gim;

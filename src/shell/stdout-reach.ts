@@ -1,39 +1,37 @@
-import { splitCommandWords } from './command-output.ts';
-import type { SimpleCommand } from './walk.ts';
+import type { SimpleCommand } from './simple-command.ts';
+import type { PlacedCommand } from './walk.ts';
 
-/** The lines whose output surely is the output of the script, whenever they are run. */
-export function findStdoutCommands(commands: readonly SimpleCommand[]): ReadonlySet<SimpleCommand> {
+/** Finds the commands whose output certainly is output of the script, whenever they are run. */
+export function findStdoutCommands(commands: readonly PlacedCommand[]): ReadonlySet<PlacedCommand> {
   if (rearrangesOutput(commands)) return new Set();
-  const functionsReachingStdout = findFunctionsReachingStdout(commands.filter(reachesStdout));
+  const reaching = commands.filter(({ context }) => context.keepsStdout && !context.piped);
+  const functions = findFunctionsReachingStdout(reaching);
   return new Set(
-    commands.filter(
-      (command) =>
-        reachesStdout(command) && (command.functionName === null || functionsReachingStdout.has(command.functionName)),
-    ),
+    reaching.filter(({ context }) => context.functionName === null || functions.has(context.functionName)),
   );
 }
 
-/** Whether a script plays with its outputs so that nobody can say where they go. */
-export const rearrangesOutput = (commands: readonly SimpleCommand[]): boolean =>
-  commands.some((command) => command.duplicatesOutput || redirectsLaterOutput(command));
+/** Tells whether a script moves its outputs around, so that nobody can say where they go. */
+export const rearrangesOutput = (commands: readonly PlacedCommand[]): boolean =>
+  commands.some(({ command, context }) => context.duplicatesOutput || redirectsLaterOutput(command));
 
 /** Whether a command changes where the output of all later ones goes, as `exec 3>&1 1>&2` does. */
-function redirectsLaterOutput({ words, redirects }: SimpleCommand): boolean {
-  const { name, args } = splitCommandWords(words);
-  if (name !== 'exec' || args.some(({ text }) => !/^\{\w+\}$/.test(text))) return false;
-  return redirects.some(({ op, fd, to }) => {
-    return /&/.test(op) || to.text.startsWith('/dev/') || (op.includes('>') && (fd === '' || fd === '1'));
-  });
+function redirectsLaterOutput({ name, args, redirects }: SimpleCommand): boolean {
+  if (name !== 'exec' || args.length > 0) return false;
+  return redirects.some(
+    ({ operator, descriptor, target }) =>
+      /&/.test(operator) ||
+      target.text.startsWith('/dev/') ||
+      (operator.includes('>') && (descriptor === '' || descriptor === '1')),
+  );
 }
 
-const reachesStdout = ({ keepsStdout, piped }: SimpleCommand): boolean => keepsStdout && !piped;
-
-/** The functions that are called where their output is heard; a call may be captured or sent away instead. */
-function findFunctionsReachingStdout(commands: readonly SimpleCommand[]): ReadonlySet<string> {
+/** The functions that are called where their output is that of the script; other calls may be captured or redirected. */
+function findFunctionsReachingStdout(commands: readonly PlacedCommand[]): ReadonlySet<string> {
   const calls = new Map<string | null, Set<string>>();
-  for (const { words, functionName } of commands) {
-    const names = calls.get(functionName) ?? new Set();
-    calls.set(functionName, names.add(splitCommandWords(words).name));
+  for (const { command, context } of commands) {
+    const names = calls.get(context.functionName) ?? new Set();
+    calls.set(context.functionName, names.add(command.name));
   }
   const reaching = new Set<string>(calls.get(null));
   // A set that grows is walked to its new end.

@@ -1,7 +1,7 @@
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import { type Assignment, type CommandCall, type ShellVariables, trackShellVariables } from './assignments.ts';
 import { type MappedText, type Placeholder, replaceCharacter } from './mapped-text.ts';
-import type { CommandList } from './syntax-tree.ts';
+import type { CommandList, InnerNode } from './parse.ts';
 import type { CommandContext } from './walk.ts';
 
 /** The texts that a text with variables in it can become, and whether those are all. */
@@ -177,6 +177,8 @@ function findReachingAssignments(assignments: readonly Assignment[], use: Comman
 /** Whether a loop goes from a later assignment back to the use, and not through one that always comes before it. */
 function loopsBack(later: CommandContext, use: CommandContext, last: CommandContext | undefined): boolean {
   return use.ancestors.some(
-    (each) => each.kind === 'loop' && later.ancestors.includes(each) && !last?.ancestors.includes(each),
+    (each) => isLoop(each) && later.ancestors.includes(each) && !last?.ancestors.includes(each),
   );
 }
+
+const isLoop = ({ type }: InnerNode): boolean => ['For', 'ArithmeticFor', 'Select', 'While'].includes(type);

@@ -1,12 +1,13 @@
-import { readCommandOutput, redirectsStdout, splitCommandWords } from './command-output.ts';
-import type { CommandList, CommandNode, Redirect, ShellCommand } from './syntax-tree.ts';
-import type { Word } from './word.ts';
+import { readCommandOutput, redirectsStdout } from './command-output.ts';
+import { type CommandList, commandsOf, type InnerNode, innerCommand, pipelinesOf, type ShellNode } from './parse.ts';
+import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
+import { readWord } from './word.ts';
 
-/** Where a command stands. */
+/** The surroundings of a command. */
 export interface CommandContext {
-  /** Whether what it prints reaches the standard output or the next command of a pipeline. */
+  /** Whether its output reaches the standard output of the script, or the next command of a pipeline. */
   readonly keepsStdout: boolean;
-  /** Whether it is the next command of a pipeline that reads it. */
+  /** Whether its output goes to another command of a pipeline. */
   readonly piped: boolean;
   /** Whether it, or something around it, copies an output to a number of its own, as in `{ … >&3; } 3>&1`. */
   readonly duplicatesOutput: boolean;
@@ -16,55 +17,66 @@ export interface CommandContext {
   readonly order: number;
   /** The lists in which it stands, the innermost last. */
   readonly enclosingLists: readonly CommandList[];
-  /** Whether it is run whenever the innermost list is gone through to there. */
+  /** Whether it is run whenever the commands before it in the innermost list have been run. */
   readonly unconditional: boolean;
-  /** The commands in which it stands, up to itself; those around a function are none of its own. */
-  readonly ancestors: readonly ShellCommand[];
+  /** The commands in which it stands, and itself; not those around the function in which it stands. */
+  readonly ancestors: readonly InnerNode[];
   /** The commands before it, and before those around it, in chains of `&&` and `||`. */
-  readonly preceding: readonly CommandNode[];
+  readonly preceding: readonly ShellNode[];
 }
 
-/** A simple command of a script, wherever it stands in it. */
-export interface SimpleCommand extends CommandContext {
-  readonly words: readonly Word[];
-  readonly redirects: readonly Redirect[];
+/** A simple command and its surroundings. */
+export interface PlacedCommand {
+  readonly command: SimpleCommand;
+  readonly context: CommandContext;
 }
 
-/** Every simple command of a script, in order. */
-export function listSimpleCommands(script: CommandList): readonly SimpleCommand[] {
-  const commands: SimpleCommand[] = [];
-  walkCommands(script, ({ command, redirects }, context) => {
-    if (command.kind === 'simple') commands.push({ words: command.words, redirects, ...context });
+/** Lists the simple commands of a script in order, however deep they stand in it. */
+export function listSimpleCommands(script: CommandList): readonly PlacedCommand[] {
+  const commands: PlacedCommand[] = [];
+  walkCommands(script, (node, redirects, context) => {
+    if (isSimple(node)) commands.push({ command: readSimpleCommand(node, redirects), context });
   });
   return commands;
 }
 
-/** The commands that print a tag, or might, those in which such a one stands, and calls of functions that do. */
-export function findPrintingCommands(script: CommandList): ReadonlySet<ShellCommand> {
-  const found = new Set<ShellCommand>();
+/** Lists the simple commands in some commands. */
+export function listSimpleCommandsIn(nodes: readonly ShellNode[]): readonly SimpleCommand[] {
+  const commands: SimpleCommand[] = [];
+  for (const each of nodes) {
+    visitCommand(each, TOP_LEVEL, (node, redirects) => {
+      if (isSimple(node)) commands.push(readSimpleCommand(node, redirects));
+    });
+  }
+  return commands;
+}
+
+/** Finds the commands that print a tag or might, those in which such a command stands, and calls of functions that print. */
+export function findPrintingCommands(script: CommandList): ReadonlySet<InnerNode> {
+  const found = new Set<InnerNode>();
   const functions = new Set<string | null>();
-  const visible = listSimpleCommands(script).filter((command) => command.keepsStdout);
-  const isPrinting = ({ words, redirects }: SimpleCommand): boolean => {
-    const { tags, halves, mayPrintUnknown } = readCommandOutput(words, redirects);
-    return tags.length > 0 || halves.length > 0 || mayPrintUnknown || functions.has(splitCommandWords(words).name);
+  const visible = listSimpleCommands(script).filter(({ context }) => context.keepsStdout);
+  const isPrinting = ({ command }: PlacedCommand): boolean => {
+    const { tags, halves, mayPrintUnknown } = readCommandOutput(command);
+    return tags.length > 0 || halves.length > 0 || mayPrintUnknown || functions.has(command.name);
   };
   let known: number;
   do {
     known = found.size;
-    for (const printingCommand of visible.filter(isPrinting)) {
-      functions.add(printingCommand.functionName);
-      for (const command of printingCommand.ancestors) found.add(command);
+    for (const { context } of visible.filter(isPrinting)) {
+      functions.add(context.functionName);
+      for (const command of context.ancestors) found.add(command);
     }
   } while (found.size > known);
   return found;
 }
 
-type CommandVisitor = (node: CommandNode, context: CommandContext) => void;
+type CommandVisitor = (node: InnerNode, redirects: readonly Redirect[], context: CommandContext) => void;
 
-/** Shows every command of a script, from its beginning to its end. */
+/** Visits every command of a script, from its beginning to its end. */
 export function walkCommands(script: CommandList, visitor: CommandVisitor): void {
   let order = 0;
-  visitList(script, TOP_LEVEL, (node, context) => visitor(node, { ...context, order: order++ }));
+  visitList(script, TOP_LEVEL, (node, redirects, context) => visitor(node, redirects, { ...context, order: order++ }));
 }
 
 const TOP_LEVEL: CommandContext = {
@@ -81,11 +93,11 @@ const TOP_LEVEL: CommandContext = {
 
 function visitList(list: CommandList, parent: CommandContext, visitor: CommandVisitor): void {
   const enclosingLists = [...parent.enclosingLists, list];
-  for (const { first, rest } of list) {
+  for (const statement of list) {
     let { preceding } = parent;
-    for (const pipeline of [first, ...rest.map((each) => each.pipeline)]) {
-      const { commands } = pipeline;
-      const unconditional = pipeline === first && commands.length === 1;
+    for (const [position, pipeline] of pipelinesOf(statement).commands.entries()) {
+      const commands = commandsOf(pipeline);
+      const unconditional = position === 0 && commands.length === 1;
       for (const [index, node] of commands.entries()) {
         const piped = parent.piped || index < commands.length - 1;
         visitCommand(node, { ...parent, enclosingLists, unconditional, piped, preceding }, visitor);
@@ -95,33 +107,44 @@ function visitList(list: CommandList, parent: CommandContext, visitor: CommandVi
   }
 }
 
-function visitCommand(node: CommandNode, parent: CommandContext, visitor: CommandVisitor): void {
-  const { command, redirects } = node;
+function visitCommand(node: ShellNode, parent: CommandContext, visitor: CommandVisitor): void {
+  const redirects = redirectsOf(node);
+  const command = innerCommand(node);
   const context = {
     ...parent,
-    duplicatesOutput: parent.duplicatesOutput || redirects.some(({ op, fd }) => op === '>&' && Number(fd) > 2),
+    duplicatesOutput:
+      parent.duplicatesOutput ||
+      redirects.some(({ operator, descriptor }) => operator === '>&' && Number(descriptor) > 2),
     keepsStdout: parent.keepsStdout && !redirectsStdout(redirects),
     ancestors: [...parent.ancestors, command],
   };
-  visitor(node, context);
-  if (command.kind === 'function')
-    visitCommand(
-      command.body,
-      { ...context, functionName: command.name, enclosingLists: [], ancestors: [], preceding: [] },
-      visitor,
-    );
-  else if (command.kind !== 'simple') for (const list of listBodies(command)) visitList(list, context, visitor);
+  visitor(command, redirects, context);
+  if (command.type === 'Function') {
+    const functionName = readWord(command.name).text;
+    visitCommand(command.body, { ...context, functionName, enclosingLists: [], ancestors: [], preceding: [] }, visitor);
+  } else if (command.type === 'Coproc') visitCommand(command.body, { ...context, keepsStdout: false }, visitor);
+  else for (const list of listsIn(command)) visitList(list, context, visitor);
 }
 
-function listBodies(command: Exclude<ShellCommand, { kind: 'simple' | 'function' }>): readonly CommandList[] {
-  switch (command.kind) {
-    case 'if':
-      return [...command.arms.flatMap(({ test, body }) => [test, body]), command.elseBody ?? []];
-    case 'case':
-      return command.arms.map(({ body }) => body);
-    case 'loop':
-      return [command.test, command.body];
-    case 'group':
-      return [command.body];
+function listsIn(command: InnerNode): readonly CommandList[] {
+  switch (command.type) {
+    case 'If': {
+      const arms = [command, ...command.elif].flatMap(({ clause, then }) => [clause.commands, then.commands]);
+      return [...arms, command.else?.commands ?? []];
+    }
+    case 'Case':
+      return command.items.map(({ body }) => body.commands);
+    case 'While':
+      return [command.clause.commands, command.body.commands];
+    case 'For':
+    case 'ArithmeticFor':
+    case 'Select':
+    case 'BraceGroup':
+    case 'Subshell':
+      return [command.body.commands];
+    case 'CompoundList':
+      return [command.commands];
+    default:
+      return [];
   }
 }

@@ -1,164 +1,157 @@
+import type { AnsiCQuotedPart, ParameterExpansionPart, Script, Word, WordPart } from 'unbash';
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import { type MappedText, MappedTextBuilder } from './mapped-text.ts';
 
 /** One word with its quotes removed; expansions have become UNKNOWN. */
-export interface Word extends MappedText {
-  readonly kind: 'word';
+export interface WordText extends MappedText {
   readonly at: number;
-  /** Whether it was written without quotes and expansions, as reserved words are. */
-  readonly plain: boolean;
-  /** The insides of its command substitutions, as offsets of the script. */
-  readonly substitutionRanges: readonly (readonly [start: number, end: number])[];
-  /** What its expansions ask for: names of variables, commands. */
-  readonly expansions: readonly string[];
+  /** The variables whose values it takes. */
+  readonly variables: readonly string[];
+  readonly substitutions: readonly Substitution[];
 }
 
-/** Characters that mean nothing special, by themselves and between double quotes. */
-const PLAIN = /[^ \t\r\n;&|<>()'"\\$`]+/y;
-const QUOTED = /[^"\\$`]+/y;
-
-/** Deeper than anyone nests quotes and brackets, and no danger to our own stack. */
-const DEEPEST = 40;
-
-/** Reads the words of a script. Every method gives undefined where the script ends in the middle of something. */
-export class WordReader {
-  private readonly script: string;
-  private depth = 0;
-
-  constructor(script: string) {
-    this.script = script;
-  }
-
-  word(start: number): { readonly word: Word; readonly end: number } | undefined {
-    const { script } = this;
-    const cutter = new MappedTextBuilder();
-    let at = start;
-    let plain = true;
-    while (at < script.length) {
-      const ordinary = run(PLAIN, script, at);
-      if (ordinary !== '') {
-        cutter.add(ordinary, at);
-        at += ordinary.length;
-        continue;
-      }
-      const char = script[at] ?? '';
-      const list = char === '(' && script[at - 1] === '=';
-      const process = (char === '<' || char === '>') && script[at + 1] === '(';
-      if (/[ \t\r\n;&|<>()]/.test(char) && !list && !process) break;
-      plain = false;
-      const end = list || process ? this.bracketed(at, list ? at : at + 1, cutter) : this.quoted(at, cutter);
-      if (end === undefined) return undefined;
-      at = end;
-    }
-    const { text, pieces, placeholders, substitutionRanges, expansions } = cutter;
-    return {
-      word: { kind: 'word', text, pieces, placeholders, substitutionRanges, expansions, at: start, plain },
-      end: at,
-    };
-  }
-
-  /** Adds the text up to the closing quote, which is stepped over; without a quote, up to `limit`. */
-  text(from: number, quote: '"' | '', limit: number, cutter: MappedTextBuilder): number | undefined {
-    const { script } = this;
-    let at = from;
-    while (at < limit) {
-      const ordinary = run(QUOTED, script, at).slice(0, limit - at);
-      cutter.add(ordinary, at);
-      at += ordinary.length;
-      const char = at < limit ? script[at] : undefined;
-      if (char === undefined) break;
-      if (char === quote) return at + 1;
-      if (char === '\\' && /["$`\\\n]/.test(script[at + 1] ?? '')) {
-        if (script[at + 1] !== '\n') cutter.add(script[at + 1] ?? '', at + 1);
-        at += 2;
-      } else if (char === '$' || char === '`') {
-        const end = this.expansion(at, cutter);
-        if (end === undefined) return undefined;
-        at = end;
-      } else {
-        cutter.add(char, at);
-        at += 1;
-      }
-    }
-    return quote === '' ? at : undefined;
-  }
-
-  /** The offset behind the bracket that closes the one here; quotes and brackets within are stepped over. */
-  closing(start: number, open: string, close: string): number | undefined {
-    if (++this.depth > DEEPEST) return undefined;
-    const { script } = this;
-    let pending = 0;
-    for (let at: number | undefined = start; at !== undefined && at < script.length; ) {
-      const char: string | undefined = script[at];
-      if (char === '"') at = this.text(at + 1, '"', script.length, new MappedTextBuilder());
-      else if (char === "'" && open === '(') at = after(script, "'", at + 1);
-      else {
-        if (char === open) pending += 1;
-        if (char === close && --pending === 0) {
-          this.depth -= 1;
-          return at + 1;
-        }
-        at += char === '\\' ? 2 : 1;
-      }
-    }
-    return undefined;
-  }
-
-  /** One quoted stretch, escaped character or expansion. */
-  private quoted(at: number, cutter: MappedTextBuilder): number | undefined {
-    const { script } = this;
-    if (script[at] === '"') return this.text(at + 1, '"', script.length, cutter);
-    if (script[at] === '\\') {
-      if (script[at + 1] !== '\n') cutter.add(script[at + 1] ?? '', at + 1);
-      return at + 2;
-    }
-    if (script[at] !== "'" && !script.startsWith("$'", at)) return this.expansion(at, cutter);
-    const from = script.indexOf("'", at) + 1;
-    const end = after(script, "'", from);
-    if (end !== undefined) cutter.add(script.slice(from, end - 1), from);
-    return end;
-  }
-
-  /** Steps over `$x`, `${…}`, `$(…)`, `$((…))` or `` `…` ``; a lone `$` is a character. */
-  private expansion(at: number, cutter: MappedTextBuilder): number | undefined {
-    const { script } = this;
-    if (script[at] === '`') {
-      const end = after(script, '`', at + 1);
-      if (end === undefined) return undefined;
-      cutter.addSubstitution(script, at + 1, end - 1);
-      cutter.add(UNKNOWN, at);
-      return end;
-    }
-    const next = script[at + 1];
-    if (next === '(') return this.bracketed(at, at + 1, cutter);
-    const [name = ''] = /^(?:\d|\{?#?(?:\w+|[@*#?$!-]))/.exec(script.slice(at + 1, at + 200)) ?? [];
-    if (name !== '') cutter.expansions.push(name.replace(/^\{?#?/, ''));
-    if (next === '{') {
-      const end = this.closing(at + 1, '{', '}');
-      if (end !== undefined) cutter.addExpansion(script.slice(at + 2, end - 1), at, 1);
-      return end;
-    }
-    if (name === '') cutter.add('$', at);
-    else cutter.addExpansion(name, at);
-    return at + 1 + name.length;
-  }
-
-  private bracketed(at: number, open: number, cutter: MappedTextBuilder): number | undefined {
-    const end = this.closing(open, '(', ')');
-    if (end !== undefined && open > at && this.script[open + 1] !== '(')
-      cutter.addSubstitution(this.script, open + 1, end - 1);
-    cutter.add(UNKNOWN, at);
-    return end;
-  }
+/** A command or process substitution. */
+export interface Substitution {
+  readonly at: number;
+  readonly text: string;
+  readonly script: Script;
 }
 
-/** The longest stretch from here that fits. */
-function run(fits: RegExp, text: string, from: number): string {
-  fits.lastIndex = from;
-  return fits.exec(text)?.[0] ?? '';
+/** Removes the quotes of a word. */
+export function readWord(word: Word): WordText {
+  const known = WORD_CACHE.get(word);
+  if (known !== undefined) return known;
+  const text = buildText(word.pos, word.text, word.parts, UNQUOTED_ESCAPE);
+  WORD_CACHE.set(word, text);
+  return text;
 }
 
-function after(script: string, mark: string, from: number): number | undefined {
-  const found = script.indexOf(mark, from);
-  return found === -1 ? undefined : found + 1;
+/** Words are read from several sides. */
+const WORD_CACHE = new WeakMap<Word, WordText>();
+
+/** Reads the body of a here document, which has expansions unless its delimiter is quoted. */
+export const readDocument = (
+  at: number,
+  text: string,
+  parts: readonly WordPart[] | undefined,
+  quoted: boolean,
+): WordText => buildText(at, text, quoted ? undefined : parts, quoted ? NO_ESCAPE : DOCUMENT_ESCAPE);
+
+/** A word that is itself and nothing else, such as an operator. */
+export const plainWord = (text: string, at: number, variables: readonly string[] = []): WordText => ({
+  text,
+  at,
+  pieces: [[0, at]],
+  placeholders: [],
+  variables,
+  substitutions: [],
+});
+
+const UNQUOTED_ESCAPE = /\\[\s\S]/g;
+const QUOTED_ESCAPE = /\\[$`"\\\n]/g;
+const DOCUMENT_ESCAPE = /\\[$`\\\n]/g;
+const NO_ESCAPE = /(?!)/g;
+const ANSI_C_CHARACTER = /\\(?:x[\da-f]{1,2}|u[\da-f]{1,4}|U[\da-f]{1,8}|[0-7]{1,3}|c?[\s\S])|[^\\]+/gi;
+
+/** A default value that is the same wherever it stands. */
+const PLAIN_DEFAULT = /^[\w.-]*$/;
+
+function buildText(at: number, text: string, parts: readonly WordPart[] | undefined, escapes: RegExp): WordText {
+  if (parts === undefined && !text.includes('\\')) return plainWord(text, at);
+  const builder = new WordTextBuilder(at);
+  if (parts === undefined) builder.addEscaped(text, at, escapes);
+  else builder.addParts(parts, escapes);
+  return builder;
+}
+
+class WordTextBuilder extends MappedTextBuilder implements WordText {
+  readonly at: number;
+  readonly variables: string[] = [];
+  readonly substitutions: Substitution[] = [];
+
+  constructor(at: number) {
+    super();
+    this.at = at;
+  }
+
+  /** Adds parts in which these escapes lose their backslash. */
+  addParts(parts: readonly WordPart[], escapes: RegExp): void {
+    for (const part of parts) this.addPart(part, escapes);
+  }
+
+  addEscaped(text: string, at: number, escapes: RegExp): void {
+    let from = 0;
+    for (const { 0: found, index } of text.matchAll(escapes)) {
+      this.add(text.slice(from, index), at + from);
+      // An escaped line break continues the line.
+      from = index + (found === '\\\n' ? 2 : 1);
+    }
+    this.add(text.slice(from), at + from);
+  }
+
+  private addPart(part: WordPart, escapes: RegExp): void {
+    switch (part.type) {
+      case 'Literal':
+        this.addEscaped(part.text, part.pos, escapes);
+        break;
+      case 'SingleQuoted':
+        this.add(part.value, part.pos + 1);
+        break;
+      case 'AnsiCQuoted':
+        this.addAnsiC(part);
+        break;
+      case 'DoubleQuoted':
+      case 'LocaleString':
+        this.addParts(part.parts, QUOTED_ESCAPE);
+        break;
+      case 'SimpleExpansion':
+        this.addVariable(part.text.slice(1), part.pos, null);
+        break;
+      case 'ParameterExpansion':
+        this.addParameter(part);
+        break;
+      case 'CommandExpansion':
+      case 'ProcessSubstitution':
+        if (part.script !== undefined) this.substitutions.push({ at: part.pos, text: part.text, script: part.script });
+        this.add(UNKNOWN, part.pos);
+        break;
+      case 'ArithmeticExpansion':
+        this.add(UNKNOWN, part.pos);
+        break;
+      case 'Glob':
+      case 'ExtendedGlob':
+      case 'BraceExpansion':
+        this.add(/[$`]/.test(part.text) ? UNKNOWN : part.text, part.pos);
+        break;
+    }
+  }
+
+  /** Every escapes stands for one character of the value. */
+  private addAnsiC({ text, value, pos }: AnsiCQuotedPart): void {
+    let from = 0;
+    for (const { 0: found, index } of text.slice(2, -1).matchAll(ANSI_C_CHARACTER)) {
+      const piece = found.startsWith('\\') ? String.fromCodePoint(value.codePointAt(from) ?? 0) : found;
+      this.add(piece, pos + 2 + index);
+      from += piece.length;
+    }
+  }
+
+  private addParameter({ pos, parameter, prefix, operation }: ParameterExpansionPart): void {
+    const operand = operation?.type === 'Default' ? readWord(operation.operand) : null;
+    const isDefault =
+      operation?.type === 'Default' && /^:?-$/.test(operation.operator) && PLAIN_DEFAULT.test(operation.operand.text);
+    if (prefix === undefined && (operation === undefined || isDefault)) this.addVariable(parameter, pos, operand);
+    else {
+      this.variables.push(parameter);
+      this.add(UNKNOWN, pos);
+    }
+    this.variables.push(...(operand?.variables ?? []));
+    this.substitutions.push(...(operand?.substitutions ?? []));
+  }
+
+  private addVariable(variable: string, at: number, defaultText: MappedText | null): void {
+    this.variables.push(variable);
+    if (/^\w+$/.test(variable)) this.placeholders.push({ at: this.text.length, variable, defaultText });
+    this.add(UNKNOWN, at);
+  }
 }

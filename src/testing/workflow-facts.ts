@@ -3,7 +3,7 @@ import type { Edge, Graph } from '../graph/graph.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import { addBashSyntaxErrors } from '../runtime/bash-syntax.ts';
-import { readCommandOutput, splitCommandWords } from '../shell/command-output.ts';
+import { readCommandOutput } from '../shell/command-output.ts';
 import { parseScript } from '../shell/parse.ts';
 import { listSimpleCommands } from '../shell/walk.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -62,13 +62,10 @@ const isHiddenByReplay = ({ level, rule }: LintFinding): boolean =>
 function isSelfContained(file: string, text: string): boolean {
   const script = file.endsWith('.sh') ? parseScript(text) : undefined;
   if (script === undefined) return false;
-  const printingLines = listSimpleCommands(script).filter((line) => line.keepsStdout);
-  const ownFunctions = new Set(printingLines.map(({ functionName: within }) => within));
-  return printingLines.every(({ words, redirects }) => {
-    const { name } = splitCommandWords(words);
-    return (
-      ownFunctions.has(name) ||
-      !(readCommandOutput(words, redirects).isUnknownProgram || name === 'source' || name === '.')
-    );
+  const printing = listSimpleCommands(script.commands).filter(({ context }) => context.keepsStdout);
+  const ownFunctions = new Set(printing.map(({ context }) => context.functionName));
+  return printing.every(({ command }) => {
+    const isElsewhere = readCommandOutput(command).isUnknownProgram || ['source', '.'].includes(command.name);
+    return ownFunctions.has(command.name) || !isElsewhere;
   });
 }

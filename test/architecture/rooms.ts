@@ -16,7 +16,7 @@ const FOR_INTERFACES = ['runtime', 'events', 'terminal', 'lint', 'graph', 'confi
 export const ROOMS: ReadonlyMap<string, Room> = new Map(
   Object.entries({
     core: pure(),
-    shell: pure('core'),
+    shell: { ...pure('core'), packages: ['unbash'] },
     graph: pure('core', 'shell'),
     lint: pure('core', 'shell', 'graph'),
     engine: pure('core'),

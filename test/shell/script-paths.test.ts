@@ -8,7 +8,7 @@ import { VariableValues } from '../../src/shell/variable-values.ts';
 import { inBash } from './bash.ts';
 
 function waysIn(text: string) {
-  const script = parseScript(text) ?? [];
+  const script = parseScript(text)?.commands ?? [];
   return findScriptPaths(script, new VariableValues(script, text));
 }
 

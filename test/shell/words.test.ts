@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UNKNOWN } from '../../src/core/tag-mentions.ts';
-import { tokenize } from '../../src/shell/lexer.ts';
 import { toSourceOffset } from '../../src/shell/mapped-text.ts';
 import { parseScript } from '../../src/shell/parse.ts';
+import { listSimpleCommands } from '../../src/shell/walk.ts';
 
 import { anyText } from '../core/builders.ts';
 import { inBash } from './bash.ts';
@@ -64,11 +64,16 @@ const GRAMMAR = [
 const texts = (pieces: readonly string[], between: string): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((all) => all.join(between));
 
+const wordsOf = (line: string) => {
+  const script = parseScript(line);
+  return script && listSimpleCommands(script.commands).flatMap(({ command }) => command.words);
+};
+
 describe('words', () => {
   test.skipIf(WINDOWS)('are those that bash sees, quotes removed (not on Windows)', () => {
     const lines = fc.sample(texts(PIECES, ''), SAMPLES).map((words) => `printf '%s\\2' start ${words}`);
     const seen = inBash(`${SETTING}; eval "$case"`, lines).map((out) => out.split('\x02').slice(0, -1));
-    const read = lines.map((line) => tokenize(line)?.flatMap((token) => (token.kind === 'word' ? token.text : [])));
+    const read = lines.map((line) => wordsOf(line)?.map(({ text }) => text));
     expect(read.map((words, i) => [lines[i], words?.slice(2)])).toStrictEqual(
       seen.map((words, i) => [lines[i], words]),
     );
@@ -76,8 +81,8 @@ describe('words', () => {
 
   test('know where each of their characters stands', () => {
     const script = 'echo "a\\"b"\'c\'$x"d"';
-    const [, word] = tokenize(script) ?? [];
-    if (word?.kind !== 'word') throw new Error('no word');
+    const [, word] = wordsOf(script) ?? [];
+    if (word === undefined) throw new Error('no word');
     expect(word.text).toBe(`a"bc${UNKNOWN}d`);
     const places = [...word.text].map((_, index) => script[toSourceOffset(word, index)]);
     expect(places.join('')).toBe('a"bc$d');
