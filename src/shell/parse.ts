@@ -39,8 +39,9 @@ const toUnixText = (text: string): string =>
     .replaceAll('\\\r\n', ' \\\n')
     .replaceAll('\r\n', '\n\n');
 
-/** Substitutions are scripts of their own, with their own errors. */
+/** Substitutions are scripts of their own, with their own errors; words without any need not be looked into. */
 function hasSyntaxError(node: SyntaxNode): boolean {
+  if (node.type === 'Word' && !/[(`]/.test(node.text)) return false;
   if (node.type === 'Script' && node.errors !== undefined && node.errors.length > 0) return true;
   let found = false;
   forEachChild(node, (child) => {

@@ -17,7 +17,7 @@ export interface ScriptPaths {
 /** The ways through a script; undefined if they cannot be told. */
 export function findScriptPaths(script: CommandList, values: VariableValues): ScriptPaths | undefined {
   const interpreter = new AbstractInterpreter(script, values);
-  const { ok, no } = interpreter.runList(script, succeedWith(NOTHING_PRINTED), true);
+  const { ok, no } = interpreter.runList(script, succeedWith(NOTHING_PRINTED));
   if (interpreter.gaveUp) return undefined;
   const outputs = [...joinOutputs(interpreter.exits.successOutputs, ok, no).values()];
   return { outputs, wastedTags: [...interpreter.exits.wastedTags, ...findTagsWastedByLastTest(script.at(-1), no)] };

@@ -33,12 +33,18 @@ export interface PlacedCommand {
 
 /** Lists the simple commands of a script in order, however deep they stand in it. */
 export function listSimpleCommands(script: CommandList): readonly PlacedCommand[] {
+  const known = LIST_CACHE.get(script);
+  if (known !== undefined) return known;
   const commands: PlacedCommand[] = [];
   walkCommands(script, (node, redirects, context) => {
     if (isSimple(node)) commands.push({ command: readSimpleCommand(node, redirects), context });
   });
+  LIST_CACHE.set(script, commands);
   return commands;
 }
+
+/** The tests of a script are asked for by every command that depends on them. */
+const LIST_CACHE = new WeakMap<CommandList, readonly PlacedCommand[]>();
 
 /** Lists the simple commands in some commands. */
 export function listSimpleCommandsIn(nodes: readonly ShellNode[]): readonly SimpleCommand[] {

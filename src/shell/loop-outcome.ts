@@ -1,0 +1,61 @@
+import { allOutputs, type CommandOutcome, joinOutcomes, mapOutcome, succeedWith } from './command-outcome.ts';
+import type { InterpreterState } from './interpreter-state.ts';
+import {
+  alwaysIterates,
+  findTagRepeatedPerIteration,
+  findTagVaryingPerIteration,
+  type LoopCommand,
+  mayIterateOverNothing,
+} from './loops.ts';
+import {
+  allowSilence,
+  type Condition,
+  joinOutputs,
+  NO_PATHS,
+  type PathOutputs,
+  repeatTag,
+  skipLoop,
+} from './path-outputs.ts';
+
+/** A loop whose body has been run once. */
+export interface LoopRun {
+  readonly loop: LoopCommand;
+  /** The condition of another iteration. */
+  readonly condition: Condition;
+  /** What has been printed where the body begins. */
+  readonly inside: PathOutputs;
+  /** What has been printed where the loop ends before any iteration; empty if it never ends by itself. */
+  readonly afterLoop: PathOutputs;
+  readonly iterations: CommandOutcome;
+  readonly leftByBreak: PathOutputs;
+  /** Whether the script can have ended before the loop. */
+  readonly hasExit: boolean;
+}
+
+/** Tells what may have been printed after a loop. One iteration shows that, but for a tag that is another one each time. */
+export function joinIterations(run: LoopRun, state: InterpreterState): CommandOutcome {
+  const { loop, condition, inside, afterLoop, iterations, leftByBreak } = run;
+  if (afterLoop.size === 0) return succeedWith(leftByBreak);
+  const withoutIteration = alwaysIterates(loop) ? NO_PATHS : afterLoop;
+  if (!state.isPrinting(loop)) return joinOutcomes(succeedWith(joinOutputs(withoutIteration, leftByBreak)), iterations);
+  const empty =
+    mayIterateOverNothing(loop, state.facts.nullglob) && !run.hasExit
+      ? skipLoop(withoutIteration, loop.pos, condition)
+      : allowSilence(withoutIteration);
+  const continuesAfterPrinting = [...allOutputs(iterations).keys()].some((key) => !inside.has(key));
+  // A loop that looks for something leaves as soon as it prints: what one iteration asked says nothing about all items.
+  if (!continuesAfterPrinting) {
+    const silent = state.markSilent(inside, loop.pos, condition);
+    return joinOutcomes(
+      succeedWith(joinOutputs(empty, leftByBreak)),
+      mapOutcome(iterations, (outputs) => (outputs.size === 0 ? outputs : silent)),
+    );
+  }
+  const repeatedTag = state.reachesStdout ? findRepeatedTag(run) : undefined;
+  const printed = (outputs: PathOutputs): PathOutputs =>
+    allowSilence(repeatedTag === undefined ? outputs : repeatTag(outputs, repeatedTag));
+  return joinOutcomes(succeedWith(joinOutputs(empty, allowSilence(leftByBreak))), mapOutcome(iterations, printed));
+}
+
+const findRepeatedTag = ({ loop, condition, iterations }: LoopRun): number | undefined =>
+  findTagRepeatedPerIteration(loop) ?? findTagVaryingPerIteration(loop, condition, allOutputs(iterations));
