@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_TABLE } from '../src/cli/command-table.ts';
-import { runCli } from '../src/cli/run-cli.ts';
+import { runCli } from '../src/cli/program.ts';
 import { openWorkflow } from '../src/workflow/workflow.ts';
 import { newRoom, type Room } from './cli/room.ts';
 import { readPage } from './docs/page.ts';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { EXIT, errorCodeOf } from '../errors.ts';
 import { openProcessTerminal } from '../terminal/process-terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { runCli } from './run-cli.ts';
+import { runCli } from './program.ts';
 
 process.exitCode = await main();
 

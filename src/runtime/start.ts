@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
 import { newRunId } from '../core/ids.ts';
 import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/options.ts';
 import { newRun } from '../core/run.ts';
 import type { Finding } from '../core/state.ts';
-import { isPrompt } from '../core/state-names.ts';
+import { isPrompt, isStateFile } from '../core/state-names.ts';
 import { initialEvents } from '../core/step.ts';
 import { findRaymondFolder, layoutOf } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
-import { formatWorkflowFinding } from '../workflow/invalid-workflow.ts';
+import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { currentPlatform } from './platform.ts';
-import { relativizeWorkflowError } from './relative-workflow-error.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
 
@@ -73,4 +72,16 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
 async function hasPrompts(workflow: Workflow): Promise<boolean> {
   const { files } = await workflow.scope();
   return files.some((file) => isPrompt(file));
+}
+
+/** What is wrong with a workflow, its files named as one would write them in this folder: an editor can open them. */
+export function relativizeWorkflowError(cwd: string, path: string, error: unknown): unknown {
+  if (!(error instanceof InvalidWorkflow)) return error;
+  const name = relative(cwd, path) || basename(path);
+  const folder = isStateFile(path) ? dirname(path) : path;
+  const displayPath = (file: string): string => (file === basename(path) ? name : relative(cwd, join(folder, file)));
+  return new InvalidWorkflow(
+    name,
+    error.findings.map((finding) => ({ ...finding, file: displayPath(finding.file) })),
+  );
 }

@@ -2,7 +2,7 @@ import { join, relative, resolve } from 'node:path';
 import { isPrompt } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
 import { currentPlatform } from '../runtime/platform.ts';
-import { relativizeWorkflowError } from '../runtime/relative-workflow-error.ts';
+import { relativizeWorkflowError } from '../runtime/start.ts';
 import { openScenarioFile, resolveWorkflowPaths, type ScenarioFile, scenarioFileError } from '../scenario/file.ts';
 import { readTestSpecs } from '../scenario/read-test-specs.ts';
 import type { AnswersByState } from '../scenario/scenario.ts';

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import { MARKER_VARIABLE, type ProcessCommand, type ProcessExit } from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
@@ -6,7 +7,6 @@ import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
 import { startCommand } from '../process/start.ts';
 import { turnFiles } from '../process/turn-files.ts';
-import { type ProcessEndCause, supervise } from './supervise.ts';
 import { type TurnContext, turnMarker } from './turn-context.ts';
 
 /** What became of a turn's process, and when. */
@@ -22,10 +22,16 @@ export type ProcessEnd =
   | { readonly kind: 'never_started'; readonly atMs: number }
   | { readonly kind: 'not_started'; readonly message: string; readonly transient: boolean; readonly atMs: number };
 
-/** How long a turn's process may be silent, and who hears that it runs. */
-export interface Supervision {
+/** How long a process may be silent. */
+interface SilenceLimits {
+  /** Null for no limit. */
   readonly timeoutMs: number | null;
+  /** How long it may stay after its result, and whether it has given that. */
   readonly grace: { readonly ms: number; readonly isDone: () => boolean } | null;
+}
+
+/** How a turn's process is looked after. */
+export interface Supervision extends SilenceLimits {
   /** Called once the process is known to run, with the promise of its end. */
   readonly onRunning: (exited: Promise<unknown>) => void;
 }
@@ -101,4 +107,70 @@ async function estimateEndMs({ clock, folderOf }: TurnContext, turn: ProcessTurn
   const lastWriteMs = Math.round(await lastWriteTimeMs([started, stdout, stderr]));
   if (lastWriteMs === 0) return clock.now();
   return Math.max(turn.record?.startedAt ?? 0, clock.fromFileTime(lastWriteMs));
+}
+
+/** Why a turn's process ended: by itself, or because we ended it. */
+export type ProcessEndCause = 'itself' | 'timeout' | 'hung' | 'stopped';
+
+/** A process that is waited for, and the reasons to end it. */
+export interface SupervisedProcess<Exit> extends SilenceLimits {
+  readonly exited: Promise<Exit>;
+  /** The time of its last output. */
+  readonly lastOutputMs: () => Promise<number>;
+  /** Aborted when it is to be ended. */
+  readonly kill: AbortSignal;
+  readonly terminate: () => Promise<unknown>;
+}
+
+const MAX_TICK_MS = 1_000;
+
+/** Waits for a process, and ends it if it is silent for too long, does not exit after its result, or is to be stopped. */
+export async function supervise<Exit>(
+  supervised: SupervisedProcess<Exit>,
+): Promise<{ readonly exit: Exit; readonly endCause: ProcessEndCause }> {
+  const finished = new AbortController();
+  let stop: () => void = () => {};
+  const stopped = new Promise<ProcessEndCause>((resolve) => {
+    stop = () => resolve('stopped');
+  });
+  if (supervised.kill.aborted) stop();
+  supervised.kill.addEventListener('abort', stop);
+  try {
+    const exitedByItself = supervised.exited.then((): ProcessEndCause => 'itself');
+    const endCause = await Promise.race([exitedByItself, stopped, ...silenceChecks(supervised, finished.signal)]);
+    if (endCause !== 'itself') await supervised.terminate();
+    return { exit: await supervised.exited, endCause };
+  } finally {
+    supervised.kill.removeEventListener('abort', stop);
+    finished.abort('over');
+  }
+}
+
+/** Without a limit there is nothing to check. */
+function silenceChecks<Exit>(
+  supervised: SupervisedProcess<Exit>,
+  finished: AbortSignal,
+): readonly Promise<ProcessEndCause>[] {
+  return supervised.timeoutMs === null && supervised.grace === null ? [] : [waitForSilence(supervised, finished)];
+}
+
+/** Counts the silence in ticks of its own, not by the clock: a machine that slept is no reason to end a process. */
+async function waitForSilence<Exit>(
+  { lastOutputMs, timeoutMs, grace }: SupervisedProcess<Exit>,
+  finished: AbortSignal,
+): Promise<ProcessEndCause> {
+  const shortestLimitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, grace?.ms ?? Number.POSITIVE_INFINITY);
+  const tickMs = Math.min(MAX_TICK_MS, Math.max(10, shortestLimitMs / 4));
+  let previousMs = await lastOutputMs();
+  let silentMs = 0;
+  for (;;) {
+    await delay(tickMs, undefined, { signal: finished, ref: false }).catch(() => undefined);
+    if (finished.aborted) return new Promise(() => {});
+    const latestMs = await lastOutputMs();
+    silentMs = latestMs === previousMs ? silentMs + tickMs : 0;
+    previousMs = latestMs;
+    const isDone = grace?.isDone() ?? false;
+    if (isDone && grace !== null && silentMs >= grace.ms) return 'hung';
+    if (!isDone && timeoutMs !== null && silentMs >= timeoutMs) return 'timeout';
+  }
 }

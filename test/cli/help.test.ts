@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { COMMAND_TABLE } from '../../src/cli/command-table.ts';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/program.ts';
 import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
 import { newRoom } from './room.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/program.ts';
 import { RULES } from '../../src/lint/rules/index.ts';
 import { buildZip } from '../workflow/zip-builder.ts';
 import { newRoom, type Room } from './room.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/program.ts';
 import { writeLogs } from '../../src/runtime/logs.ts';
 import { resumeRun } from '../../src/runtime/resume.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/program.ts';
 import type { Screen, Terminal } from '../../src/terminal/terminal.ts';
 import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { runCli } from '../../src/cli/run-cli.ts';
+import { runCli } from '../../src/cli/program.ts';
 import type { Event } from '../../src/core/event.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { resumeRun } from '../../src/runtime/resume.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SupervisedProcess, supervise } from '../../src/turns/supervise.ts';
+import { type SupervisedProcess, supervise } from '../../src/turns/process-turn.ts';
 
 /** A process on paper: it exits when it is ended, or when the test says so. */
 function paperProcess(
