@@ -1,7 +1,7 @@
 import { make } from './make.js';
 
-/** What is worst among findings, and how many there are of it; null if nothing is wrong. */
-function worstOf(findings) {
+/** The worst level among findings and how many have it; null if there are no errors and no warnings. */
+function findWorst(findings) {
   for (const level of ['error', 'warning']) {
     const count = findings.filter((finding) => finding.level === level).length;
     if (count > 0) return { level, count, words: `${count} ${level}${count === 1 ? '' : 's'}` };
@@ -9,17 +9,17 @@ function worstOf(findings) {
   return null;
 }
 
-/** A sign in the list for what is wrong with a state. */
-export function badgeOf(findings) {
-  const worst = worstOf(findings);
+/** Creates the badge of a state in the list; null if nothing is wrong with it. */
+export function createBadge(findings) {
+  const worst = findWorst(findings);
   return worst === null ? null : make('span', { class: `badge ${worst.level}` }, worst.words);
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** The same in the picture, at the corner of its box. */
-export function mark(node, findings) {
-  const worst = worstOf(findings);
+/** Adds the badge of a state in the picture, at the corner of its box. */
+export function addBadge(node, findings) {
+  const worst = findWorst(findings);
   if (worst === null) return;
   const { x, y, width } = node.getBBox();
   const sign = document.createElementNS(SVG, 'g');
@@ -35,12 +35,14 @@ export function mark(node, findings) {
   node.setAttribute('aria-label', `${node.getAttribute('aria-label')}, ${worst.words}`);
 }
 
-/** Each finding with what to do about it; its line leads to where it is, if `lineOf` knows. */
-export function findingsOf({ findings, firstLine }, lineOf = () => undefined) {
+/** Creates a list item for each finding; its line is a link if `findLine` gives the element of that line. */
+export function createFindingItems({ findings, firstLine }, findLine = () => undefined) {
   return findings.map(({ level, rule, line, message, hint }) => {
-    const go = () => lineOf(line)?.scrollIntoView({ block: 'center' });
+    const scrollToLine = () => findLine(line)?.scrollIntoView({ block: 'center' });
     const place = [
-      ...(line >= firstLine ? [make('button', { type: 'button', class: 'link', onclick: go }, `line ${line}`)] : []),
+      ...(line >= firstLine
+        ? [make('button', { type: 'button', class: 'link', onclick: scrollToLine }, `line ${line}`)]
+        : []),
       ...(line > 0 && line < firstLine ? [`line ${line} (frontmatter)`] : []),
       ...(line > 0 ? [': '] : []),
     ];
@@ -50,20 +52,20 @@ export function findingsOf({ findings, firstLine }, lineOf = () => undefined) {
       make('strong', {}, level),
       ' ',
       ...place,
-      ...withCode(message),
+      ...renderCode(message),
       ' ',
       make('small', {}, rule),
-      hint === '' ? null : make('p', { class: 'hint' }, ...withCode(hint)),
+      hint === '' ? null : make('p', { class: 'hint' }, ...renderCode(hint)),
     );
   });
 }
 
-/** What stands between backticks is code. */
-const withCode = (text) =>
+/** A text whose parts between backticks are code. */
+const renderCode = (text) =>
   text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 0 ? part : make('code', {}, part)));
 
-/** The text of a state, line by line; those that something is wrong with stand out. What is missing at the end is past the last. */
-export function linesOf({ text, firstLine, findings }) {
+/** Creates the lines of a state's text, with those that have findings marked. One past the end belongs to the last line. */
+export function createLines({ text, firstLine, findings }) {
   const lines = text.split(/(?<=\n)/);
   const levels = new Map();
   for (const worse of ['warning', 'error']) {

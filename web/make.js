@@ -1,4 +1,4 @@
-/** An element with what is in it. Whatever comes from a workflow goes in as text, never as markup. */
+/** Makes an element with its children. Text from a workflow is added as text, never as markup. */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {

@@ -1,10 +1,10 @@
-import { findingsOf, mark } from './findings.js';
-import { detailsOf, listOf } from './panel.js';
-import { newView } from './view.js';
+import { addBadge, createFindingItems } from './findings.js';
+import { createDetails, createStateItems } from './panel.js';
+import { createView } from './view.js';
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const { cards, routes } = data;
-// They come in the order in which the workflow comes to them.
+// Cards are in the order in which the workflow reaches their states; search results keep it.
 cards.forEach((card, index) => {
   card.order = index / cards.length;
 });
@@ -12,9 +12,9 @@ const byId = (id) => document.getElementById(id);
 const [canvas, search, list, details, found, legend] = ['canvas', 'search', 'states', 'details', 'found', 'legend'].map(
   byId,
 );
-const above = byId('findings');
+const workflowFindings = byId('findings');
 const svg = canvas.querySelector('svg');
-const view = newView(canvas, svg, (signs) => {
+const view = createView(canvas, svg, (signs) => {
   const more = byId('more');
   more.hidden = signs.length === 0;
   more.textContent = `The picture goes on ${signs.join(' ')}`;
@@ -22,46 +22,47 @@ const view = newView(canvas, svg, (signs) => {
 const nodes = new Map(cards.map(({ key }) => [key, svg.getElementById(key)]));
 let selected = null;
 
-list.append(...listOf(cards, select));
-above.append(...findingsOf({ findings: data.findings, firstLine: 1 }));
+list.append(...createStateItems(cards, select));
+workflowFindings.append(...createFindingItems({ findings: data.findings, firstLine: 1 }));
 for (const { key, name, kind, findings } of cards) {
   const node = nodes.get(key);
   node.setAttribute('role', 'button');
   node.setAttribute('aria-label', `${name}, ${kind}`);
   node.setAttribute('tabindex', '-1');
   node.addEventListener('click', () => select(key));
-  mark(node, findings);
+  addBadge(node, findings);
 }
 
-/** Shows a state, and lets the browser remember: its button leads back to what was shown before. */
+/** Shows a state and adds it to the browser's history. */
 function select(key) {
-  if (key !== selected) history.pushState(null, '', hashOf(cards.find((each) => each.key === key)));
+  if (key !== selected) history.pushState(null, '', formatHash(cards.find((each) => each.key === key)));
   show(key);
 }
 
+/** Shows all states again, and adds that to the browser's history. */
 function close() {
   history.pushState(null, '', location.pathname + location.search);
   showAll();
 }
 
-const hashOf = ({ name }) => `#${encodeURIComponent(name)}`;
+const formatHash = ({ name }) => `#${encodeURIComponent(name)}`;
 
-/** Shows what the address names. */
+/** Shows the state that the address names. */
 function showNamed() {
-  const named = cards.find((card) => hashOf(card) === location.hash);
+  const named = cards.find((card) => formatHash(card) === location.hash);
   if (named !== undefined) show(named.key);
   else if (selected !== null) showAll();
 }
 
-/** In the panel what a state says, in the picture where it is and what is next to it. */
+/** Shows a state: its details in the panel, its place and neighbours in the picture. */
 function show(key) {
   const card = cards.find((each) => each.key === key);
   selected = key;
-  details.replaceChildren(...detailsOf(card, data, select, close));
+  details.replaceChildren(...createDetails(card, data, select, close));
   details.hidden = false;
   list.hidden = true;
   legend.hidden = true;
-  above.hidden = true;
+  workflowFindings.hidden = true;
   details.scrollTop = 0;
   if (!view.isWhollySeen(nodes.get(key))) view.centre(nodes.get(key));
   emphasize();
@@ -75,15 +76,15 @@ function showAll() {
   details.hidden = true;
   list.hidden = false;
   legend.hidden = false;
-  above.hidden = false;
+  workflowFindings.hidden = false;
   emphasize();
   list.querySelector(`[data-key="${before}"] button`)?.focus();
 }
 
-/** What stands out and what stands back: the neighbours of the selected state, and what was looked for. */
+/** Highlights the selected state with its neighbours, and what the search has found. */
 function emphasize() {
   const words = search.value.trim().toLowerCase();
-  const ranks = new Map(cards.map((card) => [card.key, rankOf(card, words)]));
+  const ranks = new Map(cards.map((card) => [card.key, computeRank(card, words)]));
   const near = new Set(selected === null ? [] : [selected]);
   for (const text of svg.querySelectorAll('.made')) text.remove();
   routes.forEach(({ from, to, label, mark }, index) => {
@@ -92,7 +93,8 @@ function emphasize() {
     arrow.classList.toggle('near', touches);
     if (!touches) return;
     near.add(from).add(to);
-    if (label !== '' && mark === '' && arrow.querySelector('text') === null) arrow.append(labelOn(arrow, label));
+    if (label !== '' && mark === '' && arrow.querySelector('text') === null)
+      arrow.append(createArrowLabel(arrow, label));
   });
   for (const node of svg.querySelectorAll('.node')) {
     node.classList.toggle('selected', node.id === selected);
@@ -110,8 +112,8 @@ function emphasize() {
 
 const NO_HIT = 4;
 
-/** How well a state fits what is looked for; of those that fit equally well, the order stays. */
-function rankOf({ name, description, text, order }, words) {
+/** How well a state matches the search, the lower the better; equal matches keep their order. */
+function computeRank({ name, description, text, order }, words) {
   const lower = name.toLowerCase();
   const rank =
     words === '' || lower === words || lower.replace(/\.\w+$/, '') === words ? 0 : lower.startsWith(words) ? 1 : 2;
@@ -119,8 +121,8 @@ function rankOf({ name, description, text, order }, words) {
   return [description, text].some((each) => each.toLowerCase().includes(words)) ? 3 + order : NO_HIT;
 }
 
-/** In a large picture arrows have no labels; those that are looked at get one. */
-function labelOn(arrow, label) {
+/** Creates a label for an arrow of the selected state: in a large picture arrows have none. */
+function createArrowLabel(arrow, label) {
   const path = arrow.querySelector('path');
   const { x, y } = path.getPointAtLength(path.getTotalLength() / 2);
   const text = document.createElementNS('http://www.w3.org/2000/svg', 'text');
@@ -130,15 +132,15 @@ function labelOn(arrow, label) {
   return text;
 }
 
-/** One state can be reached with the tab key; from there, arrow keys lead to the others. */
+/** Makes one state the tab stop of the picture; arrow keys lead from there to the others. */
 function makeReachable(key) {
   for (const [each, node] of nodes) node.setAttribute('tabindex', each === key ? '0' : '-1');
 }
 
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** The nearest state in a direction: what lies aside counts double. */
-function neighbour(node, [dx, dy]) {
+/** Finds the nearest state in a direction; the distance to the side counts double. */
+function findNeighbour(node, [dx, dy]) {
   const middle = (each) => {
     const { left, top, width, height } = each.getBoundingClientRect();
     return { x: left + width / 2, y: top + height / 2 };
@@ -162,7 +164,7 @@ canvas.addEventListener('keydown', (event) => {
   const direction = DIRECTIONS[event.key];
   if (node !== null && (event.key === 'Enter' || event.key === ' ')) select(node.id);
   else if (node !== null && direction !== undefined) {
-    const next = neighbour(node, direction);
+    const next = findNeighbour(node, direction);
     if (next !== null && !view.isWhollySeen(next)) view.centre(next);
     makeReachable((next ?? node).id);
     (next ?? node).focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-import { badgeOf, findingsOf, linesOf } from './findings.js';
+import { createBadge, createFindingItems, createLines } from './findings.js';
 import { make } from './make.js';
 
 const KINDS = {
@@ -9,8 +9,8 @@ const KINDS = {
   gone: 'exists no longer',
 };
 
-/** The list of all states, each a button. */
-export function listOf(cards, select) {
+/** Creates the list items of all states, each with a button. */
+export function createStateItems(cards, select) {
   return cards.map((card) =>
     make(
       'li',
@@ -21,7 +21,7 @@ export function listOf(cards, select) {
         make('span', { class: `dot ${card.kind}`, 'aria-hidden': 'true' }),
         make('span', { class: 'name' }, card.name),
         make('small', {}, card.kind === 'prompt' || card.kind === 'script' ? card.done : KINDS[card.kind]),
-        badgeOf(card.findings),
+        createBadge(card.findings),
         card.here === 0 ? null : make('span', { class: 'here', title: 'agents here now' }, `▶ ${card.here}`),
         card.failed === 0
           ? null
@@ -31,14 +31,14 @@ export function listOf(cards, select) {
   );
 }
 
-/** All that there is to know about a state. */
-export function detailsOf(card, { cards, routes }, select, close) {
+/** Creates the details of a state. */
+export function createDetails(card, { cards, routes }, select, close) {
   const nameOf = new Map(cards.map(({ key, name }) => [key, name]));
   const link = (key) => make('button', { type: 'button', class: 'link', onclick: () => select(key) }, nameOf.get(key));
   const out = routes.filter(({ from, kind }) => from === card.key && kind !== 'begin');
   const into = routes.filter(({ to, from }) => to === card.key && nameOf.has(from));
   const begins = routes.some(({ kind, to }) => kind === 'begin' && to === card.key);
-  const pre = make('pre', { tabindex: '0' }, ...linesOf(card));
+  const pre = make('pre', { tabindex: '0' }, ...createLines(card));
   pre.style.counterReset = `line ${card.firstLine - 1}`;
   const count = pre.children.length;
   return [
@@ -55,7 +55,7 @@ export function detailsOf(card, { cards, routes }, select, close) {
     facts(card.facts),
     section(
       'Findings',
-      findingsOf(card, (line) => pre.children[line - card.firstLine] ?? pre.lastElementChild),
+      createFindingItems(card, (line) => pre.children[line - card.firstLine] ?? pre.lastElementChild),
     ),
     section(
       'Permits',

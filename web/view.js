@@ -1,12 +1,15 @@
-/** What part of the picture is seen: where its upper left corner is, and how large it is drawn. */
 const SMALLEST = 0.02;
 const LARGEST = 4;
+/** From this scale on, text can be read. */
 const READABLE = 0.55;
-/** Around the picture there is nothing to be seen. */
+/** The empty border of the picture. */
 const MARGIN = 24;
 
-/** Lets a picture be moved and zoomed within its canvas: by wheel, by dragging, by pinching, and by whoever asks for it. `tell` is told where it goes on beyond the canvas. */
-export function newView(canvas, svg, tell) {
+/**
+ * Lets a picture be moved and zoomed within its canvas: by wheel, dragging, pinching, and by the methods of the view.
+ * `onOverflow` gets arrows for the directions in which the picture goes on beyond the canvas.
+ */
+export function createView(canvas, svg, onOverflow) {
   const whole = svg.viewBox.baseVal;
   const picture = { width: whole.width, height: whole.height };
   let x = 0;
@@ -18,7 +21,7 @@ export function newView(canvas, svg, tell) {
     svg.setAttribute('viewBox', `${x} ${y} ${clientWidth / scale} ${clientHeight / scale}`);
     canvas.classList.toggle('far', scale < READABLE);
     canvas.classList.toggle('tiny', scale < READABLE / 3);
-    tell(
+    onOverflow(
       [
         [x > MARGIN, '←'],
         [x + clientWidth / scale < picture.width - MARGIN, '→'],
@@ -34,7 +37,7 @@ export function newView(canvas, svg, tell) {
       y += dy / scale;
       show();
     },
-    /** The point of the canvas at px, py stays where it is. */
+    /** Zooms around the point of the canvas at px, py. */
     zoom(factor, px = canvas.clientWidth / 2, py = canvas.clientHeight / 2) {
       const next = limit(scale * factor);
       x += px / scale - px / next;
@@ -49,31 +52,31 @@ export function newView(canvas, svg, tell) {
       y = Math.min(0, (picture.height - clientHeight / scale) / 2);
       show();
     },
-    /** Brings an element to the middle, and near enough to be read. */
+    /** Moves an element to the middle, large enough to be read. */
     centre(element) {
       scale = limit(Math.max(scale, READABLE * 1.6));
-      const box = boxOf(element, svg);
+      const box = getBox(element, svg);
       x = box.x + box.width / 2 - canvas.clientWidth / scale / 2;
       y = box.y + box.height / 2 - canvas.clientHeight / scale / 2;
       show();
     },
     isWhollySeen(element) {
-      const box = boxOf(element, svg);
+      const box = getBox(element, svg);
       const { clientWidth, clientHeight } = canvas;
       const [right, bottom] = [x + clientWidth / scale, y + clientHeight / scale];
       return (
         scale >= READABLE && box.x >= x && box.y >= y && box.x + box.width <= right && box.y + box.height <= bottom
       );
     },
-    /** Everything if it can be read so, else the whole width, else the part where it begins: as much of the picture as there is room for. */
+    /** Shows everything if it can be read then, else the whole width, else the part with the first state. */
     open(first) {
       view.fit();
       if (scale >= READABLE || first === null) return;
       const wide = canvas.clientWidth / picture.width;
       view.centre(first);
       if (wide >= READABLE) scale = Math.min(wide, 1);
-      x = within(x, picture.width - canvas.clientWidth / scale);
-      y = within(boxOf(first, svg).y - 80 / scale, picture.height - canvas.clientHeight / scale);
+      x = clampOrCentre(x, picture.width - canvas.clientWidth / scale);
+      y = clampOrCentre(getBox(first, svg).y - 80 / scale, picture.height - canvas.clientHeight / scale);
       show();
     },
     show,
@@ -82,11 +85,11 @@ export function newView(canvas, svg, tell) {
   return view;
 }
 
-/** What is smaller than its room is in the middle of it. */
-const within = (wanted, last) => (last < 0 ? last / 2 : Math.min(last, Math.max(0, wanted)));
+/** Keeps an offset between 0 and `last`; a negative `last` means that the picture is smaller than the canvas: it is centred. */
+const clampOrCentre = (wanted, last) => (last < 0 ? last / 2 : Math.min(last, Math.max(0, wanted)));
 
-/** Where an element is in the coordinates of the picture. */
-function boxOf(element, svg) {
+/** The box of an element in the coordinates of the picture. */
+function getBox(element, svg) {
   const { x, y, width, height } = element.getBBox();
   const toPicture = svg.getScreenCTM().inverse().multiply(element.getScreenCTM());
   const corner = new DOMPoint(x, y).matrixTransform(toPicture);
@@ -122,7 +125,7 @@ function listen(canvas, view) {
     if (before === undefined) return;
     const now = at(event);
     moved += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
-    // Not at once: what is captured is never clicked.
+    // Only once it is a drag: a captured pointer makes no clicks.
     if (moved > CLICK && !canvas.hasPointerCapture(event.pointerId)) canvas.setPointerCapture(event.pointerId);
     const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
     if (other !== undefined) view.zoom(distance(now, other) / distance(before, other), other.x, other.y);
@@ -132,7 +135,7 @@ function listen(canvas, view) {
   for (const end of ['pointerup', 'pointercancel']) {
     canvas.addEventListener(end, (event) => fingers.delete(event.pointerId));
   }
-  // Who drags does not click.
+  // A drag is no click.
   canvas.addEventListener('click', (event) => moved > CLICK && event.stopPropagation(), { capture: true });
 }
 
