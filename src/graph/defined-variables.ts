@@ -4,19 +4,19 @@ import { type FlowMove, findMoves, MAX_PATH_STEPS, type PathStep, toOmittedStep,
 import type { StateAnalysis } from './state-analysis.ts';
 import { findForkVariables, type VariableSet } from './variables.ts';
 
-/** The variables that are set in a state, whatever way led to it. */
+/** Answers which variables are set in a state, whatever way led to it. */
 export interface DefinedVariables {
-  /** Whether it is, or may be: where nobody can say what led to a state, some fork must give the name at least. */
+  /** Whether the variable is set on every way to the state; where that is not known, whether some fork sets it at all. */
   has(state: number, name: string): boolean;
-  /** Whether an agent that has it can get to the state. */
+  /** Whether an agent that has the variable can get to the state. */
   isDefinedOnSomePath(state: number, name: string): boolean;
-  /** Whether some fork is known to give it. */
+  /** Whether some fork is known to set the variable. */
   isDefinedSomewhere(name: string): boolean;
   /** A way to the state on which the variable is not set. */
   pathWithout(state: number, name: string): readonly PathStep[];
 }
 
-/** Where an agent begins, and what it has from its birth to its end; the first agent has no parent. */
+/** The first state of an agent, and the variables that it has until it ends; the first agent has no parent. */
 interface AgentStart {
   readonly state: number;
   readonly has: VariableSet;
@@ -28,7 +28,7 @@ interface Origin {
   readonly move: FlowMove;
 }
 
-/** Follows the variables of each fork through the life of its worker. `launch` are those of the whole run. */
+/** Follows the variables of each fork through the life of its worker. `runVariables` are those that every agent has. */
 export function findDefinedVariables(
   proof: Proof,
   analyses: ReadonlyMap<string, StateAnalysis>,
@@ -36,30 +36,26 @@ export function findDefinedVariables(
   used: ReadonlySet<string>,
 ): DefinedVariables {
   const starts = findAgentStarts(proof, analyses, new Set(runVariables), used);
-  const sure = propagateNames(proof, starts);
   const possible = findPossibleNames(proof, analyses, used);
   const lacks = ({ has }: AgentStart, name: string): boolean => has !== 'all' && !has.has(name);
-  const pathsWith = memoizeByName((name) => findPathsFrom(proof, starts, (start) => !lacks(start, name)));
-  const pathsWithout = memoizeByName((name) => findPathsFrom(proof, starts, (start) => lacks(start, name)));
+  const pathsWith = memoizeByName((name) =>
+    findPathsFrom(
+      proof,
+      starts.filter((start) => !lacks(start, name)),
+    ),
+  );
+  const pathsWithout = memoizeByName((name) =>
+    findPathsFrom(
+      proof,
+      starts.filter((start) => lacks(start, name)),
+    ),
+  );
   return {
-    has(state, name) {
-      const names = sure.get(state) ?? 'all';
-      return includes(names === 'all' ? possible : names, name) || runVariables.includes(name);
-    },
+    has: (state, name) =>
+      runVariables.includes(name) || ((possible === 'all' || possible.has(name)) && !pathsWithout(name).has(state)),
     isDefinedOnSomePath: (state, name) => pathsWith(name).has(state),
     isDefinedSomewhere: (name) => possible !== 'all' && possible.has(name),
-    pathWithout(state, name) {
-      const paths = pathsWithout(name);
-      if (!paths.has(state)) return proof.reach.pathTo(state);
-      const steps: PathStep[] = [];
-      for (let at = paths.get(state); at !== undefined; ) {
-        if (!('from' in at)) return [...pathToStart(proof, at), ...steps.reverse()];
-        if (steps.length === MAX_PATH_STEPS) return [toOmittedStep(proof.flow, at.move.to), ...steps.reverse()];
-        steps.push(toPathStep(proof.flow, at.from, at.move));
-        at = paths.get(at.from);
-      }
-      return steps.reverse();
-    },
+    pathWithout: (state, name) => pathTo(proof, pathsWithout(name), state),
   };
 }
 
@@ -77,31 +73,12 @@ function findAgentStarts(
     const forks = findMoves(flow, ends, from).filter(({ how, to }) => how === 'worker' && to !== flow.any);
     return forks.map((move) => {
       const { edge } = move.exit;
-      // What is only possible proves no mistake.
+      // A fork that is only possible proves no mistake.
       const has = edge !== null && isUncertain(edge) ? 'all' : findForkVariables(edge, analysis, used);
       return { state: move.to, has, parent: { from, move } };
     });
   });
   return [...first, ...workers];
-}
-
-/** Passes the names on, keeping in each state only those that every way brings along. */
-function propagateNames(proof: Proof, starts: readonly AgentStart[]): ReadonlyMap<number, VariableSet> {
-  const sure = new Map<number, VariableSet>();
-  const queue: number[] = [];
-  const meet = (state: number, names: VariableSet): void => {
-    const before = sure.get(state);
-    const now = before === undefined ? names : intersect(before, names);
-    if (before !== undefined && sizeOf(now) === sizeOf(before)) return;
-    sure.set(state, now);
-    queue.push(state);
-  };
-  for (const { state, has } of starts) meet(state, has);
-  for (let i = 0; i < queue.length; i++) {
-    const state = queue[i] ?? 0;
-    for (const { to } of findOwnMoves(proof, state)) meet(to, sure.get(state) ?? 'all');
-  }
-  return sure;
 }
 
 /** Each name is looked into once, however many states ask for it. */
@@ -116,24 +93,30 @@ function memoizeByName<T>(work: (name: string) => T): (name: string) => T {
 
 type PathOrigins = ReadonlyMap<number, Origin | AgentStart>;
 
-/** From every birth that is meant: the states of that agent's life with what led to them first. */
-function findPathsFrom(
-  proof: Proof,
-  starts: readonly AgentStart[],
-  isSelected: (start: AgentStart) => boolean,
-): PathOrigins {
+/** All states that the agents of these starts come to, each with what led to it first. */
+function findPathsFrom(proof: Proof, starts: readonly AgentStart[]): PathOrigins {
   const paths = new Map<number, Origin | AgentStart>();
-  for (const start of starts) if (isSelected(start) && !paths.has(start.state)) paths.set(start.state, start);
-  const queue = [...paths.keys()];
-  for (let i = 0; i < queue.length; i++) {
-    const from = queue[i] ?? 0;
-    for (const move of findOwnMoves(proof, from)) {
-      if (paths.has(move.to)) continue;
-      paths.set(move.to, { from, move });
-      queue.push(move.to);
-    }
+  for (const start of starts) if (!paths.has(start.state)) paths.set(start.state, start);
+  for (const from of paths.keys()) {
+    for (const move of findOwnMoves(proof, from)) if (!paths.has(move.to)) paths.set(move.to, { from, move });
   }
   return paths;
+}
+
+function pathTo(proof: Proof, paths: PathOrigins, state: number): readonly PathStep[] {
+  if (!paths.has(state)) return proof.reach.pathTo(state);
+  const steps: PathStep[] = [];
+  for (let at = paths.get(state); at !== undefined; ) {
+    if (!('from' in at)) return [...pathToStart(proof, at), ...steps.reverse()];
+    if (steps.length === MAX_PATH_STEPS) return [toOmittedStep(proof.flow, at.move.to), ...steps.reverse()];
+    steps.push(toPathStep(proof.flow, at.from, at.move));
+    at = paths.get(at.from);
+  }
+  return steps.reverse();
+}
+
+function pathToStart({ flow, reach }: Proof, { parent }: AgentStart): readonly PathStep[] {
+  return parent === null ? [] : [...reach.pathTo(parent.from), toPathStep(flow, parent.from, parent.move)];
 }
 
 /** Every name that some fork which can be reached may give to its worker, wherever that one begins. */
@@ -154,23 +137,10 @@ function findPossibleNames(
   return names;
 }
 
-/** The moves of one and the same agent, as far as something says them: what is only possible proves no mistake. */
+/** The moves of one and the same agent, as far as something says them: a move that is only possible proves no mistake. */
 const findOwnMoves = ({ flow, ends }: Proof, state: number): readonly FlowMove[] =>
-  findMoves(flow, ends, state).filter(({ how, to, exit }) => {
-    return how !== 'worker' && to !== flow.any && exit.edge !== null && !isUncertain(exit.edge);
-  });
+  findMoves(flow, ends, state).filter(
+    ({ how, to, exit }) => how !== 'worker' && to !== flow.any && exit.edge !== null && !isUncertain(exit.edge),
+  );
 
 const isUncertain = ({ origin }: Edge): boolean => origin === 'guess' || origin === 'part';
-
-function pathToStart({ flow, reach }: Proof, { parent }: AgentStart): readonly PathStep[] {
-  return parent === null ? [] : [...reach.pathTo(parent.from), toPathStep(flow, parent.from, parent.move)];
-}
-
-function intersect(a: VariableSet, b: VariableSet): VariableSet {
-  if (a === 'all') return b;
-  return b === 'all' ? a : new Set([...a].filter((name) => b.has(name)));
-}
-
-const includes = (names: VariableSet, name: string): boolean => names === 'all' || names.has(name);
-
-const sizeOf = (names: VariableSet): number => (names === 'all' ? Number.POSITIVE_INFINITY : names.size);

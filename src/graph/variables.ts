@@ -12,14 +12,14 @@ export interface VariableUse {
   readonly offset: number;
 }
 
-/** The variables that a prompt asks for, in order; what stands behind a backslash is none, nor is `${{…}}`. */
+/** Finds the variables of a prompt, in order; `\\{{…}}` and `${{…}}` are none. */
 export function findVariableUses(prompt: string): readonly VariableUse[] {
   if (!prompt.includes('{{')) return [];
   const found = [...prompt.matchAll(/(?<![\\$])\{\{\s*([\p{L}_][\p{L}\p{N}_-]*)\s*\}\}/gu)];
   return found.map(({ index, 1: name = '' }) => ({ name, offset: index }));
 }
 
-/** The states in which `{{result}}` can be set: by an input, by a call that came back, or by the command line. */
+/** Finds the states in which `{{result}}` can be set: by an input, by a call that came back, or by the command line. */
 export function findStatesWithResult({ flow, ends, reach }: Proof): ReadonlySet<number> {
   const withResult = new Set(flow.entry === null ? flow.names.keys() : [flow.entry]);
   for (const state of flow.names.keys()) {
@@ -32,10 +32,10 @@ export function findStatesWithResult({ flow, ends, reach }: Proof): ReadonlySet<
   return withResult.has(flow.any) ? new Set(flow.names.keys()) : withResult;
 }
 
-/** Names of variables, or all there could be. */
+/** The names of some variables, or all that there could be. */
 export type VariableSet = ReadonlySet<string> | 'all';
 
-/** Which of the variables that are `used` at all a fork gives to its worker. A prompt may also tell so in words. */
+/** Finds the variables, out of the `used` ones, that a fork gives to its worker; a prompt may also name them beside the tag. */
 export function findForkVariables(
   edge: Edge | null,
   analysis: StateAnalysis | undefined,

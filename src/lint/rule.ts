@@ -59,11 +59,17 @@ export const defineRule = <const Id extends string, const Superseded extends str
   check: Rule['check'],
 ): Rule<Id, Superseded> => ({ ...head, check });
 
+/** A mistake in the file of a state. */
+export type StateDiagnostic = Omit<Diagnostic, 'file'>;
+
 /** Makes a rule that looks at one state after the other, as far as they are meant as states. */
 export const defineStateRule = <const Id extends string, const Superseded extends string = never>(
   head: RuleHead<Id, Superseded>,
-  check: (analysis: StateAnalysis, context: RuleContext) => readonly Diagnostic[],
+  check: (analysis: StateAnalysis, context: RuleContext) => readonly StateDiagnostic[],
 ): Rule<Id, Superseded> =>
   defineRule(head, (context) =>
-    context.analyses.flatMap((analysis) => (context.isIntendedState(analysis) ? check(analysis, context) : [])),
+    context.analyses.flatMap((analysis) => {
+      const found = context.isIntendedState(analysis) ? check(analysis, context) : [];
+      return found.map((diagnostic) => ({ ...diagnostic, file: analysis.file }));
+    }),
   );

@@ -8,7 +8,7 @@ import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from 
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import { quoteTag } from './messages.ts';
-import { type Diagnostic, defineStateRule, type LintLevel, type Rule, type RuleContext } from './rule.ts';
+import { defineStateRule, type LintLevel, type Rule, type RuleContext, type StateDiagnostic } from './rule.ts';
 
 type Unresolved = Exclude<Resolution, { kind: 'found' }>;
 
@@ -32,10 +32,10 @@ export const defineNameRule = <const Id extends string, const Superseded extends
   defineStateRule({ ...head, level: 'error' }, (analysis, context) => {
     const seen = new Set<string>();
     return findUnresolvedNames(analysis, context.names).flatMap(
-      ({ name, at, shown, level, found, hint = hintFor(name, context) }): Diagnostic[] => {
+      ({ name, at, shown, level, found, hint = hintFor(name, context) }): StateDiagnostic[] => {
         if (found.kind !== head.reason || seen.has(name)) return [];
         seen.add(name);
-        return [{ file: analysis.file, at, message: `${shown}: ${found.message}`, hint, level }];
+        return [{ at, message: `${shown}: ${found.message}`, hint, level }];
       },
     );
   });

@@ -15,13 +15,7 @@ export const badAttribute = defineStateRule({ id: 'bad-attribute', level: 'error
       ? [...problemsOf(name, tag, workflow.platform), ...templateProblems(name, tag, analysis)]
       : [];
     return problems.map(([problem, hint]) => {
-      return {
-        file: analysis.file,
-        at,
-        message: `${quoteTag(name, tag)}: ${problem}`,
-        hint,
-        level: levelForTag(analysis),
-      };
+      return { at, message: `${quoteTag(name, tag)}: ${problem}`, hint, level: levelForTag(analysis) };
     });
   }),
 );

@@ -5,5 +5,5 @@ export const crlfScript = defineStateRule({ id: 'crlf-script', level: 'error' },
   const at = analysis.file.endsWith('.sh') ? analysis.source.state.text.indexOf('\r\n') : -1;
   if (at === -1) return [];
   const message = 'the lines end in CR LF, and bash takes the CR for a part of the last word';
-  return [{ file: analysis.file, at: analysis.positionAt(at), message, hint: 'Save the file with LF line ends.' }];
+  return [{ at: analysis.positionAt(at), message, hint: 'Save the file with LF line ends.' }];
 });

@@ -7,6 +7,6 @@ export const emptyLoop = defineStateRule({ id: 'empty-loop', level: 'info' }, (a
     if (output.kind !== 'skipped' || all.some(({ kind }) => kind === 'nothing')) return [];
     const message = 'if this loop has nothing to go through, the script prints no tag';
     const hint = 'Print another tag in that case, or let the script fail with a message, if it can happen.';
-    return [{ file: analysis.file, at: analysis.positionAt(output.loop), message, hint }];
+    return [{ at: analysis.positionAt(output.loop), message, hint }];
   }),
 );

@@ -24,7 +24,7 @@ export const forbiddenTag = defineStateRule(
       const permitted = closest === undefined ? '' : `; they permit \`${formatPolicyTag(closest)}\``;
       const message = `the prompt mentions ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
       const hint = 'Add it to the `allowed_transitions`, or take it out of the prompt.';
-      return [{ file: analysis.file, at: placed.at, message, hint }];
+      return [{ at: placed.at, message, hint }];
     });
   },
 );

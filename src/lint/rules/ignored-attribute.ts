@@ -22,7 +22,6 @@ export const ignoredAttribute = defineStateRule({ id: 'ignored-attribute', level
     if (!sure) return [];
     return [
       ...tag.repeated.map((key) => ({
-        file: analysis.file,
         at,
         message: `${shown} gives \`${key}\` more than once; the last one counts`,
         hint: 'Keep one of them.',
@@ -30,7 +29,6 @@ export const ignoredAttribute = defineStateRule({ id: 'ignored-attribute', level
       ...ignored
         .filter((key) => !key.includes(UNKNOWN))
         .map((key) => ({
-          file: analysis.file,
           at,
           message: `${shown}: \`${key}\` means nothing on <${name}> and is ignored${didYouMean(key, attributes)}`,
           hint: 'Remove it; only a <fork> takes variables, the other tags hand over `input`.',

@@ -15,6 +15,6 @@ export const implicitTransition = defineStateRule(
     const worker =
       ' Then one worker starts, with no other variables than the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
     const hint = `The prompt need not ask for a tag; it only has to say when to stop.${entry.tag === 'fork' ? worker : ''}`;
-    return [{ file: analysis.file, at: analysis.source.entries[0]?.at ?? WHOLE_FILE, message, hint }];
+    return [{ at: analysis.source.entries[0]?.at ?? WHOLE_FILE, message, hint }];
   },
 );

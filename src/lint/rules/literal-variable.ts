@@ -22,7 +22,7 @@ export const literalVariable = defineStateRule({ id: 'literal-variable', level: 
       .find((each) => setVariables.has(each) && !escaped.has(each));
     if (found === undefined) return [];
     const message = `${quoteTag(name, tag)} has the name \`$${found}\` in it, and not its value`;
-    return [{ file: analysis.file, at, message, hint: DOUBLE_QUOTES_HINT }];
+    return [{ at, message, hint: DOUBLE_QUOTES_HINT }];
   });
 });
 

@@ -25,7 +25,7 @@ export const misplacedAttribute = defineStateRule(
           exchanged?.wrong === key
             ? `Write \`${exchanged.right}="${exchanged.state}"\` instead.`
             : `Remove it, or use a tag that takes it: ${acceptingTags.map((each) => `<${each}>`).join(' or ')}.`;
-        return { file: analysis.file, at, message, hint, level: levelForTag(analysis) };
+        return { at, message, hint, level: levelForTag(analysis) };
       });
     }),
 );

@@ -26,7 +26,7 @@ export const missingAttribute = defineStateRule(
         const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
         // Another tag of the file may be meant as the goto beside a fork.
         const causes = key === 'next' ? [analysis.file] : [];
-        return [{ file: analysis.file, at, message, hint, level: levelForTag(analysis), causes }];
+        return [{ at, message, hint, level: levelForTag(analysis), causes }];
       });
     });
   },

@@ -5,5 +5,5 @@ export const noShebang = defineStateRule({ id: 'no-shebang', level: 'info' }, (a
   const { text } = analysis.source.state;
   if (!analysis.file.endsWith('.sh') || /^\uFEFF?#!/.test(text)) return [];
   const message = 'the script has no `#!` line; Raymond runs it with /bin/bash';
-  return [{ file: analysis.file, at: { line: 1, column: 1 }, message, hint: 'Begin it with `#!/bin/bash`.' }];
+  return [{ at: { line: 1, column: 1 }, message, hint: 'Begin it with `#!/bin/bash`.' }];
 });

@@ -10,9 +10,7 @@ export const severalTags = defineStateRule(
       const first = analysis.positionAt(output.first).line;
       const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'clash');
       const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
-      return [
-        { file: analysis.file, at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' },
-      ];
+      return [{ at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' }];
     }),
 );
 

@@ -12,7 +12,7 @@ export const silentPath = defineStateRule(
       const at = output.silentSince ?? Math.max(0, text.trimEnd().length - 1);
       const message = `the script can end without printing a tag, as when ${describeSilence(text.slice(at))}`;
       const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
-      return [{ file: analysis.file, at: analysis.positionAt(at), message, hint }];
+      return [{ at: analysis.positionAt(at), message, hint }];
     });
   },
 );

@@ -2,7 +2,7 @@ import type { TextPosition } from '../../core/text-position.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { CYCLE_RULES } from '../cycle-diagnostics.ts';
-import { type Diagnostic, defineStateRule } from '../rule.ts';
+import { defineStateRule, type StateDiagnostic } from '../rule.ts';
 import { levelForTag } from '../unresolved-names.ts';
 
 /** A tag that names a state and is never closed. Half a tag in a sentence about tags is no mistake. */
@@ -17,12 +17,10 @@ export const unclosedTag = defineStateRule(
       if (!sure || !isTag || endsElsewhere) return [];
       if (analysis.kind === 'prompt' && hasOpenQuote(name, at, analysis)) {
         const message = `a quote in the attributes of this \`<${name}>\` is never closed`;
-        return [{ file: analysis.file, at, message, hint: 'Close it behind the value.', level: levelForTag(analysis) }];
+        return [{ at, message, hint: 'Close it behind the value.', level: levelForTag(analysis) }];
       }
       const message = `the \`<${name}>${state}\` has no \`</${name}>\``;
-      return [
-        { file: analysis.file, at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelForTag(analysis) },
-      ];
+      return [{ at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelForTag(analysis) }];
     }),
   ],
 );
@@ -34,7 +32,7 @@ function hasLoneClosingTag(name: string, { source }: StateAnalysis): boolean {
 }
 
 /** A result of a prompt that is begun and not ended: there is no other one, or what comes next was to be its end. */
-function checkUnclosedResult(analysis: StateAnalysis): readonly Diagnostic[] {
+function checkUnclosedResult(analysis: StateAnalysis): readonly StateDiagnostic[] {
   const { policy } = analysis.source.state.rules;
   if (analysis.kind !== 'prompt' || (policy.length > 0 && !policy.some(({ tag }) => tag === 'result'))) return [];
   const hasOtherTag = [...analysis.tags, ...analysis.quoted].some(
@@ -49,7 +47,7 @@ function checkUnclosedResult(analysis: StateAnalysis): readonly Diagnostic[] {
     if (end === '' && hasOtherTag) return [];
     const instead = end === '' ? '' : `: \`${end}\` does not close it`;
     const message = `the \`<result>\` has no \`</result>\`${instead}`;
-    return [{ file: analysis.file, at, message, hint: 'Write <result>…</result>.', level: 'warning' }];
+    return [{ at, message, hint: 'Write <result>…</result>.', level: 'warning' }];
   });
 }
 

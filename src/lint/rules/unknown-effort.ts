@@ -8,6 +8,6 @@ export const unknownEffort = defineStateRule({ id: 'unknown-effort', level: 'war
     if (EFFORTS.includes(value.toLowerCase())) return [];
     const why = MODEL_ALIASES.includes(value.toLowerCase()) ? ': that is a model' : didYouMean(value, EFFORTS);
     const hint = `Write ${EFFORTS.slice(0, -1).join(', ')} or ${EFFORTS.at(-1)}.`;
-    return [{ file: analysis.file, at, message: `the effort \`${value}\` is unknown${why}`, hint }];
+    return [{ at, message: `the effort \`${value}\` is unknown${why}`, hint }];
   }),
 );

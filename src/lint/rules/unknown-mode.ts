@@ -5,10 +5,10 @@ import { defineStateRule } from '../rule.ts';
 const MODES = ['acceptEdits', 'plan', 'dontAsk', 'auto', 'default', 'manual', 'bypassPermissions'];
 
 /** A permission mode that Claude Code does not know. */
-export const unknownMode = defineStateRule({ id: 'unknown-mode', level: 'warning' }, ({ file, source }) => {
+export const unknownMode = defineStateRule({ id: 'unknown-mode', level: 'warning' }, ({ source }) => {
   const { permissionMode: mode } = source.state;
   if (mode === null || MODES.includes(mode)) return [];
   const message = `the permission mode \`${mode}\` is unknown${didYouMean(mode, MODES)}`;
   const hint = `Write ${MODES.slice(0, -1).join(', ')} or ${MODES.at(-1)}.`;
-  return [{ file, at: source.keys.permission_mode ?? WHOLE_FILE, message, hint }];
+  return [{ at: source.keys.permission_mode ?? WHOLE_FILE, message, hint }];
 });

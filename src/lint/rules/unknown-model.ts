@@ -15,7 +15,7 @@ export const unknownModel = defineStateRule({ id: 'unknown-model', level: 'warni
     const suggestion = EFFORTS.includes(value.toLowerCase()) ? ': that is an effort' : didYouMean(value, MODEL_ALIASES);
     const why = corrected === undefined ? suggestion : ` (did you mean ${corrected}?)`;
     const hint = `Write ${FAMILIES.join(', ')} or a full model id.`;
-    return [{ file: analysis.file, at, message: `the model \`${value}\` is unknown${why}`, hint }];
+    return [{ at, message: `the model \`${value}\` is unknown${why}`, hint }];
   }),
 );
 

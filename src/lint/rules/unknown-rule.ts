@@ -8,9 +8,9 @@ export const unknownRule = defineStateRule({ id: 'unknown-rule', level: 'warning
     if (ruleIds.includes(rule)) return [];
     if (rule === '') {
       const message = 'it is not said which rule is allowed to be broken here';
-      return [{ file: analysis.file, at, message, hint: 'Name it behind `allow`, as it stands in the finding.' }];
+      return [{ at, message, hint: 'Name it behind `allow`, as it stands in the finding.' }];
     }
     const message = `lint has no rule \`${rule}\`${didYouMean(rule, ruleIds)}`;
-    return [{ file: analysis.file, at, message, hint: 'Correct it, or take it out: as it stands, it allows nothing.' }];
+    return [{ at, message, hint: 'Correct it, or take it out: as it stands, it allows nothing.' }];
   }),
 );

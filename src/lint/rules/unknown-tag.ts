@@ -14,7 +14,7 @@ export const unknownTag = defineStateRule(
   (analysis, { names }) =>
     findUnknownTags(analysis, names).map((unknown) => {
       const at = analysis.positionAt(unknown.start);
-      return { file: analysis.file, at, ...describeUnknownTag(unknown), level: levelForTag(analysis) };
+      return { at, ...describeUnknownTag(unknown), level: levelForTag(analysis) };
     }),
 );
 

@@ -15,7 +15,7 @@ const MAX_DISTANCE = 2;
 const splitRules = (text: string): readonly string[] => text.split(/[\s,]+(?![^(]*\))/);
 
 /** A tool whose name is misspelt, so that the rule about it holds for no tool. */
-export const unknownTool = defineStateRule({ id: 'unknown-tool', level: 'warning' }, ({ file, source }) => {
+export const unknownTool = defineStateRule({ id: 'unknown-tool', level: 'warning' }, ({ source }) => {
   const { allowedTools, disallowedTools } = source.state;
   const lists = { allowed_tools: allowedTools, disallowed_tools: disallowedTools };
   return Object.entries(lists).flatMap(([key, rules]) =>
@@ -25,7 +25,7 @@ export const unknownTool = defineStateRule({ id: 'unknown-tool', level: 'warning
       if (suggestion === undefined || editDistance(name.toLowerCase(), suggestion.toLowerCase()) > MAX_DISTANCE)
         return [];
       const message = `the tool \`${name}\` is unknown (did you mean ${suggestion}?)`;
-      return [{ file, at: source.keys[key] ?? WHOLE_FILE, message, hint: `Write ${suggestion}.` }];
+      return [{ at: source.keys[key] ?? WHOLE_FILE, message, hint: `Write ${suggestion}.` }];
     }),
   );
 });

@@ -11,7 +11,7 @@ export const unquotedTag = defineStateRule(
     return [...analysis.source.state.text.matchAll(UNQUOTED)].map((found) => {
       const at = analysis.positionAt(found.index + found[0].lastIndexOf('<'));
       const message = `the <${found[1]?.toLowerCase()}> has no quotes around it: bash takes its brackets for redirections`;
-      return { file: analysis.file, at, message, hint: 'Put the whole tag in quotes.' };
+      return { at, message, hint: 'Put the whole tag in quotes.' };
     });
   },
 );

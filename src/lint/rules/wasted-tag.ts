@@ -11,6 +11,6 @@ export const wastedTag = defineStateRule(
           ? ['ends with an error here', 'Leave out the exit code if the tag is meant; otherwise print no tag.']
           : ['ends with an error here if this is not so', 'Write it as an `if`, or put `exit 0` behind it.'];
       const message = `the script prints a tag on line ${line} and ${how}: then nobody looks at the tag, and the agent has failed`;
-      return { file: analysis.file, at: analysis.positionAt(end), message, hint };
+      return { at: analysis.positionAt(end), message, hint };
     }),
 );
