@@ -5,7 +5,7 @@ import { measureForks } from './forks.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJournal } from './journal.mjs';
 import { measureLint } from './lint.mjs';
-import { measureRehearsal } from './rehearsal.mjs';
+import { measureScenarios } from './scenarios.mjs';
 import { measureStartup } from './startup.mjs';
 import { measureSteps } from './steps.mjs';
 import { measureTags } from './tags.mjs';
@@ -16,7 +16,7 @@ const FIGURES = {
   steps: measureSteps,
   forks: measureForks,
   journal: measureJournal,
-  rehearsal: measureRehearsal,
+  scenarios: measureScenarios,
   startup: measureStartup,
   lint: measureLint,
 };

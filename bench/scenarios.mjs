@@ -11,7 +11,7 @@ const FILES = {
 allowed_transitions:
   - { tag: goto, target: NAME.md }
 ---
-List three colours in colours.txt, one a line. {{hint}}
+List three colours in colours.txt, one per line. {{hint}}
 `,
   'NAME.md': `---
 allowed_transitions:
@@ -37,7 +37,7 @@ const EXPECT =
   '{ path: [START, NAME, START, NAME], result: green, cost: 0.03, prompts: { START: { contains: Bright } }, files: { colours.txt: { contains: blue } } }';
 
 /** The start of the command is not counted: it is the same for one scenario and for a thousand. */
-export async function measureRehearsal({ command, workshop, quick }) {
+export async function measureScenarios({ command, workshop, quick }) {
   const count = quick ? SCENARIOS / 4 : SCENARIOS;
   const [many, one] = [newWorkflow(workshop(), count), newWorkflow(workshop(), 1)];
   const all = await inTurns(quick ? 2 : 5, {
@@ -48,7 +48,7 @@ export async function measureRehearsal({ command, workshop, quick }) {
   const ms = each(({ wallMs }) => wallMs);
   return [
     figure('a scenario of six turns', ms, 'ms', 5),
-    figure('  so many in a second', 1000 / ms, '/s'),
+    figure('  per second', 1000 / ms, '/s'),
     figure(
       '  in processor time',
       each((took) => took.cpuMs),
