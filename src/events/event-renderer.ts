@@ -3,7 +3,7 @@ import type { AgentStarted, Event, TurnEnded, TurnStarted } from '../core/event.
 import { DEFAULT_OPTIONS, type Options } from '../core/options.ts';
 import { formatDollars, formatElapsed, formatEvent, formatLocalTime } from './format.ts';
 import { formatChangedFlags } from './option-flags.ts';
-import { sanitize, sanitizeLine } from './sanitize.ts';
+import { sanitize, sanitizeLine, sanitizeShortLine } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
 import type { StyledLine } from './turn-renderer.ts';
 
@@ -151,19 +151,16 @@ function renderPlain(event: Event, style: TextStyle | undefined): readonly LogLi
 /** The first agent has no line of its own, but it may have an input. */
 function renderAgentStart(event: AgentStarted): readonly LogLine[] {
   const { agent, parent, variables, input } = event;
-  const pairs = Object.entries(variables).map(([name, value]) => `${name}=${shortenInput(value)}`);
+  const pairs = Object.entries(variables).map(
+    ([name, value]) => `${name}=${sanitizeShortLine(value, MAX_INPUT_CHARS)}`,
+  );
   const attributes = pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
   const startLines = renderPlain(event, undefined).map((line) => ({ ...line, text: `${line.text}${attributes}` }));
   return [...startLines, ...renderInput(parent === null ? null : agent, input)];
 }
 
 const renderInput = (agent: string | null, input: string | null): readonly LogLine[] =>
-  input === null ? [] : [{ agent, indent: 1, text: `input: ${shortenInput(input)}` }];
-
-const shortenInput = (text: string): string => {
-  const line = sanitizeLine(text.slice(0, 10 * MAX_INPUT_CHARS));
-  return line.length > MAX_INPUT_CHARS ? `${line.slice(0, MAX_INPUT_CHARS)}…` : line;
-};
+  input === null ? [] : [{ agent, indent: 1, text: `input: ${sanitizeShortLine(input, MAX_INPUT_CHARS)}` }];
 
 function renderResult(agent: string, result: string): readonly LogLine[] {
   const lines = sanitize(result).trimEnd().split('\n');

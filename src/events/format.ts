@@ -1,6 +1,7 @@
 import type { Activity } from '../core/activity.ts';
 import type { Event } from '../core/event.ts';
 import { microsToUsd } from '../core/ledger.ts';
+import type { ObservedStatus } from '../core/observed-status.ts';
 import { sanitizeLines } from './sanitize.ts';
 
 /** An amount of money: to the cent, or with four digits if it is less than a cent. */
@@ -63,6 +64,9 @@ export const formatElapsed = (ms: number): string =>
 /** A text as one argument of a shell command. */
 export const quoteShellArgument = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The status of a run in words. */
+export const formatObservedStatus = (status: ObservedStatus): string => status.replaceAll('_', ' ');
 
 /** `1 turn`, `3 turns`. */
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,6 @@
 import { flagOf, OPTIONS, type Option, type Options } from '../core/options.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { quoteShellArgument } from './format.ts';
+import { sanitizeShortLine } from './sanitize.ts';
 
 /** The options that differ, as they are written on the command line, or in config.toml if they have no flag. */
 export function formatChangedFlags(before: Options, after: Options): readonly string[] {
@@ -25,8 +26,4 @@ function formatFlag(option: Option, options: Options): string | null {
 const MAX_VALUE_CHARS = 80;
 
 /** A value quoted for a shell, shortened if it is long. */
-function quoteValue(value: string): string {
-  const plain = sanitizeLine(value);
-  const short = plain.length > MAX_VALUE_CHARS ? `${plain.slice(0, MAX_VALUE_CHARS)}…` : plain;
-  return /^[\w./:=,@%+-]+$/.test(short) ? short : `'${short}'`;
-}
+const quoteValue = (value: string): string => quoteShellArgument(sanitizeShortLine(value, MAX_VALUE_CHARS));

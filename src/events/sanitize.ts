@@ -10,6 +10,12 @@ export const sanitize = (text: string): string =>
 /** A text in one line, without anything that could control a terminal. */
 export const sanitizeLine = (text: string): string => sanitize(text).replace(/\s+/g, ' ').trim();
 
+/** The beginning of a text in one line, with `…` for the rest; a very long text is cut before it is sanitized. */
+export function sanitizeShortLine(text: string, maxChars: number): string {
+  const line = sanitizeLine(text.slice(0, 10 * maxChars));
+  return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line;
+}
+
 /** The lines of a text that are not empty, with tabs as spaces and nothing that could control a terminal. */
 export const sanitizeLines = (text: string): readonly string[] =>
   sanitize(text)

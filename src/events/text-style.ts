@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { ObservedStatus } from '../core/observed-status.ts';
 
 /** The styles that output uses. */
 export type TextStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
@@ -9,3 +10,20 @@ export type Colorizer = (style: TextStyle, text: string) => string;
 /** Creates a colorizer that adds styles only if `colour` is true, whatever the environment says. */
 export const createColorizer = (colour: boolean): Colorizer =>
   colour ? (style, text) => styleText(style, text, { validateStream: false }) : (_, text) => text;
+
+const STATUS_STYLES: Record<ObservedStatus, TextStyle> = {
+  running: 'green',
+  stopping: 'yellow',
+  crashed: 'red',
+  elsewhere: 'yellow',
+  completed: 'dim',
+  failed: 'red',
+  waiting: 'yellow',
+  paused: 'yellow',
+  budget_exceeded: 'yellow',
+  iteration_limit: 'yellow',
+  interrupted: 'yellow',
+};
+
+/** The style of a status. */
+export const getStatusStyle = (status: ObservedStatus): TextStyle => STATUS_STYLES[status];

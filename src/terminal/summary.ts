@@ -3,10 +3,9 @@ import { formatCount, formatDollars, formatElapsed, formatSpending, quoteShellAr
 import { describeUnfinished, formatResumeCommand } from '../events/next-steps.ts';
 import type { RunTally, StateTally } from '../events/run-tally.ts';
 import { sanitizeLines } from '../events/sanitize.ts';
-import { type Colorizer, createColorizer } from '../events/text-style.ts';
+import { type Colorizer, createColorizer, getStatusStyle } from '../events/text-style.ts';
 import { padToWidth, shorten, widthOf, wrapText } from '../events/text-width.ts';
 import { computeWorkMs } from '../events/work-time.ts';
-import { getStatusStyle } from './observed-status.ts';
 
 /** What a summary needs to know of its reader; null columns are unlimited. */
 export interface SummaryOptions {

@@ -6,8 +6,7 @@ import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { widthOf } from '../../src/events/text-width.ts';
-import { createOutputWriter } from '../../src/terminal/output-writer.ts';
-import { replaceSymbolsWithAscii, supportsUnicode } from '../../src/terminal/process-terminal.ts';
+import { createOutputWriter, replaceSymbolsWithAscii, supportsUnicode } from '../../src/terminal/process-terminal.ts';
 
 describe('an outlet', () => {
   const failing = (code: string): Writable =>

@@ -1,8 +1,7 @@
 import type { RaymondError } from '../../errors.ts';
-import { formatAge } from '../../events/format.ts';
+import { formatAge, formatObservedStatus } from '../../events/format.ts';
 import { listRuns, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
 import { resumeRun } from '../../runtime/resume.ts';
-import { formatObservedStatus } from '../../terminal/observed-status.ts';
 import { renderTable } from '../../terminal/table.ts';
 import type { CommandHandler } from '../command.ts';
 import { runAndReport } from '../run-and-report.ts';

@@ -1,8 +1,8 @@
 import { EXIT } from '../../errors.ts';
+import { formatObservedStatus } from '../../events/format.ts';
 import { describeEndingTurns, describeNextSteps } from '../../events/next-steps.ts';
 import { listRuns } from '../../runtime/list-runs.ts';
 import { type StopOutcome, type StopProgress, stopRun } from '../../runtime/stop.ts';
-import { formatObservedStatus } from '../../terminal/observed-status.ts';
 import type { CommandHandler } from '../command.ts';
 import { usageError } from '../usage-error.ts';
 

@@ -1,7 +1,7 @@
-import { formatAge, formatDollars } from '../../events/format.ts';
+import { formatAge, formatDollars, formatObservedStatus } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
+import { getStatusStyle } from '../../events/text-style.ts';
 import { countAgents, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
-import { formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 

@@ -3,16 +3,17 @@ import {
   formatDollars,
   formatDuration,
   formatLocalTime,
+  formatObservedStatus,
   formatSpending,
   formatTimeOfDay,
 } from '../../events/format.ts';
 import { describeNextSteps } from '../../events/next-steps.ts';
 import { findWorkEndMs } from '../../events/run-document.ts';
 import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
+import { getStatusStyle } from '../../events/text-style.ts';
 import { padToWidth, wrapText } from '../../events/text-width.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import type { StatusReport } from '../../runtime/status.ts';
-import { formatObservedStatus, getStatusStyle } from '../../terminal/observed-status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import { renderAgentTable } from './agent-table.ts';
