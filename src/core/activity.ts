@@ -1,19 +1,20 @@
-/** What an agent is doing at this moment. It is shown to whoever watches and kept nowhere. */
+/** What an agent is doing at this moment. It is shown live and not stored. */
 export interface Activity {
   readonly at: number;
   readonly agent: string;
   readonly doing: Doing;
 }
 
+/** The kinds of things that an agent does. */
 export type Doing =
-  /** Words to the user, as they come. */
+  /** Text of Claude's answer, as it arrives. */
   | { readonly kind: 'says'; readonly text: string }
-  /** A tool and what it is used on: `Edit` `src/app.ts`. */
+  /** A tool and what it is used on, such as `Edit` and `src/app.ts`. */
   | { readonly kind: 'uses'; readonly tool: string; readonly detail: string }
   /** A line of a script's output. */
   | { readonly kind: 'prints'; readonly text: string };
 
-/** One thing that Claude Code did, as its output tells it. `below` marks what a sub-agent did. */
+/** One thing that Claude Code did, according to its output. `below` marks what a sub-agent did. */
 export type ClaudeActivity =
   | { readonly kind: 'says'; readonly text: string; readonly below: boolean }
   | {
@@ -25,13 +26,13 @@ export type ClaudeActivity =
     }
   | {
       readonly kind: 'gets';
-      /** Of the tool use that this came of. */
+      /** The id of the tool use whose result this is. */
       readonly id: string;
       readonly isError: boolean;
       readonly text: string;
       readonly below: boolean;
     }
-  /** The API failed and is asked again. */
+  /** A request to the API failed and is repeated. */
   | { readonly kind: 'retries'; readonly attempt: number | null; readonly error: string | null }
-  /** Something that is no event got into its output. */
+  /** A line of its output that is no event. */
   | { readonly kind: 'prints'; readonly text: string };

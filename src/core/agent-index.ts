@@ -2,14 +2,14 @@ import type { Agent, Phase } from './agent.ts';
 
 type Agents = readonly Agent[];
 
-/** How many agents are in each phase. */
+/** The number of agents in each phase. */
 export type PhaseCounts = Readonly<Record<Phase['kind'], number>>;
 
 /**
- * What would take a look at every agent to find out, remembered for each list of agents. It is derived from the list
- * alone: nobody can see whether it was remembered or found out anew.
+ * Caches, for each list of agents, what would otherwise need a look at every agent. It is derived from the list alone,
+ * so `core` stays pure.
  *
- * Agents come and never leave, so their places are the same in all lists that grew out of one; those lists share them.
+ * Agents are added and never removed, so all lists that grew out of one have the same indexes and share them.
  */
 interface AgentIndex {
   readonly indexes: Map<string, number>;
@@ -18,30 +18,30 @@ interface AgentIndex {
 
 const CACHE = new WeakMap<Agents, AgentIndex>();
 
-/** The place of an agent in the list, or -1. */
+/** The index of an agent in the list, or -1. */
 export function indexOfAgent(agents: Agents, id: string): number {
   const index = agentIndexOf(agents).indexes.get(id);
-  // The places are shared with lists that have grown further, perhaps another way.
+  // The indexes are shared with lists that have grown further, perhaps differently.
   if (index === undefined || agents[index]?.id === id) return index ?? -1;
   return agents.findIndex((agent) => agent.id === id);
 }
 
-/** How many agents of the list are in each phase. */
+/** Counts the agents of a list by their phase. */
 export const countPhases = (agents: Agents): PhaseCounts => agentIndexOf(agents).counts;
 
-/** The list with one agent in the place of its former self. */
+/** The list with one agent replaced by its new version. */
 export function replaceAgent(agents: Agents, index: number, agent: Agent): Agents {
   const { indexes, counts } = agentIndexOf(agents);
   const before = agents[index];
-  if (before?.id !== agent.id) throw new Error(`agent ${agent.id} is not in place ${index}`);
-  // Not `with`, which looks at each element; this copies them as a block.
+  if (before?.id !== agent.id) throw new Error(`agent ${agent.id} is not at index ${index}`);
+  // `slice` copies the list as a block; `with` would look at each element.
   const next = agents.slice();
   next[index] = agent;
   CACHE.set(next, { indexes, counts: movePhaseCount(counts, before.phase.kind, agent.phase.kind) });
   return next;
 }
 
-/** The list with agents that were born. */
+/** The list with new agents at its end. */
 export function addAgents(agents: Agents, newAgents: Agents): Agents {
   const { indexes, counts } = agentIndexOf(agents);
   const next = [...agents, ...newAgents];

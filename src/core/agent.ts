@@ -2,19 +2,22 @@ import type { FailureKind } from './failure.ts';
 import type { Rules } from './policy.ts';
 import type { Position } from './position.ts';
 
-/** What a turn says to Claude Code: the state's prompt, a reminder of its tags, or to go on after an interruption. */
+/**
+ * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, or a request to go on after an
+ * interruption.
+ */
 export type TurnPrompt =
   | { readonly kind: 'state' }
   | { readonly kind: 'reminder'; readonly text: string }
   | { readonly kind: 'continue' };
 
-/** Which conversation a Claude turn uses; `id` is chosen before it starts, so that it is known whatever happens. */
+/** The conversation that a Claude turn uses. Its `id` is chosen before the turn starts, so that a crash cannot lose it. */
 export type SessionUse =
   | { readonly kind: 'new'; readonly id: string }
   | { readonly kind: 'resume'; readonly id: string }
   | { readonly kind: 'fork'; readonly id: string; readonly from: string };
 
-/** A turn that is on record: it is under way, or was when the lights went out. */
+/** A turn on record: it is under way, or was when Raymond crashed. */
 export interface RunningTurn {
   /** Counted per agent, from 1. */
   readonly number: number;
@@ -25,7 +28,7 @@ export interface RunningTurn {
 }
 
 /**
- * What an agent is doing.
+ * The state of an agent's work.
  *
  *   ready ──▶ running ──▶ ready, ended, failed, paused        a turn ended
  *     ▲          ├──────▶ sleeping ──▶ ready                  it is tried again later
@@ -33,7 +36,7 @@ export interface RunningTurn {
  *     └── limited, paused, withheld, failed                   the user resumed the run
  */
 export type Phase =
-  /** `since` is the step in which it became ready: first come, first served. */
+  /** `since` is the step in which it became ready; the earliest goes first. */
   | { readonly kind: 'ready'; readonly prompt: TurnPrompt; readonly since: number }
   | { readonly kind: 'running'; readonly turn: RunningTurn }
   | {
@@ -58,22 +61,25 @@ export type Phase =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };
 
-/** A thread of control within a run: where it stands, what it is doing, what it has used up. */
+/** A thread of control within a run: its position, its phase, and what it has used up. */
 export interface Agent extends Position {
   readonly id: string;
   readonly parent: string | null;
-  /** The attributes of the fork it was born of. */
+  /** The attributes of the fork that started it. */
   readonly variables: Readonly<Record<string, string>>;
   readonly phase: Phase;
-  /** Of the state it is in, as they were when it was entered; null until then. */
+  /** The rules of its state as read when the agent entered it; null until then. */
   readonly rules: Rules | null;
-  /** Since it entered the state: turns taken, reminders sent, tries repeated, money spent, whether it must say its tag. */
+  /**
+   * Counted since it entered the state: turns, reminders, retries, cost; and whether an implicit transition is ruled
+   * out.
+   */
   readonly tries: number;
   readonly reminders: number;
   readonly retries: number;
   readonly stateMicros: number;
   readonly mustSay: boolean;
-  /** In all its life: turns taken, workers forked, money spent, how often it entered each state. */
+  /** Counted since it started: turns, forked workers, cost, visits to each state. */
   readonly turns: number;
   readonly forks: number;
   readonly costMicros: number;
@@ -97,7 +103,7 @@ export function newAgent({ since, ...origin }: AgentOrigin & { since: number }):
   };
 }
 
-/** What an agent forgets when it moves on. */
+/** The fields that start anew when an agent moves to another state. */
 export const PER_STATE_DEFAULTS = {
   rules: null,
   tries: 0,
@@ -107,7 +113,7 @@ export const PER_STATE_DEFAULTS = {
   mustSay: false,
 } as const;
 
-/** How often an agent has entered the state it is in. */
+/** The number of times that an agent has entered its current state. */
 export function visitCount({ visits, state }: Agent): number {
   return Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
 }

@@ -7,7 +7,7 @@ import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/i
 import type { TransitionTarget } from './transitions/transition.ts';
 import { variableNameProblem } from './variables.ts';
 
-/** All that decides what an answer means, besides its text. */
+/** What decides, besides its text, what an answer means. */
 export interface AnswerContext {
   readonly policy: Policy;
   readonly scope: Scope;
@@ -15,7 +15,7 @@ export interface AnswerContext {
   readonly folders: Readonly<Record<string, string | null>>;
   /** What `<reset>` does with the return stack when it does not say. */
   readonly resetStack: 'keep' | 'clear';
-  /** Whether the only permitted transition may be taken without being said. */
+  /** Whether the only permitted transition is taken when the answer has no tag. */
   readonly implicit: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface ResolvedTag {
   readonly written: Tag;
 }
 
-/** What an answer comes to: where to go (several headings are forks and their continuation), or what is wrong. */
+/** The interpretation of an answer: the tags to follow (several are forks and their goto), or what is wrong with it. */
 export type Decision =
   | {
       readonly kind: 'go';
@@ -36,7 +36,7 @@ export type Decision =
     }
   | { readonly kind: 'wrong'; readonly problem: AnswerProblem };
 
-/** Reads an answer the way the language says. Any text gives a verdict. */
+/** Interprets an answer by the rules of the language. Any text gives a decision. */
 export function interpretAnswer(text: string, context: AnswerContext): Decision {
   const reading = readTags(text, TAG_NAMES);
   if (reading.kind === 'unclosed') return rejectAnswer(answerProblem('unclosed_tag', reading.message));
@@ -59,7 +59,7 @@ export function interpretAnswer(text: string, context: AnswerContext): Decision 
   return { kind: 'go', tags: resolvedTags, implicit: impliedTag !== undefined, warnings };
 }
 
-/** The folders that an answer wants to work in, said or implicit: someone has to see whether they exist. */
+/** The folders that the `cd`s of an answer name, implicit ones included; the caller has to look whether they exist. */
 export function findNamedFolders(text: string, policy: Policy): readonly string[] {
   const reading = readTags(text, TAG_NAMES);
   if (reading.kind === 'unclosed') return [];
@@ -69,7 +69,7 @@ export function findNamedFolders(text: string, policy: Policy): readonly string[
 
 const rejectAnswer = (problem: AnswerProblem): Decision => ({ kind: 'wrong', problem });
 
-/** Identical tags are one, but identical forks are two workers. */
+/** Merges identical tags into one, except forks: two identical forks start two workers. */
 function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {
   const seen = new Set<string>();
   return tags.filter((tag) => {
@@ -80,7 +80,7 @@ function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {
   });
 }
 
-/** One tag, or forks that agree on where their parent goes on, each of them now saying so. */
+/** Accepts one tag, or forks that agree on where their parent goes on; each fork gets that as its `next`. */
 function checkTagCombination(tags: readonly Tag[], scope: Scope): readonly Tag[] | AnswerProblem {
   const forks = tags.filter((tag) => tag.name === 'fork');
   const [otherTag, secondOtherTag] = tags.filter((tag) => tag.name !== 'fork');
@@ -104,7 +104,7 @@ function checkTagCombination(tags: readonly Tag[], scope: Scope): readonly Tag[]
   return otherTag === undefined ? forksWithNext : [...forksWithNext, otherTag];
 }
 
-/** Checks a tag by itself and makes its names exact. */
+/** Checks a single tag and resolves the names in it. */
 function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProblem {
   const name = tag.name;
   if (!isTagName(name)) return answerProblem('no_tag', `${quoteTag(tag)} is no tag of the language`);
@@ -143,7 +143,7 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
   };
 }
 
-/** The first attribute that is missing, in the wrong place or without sense. */
+/** Finds the first attribute that is missing, misplaced or invalid. */
 function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): AnswerProblem | undefined {
   const { attributes, required, variables } = TRANSITIONS[name];
   for (const [key, value] of Object.entries(tag.attributes)) {
@@ -176,7 +176,7 @@ function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): 
 
 const PREFERENCE_KEYS = ['model', 'effort'] as const;
 
-/** What is odd about a tag but does not keep it from being followed. */
+/** Warnings about a tag that do not keep it from being followed. */
 function findTagWarnings(tag: Tag): readonly string[] {
   const takesVariables = isTagName(tag.name) && TRANSITIONS[tag.name].variables;
   const ignored = takesVariables ? [] : Object.keys(tag.attributes).filter((key) => !isBuiltInAttribute(key));
@@ -187,10 +187,10 @@ function findTagWarnings(tag: Tag): readonly string[] {
   ];
 }
 
-/** A tag as a sentence can quote it: short, and with its line when it stands in a message. */
+/** Quotes a tag for a message: shortened, and with its line if it has one. */
 const quoteTag = (tag: Tag): string => formatQuote(tag, '');
 
-/** The same with its attributes, where they may make the difference. */
+/** Quotes a tag with its attributes, for messages in which they matter. */
 function quoteTagWithAttributes(tag: Tag): string {
   let attributesText = '';
   for (const key in tag.attributes) {

@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 import { isPrompt } from './state-names.ts';
 import { promptVariables } from './variables.ts';
 
-/** Which turn of a run is meant. */
+/** Identifies a turn of a run. */
 export interface TurnRef {
   readonly agent: string;
   /** Counted per agent, from 1. */
@@ -15,44 +15,48 @@ export interface TurnRef {
 }
 
 interface TurnBase extends TurnRef, Pick<Position, 'cwd' | 'input'> {
-  /** Which of the agent's visits to the state it belongs to, and which turn of that visit it is; both from 1. */
+  /** The number of the agent's visit to the state, and of the turn within that visit; both from 1. */
   readonly visit: number;
   readonly attempt: number;
   readonly variables: Readonly<Record<string, string>>;
-  /** What the state permits, once it has been read. */
+  /** The policy of the state; empty until the state has been read. */
   readonly policy: Policy;
-  /** What is on record if the turn is already under way: after a crash it is looked for, not started. */
+  /** The turn on record if it is already under way: after a crash it is looked for, not started again. */
   readonly record: RunningTurn | null;
 }
 
+/** A turn in which Claude Code answers a prompt. */
 export interface ClaudeTurn extends TurnBase {
   readonly kind: 'claude';
   readonly prompt: TurnPrompt;
-  /** What a tag asked for, which goes before what the state asks for. */
+  /** Model and effort that a tag asked for; they win over those of the state. */
   readonly preference: Preference;
-  /** What the turn may cost at most; null if the run has no budget. */
+  /** The most that the turn may cost; null if the run has no budget. */
   readonly budgetMicros: number | null;
 }
 
+/** A turn in which a script runs. */
 export interface ScriptTurn extends TurnBase {
   readonly kind: 'script';
-  /** The run's variables and the attributes of the agent's fork: a script finds them in its environment. */
+  /** The variables of the run and of the agent's fork, which the script gets in its environment. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Waiting is a turn like any other. */
+/** A turn in which an agent only waits. */
 export interface SleepTurn {
   readonly kind: 'sleep';
   readonly agent: string;
   readonly untilMs: number;
 }
 
+/** Something that the world is to do for an agent. */
 export type Turn = ClaudeTurn | ScriptTurn | SleepTurn;
 
 const NO_AGENTS: ReadonlySet<string> = new Set();
 
 /**
- * What should be under way now, but for the agents that are seen to already. Pure: after a crash it says the same again.
+ * The turns that should be under way now, except those of agents in `underWay`. After a crash it names the same turns
+ * again.
  */
 export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readonly Turn[] {
   const idle = run.agents.filter(({ id }) => !underWay.has(id));
@@ -66,12 +70,13 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
   });
 }
 
-/** What an agent waits for that nobody sees to: that its turn on record is taken up, that time passes, or a new turn. */
+/** What an idle agent waits for: that its turn on record is picked up, that time passes, or a new turn. */
 export type WaitKind = 'recorded' | 'sleep' | 'script' | 'prompt';
 
-/** Agents by what they wait for, those who want to prompt in the order of their turn; and those whose Claude turn runs. */
+/** Agents by what they wait for, prompts in the order they are served; `atClaude` are those whose Claude turn is running. */
 export type AgentsByWait = Readonly<Record<WaitKind | 'atClaude', Iterable<Agent>>>;
 
+/** What an agent waits for; null if it cannot go on by itself. */
 export function waitKindOf({ phase, state }: Agent): WaitKind | null {
   if (phase.kind === 'running') return 'recorded';
   if (phase.kind === 'sleeping') return 'sleep';
@@ -79,16 +84,17 @@ export function waitKindOf({ phase, state }: Agent): WaitKind | null {
   return null;
 }
 
+/** Whether a Claude turn of the agent is under way. */
 export const hasClaudeTurnRunning = ({ phase }: Agent): boolean =>
   phase.kind === 'running' && phase.turn.session !== null;
 
-/** First come, first served. */
+/** Sorts agents by the step in which they became ready. */
 export const sortByReadySince = (agents: readonly Agent[]): readonly Agent[] =>
   agents.toSorted((a, b) => readySince(a) - readySince(b));
 
 const readySince = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase.since : 0);
 
-/** The turns of those who wait: once the run stops, only the turns on record; while it holds, none of Claude's. */
+/** The turns of waiting agents. When the run stops, only turns on record are left; while it holds, no Claude turn starts. */
 export function turnsFor(run: Run, waiting: AgentsByWait): readonly Turn[] {
   const { recorded, sleep, script } = waiting;
   const turns = Array.from(recorded, (agent) => turnOf(run, agent));
@@ -98,8 +104,8 @@ export function turnsFor(run: Run, waiting: AgentsByWait): readonly Turn[] {
 }
 
 /**
- * The Claude turns that may start beside those that run: as many as `parallel` allows, and only while money is left for
- * them. With nothing running, something is always left, or the run would have stopped.
+ * The Claude turns that may start beside the running ones: as many as `parallel` allows, and only while money is left
+ * for them. If none is running, money is left, because otherwise the run would have stopped.
  */
 function affordableClaudeTurns(run: Run, { prompt, atClaude }: AgentsByWait): readonly Turn[] {
   const { parallel, budgetMicros } = run.options;

@@ -6,14 +6,17 @@ import type { Run, RunStatus, StopReason } from './run.ts';
 import type { TagName } from './transitions/index.ts';
 
 interface BaseEvent {
+  /** In milliseconds since 1970. */
   readonly at: number;
 }
 
 interface AgentEvent extends BaseEvent {
   readonly agent: string;
+  /** The state that the agent was in. */
   readonly state: string;
 }
 
+/** A run was created; it is on disk. */
 export interface RunStarted extends BaseEvent {
   readonly kind: 'run_started';
   readonly run: string;
@@ -22,17 +25,19 @@ export interface RunStarted extends BaseEvent {
   readonly options: Options;
 }
 
+/** A run was resumed, with these options from here on. */
 export interface RunResumed extends BaseEvent {
   readonly kind: 'run_resumed';
   readonly options: Options;
 }
 
-/** No new turns from here on; those under way come to their end. */
+/** The run stops: no new turn is started, and running turns come to their end. */
 export interface RunStopping extends BaseEvent {
   readonly kind: 'run_stopping';
   readonly stop: StopReason;
 }
 
+/** Nothing is due any more: the run has ended, for good or until it is resumed. */
 export interface RunEnded extends BaseEvent {
   readonly kind: 'run_ended';
   readonly status: Exclude<RunStatus, 'running'>;
@@ -40,7 +45,7 @@ export interface RunEnded extends BaseEvent {
   readonly estimatedMicros: number;
 }
 
-/** An agent was born: `main` of nobody, a worker of its parent. */
+/** An agent was started: `main`, which has no parent, or the worker of a fork. */
 export interface AgentStarted extends AgentEvent {
   readonly kind: 'agent_started';
   readonly parent: string | null;
@@ -49,52 +54,63 @@ export interface AgentStarted extends AgentEvent {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** A turn is on record and about to start. */
 export interface TurnStarted extends AgentEvent {
   readonly kind: 'turn_started';
   readonly turn: number;
   readonly prompt: TurnPrompt['kind'];
+  /** Null for a script. */
   readonly session: SessionUse | null;
 }
 
-/** A turn ended, well or not; its cost is in the ledger. */
+/** A turn ended, whether it succeeded or failed; its cost is in the ledger. */
 export interface TurnEnded extends AgentEvent {
   readonly kind: 'turn_ended';
   readonly turn: number;
+  /** Null for a script. */
   readonly session: string | null;
   readonly costMicros: number;
   readonly estimated: boolean;
+  /** What the run has spent so far, this turn included. */
   readonly spentMicros: number;
   readonly durationMs: number;
   readonly failure: FailureKind | null;
+  /** Tools that Claude Code was not allowed to use. */
   readonly denials: readonly string[];
 }
 
-/** A tag that was followed. Its names are exact: states are files of the workflow, `cd` is the folder's full path. */
+/** A tag that was followed, with its names resolved: states are files of the workflow, `cd` is a full path. */
 export interface FollowedTag {
   readonly tag: TagName;
   /** The state that it names; null for a `<result>`, whose text is the transition's `input`. */
   readonly target: string | null;
-  /** The attributes that count. A fork that left `next` to its siblings has theirs. */
+  /** The attributes that have a meaning. A fork without a `next` has that of its siblings. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** The same as the answer, or the policy of an implicit transition, put it, ignored attributes included. */
+  /** Target and attributes as the answer has them, or the policy of an implicit transition; ignored attributes included. */
   readonly written: { readonly target: string | null; readonly attributes: Readonly<Record<string, string>> };
 }
 
-/** An agent moved on. `to` is null when it ended. The cost is that of all turns in the state it left. */
+/** An agent moved on to another state, or ended. */
 export interface Transitioned extends AgentEvent {
   readonly kind: 'transition';
   /** The first of `tags`. */
   readonly tag: TagName;
-  /** The tags of the answer: one, or several forks and perhaps their goto. Empty in journals that are older than this list. */
+  /** The tags of the answer: one, or several forks and perhaps their goto. Empty where an old journal does not have them. */
   readonly tags: readonly FollowedTag[];
+  /** The state it went to; null if it ended. */
   readonly to: string | null;
+  /** Whether the policy left only this transition, so that the answer needed no tag. */
   readonly implicit: boolean;
   readonly session: string | null;
+  /** The number of callers on its return stack afterwards. */
   readonly depth: number;
+  /** The cost of all turns in the state it left. */
   readonly costMicros: number;
+  /** What is handed to the next state; the result if the agent ended. */
   readonly input: string | null;
 }
 
+/** An answer was not valid and is asked for again. */
 export interface Reminded extends AgentEvent {
   readonly kind: 'reminded';
   readonly problem: AnswerProblemKind;
@@ -103,7 +119,7 @@ export interface Reminded extends AgentEvent {
   readonly limit: number;
 }
 
-/** A failed turn will be tried again: after a back-off, or when a usage limit ends. */
+/** A failed turn will be retried: after a delay, or when a usage limit ends. */
 export interface Sleeping extends AgentEvent {
   readonly kind: 'sleeping';
   readonly why: 'retry' | 'usage_limit';
@@ -113,11 +129,12 @@ export interface Sleeping extends AgentEvent {
   readonly count: number;
 }
 
+/** The wait of an agent is over. */
 export interface Woken extends AgentEvent {
   readonly kind: 'woken';
 }
 
-/** A conversation could not be resumed; the next try makes do with less of it. */
+/** A conversation could not be resumed: the next attempt forks it, or starts a new one. */
 export interface SessionLost extends AgentEvent {
   readonly kind: 'session_lost';
   readonly session: string;
@@ -125,44 +142,48 @@ export interface SessionLost extends AgentEvent {
   readonly message: string;
 }
 
-/** The budget ran out: an answer is kept but not followed. */
+/** The budget is used up: an answer is kept for a resume, but not followed. */
 export interface AnswerWithheld extends AgentEvent {
   readonly kind: 'answer_withheld';
 }
 
-/** A state may not be entered again by this agent. */
+/** `max_visits` keeps an agent from entering its state again. */
 export interface VisitLimit extends AgentEvent {
   readonly kind: 'visit_limit';
   readonly maxVisits: number;
 }
 
+/** An agent waits until the user has solved a problem. */
 export interface AgentPaused extends AgentEvent {
   readonly kind: 'agent_paused';
   readonly why: FailureKind | 'unreadable';
   readonly message: string;
 }
 
+/** An agent failed; the others go on. */
 export interface AgentFailed extends AgentEvent {
   readonly kind: 'agent_failed';
   readonly message: string;
 }
 
+/** An agent ended with a result. */
 export interface AgentEnded extends AgentEvent {
   readonly kind: 'agent_ended';
   readonly result: string;
 }
 
-/** A paused, limited or failed agent is taken up again where it stands. */
+/** A resume lets a paused, limited or failed agent go on where it stands. */
 export interface AgentResumed extends AgentEvent {
   readonly kind: 'agent_resumed';
 }
 
+/** Something is odd, but the run goes on. */
 export interface Warned extends AgentEvent {
   readonly kind: 'warning';
   readonly message: string;
 }
 
-/** What happened in a run. Whoever has all of them, in order, knows the whole story. */
+/** Something that happened in a run. An observer that has all events, in order, needs nothing else. */
 export type Event =
   | RunStarted
   | RunResumed
@@ -184,7 +205,7 @@ export type Event =
   | AgentResumed
   | Warned;
 
-/** What a run has become, and what there is to tell about it. */
+/** The outcome of a signal: the new run, and the events that led to it. */
 export interface Step {
   readonly run: Run;
   readonly events: readonly Event[];

@@ -22,19 +22,21 @@ export type FailureKind =
   | 'interrupted'
   /** A Claude turn was gone when its run was taken up again. */
   | 'lost'
-  /** We ended the turn because someone wanted the run to stop. */
+  /** Raymond ended the turn because the run was told to stop. */
   | 'stopped';
 
+/** Why a turn failed. */
 export interface Failure {
   readonly kind: FailureKind;
   readonly message: string;
-  /** When a usage limit ends. */
+  /** The time at which a usage limit ends. */
   readonly untilMs?: number;
 }
 
-/** What is done about a failure. */
+/** The ways to react to a failure. */
 export type Reaction = 'retry' | 'hold' | 'probe' | 'pause' | 'fail' | 'stop' | 'step_down' | 'again';
 
+/** The reaction to each kind of failure. */
 export const REACTIONS: Record<FailureKind, Reaction> = {
   transient: 'retry',
   timeout: 'retry',
@@ -57,7 +59,7 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
 const FIRST_DELAY_MS = 2_000;
 const MAX_DELAY_MS = 120_000;
 
-/** How long to wait before the nth retry: twice as long each time, spread so that agents do not retry in step. */
+/** The delay before the nth retry: it doubles each time, and `jitter` keeps agents from retrying all at once. */
 export function backOffMs(retry: number, jitter: number): number {
   const full = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1));
   return Math.round(full * (0.5 + jitter / 2));

@@ -13,7 +13,7 @@ import { isBuiltInAttribute } from './tag.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 
-/** An answer and what is needed to judge it. */
+/** An answer, and what is needed to interpret it. */
 export interface TurnAnswer {
   readonly text: string;
   readonly denials: readonly string[];
@@ -22,7 +22,7 @@ export interface TurnAnswer {
   readonly at: number;
 }
 
-/** Takes an agent where its answer says, or asks it again. */
+/** Follows the tags of an answer, or asks again for a valid one. */
 export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
   const policy = agent.rules?.policy ?? [];
   const { scope, folders, denials } = answer;
@@ -56,7 +56,7 @@ export function failAgent(run: Run, agent: Agent, message: string, at: number): 
 const toolsDeniedProblem = (tools: readonly string[]): AnswerProblem =>
   answerProblem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
 
-/** A prompt is reminded as often as its state allows, without a policy once; a script only fails. */
+/** Reminds a prompt as often as the run allows, without a policy at most once; a script fails at once. */
 function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, { text, scope, at }: TurnAnswer): Step {
   if (!isPrompt(agent.state)) {
     const why = rejection.kind === 'no_tag' ? appendOutput(rejection.message, text) : rejection.message;
@@ -87,7 +87,7 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, { text, 
 const MAX_OUTPUT_CHARS = 1_000;
 const MAX_OUTPUT_LINES = 5;
 
-/** Who looks for a tag that is not there wants to see what is there instead: the last lines of it. */
+/** Adds the last lines of the output, so that the user sees what was printed instead of a tag. */
 function appendOutput(message: string, text: string): string {
   const end = text.slice(-MAX_OUTPUT_CHARS).trim();
   if (end === '') return 'it printed nothing';
@@ -95,7 +95,7 @@ function appendOutput(message: string, text: string): string {
   return `${message}; it printed:\n${lines.slice(-MAX_OUTPUT_LINES).join('\n')}`;
 }
 
-/** Makes the transitions of one answer: one, or forks and where their parent goes on. */
+/** Applies the tags of one answer: a single one, or forks and perhaps the goto of their parent. */
 function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implicit: boolean, at: number): Step {
   let position: Position = positionOf(agent);
   let result: string | undefined;
@@ -153,7 +153,7 @@ function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
   };
 }
 
-/** Brings the workers of an agent into the world. */
+/** Adds the workers that an agent forked to the run. */
 function startWorkers(run: Run, parent: Agent, workers: readonly Worker[], at: number): Step {
   if (workers.length === 0) return { run: withAgent(run, parent), events: [] };
   const newAgents: Agent[] = [];

@@ -1,6 +1,6 @@
 import { stem } from './state-names.ts';
 
-/** The name of the next worker of a parent, and its parent's fork count after it. No name is ever given twice. */
+/** The id of a parent's next worker, and the parent's fork count after it. No id is ever given twice. */
 export function nextWorkerId(
   parent: string,
   forks: number,
@@ -17,7 +17,7 @@ export function nextWorkerId(
   }
 }
 
-/** `<workflow>-<YYYYMMDD-HHMMSS>-<hex>`; the time is the clock's as the user sees it. */
+/** Makes a run id, `<workflow>-<YYYYMMDD-HHMMSS>-<hex>`, with the local time. */
 export function newRunId(workflow: string, atMs: number, utcOffsetMinutes: number, hex: string): string {
   const name = workflow
     .replace(/[^A-Za-z0-9_-]+/g, '-')
@@ -28,7 +28,7 @@ export function newRunId(workflow: string, atMs: number, utcOffsetMinutes: numbe
   return `${name === '' ? 'run' : name}-${stamp}-${hex}`;
 }
 
-/** Why this cannot be a run's id, or undefined if it can. */
+/** Explains why this cannot be a run's id; undefined if it can. */
 export function runIdProblem(id: string): string | undefined {
   if (/^[A-Za-z0-9_-]{1,128}$/.test(id)) return undefined;
   return `\`${id}\` cannot be a run's id: use 1 to 128 of the letters A-Z and a-z, digits, \`_\` and \`-\``;

@@ -1,8 +1,9 @@
-/** Money in whole micro-dollars: sums of them are exact. */
+/** Converts dollars to whole micro-dollars, in which sums are exact. */
 export const usdToMicros = (usd: number): number => Math.round(usd * 1_000_000);
+/** Converts micro-dollars to dollars. */
 export const microsToUsd = (micros: number): number => micros / 1_000_000;
 
-/** What one turn has cost: as it said itself, or, if it was killed, as we have to guess. */
+/** The cost of a turn: reported by Claude Code, or estimated if the turn was killed before it could report. */
 export interface CostReport {
   readonly kind: 'reported' | 'estimated';
   readonly micros: number;
@@ -13,19 +14,20 @@ interface StateCost {
   readonly micros: number;
 }
 
-/** What a run has cost. Every turn that ends is entered here, however it ended. */
+/** The costs of a run. Every turn that ends is entered, however it ended. */
 export interface Ledger {
   readonly spentMicros: number;
-  /** How much of that is an estimate. */
+  /** The estimated part of it. */
   readonly estimatedMicros: number;
-  /** Finished Claude turns. */
+  /** The number of finished Claude turns. */
   readonly turns: number;
   readonly states: Readonly<Record<string, StateCost>>;
 }
 
+/** The ledger of a run that has not begun. */
 export const EMPTY_LEDGER: Ledger = { spentMicros: 0, estimatedMicros: 0, turns: 0, states: {} };
 
-/** Enters a finished Claude turn of a state. */
+/** Enters the cost of a finished Claude turn. */
 export function enterCost(ledger: Ledger, state: string, micros: number, estimated: boolean): Ledger {
   const before = Object.hasOwn(ledger.states, state) ? ledger.states[state] : undefined;
   return {
@@ -36,7 +38,7 @@ export function enterCost(ledger: Ledger, state: string, micros: number, estimat
   };
 }
 
-/** What a turn of this state will probably cost: the mean of its finished turns, else of all turns, else nothing. */
+/** Estimates the cost of a turn in this state: the mean of its finished turns, else of all turns, else nothing. */
 export function expectedMicros(ledger: Ledger, state: string): number {
   const stateCost = Object.hasOwn(ledger.states, state) ? ledger.states[state] : undefined;
   if (stateCost !== undefined) return stateCost.micros / stateCost.turns;

@@ -1,4 +1,4 @@
-/** A stretch of a message that only talks about tags, from `start` up to but not including `end`. */
+/** A part of a message whose tags are only mentions, from `start` up to but not including `end`. */
 export interface Region {
   readonly kind: 'code' | 'comment';
   readonly start: number;
@@ -6,8 +6,8 @@ export interface Region {
 }
 
 /**
- * Finds fenced code, inline code and HTML comments. What begins first wins, as in markdown; a fence, a backtick or
- * a comment that is never closed is plain text. Linear in the length of the text, whatever the text.
+ * Finds fenced code, inline code and HTML comments. What begins first wins, as in markdown; a fence, a backtick or a
+ * comment that is never closed is plain text. Takes linear time for any text.
  */
 export function findRegions(text: string): readonly Region[] {
   const regions: Region[] = [];
@@ -26,12 +26,12 @@ export function findRegions(text: string): readonly Region[] {
   return regions;
 }
 
-/** The comments among these regions and those that stand inside their code: neither ever counts. */
+/** The comments among these regions, and those inside their code. */
 export function commentsOf(text: string, regions: readonly Region[]): readonly Region[] {
   return regions.flatMap((region) => (region.kind === 'comment' ? region : commentsWithin(text, region)));
 }
 
-/** The text with these regions blanked out: same length, same lines, nothing left in them to be found. */
+/** The text with these regions replaced by blanks, so that its length and its lines stay the same. */
 export function blank(text: string, regions: readonly Region[]): string {
   const parts: string[] = [];
   let from = 0;
@@ -86,7 +86,7 @@ function fenceCloser(text: string): Closer {
       end: found.index + line.length,
     });
   }
-  // The longest closing line still to come, per mark: a fence that nothing can close is not searched for in vain.
+  // The longest closing line still to come, per mark, so that nothing is searched for a fence that cannot be closed.
   const longestAfter: { readonly '`': number; readonly '~': number }[] = new Array(lines.length);
   let longest = { '`': 0, '~': 0 };
   for (let i = lines.length - 1; i >= 0; i--) {

@@ -1,8 +1,8 @@
-/** The candidate most likely meant by a mistyped word, or undefined if none is near. */
+/** Finds the candidate most likely meant by a mistyped word; undefined if none is near. */
 export function nearest<T extends string>(word: string, candidates: Iterable<T>): T | undefined {
   const wanted = word.toLowerCase();
   let best: T | undefined;
-  // One slip, or one for every three letters; but a word of which no letter is left is another word.
+  // One edit, or one for every three letters, but never as many as there are letters.
   let bestDistance = Math.min(Math.max(1, Math.floor(wanted.length / 3)), wanted.length - 1) + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
@@ -12,13 +12,13 @@ export function nearest<T extends string>(word: string, candidates: Iterable<T>)
   return best;
 }
 
-/** ` (did you mean X?)`, or nothing: made to be put at the end of a sentence about an unknown word. */
+/** ` (did you mean X?)`, to be appended to a message about an unknown word; empty if none is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const meant = nearest(word, candidates);
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }
 
-/** Edits between two words; two neighbouring letters swapped are one edit. */
+/** Counts the edits between two words; a swap of two neighbouring letters is one edit. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -3,7 +3,7 @@ import { resolveState, type Scope } from './state-names.ts';
 import type { Tag } from './tag.ts';
 import { type TagName, TRANSITIONS } from './transitions/index.ts';
 
-/** One transition that a state permits. What the author left out is free. */
+/** A transition that a state permits. What the author left out may be anything. */
 export interface PolicyEntry {
   readonly tag: TagName;
   readonly target: string | null;
@@ -13,18 +13,18 @@ export interface PolicyEntry {
 /** The transitions a state permits; an empty list permits all. */
 export type Policy = readonly PolicyEntry[];
 
-/** What a state's frontmatter says about leaving it and about how often it may be entered. */
+/** The rules in a state's frontmatter: the transitions it permits, and how often an agent may enter it. */
 export interface Rules {
   readonly policy: Policy;
   readonly maxVisits: number | null;
 }
 
-/** Whether a policy permits this tag: every key that the author wrote in some entry says the same. */
+/** Whether a policy permits a tag: the tag agrees with every key of some entry. */
 export function permits(policy: Policy, tag: Tag, scope: Scope): boolean {
   return policy.length === 0 || policy.some((entry) => matchesEntry(entry, tag, scope));
 }
 
-/** The transition that needs no saying, because it is the only one and nothing about it is open. */
+/** The implicit transition of a policy: its only entry, if nothing about that is left open. */
 export function implicitTag(policy: Policy): Tag | undefined {
   const [entry, second] = policy;
   if (entry === undefined || second !== undefined || entry.target === null) return undefined;
@@ -32,13 +32,13 @@ export function implicitTag(policy: Policy): Tag | undefined {
   return { name: entry.tag, attributes: entry.attributes, repeated: [], body: entry.target, line: 0 };
 }
 
-/** Whether an entry leaves it to the agent to name a state. */
+/** Whether an entry leaves a state for the agent to choose. */
 export function hasOpenState(entry: PolicyEntry): boolean {
   const { body, required } = TRANSITIONS[entry.tag];
   return (body === 'state' && entry.target === null) || required.some((name) => !Object.hasOwn(entry.attributes, name));
 }
 
-/** The states that an entry names, each with the key that names it. */
+/** The states that an entry names, each with its key. */
 export function namedStates(entry: PolicyEntry): readonly (readonly [key: string, name: string])[] {
   const { return: returnState, next } = entry.attributes;
   const named: [string, string | null | undefined][] = [
@@ -65,7 +65,7 @@ function isSameValue(name: string, a: string, b: string, scope: Scope): boolean 
   return a === b;
 }
 
-/** Whether two names mean the same state: `A` and `A.md` do, if `A` resolves to `A.md`. */
+/** Whether two names resolve to the same state, such as `A` and `A.md`. */
 export function isSameState(a: string, b: string, scope: Scope): boolean {
   const [one, other] = [a, b].map((name) => resolveState(name.trim(), scope));
   return one?.kind === 'found' && other?.kind === 'found' && one.file === other.file;

@@ -4,27 +4,27 @@
  */
 export type Session = { readonly kind: 'open'; readonly id: string } | { readonly kind: 'branch'; readonly of: string };
 
-/** Model and effort asked for by a tag: they hold for the callee until it returns, for a worker all its life. */
+/** Model and effort that a tag asks for. They hold for a callee until it returns, and for a worker until it ends. */
 export interface Preference {
   readonly model: string | null;
   readonly effort: string | null;
 }
 
-/** Where a `<result>` goes back to: everything of the caller that the callee must not disturb. */
+/** A frame of the return stack: where a `<result>` goes back to, and what of the caller the callee must not change. */
 export interface Frame extends Preference {
   readonly state: string;
   readonly session: Session | null;
   readonly cwd: string;
 }
 
-/** Where an agent stands in its workflow: all that a transition can read and change. */
+/** The position of an agent in its workflow: everything that a transition reads and changes. */
 export interface Position extends Preference {
   /** The file of the state, extension included. */
   readonly state: string;
-  /** The value of `{{result}}` in this state, if something was handed over. */
+  /** The value of `{{result}}` in this state; null if nothing was handed over. */
   readonly input: string | null;
   readonly session: Session | null;
-  /** Callers that wait for a result, the latest last. */
+  /** The callers that wait for a result, the latest last. */
   readonly stack: readonly Frame[];
   readonly cwd: string;
 }

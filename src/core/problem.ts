@@ -1,4 +1,4 @@
-/** What can be wrong with an answer. Each of them can be put right by asking again. */
+/** The kinds of problems of an answer. Asking again can solve each of them. */
 export type AnswerProblemKind =
   | 'no_tag'
   | 'several_tags'
@@ -11,13 +11,17 @@ export type AnswerProblemKind =
   | 'not_permitted'
   | 'tools_denied';
 
-/** A protocol error: part of the game, so a value; its message is a sentence without its full stop. */
+/**
+ * A problem of an answer. Such problems are expected, so they are values and not exceptions. The message has no full
+ * stop.
+ */
 export interface AnswerProblem {
   readonly kind: AnswerProblemKind;
   readonly message: string;
 }
 
-/** A text of somebody else's, short enough to stand in a message. */
+/** Shortens a text from an answer or a file so that it can stand in a message. */
 export const shortenForMessage = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
+/** Makes a problem. */
 export const answerProblem = (kind: AnswerProblemKind, message: string): AnswerProblem => ({ kind, message });

@@ -3,7 +3,7 @@ import type { AnswerProblem } from './problem.ts';
 import { runsOn, type Scope } from './state-names.ts';
 import { TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
 
-/** The short message that asks for a proper tag in the same conversation. It never repeats the prompt. */
+/** The message that asks for a valid tag in the same conversation. It never repeats the prompt. */
 export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Scope): string {
   const permitsAll = policy.length === 0;
   const entries = permitsAll ? TAG_NAMES.map((tag) => ({ tag, target: null, attributes: {} })) : policy;
@@ -18,7 +18,7 @@ export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Sc
   ].join('\n\n');
 }
 
-/** The tag that an entry permits, as an agent would write it. */
+/** Formats the tag that a policy entry permits, as an agent would write it. */
 export function formatPolicyTag(entry: PolicyEntry): string {
   const { body, required } = TRANSITIONS[entry.tag];
   const attributes = { ...Object.fromEntries(required.map((name) => [name, ANY_STATE])), ...entry.attributes };

@@ -5,7 +5,7 @@ import { mergeOptions, type Options } from './options.ts';
 import type { Position } from './position.ts';
 import type { Platform } from './state-names.ts';
 
-/** The version of the state file. */
+/** The version of the state file; see `store/migrations.ts`. */
 export const RUN_VERSION = 1;
 
 /** Why no new turn may start. */
@@ -16,7 +16,7 @@ export type StopReason =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'interrupted' };
 
-/** How a run can end, for good or until it is resumed. */
+/** The statuses with which a run can end, for good or until it is resumed. */
 export const END_STATUSES = [
   'completed',
   'failed',
@@ -27,13 +27,14 @@ export const END_STATUSES = [
   'interrupted',
 ] as const;
 
+/** The status of a run. */
 export type RunStatus = 'running' | (typeof END_STATUSES)[number];
 
-/** A run as plain data. Saved and loaded at any point, it goes on as if nothing had happened. */
+/** A run as plain data. Saved and loaded at any point, it goes on as if it had never stopped. */
 export interface Run {
   readonly version: typeof RUN_VERSION;
   readonly id: string;
-  /** What people call it: the workflow's name unless they chose another. */
+  /** The display name: that of the workflow, unless the user chose another. */
   readonly name: string;
   readonly status: RunStatus;
   readonly workflow: { readonly name: string; readonly path: string; readonly platform: Platform };
@@ -47,11 +48,11 @@ export interface Run {
   /** What keeps every Claude turn from starting: a usage limit, or credentials that are being tried again. */
   readonly hold: { readonly untilMs: number; readonly message: string } | null;
   readonly stop: StopReason | null;
-  /** All agents there ever were, in the order of their birth. */
+  /** All agents, ended ones included, in the order in which they were started. */
   readonly agents: readonly Agent[];
 }
 
-/** A run before its first step, its only agent about to enter the workflow. */
+/** Creates a run before its first step, with the agent `main` about to enter the workflow. */
 export function newRun(
   start: Pick<Run, 'id' | 'workflow' | 'startedAt' | 'options'> & { readonly name?: string } & Pick<
       Position,
@@ -78,7 +79,7 @@ export function newRun(
   };
 }
 
-/** The agent of that name; there must be one. */
+/** The agent with that id; throws if there is none. */
 export function getAgent(run: Run, id: string): Agent {
   const agent = run.agents[indexOfAgent(run.agents, id)];
   if (agent === undefined) throw new Error(`run ${run.id} has no agent ${id}`);

@@ -5,15 +5,16 @@ import type { Rules } from './policy.ts';
 import type { Scope } from './state-names.ts';
 
 interface AgentSignal {
+  /** In milliseconds since 1970. */
   readonly at: number;
   readonly agent: string;
 }
 
-/** A turn is about to start. `sessionId` is a new one, used if the turn opens a conversation. */
+/** A turn is about to start. `sessionId` is a new id, used if the turn opens a conversation. */
 export interface Began extends AgentSignal {
   readonly kind: 'began';
   readonly sessionId: string;
-  /** The rules of the state as just read, when its file was read for this turn. */
+  /** The rules of the state, if its file was read for this turn. */
   readonly rules: Rules | null;
   readonly warnings: readonly string[];
 }
@@ -24,7 +25,7 @@ export interface Unreadable extends AgentSignal {
   readonly message: string;
 }
 
-/** A turn came to its end, with this as its last word. */
+/** A turn ended with this text as its answer. */
 export interface Answered extends AgentSignal {
   readonly kind: 'answered';
   readonly text: string;
@@ -32,10 +33,11 @@ export interface Answered extends AgentSignal {
   /** Tools that Claude Code was not allowed to use. */
   readonly denials: readonly string[];
   readonly scope: Scope;
+  /** For each folder named by a `cd`: its absolute path, or null if there is no such folder. */
   readonly folders: Readonly<Record<string, string | null>>;
 }
 
-/** A turn failed. `progress` says what is left of its conversation: nothing, only our prompt, or part of an answer. */
+/** A turn failed. `progress` says what its conversation holds: nothing, only the prompt, or part of an answer. */
 export interface Failed extends AgentSignal {
   readonly kind: 'failed';
   readonly failure: Failure;
@@ -50,14 +52,14 @@ export interface Woke extends AgentSignal {
   readonly kind: 'woke';
 }
 
-/** Someone wants the run to stop. */
+/** The user wants the run to stop. */
 export interface Stopped {
   readonly kind: 'stopped';
   readonly at: number;
   readonly by: 'interrupted' | 'stopped';
 }
 
-/** Someone wants the run to go on, perhaps with other options; `retry` takes up failed agents again. */
+/** The user wants the run to go on, perhaps with other options; `retry` includes failed agents. */
 export interface Resumed {
   readonly kind: 'resumed';
   readonly at: number;
@@ -66,5 +68,5 @@ export interface Resumed {
   readonly scope: Scope;
 }
 
-/** Everything the world can say to a run. */
+/** Everything that the outside world can tell a run. */
 export type Signal = Began | Unreadable | Answered | Failed | Woke | Stopped | Resumed;

@@ -1,15 +1,16 @@
 import { nearest } from './nearest.ts';
 import { shortenForMessage } from './problem.ts';
 
+/** The kind of machine, which decides what scripts can run. */
 export type Platform = 'unix' | 'windows';
 
-/** The files a workflow is made of, and the kind of machine it runs on: all that a state's name can mean. */
+/** The files of a workflow and the kind of machine: what a state's name is resolved against. */
 export interface Scope {
   readonly files: readonly string[];
   readonly platform: Platform;
 }
 
-/** A state's name made exact, or the sentence that says why it names no state. */
+/** A resolved state's name, or the message that says why it names no state. */
 export type Resolution =
   | { readonly kind: 'found'; readonly file: string }
   | { readonly kind: 'unsafe' | 'unknown' | 'ambiguous' | 'foreign'; readonly message: string };
@@ -32,7 +33,7 @@ export const runsOn = (file: string, platform: Platform): boolean =>
 /** A state's name without its extension. A dot is part of the name unless a known extension follows. */
 export const stem = (file: string): string => file.slice(0, file.length - extensionOf(file).length);
 
-/** Finds the file that a tag or a policy means by a name, which may leave the extension out. */
+/** Finds the file that a name in a tag or a policy stands for; the name may lack its extension. */
 export function resolveState(name: string, scope: Scope): Resolution {
   const unsafe = unsafeNameMessage(name);
   if (unsafe !== undefined) return { kind: 'unsafe', message: unsafe };
@@ -69,7 +70,7 @@ export function resolveEntry(scope: Scope): Resolution {
   return foreign ?? { kind: 'unknown', message };
 }
 
-/** What may have been meant as the state to start in. */
+/** Suggests a state that may have been meant as the entry. */
 function suggestEntry(states: readonly string[]): string {
   const same = states.find((file) => ENTRY_NAMES.includes(stem(file).toUpperCase()));
   if (same !== undefined) return `; ${same} is another name, because upper and lower case count`;
@@ -80,19 +81,19 @@ function suggestEntry(states: readonly string[]): string {
 const formatSuggestion = (meant: string | undefined): string =>
   meant === undefined ? '' : ` (did you mean ${meant}?)`;
 
-/** The state most likely meant by a name that finds none, in the form of that name; undefined if none is near. */
+/** The state most likely meant by an unknown name, with or without extension like that name; undefined if none is near. */
 export function nearestState(name: string, states: readonly string[]): string | undefined {
   const wantedStem = stem(name);
   if (wantedStem.length > MAX_NAME_LENGTH) return undefined;
   const others = states.filter((file) => couldBeTypo(wantedStem, stem(file)));
   if (wantedStem === name) return nearest(name, [...others.map(stem), ...others]);
-  // Endings are so much alike that every short name would be near every other.
+  // Extensions are left out: they would make every short name similar to every other.
   const near = nearest(wantedStem, others.map(stem));
   const files = others.filter((file) => stem(file) === near);
   return files.find((file) => extensionOf(file) === extensionOf(name)) ?? files[0];
 }
 
-/** Whether one name can be a slip for another: STEP_3 is none for STEP_1, and W1 none for A1. */
+/** Whether one name can be a typo of another: STEP_3 is no typo of STEP_1, nor W1 of A1. */
 function couldBeTypo(a: string, b: string): boolean {
   const [one = '', other = ''] = [a, b].map((name) => name.toLowerCase());
   const numbersIn = (name: string): string => (name.match(/\d+/g) ?? []).map(Number).join();
@@ -101,12 +102,12 @@ function couldBeTypo(a: string, b: string): boolean {
   return shapeOf(one) !== shapeOf(other) || numbersIn(one) === numbersIn(other);
 }
 
-/** A name that is shorter than this has no letter to spare. */
+/** Shorter names must match exactly. */
 const MIN_TYPO_LENGTH = 3;
-/** No file system takes a longer one. */
+/** The longest file name of common file systems. */
 const MAX_NAME_LENGTH = 255;
 
-/** Why a name cannot be a state's, whatever the workflow holds. */
+/** Explains why a name cannot be a state's in any workflow; undefined if it can. */
 function unsafeNameMessage(name: string): string | undefined {
   if (name === '') return 'the name of the state is empty';
   const separator = /[/\\]/.exec(name)?.[0];
@@ -132,7 +133,7 @@ function foreignStateMessage(name: string, files: readonly string[], platform: P
   return `the state \`${name}\` exists only for ${other} (${files.join(', ')}); add ${missingFiles} to run it here`;
 }
 
-/** Whether a file may be a state: who reads or changes a folder wants to be told about it, and these do. */
+/** Whether a file may be a state: these names are for people and agents that work on the folder. */
 export const isNotDocFile = (file: string): boolean => !DOC_FILES.includes(file.toLowerCase());
 
 const DOC_FILES = ['readme.md', 'claude.md', 'agents.md'];

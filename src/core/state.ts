@@ -2,7 +2,7 @@ import type { Rules } from './policy.ts';
 import type { Preference } from './position.ts';
 import type { TextPosition } from './text-position.ts';
 
-/** How Claude Code is to be run in one state, beyond model and effort; null means: as for the whole run. */
+/** The settings of Claude Code in one state, besides model and effort; null for those of the run. */
 export interface StateSettings {
   readonly timeoutMs: number | null;
   readonly permissionMode: string | null;
@@ -11,7 +11,7 @@ export interface StateSettings {
   readonly appendSystemPrompt: string | null;
 }
 
-/** A state as its file says it. A script has no frontmatter: its rules permit everything. */
+/** A state as read from its file. A script has no frontmatter, so its rules permit everything. */
 export interface State extends Preference, StateSettings {
   readonly file: string;
   readonly kind: 'prompt' | 'script';
@@ -21,7 +21,7 @@ export interface State extends Preference, StateSettings {
   readonly text: string;
 }
 
-/** Something a workflow's author should know, with the place it was found at. */
+/** A problem in a workflow's file, with its position. */
 export interface Finding extends TextPosition {
   readonly severity: 'error' | 'warning';
   readonly file: string;

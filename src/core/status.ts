@@ -10,7 +10,7 @@ const STATUS_OF_STOP: Record<StopReason['kind'], RunStatus> = {
   stopped: 'paused',
 };
 
-/** What an agent that does nothing makes of its run. Those that would go on say nothing: what stopped them does. */
+/** The status that an idle agent gives to its run. For agents that would go on, the reason of the stop decides. */
 const STATUS_AT_REST: Record<Phase['kind'], RunStatus> = {
   ready: 'completed',
   running: 'completed',
@@ -24,11 +24,11 @@ const STATUS_AT_REST: Record<Phase['kind'], RunStatus> = {
 
 const PHASES = Object.keys(STATUS_AT_REST) as readonly Phase['kind'][];
 
-/** Once a run stops, only a turn under way keeps it running. */
+/** When a run stops, only running turns keep it running. */
 const UNDER_WAY: ReadonlySet<Phase['kind']> = new Set(['running']);
 const ACTIVE: ReadonlySet<Phase['kind']> = new Set(['ready', 'running', 'sleeping']);
 
-/** Statuses from the one that matters most: a run that fits several has the first of them. */
+/** Statuses by priority: a run for which several apply has the first of them. */
 const BY_PRIORITY: readonly RunStatus[] = [
   'interrupted',
   'budget_exceeded',
@@ -45,12 +45,12 @@ export function deriveRunStatus({ agents, stop }: Run): RunStatus {
   const phases = PHASES.filter((phase) => counts[phase] > 0);
   if (phases.some((phase) => (stop === null ? ACTIVE : UNDER_WAY).has(phase))) return 'running';
   const statuses = new Set(phases.map((phase) => STATUS_AT_REST[phase]));
-  // Where everybody has come to an end, nobody was stopped.
+  // If all agents have ended, the stop came too late to matter.
   if (stop !== null && phases.some((phase) => phase !== 'ended')) statuses.add(STATUS_OF_STOP[stop.kind]);
   return BY_PRIORITY.find((status) => statuses.has(status)) ?? 'completed';
 }
 
-/** Which of two reasons to stop tells the user more. */
+/** The more important one of two reasons to stop. */
 export function strongerStop(a: StopReason | null, b: StopReason): StopReason {
   if (a === null) return b;
   return BY_PRIORITY.indexOf(STATUS_OF_STOP[b.kind]) < BY_PRIORITY.indexOf(STATUS_OF_STOP[a.kind]) ? b : a;

@@ -22,13 +22,13 @@ const HANDLERS: Handlers = {
   resumed: handleResumed,
 };
 
-/** The interpreter: what a run becomes when the world says something. Pure. */
+/** The interpreter: computes what a run becomes when it receives a signal. Pure. */
 export function step(run: Run, signal: Signal): Step {
   const handle = HANDLERS[signal.kind] as (run: Run, signal: Signal) => Step;
   return finishStep(run, handle(run, signal), signal.at);
 }
 
-/** The first thing to tell about a run that has just been made. */
+/** The events of a run that has just been created. */
 export function initialEvents(run: Run): readonly Event[] {
   const { id, name, workflow, options, startedAt: at } = run;
   return [
@@ -39,7 +39,7 @@ export function initialEvents(run: Run): readonly Event[] {
   ];
 }
 
-/** Counts the step and says so when the run has come to its end. */
+/** Counts the step, and adds the end of the run if this step has brought it about. */
 function finishStep(before: Run, { run, events }: Step, at: number): Step {
   const status = deriveRunStatus(run);
   const settled = { ...run, status, seq: before.seq + 1 };

@@ -8,7 +8,7 @@ export interface TagMention {
   readonly offset: number;
 }
 
-/** A tag that is opened and never closed: talk about a tag, or a slip. */
+/** A tag that is opened and never closed: a mention of the tag, or a mistake. */
 export interface UnclosedMention {
   readonly name: TagName;
   readonly offset: number;
@@ -16,28 +16,29 @@ export interface UnclosedMention {
   readonly after: string;
 }
 
+/** The tags that a text mentions, complete and unclosed ones. */
 export interface TagMentions {
   readonly tags: readonly TagMention[];
   readonly halves: readonly UnclosedMention[];
 }
 
-/** Stands in a text for what only a run will know, such as the value of a shell variable. */
+/** Stands in a text for a value that is only known in a run, such as that of a shell variable. */
 export const UNKNOWN = '\uE000';
 
-/** Whether a name or a value is only known when the tag is said. */
+/** Whether a name or a value is only known when the tag is written. */
 export const hasUnknownPart = (value: string): boolean => value.includes(UNKNOWN) || value.includes('{{');
 
-/** Each opening tag gets its offset as one more attribute, so that the interpreter's own reader says where tags are. */
+/** Marks each opening tag with its offset as one more attribute, so that the interpreter's own reader can tell positions. */
 const MARK = '\uE001';
 const OPENER = new RegExp(`<(?:${TAG_NAMES.join('|')})(?=[\\s/>]|$)(?!\\s*/>)`, 'gi');
 const MARKS = new RegExp(` ${MARK}=\\d+ ?`, 'g');
 
-/** A prose full of half tags is read again for each of them, but not for ever. */
+/** The text is read again for each unclosed tag, but only this often. */
 const MAX_UNCLOSED = 32;
 
 /**
- * Reads the tags that a text mentions as the interpreter would if the text were an answer: outermost tags only,
- * comments never, code only if nothing stands outside of it. A half tag, which spoils an answer, is put aside here.
+ * Reads the tags that a text mentions as the interpreter would if the text were an answer: outermost tags only, comments
+ * never, code only if there is none outside it. An unclosed tag, which would make an answer invalid, is listed apart.
  */
 export function readTagMentions(text: string): TagMentions {
   if (!text.includes('<')) return { tags: [], halves: [] };
@@ -58,7 +59,7 @@ export function readTagMentions(text: string): TagMentions {
 
 const SIMPLE_TAGS = new RegExp(`<(${TAG_NAMES.join('|')})\\b[^<>]*>[^<]*</\\1\\s*>`, 'gi');
 
-/** What stands beside the tags of a text, and beside those of one kind if they are to be kept. */
+/** The text without its tags, except those of the kind `kept`. */
 export const stripTags = (text: string, kept: TagName | null = null): string =>
   text.replace(SIMPLE_TAGS, (written, name: string) => (name.toLowerCase() === kept ? written : ' '));
 
@@ -77,7 +78,7 @@ function toMention({ name, attributes, body, line, repeated }: Tag, text: string
   return [{ name, tag, offset: mark === undefined ? findTagOn(text, name, line) : Number(mark) }];
 }
 
-/** A tag that closes itself bears no mark. */
+/** Finds a tag without a mark, because it closes itself. */
 function findTagOn(text: string, name: string, line: number): number {
   const start = lineStart(text, line);
   const rest = text.slice(start);
@@ -95,7 +96,7 @@ function findUnclosedOn(text: string, name: string, line: number): number | unde
     const rest = readTags(text.slice(offset), TAG_NAMES);
     return rest.kind === 'unclosed' && rest.line === 1;
   };
-  // The last one first: what follows an opening tag that is closed may be the half one.
+  // Of several, the last unclosed one: those before it may be closed further on.
   return offsets.length === 1 ? offsets[0] : (offsets.findLast(isUnclosed) ?? offsets[0]);
 }
 

@@ -1,6 +1,6 @@
 import { blank, commentsOf, findRegions } from './markup.ts';
 
-/** A tag as it stands in a message. Nothing about it has been checked but its form. */
+/** A tag as it stands in a message. Only its syntax has been checked. */
 export interface Tag {
   readonly name: string;
   /** The language's own attribute names are in lower case, an author's as written. */
@@ -12,13 +12,14 @@ export interface Tag {
   readonly line: number;
 }
 
-/** What reading a message gave: its outermost tags, or the first one that cannot be read. */
+/** The tags of a message: its outermost ones, or the first one that cannot be read. */
 export type TagReadResult =
   | { readonly kind: 'tags'; readonly tags: readonly Tag[] }
   | { readonly kind: 'unclosed'; readonly name: string; readonly line: number; readonly message: string };
 
 /** The attributes that belong to the language; they are read in any letter case. */
 export const BUILT_IN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'model', 'effort'] as const;
+/** The name of an attribute that belongs to the language. */
 export type BuiltInAttribute = (typeof BUILT_IN_ATTRIBUTES)[number];
 
 /** Whether an attribute belongs to the language; any other is an author's variable. */
@@ -27,7 +28,7 @@ export const isBuiltInAttribute = (name: string): name is BuiltInAttribute =>
 
 /**
  * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
- * Comments never count. Tags in code count only if no tag stands outside code; there, half a tag is only talk.
+ * Comments never count. Tags in code count only if there is none outside code, and an unclosed tag in code is ignored.
  */
 export function readTags(text: string, names: readonly string[]): TagReadResult {
   if (!text.includes('<')) return { kind: 'tags', tags: [] };
@@ -100,11 +101,9 @@ function attributesOf(pairs: readonly (readonly [string, string])[]): Pick<Tag, 
   const attributes = new Map<string, string>();
   const repeated = new Set<string>();
   for (const [written, value] of pairs) {
-    const name = isBuiltIn(written.toLowerCase()) ? written.toLowerCase() : written;
+    const name = isBuiltInAttribute(written.toLowerCase()) ? written.toLowerCase() : written;
     if (attributes.has(name)) repeated.add(name);
     attributes.set(name, value);
   }
   return { attributes: Object.fromEntries(attributes), repeated: [...repeated] };
 }
-
-const isBuiltIn = (name: string): boolean => (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name);

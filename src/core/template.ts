@@ -1,11 +1,12 @@
+/** A template with its variables filled in. */
 export interface RenderedTemplate {
   readonly text: string;
-  /** Variables that were asked for and do not exist, each once; they stay in the text as written. */
+  /** Variables that do not exist, each once; they stay in the text as written. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Fills in `{{name}}` in one pass: a value is never looked at again, whatever it contains.
+ * Fills in `{{name}}` in one pass: the values themselves are never searched for templates.
  * Blanks inside the braces are fine; `\{{name}}` stays as `{{name}}`.
  */
 export function renderTemplate(template: string, variables: Readonly<Record<string, string>>): RenderedTemplate {

@@ -4,10 +4,10 @@ import { getAgent, type Run } from './run.ts';
 import type { Signal } from './signal.ts';
 
 /**
- * What is due in a run, kept up to date step by step: it says what `due` says, without going through all agents.
+ * Keeps track of what is due, step by step: it gives the same turns as `due`, without going through all agents.
  *
- * An agent whose turn was started is attended to until a signal about it is taken in. The others, if anything is to be
- * done about them, are on the list of what they wait for, in the order in which they came to it.
+ * An agent whose turn was started is left out until a signal about it arrives. Every other agent that waits for
+ * something is on the list for that, in the order of arrival.
  */
 export class TurnScheduler {
   private run: Run;
@@ -30,29 +30,29 @@ export class TurnScheduler {
     return this.started.size === 0;
   }
 
-  /** Takes in what a signal has made of the run. */
+  /** Takes in the run after a signal. */
   update(signal: Signal, run: Run): void {
     const previousCount = this.run.agents.length;
     this.run = run;
     if ('agent' in signal) this.release(signal.agent);
     for (let index = previousCount; index < run.agents.length; index++) this.updateLists(run.agents[index] as Agent);
-    // Nothing else changes more than the agent it is about and those who are born of it.
+    // All other signals change only their own agent and add new ones.
     if (signal.kind === 'resumed') this.rebuildLists();
   }
 
-  /** The turn of this agent has been started. */
+  /** Notes that the turn of this agent has been started. */
   markStarted(id: string): void {
     this.started.add(id);
     this.updateLists(getAgent(this.run, id));
   }
 
-  /** Nobody attends to this agent any more. */
+  /** Notes that nothing is under way for this agent any more. */
   release(id: string): void {
     this.started.delete(id);
     this.updateLists(getAgent(this.run, id));
   }
 
-  /** What should be under way now and is not. */
+  /** The turns that should be under way and are not. */
   due(): readonly Turn[] {
     const { recorded, sleep, script, prompt, atClaude } = this.lists;
     const agentsIn = (ids: ReadonlySet<string>): Iterable<Agent> => (ids.size === 0 ? [] : agentsOf(this.run, ids));
@@ -70,7 +70,10 @@ export class TurnScheduler {
     for (const agent of sortByReadySince(this.run.agents)) this.updateLists(agent);
   }
 
-  /** Puts an agent on the lists it belongs to and takes it off the others. Who is on a list already keeps its place. */
+  /**
+   * Puts an agent on the lists it belongs to and takes it off the others. An agent that is already on a list keeps its
+   * place.
+   */
   private updateLists(agent: Agent): void {
     const wait = this.started.has(agent.id) ? null : waitKindOf(agent);
     for (const [name, list] of Object.entries(this.lists)) {
@@ -80,7 +83,7 @@ export class TurnScheduler {
   }
 }
 
-/** Looked up one by one, as far as somebody wants them. */
+/** Looks the agents up lazily: mostly only the first few are needed. */
 function* agentsOf(run: Run, ids: ReadonlySet<string>): Iterable<Agent> {
   for (const id of ids) yield getAgent(run, id);
 }

@@ -7,7 +7,7 @@ const RUN_VARIABLES = ['result', 'workflow_id', 'agent_id', 'state'];
 
 const FORBIDDEN_NAMES = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/s;
 
-/** Why a worker's variable may not have this name (it is put into the environment of scripts), or undefined. */
+/** Explains why a variable, which scripts get in their environment, may not have this name; undefined if it may. */
 export function variableNameProblem(name: string, platform: Platform): string | undefined {
   if (name.includes('\0')) return `${JSON.stringify(name)} cannot be a variable: it contains a NUL character`;
   if (RUN_VARIABLES.includes(name))
@@ -17,7 +17,7 @@ export function variableNameProblem(name: string, platform: Platform): string | 
   return `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
 }
 
-/** What `{{…}}` can name in an agent's prompt. The run's own words always keep their meaning. */
+/** The variables for `{{…}}` in an agent's prompt. The run's own variables win over those of the user. */
 export function promptVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
   return {
     ...run.options.variables,
@@ -30,8 +30,8 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
 }
 
 /**
- * The names that a variable may have, in the words of JSON Schema, for the schemas that editors read. The rule itself is
- * `variableProblem`, as it is on Unix; a test holds the two equal.
+ * The names that a variable may have as a JSON Schema, for editors. It says the same as `variableNameProblem` on Unix,
+ * which a test checks.
  */
 export const VARIABLE_NAME_SCHEMA = {
   not: {

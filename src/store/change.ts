@@ -24,7 +24,10 @@ export interface Change {
   readonly events: readonly Event[];
 }
 
-/** Finds what a step changed. An object that is the same as before has not changed: the interpreter copies what it alters. */
+/**
+ * Finds what a step changed. An object that is the same as before has not changed: the interpreter copies what it
+ * alters.
+ */
 export function changeOf(before: Run, { run, events }: Step): Change {
   const { seq, agents, ledger } = run;
   const { seq: _seq, agents: _agents, ledger: _ledger, ...head } = changedEntries<Run>(before, run);

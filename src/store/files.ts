@@ -30,7 +30,10 @@ export async function makePrivateFolder(folder: string, durable = true): Promise
   }
 }
 
-/** With `recursive`, Node reports errors that it does not know, such as a read-only disk, as ENOENT; a plain mkdir tells the truth. */
+/**
+ * With `recursive`, Node reports errors that it does not know, such as a read-only disk, as ENOENT; a plain mkdir tells
+ * the truth.
+ */
 async function explainMkdir(folder: string, cause: unknown): Promise<never> {
   if (errorCodeOf(cause) !== 'ENOENT') throw cause;
   let missing = folder;

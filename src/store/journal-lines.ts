@@ -12,8 +12,8 @@ export interface JournalEntry {
 }
 
 /**
- * Reads the steps of a journal from a byte offset on, in batches as the file is read. An incomplete last line is skipped: it is
- * being written right now, or was when the owner died. An incomplete line elsewhere is an error.
+ * Reads the steps of a journal from a byte offset on, in batches as the file is read. An incomplete last line is
+ * skipped: it is being written right now, or was when the owner died. An incomplete line elsewhere is an error.
  */
 export async function* readJournal(file: string, from: number): AsyncGenerator<readonly JournalEntry[]> {
   let torn: JournalLine | undefined;

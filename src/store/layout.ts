@@ -40,9 +40,9 @@ export function layoutOf(root: string): StoreLayout {
 }
 
 /**
- * Finds the `.raymond` folder for `cwd`: the nearest one up to the git root. If there is none, returns where to make it: the git
- * root, else `cwd` itself. A folder of another user further up, such as one in /tmp, is ignored: it could hold settings that this
- * user never made.
+ * Finds the `.raymond` folder for `cwd`: the nearest one up to the git root. If there is none, returns where to make it:
+ * the git root, else `cwd` itself. A folder of another user further up, such as one in /tmp, is ignored: it could hold
+ * settings that this user never made.
  */
 export function findRaymondFolder(cwd: string): string {
   const start = resolve(cwd);

@@ -9,8 +9,8 @@ import type { StoreLayout } from './layout.ts';
 import { type JournalPosition, parseSavedRun, type SavedRun, validateRun } from './state-file.ts';
 
 /**
- * Loads a run as of its last complete step: its state file and the steps of the journal after it. Only the owner may `cut` off
- * an incomplete step that a crash left behind; everyone else skips it.
+ * Loads a run as of its last complete step: its state file and the steps of the journal after it. Only the owner may
+ * `cut` off an incomplete step that a crash left behind; everyone else skips it.
  */
 export async function loadRun(layout: StoreLayout, id: string, { cut }: { readonly cut: boolean }): Promise<SavedRun> {
   const saved = await loadSnapshot(layout, id);

@@ -1,8 +1,8 @@
 import type { Event, Transitioned } from '../core/event.ts';
 
 /**
- * The versions of state files that can be read, each with the function that turns its data into the current version. A released
- * version stays resumable: it keeps its row here and its sample in `test/store/fixtures/versions/`.
+ * The versions of state files that can be read, each with the function that turns its data into the current version. A
+ * released version stays resumable: it keeps its row here and its sample in `test/store/fixtures/versions/`.
  */
 export const MIGRATIONS: ReadonlyMap<unknown, (data: object) => object> = new Map([[1, (data: object) => data]]);
 

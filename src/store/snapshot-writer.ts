@@ -11,8 +11,8 @@ export interface SnapshotOptions {
 }
 
 /**
- * Writes the state file of a run from time to time. The journal is what counts: a state file that could not be written is tried
- * again later, and only a caller of `write` hears of the error.
+ * Writes the state file of a run from time to time. The journal is what counts: a state file that could not be written
+ * is tried again later, and only a caller of `write` hears of the error.
  */
 export class SnapshotWriter {
   private readonly file: string;

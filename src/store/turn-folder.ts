@@ -8,12 +8,12 @@ import { makePrivateFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from './fil
 import type { StoreLayout } from './layout.ts';
 
 /**
- * Makes the folder of a turn, with these files in it, before the turn is on record, and returns its path. What a process left
- * there that died before it could record the turn is removed.
+ * Makes the folder of a turn, with these files in it, before the turn is on record, and returns its path. What a process
+ * left there that died before it could record the turn is removed.
  *
- * Nothing is synced: the files survive the death of this process, and after a power cut nobody needs them, because the turn's
- * processes are gone, too; that there was a turn is in the journal. The calls are synchronous because the way through the thread
- * pool would take longer.
+ * Nothing is synced: the files survive the death of this process, and after a power cut nobody needs them, because the
+ * turn's processes are gone, too; that there was a turn is in the journal. The calls are synchronous because the way
+ * through the thread pool would take longer.
  */
 export async function createTurnFolder(
   layout: StoreLayout,

@@ -11,8 +11,9 @@ import { checkStaleness } from './staleness.ts';
 import type { TestCase } from './suite.ts';
 
 /**
- * Compares a test run with its expectations: first how it ended, then its paths, because they explain most other differences. A
- * run that failed unexpectedly is only asked for its end, paths and results: the rest could not match anyway.
+ * Compares a test run with its expectations: first how it ended, then its paths, because they explain most other
+ * differences. A run that failed unexpectedly is only asked for its end, paths and results: the rest could not match
+ * anyway.
  */
 function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Difference[] {
   const { expectations } = spec;

@@ -15,8 +15,8 @@ export interface FoundScenarioFiles {
 }
 
 /**
- * Finds the scenario files for some paths: a scenario file itself, all in a folder, and those beside a zip or a state file that
- * are for it. Of several paths, such as `workflows/*`, some may have none.
+ * Finds the scenario files for some paths: a scenario file itself, all in a folder, and those beside a zip or a state
+ * file that are for it. Of several paths, such as `workflows/*`, some may have none.
  */
 export function findScenarioFiles(paths: readonly string[], cwd: string): FoundScenarioFiles {
   const found = paths.map((path) => ({ path, files: findForPath(path, cwd) }));

@@ -17,7 +17,10 @@ export interface TestReport {
   readonly interruption: Interruption | null;
 }
 
-/** The tests that were running at an interruption, with the positions of their agents, and the number of those not started. */
+/**
+ * The tests that were running at an interruption, with the positions of their agents, and the number of those not
+ * started.
+ */
 export interface Interruption {
   readonly interrupted: readonly { readonly testCase: TestCase; readonly positions: readonly string[] }[];
   readonly notStarted: number;

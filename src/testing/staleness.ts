@@ -10,7 +10,10 @@ import type { TestCase } from './suite.ts';
 import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
 import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
 
-/** Compares the canned answers of a test with the states as they are now, since a replay neither reads prompts nor runs scripts. */
+/**
+ * Compares the canned answers of a test with the states as they are now, since a replay neither reads prompts nor runs
+ * scripts.
+ */
 export async function checkStaleness(testCase: TestCase, { events }: TestRun): Promise<TestFindings> {
   const { answers } = testCase.spec.scenario;
   const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? event.state : [])));

@@ -4,8 +4,8 @@ import type { TestFindings } from './difference.ts';
 import type { TestCase } from './suite.ts';
 
 /**
- * Warns of canned answers that were never used. A failed test took another way than its author thought, so its answers are not
- * judged; answers that the scenarios of a file share are judged when all of them have passed.
+ * Warns of canned answers that were never used. A failed test took another way than its author thought, so its answers
+ * are not judged; answers that the scenarios of a file share are judged when all of them have passed.
  */
 export class UnusedAnswers {
   private readonly usedByTest = new Map<TestCase, ReadonlySet<CannedAnswer>>();

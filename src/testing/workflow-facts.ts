@@ -56,8 +56,8 @@ const isHiddenByReplay = ({ level, rule }: LintFinding): boolean =>
   level === 'error' || rule === 'missing-state' || rule === 'unmentioned-entry';
 
 /**
- * Whether all that a script prints stands in its own text: it lets no unknown program print and reads in no other file. Only then
- * is it certain that it cannot print some tag.
+ * Whether all that a script prints stands in its own text: it lets no unknown program print and reads in no other file.
+ * Only then is it certain that it cannot print some tag.
  */
 function isSelfContained(file: string, text: string): boolean {
   const script = file.endsWith('.sh') ? parseScript(text) : undefined;

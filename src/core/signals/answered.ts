@@ -4,7 +4,7 @@ import { type Run, withAgent } from '../run.ts';
 import type { Answered } from '../signal.ts';
 import { isOverBudget, recordTurnEnd } from './turn-end.ts';
 
-/** Follows the answer of a turn, unless the money is gone: then it is kept for a resume with more. */
+/** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
   const { agent: id, at, cost, denials, text, folders, scope } = signal;
   const ended = recordTurnEnd(run, { agent: id, at, cost, sessionKept: true, failure: null, denials });

@@ -43,7 +43,7 @@ export function handleBegan(run: Run, signal: Began): Step {
   };
 }
 
-/** The step that keeps every agent from entering a state, if there have been as many executions as the run may have. */
+/** The step that stops the run when it has entered as many states as `max_iterations` allows; undefined below that limit. */
 export function refuseAtIterationLimit(run: Run, at: number): Step | undefined {
   const { maxIterations } = run.options;
   if (maxIterations === null || run.iterations < maxIterations) return undefined;
@@ -51,7 +51,7 @@ export function refuseAtIterationLimit(run: Run, at: number): Step | undefined {
   return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop }] };
 }
 
-/** The step that keeps an agent from entering its state, if a limit does. */
+/** The step that keeps an agent from entering its state because of a limit; undefined if no limit applies. */
 function refuseAtLimit(run: Run, agent: Agent, rules: Rules, at: number): Step | undefined {
   const atIterationLimit = refuseAtIterationLimit(run, at);
   if (atIterationLimit !== undefined) return atIterationLimit;

@@ -7,7 +7,7 @@ import type { Failed } from '../signal.ts';
 import { strongerStop } from '../status.ts';
 import { type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
-/** Decides what becomes of a failed turn. Whatever it is, the state is not left. */
+/** Reacts to a failed turn. The agent never leaves its state because of a failure. */
 export function handleFailed(run: Run, signal: Failed): Step {
   const { agent: id, at, cost, failure, progress } = signal;
   const ended = recordTurnEnd(run, {
@@ -22,7 +22,7 @@ export function handleFailed(run: Run, signal: Failed): Step {
   return { run: next.run, events: [...ended.events, ...next.events] };
 }
 
-/** What the next try says: the same again, or, if the answer had begun, that it should go on. */
+/** The prompt of the next attempt: the same again, or a request to go on if the answer had begun. */
 function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnPrompt {
   return progress === 'answer' ? { kind: 'continue' } : turn.prompt;
 }
@@ -48,7 +48,10 @@ const REACTION_HANDLERS: Record<Reaction, (over: FinishedTurn, signal: Failed, p
     return sleep(withHold(run, untilMs, message), agent, { why: 'usage_limit', untilMs, prompt }, { at, failure }, 0);
   },
 
-  /** Credentials that have worked may only be changing hands: all hold, one tries again. Else only the user can mend it. */
+  /**
+   * Credentials that have worked may only be expiring and being renewed: all agents hold while one retries. Otherwise
+   * only the user can help.
+   */
   probe(ended, signal, prompt) {
     const { run, agent } = ended;
     const { at, failure, jitter } = signal;
@@ -76,7 +79,10 @@ const REACTION_HANDLERS: Record<Reaction, (over: FinishedTurn, signal: Failed, p
 
   fail: ({ run, agent }, { at, failure }) => failAgent(run, agent, `${agent.state}: ${failure.message}`, at),
 
-  /** A turn may reach its own share while the run has money left: it goes on when more is free, unless it gets nowhere. */
+  /**
+   * A turn may use up its own share of the budget while the run has money left: then it goes on later, unless it spent
+   * nothing.
+   */
   stop({ run, agent }, { at, cost }, prompt) {
     const ready = withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } });
     const canContinue = !isOverBudget(run) && (cost?.micros ?? 0) > 0;
@@ -89,7 +95,10 @@ const REACTION_HANDLERS: Record<Reaction, (over: FinishedTurn, signal: Failed, p
     return { run: withAgent(run, { ...agent, phase: { kind: 'ready', prompt, since: run.seq } }), events: [] };
   },
 
-  /** resume, else fork, else start afresh: each time with the whole prompt, for nobody knows what is remembered. */
+  /**
+   * After a failed resume it forks the session, after that it starts a new one; always with the whole prompt, since
+   * context may be lost.
+   */
   step_down({ run, agent, turn }, { at, failure }) {
     const next = turn.session?.kind === 'resume' ? 'fork' : 'new';
     const lostSession = turn.session?.kind === 'fork' ? turn.session.from : (turn.session?.id ?? '');
@@ -107,7 +116,7 @@ const REACTION_HANDLERS: Record<Reaction, (over: FinishedTurn, signal: Failed, p
   },
 };
 
-/** Keeps every Claude turn from starting until then, or until a later time that is set already. */
+/** Keeps every Claude turn from starting until then, unless a later time is already set. */
 function withHold(run: Run, untilMs: number, message: string): Run {
   return run.hold !== null && run.hold.untilMs >= untilMs ? run : { ...run, hold: { untilMs, message } };
 }

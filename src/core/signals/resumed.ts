@@ -7,7 +7,7 @@ import type { Resumed } from '../signal.ts';
 import type { Scope } from '../state-names.ts';
 import { isOverBudget } from './turn-end.ts';
 
-/** Takes a run up again where it stands. A run that has ended for good stays as it is. */
+/** Lets a run go on where it stands. A run that has ended for good stays as it is. */
 export function handleResumed(run: Run, signal: Resumed): Step {
   if (!canResume(run, signal.retry)) return { run, events: [] };
   const options = mergeOptions(run.options, signal.options);
@@ -26,17 +26,17 @@ export function handleResumed(run: Run, signal: Resumed): Step {
   return { run: next, events };
 }
 
-/** Whether there is anything to take up, or a stop to be lifted; otherwise the run has ended for good. */
+/** Whether an agent can go on or a stop can be lifted; otherwise the run has ended for good. */
 export const canResume = (run: Run, retry: boolean): boolean =>
   run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && agent.phase.kind !== 'ended'));
 
-/** What failed, and a script that may have done half its work, is only taken up again if the user says so. */
+/** A failed agent, and one whose script may have done half its work, only goes on if the user asks for a retry. */
 function canResumeAgent({ phase }: Agent, retry: boolean): boolean {
   if (phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted')) return retry;
   return phase.kind !== 'ended';
 }
 
-/** Turns under way and agents that are ready need nothing; the others are put back to work. */
+/** Puts an agent back to work, unless it is ready or its turn is under way. */
 function resumeAgent(run: Run, agent: Agent, scope: Scope, at: number): Step {
   const { phase } = agent;
   switch (phase.kind) {

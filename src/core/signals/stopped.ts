@@ -3,7 +3,7 @@ import type { Run } from '../run.ts';
 import type { Stopped } from '../signal.ts';
 import { strongerStop } from '../status.ts';
 
-/** Starts nothing new from here on; turns under way come to their end. */
+/** Stops the run: no new turn is started, and running turns come to their end. */
 export function handleStopped(run: Run, { at, by }: Stopped): Step {
   if (run.status !== 'running') return { run, events: [] };
   const stop = strongerStop(run.stop, { kind: by });

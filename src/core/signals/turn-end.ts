@@ -5,6 +5,7 @@ import { type CostReport, enterCost } from '../ledger.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import { strongerStop } from '../status.ts';
 
+/** A run after the end of a turn, before anything is done about how it ended. */
 export interface FinishedTurn {
   readonly run: Run;
   readonly agent: Agent;
@@ -16,13 +17,13 @@ interface TurnReport {
   readonly agent: string;
   readonly at: number;
   readonly cost: CostReport | null;
-  /** Whether the conversation of the turn exists and can be gone on with. */
+  /** Whether the conversation of the turn exists and can be continued. */
   readonly sessionKept: boolean;
   readonly failure: FailureKind | null;
   readonly denials: readonly string[];
 }
 
-/** What every turn does when it ends, well or not: its cost is counted and its conversation noted. */
+/** Records the end of a turn, whether it succeeded or failed: its cost and its conversation. */
 export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   const before = getAgent(run, report.agent);
   if (before.phase.kind !== 'running') throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);

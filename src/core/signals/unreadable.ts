@@ -4,8 +4,8 @@ import type { Unreadable } from '../signal.ts';
 import { refuseAtIterationLimit } from './began.ts';
 
 /**
- * Pauses an agent whose state cannot be read: once the file is mended, a resume goes on from here. If it would not have been
- * let in anyway, that is said instead.
+ * Pauses an agent whose state cannot be read: once the file is corrected, a resume goes on from here. If the limit of
+ * iterations is reached, that is reported instead.
  */
 export function handleUnreadable(run: Run, { agent: id, at, message }: Unreadable): Step {
   const agent = getAgent(run, id);

@@ -2,7 +2,7 @@ import type { Step } from '../event.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Woke } from '../signal.ts';
 
-/** Lets an agent try again; a usage limit that has passed no longer holds the others either. */
+/** Lets an agent try again. A hold that has passed is lifted for all agents. */
 export function handleWoke(run: Run, { agent: id, at }: Woke): Step {
   const agent = getAgent(run, id);
   if (agent.phase.kind !== 'sleeping') throw new Error(`${id} is ${agent.phase.kind}: it cannot wake`);

@@ -1,7 +1,7 @@
 import type { Position, Session } from '../position.ts';
 import type { Transition, TransitionResult, TransitionTarget } from './transition.ts';
 
-/** `<call>`: do a subtask that knows what the caller knows; only its result comes back. */
+/** `<call>`: runs a subtask in a branch of the conversation; only its result comes back. */
 export const call: Transition = {
   body: 'state',
   attributes: ['return', 'input', 'model', 'effort'],
@@ -10,7 +10,7 @@ export const call: Transition = {
   follow: (at, target) => enterCallee(at, target, branchOf(at.session)),
 };
 
-/** Go into a callee with this session, leaving a frame for its result. */
+/** Enters a callee with this session and pushes a frame for its result. */
 export function enterCallee(at: Position, target: TransitionTarget, session: Session | null): TransitionResult {
   const frame = {
     state: target.return ?? at.state,
@@ -33,7 +33,7 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
   };
 }
 
-/** A branch of a branch that nobody has used yet is one more branch of the same conversation. */
+/** The branch of an unused branch is another branch of the same conversation. */
 function branchOf(session: Session | null): Session | null {
   return session?.kind === 'open' ? { kind: 'branch', of: session.id } : session;
 }

@@ -1,6 +1,6 @@
 import type { Transition } from './transition.ts';
 
-/** `<fork>`: start an independent worker and go on at `next` in the same conversation. */
+/** `<fork>`: starts an independent worker and goes on at `next` in the same conversation. */
 export const fork: Transition = {
   body: 'state',
   attributes: ['next', 'cd', 'input', 'model', 'effort'],

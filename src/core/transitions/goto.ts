@@ -1,6 +1,6 @@
 import type { Transition } from './transition.ts';
 
-/** `<goto>`: go on in the same conversation. */
+/** `<goto>`: goes on in the same conversation. */
 export const goto: Transition = {
   body: 'state',
   attributes: ['input'],

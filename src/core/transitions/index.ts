@@ -6,7 +6,7 @@ import { reset } from './reset.ts';
 import { result } from './result.ts';
 import type { Transition } from './transition.ts';
 
-/** The language: every tag there is. A new one is a file beside this one and a row here. */
+/** All tags of the language. A new tag is a file beside this one and a row here. */
 export const TRANSITIONS = {
   goto,
   reset,
@@ -16,8 +16,11 @@ export const TRANSITIONS = {
   result,
 } as const satisfies Record<string, Transition>;
 
+/** The name of a tag. */
 export type TagName = keyof typeof TRANSITIONS;
 
+/** The names of all tags. */
 export const TAG_NAMES = Object.keys(TRANSITIONS) as readonly TagName[];
 
+/** Whether a tag of this name exists. */
 export const isTagName = (name: string): name is TagName => Object.hasOwn(TRANSITIONS, name);

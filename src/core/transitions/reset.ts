@@ -1,6 +1,6 @@
 import type { Transition } from './transition.ts';
 
-/** `<reset>`: forget the conversation and go on in a fresh one. Callers still get their result. */
+/** `<reset>`: goes on in a new conversation. Callers still get their result, unless `stack="clear"` drops them. */
 export const reset: Transition = {
   body: 'state',
   attributes: ['cd', 'stack', 'input'],

@@ -1,6 +1,6 @@
 import type { Transition } from './transition.ts';
 
-/** `<result>`: hand a result back to the caller, or end when nobody called. */
+/** `<result>`: returns a result to the caller, or ends the agent if there is none. */
 export const result: Transition = {
   body: 'text',
   attributes: [],

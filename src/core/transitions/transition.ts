@@ -1,7 +1,7 @@
 import type { Position, Preference } from '../position.ts';
 import type { BuiltInAttribute } from '../tag.ts';
 
-/** A tag made exact: names are files of the workflow, `cd` is a folder that exists. */
+/** The resolved values of a tag: states are files of the workflow, `cd` is a folder that exists. */
 export interface TransitionTarget extends Preference {
   /** The state to go to; for a text tag, the text. */
   readonly body: string;
@@ -14,25 +14,26 @@ export interface TransitionTarget extends Preference {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** An agent about to be born of a fork. */
+/** An agent that a fork is about to start. */
 export interface Worker extends Pick<Position, 'state' | 'input' | 'cwd' | 'model' | 'effort'> {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What a transition makes of a position: the agent goes on, perhaps leaving a worker behind, or it is done. */
+/** The outcome of a transition: the agent goes on, perhaps with a new worker beside it, or it ends. */
 export type TransitionResult =
   | { readonly kind: 'on'; readonly position: Position; readonly worker?: Worker; readonly warning?: string }
   | { readonly kind: 'end'; readonly result: string };
 
-/** Everything the language says about one tag. */
+/** The definition of a tag. */
 export interface Transition {
-  /** What stands between the tags: a state's name, or free text. */
+  /** Whether the body is a state's name or free text. */
   readonly body: 'state' | 'text';
-  /** The language's own attributes that the tag takes; any other of them is an error. */
+  /** The built-in attributes that the tag takes; any other built-in one is an error. */
   readonly attributes: readonly BuiltInAttribute[];
-  /** Those that it cannot do without. */
+  /** The attributes that must be given. */
   readonly required: readonly ('return' | 'next')[];
   /** Whether further attributes are variables; elsewhere they are ignored with a warning. */
   readonly variables: boolean;
+  /** Applies the tag to a position. */
   follow(at: Position, target: TransitionTarget): TransitionResult;
 }
