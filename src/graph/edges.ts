@@ -41,8 +41,9 @@ export function findForkContinuations(tags: readonly PlacedTag[]): readonly stri
 
 /** The same for a script of which it is known what it prints together with its forks. */
 function findContinuationsBesideForks({ ways }: StateAnalysis): readonly string[] | undefined {
-  if (ways === undefined || ways.outputs.some(({ kind }) => kind === 'some' || kind === 'perhaps')) return undefined;
-  const besides = ways.outputs.filter((said) => said.kind === 'forks' || (said.kind === 'one' && said.forks));
+  if (ways === undefined || ways.outputs.some(({ kind }) => kind === 'uncertain' || kind === 'unknown'))
+    return undefined;
+  const besides = ways.outputs.filter((said) => said.kind === 'forks' || (said.kind === 'single' && said.forks));
   const found = besides.flatMap((said) => ('next' in said && said.next !== null ? said.next : []));
   return found.length === 0 ? undefined : [...new Set(found)];
 }

@@ -36,7 +36,7 @@ export interface ShellVariables {
 export interface VariableComparison {
   readonly variable: string;
   readonly value: string;
-  readonly within: string | null;
+  readonly functionName: string | null;
 }
 
 /** Commands that give values to the variables that they name. */
@@ -53,7 +53,8 @@ export function trackShellVariables(script: CommandList, text: string): ShellVar
   const untracked = new Set(findArithmeticVariables(text));
   walkCommands(script, (node, _, context) => {
     assignments.push(...loopAssignment(node, context));
-    for (const comparison of findComparisons(node)) comparisons.push({ ...comparison, within: context.functionName });
+    for (const comparison of findComparisons(node))
+      comparisons.push({ ...comparison, functionName: context.functionName });
     if (!isSimple(node)) return;
     const command = readSimpleCommand(node);
     const { name, args } = command;
@@ -94,7 +95,7 @@ function findArithmeticVariables(text: string): readonly string[] {
 }
 
 /** The values that a test or a `case` compares variables with. */
-function findComparisons(node: InnerNode): readonly Omit<VariableComparison, 'within'>[] {
+function findComparisons(node: InnerNode): readonly Omit<VariableComparison, 'functionName'>[] {
   const [tested, operands] = findOperands(node);
   const variables = tested.flatMap(({ placeholders }) => placeholders.map(({ variable }) => variable));
   return variables.flatMap((variable) => operands.map(({ text }) => ({ variable, value: text })));

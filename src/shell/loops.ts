@@ -63,10 +63,10 @@ export function findTagVaryingPerIteration(
   if (leavesEarly(loop.body.commands) || iteratesOnce(loop)) return undefined;
   const { variable, test } = readLoopHeader(loop);
   const variables = [...(variable === null ? [] : [variable]), ...findReadVariables(test)];
-  const variesByIteration = ({ about }: SingleTag): boolean =>
-    about.some((each) => each !== condition && variables.some((name) => each.subjects.has(name)));
+  const variesByIteration = ({ conditions }: SingleTag): boolean =>
+    conditions.some((each) => each !== condition && variables.some((name) => each.subjects.has(name)));
   const outputs = [...iterations.values()];
-  const varying = outputs.filter((each) => each.kind === 'one').filter(variesByIteration);
+  const varying = outputs.filter((each) => each.kind === 'single').filter(variesByIteration);
   return varying.length === outputs.length ? varying[1]?.at : undefined;
 }
 

@@ -47,7 +47,7 @@ function readShellScript(text: string): ScriptTags {
   const ways = rearrangesOutput(all) ? undefined : findScriptPaths(script, values);
   const allTags = [...tags, ...captured];
   const foreign = allTags.length === 0 && halves.length === 0 && outputs.some((output) => output.isUnknownProgram);
-  const open = foreign || ways === undefined || ways.outputs.some(({ kind }) => kind === 'perhaps');
+  const open = foreign || ways === undefined || ways.outputs.some(({ kind }) => kind === 'unknown');
   return { tags: allTags, forms: [...forms, ...captured], halves, ways, open };
 }
 

@@ -123,7 +123,9 @@ export class VariableValues {
     const argumentOwner = isArgument({ variable }) ? functionName : null;
     return this.variables.comparisons.some((each) => {
       return (
-        each.variable === variable && each.value === value && (argumentOwner === null || each.within === argumentOwner)
+        each.variable === variable &&
+        each.value === value &&
+        (argumentOwner === null || each.functionName === argumentOwner)
       );
     });
   }

@@ -82,8 +82,8 @@ function kindOf(output: string): string {
   const others = new Set(tags.flatMap(({ name, body }) => (name === 'fork' ? [] : `${name} ${body}`)));
   const ways = new Set(tags.map(({ name, body, attributes }) => (name === 'fork' ? attributes.next : body)));
   if (tags.length === 0) return 'nothing';
-  if (others.size > 1 || (forks.length > 0 && (ways.size > 1 || others.has('result x')))) return 'clash';
-  return others.size === 0 ? 'forks' : 'one';
+  if (others.size > 1 || (forks.length > 0 && (ways.size > 1 || others.has('result x')))) return 'conflict';
+  return others.size === 0 ? 'forks' : 'single';
 }
 
 /** The kinds of output with which a script ends well, for all bits. */
@@ -115,10 +115,10 @@ describe('the ways through a script', () => {
       const told = new Set<string>(ways?.outputs.map(({ kind }) => kind));
       if (ways?.wastedTags.some(({ by }) => by === 'exit') === true) told.add('wasted');
       // Of a loop, one round is looked at.
-      const vague = told.has('some') || told.has('perhaps') || each.script.includes('; do');
+      const vague = told.has('uncertain') || told.has('unknown') || each.script.includes('; do');
       const missed = vague ? [] : [...real].filter((kind) => kind !== 'wasted' && !told.has(kind));
       // That the loop always has two lines to read is more than one can see.
-      const kinds = ['clash', 'wasted', ...(each.script.includes('seq 2') ? [] : ['nothing'])];
+      const kinds = ['conflict', 'wasted', ...(each.script.includes('seq 2') ? [] : ['nothing'])];
       const falseAlarms = kinds.filter((kind) => told.has(kind) && !real.has(kind));
       expect({ script: each.script, missed, falseAlarms }).toStrictEqual({
         script: each.script,
@@ -131,48 +131,63 @@ describe('the ways through a script', () => {
   });
 
   test.each([
-    ['while true; do if [ -f a ]; then echo "<goto>A</goto>"; exit; fi; sleep 1; done', ['one']],
-    ['while true; do if [ -f a ]; then echo "<goto>A</goto>"; break; fi; done', ['one']],
-    ['until [ -f a ]; do sleep 1; done; echo "<goto>A</goto>"', ['one']],
-    ['for x in a b; do echo "<fork>B</fork>"; done; echo "<goto>A</goto>"', ['one']],
+    ['while true; do if [ -f a ]; then echo "<goto>A</goto>"; exit; fi; sleep 1; done', ['single']],
+    ['while true; do if [ -f a ]; then echo "<goto>A</goto>"; break; fi; done', ['single']],
+    ['until [ -f a ]; do sleep 1; done; echo "<goto>A</goto>"', ['single']],
+    ['for x in a b; do echo "<fork>B</fork>"; done; echo "<goto>A</goto>"', ['single']],
     ['for x in *; do mkdir "$x"; done', ['nothing']],
-    ['for x in *; do echo "<goto>A</goto>"; done', ['one', 'some']],
-    ['for x in $(ls); do echo "<goto>A</goto>"; done', ['one', 'skipped']],
-    ['for x in *; do echo "<goto>$x</goto>"; done', ['clash', 'some']],
-    ['for x in *; do if [ -f "$x" ]; then echo "<goto>$x</goto>"; fi; done', ['one', 'some']],
+    ['for x in *; do echo "<goto>A</goto>"; done', ['single', 'uncertain']],
+    ['for x in $(ls); do echo "<goto>A</goto>"; done', ['single', 'skipped']],
+    ['for x in *; do echo "<goto>$x</goto>"; done', ['conflict', 'uncertain']],
+    ['for x in *; do if [ -f "$x" ]; then echo "<goto>$x</goto>"; fi; done', ['single', 'uncertain']],
     ['while read -r x; do echo "<fork next=\'A\'>$x</fork>"; done < list', ['forks', 'skipped']],
-    ['[ -s list ] || exit 1; while read -r x; do echo "<fork next=\'A\'>$x</fork>"; done < list', ['forks', 'some']],
-    ['for x in *; do echo "<fork next=\'A\'>$x</fork>"; done; echo "<result>x</result>"', ['clash', 'one']],
+    [
+      '[ -s list ] || exit 1; while read -r x; do echo "<fork next=\'A\'>$x</fork>"; done < list',
+      ['forks', 'uncertain'],
+    ],
+    ['for x in *; do echo "<fork next=\'A\'>$x</fork>"; done; echo "<result>x</result>"', ['conflict', 'single']],
     [
       'n=0; for x in *; do n=1; echo "<fork next=\'A\'>B</fork>"; done; [ $n = 1 ] || echo "<result>x</result>"',
-      ['forks', 'one', 'some'],
+      ['forks', 'single', 'uncertain'],
     ],
-    ['[ -f a ] && { y=1; echo "<goto>A</goto>"; }; [ -n "$y" ] || echo "<goto>B</goto>"', ['one', 'some']],
-    ['ls | while read -r x; do echo "<goto>A</goto>"; exit; done; echo "<goto>B</goto>"', ['clash', 'one']],
-    ['echo "<fork next=\'A\'>B</fork>"; echo "<fork next=\'C\'>B</fork>"', ['clash']],
+    ['[ -f a ] && { y=1; echo "<goto>A</goto>"; }; [ -n "$y" ] || echo "<goto>B</goto>"', ['single', 'uncertain']],
+    ['ls | while read -r x; do echo "<goto>A</goto>"; exit; done; echo "<goto>B</goto>"', ['conflict', 'single']],
+    ['echo "<fork next=\'A\'>B</fork>"; echo "<fork next=\'C\'>B</fork>"', ['conflict']],
     ['echo "<fork next=\'A\'>B</fork>"; echo "<fork next=\'A.md\'>B</fork>"', ['forks']],
-    ['case $x in a) echo "<goto>A</goto>";; *) exit 1;; esac', ['one']],
-    ['case $x in a) echo "<goto>A</goto>";; esac', ['nothing', 'one']],
-    ['echo "$answer"', ['perhaps']],
+    ['case $x in a) echo "<goto>A</goto>";; *) exit 1;; esac', ['single']],
+    ['case $x in a) echo "<goto>A</goto>";; esac', ['nothing', 'single']],
+    ['echo "$answer"', ['unknown']],
     ['echo "found $n"', ['nothing']],
-    ['echo "<$tag>A</$tag>"', ['perhaps']],
-    ['python3 decide.py', ['perhaps']],
+    ['echo "<$tag>A</$tag>"', ['unknown']],
+    ['python3 decide.py', ['unknown']],
     ['python3 decide.py > log', ['nothing']],
-    ['cat <<E\n<goto>A</goto>\nE', ['one']],
-    ['cat <<< "<goto>A</goto>"', ['one']],
-    ['printf "%s\\n" "<goto>A</goto>"', ['one']],
-    ['printf "<goto>%s</goto>\\n" "$next"', ['one']],
-    ['echo "<result>"; cat report; echo "</result>"', ['one']],
-    ['f() { echo "<goto>A</goto>"; }; f', ['one']],
-    ['f() { [ -f a ] && return; echo "<goto>A</goto>"; }; f', ['nothing', 'one']],
-    ['f() { f; }; f', ['perhaps']],
-    ['echo "<goto>A</goto>" | tee log', ['perhaps']],
-    ['ls | while read -r x; do echo "<fork>B</fork>"; exit; done; echo "<goto>A</goto>"', ['one']],
-    ['trap "rm -f tmp" EXIT; echo "<goto>A</goto>"', ['one']],
+    ['cat <<E\n<goto>A</goto>\nE', ['single']],
+    ['cat <<< "<goto>A</goto>"', ['single']],
+    ['printf "%s\\n" "<goto>A</goto>"', ['single']],
+    ['printf "<goto>%s</goto>\\n" "$next"', ['single']],
+    ['echo "<result>"; cat report; echo "</result>"', ['single']],
+    ['f() { echo "<goto>A</goto>"; }; f', ['single']],
+    ['f() { [ -f a ] && return; echo "<goto>A</goto>"; }; f', ['nothing', 'single']],
+    ['f() { f; }; f', ['unknown']],
+    ['echo "<goto>A</goto>" | tee log', ['unknown']],
+    ['ls | while read -r x; do echo "<fork>B</fork>"; exit; done; echo "<goto>A</goto>"', ['single']],
+    ['trap "rm -f tmp" EXIT; echo "<goto>A</goto>"', ['single']],
     ['{ echo "<goto>A</goto>"; } >&2', ['nothing']],
   ])('are told: %s', (script, kinds) => {
     const ways = waysIn(script);
     expect([...new Set(ways?.outputs.map(({ kind }) => kind))].sort()).toStrictEqual(kinds);
+  });
+
+  test('are those of the example that the interpreter explains itself with', () => {
+    const script = (second: string) =>
+      `if [ -f a ]; then\n  echo "<goto>A</goto>"\nfi\nif [ -s ${second} ]; then\n  echo "<goto>B</goto>"\nfi`;
+    const kinds = (text: string) => waysIn(text)?.outputs.map(({ kind }) => kind);
+    const silentSince = waysIn(script('b'))?.outputs.flatMap((output) =>
+      output.kind === 'nothing' ? output.silentSince : [],
+    );
+    expect(kinds(script('b'))?.sort()).toStrictEqual(['conflict', 'nothing', 'single', 'single']);
+    expect(silentSince).toStrictEqual([script('b').lastIndexOf('if [')]);
+    expect(kinds(script('a'))?.sort()).toStrictEqual(['single', 'single', 'uncertain']);
   });
 
   test.each(['exec ./other', 'trap "echo \'<goto>A</goto>\'" EXIT', 'exec > log; echo "<goto>A</goto>"'])(

@@ -6,9 +6,9 @@ export const severalTags = defineStateRule(
   { id: 'several-tags', level: 'warning', supersedes: ['missing-attribute', 'unreachable-state'] },
   (analysis) =>
     (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
-      if (output.kind !== 'clash') return [];
+      if (output.kind !== 'conflict') return [];
       const first = analysis.positionAt(output.first).line;
-      const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'clash');
+      const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'conflict');
       const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
       return [{ at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' }];
     }),
