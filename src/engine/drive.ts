@@ -8,8 +8,9 @@ import type { Inbox } from './inbox.ts';
 import type { World } from './world.ts';
 
 /**
- * Drives a run until nothing is due any more. Each round takes in what was said, lets what is due begin, puts all of
- * that on disk at once, and only then starts anything: the end of one turn and the intent of the next share one sync.
+ * Drives a run until nothing is due any more. Each round applies the signals that have come, lets due turns begin, puts
+ * all of that on disk at once, and only then starts anything: the end of one turn and the intent of the next share one
+ * sync.
  */
 export async function drive(start: Run, world: World, signals: Inbox<Signal>): Promise<Run> {
   let run = start;

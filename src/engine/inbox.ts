@@ -1,4 +1,4 @@
-/** Signals that wait to be taken in, in the order in which they came. */
+/** A queue of signals that wait to be applied, in the order in which they came. */
 export class Inbox<Item> {
   private readonly items: Item[] = [];
   private failure: { readonly error: unknown } | undefined;
@@ -10,13 +10,13 @@ export class Inbox<Item> {
     this.wakeUp();
   }
 
-  /** Whoever waits for signals fails with this error. */
+  /** Makes the reader of the queue fail with this error. */
   fail(error: unknown): void {
     this.failure = { error };
     this.wakeUp();
   }
 
-  /** Something has changed that is worth another look, though nothing was said. */
+  /** Wakes the reader although there is no new signal. */
   wakeUp(): void {
     this.hasNews = true;
     this.wake();
@@ -26,14 +26,14 @@ export class Inbox<Item> {
     return this.items.length === 0 && this.failure === undefined;
   }
 
-  /** All that has come by now. */
+  /** Removes and returns all signals that have come by now. */
   drain(): readonly Item[] {
     if (this.failure !== undefined) throw this.failure.error;
     this.hasNews = false;
     return this.items.splice(0);
   }
 
-  /** Resolves as soon as there is news since the last look. */
+  /** Resolves as soon as there is something new since the last `drain`. */
   arrival(): Promise<void> {
     if (this.hasNews) return Promise.resolve();
     return new Promise((resolve) => {

@@ -2,14 +2,14 @@ import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
 import type { AppliedStep, Event } from '../core/event.ts';
 import type { Began, Signal, Unreadable } from '../core/signal.ts';
 
-/** What the loop needs of the outside: everything that can happen, behind four words. */
+/** Everything that the loop needs from outside: turns, the disk and the observers of a run. */
 export interface World {
-  /** Gets a turn ready without starting anything, and says so, or says why it cannot begin. */
+  /** Prepares a turn without starting anything; reports that it is ready or why it cannot begin. */
   prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable>;
-  /** Carries out a turn that is on record and says what came of it; null if it was dropped. */
+  /** Carries out a turn that is on record and reports how it ended; null if it was dropped. */
   take(turn: Turn): Promise<Signal | null>;
-  /** Puts steps on disk. Once it has failed, nothing may start. */
+  /** Puts steps on disk. Once it has failed, nothing may be started. */
   save(steps: readonly AppliedStep[]): Promise<void>;
-  /** Tells whoever watches. It never throws. */
+  /** Tells the observers. It never throws. */
   tell(events: readonly Event[]): void;
 }

@@ -4,41 +4,41 @@ export const MARKER_VARIABLE = 'RAYMOND_TURN';
 /** The environment variable that only wrappers carry: a wrapper is killed last, so that it can record an exit. */
 export const WRAPPER_VARIABLE = 'RAYMOND_WRAPPER';
 
-/** What to run: arguments and values may hold any character but NUL. */
+/** A command to run. Arguments and values may hold any character but NUL. */
 export interface ProcessCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** `none` if there is nothing to read; else it reads the folder's `stdin`. */
+  /** `none` for an empty stdin; else the command reads the file `stdin` of the turn's folder. */
   readonly input?: 'none';
   /** The whole environment; the turn's `RAYMOND_TURN` is in it when the command starts. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a command ended; `died` means that nobody was left to record it. */
+/** How a command ended; `died` if its wrapper was killed before it could record that. */
 export type ProcessExit = { readonly kind: 'exited'; readonly code: number } | { readonly kind: 'died' };
 
-/** A command that runs now, or has run. */
+/** A command that was started. */
 export interface StartedCommand {
   readonly kind: 'started';
-  /** The wrapper's, which is also the number of its group and session. */
+  /** The pid of the wrapper, which is also the id of its group and session. */
   readonly pid: number;
-  /** Does not keep our process alive by itself; following the output does. */
+  /** Does not keep our process alive by itself. */
   readonly exited: Promise<ProcessExit>;
 }
 
-/** Nothing has run, and the folder can be used again. */
+/** A command that could not be started. Nothing has run, and the folder can be used again. */
 export interface NotStarted {
   readonly kind: 'not_started';
   readonly message: string;
-  /** Whether the machine was only short of something, so that it may work later. */
+  /** Whether the machine was only short of something, such as memory: it may work later. */
   readonly transient: boolean;
 }
 
-/** How the ending of processes went. */
+/** How many processes had to be killed, and how many are left. */
 export interface EndResult {
-  /** How many had to be killed. */
+  /** Processes that did not end on SIGTERM. */
   readonly killed: number;
-  /** How many would not go even so: another user's, or stuck in the kernel. */
+  /** Processes that did not even end on SIGKILL: another user's, or stuck in the kernel. */
   readonly left: number;
 }

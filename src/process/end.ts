@@ -5,24 +5,24 @@ import type { ProcessEntry } from './process-entry.ts';
 import { isSameProcess } from './process-table.ts';
 import { endOnWindows } from './windows.ts';
 
-/** How long a process usually gets to leave when it is asked to. */
+/** How long a process usually has to exit after a signal. */
 export const END_GRACE_MS = 5_000;
 
-/** How patient to be. */
+/** How processes are ended. */
 export interface EndOptions {
-  /** How long each polite signal is given to work. */
+  /** How long to wait after each signal before SIGKILL. */
   readonly graceMs: number;
-  /** Send SIGINT and wait, before SIGTERM. */
+  /** Whether to send SIGINT before SIGTERM. */
   readonly interrupt?: boolean;
 }
 
-/** Ends everything that belongs to a turn, politely first; the wrapper still records how its command ended. */
+/** Ends all processes of a turn, with SIGTERM before SIGKILL; the wrapper still records how its command ended. */
 export function endTurn(dir: string, marker: string, options: EndOptions): Promise<EndResult> {
   if (process.platform === 'win32') return endOnWindows((each) => each === marker);
   return end(() => findTurnProcesses(dir, marker), options);
 }
 
-/** Ends everything whose marker begins so: `<run id>/` ends a whole run. */
+/** Ends all processes whose marker has this prefix: `<run id>/` ends a whole run. */
 export function endMarked(prefix: string, options: EndOptions): Promise<EndResult> {
   if (process.platform === 'win32') return endOnWindows((each) => each.startsWith(prefix));
   return end(() => findMarkedProcesses(prefix), options);
@@ -32,9 +32,9 @@ type Find = () => Promise<readonly ProcessEntry[]>;
 
 const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 200;
-/** How long a wrapper that is alone has to write its record. */
+/** How long a wrapper has to write its record after all others are gone. */
 const WRAPPER_GRACE_MS = 1_000;
-/** A process that is stuck in the kernel goes when it gets out; nobody can wait for that. */
+/** A process that is stuck in the kernel ends only when it gets out: waiting for that may take for ever. */
 const KILL_TIMEOUT_MS = 10_000;
 
 async function end(find: Find, { graceMs, interrupt = false }: EndOptions): Promise<EndResult> {
@@ -45,8 +45,9 @@ async function end(find: Find, { graceMs, interrupt = false }: EndOptions): Prom
 }
 
 /**
- * Sends a signal once to each process, also to those that appear later; whether all went in time. Once more when a process
- * has become another program: between the fork and the exec of a shell, the shell's own trap swallows the signal.
+ * Sends a signal once to each process, also to those that appear later; true if all ended in time. Once more when a
+ * process has become another program: between the fork and the exec of a shell, the shell's own trap swallows the
+ * signal.
  */
 async function signalAll(find: Find, signal: 'SIGINT' | 'SIGTERM', graceMs: number): Promise<boolean> {
   const signalled = new Set<string>();
@@ -78,11 +79,11 @@ async function kill(find: Find): Promise<EndResult> {
   return { killed: killed.size, left };
 }
 
-/** Does something to a family until it is gone or the time is over; how many are left. */
+/** Acts on the processes until they are gone or the time is over; returns how many are left. */
 async function repeatUntilGone(
   find: Find,
   forMs: number,
-  act: (family: readonly ProcessEntry[]) => void,
+  act: (processes: readonly ProcessEntry[]) => void,
 ): Promise<number> {
   const deadline = performance.now() + forMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
@@ -97,7 +98,7 @@ async function repeatUntilGone(
 
 const processKey = ({ pid, start }: ProcessEntry): string => `${pid} ${start}`;
 
-/** Whether it was sent: the process may be gone by now, its number in other hands, or out of our power. */
+/** Sends a signal; false if the process is gone by now, its pid belongs to another, or it is another user's. */
 function send(entry: ProcessEntry, signal: NodeJS.Signals): boolean {
   try {
     return isSameProcess(entry) && process.kill(entry.pid, signal);

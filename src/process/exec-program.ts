@@ -24,8 +24,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 
 /**
- * Runs a program that should answer soon, without a shell. If it takes too long, or the user presses Ctrl-C, it is killed
- * with all that it started. It never throws.
+ * Runs a program that should answer soon, without a shell. If it takes too long, or the user presses Ctrl-C, it is
+ * killed with all that it started. It never throws.
  */
 export async function execProgram(
   file: string,

@@ -4,16 +4,16 @@ import { isTurnAlive } from './marker.ts';
 import { claimStart, readClaim, recordedExit, turnFiles } from './turn-files.ts';
 import { watchFile } from './watch.ts';
 
-/** What became of a turn's command. */
+/** The state of a turn's command. */
 export type CommandState = ProcessExit | { readonly kind: 'alive' } | { readonly kind: 'never_started' };
 
-/** Only for what the watch may miss: a wrapper that was killed, a file system that tells nothing. */
+/** For changes that a watch may miss: a wrapper that was killed, a network file system. */
 const POLL_MS = 500;
 
-/** Finds out what became of a turn. Once it says `never_started`, the command cannot start late in this folder. */
+/** Finds a turn's command. After `never_started`, it cannot start late in this folder either. */
 export async function findCommand(dir: string, marker: string): Promise<CommandState> {
   for (;;) {
-    // Asked before we look: a wrapper that claims the turn only afterwards is not one that we have failed to find.
+    // Read first: a wrapper that claims the turn only after the check is not one that the check has missed.
     const claim = readClaim(dir);
     const state = await checkCommand(dir, marker);
     // A folder that a power cut has taken away proves nothing: the command may have run.
@@ -22,7 +22,7 @@ export async function findCommand(dir: string, marker: string): Promise<CommandS
   }
 }
 
-/** Follows a turn's command to its end, whoever started it. Rejects only when it is aborted. */
+/** Waits for the end of a turn's command, whichever process started it. Rejects only when it is aborted. */
 export async function waitForEnd(dir: string, marker: string, abort?: AbortSignal): Promise<ProcessExit> {
   abort?.throwIfAborted();
   const first = await checkCommand(dir, marker);
@@ -42,7 +42,7 @@ export async function waitForEnd(dir: string, marker: string, abort?: AbortSigna
   }
 }
 
-/** The record is read again after nothing was found alive: it may have ended between the two looks. */
+/** Reads the record again when no process is found: the command may have ended in between. */
 async function checkCommand(dir: string, marker: string): Promise<ProcessExit | { readonly kind: 'alive' }> {
   const recorded = recordedExit(dir);
   if (recorded !== undefined) return { kind: 'exited', code: recorded };

@@ -3,9 +3,9 @@ import { errorCodeOf } from '../errors.ts';
 import { undefinedIfMissing } from './turn-files.ts';
 import { watchFile } from './watch.ts';
 
-/** When to stop following. */
+/** How long to follow a file. */
 export interface FollowOptions {
-  /** When it settles, what is in the file by then is still delivered. */
+  /** When it settles, the lines that are in the file by then are still delivered. */
   readonly until: Promise<unknown>;
 }
 
@@ -15,8 +15,8 @@ const BACKWARDS_CHUNK_BYTES = 64 * 1024;
 const POLL_MS = 500;
 
 /**
- * Delivers each line of a growing file as it comes, as bytes and without its newline. The file may appear late. A command
- * that opens `/dev/stdout` anew empties the file on Linux; then reading begins again at its start.
+ * Delivers each line of a growing file as it comes, as bytes and without its newline. The file may appear late. A
+ * command that opens `/dev/stdout` anew empties the file on Linux; then reading begins again at its start.
  */
 export async function followLines(
   file: string,
@@ -35,10 +35,10 @@ export async function followLines(
   let offset = 0;
   try {
     for (;;) {
-      // Asked before reading: what was written before the end is in the file by then.
+      // Read before the file: all that was written before the end is then in the file.
       const last = stopped;
       handle ??= await undefinedIfMissing(open(file, 'r'));
-      // One size per round, or a process that never stops writing would keep us here after the end.
+      // One size per round, or a process that never stops writing would keep us here for ever.
       const size = handle === undefined ? 0 : (await handle.stat()).size;
       if (size < offset) {
         for (const line of splitter.rest()) onLine(line);
@@ -60,7 +60,9 @@ export async function followLines(
   }
 }
 
-/** Reads the lines of a finished file, as bytes; holds no more of it than a chunk and one line. None if it is missing. */
+/**
+ * Reads the lines of a finished file, as bytes; holds no more of it than a chunk and one line. None if it is missing.
+ */
 export async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined> {
   const splitter = newLineSplitter();
   try {
@@ -109,7 +111,10 @@ export async function* readLinesBackwards(file: string): AsyncGenerator<Buffer, 
   }
 }
 
-/** The end of a file as text for a message: at most so many lines and bytes (and never above 1 MiB); `…` where bytes are cut off. */
+/**
+ * Reads the end of a file as text for a message: at most so many lines and bytes (never more than 1 MiB); `…` marks a
+ * cut.
+ */
 export async function lastLines(file: string, maxLines: number, maxBytes: number): Promise<string> {
   const handle = await undefinedIfMissing(open(file, 'r'));
   if (handle === undefined) return '';
@@ -127,13 +132,13 @@ export async function lastLines(file: string, maxLines: number, maxBytes: number
   }
 }
 
-/** When something was last written to any of these files, in milliseconds since 1970; 0 if none is there. */
+/** The time of the last write to any of these files, in milliseconds since 1970; 0 if there is none of them. */
 export async function lastWriteTimeMs(files: readonly string[]): Promise<number> {
   const stats = await Promise.all(files.map((file) => undefinedIfMissing(stat(file))));
   return Math.max(0, ...stats.map((each) => each?.mtimeMs ?? 0));
 }
 
-/** A fresh buffer each time, because lines are views into it and belong to whoever gets them. */
+/** Uses a new buffer each time, because the lines that callers keep are views into it. */
 async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(Math.min(length, MAX_CHUNK_BYTES));
   const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
@@ -150,7 +155,9 @@ export interface LineSplitter {
 
 const NEWLINE = 0x0a;
 
-/** A splitter for one file. It looks at each byte once and joins a long line once, however many pieces it came in. */
+/**
+ * Creates a splitter for one file. It looks at each byte once and joins a long line once, however many pieces it has.
+ */
 export function newLineSplitter(): LineSplitter {
   let pieces: Buffer[] = [];
   const join = (last: Buffer): Buffer => {

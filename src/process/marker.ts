@@ -3,34 +3,34 @@ import { processEntry, processTable } from './process-table.ts';
 import { recordedWrapper, type WrapperRecord } from './turn-files.ts';
 import { isRunningOnWindows } from './windows.ts';
 
-/** Whether anything of a turn still runs: its wrapper, its group, or whatever carries its marker. */
+/** Checks whether any process of a turn is running: its wrapper, its group, or one that carries its marker. */
 export async function isTurnAlive(dir: string, marker: string): Promise<boolean> {
   if (process.platform === 'win32') return isRunningOnWindows(marker);
-  // Nearly always the wrapper is there, and one look at it spares the look at everything.
+  // Nearly always the wrapper is there, and then the process table need not be read.
   const record = recordedWrapper(dir);
   const wrapper = record && (await processEntry(record.pid));
   if (wrapper !== undefined && !wrapper.zombie && isWrapper(wrapper, record, marker)) return true;
   return (await findTurnProcesses(dir, marker)).length > 0;
 }
 
-/** Every process of a turn that is not a zombie. */
+/** Finds all processes of a turn that are not zombies. */
 export function findTurnProcesses(dir: string, marker: string): Promise<readonly ProcessEntry[]> {
   return lookTwice(async () => {
     const record = recordedWrapper(dir);
     const table = await processTable();
-    // Once the wrapper is gone its number may be anyone's group, and only the marker is proof. A zombie still holds it.
+    // Once the wrapper is gone its pid may be another group's, and only the marker is proof. A zombie keeps it.
     const wrapper = table.find((entry) => isWrapper(entry, record, marker));
     return table.filter((entry) => entry.marker === marker || (wrapper && entry.group === wrapper.pid));
   });
 }
 
-/** Every process whose marker begins so: `<run id>/` finds a whole run. */
+/** Finds all processes whose marker has this prefix: `<run id>/` finds those of a whole run. */
 export function findMarkedProcesses(prefix: string): Promise<readonly ProcessEntry[]> {
   if (prefix === '') throw new Error('an empty prefix would be every turn of every run');
   return lookTwice(async () => (await processTable()).filter((entry) => entry.marker?.startsWith(prefix)));
 }
 
-/** A process can start another and end while we look, so that we see neither: nothing is believed to be nothing once. */
+/** Looks again if nothing is found: a process can start another and end during the look, so that neither is seen. */
 async function lookTwice(look: () => Promise<readonly ProcessEntry[]>): Promise<readonly ProcessEntry[]> {
   const living = async () => (await look()).filter(({ pid, zombie }) => !zombie && pid !== process.pid);
   const found = await living();
@@ -39,9 +39,9 @@ async function lookTwice(look: () => Promise<readonly ProcessEntry[]>): Promise<
 
 function isWrapper(entry: ProcessEntry, record: WrapperRecord | undefined, marker: string): boolean {
   if (entry.pid !== record?.pid || entry.group !== entry.pid) return false;
-  // A number and a start time can come again after a reboot; the marker cannot.
+  // A pid and a start time can come again after a reboot; the marker cannot.
   if (entry.marker !== undefined && entry.marker !== marker) return false;
   if (record.start !== '') return entry.start === record.start;
-  // Where the wrapper could not tell its start time: who got the number later started later, too (`ps` cuts to seconds).
+  // Without a recorded start time: a process that got the pid later started later, too (`ps` cuts to seconds).
   return Date.parse(entry.start) <= record.writtenMs;
 }

@@ -5,7 +5,10 @@ import type { ProcessEntry } from './process-entry.ts';
 
 const ENTRIES_AT_A_TIME = 50;
 
-/** The process table of Linux. Reads in small synchronous portions: a thousand promises for a thousand tiny files would cost ten times as much. */
+/**
+ * Reads the process table of Linux, synchronously in small portions: a promise for each tiny file takes ten times as
+ * long.
+ */
 export async function readProc(): Promise<readonly ProcessEntry[]> {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const entries: ProcessEntry[] = [];
@@ -17,7 +20,7 @@ export async function readProc(): Promise<readonly ProcessEntry[]> {
   return entries;
 }
 
-/** One process, if it is there. */
+/** Reads the entry of one process, if it is there. */
 export function procEntry(pid: number): ProcessEntry | undefined {
   const stat = statOf(pid);
   if (stat === undefined) return undefined;
@@ -34,7 +37,7 @@ export function procEntry(pid: number): ProcessEntry | undefined {
   };
 }
 
-/** When the process with this number started, in clock ticks since the machine did. */
+/** Reads the start time of a process, in clock ticks since the machine started. */
 export function procStart(pid: number): string | undefined {
   return statOf(pid)?.start;
 }
@@ -42,10 +45,10 @@ export function procStart(pid: number): string | undefined {
 function statOf(pid: number): Pick<ProcessEntry, 'group' | 'start' | 'program' | 'zombie'> | undefined {
   const text = readOrNothing(`/proc/${pid}/stat`)?.toString('latin1');
   if (text === undefined) return undefined;
-  // The name, in brackets, may hold spaces and brackets itself; field 3 comes after its last one.
+  // The name, in brackets, may contain spaces and brackets; field 3 comes after its last one.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = '', , group = ''] = fields;
-  // Field 28 is where the stack begins, which is laid out anew, at random, for each program.
+  // Field 28 is the address of the stack, which is random for each program.
   const program = `${text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))} ${fields[25] ?? ''}`;
   return { group: Number(group), start: fields[19] ?? '', program, zombie: 'ZXx'.includes(state) };
 }
@@ -59,7 +62,7 @@ function valueIn(environment: Buffer, name: string): string | undefined {
   return environment.toString('utf8', at + key.length, end === -1 ? undefined : end);
 }
 
-/** A process may end, or belong to somebody else, at any moment. */
+/** Undefined if it cannot be read: a process may end at any moment, or belong to another user. */
 function readOrNothing(file: string): Buffer | undefined {
   try {
     return readFileSync(file);

@@ -1,10 +1,10 @@
-/** One process of this machine, as far as we need to know it. */
+/** One row of the machine's process table. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly group: number;
-  /** With the pid it names one process for good, since numbers are used again. */
+  /** The start time; together with the pid it is unique, since pids are used again. */
   readonly start: string;
-  /** Differs once the process has executed another program. */
+  /** The program, in a form that changes when the process executes another one. */
   readonly program: string;
   readonly zombie: boolean;
   /** The value of its `RAYMOND_TURN`, empty if it has none, undefined if its environment is hidden from us. */

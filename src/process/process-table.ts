@@ -7,7 +7,7 @@ const LINUX = process.platform === 'linux';
 
 let next: Promise<readonly ProcessEntry[]> | undefined;
 
-/** Everything that runs now. All who ask at the same moment share one look, which begins after they asked. */
+/** Reads the process table. Calls at the same moment share one read, which begins after all of them. */
 export function processTable(): Promise<readonly ProcessEntry[]> {
   next ??= setImmediate().then(() => {
     next = undefined;
@@ -16,12 +16,12 @@ export function processTable(): Promise<readonly ProcessEntry[]> {
   return next;
 }
 
-/** One process, if it is there. */
+/** Reads the entry of one process, if it is there. */
 export async function processEntry(pid: number): Promise<ProcessEntry | undefined> {
   return LINUX ? procEntry(pid) : (await processTable()).find((entry) => entry.pid === pid);
 }
 
-/** Whether the number still belongs to the process we saw: asked right before it gets a signal. */
+/** Checks that a pid still belongs to the process that was seen, right before it gets a signal. */
 export function isSameProcess(entry: ProcessEntry): boolean {
   return !LINUX || procStart(entry.pid) === entry.start;
 }

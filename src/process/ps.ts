@@ -6,7 +6,7 @@ import type { ProcessEntry } from './process-entry.ts';
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** The process table of macOS, which has no `/proc`. Written after its manual; only the reading of it is tested. */
+/** Reads the process table of macOS, which has no `/proc`. Written from its manual; only the parser is tested. */
 export async function readPs(): Promise<readonly ProcessEntry[]> {
   const columns = ['-o', 'pid=', '-o', 'pgid=', '-o', 'stat=', '-o', 'lstart=', '-o', 'command='];
   const { stdout } = await run('/bin/ps', ['-axEww', ...columns], {
@@ -17,8 +17,8 @@ export async function readPs(): Promise<readonly ProcessEntry[]> {
 }
 
 /**
- * Reads what `ps` prints. The environment follows the arguments with nothing between, and the system hides it for its
- * own programs, `/bin/sh` among them; so a line without the marker tells nothing.
+ * Parses the output of `ps`. The environment follows the arguments with nothing between, and the system hides it for
+ * its own programs, `/bin/sh` among them; so a line without the marker proves nothing.
  */
 export function parsePs(text: string): readonly ProcessEntry[] {
   const entries: ProcessEntry[] = [];

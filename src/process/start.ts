@@ -15,7 +15,7 @@ import { turnFiles } from './turn-files.ts';
 import { startOnWindows } from './windows.ts';
 import { wrapCommand } from './wrapper.ts';
 
-/** Starts a command that outlives us, in a folder that holds its `stdin` already, if it has any. */
+/** Starts a command that outlives this process, in a folder that contains its `stdin` already, if it has any. */
 export async function startCommand(dir: string, command: ProcessCommand): Promise<StartedCommand | NotStarted> {
   const marker = command.env[MARKER_VARIABLE];
   if (!marker) throw new Error(`a command without ${MARKER_VARIABLE} could not be found again`);
@@ -29,7 +29,7 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
     }
     child.unref();
     const exited: Promise<ProcessExit> = wrapperExited.then(() => waitForEnd(dir, marker));
-    // Who waits for it hears of a failure; if nobody does, it is no reason to bring us down.
+    // Callers that wait for it get the error; if none does, it must not end our process.
     exited.catch(() => {});
     return { kind: 'started', pid: child.pid, exited };
   } catch (error) {
@@ -37,14 +37,14 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
   }
 }
 
-/** The wrapper leads its own session, and its three streams are files: nothing of it depends on us. */
+/** The wrapper leads its own session, and its three streams are files: it does not depend on our process. */
 function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
   const { stdin, stdout, stderr } = turnFiles(dir);
   const { file, args, env } = wrapCommand(command);
   const streams: number[] = [];
   try {
     streams.push(openSync(command.input === 'none' ? devNull : stdin, 'r'));
-    // Appending, because a second wrapper on the same folder must not wipe out what the first one's command says.
+    // Appending, because a second wrapper in the same folder must not erase the output of the first one's command.
     for (const path of [stdout, stderr]) streams.push(openSync(path, 'a', 0o600));
     return spawn(file, args, { cwd: dir, env, stdio: streams, detached: true });
   } finally {
@@ -52,7 +52,7 @@ function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
   }
 }
 
-/** What the machine may have again in a moment. */
+/** Errors that may pass, because the machine is short of something. */
 const SHORTAGES: Readonly<Record<string, string>> = {
   EAGAIN: 'the system allows no more processes',
   ENOMEM: 'the machine is out of memory',

@@ -3,16 +3,16 @@ import { basename, dirname } from 'node:path';
 
 /** Waits for a file to change. */
 export interface FileWatch {
-  /** Resolves at the next change, at once if one came since the last call, and now and then in any case. */
+  /** Resolves at the next change, at once if one came since the last call, and at the latest after `everyMs`. */
   readonly next: () => Promise<void>;
-  /** Resolves `next` by hand. */
+  /** Resolves `next` now. */
   readonly wake: () => void;
   readonly close: () => void;
 }
 
 /**
- * Watches a file that need not exist yet, through its folder. The system may have no watch left or tell nothing (network
- * file systems), so it also wakes every `everyMs`.
+ * Watches a file that need not exist yet, through its folder. The system may have no watch left or report nothing
+ * (network file systems), so it also wakes every `everyMs`.
  */
 export function watchFile(file: string, everyMs: number): FileWatch {
   let changed = false;

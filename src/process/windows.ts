@@ -5,12 +5,12 @@ import { errorCodeOf } from '../errors.ts';
 import type { EndResult, NotStarted, ProcessCommand, ProcessExit, StartedCommand } from './command.ts';
 import { turnFiles } from './turn-files.ts';
 
-// On Windows a turn is known only to the Raymond that started it: it cannot be found again after a crash, and what runs
-// then counts as dead. The start is tested elsewhere than on Windows, `taskkill` nowhere.
+// On Windows only the process that started a turn knows of it: the turn cannot be found again after a crash and counts
+// as dead. The start is tested on other systems, `taskkill` nowhere.
 
 const running = new Map<string, { readonly pid: number; readonly exited: Promise<ProcessExit> }>();
 
-/** Starts a command as a plain child and records its exit ourselves. */
+/** Starts a command as a plain child process and records its exit. */
 export async function startOnWindows(
   dir: string,
   command: ProcessCommand,
@@ -55,10 +55,10 @@ function openIfNew(file: string): number | undefined {
   }
 }
 
-/** Whether a turn that we started runs. */
+/** Checks whether a turn that this process started is running. */
 export const isRunningOnWindows = (marker: string): boolean => running.has(marker);
 
-/** Ends turns that we started: Windows knows no polite signal for a program without a window. */
+/** Ends turns that this process started, at once: Windows has no SIGTERM. */
 export async function endOnWindows(matches: (marker: string) => boolean): Promise<EndResult> {
   const matching = [...running].filter(([marker]) => matches(marker)).map(([, child]) => child);
   for (const { pid } of matching) execFile('taskkill', ['/T', '/F', '/PID', String(pid)], () => {});
