@@ -2,17 +2,21 @@ import { z } from 'zod';
 import { type AnswerCase, CANNED_FAILURES, type CannedAnswer, type VisitAnswers } from './scenario.ts';
 
 /*
- * The shape of the answers in a scenario file. A message here is what was wanted: it follows "must be". What is wrong beyond the shape
- * of one value is a custom issue with a whole sentence; `key: true` puts it where the key stands.
+ * The schema of the answers in a scenario file. An error message says what is expected, as a phrase that follows "must be".
+ * A problem beyond the shape of one value is a custom issue with a whole sentence; `key: true` reports it at the key.
  */
 
-/** What is said where a text is wanted. */
+/** The message where a text is expected; numbers and booleans are then read as texts. */
 export const EXPECTED_TEXT = 'a text';
 
+/** The schema of a text. */
 export const textSchema = z.string({ error: EXPECTED_TEXT });
+/** The schema of an amount of dollars or seconds. */
 export const amountSchema = z.number({ error: 'a number from 0' }).min(0, { error: 'a number from 0' });
+/** The schema of a number of things. */
 export const countSchema = z.int({ error: 'a whole number from 0' }).min(0, { error: 'a whole number from 0' });
 const textListSchema = z.array(textSchema, { error: 'a list of texts' });
+/** The schema of an exit code. */
 export const exitCodeSchema = z
   .int({ error: 'a whole number from 0 to 255' })
   .min(0, { error: 'a whole number from 0 to 255' })
@@ -20,7 +24,7 @@ export const exitCodeSchema = z
 
 const booleanSchema = z.boolean({ error: 'true or false' });
 
-/** Files that are written, with their contents, and folders that are made, which have none. */
+/** The schema of files to write, by name, and of folders to make, which have no content. */
 export const filesSchema = z
   .record(z.string(), z.union([textSchema, z.null()], { error: EXPECTED_TEXT }), {
     error: 'a mapping of files to their contents',
@@ -44,7 +48,7 @@ const TURN_SHAPE = {
 
 type RawTurn = z.infer<z.ZodObject<typeof TURN_SHAPE>>;
 
-/** What makes a turn a turn: one of these must be there. */
+/** The keys of a turn of which at least one must be given. */
 export const ANSWER_CONTENT_KEYS = ['text', 'write', 'uses', 'deny', 'fail', 'exit', 'stderr', 'crash'] as const;
 
 const TEXT_OR_MAPPING = 'a text or a mapping';
@@ -78,7 +82,7 @@ const entrySchema = z
     return { when, everyVisit: visits === undefined, visits: visits ?? [toVisitAnswers(content)] };
   });
 
-/** What is answered in one state. */
+/** The schema of the answers for one state. */
 export const stateAnswersSchema = z
   .union([entrySchema, nonEmptyListSchema(entrySchema)], { error: 'a text, a mapping or a list of them' })
   .transform((value): readonly AnswerCase[] => (isList(value) ? groupCases(value) : [value]));
@@ -86,11 +90,11 @@ export const stateAnswersSchema = z
 /** The keys that an answer can have. */
 export const ANSWER_KEYS = Object.keys(ENTRY_SHAPE);
 
-/** The keys that are known at a place within `answers`. */
+/** Lists the keys that are allowed at a path within `answers`. */
 export const answerKeysAt = (path: readonly PropertyKey[]): readonly string[] =>
   path.includes('turns') ? Object.keys(TURN_SHAPE) : path.includes('visits') ? Object.keys(VISIT_SHAPE) : ANSWER_KEYS;
 
-/** Why no file may be written there, or undefined; `name` is what to call it. */
+/** Explains why no file may be written to a path; undefined if one may. `name` is used in the message. */
 export function explainInvalidPath(path: string, name = path): string | undefined {
   const segments = path.split(/[/\\]/);
   const outside = segments.includes('..') || segments[0] === '' || /^[A-Za-z]:/.test(path);
@@ -99,21 +103,22 @@ export function explainInvalidPath(path: string, name = path): string | undefine
   return outside ? `\`${name}\` leaves the working directory: name a file inside it, without \`..\`` : undefined;
 }
 
-/** What ends so is the name of a folder. */
+/** Whether a name is that of a folder. */
 export const isFolderName = (name: string): boolean => name.endsWith('/');
 
-/** Why this cannot be made: a file with its content, or a folder, which holds nothing yet. */
+/** Explains why a file with this content, or an empty folder, cannot be made; undefined if it can. */
 export function explainInvalidFile(name: string, content: string): string | undefined {
   if (!isFolderName(name)) return explainInvalidPath(name);
   const problem = content === '' ? undefined : `\`${name}\` is a folder and holds no text: name a file in it`;
   return explainInvalidPath(name.slice(0, -1), name) ?? problem;
 }
 
+/** Where a check of zod reports its issues. */
 export type IssueCollector = {
   addIssue(issue: { code: 'custom'; path?: string[]; message: string; params?: object }): void;
 };
 
-/** Whatever stands for a file must be in the working directory. */
+/** Checks that all keys are names of files in the working directory. */
 export function checkFileNames(byName: object, issues: IssueCollector): void {
   for (const name of Object.keys(byName)) {
     const problem = explainInvalidPath(name);
@@ -150,10 +155,10 @@ function checkEntry(value: RawEntry, issues: IssueCollector): void {
   if (value.visits === undefined) checkVisit(value, issues);
   else checkExclusiveKey('visits', Object.keys(VISIT_SHAPE), value, issues);
   if (value.visits !== undefined && value.when === undefined)
-    addKeyIssue('visits', '`visits` goes with `when`: without it, write the answers as a list', issues);
+    addKeyIssue('visits', '`visits` needs `when`: without it, write the answers as a list', issues);
 }
 
-/** What stands in a list does not stand beside it as well. */
+/** Checks that nothing is given beside a list that belongs into it. */
 export function checkExclusiveKey(
   listKey: string,
   otherKeys: readonly string[],
@@ -161,7 +166,7 @@ export function checkExclusiveKey(
   issues: IssueCollector,
 ): void {
   for (const key of otherKeys.filter((name) => name in value)) {
-    addKeyIssue(key, `\`${key}\` cannot stand beside \`${listKey}\`: move it into one of them`, issues);
+    addKeyIssue(key, `\`${key}\` cannot be used beside \`${listKey}\`: move it into one of them`, issues);
   }
 }
 
@@ -171,7 +176,7 @@ function addKeyIssue(key: string, message: string, issues: IssueCollector): void
 
 const isList = (value: AnswerCase | readonly AnswerCase[]): value is readonly AnswerCase[] => Array.isArray(value);
 
-/** Entries with `when` are cases of their own; the others are the visits of everybody else, in order. */
+/** Makes each entry with `when` a case of its own; the others become the visits of all other agents, in order. */
 function groupCases(entries: readonly AnswerCase[]): readonly AnswerCase[] {
   const conditional = entries.filter(({ when }) => Object.keys(when).length > 0);
   const unconditional = entries.filter(({ when }) => Object.keys(when).length === 0);

@@ -1,14 +1,14 @@
 import type { ClaudeTurn } from '../core/due.ts';
 import type { AnswerCase, CannedAnswer, Scenario, StateAnswers } from './scenario.ts';
 
-/** What is to be played, or why there is nothing and what to add, as a sentence without its end. */
+/** The answer for a turn, or a message that says why there is none and what to add, without the final period. */
 export type AnswerChoice =
   | { readonly kind: 'answer'; readonly answer: CannedAnswer }
   | { readonly kind: 'none'; readonly message: string };
 
 type AnswerRequest = Pick<ClaudeTurn, 'agent' | 'state' | 'visit' | 'attempt' | 'variables'>;
 
-/** The answer that is meant for a turn. The same turn always gets the same one. */
+/** Chooses the answer for a turn. The same turn always gets the same answer. */
 export function chooseAnswer(
   { file, answers }: Scenario,
   { agent, state, visit, attempt, variables }: AnswerRequest,
@@ -21,7 +21,7 @@ export function chooseAnswer(
   const matchingCase = stateAnswers.cases.find(({ when }) => matchesVariables(when, variables));
   if (matchingCase === undefined) {
     return noAnswer(
-      `${position}: no answer for ${state} is meant for ${agent} (${describeVariables(stateAnswers.cases, variables)}). Add one`,
+      `${position}: no answer for ${state} matches ${agent} (${describeVariables(stateAnswers.cases, variables)}). Add one`,
     );
   }
   const { everyVisit, visits } = matchingCase;
@@ -32,7 +32,7 @@ export function chooseAnswer(
   return noAnswer(`${position}: ${state} has ${count}, and this is visit ${visit} of ${agent}. Add one to the list`);
 }
 
-/** Where the answers for a state stand, as an editor takes it. */
+/** Formats the position of a state's answers as `FILE:LINE:COLUMN`. */
 export const formatAnswersPosition = ({ file, line, column }: StateAnswers): string => `${file}:${line}:${column}`;
 
 const noAnswer = (message: string): AnswerChoice => ({ kind: 'none', message });
@@ -41,7 +41,7 @@ function matchesVariables(when: AnswerCase['when'], variables: AnswerRequest['va
   return Object.entries(when).every(([name, value]) => Object.hasOwn(variables, name) && variables[name] === value);
 }
 
-/** The values that decided, for a message. */
+/** Describes the variables that the cases look at. */
 function describeVariables(cases: readonly AnswerCase[], variables: AnswerRequest['variables']): string {
   const names = new Set(cases.flatMap(({ when }) => Object.keys(when)));
   const formatVariable = (name: string) =>

@@ -10,7 +10,7 @@ import {
 } from './answer-schema.ts';
 
 /*
- * The shape of what is expected. As in answer-schema.ts, a message is what was wanted.
+ * The schema of `expect`. As in answer-schema.ts, an error message is a phrase that follows "must be".
  */
 
 const oneOrMoreTextsSchema = z
@@ -43,7 +43,7 @@ const stateListSchema = z.array(textSchema, { error: 'a list of states' });
 const perStateSchema = <T extends z.ZodType>(itemSchema: T, description: string) =>
   z.union([itemSchema, z.record(z.string(), itemSchema, { error: description })], { error: description });
 
-/** What should come of a scenario. */
+/** The keys of `expect`. */
 export const EXPECT_SHAPE = {
   path: z
     .union(
@@ -76,11 +76,13 @@ export const EXPECT_SHAPE = {
   exit: exitCodeSchema.optional(),
 };
 
+/** The schema of `expect`. */
 export const expectSchema = z.strictObject(EXPECT_SHAPE, { error: 'a mapping of what is expected' });
 
+/** The content of `expect`. */
 export type ExpectContent = z.infer<typeof expectSchema>;
 
-/** The keys that are known at a place within `expect`. */
+/** Lists the keys that are allowed at a path within `expect`. */
 export function expectKeysAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(EXPECT_SHAPE);
   return path[0] === 'files' ? Object.keys(FILE_SHAPE) : Object.keys(TEXT_SHAPE);
@@ -96,7 +98,7 @@ function checkTextExpectation(value: RawTextExpectation, issues: IssueCollector)
       message: `this expects nothing: give it one of ${Object.keys(TEXT_SHAPE).join(', ')}`,
     });
   if (value.absent && keys.length > 1) {
-    const message = '`absent` stands alone: a file that is not there holds nothing';
+    const message = '`absent` cannot be combined with others: a missing file has no content';
     issues.addIssue({ code: 'custom', path: ['absent'], message, params: { key: true } });
   }
   for (const pattern of value.matches ?? []) {
@@ -105,13 +107,13 @@ function checkTextExpectation(value: RawTextExpectation, issues: IssueCollector)
   }
 }
 
-/** Why a pattern is no regular expression, or null. */
+/** Explains why a pattern is not a regular expression; null if it is one. */
 function explainInvalidPattern(pattern: string): string | null {
   try {
     new RegExp(pattern, 'm');
     return null;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : '';
-    return `this is no regular expression: ${reason}`;
+    return `this is not a regular expression: ${reason}`;
   }
 }

@@ -9,15 +9,15 @@ import { type ParsedScenario, parseScenarioDocument } from './parse-document.ts'
 import type { ScenarioFileContent } from './schema.ts';
 import { checkStateNames, type ScenarioScopes } from './state-names.ts';
 
-/** A scenario file that is YAML; whether it makes sense depends on its workflow, too. */
+/** A scenario file that is valid YAML, not yet checked against its workflow. */
 export interface ScenarioFile extends ParsedScenario {
-  /** What messages call it. */
+  /** The name for messages. */
   readonly name: string;
-  /** Where it lies; relative names in it are seen from there. */
+  /** Its folder, which relative paths in it start from. */
   readonly folder: string;
 }
 
-/** A scenario file that makes sense for its workflow. */
+/** A scenario file without errors, checked against its workflow. */
 export interface CheckedScenarioFile extends ScenarioFile {
   readonly content: ScenarioFileContent;
 }
@@ -39,7 +39,7 @@ export function openScenarioFile(path: string, name = path): ScenarioFile {
   return parseScenarioFile(name, bytes.toString('utf8'), dirname(path));
 }
 
-/** Makes a scenario file of its text. */
+/** Parses the text of a scenario file; throws an error that names everything wrong with its YAML. */
 export function parseScenarioFile(name: string, text: string, folder: string): ScenarioFile {
   const report = newFindingReport(name);
   const document = parseYamlDocument(text, report);
@@ -48,8 +48,8 @@ export function parseScenarioFile(name: string, text: string, folder: string): S
 }
 
 /**
- * The workflow of each scenario in a file: what it names, else what the file names, else the folder that the file lies in;
- * in a folder `tests`, the one above.
+ * Resolves the workflow of each scenario in a file: the one that it names, else the one that the file names, else the
+ * folder of the file, or the one above if that is called `tests`.
  */
 export function resolveWorkflowPaths({ folder, document }: ScenarioFile): readonly string[] {
   const root = asMapping(document.value);
@@ -61,7 +61,7 @@ export function resolveWorkflowPaths({ folder, document }: ScenarioFile): readon
   });
 }
 
-/** Checks a file, against itself and against the states of its workflows; throws one error that names everything wrong. */
+/** Checks a file by itself and against the states of its workflows; throws one error that names everything wrong. */
 export function checkScenarioFile(file: ScenarioFile, scopes: ScenarioScopes): CheckedScenarioFile {
   const { name, document, content } = file;
   const problems = [...file.problems, ...findDuplicateNames(document), ...checkStateNames(document, scopes)];
@@ -69,7 +69,7 @@ export function checkScenarioFile(file: ScenarioFile, scopes: ScenarioScopes): C
   return { ...file, content };
 }
 
-/** Scenarios that go by the name of one before them: a verdict, or --filter, would not tell which is meant. */
+/** Finds scenarios with the name of an earlier one: reports and --filter could not tell them apart. */
 function findDuplicateNames(document: YamlDocument): readonly DocumentProblem[] {
   const lineByName = new Map<unknown, number>();
   return asList(asMapping(document.value).scenarios).flatMap((scenario, at) => {
@@ -78,12 +78,12 @@ function findDuplicateNames(document: YamlDocument): readonly DocumentProblem[] 
     const first = lineByName.get(name);
     if (first === undefined) lineByName.set(name, position.line);
     if (first === undefined || name === undefined) return [];
-    const message = `a scenario is called \`${name}\` already, on line ${first}: give each a name of its own`;
+    const message = `the scenario on line ${first} is called \`${name}\` already: give each its own name`;
     return [{ ...position, message }];
   });
 }
 
-/** An error that names everything wrong with a file. */
+/** Makes an error that names everything wrong with a file. */
 export function scenarioFileError(name: string, problems: readonly DocumentProblem[]): RaymondError {
   const count = problems.length === 1 ? '1 error' : `${problems.length} errors`;
   const lines = problems

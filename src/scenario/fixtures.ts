@@ -2,25 +2,25 @@ import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
 
-/** A folder whose files are copied for a scenario. */
+/** A folder whose files are copied for each run of a scenario. */
 export interface Fixtures {
   readonly folder: string;
-  /** All that is in it, seen from there; what ends in `/` is a folder. */
+  /** The paths of everything in it, relative to it; folders end in `/`. */
   readonly names: readonly string[];
 }
 
-/** As much as a zip may hold: every scenario has a copy of its own. */
+/** The limits of a zip: every scenario gets its own copy. */
 const MAX_FIXTURE_FILES = 10_000;
 const MAX_FIXTURE_BYTES = 64 * 2 ** 20;
 
-/** Looks through a folder of fixtures; gives back why it cannot be copied. */
+/** Lists a folder of fixtures, or returns the reason why it cannot be copied. */
 export function listFixtures(folder: string): Fixtures | string {
   const names: string[] = [];
   let bytes = 0;
   const addEntry = (name: string, entry: Dirent): string | undefined => {
     if (entry.isDirectory()) return walkFolder(`${name}/`);
-    // A link could lead to anything on this machine.
-    if (!entry.isFile()) return `\`${name}\` is a link or the like: put a file there`;
+    // A link could point to anything on this machine.
+    if (!entry.isFile()) return `\`${name}\` is a link or a special file: put a regular file there`;
     names.push(name);
     bytes += statSync(join(folder, name)).size;
     return undefined;
@@ -33,8 +33,8 @@ export function listFixtures(folder: string): Fixtures | string {
     for (const entry of entries.filter(({ name }) => prefix !== '' || name !== RAYMOND_FOLDER)) {
       const problem = addEntry(`${prefix}${entry.name}`, entry);
       if (problem !== undefined) return problem;
-      if (names.length > MAX_FIXTURE_FILES) return `it holds more than ${MAX_FIXTURE_FILES} files`;
-      if (bytes > MAX_FIXTURE_BYTES) return `it holds more than ${MAX_FIXTURE_BYTES / 2 ** 20} MB`;
+      if (names.length > MAX_FIXTURE_FILES) return `it contains more than ${MAX_FIXTURE_FILES} files`;
+      if (bytes > MAX_FIXTURE_BYTES) return `it contains more than ${MAX_FIXTURE_BYTES / 2 ** 20} MB`;
     }
     return undefined;
   };
@@ -47,8 +47,8 @@ export function listFixtures(folder: string): Fixtures | string {
 
 const ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such folder',
-  ENOTDIR: 'it is no folder',
+  ENOTDIR: 'it is not a folder',
 };
 
-/** Raymond's own folder: a scenario has one already. */
+/** Raymond's own folder, which is never a fixture. */
 const RAYMOND_FOLDER = '.raymond';

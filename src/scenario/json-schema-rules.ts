@@ -3,8 +3,8 @@ import { ANSWER_CONTENT_KEYS } from './answer-schema.ts';
 import { PROMPT_ONLY_KEYS, SCRIPT_ONLY_KEYS } from './state-names.ts';
 
 /*
- * What zod cannot hand on to JSON Schema: what keys are for, and what is checked by code. The checks are said here once
- * more, as far as JSON Schema can say them; test/schemas.test.ts holds the two equal.
+ * The parts of the JSON Schema that zod cannot derive: descriptions of keys, and checks that are made by code. The checks
+ * are repeated here as far as JSON Schema can express them; test/schemas.test.ts compares the two.
  */
 
 /** A JSON Schema, or a part of one. */
@@ -12,37 +12,38 @@ export interface JsonSchemaNode {
   readonly [keyword: string]: unknown;
 }
 
-/** One kind of mapping in a scenario file. */
+/** Additions to the schema of one kind of mapping in a scenario file. */
 export interface MappingKind {
-  /** The keys by which it is told from others: it has the first and lacks the second. */
+  /** The keys that tell it from other kinds: it has the first and lacks the second. */
   readonly distinguishingKeys: readonly [has: string, lacks?: string];
   readonly descriptions: Readonly<Record<string, string>>;
-  /** What holds for the whole. */
+  /** Keywords for the whole mapping. */
   readonly rules?: JsonSchemaNode;
-  /** What holds for the values of some keys besides their shapes. */
+  /** Keywords for the values of some keys, besides their shapes. */
   readonly values?: Readonly<Record<string, JsonSchemaNode>>;
 }
 
+/** Refers to a definition of the schema. */
 export const schemaRef = (name: string): JsonSchemaNode => ({ $ref: `#/definitions/${name}` });
 
 const notMatching = (pattern: string): JsonSchemaNode => ({ not: { pattern } });
 const requireAnyOf = (keys: readonly string[]): readonly JsonSchemaNode[] => keys.map((key) => ({ required: [key] }));
 
-/** Where a text is wanted: YAML takes some for something else. */
+/** The types that are read as a text. */
 export const TEXT_TYPES: readonly string[] = ['string', 'number', 'boolean'];
 
 const NAME_PATTERN = '[^/\\\\\\u0000]+';
 const STATE_NAME: JsonSchemaNode = { pattern: `^${NAME_PATTERN}$` };
 const SCRIPT_NAME: JsonSchemaNode = { pattern: `^${NAME_PATTERN}\\.(sh|ps1|bat)$` };
-/** The name of a prompt, which may stand behind the agent that enters it. */
+/** The name of a prompt, or AGENT/PROMPT. */
 const PROMPT_NAME: JsonSchemaNode = {
   pattern: `^(${NAME_PATTERN}/)?${NAME_PATTERN}$`,
   ...notMatching('[^/]\\.(sh|ps1|bat)$'),
 };
-/** What `faultOfPath` lets pass: neither absolute nor through `..`, and not a folder. */
+/** The names that `explainInvalidPath` allows: neither absolute nor through `..`, and not a folder. */
 const OUTSIDE_PATTERN = '^[/\\\\]|^[A-Za-z]:|(^|[/\\\\])\\.\\.([/\\\\]|$)|\\u0000';
 const FILE_NAME = notMatching(`${OUTSIDE_PATTERN}|(^|[/\\\\])\\.?$`);
-/** Likewise `faultOfFile`, to which what ends in `/` is a folder. */
+/** The names that `explainInvalidFile` allows, where a name that ends in `/` is a folder. */
 const FILE_OR_FOLDER_NAME = notMatching(`${OUTSIDE_PATTERN}|^$|\\\\$|(^|[/\\\\])(\\.|\\.?/)$`);
 
 const FILES: JsonSchemaNode = {
@@ -55,7 +56,7 @@ const BY_STATE: JsonSchemaNode = { propertyNames: STATE_NAME };
 const STATE_PATH: JsonSchemaNode = { type: 'array', items: { type: TEXT_TYPES, ...STATE_NAME } };
 const PATTERN: JsonSchemaNode = { type: TEXT_TYPES, format: 'regex' };
 
-/** Where the name of a state tells what it is, so does its answer. */
+/** Answers by state: an extension in the name decides between answers of prompts and of scripts. */
 const ANSWERS: JsonSchemaNode = {
   ...BY_STATE,
   patternProperties: {
@@ -71,16 +72,17 @@ const LISTED_TURNS = (...otherKeys: readonly string[]): JsonSchemaNode => ({
 const LISTED_VISITS: JsonSchemaNode = { required: ['when'], propertyNames: { enum: ['visits', 'when'] } };
 
 const TURN_DESCRIPTIONS = {
-  text: 'What is said last; its tag is followed.',
-  write: 'Files to write into the working directory, with their contents; what ends in `/` is an empty folder.',
-  uses: 'Tools to be seen in use, such as `Bash npm test`; they do nothing.',
+  text: 'The final answer; its tag is followed.',
+  write:
+    'Files to write into the working directory, with their contents; a name that ends in `/` makes an empty folder.',
+  uses: 'Tools that are shown as used, such as `Bash npm test`; they are not run.',
   deny: 'Tools that were not permitted, such as `Bash npm install`.',
-  cost: 'What the turn costs, in dollars.',
-  seconds: 'How long it takes.',
+  cost: 'The cost of the turn in dollars.',
+  seconds: 'How many seconds it takes.',
   fail: 'The way in which the turn fails.',
-  resets_in: 'With `fail: usage_limit`: the seconds until the limit ends; 60 if it is left out.',
+  resets_in: 'With `fail: usage_limit`: the seconds until the limit ends. The default is 60.',
   exit: 'The exit code of a script.',
-  stderr: 'What a script prints there.',
+  stderr: 'What a script prints to stderr.',
   crash: 'Whether Raymond is killed during this turn.',
 };
 
@@ -88,34 +90,34 @@ const VISIT_DESCRIPTIONS = { ...TURN_DESCRIPTIONS, turns: 'The turns of one visi
 
 const ENTRY_DESCRIPTIONS = {
   ...VISIT_DESCRIPTIONS,
-  when: 'For whom this is meant: the values that an agent’s variables must have.',
+  when: 'The values that an agent’s variables must have for this answer to be used.',
   visits: 'With `when`: one answer for each visit.',
 };
 
 const SHARED_DESCRIPTIONS = {
-  answers_from: 'Another file, whose answers count where this one has none.',
+  answers_from: 'Another file, whose answers are used where this one has none.',
   input: 'The value of {{result}} in the first state.',
   vars: 'Variables for every prompt and script.',
   options: 'Options of the run, as in config.toml.',
-  files: 'Files that are there at first, with their contents; what ends in `/` is an empty folder.',
-  files_from: 'A folder whose files are there at first, as copies, where `files` has none of their names.',
-  scripts: 'Whether scripts that have no answer are run (`real`), or must have one (`played`).',
+  files: 'Files that exist at the start, with their contents; a name that ends in `/` makes an empty folder.',
+  files_from: 'A folder whose files are copied at the start, except those that `files` names.',
+  scripts: 'Whether scripts without an answer are run (`real`) or are an error (`played`).',
   recorded_scripts:
-    'Fingerprints of the scripts at the time of a recording: whoever changes one is told that the old one was played.',
-  answers: 'What is answered in each state.',
+    'Fingerprints of the scripts at the time of the recording, so that a later change of a script is noticed.',
+  answers: 'The answers, by state.',
 };
 
 const SCENARIO_DESCRIPTIONS = {
-  name: 'What the scenario is called.',
-  workflow: 'The workflow that it is for, if it is not the folder that the file lies in.',
+  name: 'The name of the scenario.',
+  workflow: 'The workflow that it tests, if that is not the folder of the file.',
   ...SHARED_DESCRIPTIONS,
-  expect: 'What should come of it.',
+  expect: 'The expected outcome.',
 };
 
 const TEXT_DESCRIPTIONS = {
   equals: 'The whole text.',
-  contains: 'What must be in it.',
-  lacks: 'What must not be in it.',
+  contains: 'Texts that must be in it.',
+  lacks: 'Texts that must not be in it.',
   matches: 'Regular expressions that must match.',
 };
 
@@ -127,13 +129,13 @@ const BLOCK_VALUES = {
 };
 const TEXT_VALUES = { matches: { ...PATTERN, items: PATTERN } };
 
-/** Every kind by its name. */
+/** Every kind of mapping, by its name in the schema. */
 export const MAPPING_KINDS: Readonly<Record<string, MappingKind>> = {
   file: {
     distinguishingKeys: ['scenarios'],
     descriptions: {
       ...SCENARIO_DESCRIPTIONS,
-      scenarios: 'Several scenarios; what stands beside them they have in common.',
+      scenarios: 'Several scenarios; they share the other keys of the file.',
     },
     rules: { dependencies: { scenarios: { properties: { name: false, expect: false } } } },
     values: BLOCK_VALUES,
@@ -166,16 +168,16 @@ export const MAPPING_KINDS: Readonly<Record<string, MappingKind>> = {
   expect: {
     distinguishingKeys: ['path'],
     descriptions: {
-      path: 'The states that the first agent comes to, in order; or by agent.',
-      result: 'What the first agent ends with.',
-      results: 'What each agent ends with.',
-      prompts: 'What each state is sent, or AGENT/STATE: on every visit, or a list with one for each.',
-      files: 'What each file holds at the end.',
-      cost: 'Dollars, of all states or by state.',
-      turns: 'How many turns there are, in all states or by state.',
-      reminders: 'How many reminders there are, in all states or by state.',
-      warnings: 'How many warnings there are, in all states or by state.',
-      status: 'How the run ends.',
+      path: 'The states that the first agent enters, in order; or by agent.',
+      result: 'The result of the first agent.',
+      results: 'The results, by agent.',
+      prompts: 'The prompt that is sent, by state or AGENT/STATE: for every visit, or a list with one for each.',
+      files: 'The contents of files at the end.',
+      cost: 'The cost in dollars, in total or by state.',
+      turns: 'The number of turns, in total or by state.',
+      reminders: 'The number of reminders, in total or by state.',
+      warnings: 'The number of warnings, in total or by state.',
+      status: 'The status of the run at the end.',
       exit: 'The exit code of Raymond.',
     },
     values: {
@@ -203,7 +205,7 @@ export const MAPPING_KINDS: Readonly<Record<string, MappingKind>> = {
   options: { distinguishingKeys: ['max_iterations'], descriptions: {} },
 };
 
-/** Answers for states of one kind: some keys mean nothing there, also in the lists within them. */
+/** Answers for states of one kind: some keys are not allowed there, nor in the lists within them. */
 export const ANSWERS_BY_STATE_KIND: Readonly<Record<string, JsonSchemaNode>> = {
   prompt: forbidKeys(SCRIPT_ONLY_KEYS, 'prompt'),
   script: forbidKeys(PROMPT_ONLY_KEYS, 'script'),

@@ -12,7 +12,7 @@ import { scenarioFileSchema } from './schema.ts';
 
 type Definitions = Map<string, JsonSchemaNode>;
 
-/** A scenario file as JSON Schema, for editors: what is taken if the workflow has these states. */
+/** Makes the JSON Schema of scenario files, for editors: it allows what the loader takes if the states exist. */
 export function scenarioSchema(): object {
   const definitions: Definitions = new Map();
   extractDefinitions(
@@ -27,12 +27,12 @@ export function scenarioSchema(): object {
   };
 }
 
-/** What is plainly a text, though YAML takes it for a number, is taken for one: see shape.ts. */
+/** Allows numbers and booleans where a text is expected, as parse-document.ts does. */
 function acceptPlainScalars({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: object }): void {
   if (zodSchema === textSchema) Object.assign(jsonSchema, { type: TEXT_TYPES });
 }
 
-/** The schema with each kind of mapping taken out of it, completed, and defined once. */
+/** Moves each kind of mapping out of the schema, completed, into a definition of its own. */
 function extractDefinitions(node: unknown, definitions: Definitions): unknown {
   if (Array.isArray(node)) return node.map((each) => extractDefinitions(each, definitions));
   if (typeof node !== 'object' || node === null) return node;
@@ -64,8 +64,8 @@ function completeDefinition(node: JsonSchemaNode, { descriptions, rules, values 
 }
 
 /**
- * One of several that differ in type. Where there is nothing to choose from, an editor points at the key that is wrong
- * and not at the whole; so they become one, whose keywords each bind their own type.
+ * Merges alternatives that differ in type into one schema, whose keywords each apply to their own type. Without
+ * alternatives, an editor marks the key that is wrong instead of the whole mapping.
  */
 function mergeAlternatives(alternatives: readonly JsonSchemaNode[], definitions: Definitions): JsonSchemaNode {
   const [first = {}, second = {}] = alternatives;

@@ -1,20 +1,21 @@
 import type { z } from 'zod';
 import { didYouMean } from '../core/nearest.ts';
 import { type DocumentProblem, valueAtPath, type YamlDocument } from '../yaml/document.ts';
+import { quoteInMessage } from '../yaml/finding-report.ts';
 import { EXPECTED_TEXT } from './answer-schema.ts';
 import { type ScenarioFileContent, scenarioFileSchema, scenarioKeysAt } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** What a scenario file says, whatever its workflow: null if something is wrong with it. */
+/** The content of a scenario file, checked without its workflow; the content is null if there are problems. */
 export interface ParsedScenario {
   readonly document: YamlDocument;
   readonly content: ScenarioFileContent | null;
   readonly problems: readonly DocumentProblem[];
 }
 
-/** Reads a document as a scenario file. Where a text is wanted, `5`, `1.50` and `true` are texts, as they are written. */
+/** Reads a document as a scenario file. Where a text is expected, `5`, `1.50` and `true` are read as texts. */
 export function parseScenarioDocument(document: YamlDocument): ParsedScenario {
   const parsed = scenarioFileSchema.safeParse(document.value);
   if (parsed.success) return { document, content: parsed.data, problems: [] };
@@ -25,7 +26,7 @@ export function parseScenarioDocument(document: YamlDocument): ParsedScenario {
   return { document, content: null, problems: describeIssues(parsed.error.issues, document) };
 }
 
-/** Where a text is wanted and something else was found. */
+/** Lists the paths where a text is expected and something else was found. */
 function findExpectedTexts(issues: readonly Issue[], parentPath: Path = []): readonly Path[] {
   return issues.flatMap((issue) => {
     const path = [...parentPath, ...issue.path];
@@ -47,13 +48,13 @@ function replaceWithTexts(paths: readonly Path[], document: YamlDocument): YamlD
   return { ...document, value };
 }
 
-/** What is wrong, in sentences with a place, for the issues that the schema found. */
+/** Turns the issues of zod into problems: sentences with positions. */
 function describeIssues(
   issues: readonly Issue[],
   document: YamlDocument,
   parentPath: readonly PropertyKey[] = [],
 ): readonly DocumentProblem[] {
-  // Whether an answer says anything is no question while one of its keys is misspelt.
+  // While a key is misspelled, checks of the whole mapping would only report what follows from it.
   const misspelledPaths = issues.flatMap(({ code, path }) =>
     code === 'unrecognized_keys' ? [JSON.stringify(path)] : [],
   );
@@ -106,7 +107,7 @@ function describeIssue(
   ];
 }
 
-/** A branch of a union that was never meant: the value is of another kind altogether. */
+/** Whether the value is of another type than this branch of a union: then the branch was not meant. */
 function isTypeMismatch({ code, path, ...issue }: Issue): boolean {
   if (path.length > 0) return false;
   return code === 'invalid_type' || ('errors' in issue && issue.errors.every((branch) => branch.some(isTypeMismatch)));
@@ -119,13 +120,10 @@ function describePath(path: readonly PropertyKey[]): string {
   return typeof last === 'number' ? `entry ${last + 1} of \`${String(key)}\`` : `\`${String(last)}\``;
 }
 
-const MAX_QUOTE_LENGTH = 60;
-
 function describeValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'a mapping';
-  const source = String(value).replace(/\s+/g, ' ');
-  const short = source.length > MAX_QUOTE_LENGTH ? `${source.slice(0, MAX_QUOTE_LENGTH)}…` : source;
-  return typeof value === 'string' ? `the text \`${short}\`` : `\`${short}\``;
+  const quoted = quoteInMessage(String(value).replace(/\s+/g, ' '));
+  return typeof value === 'string' ? `the text ${quoted}` : quoted;
 }

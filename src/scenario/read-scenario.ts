@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { isPrompt, type Scope } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import type { YamlDocument } from '../yaml/document.ts';
+import { asMapping, valueAtPath, type YamlDocument } from '../yaml/document.ts';
 import {
   type CheckedScenarioFile,
   checkScenarioFile,
@@ -16,15 +16,15 @@ import { findStateFile } from './state-names.ts';
 
 type Path = readonly (string | number)[];
 
-/** Reads the file of a scenario for a workflow of these states; throws one error that names everything wrong with it. */
+/** Reads a file of canned answers for a workflow of these states; throws one error that names everything wrong. */
 export const openScenario = (path: string, scope: Scope, name = path): Scenario =>
   buildScenario(openScenarioFile(path, name), scope);
 
-/** Makes a scenario of a file's text; `name` is what messages call the file. */
+/** Reads the text of a file of canned answers; `name` is used in messages. */
 export const readScenario = (name: string, text: string, scope: Scope): Scenario =>
   buildScenario(parseScenarioFile(name, text, dirname(name)), scope);
 
-/** The canned answers of a file; of one that has several scenarios, those that they have in common. */
+/** Builds the canned answers of a file; of one with several scenarios, those that they share. */
 function buildScenario(file: ScenarioFile, scope: Scope): Scenario {
   const checked = checkAnswersFile(file, scope);
   const { answers_from: from, scripts = 'real' } = checked.content;
@@ -35,7 +35,7 @@ function buildScenario(file: ScenarioFile, scope: Scope): Scenario {
   return { file: file.name, answers, scripts, scriptFingerprints: readScriptFingerprints(scope, checked.content) };
 }
 
-/** Checks a file for whoever wants only its answers: a scenario that names a workflow of its own may be for another. */
+/** Checks a file of which only the answers are used: a scenario with a workflow of its own is not checked. */
 function checkAnswersFile(file: ScenarioFile, scope: Scope): CheckedScenarioFile {
   const hasOwnWorkflow = (at: number): boolean => file.content?.scenarios?.[at]?.workflow !== undefined;
   return checkScenarioFile(
@@ -44,11 +44,11 @@ function checkAnswersFile(file: ScenarioFile, scope: Scope): CheckedScenarioFile
   );
 }
 
-/** Answers, some of which are replaced, state by state. */
+/** Merges answers by state; those of later sources replace those of earlier ones. */
 export const mergeAnswers = (...sources: readonly AnswersByState[]): AnswersByState =>
   new Map(sources.flatMap((answers) => [...answers]));
 
-/** The answers that a scenario of a file has of its own. */
+/** Reads the answers in one block of a file. */
 export function readAnswers(
   { name, document }: CheckedScenarioFile,
   scope: Scope,
@@ -65,7 +65,7 @@ export function readAnswers(
   return new Map(entries);
 }
 
-/** The fingerprints of scripts that a scenario of a file has of its own. */
+/** Reads the fingerprints of scripts in one block of a file. */
 export function readScriptFingerprints(
   scope: Scope,
   { recorded_scripts: fingerprints }: ScenarioContent,
@@ -77,7 +77,7 @@ export function readScriptFingerprints(
 
 const MAX_ANSWER_FILES = 20;
 
-/** The answers of another file, which may take some from a third. */
+/** Reads the answers of another file, which may in turn name a third. */
 export function readAnswersFrom(
   { name, folder }: CheckedScenarioFile,
   from: string,
@@ -86,7 +86,7 @@ export function readAnswersFrom(
 ): AnswersByState {
   const displayName = join(dirname(name), from);
   if (depth > MAX_ANSWER_FILES) {
-    throw new RaymondError(`${name} cannot be used: the files that \`answers_from\` names go round in a circle`, {
+    throw new RaymondError(`${name} cannot be used: the files that \`answers_from\` names form a loop`, {
       exitCode: EXIT.invalid,
     });
   }
@@ -97,18 +97,12 @@ export function readAnswersFrom(
   return mergeAnswers(base, readAnswers(checked, scope, checked.content));
 }
 
-/** The texts of all answers at a place of a file, one after the other. */
+/** Collects the texts of all answers at a path, in their order. */
 function readCannedOutputs(document: YamlDocument, path: Path): readonly CannedOutput[] {
-  const content = path.reduce<unknown>((value, step) => (isKeyed(value) ? value[step] : undefined), document.value);
-  return collectCannedOutputs(document, path, content);
-}
-
-function collectCannedOutputs(document: YamlDocument, path: Path, content: unknown): readonly CannedOutput[] {
+  const content = valueAtPath(document.value, path);
   if (typeof content === 'string') return [{ ...document.positionOf(path), text: content }];
-  if (Array.isArray(content)) return content.flatMap((each, at) => collectCannedOutputs(document, [...path, at], each));
-  if (!isKeyed(content)) return [];
-  return ['text', 'turns', 'visits'].flatMap((key) => collectCannedOutputs(document, [...path, key], content[key]));
+  const keys = Array.isArray(content)
+    ? [...content.keys()]
+    : ['text', 'turns', 'visits'].filter((key) => Object.hasOwn(asMapping(content), key));
+  return keys.flatMap((key) => readCannedOutputs(document, [...path, key]));
 }
-
-const isKeyed = (value: unknown): value is Readonly<Record<string | number, unknown>> =>
-  typeof value === 'object' && value !== null;

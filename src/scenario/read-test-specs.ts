@@ -9,10 +9,7 @@ import type { ScenarioContent, ScenarioFileContent } from './schema.ts';
 import { findStateFile, splitAgentAndState } from './state-names.ts';
 import type { Expectation, PositionedExpectation, TestSpec, TextExpectation } from './test-spec.ts';
 
-/**
- * The scenarios of a file, for workflows of these states, one for each of them; throws one error that names everything
- * wrong with it.
- */
+/** Reads the scenarios of a file, given the states of each one's workflow; throws one error that names everything wrong. */
 export function readTestSpecs(file: ScenarioFile, scopes: readonly Scope[]): readonly TestSpec[] {
   const checked = checkScenarioFile(file, scopes);
   const { scenarios, ...shared } = checked.content;
@@ -44,7 +41,9 @@ function buildTestSpec(
       scripts: scripts ?? 'real',
       scriptFingerprints: new Map([...readScriptFingerprints(scope, shared), ...readScriptFingerprints(scope, own)]),
     },
-    ...{ ownAnswers: ownAnswers, sharedAnswers: sharedAnswers, scenariosInFile: file.content.scenarios?.length ?? 1 },
+    ownAnswers,
+    sharedAnswers,
+    scenariosInFile: file.content.scenarios?.length ?? 1,
     input: input ?? null,
     options: { ...toRunOptions({ ...shared.options, ...own.options }), variables },
     files: { ...shared.files, ...own.files },
@@ -53,7 +52,7 @@ function buildTestSpec(
   };
 }
 
-/** The folder of fixtures that a block names; an error if it cannot be used. */
+/** Lists the fixtures that a block names; throws an error if they cannot be used. */
 function readFixtures(
   { name, folder, document }: CheckedScenarioFile,
   { files_from: from }: ScenarioContent,
@@ -73,58 +72,73 @@ function toRunOptions(written: NonNullable<ScenarioContent['options']>): Partial
 
 type Path = readonly (string | number)[];
 
-/** What a scenario expects, one thing after the other, each with its place. */
+/** Reads `expect` as a list of expectations, each with the position of its key. */
 function readExpectations(
   { document }: CheckedScenarioFile,
   scope: Scope,
   content: ExpectContent,
   path: Path,
 ): readonly PositionedExpectation[] {
+  const { path: states, result, results, prompts, files, status, exit } = content;
+  const toStateFile = (name: string): string => findStateFile(scope, name) ?? name;
   const withPosition = (keys: Path, expectation: Expectation): PositionedExpectation => ({
     ...expectation,
     ...document.positionOfKey([...path, ...keys]),
   });
-  const toStateFile = (name: string): string => findStateFile(scope, name) ?? name;
-  const { path: pathContent, result, results = {}, prompts = {}, files = {}, status, exit } = content;
-  const pathsByAgent = Array.isArray(pathContent) ? { main: pathContent } : (pathContent ?? {});
-  const amounts = (['cost', 'turns', 'reminders', 'warnings'] as const).flatMap((kind) => {
-    const value = content[kind] ?? {};
-    const toExpectation = (name: string | null, amount: number): Expectation =>
-      kind === 'cost' ? { kind, state: name, usd: amount } : { kind, state: name, count: amount };
-    if (typeof value === 'number') return [withPosition([kind], toExpectation(null, value))];
-    return Object.entries(value).map(([name, amount]) =>
-      withPosition([kind, name], toExpectation(toStateFile(name), amount)),
-    );
+  const single = <T>(key: string, value: T | undefined, toExpectation: (value: T) => Expectation) =>
+    value === undefined ? [] : [withPosition([key], toExpectation(value))];
+  const byName = <T>(
+    key: string,
+    values: Readonly<Record<string, T>> | undefined,
+    toExpectation: (name: string, value: T) => Expectation | undefined,
+  ) =>
+    Object.entries(values ?? {}).flatMap(([name, value]) => {
+      const expectation = toExpectation(name, value);
+      return expectation === undefined ? [] : [withPosition([key, name], expectation)];
+    });
+
+  const toPath = (agent: string, names: readonly string[]): Expectation => ({
+    kind: 'path',
+    agent,
+    states: names.map(toStateFile),
+  });
+  const toResult = (agent: string, text: TextExpectationContent): Expectation => ({
+    kind: 'result',
+    agent,
+    text: toTextExpectation(text),
+  });
+  const amounts = AMOUNT_KINDS.flatMap((kind) => {
+    const value = content[kind];
+    return typeof value === 'number'
+      ? single(kind, value, (amount) => toAmount(kind, null, amount))
+      : byName(kind, value, (name, amount) => toAmount(kind, toStateFile(name), amount));
   });
   return [
-    ...(status === undefined ? [] : [withPosition(['status'], { kind: 'status', status })]),
-    ...(exit === undefined ? [] : [withPosition(['exit'], { kind: 'exit', code: exit })]),
-    ...Object.entries(pathsByAgent).map(([agent, states]) =>
-      withPosition(Array.isArray(pathContent) ? ['path'] : ['path', agent], {
-        kind: 'path',
-        agent,
-        states: states.map(toStateFile),
-      }),
-    ),
-    ...(result === undefined
-      ? []
-      : [withPosition(['result'], { kind: 'result', agent: 'main', text: toTextExpectation(result) })]),
-    ...Object.entries(results).map(([agent, value]) =>
-      withPosition(['results', agent], { kind: 'result', agent, text: toTextExpectation(value) }),
-    ),
-    ...Object.entries(prompts).flatMap(([key, value]) => {
+    ...single('status', status, (value) => ({ kind: 'status', status: value })),
+    ...single('exit', exit, (code) => ({ kind: 'exit', code })),
+    ...(Array.isArray(states)
+      ? single('path', states, (names) => toPath('main', names))
+      : byName('path', states, toPath)),
+    ...single('result', result, (text) => toResult('main', text)),
+    ...byName('results', results, toResult),
+    ...byName('prompts', prompts, (key, texts) => {
       const { agent, name } = splitAgentAndState(key);
-      if (!isPrompt(toStateFile(name))) return [];
-      const [every, visits] = [!Array.isArray(value), [value].flat().map(toTextExpectation)];
-      return [withPosition(['prompts', key], { kind: 'prompts', agent, state: toStateFile(name), every, visits })];
+      const state = toStateFile(name);
+      const visits = [texts].flat().map(toTextExpectation);
+      return isPrompt(state) ? { kind: 'prompts', agent, state, every: !Array.isArray(texts), visits } : undefined;
     }),
-    ...Object.entries(files).map(([name, value]) => {
-      const absent = typeof value === 'object' && value.absent === true;
-      return withPosition(['files', name], { kind: 'file', name, text: absent ? null : toTextExpectation(value) });
+    ...byName('files', files, (name, file) => {
+      const isAbsent = typeof file === 'object' && file.absent === true;
+      return { kind: 'file', name, text: isAbsent ? null : toTextExpectation(file) };
     }),
     ...amounts,
   ];
 }
+
+const AMOUNT_KINDS = ['cost', 'turns', 'reminders', 'warnings'] as const;
+
+const toAmount = (kind: (typeof AMOUNT_KINDS)[number], state: string | null, amount: number): Expectation =>
+  kind === 'cost' ? { kind, state, usd: amount } : { kind, state, count: amount };
 
 type TextExpectationContent = NonNullable<ExpectContent['result']>;
 

@@ -1,6 +1,6 @@
 import type { TextPosition } from '../core/text-position.ts';
 
-/** Ways in which a canned turn can fail, in the words of whoever writes the file. */
+/** The ways in which a canned turn can fail, as a scenario file names them. */
 export const CANNED_FAILURES = [
   'overloaded',
   'no_result',
@@ -17,66 +17,67 @@ export const CANNED_FAILURES = [
   'session_lost',
 ] as const;
 
+/** The name of a failure in a scenario file. */
 export type CannedFailureName = (typeof CANNED_FAILURES)[number];
 
-/** What is played in one turn. Texts and names of files are templates. */
+/** A canned answer for one turn. Texts and names of files are templates. */
 export interface CannedAnswer {
   readonly text: string;
   /** Files to write, with their contents. */
   readonly write: Readonly<Record<string, string>>;
-  /** Tools to be seen in use: `Bash npm test`. */
+  /** Tools that are shown as used, such as `Bash npm test`. */
   readonly uses: readonly string[];
-  /** Tools that were not permitted. */
+  /** Tools whose use is denied. */
   readonly deny: readonly string[];
   readonly costUsd: number;
   readonly seconds: number;
   readonly fail: CannedFailureName | null;
-  /** When a usage limit ends. */
+  /** The seconds until a usage limit ends. */
   readonly resetsInSeconds: number;
-  /** Of a script. */
+  /** The exit code of a script. */
   readonly exit: number;
   readonly stderr: string;
-  /** Whether Raymond is gone, in a rehearsal, before it has heard the answer. */
+  /** Whether the simulated Raymond process is killed during the turn. */
   readonly crash: boolean;
 }
 
-/** What is played during one visit of an agent to a state: one answer for each turn; the last is repeated. */
+/** The answers for one visit of an agent to a state: one for each turn; the last is repeated. */
 export type VisitAnswers = readonly CannedAnswer[];
 
-/** What is played in a state for some agents. */
+/** The answers in a state for some agents. */
 export interface AnswerCase {
-  /** The values that the agent's variables must have for this to be meant for it; none at all for everybody. */
+  /** The values that an agent's variables must have; empty for all agents. */
   readonly when: Readonly<Record<string, string>>;
-  /** Whether there is one visit that stands for all; else the first is for the first, and so on. */
+  /** Whether the only visit is repeated for ever; otherwise there is one for each visit, in order. */
   readonly everyVisit: boolean;
   readonly visits: readonly VisitAnswers[];
 }
 
-/** What is played in one state. */
+/** The answers in one state, and the position at which they begin. */
 export interface StateAnswers extends TextPosition {
-  /** What to call the file in a message; in it, the part begins at the place. */
+  /** The name of the file for messages. */
   readonly file: string;
-  /** The first that is meant for an agent counts. */
+  /** The first case that matches an agent is used. */
   readonly cases: readonly AnswerCase[];
-  /** Of a script: all that it is made to print, as it is written. */
+  /** All texts that a script is made to print, as they are written; empty for a prompt. */
   readonly outputs: readonly CannedOutput[];
 }
 
-/** What a script is made to print, and where that is written. */
+/** A text that a script is made to print, and its position. */
 export interface CannedOutput extends TextPosition {
   readonly text: string;
 }
 
-/** What is played, by the file of the state. */
+/** Answers by the file of the state. */
 export type AnswersByState = ReadonlyMap<string, StateAnswers>;
 
-/** Canned answers as plain data. */
+/** Canned answers for a workflow. */
 export interface Scenario {
-  /** What to call the file in a message. */
+  /** The name of the file for messages. */
   readonly file: string;
   readonly answers: AnswersByState;
-  /** Whether scripts that have no part are run; otherwise they need one. */
+  /** Whether scripts without an answer are run, or are an error. */
   readonly scripts: 'real' | 'played';
-  /** What the scripts were like when they were recorded: a fingerprint of each, by its file. */
+  /** The fingerprints of the scripts when they were recorded, by file. */
   readonly scriptFingerprints: ReadonlyMap<string, string>;
 }

@@ -14,7 +14,7 @@ import {
 import { EXPECT_SHAPE, expectKeysAt, expectSchema } from './expect-schema.ts';
 
 /*
- * The shape of a whole scenario file. As in answer-schema.ts, a message is what was wanted.
+ * The schema of a whole scenario file. As in answer-schema.ts, an error message is a phrase that follows "must be".
  */
 
 const boundedAmount = amountSchema.lt(NUMBER_LIMIT, { error: 'a number from 0' });
@@ -31,7 +31,7 @@ function optionSchema({ kind, choices, expected }: Option['type']) {
   return kind === 'boolean' ? z.boolean({ error: expected }) : z.enum(choices, { error: expected });
 }
 
-/** As `fingerprintOf` makes them. */
+/** As `fingerprintScript` makes them. */
 const fingerprintSchema = z
   .string({ error: 'twelve hexadecimal digits' })
   .regex(/^[0-9a-f]{12}$/, { error: 'twelve hexadecimal digits' });
@@ -70,18 +70,20 @@ const FILE_SHAPE = {
     .optional(),
 };
 
-/** A whole file. */
+/** The schema of a whole file. */
 export const scenarioFileSchema = z
   .strictObject(FILE_SHAPE, { error: 'a mapping with keys such as `answers`' })
   .superRefine((value: object, issues: IssueCollector) => {
     if ('scenarios' in value) checkExclusiveKey('scenarios', ['name', 'expect'], value, issues);
   });
 
-/** What a file holds, and what one of its scenarios does. */
+/** The content of a file. */
 export type ScenarioFileContent = z.infer<typeof scenarioFileSchema>;
+
+/** The content of one scenario, or what several share. */
 export type ScenarioContent = Omit<ScenarioFileContent, 'scenarios'>;
 
-/** The keys that are known at a place of the file. */
+/** Lists the keys that are allowed at a path of the file. */
 export function scenarioKeysAt([first, second, ...rest]: readonly PropertyKey[]): readonly string[] {
   if (first === undefined) return Object.keys(FILE_SHAPE);
   if (first === 'scenarios')

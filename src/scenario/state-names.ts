@@ -2,27 +2,30 @@ import { isPrompt, isStateFile, nearestState, resolveState, runsOn, type Scope }
 import { variableNameProblem } from '../core/variables.ts';
 import { asList, asMapping, type DocumentProblem, type YamlDocument } from '../yaml/document.ts';
 
+/** The keys that only an answer of a script can have. */
 export const SCRIPT_ONLY_KEYS = ['exit', 'stderr'];
+
+/** The keys that only an answer of a prompt can have. */
 export const PROMPT_ONLY_KEYS = ['uses', 'deny', 'cost', 'fail', 'resets_in'];
 
 type Path = readonly (string | number)[];
 
-/** The file of the state that a name means; undefined if it means none, or one of another platform. */
+/** Finds the file of a state by name; undefined if there is none, or only for another platform. */
 export function findStateFile(scope: Scope, name: string): string | undefined {
   const found = resolveState(name, scope);
   return found.kind === 'found' ? found.file : undefined;
 }
 
-/** `START` is a state, whoever enters it; `main_worker1/START` is the same, entered by that agent. */
+/** Splits a key: `START` is a state for any agent, `main_worker1/START` the same state for one agent. */
 export function splitAgentAndState(key: string): { readonly agent: string | null; readonly name: string } {
   const [, agent = null, name = key] = /^([^/\\\0]+)\/([\s\S]+)$/.exec(key) ?? [];
   return { agent, name };
 }
 
-/** The states of the workflow that each scenario of a file is for; null for a scenario that is not to be played. */
+/** The states of each scenario's workflow; null for a scenario that is not checked. */
 export type ScenarioScopes = readonly (Scope | null)[];
 
-/** Looks for what only its workflows can tell about a scenario file: each name must be that of a state. */
+/** Checks the names in a scenario file against its workflows: each must be that of a state. */
 export function checkStateNames(document: YamlDocument, scopes: ScenarioScopes): readonly DocumentProblem[] {
   const problemsAt = (path: Path, block: unknown, scope: Scope | null): readonly DocumentProblem[] => {
     if (scope === null) return [];
@@ -32,7 +35,7 @@ export function checkStateNames(document: YamlDocument, scopes: ScenarioScopes):
   };
   const scenarios = asList(asMapping(document.value).scenarios);
   const [first = [], ...others] = [...new Set(scopes)].map((scope) => problemsAt([], document.value, scope));
-  // What stands beside scenarios for several workflows is meant for any of them.
+  // Shared keys may be for any of the workflows, so they are wrong only if they are wrong for all of them.
   const shared = first.filter((problem) =>
     others.every((problems) => problems.some((other) => isSamePosition(problem, other))),
   );
@@ -52,7 +55,7 @@ class StateNameChecker {
     this.scope = scope;
   }
 
-  /** One scenario, or what several have in common. */
+  /** Checks one scenario, or what several share. */
   checkBlock(path: Path, block: unknown): void {
     const { answers, vars, recorded_scripts: recorded, expect } = asMapping(block);
     this.checkStateKeys([...path, 'answers'], answers, (at, value, file) => this.checkKindKeys(at, value, file));
@@ -61,7 +64,7 @@ class StateNameChecker {
       if (problem !== undefined) this.report([...path, 'vars', name], problem);
     }
     this.checkStateKeys([...path, 'recorded_scripts'], recorded, (at, _, file) => {
-      if (isPrompt(file)) this.report(at, `\`${file}\` is no script: it does not belong here`);
+      if (isPrompt(file)) this.report(at, `\`${file}\` is not a script: it does not belong here`);
     });
     const { path: pathContent, prompts, cost, turns, reminders, warnings } = asMapping(expect);
     const inExpect = (key: string): Path => [...path, 'expect', key];
@@ -70,14 +73,14 @@ class StateNameChecker {
       for (const [agent, each] of Object.entries(asMapping(pathContent)))
         this.checkPath([...inExpect('path'), agent], each);
     const rejectScript = (at: Path, _: unknown, file: string): void => {
-      if (!isPrompt(file)) this.report(at, `a script is sent no prompt: \`${file}\` does not belong here`);
+      if (!isPrompt(file)) this.report(at, `\`${file}\` is a script and is sent no prompt: it does not belong here`);
     };
     this.checkStateKeys(inExpect('prompts'), prompts, rejectScript, splitAgentAndState);
     for (const [key, value] of Object.entries({ cost, turns, reminders, warnings }))
       this.checkStateKeys(inExpect(key), value);
   }
 
-  /** A mapping by state. */
+  /** Checks a mapping whose keys are states. */
   private checkStateKeys(
     path: Path,
     content: unknown,
@@ -97,7 +100,7 @@ class StateNameChecker {
     }
   }
 
-  /** A state that has no answer may be the one that has another name by now, as long as there is only one like it. */
+  /** Suggests the state that was probably renamed: the only one of its kind that has no answer. */
   private suggestRenamed(path: Path, name: string): string {
     if (path.at(-1) !== 'answers' || nearestState(name, this.scope.files.filter(isStateFile)) !== undefined) return '';
     const root = asMapping(this.document.value);
@@ -130,7 +133,7 @@ class StateNameChecker {
     return undefined;
   }
 
-  /** Keys that mean nothing in a state of this kind, in answers and lists of them. */
+  /** Reports keys that have no meaning for a state of this kind, in answers and lists of them. */
   private checkKindKeys(path: Path, value: unknown, file: string): void {
     for (const [at, each] of asList(value).entries()) this.checkKindKeys([...path, at], each, file);
     const content = asMapping(value);

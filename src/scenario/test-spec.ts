@@ -4,7 +4,7 @@ import type { TextPosition } from '../core/text-position.ts';
 import type { Fixtures } from './fixtures.ts';
 import type { AnswersByState, Scenario } from './scenario.ts';
 
-/** What a text should be like: all of it must hold. The patterns are regular expressions. */
+/** Conditions on a text, all of which must hold. `matches` are regular expressions. */
 export interface TextExpectation {
   readonly equals: string | null;
   readonly contains: readonly string[];
@@ -12,7 +12,7 @@ export interface TextExpectation {
   readonly matches: readonly string[];
 }
 
-/** What a state is sent: on every visit of an agent, or of all if it is null; or on one visit after the other. */
+/** The prompts of a state, for one agent or, if it is null, for all: the same on every visit, or one for each. */
 interface PromptsExpectation {
   readonly kind: 'prompts';
   readonly agent: string | null;
@@ -21,40 +21,40 @@ interface PromptsExpectation {
   readonly visits: readonly TextExpectation[];
 }
 
-/** One thing that should come of a scenario. */
+/** One expectation of a scenario. */
 export type Expectation =
-  /** The states that an agent comes to, in order. */
+  /** The states that an agent enters, in order. */
   | { readonly kind: 'path'; readonly agent: string; readonly states: readonly string[] }
   | { readonly kind: 'result'; readonly agent: string; readonly text: TextExpectation }
   | PromptsExpectation
-  /** What a file holds; null if there should be none. */
+  /** The content of a file; null if it must not exist. */
   | { readonly kind: 'file'; readonly name: string; readonly text: TextExpectation | null }
-  /** Dollars, of one state or of all. */
+  /** The cost of one state or, if it is null, of all. */
   | { readonly kind: 'cost'; readonly state: string | null; readonly usd: number }
   | { readonly kind: 'turns' | 'reminders' | 'warnings'; readonly state: string | null; readonly count: number }
   | { readonly kind: 'status'; readonly status: RunStatus }
   | { readonly kind: 'exit'; readonly code: number };
 
-/** A wish and the place where it is written. */
+/** An expectation and its position. */
 export type PositionedExpectation = Expectation & TextPosition;
 
-/** A scenario to be tested: what is played, under which circumstances, and what should come of it. */
+/** A scenario as a test: answers, input, options and files of the run, and expectations. */
 export interface TestSpec {
   readonly name: string;
-  /** Where it begins in its file. */
+  /** The position at which it begins in its file. */
   readonly at: TextPosition;
   readonly scenario: Scenario;
-  /** Those of its answers that stand in its own block, and those that it shares with the others of its file. */
+  /** The answers in its own block, and those that it shares with the others of its file. */
   readonly ownAnswers: AnswersByState;
   readonly sharedAnswers: AnswersByState;
-  /** How many scenarios its file has. */
+  /** The number of scenarios in its file. */
   readonly scenariosInFile: number;
   readonly input: string | null;
-  /** Those that are not as usual. */
+  /** The options that differ from the defaults. */
   readonly options: Partial<Options>;
-  /** What the folder holds at first; what ends in `/` is a folder in it. */
+  /** The files in the working directory at the start, by name; names of folders end in `/`. */
   readonly files: Readonly<Record<string, string>>;
-  /** What else it holds, as far as it is not among these files. */
+  /** Further files, unless `files` has their names. */
   readonly fixtures: Fixtures | null;
   readonly expectations: readonly PositionedExpectation[];
 }

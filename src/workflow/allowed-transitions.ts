@@ -67,10 +67,10 @@ function readPolicyEntry(
   return { entry, positions: { at: item.at, keys: valuePositions(fields) } };
 }
 
-/** The language's own keys are read in any letter case, as they are in a tag; an author's own as written. */
+/** Built-in keys are read in any letter case, as they are in a tag; an author's own as written. */
 function normalizeKey(name: string): string {
   const lower = name.toLowerCase();
-  return lower === 'tag' || lower === 'target' || isOwnAttribute(lower) ? lower : name;
+  return lower === 'tag' || lower === 'target' || isBuiltInAttribute(lower) ? lower : name;
 }
 
 function readTag(
@@ -81,9 +81,9 @@ function readTag(
 ): TagName | undefined {
   if (field === undefined || field.value.kind === 'nothing') {
     const position = field?.at ?? at;
-    // Within braces, YAML takes `tag:goto` for one word.
+    // Within braces, YAML reads `tag:goto` as one word.
     if (keys.some((key) => /^tag:\S/i.test(key)))
-      report.error(position, 'this entry has no `tag`: write a blank after the colon, as in `tag: goto`');
+      report.error(position, 'this entry has no `tag`: write a space after the colon, as in `tag: goto`');
     else report.error(position, `this entry has no \`tag\`: say which transition it permits (${TAG_NAMES.join(', ')})`);
     return undefined;
   }
@@ -102,19 +102,19 @@ function readTag(
 function readTarget(tag: TagName, field: YamlField | undefined, report: FindingReport): string | null {
   if (field === undefined || field.value.kind === 'nothing') return null;
   if (TRANSITIONS[tag].body === 'text') {
-    report.error(field.at, `<${tag}> has no \`target\`, it goes back to whoever called: remove it`);
+    report.error(field.at, `<${tag}> takes no \`target\`, it returns to the caller: remove it`);
     return null;
   }
   const name = readScalarField(field, report);
   return name !== undefined && checkAttributeValue(field, name, report) ? name : null;
 }
 
-/** Whether a tag takes this attribute; what it does not take is an error if the language knows it, else a warning. */
+/** Whether a tag takes this attribute. One that it does not take is an error if it is built in, else a warning. */
 function checkAttribute(tag: TagName, { name, at }: YamlField, report: FindingReport, platform: Platform): boolean {
   const { attributes, variables } = TRANSITIONS[tag];
   const accepted: readonly string[] = attributes;
   if (accepted.includes(name)) return true;
-  if (isOwnAttribute(name)) {
+  if (isBuiltInAttribute(name)) {
     const acceptedText = accepted.length === 0 ? 'it takes no attributes' : `it takes ${accepted.join(', ')}`;
     report.error(at, `\`${name}\` has no meaning on <${tag}> (${acceptedText}): no answer could match; remove it`);
     return false;
@@ -144,7 +144,7 @@ function checkAttributeValue({ name, value }: YamlField, text: string, report: F
   return false;
 }
 
-/** The value as written, the name of a state without outer blanks. Undefined if it is not given. */
+/** Reads a value as it is written, the name of a state without outer spaces. Undefined if there is none. */
 function readScalarField({ name, value }: YamlField, report: FindingReport): string | undefined {
   const text = readYamlScalarText(value);
   if (text === undefined && value.kind !== 'nothing') {
@@ -155,5 +155,5 @@ function readScalarField({ name, value }: YamlField, report: FindingReport): str
 
 const isStateKey = (name: string): boolean => name === 'target' || name === 'return' || name === 'next';
 
-const isOwnAttribute = (name: string): name is BuiltInAttribute =>
+const isBuiltInAttribute = (name: string): name is BuiltInAttribute =>
   (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name);

@@ -1,4 +1,4 @@
-/** `Promise.all` over a function, with at most `limit` of its calls under way at once. Results keep their order. */
+/** Maps items like `Promise.all`, with at most `limit` calls under way at once. Results keep the order of the items. */
 export async function mapConcurrently<T, R>(
   items: readonly T[],
   limit: number,

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { TextPosition } from '../core/text-position.ts';
 
-/** The text that some bytes are, or why they are none and where. */
+/** The text of a file, or the reason and the position at which it is not text. */
 export type DecodedStateText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'not-text'; readonly at: TextPosition; readonly message: string };
 
 /**
- * Decodes a state's file. Byte order marks stay: some shells want one. A NUL is refused in a prompt, where it means
- * that the file is no text; what it does in a script is the shell's to say.
+ * Decodes the file of a state. A byte order mark is kept, because some shells need it. A NUL is refused in a prompt,
+ * where it means that the file is not text; in a script it is left to the shell.
  */
 export function decodeText(bytes: Uint8Array, kind: 'prompt' | 'script'): DecodedStateText {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -33,7 +33,7 @@ export function decodeText(bytes: Uint8Array, kind: 'prompt' | 'script'): Decode
   return { kind: 'not-text', at: positionAtByte(buffer, nulOffset), message };
 }
 
-/** Up to the first replacement character that the bytes do not hold themselves, text and bytes say the same. */
+/** Finds the first byte that is not UTF-8: up to the first replacement character that is not in the file, text and bytes agree. */
 function findInvalidByte(bytes: Buffer, text: string): number {
   let offset = 0;
   let from = 0;

@@ -17,7 +17,7 @@ import {
   SUGGESTED_VALUES,
 } from './value-schemas.ts';
 
-/** Everything that the frontmatter of a prompt can say. */
+/** The settings of a prompt's frontmatter; null where it does not say. */
 export interface Frontmatter extends Preference, StateSettings {
   readonly description: string | null;
   readonly maxVisits: number | null;
@@ -26,7 +26,7 @@ export interface Frontmatter extends Preference, StateSettings {
   readonly entries: readonly EntryPositions[];
 }
 
-/** What no frontmatter says. */
+/** The settings of a file without frontmatter. */
 export const EMPTY_FRONTMATTER: Frontmatter = {
   model: null,
   effort: null,
@@ -47,13 +47,13 @@ const COUNT_SCHEMA: FrontmatterValueSchema = { type: ['integer'], minimum: 1, ma
 /** One key of the frontmatter. */
 export interface FrontmatterKey {
   readonly purpose: string;
-  /** What `read` takes without an error, for editors. That a value may be left out need not be said. */
+  /** The values that `read` takes without an error, for editors; no value at all is always allowed. */
   readonly schema: FrontmatterValueSchema;
-  /** Makes sense of the key's value, or reports why there is none in it. */
+  /** Reads the key's value, or reports what is wrong with it. */
   readonly read: (field: YamlField, report: FindingReport, platform: Platform) => Partial<Frontmatter>;
 }
 
-/** The keys of the frontmatter. A new one is a row here. */
+/** The keys of the frontmatter. To add a key, add a row. */
 export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
   allowed_transitions: {
     purpose: 'The transitions that this state permits. Without it, or with an empty list, all of them.',
@@ -61,27 +61,27 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
     read: readAllowedTransitions,
   },
   model: wordKey(
-    'The model of this state, unless the tag that leads here asks for another: opus, sonnet, haiku, or a full name.',
+    'The model in this state, unless the tag that leads here names another: opus, sonnet, haiku, or a full name.',
     SUGGESTED_VALUES.model,
     (model) => ({ model: normalizeModel(model) }),
   ),
   effort: wordKey(
-    'How hard it thinks in this state, unless the tag that leads here says so: low, medium, high, xhigh or max.',
+    'The effort in this state, unless the tag that leads here names another: low, medium, high, xhigh or max.',
     SUGGESTED_VALUES.effort,
     (effort) => ({ effort: normalizeEffort(effort) }),
   ),
   timeout: numberKey(
-    'Seconds a turn may be silent before it is ended. 0 for never; 900 if nothing says otherwise.',
+    'Seconds that a turn may be silent before it is ended; 0 for no limit. The default is 900.',
     { isAllowed: isValidTimeout, expected: 'a number of seconds from 0 (no limit) to 2147483', schema: TIMEOUT_SCHEMA },
     (timeout) => ({ timeoutMs: timeout === 0 ? 0 : Math.max(1, Math.round(timeout * 1000)) }),
   ),
   max_visits: numberKey(
-    'How often one agent may enter this state. Then the agent stops.',
+    'How often one agent may enter this state; after that, the agent stops.',
     { isAllowed: isValidCount, expected: 'a whole number from 1', schema: COUNT_SCHEMA },
     (maxVisits) => ({ maxVisits }),
   ),
   permission_mode: wordKey(
-    'What Claude Code may do here; what it would have to ask for is denied. acceptEdits if nothing says otherwise.',
+    'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits.',
     ['acceptEdits', 'plan', 'dontAsk'],
     (permissionMode) => ({ permissionMode }),
   ),
@@ -89,10 +89,10 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
     allowedTools,
   })),
   disallowed_tools: wordListKey('Tools that Claude Code may not use here.', (disallowedTools) => ({ disallowedTools })),
-  append_system_prompt: textKey('What is added to the system prompt.', (appendSystemPrompt) => ({
+  append_system_prompt: textKey('Text that is added to the system prompt.', (appendSystemPrompt) => ({
     appendSystemPrompt,
   })),
-  description: textKey('What this state is for, in words for people. It is not sent.', (description) => ({
+  description: textKey('A description of this state for readers. It is not sent.', (description) => ({
     description,
   })),
   evaluator: unsupportedKey(textKey('Not supported yet: it has no effect.', () => ({}))),
@@ -107,7 +107,7 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
 };
 
 function isValidTimeout(seconds: number): boolean {
-  // A longer one would not fit into a timer, which would then go off at once.
+  // A longer one does not fit into a timer, which would then fire at once.
   return seconds >= 0 && seconds * 1000 < 2 ** 31;
 }
 
@@ -115,7 +115,7 @@ function isValidCount(count: number): boolean {
   return Number.isSafeInteger(count) && count >= 1;
 }
 
-/** The numbers that a key takes: by the check, in words, and as JSON Schema. */
+/** The numbers that a key takes: as a check, in words, and as JSON Schema. */
 interface NumberRange {
   readonly isAllowed: (n: number) => boolean;
   readonly expected: string;
@@ -197,10 +197,10 @@ function readWord(field: YamlField, value: YamlValue, report: FindingReport, exp
 function readText(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
   if (value.kind !== 'text') {
     const isScalar = value.kind === 'number' || value.kind === 'boolean';
-    reportWrongType(field, value, report, expected, isScalar ? '; put it in quotes if it is meant' : '');
+    reportWrongType(field, value, report, expected, isScalar ? '; put it in quotes if it is meant as text' : '');
     return undefined;
   }
-  // It ends up in the arguments of a command, which cannot hold one.
+  // It becomes an argument of a command, which cannot contain one.
   if (!value.text.includes('\0')) return value.text;
   report.error(value.at, `\`${field.name}\` contains a NUL character: remove it`);
   return undefined;
@@ -216,7 +216,7 @@ function reportWrongType(
   report.error(value.at, `\`${field.name}\` must be ${expected}, not ${describeYamlValue(value)}${advice}`);
 }
 
-/** The frontmatter of a prompt as JSON Schema, for editors: what the loader takes without a word. */
+/** Makes the JSON Schema of frontmatter, for editors: it allows what the loader takes without a finding. */
 export function frontmatterSchema(): object {
   const properties = Object.entries(FRONTMATTER_KEYS).map(([name, { purpose, schema }]) => {
     return [name, { description: purpose, ...allowNull(schema) }] as const;

@@ -1,9 +1,9 @@
 import type { Finding } from '../core/state.ts';
 import { WHOLE_FILE } from '../core/text-position.ts';
-import { EXIT, RaymondError } from '../errors.ts';
+import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 
-/** A workflow that cannot run as it stands, with everything that was found in it, warnings included. */
+/** An error about a workflow that cannot run as it is, with everything that was found in it, warnings included. */
 export class InvalidWorkflow extends RaymondError {
   readonly findings: readonly Finding[];
 
@@ -18,12 +18,32 @@ export class InvalidWorkflow extends RaymondError {
   }
 }
 
-/** A workflow with one thing wrong that concerns all of this file. */
+/** Makes the error for one problem that concerns a whole file, or a whole workflow. */
 export function invalidWorkflowFile(file: string, message: string): InvalidWorkflow {
   return new InvalidWorkflow(file, [{ severity: 'error', file, ...WHOLE_FILE, message }]);
 }
 
-/** `FILE:LINE:COLUMN: message`, the form that editors and terminals make a link of. */
+/** Makes the error for a file, folder or zip that the system does not let us read. */
+export const unreadableWorkflowFile = (name: string, error: unknown): InvalidWorkflow =>
+  invalidWorkflowFile(name, `it cannot be read: ${explainUnreadableFile(error)}`);
+
+/** Formats a finding as `FILE:LINE:COLUMN: message`, which editors and terminals turn into a link. */
 export function formatWorkflowFinding({ file, line, column, message }: Finding): string {
   return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
+}
+
+const REASON_BY_CODE: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'it does not exist',
+  EISDIR: 'it is a folder',
+  ELOOP: 'its symbolic links form a loop',
+  ENAMETOOLONG: 'the name is too long',
+};
+
+/** Explains a system error that kept us from reading something. */
+export function explainUnreadableFile(error: unknown): string {
+  const code = errorCodeOf(error);
+  return REASON_BY_CODE[code] ?? (error instanceof Error ? error.message : code);
 }

@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { nearest } from '../core/nearest.ts';
 import { isStateFile, stem } from '../core/state-names.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
-import { explainUnreadableFile } from './workflow-files.ts';
+import { explainUnreadableFile } from './invalid-workflow.ts';
 
 /** What a path leads to. The root is the folder or zip that holds the states; all paths are absolute. */
 export type WorkflowLocation =

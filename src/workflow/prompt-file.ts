@@ -16,7 +16,7 @@ export interface ParsedPrompt {
   readonly findings: readonly Finding[];
 }
 
-/** Reads the text of a prompt file, whatever it holds. */
+/** Reads the text of a prompt file, whatever it contains. */
 export function parsePrompt(file: string, text: string, platform: Platform): ParsedPrompt {
   const report = newFindingReport(file);
   const parts = splitPrompt(text);
@@ -55,7 +55,7 @@ function readFrontmatter(
   return { frontmatter, keys: valuePositions(fields) };
 }
 
-/** What the same things are called elsewhere. */
+/** Names that other tools use for the same keys. */
 const KEY_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['tools', 'allowed_tools'],
   ['transitions', 'allowed_transitions'],
@@ -64,7 +64,7 @@ const KEY_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['system_prompt', 'append_system_prompt'],
 ]);
 
-/** A prompt file cut in two. The YAML, if there is any, begins on line 2 of the file. */
+/** A prompt file, split into frontmatter and body. The YAML, if there is any, begins on line 2 of the file. */
 export type PromptFileParts =
   | { readonly kind: 'plain'; readonly body: string }
   | { readonly kind: 'fenced'; readonly yaml: string; readonly body: string }
@@ -74,9 +74,9 @@ const FENCE = /^---[ \t]*\r?$/;
 
 const UNCLOSED_MESSAGE =
   'the frontmatter that this `---` opens is never closed: put a line `---` after its last key; ' +
-  'if it was meant as a rule across the page, put an empty line before it';
+  'if it is meant as a horizontal rule, put an empty line before it';
 
-/** Separates the frontmatter of a prompt from its body. The body is left as it is, line ends included. */
+/** Separates the frontmatter of a prompt from its body. The body is kept as it is, line ends included. */
 export function splitPrompt(text: string): PromptFileParts {
   const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const openingEnd = findLineEnd(content, 0);

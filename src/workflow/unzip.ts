@@ -5,7 +5,7 @@ import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from
 import { errorCodeOf } from '../errors.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 
-/** What came out of a zip, or why it is refused. */
+/** The files of a zip, or the reason why it is refused. */
 export type UnzipResult =
   | { readonly kind: 'files'; readonly files: ReadonlyMap<string, Uint8Array> }
   | { readonly kind: 'refused'; readonly message: string };
@@ -26,10 +26,10 @@ const ENTRY_SIGNATURE = 0x02014b50;
 
 const inflate = promisify(inflateRaw);
 
-/** Unpacks a zip that holds one workflow. Nothing that the zip says about itself is believed before it is seen. */
+/** Unpacks a zip that contains one workflow. Sizes, counts and checksums that it states are all verified. */
 export async function unzip(bytes: Buffer): Promise<UnzipResult> {
   try {
-    // Names come raw and sizes unchecked, because a refusal in our own words says what to do.
+    // Names and sizes are checked here, because our own messages say what to do.
     const zip = await fromBufferPromise(bytes, { decodeStrings: false, validateEntrySizes: false });
     const accepted = await selectEntries(zip, bytes);
     const problem = findLayoutProblem(accepted);
@@ -50,7 +50,7 @@ export async function unzip(bytes: Buffer): Promise<UnzipResult> {
   }
 }
 
-/** Leaves the reading of a zip at once; it never gets out of this file. */
+/** Thrown to refuse a zip; it is always caught in `unzip`. */
 class Refusal extends Error {}
 
 interface AcceptedEntry {
@@ -76,15 +76,15 @@ async function selectEntries(zip: ZipFile, bytes: Buffer): Promise<readonly Acce
     }
     accepted.push({ entry, ...name });
   }
-  // Old tools count to 65,535 and begin again; the files beyond the count would be missed without a word.
+  // Old tools count to 65,535 and begin again; the files beyond the count would be missed silently.
   const end = Number(zip.readEntryCursor);
   if (end + 4 <= bytes.length && bytes.readUInt32LE(end) === ENTRY_SIGNATURE) {
-    throw new Refusal('it is damaged: it holds more entries than it says');
+    throw new Refusal('it is damaged: it contains more entries than it states');
   }
   return accepted;
 }
 
-/** Some tools write UTF-8 without saying so; names that cannot be UTF-8 are read as the old standard has it. */
+/** Decodes a name. Some tools write UTF-8 without the flag; names that are not UTF-8 are read as CP437, the old standard. */
 function decodeEntryName(entry: Entry): string {
   const { generalPurposeBitFlag: flags, fileNameRaw: raw, extraFields } = entry;
   if (isUtf8(raw)) return getFileNameLowLevel(flags | UTF8_NAME_FLAG, raw, extraFields, true);
@@ -118,15 +118,18 @@ async function unpackEntry(
   return content;
 }
 
-/** A name in a zip, made safe: a file in some folders, something to pass over, or a reason to refuse the zip. */
+/** A name in a zip after its check: a file in some folders, something to ignore, or a reason to refuse the zip. */
 export type ZipName =
   | { readonly kind: 'file'; readonly folders: readonly string[]; readonly file: string }
   | { readonly kind: 'ignored' }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Judges one name by itself. */
+/** Checks one name by itself. */
 function checkZipName(name: string): ZipName {
-  const refuse = (why: string): ZipName => ({ kind: 'refused', message: `it holds ${quoteInMessage(name)}, ${why}` });
+  const refuse = (why: string): ZipName => ({
+    kind: 'refused',
+    message: `it contains ${quoteInMessage(name)}, ${why}`,
+  });
   if (name.includes('\0')) return refuse('a name with a NUL character');
   if (name.includes('\\')) return refuse('a name with a backslash: make the zip with a tool that writes `/`');
   if (name.startsWith('/') || /^[a-z]:/i.test(name)) return refuse('an absolute path; names must be relative');
@@ -140,26 +143,26 @@ function checkZipName(name: string): ZipName {
   return { kind: 'file', folders: parts.slice(0, -1), file };
 }
 
-/** Why the files of a zip do not make one flat workflow, or undefined if they do. */
+/** Explains why the files of a zip do not form one flat workflow; undefined if they do. */
 function findLayoutProblem(
   files: readonly { readonly folders: readonly string[]; readonly file: string }[],
 ): string | undefined {
   const [first] = files;
-  if (first === undefined) return 'it is empty: it holds no files (dot files and `__MACOSX` do not count)';
+  if (first === undefined) return 'it is empty: it contains no files (dot files and `__MACOSX` do not count)';
   const nested = files.find(({ folders }) => folders.length > 1);
   if (nested !== undefined) {
     const path = quoteInMessage([...nested.folders, nested.file].join('/'));
-    return `it holds folders within a folder (${path}): keep all states at the top, or in one folder`;
+    return `it contains folders within a folder (${path}): keep all states at the top, or in one folder`;
   }
   const atTop = files.find(({ folders }) => folders.length === 0);
   const topFolders = [...new Set(files.flatMap(({ folders }) => folders))];
   if (atTop !== undefined && topFolders[0] !== undefined) {
-    return `it holds files at the top (${quoteInMessage(atTop.file)}) and a folder (${quoteInMessage(topFolders[0])}): keep all states in one place`;
+    return `it contains files at the top (${quoteInMessage(atTop.file)}) and a folder (${quoteInMessage(topFolders[0])}): keep all states in one place`;
   }
   if (topFolders.length > 1) {
-    return `it holds several folders (${topFolders.slice(0, 3).map(quoteInMessage).join(', ')}${topFolders.length > 3 ? ', …' : ''}): zip one workflow at a time`;
+    return `it contains several folders (${topFolders.slice(0, 3).map(quoteInMessage).join(', ')}${topFolders.length > 3 ? ', …' : ''}): zip one workflow at a time`;
   }
   const seen = new Set<string>();
   const duplicate = files.find(({ file }) => seen.size === seen.add(file).size);
-  return duplicate && `it holds two files named ${quoteInMessage(duplicate.file)}`;
+  return duplicate && `it contains two files named ${quoteInMessage(duplicate.file)}`;
 }

@@ -1,37 +1,81 @@
-import { errorCodeOf } from '../errors.ts';
-import { type InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Platform, resolveEntry } from '../core/state-names.ts';
+import { unreadableWorkflowFile } from './invalid-workflow.ts';
 
 /**
- * Where the files of a workflow come from. Nothing else knows whether that is a folder or a zip.
- * What cannot be listed or read is an InvalidWorkflow.
+ * The files of a workflow; only the code that makes one knows whether it is a folder or a zip.
+ * Listing or reading throws InvalidWorkflow if it fails.
  */
 export interface WorkflowFiles {
-  /** What to call it in a message. */
+  /** The name for messages. */
   readonly name: string;
-  /** The names of its files as they are now, sorted; no folders, no dot files. */
+  /** Lists the names of its files as they are now, sorted; no folders, no dot files. */
   list(): Promise<readonly string[]>;
-  /** The bytes of one of them as they are now. */
+  /** Reads the bytes of a file as they are now. */
   read(file: string): Promise<Uint8Array>;
-  /** Where one of them lies on disk by itself; null if it does not. */
+  /** The path of a file on disk; null if it is inside a zip. */
   pathOf(file: string): string | null;
 }
 
-const REASON_BY_CODE: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  ENOENT: 'it does not exist (any more)',
-  ENOTDIR: 'it does not exist (any more)',
-  EISDIR: 'it is a folder',
-  ELOOP: 'its links go round in a circle',
-  ENAMETOOLONG: 'the name is too long',
-};
-
-/** Why the system would not let us read something, in words. */
-export function explainUnreadableFile(error: unknown): string {
-  const code = errorCodeOf(error);
-  return REASON_BY_CODE[code] ?? (error instanceof Error ? error.message : code);
+/**
+ * Opens a folder as the files of a workflow. Before each turn they are listed and one is read, so that changes take
+ * effect at once; done synchronously, that takes a tenth of the time that the thread pool needs.
+ */
+export function openWorkflowFolder(path: string): WorkflowFiles {
+  const name = basename(path) || path;
+  return {
+    name,
+    pathOf: (file) => join(path, file),
+    async list() {
+      try {
+        return readdirSync(path, { withFileTypes: true })
+          .filter((entry) => !entry.name.startsWith('.') && isFile(path, entry))
+          .map((entry) => entry.name)
+          .sort();
+      } catch (error) {
+        throw unreadableWorkflowFile(name, error);
+      }
+    },
+    async read(file) {
+      try {
+        return readFileSync(join(path, file));
+      } catch (error) {
+        throw unreadableWorkflowFile(file, error);
+      }
+    },
+  };
 }
 
-/** What a source throws when the system will not let it read. */
-export const unreadableWorkflowFile = (name: string, error: unknown): InvalidWorkflow =>
-  invalidWorkflowFile(name, `it cannot be read: ${explainUnreadableFile(error)}`);
+/** Whether an entry is a file, or a link to one. */
+function isFile(folder: string, entry: Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isFile();
+  try {
+    return statSync(join(folder, entry.name)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const MAX_SUBFOLDERS = 100;
+
+/** Finds start states in the folders directly below this one: the user may have meant one of those. */
+export function findEntriesInSubfolders(path: string, platform: Platform): readonly string[] {
+  const folders = listVisibleNames(path, true).slice(0, MAX_SUBFOLDERS);
+  return folders.flatMap((folder) => {
+    const entry = resolveEntry({ files: listVisibleNames(join(path, folder), false), platform });
+    return entry.kind === 'found' ? `${folder}/${entry.file}` : [];
+  });
+}
+
+function listVisibleNames(path: string, folders: boolean): readonly string[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.name.startsWith('.') && entry.isDirectory() === folders)
+      .map(({ name }) => name)
+      .sort();
+  } catch {
+    return [];
+  }
+}

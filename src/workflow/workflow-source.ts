@@ -10,11 +10,10 @@ import {
 import { WHOLE_FILE } from '../core/text-position.ts';
 import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { mapConcurrently } from './concurrent.ts';
-import { findEntriesInSubfolders, openWorkflowFolder } from './folder.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { deriveWorkflowName, locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
 import { parseStateFile } from './state-file.ts';
-import type { WorkflowFiles } from './workflow-files.ts';
+import { findEntriesInSubfolders, openWorkflowFolder, type WorkflowFiles } from './workflow-files.ts';
 import { openWorkflowZip } from './zip.ts';
 
 /** Facts about the runs of a workflow that its files do not tell. */

@@ -2,15 +2,15 @@ import type { BigIntStats } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { quoteInMessage } from '../yaml/finding-report.ts';
-import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
-import { unreadableWorkflowFile, type WorkflowFiles } from './workflow-files.ts';
+import { InvalidWorkflow, invalidWorkflowFile, unreadableWorkflowFile } from './invalid-workflow.ts';
+import type { WorkflowFiles } from './workflow-files.ts';
 
-/** Room for 64 MiB of files that do not shrink, with their names. */
+/** Enough for 64 MiB of incompressible files, with their names. */
 const MAX_ZIP_BYTES = 80 * 1024 * 1024;
 
 type UnpackedFiles = ReadonlyMap<string, Uint8Array>;
 
-/** The files of a zip. They are unpacked once and kept until the zip is seen to have changed. */
+/** Opens a zip as the files of a workflow. They are unpacked once and kept in memory until the zip changes. */
 export function openWorkflowZip(path: string): WorkflowFiles {
   const name = basename(path);
   let cached: { readonly version: string; readonly files: Promise<UnpackedFiles> } | undefined;
@@ -22,7 +22,7 @@ export function openWorkflowZip(path: string): WorkflowFiles {
     if (cached?.version !== version) {
       const loading = { version, files: unpackZip(path, name) };
       cached = loading;
-      // A failure may be over by the next time: a zip is often met half written.
+      // The next try may succeed: the zip may be half written.
       loading.files.catch(() => {
         if (cached === loading) cached = undefined;
       });
@@ -36,13 +36,13 @@ export function openWorkflowZip(path: string): WorkflowFiles {
     list: async () => [...(await loadFiles()).keys()].sort(),
     async read(file) {
       const bytes = (await loadFiles()).get(file);
-      if (bytes === undefined) throw invalidWorkflowFile(name, `it holds no ${quoteInMessage(file)} (any more)`);
+      if (bytes === undefined) throw invalidWorkflowFile(name, `it no longer contains ${quoteInMessage(file)}`);
       return bytes;
     },
   };
 }
 
-/** Different for a file that was replaced or written again. */
+/** Identifies a version of a file: it differs once the file was replaced or written to. */
 function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
@@ -51,7 +51,7 @@ async function unpackZip(path: string, name: string): Promise<UnpackedFiles> {
   const bytes = await readZipBytes(path, name).catch((error: unknown) => {
     throw error instanceof InvalidWorkflow ? error : unreadableWorkflowFile(name, error);
   });
-  // Only loaded when there is a zip: that takes longer than it takes to read most workflows.
+  // Loaded only for a zip: loading it takes longer than reading most workflows.
   const { unzip } = await import('./unzip.ts');
   const unzipped = await unzip(bytes);
   if (unzipped.kind === 'refused') throw invalidWorkflowFile(name, unzipped.message);

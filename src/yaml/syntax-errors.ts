@@ -26,38 +26,37 @@ export function explainSyntaxErrors(document: Document.Parsed, text: string): Ya
 
 const isTooDeep = ({ code }: YAMLError): boolean => code === 'RESOURCE_EXHAUSTION';
 
-const OVER_INDENTED =
-  'this is indented further than the line before it, which has its value already: indent it as far as that line';
+const OVER_INDENTED = 'this is indented further than the line before it, which already has a value: indent both alike';
 
 /** Used instead of the parser's messages, which address programmers or do not say what to do. */
 const MESSAGE_BY_CODE: Readonly<Record<string, string>> = {
-  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a blank must stand in quotes, or under `|`',
+  BLOCK_AS_IMPLICIT_KEY: 'a value that contains a colon and a space must be in quotes, or under `|`',
   MULTIPLE_DOCS: 'this is a second YAML document: keep all keys in one, without `...` or `---` between them',
   RESOURCE_EXHAUSTION: 'this is nested too deeply',
-  TAB_AS_INDENT: 'use blanks here, not a tab: YAML does not take tabs for indentation',
+  TAB_AS_INDENT: 'use spaces here, not a tab: YAML does not allow tabs as indentation',
 };
 
 /** The same for errors that share their code with others. */
 const MESSAGE_BY_PATTERN: readonly (readonly [RegExp, string])[] = [
   [
     /^Unexpected scalar at node end/,
-    'this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
+    'this follows the end of a value: put quotes around the whole value, and double each quote inside it',
   ],
   [
     /^Unexpected flow-(?:map|seq)-start/,
-    'brackets and braces mean something in YAML: put quotes around the whole value',
+    'brackets and braces have a meaning in YAML: put quotes around the whole value',
   ],
-  [/^Unexpected flow-(?:map|seq)-end/, 'nothing before this bracket opens it'],
+  [/^Unexpected flow-(?:map|seq)-end/, 'this bracket was never opened'],
   [
     /without - indicator/,
     'this belongs to no entry of the list: indent it as far as the first key of its entry, or begin it with `- `',
   ],
-  [/^All mapping items must start/, 'this is indented otherwise than what it stands beside: indent both alike'],
+  [/^All mapping items must start/, 'this is indented differently from the keys beside it: indent them alike'],
 ];
 
 function explainError({ code, message }: YAMLError, line: string): string {
   if (code === 'MULTILINE_IMPLICIT_KEY' || /^Implicit map keys need to be followed/.test(message))
-    return `there is no colon behind this key: write \`${/^[^\s:]*/.exec(line)?.[0]}:\``;
+    return `there is no colon after this key: write \`${/^[^\s:]*/.exec(line)?.[0]}:\``;
   const explanation = MESSAGE_BY_CODE[code] ?? MESSAGE_BY_PATTERN.find(([pattern]) => pattern.test(message))?.[1];
   return explanation ?? message.charAt(0).toLowerCase() + message.slice(1);
 }
@@ -76,8 +75,8 @@ function findUnclosed({ errors, contents }: Document.Parsed): YamlSyntaxError | 
   });
   if (offset === undefined) return undefined;
   const opener = OPENERS[closer] ?? closer;
-  const advice = opener === closer ? '' : ', and if that stands on a later line, indent the line';
-  return { offset, message: `this \`${opener}\` is never closed: write its \`${closer}\`${advice}` };
+  const advice = opener === closer ? '' : '; if that is on a later line, indent the line';
+  return { offset, message: `this \`${opener}\` is never closed: add its \`${closer}\`${advice}` };
 }
 
 function closingCharacterOf(node: Node): string | undefined {

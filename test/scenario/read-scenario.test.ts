@@ -162,17 +162,17 @@ describe('a mistake is told with its place and what to do', () => {
     [
       'turns and a text',
       'answers: { START.md: { turns: [a], text: b } }',
-      ['1:36: `text` cannot stand beside `turns`: move it into one of them'],
+      ['1:36: `text` cannot be used beside `turns`: move it into one of them'],
     ],
     [
       'visits and turns',
       'answers: { START.md: { when: { a: b }, visits: [a], turns: [b] } }',
-      ['1:53: `turns` cannot stand beside `visits`: move it into one of them'],
+      ['1:53: `turns` cannot be used beside `visits`: move it into one of them'],
     ],
     [
       'visits of everybody',
       'answers: { START.md: { visits: [a] } }',
-      ['1:24: `visits` goes with `when`: without it, write the answers as a list'],
+      ['1:24: `visits` needs `when`: without it, write the answers as a list'],
     ],
     [
       'a parent folder',
@@ -235,18 +235,18 @@ describe('a mistake is told with its place and what to do', () => {
       'a list without its end',
       'answers:\n  START.md: [a, b\n  CHECK.sh: a',
       [
-        '2:13: this is not valid YAML: this `[` is never closed: write its `]`, and if that stands on a later line, indent the line',
+        '2:13: this is not valid YAML: this `[` is never closed: add its `]`; if that is on a later line, indent the line',
       ],
     ],
     [
       'a tab',
       'answers:\n\tSTART.md: a',
-      ['2:1: this is not valid YAML: use blanks here, not a tab: YAML does not take tabs for indentation'],
+      ['2:1: this is not valid YAML: use spaces here, not a tab: YAML does not allow tabs as indentation'],
     ],
     [
       'a colon',
       'answers:\n  START.md: a: b',
-      ['2:13: this is not valid YAML: a value that contains a colon and a blank must stand in quotes, or under `|`'],
+      ['2:13: this is not valid YAML: a value that contains a colon and a space must be in quotes, or under `|`'],
     ],
     [
       'two documents',

@@ -146,7 +146,7 @@ describe('answers from another file', () => {
     const open = (name: string) => () => scenariosOf(openScenarioFile(join(folder, name), name));
     expect(open('a.yaml')).toThrow('there is no nowhere.yaml');
     expect(open('b.yaml')).toThrow('wrong.yaml:1:10: `answers` must be a mapping of states to answers, not `5`');
-    expect(open('c.yaml')).toThrow('c.yaml cannot be used: the files that `answers_from` names go round in a circle');
+    expect(open('c.yaml')).toThrow('c.yaml cannot be used: the files that `answers_from` names form a loop');
   });
 });
 
@@ -169,13 +169,13 @@ describe('a mistake is told with its place', () => {
     [
       'a name twice',
       'scenarios:\n  - name: a\n  - name: b\n  - name: a',
-      '4:5: a scenario is called `a` already, on line 2: give each a name of its own',
+      '4:5: the scenario on line 2 is called `a` already: give each its own name',
     ],
     ['no name', 'scenarios: [{ answers: {} }]', '1:13: `name` must be a text, not nothing'],
     [
       'a name beside names',
       'name: x\nscenarios: [{ name: a }]',
-      '1:1: `name` cannot stand beside `scenarios`: move it into one of them',
+      '1:1: `name` cannot be used beside `scenarios`: move it into one of them',
     ],
     ['no scenarios', 'scenarios: []', '1:12: `scenarios` must be a list of at least one, not an empty list'],
     ['a wrong status', 'expect: { status: complete }', '1:19: `status` cannot be `complete` (did you mean completed?)'],
@@ -187,7 +187,7 @@ describe('a mistake is told with its place', () => {
     [
       'a fingerprint of a prompt',
       'recorded_scripts: { NAME.md: 0123456789ab }',
-      '1:21: `NAME.md` is no script: it does not belong here',
+      '1:21: `NAME.md` is not a script: it does not belong here',
     ],
     [
       'a fingerprint of nothing',
@@ -219,12 +219,12 @@ describe('a mistake is told with its place', () => {
     [
       'a pattern',
       'expect: { result: { matches: "(" } }',
-      '1:30: this is no regular expression: /(/m: Unterminated group',
+      '1:30: this is not a regular expression: /(/m: Unterminated group',
     ],
     [
       'absent and more',
       'expect: { files: { a: { absent: true, equals: b } } }',
-      '1:25: `absent` stands alone: a file that is not there holds nothing',
+      '1:25: `absent` cannot be combined with others: a missing file has no content',
     ],
     ['not absent', 'expect: { files: { a: { absent: false } } }', '1:33: `absent` must be `true`, not `false`'],
     [
@@ -255,7 +255,7 @@ describe('a mistake is told with its place', () => {
     [
       'a script that is sent a prompt',
       'expect: { prompts: { CHECK: a } }',
-      '1:22: a script is sent no prompt: `CHECK.sh` does not belong here',
+      '1:22: `CHECK.sh` is a script and is sent no prompt: it does not belong here',
     ],
     [
       'a state twice',

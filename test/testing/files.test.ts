@@ -97,10 +97,14 @@ scenarios:
 
   test.each([
     ['nowhere', () => {}, 'there is no such folder'],
-    ['START.md', () => {}, 'it is no folder'],
-    ['f', (folder: string) => symlinkSync('/', join(folder, 'l')), '`l` is a link or the like: put a file there'],
-    ['f', (folder: string) => huge(join(folder, 'x')), 'it holds more than 64 MB'],
-    ['f', (folder: string) => crowd(folder), 'it holds more than 10000 files'],
+    ['START.md', () => {}, 'it is not a folder'],
+    [
+      'f',
+      (folder: string) => symlinkSync('/', join(folder, 'l')),
+      '`l` is a link or a special file: put a regular file there',
+    ],
+    ['f', (folder: string) => huge(join(folder, 'x')), 'it contains more than 64 MB'],
+    ['f', (folder: string) => crowd(folder), 'it contains more than 10000 files'],
   ])('%s cannot be used', async (from, prepare, why) => {
     const folder = folderWith({ 'START.md': PROMPT, 'a.test.yaml': `${answers}files_from: ${from}`, 'f/x': '' });
     prepare(join(folder, 'f'));

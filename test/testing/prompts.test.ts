@@ -34,7 +34,7 @@ expect:
 
   test.each([
     ['main_w1/N: x', '8:5: there is no state `N` in this workflow'],
-    ['main_w1/START: x', '8:5: a script is sent no prompt: `START.sh` does not belong here'],
+    ['main_w1/START: x', '8:5: `START.sh` is a script and is sent no prompt: it does not belong here'],
     ['{ main_w1/W: x, main_w1/W.md: x }', '8:21: `main_w1/W.md` is main_w1/W.md again: keep one of them'],
     ['a/b/W: x', '8:5: `b/W` contains `/`: name a state of this workflow, not a path'],
   ])('%s is refused', async (wanted, wrong) => {

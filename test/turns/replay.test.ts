@@ -220,7 +220,7 @@ describe('where the file has no answer, the agent pauses and says what to add', 
     [
       'for an agent',
       'answers:\n  START.md: { when: { x: 2, y: 1 }, text: a }',
-      /answers\.yaml:2:3: no answer for START\.md is meant for main \(x: 1, no y\)\. Add one, then resume the run\./,
+      /answers\.yaml:2:3: no answer for START\.md matches main \(x: 1, no y\)\. Add one, then resume the run\./,
     ],
   ])('%s', async (_, answers, message) => {
     const { run, theatre } = await play({ 'START.md': 'x' }, answers, { options: { variables: { x: '1' } } });

@@ -73,7 +73,7 @@ describe('what is wrong with an entry', () => {
     ['{ tag: 5 }', `error 3:12 there is no tag \`5\`; the tags are ${TAGS}`],
     ['{ tag: [goto] }', 'error 3:12 `tag` must be a single value, not a list'],
     ['{ target: B }', `error 3:5 this entry has no \`tag\`: say which transition it permits (${TAGS})`],
-    ['{tag:goto, target: B}', 'error 3:5 this entry has no `tag`: write a blank after the colon, as in `tag: goto`'],
+    ['{tag:goto, target: B}', 'error 3:5 this entry has no `tag`: write a space after the colon, as in `tag: goto`'],
     ['{ target: B, tag: }', `error 3:18 this entry has no \`tag\`: say which transition it permits (${TAGS})`],
     [
       'goto',
@@ -83,7 +83,7 @@ describe('what is wrong with an entry', () => {
       '~',
       'error 3:5 an entry of `allowed_transitions` must be a mapping such as `{ tag: goto, target: NEXT.md }`, not nothing',
     ],
-    ['{ tag: result, target: B }', 'error 3:20 <result> has no `target`, it goes back to whoever called: remove it'],
+    ['{ tag: result, target: B }', 'error 3:20 <result> takes no `target`, it returns to the caller: remove it'],
     ['{ tag: goto, target: [B] }', 'error 3:26 `target` must be a single value, not a list'],
     ['{ tag: goto, target: "" }', 'error 3:26 `target` is empty: give it a value, or leave it out to permit any'],
     [

@@ -37,7 +37,7 @@ describe('the fences', () => {
     'a block that is never closed is an error that says what to do: %j',
     (text) => {
       expect(said(text)).toStrictEqual([
-        'error 1:1 the frontmatter that this `---` opens is never closed: put a line `---` after its last key; if it was meant as a rule across the page, put an empty line before it',
+        'error 1:1 the frontmatter that this `---` opens is never closed: put a line `---` after its last key; if it is meant as a horizontal rule, put an empty line before it',
       ]);
     },
   );
@@ -106,7 +106,7 @@ allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_impl
 
 describe('what is wrong with a value', () => {
   test.each([
-    ['model: 5', 'error 2:8 `model` must be a text, not the number `5`; put it in quotes if it is meant'],
+    ['model: 5', 'error 2:8 `model` must be a text, not the number `5`; put it in quotes if it is meant as text'],
     ['model: [opus]', 'error 2:8 `model` must be a text, not a list'],
     ['model: " "', 'error 2:8 `model` is empty: give it a value or remove it'],
     ['effort: yes\nmodel: {a: b}', 'error 3:8 `model` must be a text, not a mapping'],
@@ -135,12 +135,12 @@ describe('what is wrong with a value', () => {
     ['max_visits: true', 'error 2:13 `max_visits` must be a whole number from 1, not `true`'],
     [
       'permission_mode: true',
-      'error 2:18 `permission_mode` must be a text, not `true`; put it in quotes if it is meant',
+      'error 2:18 `permission_mode` must be a text, not `true`; put it in quotes if it is meant as text',
     ],
     ['allowed_tools: {a: b}', 'error 2:16 `allowed_tools` must be a text or a list of texts, not a mapping'],
     [
       'allowed_tools:\n  - Read\n  - 5',
-      'error 4:5 `allowed_tools` must be a text or a list of texts, not the number `5`; put it in quotes if it is meant',
+      'error 4:5 `allowed_tools` must be a text or a list of texts, not the number `5`; put it in quotes if it is meant as text',
     ],
     ['allowed_tools: [""]', 'error 2:17 `allowed_tools` is empty: give it a value or remove it'],
     ['allowed_tools: [~]', 'error 2:17 `allowed_tools` must be a text or a list of texts, not nothing'],
@@ -187,7 +187,7 @@ describe('what an author should know', () => {
       'warning 2:1 `force_implicit` is not supported yet and has no effect',
       'error 2:17 `force_implicit` must be true or false, not the text `yes`',
       'warning 3:1 `evaluator` is not supported yet and has no effect',
-      'error 3:12 `evaluator` must be a text, not the number `5`; put it in quotes if it is meant',
+      'error 3:12 `evaluator` must be a text, not the number `5`; put it in quotes if it is meant as text',
     ]);
   });
 
@@ -200,41 +200,41 @@ describe('YAML itself', () => {
   test.each([
     [
       'description: a: b',
-      '2:14 this is not valid YAML: a value that contains a colon and a blank must stand in quotes, or under `|`',
+      '2:14 this is not valid YAML: a value that contains a colon and a space must be in quotes, or under `|`',
     ],
     [
       'model: opus\n\teffort: low',
-      '3:1 this is not valid YAML: use blanks here, not a tab: YAML does not take tabs for indentation',
+      '3:1 this is not valid YAML: use spaces here, not a tab: YAML does not allow tabs as indentation',
     ],
     ['model: @x', '2:8 this is not valid YAML: plain value cannot start with reserved character @'],
-    ['model: "x', '2:8 this is not valid YAML: this `"` is never closed: write its `"`'],
+    ['model: "x', '2:8 this is not valid YAML: this `"` is never closed: add its `"`'],
     [
       "effort: low\nmodel: 'opus\ntimeout: 5\ndescription: x",
-      "3:8 this is not valid YAML: this `'` is never closed: write its `'`",
+      "3:8 this is not valid YAML: this `'` is never closed: add its `'`",
     ],
     [
       'allowed_transitions:\n  - { tag: goto, target: A.md\n  - { tag: result }\nmodel: opus',
-      '3:5 this is not valid YAML: this `{` is never closed: write its `}`, and if that stands on a later line, indent the line',
+      '3:5 this is not valid YAML: this `{` is never closed: add its `}`; if that is on a later line, indent the line',
     ],
     [
       'model: opus\nallowed_tools: [Read,\nWrite]\neffort: low',
-      '3:16 this is not valid YAML: this `[` is never closed: write its `]`, and if that stands on a later line, indent the line',
+      '3:16 this is not valid YAML: this `[` is never closed: add its `]`; if that is on a later line, indent the line',
     ],
     [
       'allowed_transitions: [{ tag: result ]\nmodel: opus',
-      '2:23 this is not valid YAML: this `{` is never closed: write its `}`, and if that stands on a later line, indent the line',
+      '2:23 this is not valid YAML: this `{` is never closed: add its `}`; if that is on a later line, indent the line',
     ],
     [
       "description: 'it's fine'",
-      '2:18 this is not valid YAML: this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
+      '2:18 this is not valid YAML: this follows the end of a value: put quotes around the whole value, and double each quote inside it',
     ],
     [
       'allowed_transitions:\n  - tag: goto\n   target: A.md',
       '4:1 this is not valid YAML: this belongs to no entry of the list: indent it as far as the first key of its entry, or begin it with `- `',
     ],
-    ['model: opus\neffort low', '3:1 this is not valid YAML: there is no colon behind this key: write `effort:`'],
-    ['allowed_tools: [Read]]', '2:22 this is not valid YAML: nothing before this bracket opens it'],
-    ['model: {x: "y}\neffort: low', '2:12 this is not valid YAML: this `"` is never closed: write its `"`'],
+    ['model: opus\neffort low', '3:1 this is not valid YAML: there is no colon after this key: write `effort:`'],
+    ['allowed_tools: [Read]]', '2:22 this is not valid YAML: this bracket was never opened'],
+    ['model: {x: "y}\neffort: low', '2:12 this is not valid YAML: this `"` is never closed: add its `"`'],
     [
       'model: opus\n...\neffort: low',
       '4:1 this is not valid YAML: this is a second YAML document: keep all keys in one, without `...` or `---` between them',

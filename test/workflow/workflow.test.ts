@@ -136,9 +136,9 @@ describe('a workflow that is invalid', () => {
       'wf: there is no state to start in: name one 1_START.md or START.md',
       'A.md:2:10: `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the text `soon`',
       'A.md:5:26: `target`: there is no state `NXET` in this workflow (did you mean NEXT?)',
-      'B.md:2:8: this is not valid YAML: this `"` is never closed: write its `"`',
+      'B.md:2:8: this is not valid YAML: this `"` is never closed: add its `"`',
       'C.sh:1:6: this is not UTF-8 text: it has the byte 0xE9 at offset 5; save the file as UTF-8',
-      'D.md:1:1: the frontmatter that this `---` opens is never closed: put a line `---` after its last key; if it was meant as a rule across the page, put an empty line before it',
+      'D.md:1:1: the frontmatter that this `---` opens is never closed: put a line `---` after its last key; if it is meant as a horizontal rule, put an empty line before it',
       'E.md:4:13: `target`: the state `RUN` exists only for Windows (RUN.bat); add RUN.sh to run it here',
       'E.md:5:11: `next`: `../A.md` contains `/`: name a state of this workflow, not a path',
     ]);
@@ -233,7 +233,7 @@ describe('a path that is no workflow', () => {
     symlinkSync(path, path);
     expect(await failure(openWorkflow(path, 'unix'))).toStrictEqual([
       64,
-      `${path} cannot be read: its links go round in a circle`,
+      `${path} cannot be read: its symbolic links form a loop`,
       HINT,
     ]);
   });

@@ -51,41 +51,41 @@ describe('a zip that is read', () => {
 
 describe('a zip that is refused', () => {
   test.each<[string, ZipEntry[], string]>([
-    ['empty', [], 'it is empty: it holds no files (dot files and `__MACOSX` do not count)'],
+    ['empty', [], 'it is empty: it contains no files (dot files and `__MACOSX` do not count)'],
     [
       'nothing but folders and dot files',
       [{ name: 'a/' }, { name: '.x' }],
-      'it is empty: it holds no files (dot files and `__MACOSX` do not count)',
+      'it is empty: it contains no files (dot files and `__MACOSX` do not count)',
     ],
     [
       'mixed',
       [START, { name: 'sub/A.md' }],
-      'it holds files at the top (`START.md`) and a folder (`sub`): keep all states in one place',
+      'it contains files at the top (`START.md`) and a folder (`sub`): keep all states in one place',
     ],
     [
       'several folders',
       [{ name: 'a/A.md' }, { name: 'b/B.md' }],
-      'it holds several folders (`a`, `b`): zip one workflow at a time',
+      'it contains several folders (`a`, `b`): zip one workflow at a time',
     ],
     [
       'deeper nesting',
       [{ name: 'a/b/A.md' }],
-      'it holds folders within a folder (`a/b/A.md`): keep all states at the top, or in one folder',
+      'it contains folders within a folder (`a/b/A.md`): keep all states at the top, or in one folder',
     ],
-    ['an absolute name', [{ name: '/A.md' }], 'it holds `/A.md`, an absolute path; names must be relative'],
-    ['a drive', [{ name: 'c:A.md' }], 'it holds `c:A.md`, an absolute path; names must be relative'],
-    ['a way out', [{ name: '../A.md' }], 'it holds `../A.md`, a path that leads out of the zip'],
+    ['an absolute name', [{ name: '/A.md' }], 'it contains `/A.md`, an absolute path; names must be relative'],
+    ['a drive', [{ name: 'c:A.md' }], 'it contains `c:A.md`, an absolute path; names must be relative'],
+    ['a way out', [{ name: '../A.md' }], 'it contains `../A.md`, a path that leads out of the zip'],
     [
       'a way out in the middle',
       [{ name: 'a/../../A.md' }],
-      'it holds `a/../../A.md`, a path that leads out of the zip',
+      'it contains `a/../../A.md`, a path that leads out of the zip',
     ],
     [
       'a backslash',
       [{ name: 'a\\A.md' }],
-      'it holds `a\\A.md`, a name with a backslash: make the zip with a tool that writes `/`',
+      'it contains `a\\A.md`, a name with a backslash: make the zip with a tool that writes `/`',
     ],
-    ['a NUL in a name', [{ name: 'A.md\0.txt' }], 'it holds `A.md\\u0000.txt`, a name with a NUL character'],
+    ['a NUL in a name', [{ name: 'A.md\0.txt' }], 'it contains `A.md\\u0000.txt`, a name with a NUL character'],
     ['a link', [{ ...START, mode: 0o120777 }], '`START.md` in it is a link: zip the file itself'],
     ['encrypted', [{ ...START, flags: 0x801 }], 'it is encrypted: make it without a password'],
     ['strongly encrypted', [{ ...START, flags: 0x841 }], 'it is encrypted: make it without a password'],
@@ -94,11 +94,11 @@ describe('a zip that is refused', () => {
       [{ ...START, method: 14 }],
       '`START.md` in it uses compression method 14: make the zip with the usual one (deflate)',
     ],
-    ['two of a name', [START, START], 'it holds two files named `START.md`'],
+    ['two of a name', [START, START], 'it contains two files named `START.md`'],
     [
       'two of a name, told apart by `.`',
       [START, { ...START, name: './START.md' }],
-      'it holds two files named `START.md`',
+      'it contains two files named `START.md`',
     ],
     ['a wrong checksum', [{ ...START, crc: 1 }], 'it is damaged: `START.md` in it does not match its checksum'],
     ['a size too small', [{ ...START, size: 1 }], 'it is damaged: `START.md` in it should have 1 bytes and has 2'],
@@ -134,7 +134,7 @@ describe('a zip that is refused', () => {
 
   test('more entries than it says', async () => {
     expect(await contents(buildZip([START, { name: 'A.md' }], { count: 1 }))).toBe(
-      'it is damaged: it holds more entries than it says',
+      'it is damaged: it contains more entries than it states',
     );
   });
 
@@ -218,9 +218,9 @@ describe('a zip as a source', () => {
   test('says what it does not hold, and that it is gone', async () => {
     const path = join(folder({ 'x.zip': buildZip([START]) }), 'x.zip');
     const source = openWorkflowZip(path);
-    await expect(source.read('A.md')).rejects.toThrow('x.zip: it holds no `A.md` (any more)');
+    await expect(source.read('A.md')).rejects.toThrow('x.zip: it no longer contains `A.md`');
     renameSync(path, `${path}.away`);
-    await expect(source.read('START.md')).rejects.toThrow('x.zip: it cannot be read: it does not exist (any more)');
+    await expect(source.read('START.md')).rejects.toThrow('x.zip: it cannot be read: it does not exist');
   });
 
   test('is not even read if it is too large', async () => {

@@ -12,33 +12,32 @@ function faultsOf(text: string): readonly string[] {
 }
 
 const TAIL = '  - name: a\n    expect: { result: x }\n  - name: b\n    expect:\n      path: [START]\n';
-const TOO_DEEP =
-  'this is indented further than the line before it, which has its value already: indent it as far as that line';
+const TOO_DEEP = 'this is indented further than the line before it, which already has a value: indent both alike';
 
 describe('one mistake is told once, with what to do about it', () => {
   test.each([
-    [`answers:\n  START.md: x\nscenarios\n${TAIL}`, '3:1 there is no colon behind this key: write `scenarios:`'],
-    ['answers\n  START.md: x\n', '1:1 there is no colon behind this key: write `answers:`'],
+    [`answers:\n  START.md: x\nscenarios\n${TAIL}`, '3:1 there is no colon after this key: write `scenarios:`'],
+    ['answers\n  START.md: x\n', '1:1 there is no colon after this key: write `answers:`'],
     [
       'answers:\n  START.md\n    text: a\n    write: { a: b }\n',
-      '2:3 there is no colon behind this key: write `START.md:`',
+      '2:3 there is no colon after this key: write `START.md:`',
     ],
-    ['input: x\nscenarios\n', '2:1 there is no colon behind this key: write `scenarios:`'],
-    ['scenarios:\n  - name a\n    expect: { result: x }\n', '2:5 there is no colon behind this key: write `name:`'],
+    ['input: x\nscenarios\n', '2:1 there is no colon after this key: write `scenarios:`'],
+    ['scenarios:\n  - name a\n    expect: { result: x }\n', '2:5 there is no colon after this key: write `name:`'],
     ['answers:\n  START.md: x\n   FIX.md: y\nexpect: {}\n', `3:4 ${TOO_DEEP}`],
     [
       'scenarios:\n  - name: a\n    # why\n\n     expect: {}\n',
-      '5:6 this is indented otherwise than what it stands beside: indent both alike',
+      '5:6 this is indented differently from the keys beside it: indent them alike',
     ],
-    ['answers:\n  START.md: "abc\n  FIX.md: x\nexpect: {}\n', '2:13 this `"` is never closed: write its `"`'],
+    ['answers:\n  START.md: "abc\n  FIX.md: x\nexpect: {}\n', '2:13 this `"` is never closed: add its `"`'],
     [
       'answers:\n  START.md: { text: <result>{{x}}</result> }\n',
-      '2:29 brackets and braces mean something in YAML: put quotes around the whole value',
+      '2:29 brackets and braces have a meaning in YAML: put quotes around the whole value',
     ],
-    ['answers:\n  START.md: {a: b}}\n  FIX.md: x\n', '2:19 nothing before this bracket opens it'],
+    ['answers:\n  START.md: {a: b}}\n  FIX.md: x\n', '2:19 this bracket was never opened'],
     [
       'answers:\n  START.md: "x" y\n  FIX.md: x\n',
-      '2:17 this stands behind the end of a value: put quotes around the whole value, and write a quote within them twice',
+      '2:17 this follows the end of a value: put quotes around the whole value, and double each quote inside it',
     ],
   ])('%j', (text, fault) => {
     expect(faultsOf(text)).toStrictEqual([fault]);

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openWorkflowFolder } from '../../src/workflow/folder.ts';
 import { InvalidWorkflow } from '../../src/workflow/invalid-workflow.ts';
+import { openWorkflowFolder } from '../../src/workflow/workflow-files.ts';
 import { temporaryFolders } from './temp.ts';
 
 const folder = temporaryFolders();
@@ -38,7 +38,7 @@ test('a file or a folder that is gone is an error in words', async () => {
   const source = openWorkflowFolder(path);
   const gone = (what: string) =>
     new InvalidWorkflow(what, [
-      { severity: 'error', file: what, line: 0, column: 0, message: 'it cannot be read: it does not exist (any more)' },
+      { severity: 'error', file: what, line: 0, column: 0, message: 'it cannot be read: it does not exist' },
     ]);
   await expect(source.read('A.md')).rejects.toStrictEqual(gone('A.md'));
   rmSync(path, { recursive: true });
