@@ -26,6 +26,7 @@ export interface DoctorResult extends HealthCheckResult {
   readonly name: string;
 }
 
+/** What the doctor is to check. */
 export interface DoctorRequest {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;

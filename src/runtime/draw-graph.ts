@@ -23,6 +23,7 @@ import { readRunEvents } from './project-files.ts';
 
 /** What a workflow can be drawn as. */
 export const GRAPH_FORMATS = ['mermaid', 'svg', 'html'] as const;
+/** One of the formats of a drawing. */
 export type GraphFormat = (typeof GRAPH_FORMATS)[number];
 
 /** A drawing, and what should be said about it. */

@@ -8,6 +8,7 @@ import { requestStop, type StopStage } from '../store/stop-request.ts';
 import { resumeRun } from './resume.ts';
 import type { RunEnvironment } from './run-handle.ts';
 
+/** How to stop a run. */
 export interface StopRequest extends Pick<RunEnvironment, 'cwd' | 'env'> {
   /** Ends the turns under way, too. So does a second request. */
   readonly now?: boolean;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { findNamedFolders } from '../core/answer.ts';
 import type { Policy } from '../core/policy.ts';
 
-/** Looks up the folders that an answer wants to work in, seen from the agent's own. */
+/** Resolves the folders that an answer names, relative to the agent's own; null for those that do not exist. */
 export async function lookUpFolders(text: string, policy: Policy, cwd: string): Promise<Record<string, string | null>> {
   const found = findNamedFolders(text, policy).map(async (named) => {
     const path = resolve(cwd, named);

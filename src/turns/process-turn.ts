@@ -124,7 +124,9 @@ export interface SupervisedProcess<Exit> extends SilenceLimits {
 
 const MAX_TICK_MS = 1_000;
 
-/** Waits for a process, and ends it if it is silent for too long, does not exit after its result, or is to be stopped. */
+/**
+ * Waits for a process, and ends it if it is silent for too long, does not exit after its result, or is to be stopped.
+ */
 export async function supervise<Exit>(
   supervised: SupervisedProcess<Exit>,
 ): Promise<{ readonly exit: Exit; readonly endCause: ProcessEndCause }> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Lets callers through one by one, with a little time between them. */
+/** Creates a function that lets callers through one by one, with `gapMs` between them. */
 export function stagger(gapMs: number): () => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   return async () => {

@@ -24,15 +24,19 @@ export interface HealthCheckResult {
 /** Looks at one thing. Null where there is nothing to look at. */
 export type HealthCheck = (context: HealthCheckContext) => Promise<HealthCheckResult | null>;
 
+/** A result without a problem. */
 export const okResult = (message: string): HealthCheckResult => ({ level: 'ok', message });
+/** A problem that does not keep runs from working. */
 export const warningResult = (message: string, remedy: string): HealthCheckResult => ({
   level: 'warning',
   message,
   remedy,
 });
+/** A problem that keeps runs from working. */
 export const errorResult = (message: string, remedy: string): HealthCheckResult => ({
   level: 'error',
   message,
   remedy,
 });
+/** A check that was not made. */
 export const skippedResult = (message: string): HealthCheckResult => ({ level: 'skipped', message });

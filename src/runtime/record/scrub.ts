@@ -10,6 +10,7 @@ export interface ScrubOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Replaces secrets in recordings. */
 export const SECRET_MASK = '[masked]';
 const ELSEWHERE = '/elsewhere';
 

@@ -4,7 +4,7 @@ import { firstLine } from '../../core/text.ts';
 import type { TurnContext } from '../turn-context.ts';
 import type { ClaudeEvent } from './event.ts';
 
-/** Reads off the events of one turn, one after the other, what Claude Code does. */
+/** Creates a reader that turns the events of one turn into what Claude Code does. */
 export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeActivity[] {
   let cwd = '';
   let lastMessage = { messageId: '', text: '' };
@@ -14,7 +14,7 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
         cwd = event.cwd ?? cwd;
         return [];
       case 'assistant': {
-        // What Claude Code made up is told again as the turn's failure.
+        // A message that Claude Code made up is reported again as the turn's failure.
         if (event.synthetic) return [];
         const { messageId, text } = event;
         const below = event.thread !== null;
@@ -29,7 +29,7 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
       case 'tool_results':
         return event.results.map((result) => ({ kind: 'gets', ...result, below: event.thread !== null }));
       case 'result': {
-        // Now and then the answer is in the result and nowhere else.
+        // Sometimes the answer is only in the result.
         const { text, isError } = event;
         const isNew = !isError && text !== null && text.trim() !== '' && !lastMessage.text.endsWith(text);
         return isNew ? [{ kind: 'says', text, below: false }] : [];
@@ -61,14 +61,14 @@ export function createActivityReporter(
   };
 }
 
-/** The words of a sub-agent are not for the user; its tools are the agent's work. */
+/** The text of a sub-agent is not shown to the user; its tools count as the agent's own. */
 function toDoing(action: ClaudeActivity): Doing | null {
   if (action.kind === 'says') return action.below ? null : { kind: 'says', text: action.text };
   if (action.kind === 'uses') return { kind: 'uses', tool: action.tool, detail: action.detail };
   return null;
 }
 
-/** What tells most about the use of a tool. */
+/** The input field that says most about the use of a tool. */
 const DETAIL_FIELDS: Readonly<Record<string, string>> = {
   Agent: 'description',
   Bash: 'command',
@@ -87,7 +87,7 @@ const DETAIL_FIELDS: Readonly<Record<string, string>> = {
 
 const PATH_FIELDS: ReadonlySet<string> = new Set(['file_path', 'notebook_path', 'path']);
 
-/** What a tool is used on, in one line. Of a tool that nobody knows it is the first text in its input. */
+/** Describes the input of a tool in one line. For an unknown tool that is the first text in its input. */
 function describeToolInput(tool: string, input: unknown, cwd: string): string {
   if (typeof input !== 'object' || input === null) return '';
   const texts = Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
@@ -96,7 +96,7 @@ function describeToolInput(tool: string, input: unknown, cwd: string): string {
   return PATH_FIELDS.has(name) ? relativePath(cwd, text) : firstLine(text);
 }
 
-/** A path as it is seen from the folder, if it is inside. */
+/** A path relative to the folder, if it lies inside. */
 function relativePath(cwd: string, path: string): string {
   if (cwd === '' || !isAbsolute(path)) return path;
   const short = relative(cwd, path);

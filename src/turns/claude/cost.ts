@@ -13,7 +13,7 @@ import { type Transcript, totalUsage } from './transcript.ts';
 
 /** The costs that are known before a turn starts. */
 export interface CostBaseline {
-  /** The total that the conversation it goes on from, or is forked from, had saved; null if there was none. */
+  /** The total saved by the conversation that the turn resumes or forks; null if there was none. */
   readonly savedUsd: number | null;
   readonly prices: Prices;
 }
@@ -23,15 +23,17 @@ const COST_BASELINE_SCHEMA: z.ZodType<CostBaseline> = z.object({
   prices: z.record(z.string(), z.number().nonnegative()),
 });
 
-/** From here on, `total_cost_usd` goes on from the total saved in the conversation; before, it is that of the call. */
+/**
+ * From this version on, `total_cost_usd` includes the total saved in the conversation; before, it is that of the call.
+ */
 const CONTINUES_TOTAL_SINCE: ClaudeVersion = [2, 1, 276];
 
 /**
  * Computes what a turn has cost from the best that is known: the costs since the last result, if its results name them;
  * else its total, less the total that the conversation had saved before; else an estimate from the tokens.
  *
- * Claude Code goes on from the total it has saved, not from the one it has reported last: a process that is killed, even
- * after its result, saves nothing.
+ * Claude Code goes on from the total it has saved, not from the one it has reported last: a process that is killed,
+ * even after its result, saves nothing.
  */
 export function computeTurnCost(transcript: Transcript, { savedUsd, prices }: CostBaseline): CostReport {
   const { spentUsd, lastResult } = transcript;
@@ -43,7 +45,7 @@ export function computeTurnCost(transcript: Transcript, { savedUsd, prices }: Co
 
 const reportedCost = (usd: number): CostReport => ({ kind: 'reported', micros: usdToMicros(usd) });
 
-/** A total below the saved one cannot have gone on from it. */
+/** A total below the saved one cannot include it. */
 function continuesSavedTotal(reportedVersion: string | null, total: number, saved: number | null): boolean {
   const version = reportedVersion === null ? null : parseClaudeVersion(reportedVersion);
   return saved !== null && total >= saved && (version === null || isAtLeast(version, CONTINUES_TOTAL_SINCE));

@@ -13,11 +13,11 @@ import type {
 import { NO_USAGE, type Usage } from './usage.ts';
 
 /*
- * The events as they come, and what becomes of them. Every field that may be missing or change its type in some version
- * has a stand-in: only an event without its core is not understood.
+ * The events as Claude Code prints them, and their translation. Every field that may be missing or change its type in
+ * some version has a default: only an event without its core is not understood.
  */
 
-/** What is missing is the usual case and goes the short way; `catch` first makes an error of what is wrong. */
+/** A missing field is the usual case and takes the fast path; `catch` first creates an error for a wrong one. */
 const withDefault = <T>(type: z.ZodType<T>, fallback: z.util.NoUndefined<T>) => type.default(fallback).catch(fallback);
 
 const nullableText = withDefault(z.string().nullable(), null);
@@ -26,6 +26,7 @@ const count = withDefault(z.number().nonnegative(), 0);
 const textOrEmpty = withDefault(z.string(), '');
 const list = withDefault(z.array(z.unknown()), []);
 
+/** `system/init`: the first event. */
 export const INIT_SCHEMA = z
   .object({ session_id: nullableText, model: nullableText, claude_code_version: nullableText, cwd: nullableText })
   .transform(
@@ -70,6 +71,7 @@ const BLOCK = z.object({
 });
 type RawBlock = z.infer<typeof BLOCK>;
 
+/** `assistant`: a block of a message. */
 export const ASSISTANT_SCHEMA = z
   .object({
     message: z.object({ id: textOrEmpty, model: textOrEmpty, content: list, usage: USAGE }),
@@ -93,13 +95,13 @@ export const ASSISTANT_SCHEMA = z
     };
   });
 
-/** Tools that the API itself or a server elsewhere runs have types of their own: `server_tool_use`, `mcp_tool_use`. */
+/** Tools that the API or another server runs have types of their own: `server_tool_use`, `mcp_tool_use`. */
 function toContentBlocks({ type, text, id, name, input }: RawBlock): readonly ContentBlock[] {
   if (type === 'text') return [{ kind: 'text', text }];
   return type.endsWith('tool_use') ? [{ kind: 'tool_use', id, tool: name, input }] : [];
 }
 
-/** Thinking may be left out or shortened; its signature then tells how long it was. */
+/** Thinking may be left out or shortened; the length of its signature then shows how long it was. */
 function countWrittenChars({ text, thinking, signature, input }: RawBlock): number {
   const inputChars = input === undefined || input === null ? 0 : JSON.stringify(input).length;
   return text.length + Math.max(thinking.length, Math.round(signature.length * 0.75)) + inputChars;
@@ -120,12 +122,13 @@ const TOOL_RESULT = z
     }),
   );
 
-/** What is no text, such as an image, is only named. */
+/** Content that is no text, such as an image, is only named. */
 function resultText(part: unknown): string {
   const { type, text } = BLOCK.safeParse(part).data ?? { type: '', text: '' };
   return type === 'text' ? text : `[${type}]`;
 }
 
+/** `user`: results of tools. */
 export const USER_SCHEMA = z
   .object({ parent_tool_use_id: nullableText, message: withDefault(z.object({ content: list }), { content: [] }) })
   .transform(
@@ -162,9 +165,10 @@ const DENIAL = z
   .object({ tool_name: z.string(), tool_input: withDefault(z.record(z.string(), z.unknown()), {}) })
   .transform(({ tool_name, tool_input }) => describeToolUse(tool_name, tool_input));
 
-/** What wakes Claude Code besides our prompt. */
+/** Causes of a result other than our prompt. */
 const FOREIGN_ORIGINS: ReadonlySet<string> = new Set(['task-notification', 'channel', 'peer', 'coordinator']);
 
+/** `result`: the end of a turn. */
 export const RESULT_SCHEMA = z
   .object({
     subtype: textOrEmpty,
@@ -207,6 +211,7 @@ export const RESULT_SCHEMA = z
 const toModelCosts = (models: z.infer<typeof MODELS>): readonly ModelCost[] =>
   Object.entries(models ?? {}).map(([model, used]) => ({ model, ...used }));
 
+/** `rate_limit_event`: a usage limit. */
 export const RATE_LIMIT_SCHEMA = z
   .object({ rate_limit_info: z.object({ status: z.string(), resetsAt: nullableNumber }) })
   .transform(
@@ -217,13 +222,14 @@ export const RATE_LIMIT_SCHEMA = z
     }),
   );
 
+/** `system/api_retry`: a call of the API that is tried again. */
 export const RETRY_SCHEMA = z
   .object({ attempt: nullableNumber, error: nullableText })
   .transform(({ attempt, error }): RetryEvent => ({ kind: 'retry', attempt, error }));
 
 const MAX_DENIAL_CHARS = 120;
 
-/** A tool and what it was to be used on, as a permission rule would say it: `Bash(npm install)`. */
+/** A tool and its input, written like a permission rule: `Bash(npm install)`. */
 function describeToolUse(tool: string, input: Readonly<Record<string, unknown>>): string {
   const target = [input.command, input.file_path, input.notebook_path, input.url, input.path].find(
     (value) => typeof value === 'string',

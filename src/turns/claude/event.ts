@@ -1,6 +1,6 @@
 import type { Usage } from './usage.ts';
 
-/** One line of Claude Code's output, as far as it matters to us. */
+/** One line of Claude Code's output, without the fields that we do not use. */
 export type ClaudeEvent =
   | InitEvent
   | AssistantEvent
@@ -8,9 +8,9 @@ export type ClaudeEvent =
   | ResultEvent
   | RateLimitEvent
   | RetryEvent
-  /** Something we do not know, or do not need. */
+  /** An event that we do not know or do not need. */
   | { readonly kind: 'other'; readonly type: string }
-  /** Not an event at all. */
+  /** A line that is no event. */
   | { readonly kind: 'garbage'; readonly text: string };
 
 /** The conversation is open. */
@@ -19,46 +19,48 @@ export interface InitEvent {
   readonly sessionId: string | null;
   readonly model: string | null;
   readonly version: string | null;
-  /** The folder it works in, as it sees it itself. */
+  /** The working directory, as Claude Code reports it. */
   readonly cwd: string | null;
 }
 
-/** One block of a message: there is an event for each. */
+/** A part of a message: Claude Code prints an event for each block of it. */
 export interface AssistantEvent {
   readonly kind: 'assistant';
   readonly messageId: string;
   readonly model: string;
-  /** Claude Code made it up: nobody was asked. */
+  /** Whether Claude Code made the message up without asking a model. */
   readonly synthetic: boolean;
-  /** The tool use under which a sub-agent speaks; null on the main thread. */
+  /** The tool use that a sub-agent belongs to; null on the main thread. */
   readonly thread: string | null;
   readonly text: string | null;
-  /** What it says and which tools it uses, in order; other blocks are left out. */
+  /** Texts and tool uses in order; other blocks are left out. */
   readonly blocks: readonly ContentBlock[];
   readonly usage: Usage;
-  /** How much was written, in characters: the reported usage is that of the message's beginning. */
+  /** The number of characters written: the reported usage is that of the message's beginning. */
   readonly writtenChars: number;
   readonly error: string | null;
 }
 
+/** A text or a tool use in a message. */
 export type ContentBlock =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tool_use'; readonly id: string; readonly tool: string; readonly input: unknown };
 
+/** The results of tools, as they are sent to the model. */
 export interface ToolResultsEvent {
   readonly kind: 'tool_results';
   readonly thread: string | null;
   readonly results: readonly ToolResult[];
 }
 
-/** What came of a tool use. One that was not permitted is an error, too. */
+/** The result of a tool use. One that was not permitted is an error, too. */
 export interface ToolResult {
   readonly id: string;
   readonly isError: boolean;
   readonly text: string;
 }
 
-/** The last word, though there may be more than one. */
+/** The result of the turn. There may be more than one. */
 export interface ResultEvent {
   readonly kind: 'result';
   readonly subtype: string;
@@ -71,26 +73,28 @@ export interface ResultEvent {
   readonly stopReason: string | null;
   readonly totalCostUsd: number | null;
   readonly models: readonly ModelCost[];
-  /** What was spent since the last result of this process; older versions do not say. */
+  /** The cost since the last result of this process; null in older versions, which do not report it. */
   readonly sinceLastUsd: number | null;
   readonly denials: readonly string[];
-  /** It answers something else than our prompt, such as the end of a background task. */
+  /** Whether it answers something else than our prompt, such as the end of a background task. */
   readonly foreign: boolean;
 }
 
+/** The tokens and the cost of one model. */
 export interface ModelCost {
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd: number;
 }
 
+/** A report about a usage limit. */
 export interface RateLimitEvent {
   readonly kind: 'rate_limit';
   readonly status: string;
   readonly resetsAt: number | null;
 }
 
-/** A call failed and is tried again: it is alive. */
+/** A call of the API failed and is tried again. */
 export interface RetryEvent {
   readonly kind: 'retry';
   readonly attempt: number | null;

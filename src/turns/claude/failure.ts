@@ -3,7 +3,7 @@ import type { ResultEvent } from './event.ts';
 import type { Transcript } from './transcript.ts';
 import { isUsageLimitText } from './usage-limit.ts';
 
-/** A failure by its kind, with what Claude Code said about it. */
+/** A failure by its kind, with Claude Code's message. */
 export interface ClassifiedFailure {
   readonly kind: FailureKind;
   readonly detail: string;
@@ -11,7 +11,7 @@ export interface ClassifiedFailure {
 
 const SESSION_NOT_FOUND = /No conversation found/i;
 
-/** What a result can say by itself, in the order in which it is believed. */
+/** The kinds of failure by the fields of a result; earlier tables go before later ones. */
 const BY_SUBTYPE: Readonly<Record<string, FailureKind>> = {
   error_max_budget_usd: 'budget',
   error_max_turns: 'max_turns',
@@ -26,7 +26,7 @@ const BY_TERMINAL_REASON: Readonly<Record<string, FailureKind>> = {
   image_error: 'invalid_request',
 };
 
-/** The `error` of the message that Claude Code made up; what is not here says nothing for certain. */
+/** By the `error` of the message that Claude Code made up; other values say nothing certain. */
 const BY_ERROR: Readonly<Record<string, FailureKind>> = {
   rate_limit: 'usage_limit',
   authentication_failed: 'authentication',
@@ -52,7 +52,7 @@ const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   429: 'usage_limit',
 };
 
-/** Why a result is an error. What is not known for certain is taken to pass. */
+/** Classifies a result that is an error. A failure that is not known is taken for a transient one. */
 export function classifyResultFailure(result: ResultEvent, { error, lastText }: Transcript): ClassifiedFailure {
   const detail = result.text || result.errors.join('; ') || lastText?.text || '';
   return {
@@ -75,7 +75,7 @@ function failureKindOf(result: ResultEvent, error: string | null, detail: string
   );
 }
 
-/** What keeps Claude Code from even beginning, which is told on stderr only. */
+/** Failures before the conversation begins, which are reported on stderr only. */
 const STARTUP_FAILURES: readonly { readonly pattern: RegExp; readonly kind: FailureKind; readonly note?: string }[] = [
   { pattern: SESSION_NOT_FOUND, kind: 'session_lost' },
   { pattern: /already in use/i, kind: 'transient', note: 'The next try opens a conversation of its own.' },
@@ -86,10 +86,10 @@ const STARTUP_FAILURES: readonly { readonly pattern: RegExp; readonly kind: Fail
   },
 ];
 
-/** The shell could not run it: it is not there any more, or is no program. */
+/** Exit codes of a shell that could not run the program. */
 const NOT_RUNNABLE_CODES: ReadonlySet<number> = new Set([126, 127]);
 
-/** Why Claude Code did not begin, if it said so. */
+/** Classifies a failure to start by its stderr; null if that says nothing. */
 export function classifyStderrFailure(stderr: string, exitCode: number | null): ClassifiedFailure | null {
   const detail = stderr.trim();
   if (exitCode !== null && NOT_RUNNABLE_CODES.has(exitCode))
@@ -102,7 +102,7 @@ function lookUp<K extends PropertyKey, V>(table: Readonly<Record<K, V>>, key: K 
   return key !== null && Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** What a failure of a Claude turn means to the user, and what he can do about it. */
+/** The messages of failed Claude turns, with what the user can do. */
 const FAILURE_MESSAGES: Record<FailureKind, (detail: string) => string> = {
   transient: (detail) => `Claude Code could not finish the turn: ${detail}`,
   timeout: (detail) => `Claude Code was ended: ${detail} A longer \`timeout\` gives it more time.`,
@@ -127,10 +127,10 @@ const FAILURE_MESSAGES: Record<FailureKind, (detail: string) => string> = {
 
 const MAX_DETAIL_CHARS = 400;
 
-/** A sentence for the user that names what happened, in Claude Code's words, and what to do. */
+/** Explains a failure to the user: what happened, in Claude Code's words, and what to do. */
 export const explainFailure = (kind: FailureKind, detail: string): string => FAILURE_MESSAGES[kind](toSentence(detail));
 
-/** In one line, not too long, and with an end. */
+/** One line of limited length that ends like a sentence. */
 function toSentence(detail: string): string {
   const line = detail.replace(/\s+/g, ' ').trim();
   const short = line.length > MAX_DETAIL_CHARS ? `${line.slice(0, MAX_DETAIL_CHARS)}…` : line;

@@ -6,18 +6,18 @@ type ToolInput = Readonly<Record<string, unknown>>;
 const WRITE_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
 
 /**
- * Follows in the lines of a turn's output which files were written with the tools for it, and what they held then. What a
- * command wrote is not told anywhere.
+ * Collects from the lines of a turn's output which files its tools have written, and their contents. Files that a shell
+ * command has written are not in the output.
  */
 export class FilesWritten {
-  /** What the files of this turn hold, by the names that were used for them. */
+  /** The contents of the files that this turn wrote, by the names that it used. */
   readonly files = new Map<string, string>();
-  /** Files that were edited, but nobody said what they held before. */
+  /** Files that were edited, but whose contents before are not known. */
   readonly unknown = new Set<string>();
   private readonly knownFiles: Map<string, string>;
   private readonly pendingInputs = new Map<string, ToolInput>();
 
-  /** `before` is what is known of files already, and is kept up to date. */
+  /** `knownFiles` has the contents of files that are known already, and is kept up to date. */
   constructor(knownFiles: Map<string, string>) {
     this.knownFiles = knownFiles;
   }
@@ -51,7 +51,7 @@ export class FilesWritten {
   }
 }
 
-/** What an edit makes of a text, or several edits one after the other; undefined if that cannot be known. */
+/** Applies one or several edits to a text; undefined if the result cannot be known. */
 function applyEdits(before: string | undefined, input: ToolInput): string | undefined {
   const edits = Array.isArray(input.edits) ? input.edits.map(asRecord) : [input];
   let text = before;

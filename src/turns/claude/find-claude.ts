@@ -21,7 +21,7 @@ export interface ClaudeCode {
 const VERSION_TIMEOUT_MS = 15_000;
 const INSTALL_HINT = 'Install it (https://code.claude.com/docs) or name it with --claude PATH.';
 
-/** The version in what `claude --version` prints ("2.1.325 (Claude Code)"), or in an event. */
+/** Finds the version in the output of `claude --version` ("2.1.325 (Claude Code)"), or in an event. */
 export function parseClaudeVersion(text: string): ClaudeVersion | null {
   const found = /(\d+)\.(\d+)\.(\d+)/.exec(text);
   return found === null ? null : [Number(found[1]), Number(found[2]), Number(found[3])];
@@ -30,7 +30,7 @@ export function parseClaudeVersion(text: string): ClaudeVersion | null {
 /** A version as text: `2.1.325`. */
 export const formatClaudeVersion = (version: ClaudeVersion): string => version.join('.');
 
-/** Whether a version is at least another one. */
+/** Checks that a version is at least another one. */
 export function isAtLeast(version: ClaudeVersion, other: ClaudeVersion): boolean {
   for (const [index, part] of version.entries()) {
     const difference = part - (other[index] ?? 0);
@@ -39,7 +39,7 @@ export function isAtLeast(version: ClaudeVersion, other: ClaudeVersion): boolean
   return true;
 }
 
-/** Finds Claude Code, at a path the user named or on the PATH, and makes sure that it is one we know how to run. */
+/** Finds Claude Code, at the requested path or on the PATH, and checks that its version is supported. */
 export async function findClaude(
   requested: string | null,
   env: NodeJS.ProcessEnv,

@@ -7,22 +7,24 @@ import { renderTemplate } from '../../core/template.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { type ClaudeVersion, isAtLeast } from './find-claude.ts';
 
-/** All that one call of Claude Code depends on, but for its prompt. */
+/** Everything that the arguments of one call of Claude Code depend on. */
 export interface ClaudeCall extends Preference {
   readonly session: SessionUse;
-  /** What the user wants for the whole run; a state's own mode goes before both. */
+  /** The mode of the whole run; that of the state goes before it and before `skipPermissions`. */
   readonly permissionMode: string;
   readonly skipPermissions: boolean;
   readonly budgetMicros: number | null;
   readonly settings: StateSettings;
-  /** Which Claude Code is called, if that is known. */
+  /** The version of Claude Code, if it is known. */
   readonly version: ClaudeVersion | null;
 }
 
-/** From this version on, a conversation keeps the system prompt of its first request unless told not to. */
+/** From this version on, a conversation keeps the system prompt of its first request unless that is switched off. */
 const KEEPS_SYSTEM_PROMPT_SINCE: ClaudeVersion = [2, 1, 257];
 
-/** The arguments of Claude Code for one turn. The prompt is not among them: it goes by stdin, which takes any text. */
+/**
+ * The arguments of Claude Code for one turn. The prompt is not among them: it is passed by stdin, which takes any text.
+ */
 export function claudeArguments(call: ClaudeCall): readonly string[] {
   const { model, effort, budgetMicros, settings } = call;
   return [
@@ -42,10 +44,10 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
   ];
 }
 
-/** A prompt as Claude Code will take it word for word, or null if it is blank: nothing would come of it. */
+/** Escapes a prompt so that Claude Code takes it literally; null if it is blank, because nothing would come of it. */
 export function escapePrompt(text: string): string | null {
   if (text.trim() === '') return null;
-  // What begins with a slash would be taken for a command.
+  // Claude Code takes a text that begins with a slash for a command.
   return text.startsWith('/') ? `\n${text}` : text;
 }
 
@@ -60,7 +62,7 @@ function permissionArguments({ settings, permissionMode, skipPermissions }: Clau
   return ['--permission-mode', settings.permissionMode ?? permissionMode];
 }
 
-/** What a state adds to the system prompt is for that state: it is said each time and must not stick. */
+/** An addition to the system prompt is for one state only: it is passed each time and must not be kept. */
 function systemPromptArguments({ settings, version }: ClaudeCall): readonly string[] {
   const { appendSystemPrompt } = settings;
   if (appendSystemPrompt === null || appendSystemPrompt === '') return [];
@@ -81,7 +83,7 @@ const joinTools = (tools: readonly string[] | null): string | null =>
 const CONTINUE_PROMPT =
   'You were interrupted in the middle of your answer. Go on from where you stopped; what is already done need not be done again. End with the tag that your task asks for.';
 
-/** What a turn says to Claude Code, and what its author should know about it. */
+/** Renders the prompt of a turn; the warnings are for the author. */
 export function renderPrompt(
   turn: ClaudeTurn,
   text: string,

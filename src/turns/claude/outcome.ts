@@ -6,28 +6,28 @@ import { type ClassifiedFailure, classifyResultFailure, classifyStderrFailure, e
 import type { Transcript } from './transcript.ts';
 import { limitUntilMs } from './usage-limit.ts';
 
-/** How a process came to its end: by itself, because we ended it, or while nobody was there to see it. */
+/** Why a process ended: by itself, because we ended it, or (`gone`) while no Raymond was watching. */
 export type TurnEndCause = 'itself' | 'timeout' | 'hung' | 'stopped' | 'gone';
 
-/** A turn of Claude Code that is over, and all that there is to judge it by. */
+/** A turn of Claude Code that is over, with everything that its outcome depends on. */
 export interface EndedTurn {
   readonly transcript: Transcript;
   readonly endCause: TurnEndCause;
-  /** Null if a signal ended it, or if nobody knows. */
+  /** Null if a signal ended it, or if it is not known. */
   readonly exitCode: number | null;
-  /** The end of what it printed there. */
+  /** The last lines of stderr. */
   readonly stderr: string;
-  /** What to say if it was silent for too long. */
+  /** The message for the case that it was silent for too long. */
   readonly timeoutMessage: string;
   /** Whether its conversation is on disk, so that it can be resumed. */
   readonly resumable: boolean;
   readonly endedAtMs: number;
-  /** How often a usage limit without a time has been met in a row before this turn. */
+  /** How many usage limits without a time were met in a row before this turn. */
   readonly priorLimits: number;
   readonly costBaseline: CostBaseline;
 }
 
-/** What became of a turn, short of what only the workflow can tell. */
+/** The outcome of a turn, without what only the workflow knows. */
 export type ClaudeOutcome =
   | {
       readonly kind: 'answered';
@@ -55,14 +55,14 @@ export function judgeClaudeTurn(turn: EndedTurn): ClaudeOutcome {
   return { kind: 'failed', failure, progress: findProgress(turn, kind), cost };
 }
 
-/** The answer, if the turn was a success. One without a word from any model is none. */
+/** The answer, if the turn was a success. An empty text counts only if a model has answered. */
 function findAnswer({ ownResult, lastText, answered }: Transcript): string | null {
   if (ownResult === null || ownResult.isError) return null;
   const text = ownResult.text || lastText?.text || '';
   return text !== '' || answered ? text : null;
 }
 
-/** Why a turn failed, in Claude Code's own words as far as there are any. */
+/** Finds out why a turn failed, with Claude Code's own message if there is one. */
 function classifyFailure({ transcript, endCause, exitCode, stderr, timeoutMessage }: EndedTurn): ClassifiedFailure {
   const { ownResult, opened } = transcript;
   if (endCause === 'stopped') return { kind: 'stopped', detail: '' };
@@ -85,13 +85,13 @@ function quoteLastLine(stderr: string): string {
   return last === '' ? '' : `; its last words were: ${last}`;
 }
 
-/** Where it prints something else than events, cut off ones aside, it may not be Claude Code, or something speaks before it. */
+/** Quotes lines that are no events: the program may not be Claude Code, or something else may print into its output. */
 function quoteStrayLines({ strayLines }: Transcript): string {
   const lines = strayLines.map((line) => line.trim()).filter((line) => !line.startsWith('{'));
   return lines.length === 0 ? '' : `; it printed what is no event: ${lines.join(' / ')}`;
 }
 
-/** What is left of the turn's conversation; if it was never opened, whatever is on disk is not of this turn. */
+/** The part of the conversation that can be resumed. If it was never opened, a file on disk is not of this turn. */
 function findProgress({ transcript, resumable }: EndedTurn, kind: FailureKind): Failed['progress'] {
   if (!resumable || !transcript.opened || kind === 'session_lost') return 'none';
   return transcript.answered ? 'answer' : 'prompt';

@@ -22,10 +22,10 @@ const EVENT_SCHEMAS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {
   rate_limit_event: RATE_LIMIT_SCHEMA,
 };
 
-/** Reads one line. It never throws: what it cannot make sense of is an event too. */
+/** Parses one line of output. It never throws: a line that is no event becomes `garbage`. */
 export const parseClaudeLine = (line: string): ClaudeEvent => parseClaudeEvent(tryParseJson(line), line);
 
-/** The event that the value of a line stands for. */
+/** Parses the JSON value of a line. */
 export function parseClaudeEvent(value: unknown, line: string): ClaudeEvent {
   const typed = EVENT_TYPE.safeParse(value);
   if (!typed.success) return { kind: 'garbage', text: line.slice(0, MAX_GARBAGE_CHARS) };
@@ -38,7 +38,7 @@ function parseAs(name: string, value: unknown): ClaudeEvent | undefined {
   try {
     return Object.hasOwn(EVENT_SCHEMAS, name) ? EVENT_SCHEMAS[name]?.safeParse(value).data : undefined;
   } catch {
-    // Lists in lists may go deeper than a stack does.
+    // Nested lists may be deeper than the stack.
     return undefined;
   }
 }

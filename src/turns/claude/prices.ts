@@ -1,17 +1,17 @@
 import type { ModelCost } from './event.ts';
 import { type Usage, weighTokens } from './usage.ts';
 
-/** Dollars per weighted token, by model, as learned from what Claude Code has reported. */
+/** Dollars per weighted token, by model, as learned from the reports of Claude Code. */
 export type Prices = Readonly<Record<string, number>>;
 
-/** Dollars per million input tokens where nothing was learned yet; the dearest stands for those unknown. */
+/** Dollars per million input tokens of models without a report yet; unknown models have the highest price. */
 const FAMILY_PRICES: readonly (readonly [RegExp, number])[] = [
   [/haiku/i, 1],
   [/sonnet/i, 3],
 ];
 const HIGHEST_PRICE = 5;
 
-/** What a report teaches about the prices of its models. */
+/** Adds the prices of models that can be computed from a report. */
 export function learnPrices(prices: Prices, models: readonly ModelCost[]): Prices {
   const learned = models
     .filter(({ usage, costUsd }) => costUsd > 0 && weighTokens(usage) > 0)
@@ -19,7 +19,7 @@ export function learnPrices(prices: Prices, models: readonly ModelCost[]): Price
   return learned.length === 0 ? prices : { ...prices, ...Object.fromEntries(learned) };
 }
 
-/** What tokens of these models have probably cost, in dollars. */
+/** Estimates the cost of tokens, in dollars. */
 export function estimateUsd(usage: Readonly<Record<string, Usage>>, prices: Prices): number {
   return Object.entries(usage).reduce((sum, [model, used]) => sum + weighTokens(used) * priceOf(model, prices), 0);
 }

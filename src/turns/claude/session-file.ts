@@ -35,7 +35,7 @@ export async function readSavedTotalUsd(file: string): Promise<number | null> {
   return saved?.totalCostUSD ?? null;
 }
 
-/** Whether a conversation can be resumed: Claude Code does not find one without a message. */
+/** Checks that a conversation can be resumed: Claude Code does not find one without a message. */
 export async function hasMessages(file: string): Promise<boolean> {
   return (await findLastLine(file, '"type"', (value) => MESSAGE.safeParse(value).data)) !== undefined;
 }

@@ -2,35 +2,35 @@ import type { AssistantEvent, ClaudeEvent, ModelCost, ResultEvent } from './even
 import { addUsage, maxUsage, NO_USAGE, type Usage } from './usage.ts';
 
 /**
- * What is remembered of a turn's output, however long it is.
+ * A summary of a turn's output, of limited size however long the output is.
  *
  * 1. At most one text of the answer and two results are kept.
- * 2. A message is counted once, when the next one begins on its thread; at most `MOST_THREADS` are open at once.
+ * 2. A message is counted once, when the next one begins on its thread; at most `MAX_THREADS` are open at once.
  */
 export interface Transcript {
   readonly sessionId: string | null;
   readonly model: string | null;
-  /** As Claude Code says it: `claude_code_version`. */
+  /** The `claude_code_version` of the first event. */
   readonly version: string | null;
-  /** Whether the conversation was begun or taken up. */
+  /** Whether the conversation was begun or resumed. */
   readonly opened: boolean;
-  /** Whether a model has said anything on the main thread. */
+  /** Whether a model has answered on the main thread. */
   readonly answered: boolean;
-  /** The last words on the main thread. */
+  /** The last text on the main thread. */
   readonly lastText: { readonly messageId: string; readonly text: string } | null;
   /** The last result, and the last one that answers our prompt. */
   readonly lastResult: ResultEvent | null;
   readonly ownResult: ResultEvent | null;
-  /** What the results say they have cost together; null as soon as one of them does not say. */
+  /** The sum of the costs that the results report; null as soon as one of them reports none. */
   readonly spentUsd: number | null;
-  /** Why Claude Code had to make up an answer. */
+  /** The error for which Claude Code made up an answer. */
   readonly error: string | null;
-  /** When a usage limit ends, as the last refusal said it: seconds since 1970. */
+  /** The end of a usage limit according to the last refusal, in seconds since 1970. */
   readonly limit: { readonly resetsAt: number | null } | null;
   /** Tokens of the finished messages by model, and the messages that may still grow by thread. */
   readonly usage: Readonly<Record<string, Usage>>;
   readonly open: ReadonlyMap<string, OpenMessage>;
-  /** Lines that were no events: where something printed into the stream; and the last of them. */
+  /** The number of lines that were no events, and the last of them. */
   readonly garbage: number;
   readonly strayLines: readonly string[];
 }
@@ -42,6 +42,7 @@ interface OpenMessage {
   readonly writtenChars: number;
 }
 
+/** The summary before the first event. */
 export const EMPTY_TRANSCRIPT: Transcript = {
   sessionId: null,
   model: null,
@@ -62,10 +63,10 @@ export const EMPTY_TRANSCRIPT: Transcript = {
 
 const MAX_THREADS = 64;
 const MAX_MODELS = 64;
-/** A little less than English has, for code is denser: an estimate should not be too low. */
+/** A little less than English has, because code is denser: an estimate should not be too low. */
 const CHARACTERS_PER_TOKEN = 3.5;
 
-/** What is known of a turn after one more event. */
+/** Adds an event to the summary of a turn. */
 export function addClaudeEvent(transcript: Transcript, event: ClaudeEvent): Transcript {
   switch (event.kind) {
     case 'init':
@@ -98,10 +99,10 @@ const MAX_STRAY_LINES = 3;
 const addStrayLine = (before: readonly string[], line: string): readonly string[] =>
   line.trim() === '' ? before : [...before, line].slice(-MAX_STRAY_LINES);
 
-/** Whether the turn has said its last word: what a process does after it is none of our business. */
+/** Checks whether the turn has its result: what the process does afterwards does not matter. */
 export const isTurnDone = (transcript: Transcript): boolean => transcript.ownResult !== null;
 
-/** The tokens of all messages by model, those that were cut short included. */
+/** The tokens of all messages by model, including those that were cut short. */
 export function totalUsage({ usage, open }: Transcript): Readonly<Record<string, Usage>> {
   return [...open.values()].reduce(addMessageUsage, usage);
 }
@@ -109,7 +110,7 @@ export function totalUsage({ usage, open }: Transcript): Readonly<Record<string,
 function addAnswer(transcript: Transcript, event: AssistantEvent): Transcript {
   const next = { ...transcript, ...countUsage(transcript, event) };
   if (event.thread !== null) return next;
-  // A model that answers after all has got over what went wrong.
+  // An answer of a model means that an earlier error has passed.
   const main = { ...next, opened: true, answered: true, error: event.error };
   if (event.text === null) return main;
   const { messageId, text } = event;
@@ -146,7 +147,7 @@ function countUsage({ usage, open }: Transcript, event: AssistantEvent): Pick<Tr
   return { usage: done.reduce(addMessageUsage, usage), open: others.set(thread, message) };
 }
 
-/** Adds a finished message. Its events tell the output of its beginning, so what it wrote is measured, too. */
+/** Adds a finished message. Its events report only the output of its beginning, so its text is measured, too. */
 function addMessageUsage(
   usage: Readonly<Record<string, Usage>>,
   { model, usage: used, writtenChars }: OpenMessage,
@@ -158,5 +159,5 @@ function addMessageUsage(
   return { ...usage, [name]: addUsage(before ?? NO_USAGE, { ...used, output }) };
 }
 
-/** What each model has cost by the last result: where prices can be learned from. */
+/** The cost of each model according to the last result. */
 export const modelCosts = ({ lastResult }: Transcript): readonly ModelCost[] => lastResult?.models ?? [];

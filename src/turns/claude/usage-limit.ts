@@ -1,14 +1,14 @@
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** The texts round down to minutes, and a time that has just passed must not mean tomorrow. */
+/** Messages round times down to minutes, and a time that has just passed must not mean tomorrow. */
 const SLACK_MS = 2 * MINUTE_MS;
-/** What lies further ahead is no reset of a usage limit: months are the longest there are. */
+/** A later time is no reset of a usage limit: the longest limits are monthly. */
 const MAX_RESET_DISTANCE_MS = 32 * DAY_MS;
 const FIRST_BACKOFF_MS = 5 * MINUTE_MS;
 const MAX_BACKOFF_MS = 60 * MINUTE_MS;
 
-/** All that was said about a usage limit. */
+/** What Claude Code has said about a usage limit. */
 export interface UsageLimitReport {
   /** From a `rate_limit_event`: seconds since 1970. */
   readonly resetsAt: number | null;
@@ -16,8 +16,8 @@ export interface UsageLimitReport {
 }
 
 /**
- * Until when to leave Claude alone. If nobody said when the limit ends, it is tried again after five minutes, then ten,
- * and so on up to an hour; `probes` is how often that has been in vain. Never in the past, so that nothing spins.
+ * Computes when to try again after a usage limit. If the end of the limit is not known, that is after five minutes,
+ * then ten, and so on up to an hour. Never in the past, so that no loop is busy.
  */
 export function limitUntilMs(limit: UsageLimitReport, nowMs: number, priorLimits: number): number {
   const reset = parseResetMs(limit, nowMs);
@@ -25,7 +25,7 @@ export function limitUntilMs(limit: UsageLimitReport, nowMs: number, priorLimits
   return nowMs + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.max(0, priorLimits));
 }
 
-/** When a limit ends, if that was said: the event is exact, the text is for people. `nowMs` is when it was said. */
+/** Finds the end of a limit in a report from `nowMs`; null if it is not there. The event is exact, the text is not. */
 export function parseResetMs({ resetsAt, text }: UsageLimitReport, nowMs: number): number | null {
   return (
     plausible(epochMs(resetsAt), nowMs) ??
@@ -34,7 +34,7 @@ export function parseResetMs({ resetsAt, text }: UsageLimitReport, nowMs: number
   );
 }
 
-/** Whether a text is one of those that tell a person about a usage limit. */
+/** Checks whether a text is a message about a usage limit. */
 export const isUsageLimitText = (text: string): boolean =>
   /usage limit reached|hit your (?:[\w'’-]+ )*limit|out of (?:extra usage|usage credits)|spend limit/i.test(text);
 
@@ -42,7 +42,7 @@ function plausible(ms: number | null, nowMs: number): number | null {
   return ms !== null && ms >= nowMs - MAX_RESET_DISTANCE_MS && ms <= nowMs + MAX_RESET_DISTANCE_MS ? ms : null;
 }
 
-/** Seconds, or milliseconds if that is what it must be. */
+/** The value is in seconds, unless it is too large for that. */
 function epochMs(value: number | null): number | null {
   if (value === null || !Number.isFinite(value)) return null;
   return value > 100_000_000_000 ? value : value * 1000;
@@ -76,7 +76,7 @@ function dateInText(text: string, nowMs: number): number | null {
   return nextDate(date, zone, nowMs);
 }
 
-/** Today's, or tomorrow's if that has passed, in the days of that zone. */
+/** That time of today, or of tomorrow if it has passed, in that time zone. */
 function nextTime(time: { hour: number; minute: number }, zone: Zone, nowMs: number): number {
   const today = toWallTime(nowMs, zone);
   for (const daysLater of [0, 1]) {
@@ -86,14 +86,14 @@ function nextTime(time: { hour: number; minute: number }, zone: Zone, nowMs: num
   return wallTimeToMs({ ...today, day: today.day + 2, ...time }, zone);
 }
 
-/** This year's, or next year's if that has passed. */
+/** That date of this year, or of the next if it has passed. */
 function nextDate(date: Omit<WallTime, 'year'>, zone: Zone, nowMs: number): number {
   const { year } = toWallTime(nowMs, zone);
   const thisYear = wallTimeToMs({ year, ...date }, zone);
   return thisYear >= nowMs - SLACK_MS ? thisYear : wallTimeToMs({ year: year + 1, ...date }, zone);
 }
 
-/** A time as it stands on a wall somewhere; the month counts from 0. */
+/** A local time in some time zone; the month counts from 0. */
 interface WallTime {
   readonly year: number;
   readonly month: number;
@@ -104,7 +104,7 @@ interface WallTime {
 
 type Zone = Intl.DateTimeFormat;
 
-/** A zone by its name, or the machine's own; null if there is none of that name. */
+/** A time zone by its name, or the machine's own; null if there is none of that name. */
 function findZone(name: string | undefined): Zone | null {
   try {
     return new Intl.DateTimeFormat('en-US', {
@@ -132,8 +132,8 @@ function toWallTime(ms: number, zone: Zone): WallTime {
 const asIfUtc = ({ year, month, day, hour, minute }: WallTime): number => Date.UTC(year, month, day, hour, minute);
 
 /**
- * When a wall shows that time, the first time it does. The zone's offset depends on the answer, so it is looked up
- * twice; a time that the clocks jump over is taken to lie after the jump.
+ * Converts a local time, to the earlier moment if there are two. The zone's offset depends on the result, so it is
+ * looked up twice; a time that the clocks skip counts as after the skip.
  */
 function wallTimeToMs(wall: WallTime, zone: Zone): number {
   const targetMs = asIfUtc(wall);
@@ -143,12 +143,12 @@ function wallTimeToMs(wall: WallTime, zone: Zone): number {
   return asIfUtc(toWallTime(second, zone)) === targetMs ? second : Math.max(first, second);
 }
 
-/** Counts usage limits in a row: one that gives no time is tried again later each time. */
+/** Counts usage limits in a row: after one without a time, each next wait is longer. */
 export class LimitBackoff {
   private count = 0;
   private blockedUntilMs = 0;
 
-  /** How many limits were met in a row before one that is met now. Turns side by side meet the same one. */
+  /** How many limits were met in a row before the one at `atMs`. Parallel turns meet the same one. */
   priorLimits(atMs: number): number {
     return atMs < this.blockedUntilMs ? this.count - 1 : this.count;
   }
@@ -158,7 +158,7 @@ export class LimitBackoff {
     this.blockedUntilMs = Math.max(this.blockedUntilMs, untilMs);
   }
 
-  /** A turn that began after the limit should have ended got through. */
+  /** Starts the count again if a turn succeeded that began after the last limit should have ended. */
   recordSuccess(startedAtMs: number): void {
     if (startedAtMs >= this.blockedUntilMs) this.count = 0;
   }

@@ -1,4 +1,4 @@
-/** Tokens by what they cost. */
+/** Numbers of tokens by price class. */
 export interface Usage {
   readonly input: number;
   readonly output: number;
@@ -8,6 +8,7 @@ export interface Usage {
   readonly cacheWriteLong: number;
 }
 
+/** No tokens at all. */
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
 
 const combine = (a: Usage, b: Usage, by: (x: number, y: number) => number): Usage => ({
@@ -18,15 +19,16 @@ const combine = (a: Usage, b: Usage, by: (x: number, y: number) => number): Usag
   cacheWriteLong: by(a.cacheWriteLong, b.cacheWriteLong),
 });
 
+/** Adds two numbers of tokens. */
 export const addUsage = (a: Usage, b: Usage): Usage => combine(a, b, (x, y) => x + y);
 
-/** What is known of one message from two of its events. */
+/** The larger of each number: two events of one message count once. */
 export const maxUsage = (a: Usage, b: Usage): Usage => combine(a, b, Math.max);
 
-/** A model's prices in relation to that of its input. */
+/** A model's prices relative to that of its input. */
 const WEIGHT: Usage = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, cacheWriteLong: 2 };
 
-/** Tokens as if all of them had been input. */
+/** Converts tokens to the number of input tokens of the same price. */
 export function weighTokens(usage: Usage): number {
   const { input, output, cacheRead, cacheWrite, cacheWriteLong } = combine(
     usage,

@@ -67,7 +67,7 @@ export class ReplayBackend implements Backend {
     });
   }
 
-  /** Prints what Claude Code would have printed, and does with files what it would have done, in its time. */
+  /** Prints the lines that Claude Code would print and writes its files, in the time that the answer takes. */
   private async play(turn: ClaudeTurn, answer: CannedAnswer, output: ReplayOutput): Promise<TurnEndCause> {
     const session = turn.record?.session?.id ?? '';
     const actions = listCannedActions(answer);
@@ -96,7 +96,7 @@ export class ReplayBackend implements Backend {
   private async toSignal(turn: ClaudeTurn, answer: CannedAnswer, outcome: ClaudeOutcome): Promise<Answered | Failed> {
     const { agent } = turn;
     const at = this.context.clock.now();
-    // Of a turn without a result nobody knows what it has cost, but the file does.
+    // Without a result a turn reports no cost, but the file has it.
     const cost = { kind: outcome.cost.kind, micros: usdToMicros(answer.costUsd) };
     if (outcome.kind === 'failed') {
       const { failure } = outcome;
@@ -113,7 +113,7 @@ export class ReplayBackend implements Backend {
 
 const NO_UNKNOWN_VARIABLES = { unknown: [] };
 
-/** What becomes of a canned turn, by the rules that hold for a real one. */
+/** Judges a canned turn by the same rules as a real one. */
 function judgeCannedTurn(
   { fail }: CannedAnswer,
   { transcript }: ReplayOutput,

@@ -2,7 +2,7 @@ import type { Doing } from '../../core/activity.ts';
 import { isFolderName } from '../../scenario/answer-schema.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 
-/** One thing that is seen of a canned turn, and the file that is written with it. */
+/** One visible action of a canned turn, and the file that is written with it. */
 export interface CannedAction {
   readonly doing: Exclude<Doing, { kind: 'prints' }>;
   readonly file: readonly [name: string, content: string] | null;
@@ -11,7 +11,7 @@ export interface CannedAction {
 
 const WRITE_TOOLS = ['Write', 'Edit', 'MultiEdit', 'NotebookEdit'];
 
-/** What a canned turn does, in order: its tools with the files they write, the other files, its words. */
+/** Lists the actions of a canned turn in order: its tools with the files they write, the other files, its text. */
 export function listCannedActions({ uses, deny, write, text }: CannedAnswer): readonly CannedAction[] {
   const unwritten = new Map(Object.entries(write));
   const toolActions = uses.map((use): CannedAction => {
@@ -30,7 +30,7 @@ export function listCannedActions({ uses, deny, write, text }: CannedAnswer): re
   return [...toolActions, ...fileActions, ...deniedActions, ...textActions];
 }
 
-/** `Bash npm test` as a tool and what it is used on. */
+/** Parses `Bash npm test` into a tool and its input. */
 export function parseToolUse(text: string): Extract<Doing, { kind: 'uses' }> {
   const [, tool = '', detail = ''] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(text) ?? [];
   return { kind: 'uses', tool, detail };

@@ -13,19 +13,19 @@ import { writeInsideFolder } from './write-inside-folder.ts';
 /** Everything that the replayed turns of one run share. */
 export interface ReplayContext extends TurnContext {
   readonly scenario: Scenario;
-  /** Takes every `seconds` for 0. */
+  /** Treats every `seconds` as 0. */
   readonly fast: boolean;
-  /** Ends this life of the run at once, for ever; elsewhere than in a rehearsal nobody can. */
+  /** Simulates a crash of Raymond; only tests can. */
   readonly crash?: () => Promise<never>;
-  /** Told what is played, as it stands in the file. */
+  /** Called with each answer that is used, as it is in the file. */
   readonly onPlayed?: (answer: CannedAnswer) => void;
-  /** Told what cannot be played, because the file lacks it. */
+  /** Called with a message about each answer that the file lacks. */
   readonly onMissing?: (message: string) => void;
 }
 
 type CannedTurn = ClaudeTurn | ScriptTurn;
 
-/** The answer that is meant for a turn, filled in; throws a RaymondError that says what is missing. */
+/** Finds the answer for a turn and fills it in; throws a RaymondError that says what is missing. */
 export function requireAnswer(
   { scenario, onMissing, onPlayed }: ReplayContext,
   turn: CannedTurn,
@@ -39,7 +39,7 @@ export function requireAnswer(
   return renderAnswer(choice.answer, turn.variables);
 }
 
-/** What the author should know about an answer. */
+/** Warnings about variables of an answer that are not set. */
 export function unsetVariableWarnings(
   { scenario }: ReplayContext,
   turn: CannedTurn,
@@ -49,8 +49,8 @@ export function unsetVariableWarnings(
 }
 
 /**
- * The folder of a turn. If the turn was begun in an earlier life, a power cut may have taken its folder, and if someone
- * else began it, it may be alive: both are put right.
+ * Finds the folder of a turn. That of an adopted turn may be lost in a power cut, and if another backend started the
+ * turn, its process may be running: the one is made again, the other ended.
  */
 export async function reclaimTurnFolder(context: ReplayContext, turn: CannedTurn, adopted: boolean): Promise<string> {
   const dir = context.folderOf(turn);
@@ -62,7 +62,7 @@ export async function reclaimTurnFolder(context: ReplayContext, turn: CannedTurn
   return dir;
 }
 
-/** Lets a part of an answer's time pass; false if the turn is to end now. */
+/** Waits for a part of an answer's time; false if the turn is to end now. */
 export function waitAnswerTime(
   { fast, killSignal, clock }: ReplayContext,
   { seconds }: CannedAnswer,
@@ -71,7 +71,7 @@ export function waitAnswerTime(
   return clock.sleepUntil(clock.now() + (fast ? 0 : (seconds * 1000) / parts), killSignal);
 }
 
-/** Lets Raymond be gone where an answer says so, once: who plays the turn again in a later life goes on. */
+/** Simulates a crash of Raymond if an answer asks for it; the process that adopts the turn does not crash again. */
 export async function crashIfRequested(
   { crash }: ReplayContext,
   answer: CannedAnswer,
@@ -93,7 +93,7 @@ export function writeAnswerFile(
   throw unplayableError(message);
 }
 
-/** Throws a RaymondError where an answer lets a conversation be lost that only begins: there is nothing to lose yet. */
+/** Throws a RaymondError if an answer loses a conversation that this turn only begins. */
 export function requireResumedSession(
   { scenario, onMissing }: ReplayContext,
   turn: ClaudeTurn,
@@ -107,7 +107,7 @@ export function requireResumedSession(
   throw unplayableError(`${message}, then resume the run.`);
 }
 
-/** Plays a turn. If the file cannot be played, it has to be mended, and nothing of the turn counts. */
+/** Replays a turn. If the file has no usable answer, the turn fails until the file is corrected. */
 export async function failIfUnplayable<T>(
   { clock }: ReplayContext,
   { agent }: CannedTurn,
@@ -124,7 +124,7 @@ export async function failIfUnplayable<T>(
 
 const unplayableError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });
 
-/** A canned answer with the agent's variables filled in, and those it asked for in vain. */
+/** Fills the agent's variables into a canned answer; `unknown` are those that are not set. */
 export function renderAnswer(
   answer: CannedAnswer,
   variables: Readonly<Record<string, string>>,

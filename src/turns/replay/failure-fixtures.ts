@@ -1,7 +1,7 @@
 import type { CannedAnswer, CannedFailureName } from '../../scenario/scenario.ts';
 import { resultLine, type StreamLine, syntheticLine } from './output.ts';
 
-/** How a turn that is to fail comes to its end: its last lines, and whether we lost patience with it. */
+/** The end of a turn that is to fail: its last lines, and whether it times out. */
 export interface FailureFixture {
   readonly lines: readonly StreamLine[];
   readonly endCause: 'itself' | 'timeout';
@@ -9,7 +9,7 @@ export interface FailureFixture {
 
 type BuildFixture = (answer: CannedAnswer, session: string, nowMs: number) => FailureFixture;
 
-/** The API refused: Claude Code makes up a message and calls it a success and an error. */
+/** The API refused: Claude Code makes up a message, and its result is both a success and an error. */
 const apiFailure =
   (text: string, error: string, overrides: StreamLine = {}): BuildFixture =>
   (answer, session) => ({
@@ -32,7 +32,7 @@ const abortedTurn =
     return { lines: [{ ...line, terminal_reason: null }], endCause: 'itself' };
   };
 
-/** What Claude Code prints when a turn fails in this way; the rest is found out from that, as it is for a real one. */
+/** The output of Claude Code for each kind of failure; it is judged like the output of a real turn. */
 export const FAILURE_FIXTURES: Record<CannedFailureName, BuildFixture> = {
   overloaded: apiFailure('API Error: 529 Overloaded', 'overloaded', { api_error_status: 529 }),
   no_result: () => ({ lines: [], endCause: 'itself' }),

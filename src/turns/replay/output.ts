@@ -7,10 +7,10 @@ import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../claude/tra
 import { type CannedAction, parseToolUse } from './canned-actions.ts';
 
 /*
- * The lines that Claude Code would print, as far as anybody reads them.
+ * The lines that Claude Code would print, with the fields that are read.
  */
 
-/** One line of a turn's output, before it is made JSON. */
+/** One line of a turn's output, before it becomes JSON. */
 export type StreamLine = Readonly<Record<string, unknown>>;
 
 const MODEL = 'replay';
@@ -20,7 +20,7 @@ export const initLine = (session: string, cwd: string): StreamLine => {
   return { type: 'system', subtype: 'init', session_id: session, model: MODEL, cwd };
 };
 
-/** A tool in use, or words; `number` tells the messages of a turn apart. */
+/** A message with a tool use or a text; `number` distinguishes the messages of a turn. */
 export function actionLine({ doing, file }: CannedAction, number: number, session: string): StreamLine {
   const block =
     doing.kind === 'says'
@@ -35,7 +35,7 @@ export function actionLine({ doing, file }: CannedAction, number: number, sessio
   return { type: 'assistant', message, parent_tool_use_id: null, session_id: session };
 }
 
-/** What came of a tool. */
+/** The result of a tool; null for a text. */
 export function toolResultLine({ doing, denied }: CannedAction, number: number, session: string): StreamLine | null {
   if (doing.kind === 'says') return null;
   const content = denied ? `${doing.tool} was not permitted.` : '';
@@ -44,7 +44,7 @@ export function toolResultLine({ doing, denied }: CannedAction, number: number, 
   return { type: 'user', message, parent_tool_use_id: null, session_id: session };
 }
 
-/** The message that Claude Code makes up when it got none. */
+/** The message that Claude Code makes up when the API has sent none. */
 export const syntheticLine = (text: string, error: string, session: string): StreamLine => ({
   type: 'assistant',
   message: { id: 'msg_0', type: 'message', role: 'assistant', model: '<synthetic>', content: [{ type: 'text', text }] },
@@ -53,7 +53,7 @@ export const syntheticLine = (text: string, error: string, session: string): Str
   error,
 });
 
-/** The last word. */
+/** The result of the turn. */
 export const resultLine = (
   { text, costUsd, deny }: CannedAnswer,
   session: string,
@@ -73,7 +73,7 @@ export const resultLine = (
   ...overrides,
 });
 
-/** What a tool calls the thing that it is used on. */
+/** The input field of each tool that its detail stands in. */
 const INPUT_FIELDS: Readonly<Record<string, string>> = {
   Bash: 'command',
   Edit: 'file_path',
@@ -95,8 +95,8 @@ function toolInput(tool: string, detail: string): Readonly<Record<string, string
 }
 
 /**
- * What a canned turn prints. It goes to the turn's folder and is listened to as if Claude Code had printed it: what
- * becomes of the turn is judged by the same code.
+ * The output of a canned turn. It goes to the turn's folder and is parsed as if Claude Code had printed it: the outcome
+ * of the turn is judged by the same code.
  */
 export class ReplayOutput {
   transcript: Transcript = EMPTY_TRANSCRIPT;
@@ -121,8 +121,8 @@ export class ReplayOutput {
   }
 
   /**
-   * Puts what was printed into the file: before time passes, and at the end, for a call costs more than all lines. What
-   * an earlier life has left there is overwritten.
+   * Writes the printed lines to the file: before time passes, and at the end, because a call takes longer than all
+   * lines. The output of an earlier process is overwritten.
    */
   flush(): void {
     if (this.pending === '') return;

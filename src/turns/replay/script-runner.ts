@@ -17,7 +17,7 @@ import {
   writeAnswerFile,
 } from './canned-turn.ts';
 
-/** Plays scripts that are in the file of canned answers. */
+/** Answers for the scripts that have canned answers, instead of running them. */
 export class ReplayScriptRunner implements ScriptRunner {
   private readonly context: ReplayContext;
 
@@ -64,7 +64,7 @@ export class ReplayScriptRunner implements ScriptRunner {
   }
 }
 
-/** Nothing was begun that could be half done: it is simply taken again. */
+/** Nothing was started that could be half done, so the turn is simply taken again. */
 const STOPPED: Failure = { kind: 'stopped', message: 'The turn was ended because the run was stopped.' };
 
 function failedSignal({ agent }: ScriptTurn, failure: Failure, at: number): Failed {

@@ -4,8 +4,8 @@ import { errorCodeOf } from '../../errors.ts';
 import { explainInvalidFile, isFolderName } from '../../scenario/answer-schema.ts';
 
 /**
- * Writes a file into an agent's working directory, folders included, or makes a folder; gives back why it could not. What
- * begins with `#!` is a program, and can be run.
+ * Writes a file into an agent's working directory, folders included, or makes a folder; returns why it could not. A
+ * file that begins with `#!` becomes executable.
  */
 export function writeInsideFolder(cwd: string, name: string, content: string): string | null {
   const problem = explainInvalidFile(name, content);
