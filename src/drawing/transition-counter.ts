@@ -10,7 +10,7 @@ export interface TransitionCount {
   readonly times: number;
 }
 
-/** Counts the transitions of a run, and what was done in each state, from its events. */
+/** Counts the transitions of a run, or of several in turn, and what was done in each state, from their events. */
 export class TransitionCounter {
   private readonly tally = new RunTally();
   private readonly counts = new Map<string, TransitionCount>();
@@ -33,7 +33,8 @@ export class TransitionCounter {
     return [...this.counts.values()];
   }
 
-  private countStart({ parent, state }: AgentStarted): void {
+  private countStart({ agent, parent, state }: AgentStarted): void {
+    this.callers.delete(agent);
     if (parent === null) this.count(null, 'begin', state);
     else this.count(this.lastStates.get(parent) ?? null, 'fork', state);
   }

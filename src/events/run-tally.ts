@@ -10,7 +10,10 @@ export interface StateTally {
   readonly micros: number;
 }
 
-/** Counts visits, turns, time and cost for each state, from a run's events. States are in the order of their first visit. */
+/**
+ * Counts visits, turns, time and cost for each state, from the events of one run or of several in turn. States are in the
+ * order of their first visit.
+ */
 export class RunTally {
   private readonly byState = new Map<string, StateTally>();
   private readonly agentsInState = new Set<string>();
@@ -22,7 +25,7 @@ export class RunTally {
     if (event.kind === 'turn_started')
       this.add(event.state, { turns: 1, visits: this.entersState(event.agent) ? 1 : 0 });
     if (event.kind === 'turn_ended') this.add(event.state, { ms: event.durationMs, micros: event.costMicros });
-    if (event.kind === 'transition') this.agentsInState.delete(event.agent);
+    if (event.kind === 'transition' || event.kind === 'agent_started') this.agentsInState.delete(event.agent);
   }
 
   get states(): readonly StateTally[] {

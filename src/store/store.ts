@@ -178,7 +178,7 @@ const runExistsError = (id: string): RaymondError =>
     hint: `Choose another --run-id, or go on with that run: \`raymond resume ${id}\`.`,
   });
 
-const GIT_IGNORE_TEXT = `# Runs hold prompts and answers: they are nobody else's. The config file may be shared.
+const GIT_IGNORE_TEXT = `# Runs hold prompts and answers, which are private. The config file may be shared.
 *
 !config.toml
 !config.schema.json

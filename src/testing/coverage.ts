@@ -35,22 +35,12 @@ export class CoverageCollector {
     Workflow,
     { readonly counter: TransitionCounter; readonly takenTags: TakenTag[] }
   >();
-  private runCount = 0;
 
   add(workflow: Workflow, { events }: TestRun): void {
     const { counter, takenTags } = this.byWorkflow.get(workflow) ?? { counter: new TransitionCounter(), takenTags: [] };
     this.byWorkflow.set(workflow, { counter, takenTags });
-    this.runCount += 1;
-    // Agents of different tests have the same ids; the counter must not take them for one.
-    for (const event of events) {
-      if (!('agent' in event)) counter.add(event);
-      else if (event.kind !== 'agent_started') counter.add({ ...event, agent: this.uniqueAgentId(event.agent) });
-      else {
-        const parent = event.parent === null ? null : this.uniqueAgentId(event.parent);
-        counter.add({ ...event, agent: this.uniqueAgentId(event.agent), parent });
-      }
-    }
-    takenTags.push(...collectTakenTags(events));
+    for (const event of events) counter.add(event);
+    for (const tag of collectTakenTags(events)) takenTags.push(tag);
   }
 
   /** The coverage of all workflows, by path: tests run in parallel, so their order is chance. */
@@ -62,10 +52,6 @@ export class CoverageCollector {
         return { workflow, ...items, traffic: { states, transitionCounts } };
       }),
     );
-  }
-
-  private uniqueAgentId(agent: string): string {
-    return `${this.runCount} ${agent}`;
   }
 }
 
