@@ -4,12 +4,12 @@ import { isSimple, readSimpleCommand } from './simple-command.ts';
 import { type CommandContext, walkCommands } from './walk.ts';
 import { readWord, type WordText } from './word.ts';
 
-/** A variable gets one of these values. */
+/** An assignment of one of these values to a variable. */
 export interface Assignment {
   readonly variable: string;
   readonly values: readonly MappedText[];
   readonly context: CommandContext;
-  /** Whether it is seen in its function only. */
+  /** Whether the variable belongs to its function. */
   readonly local: boolean;
 }
 
@@ -20,11 +20,11 @@ export interface CommandCall {
   readonly context: CommandContext;
 }
 
-/** What happens to the variables of a script. */
+/** All that happens to the variables of a script. */
 export interface ShellVariables {
   readonly assignments: readonly Assignment[];
   readonly calls: readonly CommandCall[];
-  /** Variables whose values do not stand in the script: read from somewhere, counted, unset. */
+  /** Variables with values that do not stand in the script: they are read from somewhere, counted or unset. */
   readonly untracked: ReadonlySet<string>;
   /** The values that variables are compared with. */
   readonly comparisons: readonly VariableComparison[];
@@ -32,14 +32,14 @@ export interface ShellVariables {
   readonly allUntracked: boolean;
 }
 
-/** A variable is compared with a value, in a function or none. */
+/** A comparison of a variable with a value, in a function or outside of all. */
 export interface VariableComparison {
   readonly variable: string;
   readonly value: string;
   readonly functionName: string | null;
 }
 
-/** Commands that give values to the variables that they name. */
+/** Commands that declare variables. */
 const DECLARATION_COMMANDS = new Set(['local', 'declare', 'typeset', 'export', 'readonly']);
 
 /** Commands to which the name of a variable is only a word. */

@@ -1,7 +1,7 @@
 import { joinOutputs, NO_PATHS, type PathOutputs } from './path-outputs.ts';
 import type { SimpleCommand } from './simple-command.ts';
 
-/** What may have been printed when a command has ended, by the way in which it ended. */
+/** What may have been printed when a command has ended, by its exit status. */
 export interface CommandOutcome {
   /** It succeeded. */
   readonly ok: PathOutputs;
@@ -33,7 +33,7 @@ export const joinOutcomes = (...outcomes: readonly CommandOutcome[]): CommandOut
   failed: joinOutputs(...outcomes.map(({ failed }) => failed)),
 });
 
-/** Changes what has been printed in every way of ending. */
+/** Changes what has been printed, whatever the exit status. */
 export const mapOutcome = (
   { ok, no, failed }: CommandOutcome,
   change: (outputs: PathOutputs) => PathOutputs,
@@ -49,7 +49,7 @@ const NEVER_FAILING_COMMANDS = new Set(['true', ':', 'echo', 'printf']);
 /** Commands that answer a question by succeeding or not. */
 const TEST_COMMANDS = new Set('[ [[ (( test grep egrep fgrep rg cmp diff pgrep command type which read'.split(' '));
 
-/** The ways in which an ordinary command can end, once this has been printed. */
+/** Predicts how an ordinary command can end, once this has been printed. */
 export function predictOutcome({ name, words }: SimpleCommand, outputs: PathOutputs): CommandOutcome {
   if (name === 'false') return failWith(outputs);
   const isConstant = words.every(({ substitutions }) => substitutions.length === 0);

@@ -9,17 +9,18 @@ import { TAG_NAMES } from '../core/transitions/index.ts';
 import { type MappedText, MappedTextBuilder, sliceMappedText, toSourceOffset } from './mapped-text.ts';
 import type { Redirect, SimpleCommand } from './simple-command.ts';
 
-/** What one command writes to its standard output, as far as its words say. Offsets are those of the script. */
+/** What one command writes to its standard output, as far as its words tell. Offsets are those of the script. */
 export interface CommandOutput {
   readonly tags: readonly TagMention[];
+  /** Tags that are opened and not closed. */
   readonly halves: readonly UnclosedMention[];
   /** The texts in which they were found. */
   readonly texts: readonly MappedText[];
-  /** Whether the tags are printed for certain; otherwise the command only knows of them. */
+  /** Whether the tags are certainly printed; otherwise they only stand in its words. */
   readonly sure: boolean;
-  /** Whether it may well print a tag that cannot be seen here. */
+  /** Whether it may print a tag that its words do not show. */
   readonly mayPrintUnknown: boolean;
-  /** Whether it is a program that we know nothing about. */
+  /** Whether it is a program of which nothing is known. */
   readonly isUnknownProgram: boolean;
 }
 
@@ -56,7 +57,7 @@ function analyzeCommand({ name, args, words, redirects }: SimpleCommand): Comman
   };
 }
 
-/** Whether the standard output goes to a file or to the standard error, where nobody looks for tags. */
+/** Tells whether the standard output goes to a file or to the standard error, where nobody looks for tags. */
 export function redirectsStdout(redirects: readonly Redirect[]): boolean {
   return redirects.some(({ operator, descriptor, target: { text } }) => {
     if (descriptor !== '' && descriptor !== '1') return false;
@@ -85,19 +86,19 @@ const NO_OUTPUT: CommandOutput = {
   isUnknownProgram: false,
 };
 
-/** Programs that print what they are given, or whatever the script behind them likes; also any name that is not known. */
+/** Programs that print what they are given or run other scripts; also paths, and names that are not known. */
 const PRINTING_PROGRAMS = new RegExp(
   `[/${UNKNOWN}]|^(?:eval|cat|tac|head|tail|tee|sed|awk|gawk|jq|yq|envsubst|xargs|env|timeout|bash|sh|zsh|python[\\d.]*|node|deno|bun|ruby|perl|php|claude)$`,
 );
 
-/** Commands that print nothing of what they are given. */
+/** Commands that print none of their arguments. */
 const SILENT_COMMANDS = new Set(
   `[ [[ (( : true false test cd mkdir rmdir rm cp mv ln touch chmod chown sleep export local declare typeset readonly
   unset read shift set shopt wait kill let pushd popd umask mktemp return break continue exit sync trap source . grep
   egrep fgrep rg`.split(/\s+/),
 );
 
-/** Programs of which nobody expects a tag, unless one is given to them. */
+/** Programs that print no tag, unless one is among their arguments. */
 const TAGLESS_PROGRAMS = new Set(
   `date ls wc find sort uniq tr cut basename dirname tar gzip gunzip zip unzip rsync diff cmp stat seq du df git cargo
   pytest tsc flock pwd whoami hostname uname which command type`.split(/\s+/),
@@ -107,7 +108,7 @@ const TAGLESS_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
   go: ['build', 'test', 'vet'],
 };
 
-/** What is written into a commit is not printed. */
+/** Git prints nothing of what it writes down. */
 const isSilent = (name: string, first = ''): boolean =>
   SILENT_COMMANDS.has(name) || (name === 'git' && /^(?:commit|notes|add|push|merge)$/.test(first));
 
@@ -119,7 +120,7 @@ const isTagless = (name: string, first = ''): boolean =>
 /** The beginning or the end of a tag, the rest of which other commands print. */
 const PARTIAL_TAG = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i');
 
-/** What is printed in one piece. An expansion by itself, or one inside a tag, may be or become anything. */
+/** Reads texts that are printed side by side. An expansion by itself, or one inside a tag, may become any tag. */
 function readPrintedTexts(texts: readonly MappedText[]): CommandOutput {
   const combined = joinTexts(texts);
   const { text } = combined;
@@ -130,13 +131,13 @@ function readPrintedTexts(texts: readonly MappedText[]): CommandOutput {
   return { tags, halves, texts: [combined], sure: true, mayPrintUnknown, isUnknownProgram: false };
 }
 
-/** The format of a `printf` may come behind a `--`. */
+/** Reads a `printf`; its format may come behind a `--`. */
 function readPrintf(args: readonly MappedText[]): CommandOutput {
   const [format, ...values] = args[0]?.text === '--' ? args.slice(1) : args;
   return format === undefined || format.text === '-v' ? NO_OUTPUT : readPrintedTexts([formatPrintf(format, values)]);
 }
 
-/** The tags in a text of a script. */
+/** Finds the tags in a text and their offsets in the script. */
 function locateTags(text: MappedText): TagMentions {
   const { tags, halves } = readTagMentions(text.text);
   const toSource = <T extends { offset: number }>(found: T): T => ({
@@ -159,10 +160,10 @@ function joinTexts(texts: readonly MappedText[]): MappedText {
 
 const FORMAT_DIRECTIVE = /%%|%[-+ #0-9.*]*[a-zA-Z]|\\[nrt]/g;
 
-/** What `printf` makes of its format and its values: the format is gone through again while there are values left. */
+/** Formats as `printf` does: the format is used again while there are values left. */
 function formatPrintf(format: MappedText, values: readonly MappedText[]): MappedText {
   const text = new MappedTextBuilder();
-  // What is unknown may be several values, or none.
+  // An unknown part may become several values, or none.
   const isCountKnown = values.every((value) => !value.text.includes(UNKNOWN));
   let remaining = [...values];
   let before: number;
@@ -173,7 +174,7 @@ function formatPrintf(format: MappedText, values: readonly MappedText[]): Mapped
   return text;
 }
 
-/** Adds the format with its values, or something else for want of them; gives those that it has no place for. */
+/** Adds the format with its values, or a substitute for missing ones; returns the values that are left. */
 function applyFormat(
   format: MappedText,
   values: readonly MappedText[],

@@ -10,8 +10,8 @@ import type { CommandContext } from './walk.ts';
 export type ExpandedTag = TagMention & { readonly filled: boolean };
 
 /**
- * What the tags of one command can be when they are printed: the values of variables that stand in the script are put in.
- * A tag that can be anything also stands for itself.
+ * Puts the values of variables into the tags of one command, as far as the values stand in the script. A tag whose values are
+ * not all known is kept as well.
  */
 export function expandTags(
   { tags, texts, sure, mayPrintUnknown }: CommandOutput,
@@ -24,14 +24,14 @@ export function expandTags(
 
 function expandText(text: MappedText, context: CommandContext, values: VariableValues): readonly ExpandedTag[] {
   const literal = readExpandedTags(text, false);
-  const { texts, isComplete } = values.fill(withoutHandedOver(text), context);
+  const { texts, isComplete } = values.fill(withoutPayload(text), context);
   const filled = texts.flatMap((each) => readExpandedTags(each, true));
   const combined = isComplete && filled.length > 0 ? filled : [...literal, ...filled];
   return [...new Map(combined.map((tag) => [`${tag.offset} ${spelling(tag)}`, tag])).values()];
 }
 
-/** What is handed over has no say in where a tag leads. */
-function withoutHandedOver(text: MappedText): MappedText {
+/** Attributes other than `next` and `return` do not decide where a tag leads. */
+function withoutPayload(text: MappedText): MappedText {
   const attributes = [...text.text.matchAll(/\s(?!(?:next|return)\b)[\w-]+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/g)];
   const isInAttribute = (at: number): boolean =>
     attributes.some(({ index, 0: attribute }) => index <= at && at < index + attribute.length);
@@ -41,7 +41,7 @@ function withoutHandedOver(text: MappedText): MappedText {
 const readExpandedTags = (text: MappedText, filled: boolean): readonly ExpandedTag[] =>
   readTagMentions(text.text).tags.map((tag) => ({ ...tag, filled, offset: locateTag(text, tag) }));
 
-/** A name from elsewhere has its own place: there its mistakes have to be mended. */
+/** The name of a state that comes out of a variable is placed where it is assigned: a mistake is corrected there. */
 function locateTag(text: MappedText, { tag, offset }: TagMention): number {
   const start = toSourceOffset(text, offset);
   const stateNames = [tag.body, tag.attributes.next ?? '', tag.attributes.return ?? ''].filter((name) => name !== '');
@@ -60,7 +60,7 @@ const hasUnknownTarget = ({ name, tag }: TagMention): boolean =>
   (TRANSITIONS[name].body === 'state' && hasUnknownPart(tag.body)) ||
   Object.entries(tag.attributes).flat().some(hasUnknownPart);
 
-/** Whether all that a command prints stands in the script, though it be in variables. */
+/** Tells whether all that a command prints stands in the script, perhaps in variables. */
 export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, values: VariableValues): boolean =>
   texts.every((text) => {
     const filled = values.fill(text, context);
@@ -68,8 +68,8 @@ export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, 
   });
 
 /**
- * The tags of a command in a function that is called like this. Those with arguments in them are other ones in every call that
- * gives other arguments, and stand where the call stands.
+ * Adapts the tags of a command in a function to a call of the function. A tag with arguments in it is another one for other
+ * arguments, and is placed where the call stands.
  */
 export function substituteArguments(
   { tags, texts }: Pick<CommandOutput, 'tags' | 'texts'>,

@@ -6,15 +6,15 @@ import { findPrintedTags, joinOutputs, NOTHING_PRINTED, type PathOutput, type Pa
 import { isSimple, readSimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 
-/** What comes of a script. */
+/** All paths through a script. */
 export interface ScriptPaths {
-  /** What it has printed when it ends well, for each of its ways. */
+  /** What it has printed on each path on which it succeeds. */
   readonly outputs: readonly PathOutput[];
-  /** Where it prints a tag and then fails, so that nobody listens to it. */
+  /** The tags that it prints before it fails, so that nobody reads them. */
   readonly wastedTags: readonly WastedTag[];
 }
 
-/** The ways through a script; undefined if they cannot be told. */
+/** Finds the paths through a script; undefined if they cannot be told. */
 export function findScriptPaths(script: CommandList, values: VariableValues): ScriptPaths | undefined {
   const interpreter = new AbstractInterpreter(script, values);
   const { ok, no } = interpreter.runList(script, succeedWith(NOTHING_PRINTED));

@@ -9,20 +9,22 @@ import { listSimpleCommands, type PlacedCommand } from './walk.ts';
 
 /** What a script can print, as far as its text shows it. */
 export interface ScriptTags {
-  /** The tags that it may print; those that are not `sure` it only knows of. */
+  /** The tags that it may print; of those that are not `sure`, it only is known that they stand in it. */
   readonly tags: readonly SureMention[];
-  /** The same with the values of their variables put in, as far as these stand in the script. */
+  /** The same tags with the values of variables put in, as far as these stand in the script. */
   readonly forms: readonly SureMention[];
+  /** The tags that it opens and never closes. */
   readonly halves: readonly (UnclosedMention & { readonly sure: boolean })[];
-  /** What it has printed on each of its ways; undefined if they cannot be told. */
+  /** What it has printed on each of its paths; undefined if they cannot be told. */
   readonly ways: ScriptPaths | undefined;
   /** Whether it may print tags that its text does not show. */
   readonly open: boolean;
 }
 
+/** A tag in a script, whether it certainly is printed where it stands, and whether the value of a variable is put in. */
 export type SureMention = TagMention & { readonly sure: boolean; readonly filled?: boolean };
 
-/** Reads a script of any kind. */
+/** Reads the tags of a script: bash, a batch file or PowerShell. */
 export function readScriptTags(file: string, text: string): ScriptTags {
   return file.endsWith('.sh') ? readShellScript(text) : readWindowsScript(file, text);
 }
@@ -71,7 +73,7 @@ function readCapturedTags(commands: readonly PlacedCommand[], depth: number): re
 const BATCH_COMMENT = /^[ \t]*@?(?:rem\b|::).*$/gim;
 const POWERSHELL_COMMENT = /<#[\s\S]*?#>|^[ \t]*#.*$/gm;
 
-/** Batch files and PowerShell are looked through for tags; their ways are not followed. */
+/** Batch files and PowerShell are searched for tags; their paths are not followed. */
 function readWindowsScript(file: string, text: string): ScriptTags {
   if (file.endsWith('.ps1')) {
     const code = withoutComments(text, POWERSHELL_COMMENT).replaceAll('`', ' ');
@@ -90,6 +92,7 @@ function readWindowsScript(file: string, text: string): ScriptTags {
   return { ...reading, tags, forms: tags, halves: reading.halves.map(withOriginalOffset) };
 }
 
+/** Finds the tags in a text whose commands are not known. */
 function readUnparsed(text: string, sure: boolean): ScriptTags {
   const { tags, halves } = readTagMentions(text);
   const all = tags.map((tag) => ({ ...tag, sure }));

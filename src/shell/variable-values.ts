@@ -12,16 +12,16 @@ export interface FilledTexts {
 
 const UNFILLED: FilledTexts = { texts: [], isComplete: false };
 
-/** More values than these are no choice that an author has written down. */
+/** More texts than anybody would write down as a choice. */
 const MAX_TEXTS = 32;
 
-/** Values that come out of other variables are followed this far. */
+/** Values that come out of other variables are followed to this depth. */
 const MAX_DEPTH = 6;
 
-/** What is expanded further when it stands without quotes. */
+/** Characters with which an unquoted value is expanded further. */
 const PATTERN = /[*?[\]{}~]/;
 
-/** What the variables of a script hold, as far as their values stand in it. */
+/** The values of the variables of a script, as far as they stand in it. */
 export class VariableValues {
   private readonly variables: ShellVariables;
   private depth = 0;
@@ -30,7 +30,7 @@ export class VariableValues {
     this.variables = trackShellVariables(script, text);
   }
 
-  /** Fills in the variables of a text that stands at this spot; one whose value is not known stays as it is. */
+  /** Puts values in the place of the variables of a text; a variable whose values are not known stays as it is. */
   fill(text: MappedText, context: CommandContext): FilledTexts {
     if (text.placeholders.length === 0 || this.variables.allUntracked || this.depth >= MAX_DEPTH) return UNFILLED;
     this.depth += 1;
@@ -39,7 +39,7 @@ export class VariableValues {
     return filled;
   }
 
-  /** All values that a variable ever gets in the script; null if there are others. */
+  /** Lists all values that a variable ever gets in the script; null if they are not all known. */
   allValuesOf(variable: string | null): readonly string[] | null {
     const { assignments, untracked, allUntracked } = this.variables;
     const own = assignments.filter((each) => each.variable === variable);
@@ -118,7 +118,7 @@ export class VariableValues {
     };
   }
 
-  /** Whether a value is compared with somewhere: it may be one that never gets as far as where it would be printed. */
+  /** A value that a test asks for may never get to where it would be printed. */
   private isComparedWith(variable: string, value: string, { functionName }: CommandContext): boolean {
     const argumentOwner = isArgument({ variable }) ? functionName : null;
     return this.variables.comparisons.some((each) => {
@@ -130,12 +130,12 @@ export class VariableValues {
     });
   }
 
-  /** Whether a function is of any use; the script itself is. */
+  /** Whether a function is called anywhere; the script itself is run. */
   private isCalled(functionName: string | null): boolean {
     return functionName === null || this.variables.calls.some(({ name }) => name === functionName);
   }
 
-  /** What a value can be. */
+  /** The texts that a value can become. */
   private valueTexts(value: MappedText, context: CommandContext): FilledTexts {
     if (isPlain(value)) return { texts: [value], isComplete: true };
     const { texts, isComplete } = this.fill(value, context);
@@ -148,7 +148,7 @@ const isArgument = ({ variable }: Pick<Placeholder, 'variable'>): boolean => /^[
 
 const isPlain = ({ text }: MappedText): boolean => !text.includes(UNKNOWN) && !PATTERN.test(text);
 
-/** A blank is no value that anybody means to print. */
+/** Nobody means to print an empty value. */
 const isNonEmpty = ({ text }: MappedText): boolean => text !== '';
 
 const placeholderKey = ({ variable, defaultText }: Placeholder): string => `${variable}:-${defaultText?.text ?? ''}`;
@@ -163,7 +163,7 @@ function substituteVariable(text: MappedText, placeholder: Placeholder, value: M
   return last === undefined ? text : substituteVariable(replaceCharacter(text, last.at, value), placeholder, value);
 }
 
-/** The assignments whose value can still be there at a spot. They are in the order of the script. */
+/** The assignments whose value a variable can still have where it is used, in the order of the script. */
 function findReachingAssignments(assignments: readonly Assignment[], use: CommandContext): readonly Assignment[] {
   const own = assignments.filter(({ context }) => context.functionName === use.functionName);
   const others = assignments.filter(({ context, local }) => context.functionName !== use.functionName && !local);
@@ -176,7 +176,7 @@ function findReachingAssignments(assignments: readonly Assignment[], use: Comman
   return [...(last !== undefined && use.functionName !== null ? [] : others), ...recent, ...looped];
 }
 
-/** Whether a loop goes from a later assignment back to the use, and not through one that always comes before it. */
+/** Whether a loop leads from a later assignment back to the use, without one in between that always comes first. */
 function loopsBack(later: CommandContext, use: CommandContext, last: CommandContext | undefined): boolean {
   return use.ancestors.some(
     (each) => isLoop(each) && later.ancestors.includes(each) && !last?.ancestors.includes(each),
