@@ -6,7 +6,7 @@ import { mapConcurrently } from '../workflow/concurrent.ts';
 const MAX_CONCURRENT = 4;
 const TIMEOUT_MS = 5_000;
 
-/** Asks bash about the scripts that we make nothing of ourselves: it reads them without running anything. */
+/** Lets bash check the scripts that our own parser cannot read, without running anything. */
 export async function addBashSyntaxErrors(source: WorkflowSource): Promise<WorkflowSource> {
   if (!source.files.some(needsBashCheck)) return source;
   const files = await mapConcurrently(source.files, MAX_CONCURRENT, async (file) =>
@@ -15,7 +15,7 @@ export async function addBashSyntaxErrors(source: WorkflowSource): Promise<Workf
   return { ...source, files };
 }
 
-/** A script with CRs in it is another matter: bash stumbles over them alone. */
+/** Scripts with CRs have a finding of their own: bash reports nothing but these. */
 const needsBashCheck = (file: WorkflowSourceFile): file is StateSource =>
   file.kind === 'state' &&
   file.file.endsWith('.sh') &&

@@ -21,7 +21,7 @@ import {
 } from './doctor/raymond-folder.ts';
 import { findConfigFile } from './project-files.ts';
 
-/** What one check has found. */
+/** The result of one check, with its name. */
 export interface DoctorResult extends HealthCheckResult {
   readonly name: string;
 }
@@ -30,12 +30,12 @@ export interface DoctorResult extends HealthCheckResult {
 export interface DoctorRequest {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The Claude Code to look at; null for the one that a run would use. */
+  /** The Claude Code to check; null for the one that a run would use. */
   readonly claude: string | null;
   readonly ask: boolean;
 }
 
-/** Everything that is looked at, in the order in which it is told. A new check is a row here. */
+/** All checks, in the order in which they are reported. A new check is a row here. */
 const CHECKS: readonly (readonly [name: string, check: HealthCheck])[] = [
   ['Node', checkNode],
   ['Claude Code', checkClaudeCode],
@@ -51,10 +51,12 @@ const CHECKS: readonly (readonly [name: string, check: HealthCheck])[] = [
   ['runs', checkRuns],
 ];
 
-/** Longer than any program is waited for: it is for disks that do not answer. */
+/** Longer than the timeout of any program: it is for disks that do not answer. */
 const CHECK_TIMEOUT_MS = 100_000;
 
-/** Looks at all that a run needs. All checks are made at once, none stops another, and each is told as soon as it can be. */
+/**
+ * Checks everything that a run needs, all at the same time. Yields the results in order, each as soon as it is known.
+ */
 export async function* runDoctor(request: DoctorRequest): AsyncGenerator<DoctorResult> {
   const options = readRunOptions(request);
   const context: HealthCheckContext = { ...request, options, findClaude: createClaudeFinder(options, request.env) };
@@ -65,7 +67,7 @@ export async function* runDoctor(request: DoctorRequest): AsyncGenerator<DoctorR
   }
 }
 
-/** A config file that is wrong is told by its own check. */
+/** A mistake in the config file is reported by its own check. */
 function readRunOptions({ cwd, claude }: DoctorRequest): Options {
   const overrides = claude === null ? {} : { claude };
   try {

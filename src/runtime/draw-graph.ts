@@ -21,18 +21,18 @@ import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { type LintRequest, readAnalysisSettings } from './lint-workflow.ts';
 import { readRunEvents } from './project-files.ts';
 
-/** What a workflow can be drawn as. */
+/** The formats of a drawing. */
 export const GRAPH_FORMATS = ['mermaid', 'svg', 'html'] as const;
 /** One of the formats of a drawing. */
 export type GraphFormat = (typeof GRAPH_FORMATS)[number];
 
-/** A drawing, and what should be said about it. */
+/** A drawing, and a warning about it. */
 export interface Drawing {
   readonly text: string;
   readonly warning: string | null;
 }
 
-/** Draws a workflow: a folder, a zip or a state file, however broken it is. */
+/** Draws a workflow (a folder, a zip or a state file), even if it has mistakes. */
 export async function drawWorkflow(path: string, format: GraphFormat, request: LintRequest = {}): Promise<Drawing> {
   const cwd = request.cwd ?? process.cwd();
   const source = await readSource(path, readAnalysisSettings(cwd, request));
@@ -43,7 +43,7 @@ export async function drawWorkflow(path: string, format: GraphFormat, request: L
   };
 }
 
-/** Draws a workflow with the ways that scenarios took over it, and those they left out. */
+/** Draws a workflow with the transitions that tests took and those that they did not. */
 export async function drawCoverage(
   path: string,
   counts: OverlayCounts,
@@ -58,7 +58,7 @@ export async function drawCoverage(
   });
 }
 
-/** Draws a run, its id, the beginning of it or `last`, over its workflow as that is now. */
+/** Draws a run, given by its id, a unique beginning of it or `last`, over its workflow as that is now. */
 export async function drawRun(runRef: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
   const layout = layoutOf(findRaymondFolder(cwd));
   const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
@@ -74,7 +74,7 @@ export async function drawRun(runRef: string, format: GraphFormat, cwd = process
   return { text, warning: loaded.warning };
 }
 
-/** The workflow of a run may have been moved, or its zip be half written: then what the run tells is drawn alone. */
+/** Reads the workflow of a run. If it was moved or is damaged, only the recorded steps are drawn. */
 async function readRunWorkflow(
   run: Run,
 ): Promise<{ readonly source: WorkflowSource | null; readonly warning: string | null }> {
@@ -96,13 +96,13 @@ async function readRunWorkflow(
 const readSource = async (path: string, settings: SourceSettings): Promise<WorkflowSource> =>
   addBashSyntaxErrors((await readWorkflowSource(path, settings)).source);
 
-/** Of a folder without states there is nothing to draw; lint knows what its author may have meant. */
+/** The error for a folder without states, with the hint of lint about it. */
 function noStatesError(path: string, source: WorkflowSource): RaymondError {
   const hint = lintSource(source).find(({ rule }) => rule === 'missing-entry')?.hint;
   return workflowPathError(`there is no workflow in \`${sanitizeLine(path)}\``, hint);
 }
 
-/** A script that bash refuses goes nowhere: that we cannot read it either does not mean that it may go anywhere. */
+/** Builds the graph. A script with a syntax error goes nowhere, although our parser cannot rule anything out. */
 function buildDrawableGraph(source: WorkflowSource): Graph {
   const graph = buildGraph(source);
   const invalidScripts = new Set(
@@ -127,7 +127,7 @@ interface DrawingContext {
   readonly headline: string | null;
 }
 
-/** The code for pages and SVG is loaded only where it is needed. */
+/** Loads the code for pages and SVG only when it is needed. */
 async function draw(picture: Diagram, format: GraphFormat, { source, headline }: DrawingContext): Promise<string> {
   switch (format) {
     case 'mermaid':

@@ -10,25 +10,25 @@ import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-so
 import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { currentPlatform } from './platform.ts';
 
-/** For whom a workflow is looked at. */
+/** How to lint a workflow. */
 export interface LintRequest {
   readonly cwd?: string;
-  /** The kind of machine that it is to run on; this one if it is left out. */
+  /** The platform that it is to run on; this machine's if it is left out. */
   readonly platform?: Platform;
-  /** Variables that its runs will have besides those of the config. */
+  /** Variables that its runs will have besides those of the config file. */
   readonly variables?: readonly string[];
 }
 
-/** What was found in one workflow. Its path and those of the files are as one would write them in that folder. */
+/** The findings in one workflow. Its path and those of the files are relative to the working directory. */
 export interface LintReport {
   readonly name: string;
   readonly path: string;
-  /** Whether its files are inside of a zip, so that their paths lead to no file. */
+  /** Whether its files are inside a zip, so that their paths lead to no file. */
   readonly isZip: boolean;
   readonly findings: readonly LintFinding[];
 }
 
-/** Looks for mistakes in a folder, a zip or a state file. Only a path that leads to no workflow is an error. */
+/** Lints a folder, a zip or a state file. It throws only for a path that leads to no workflow. */
 export async function lintWorkflow(path: string, request: LintRequest = {}): Promise<LintReport> {
   const cwd = resolve(request.cwd ?? process.cwd());
   const absolutePath = resolve(cwd, path);
@@ -36,7 +36,7 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
   try {
     const { source, location } = await readWorkflowSource(absolutePath, readAnalysisSettings(cwd, request));
     const files = new Set(source.files.map(({ file }) => file));
-    // What concerns the workflow as a whole is said of its name.
+    // A finding about the workflow as a whole has the workflow's path.
     const displayFile = (file: string): string =>
       displayPath(files.has(file) ? join(location.root, file) : absolutePath);
     const findings = lintSource(await addBashSyntaxErrors(source)).map((finding) => ({
@@ -55,7 +55,7 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
   }
 }
 
-/** What is known of runs that are started in a folder: its config, and what the user says. */
+/** The settings that runs in a folder would have: those of its config file and of the request. */
 export function readAnalysisSettings(cwd: string, { platform, variables = [] }: LintRequest): SourceSettings {
   const config = readConfigOptions(layoutOf(findRaymondFolder(cwd)).configFile);
   return {
@@ -65,7 +65,7 @@ export function readAnalysisSettings(cwd: string, { platform, variables = [] }: 
   };
 }
 
-/** A zip, say, that cannot be opened. */
+/** The finding for a workflow that cannot be opened, such as a damaged zip. */
 const UNREADABLE_FINDING = {
   rule: 'unreadable-workflow',
   level: 'error',
@@ -75,7 +75,7 @@ const UNREADABLE_FINDING = {
   path: [],
 } as const;
 
-/** How many findings of each level there are. */
+/** Counts the findings of each level. */
 export function countLevels(findings: readonly LintFinding[]): Readonly<Record<LintLevel, number>> {
   const count = (level: LintLevel): number => findings.filter((finding) => finding.level === level).length;
   return { error: count('error'), warning: count('warning'), info: count('info') };

@@ -6,10 +6,10 @@ import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/ru
 
 export type { RunSummary, UnreadableRun } from '../store/runs.ts';
 
-/** A run as a list has it. */
+/** A run in a list. */
 export type RunListEntry = RunSummary | UnreadableRun;
 
-/** All runs of whoever works in this folder: the unfinished first, then the latest first; unreadable ones are last. */
+/** Lists all runs of this folder: the unfinished first, then the latest first; unreadable ones are last. */
 export async function listRuns(cwd = process.cwd()): Promise<readonly RunListEntry[]> {
   const runs = await listStoredRuns(layoutOf(findRaymondFolder(cwd)));
   return runs.toSorted((a, b) => sortRank(a) - sortRank(b));
@@ -18,13 +18,13 @@ export async function listRuns(cwd = process.cwd()): Promise<readonly RunListEnt
 const sortRank = (run: RunListEntry): number =>
   run.kind === 'unreadable' ? 2 : isFinished(run.observedStatus) ? 1 : 0;
 
-/** How many agents of a run would go on, and how many have come to an end of either kind. */
+/** Counts the agents of a run that are live, have ended and have failed. */
 export function countAgents({ agents }: RunSummary): { live: number; ended: number; failed: number } {
   const { ended = 0, failed = 0, ...others } = agents;
   return { live: Object.values(others).reduce((sum, count) => sum + count, 0), ended, failed };
 }
 
-/** A list of runs as one document. */
+/** Creates the JSON document of a list of runs. */
 export const toRunListDocument = (runs: readonly RunListEntry[]): unknown => ({ runs: runs.map(toDocumentEntry) });
 
 function toDocumentEntry(run: RunListEntry): unknown {

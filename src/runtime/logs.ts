@@ -13,27 +13,27 @@ import { resolveRunId } from '../store/runs.ts';
 import { LogFollower } from './logs/log-follower.ts';
 import { createRawRenderer, createTextRenderer, type TurnLogSource } from './logs/log-renderers.ts';
 
-/** How a run's story is to be told. */
+/** How to write the log of a run. */
 export interface LogsRequest {
   readonly cwd?: string;
-  /** Only this agent. */
+  /** Write the log of this agent only. */
   readonly agent?: string;
-  /** Whether to go on while the run goes on. */
+  /** Whether to go on until the run ends. */
   readonly follow?: boolean;
-  /** Whether to repeat the lines of the turns as they are, instead of a story. */
+  /** Whether to write the output of the turns unchanged. */
   readonly raw?: boolean;
   readonly colour?: boolean;
-  /** Nobody listens any more. */
+  /** Ends the log early. */
   readonly signal?: AbortSignal;
   readonly write: (line: string) => void;
-  /** For what is no part of the lines that were asked for. */
+  /** For messages that are no part of the raw output. */
   readonly writeMessage: (text: string) => void;
 }
 
-/** How often to look whether the owner is still there. */
+/** How often to check that the owner is still there. */
 const OWNER_POLL_INTERVAL_MS = 500;
 
-/** Tells the story of a run as it is on disk, and with `follow` as it goes on, until it ends. */
+/** Writes the log of a run from its files, and with `follow` goes on until the run ends. */
 export async function writeLogs(runRef: string, request: LogsRequest): Promise<void> {
   const { cwd = process.cwd(), agent, follow = false, raw = false, colour = false, write, writeMessage } = request;
   const signal = request.signal ?? new AbortController().signal;
@@ -53,7 +53,7 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
   try {
     let offset = 0;
     for (;;) {
-      // Asked before reading: an owner that is gone by now has written all that it ever will.
+      // Read before the journal: an owner that is gone by now writes nothing more.
       const owner = follow ? await ownerOf(layout.runFolder(id)) : undefined;
       for await (const { event, offset: end } of readEvents(layout, id, { offset })) {
         offset = end;
@@ -86,7 +86,7 @@ async function checkAgent(layout: StoreLayout, id: string, agent: string, maySta
   });
 }
 
-/** How a run stands that has not come to its end. */
+/** Describes the status of a run whose log does not end with its end. */
 async function describeRunStatus(layout: StoreLayout, id: string): Promise<string> {
   const { observedStatus, owner } = await observeRun(layout, id);
   if (isLive(observedStatus)) return `The run is under way: \`raymond logs ${id} --follow\` goes on telling.`;

@@ -1,4 +1,4 @@
 import type { Platform } from '../core/state-names.ts';
 
-/** The kind of machine that this is. */
+/** The platform of this machine. */
 export const currentPlatform = (): Platform => (process.platform === 'win32' ? 'windows' : 'unix');

@@ -17,27 +17,27 @@ import { recordExpectations } from './record/expectations.ts';
 import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
 import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
 
-/** How a run is to be recorded. */
+/** How to record a run. */
 export interface RecordRequest {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Whether scripts are left to be run, instead of being played as they went. */
+  /** Whether scripts are run in the test, instead of being replayed from the recording. */
   readonly realScripts?: boolean;
-  /** What runs are called where the scenario is played. */
+  /** The id of runs in tests, which replaces the id of this run. */
   readonly replayRunId: string;
 }
 
 /** A run as a scenario. */
 export interface Recording {
   readonly run: Run;
-  /** What is to be written into the file. */
+  /** The content of the scenario file. */
   readonly scenario: Readonly<Record<string, unknown>>;
   readonly answers: number;
-  /** What could not be recorded, as sentences. */
+  /** Sentences about everything that could not be recorded. */
   readonly notes: readonly string[];
 }
 
-/** Makes a scenario of a run that is over: what was answered, and what came of it. */
+/** Makes a scenario of a run that is over: its answers, and its outcome as the expectation. */
 export async function recordRun(runRef: string, request: RecordRequest): Promise<Recording> {
   const { cwd = process.cwd(), env = process.env, realScripts = false, replayRunId } = request;
   const layout = layoutOf(findRaymondFolder(cwd));
@@ -72,7 +72,7 @@ export async function recordRun(runRef: string, request: RecordRequest): Promise
   return { run, scenario, answers: answers.count, notes };
 }
 
-/** What the scripts are like that are played, so that a change can be noticed. Where they cannot be read, it cannot. */
+/** Fingerprints of the replayed scripts, so that a change can be noticed; none if the workflow cannot be read. */
 async function fingerprintScripts(
   { workflow: { path } }: Run,
   states: readonly string[],
@@ -111,12 +111,12 @@ function createAgentScrubber(
         env,
       });
     scrubbers.set(agentCwd, scrub);
-    // Whoever speaks of the run by its name will have to speak of another one.
+    // Texts that mention the id of the run must mention that of the test.
     return scrub(text.replaceAll(run.id, replayRunId));
   };
 }
 
-/** The answers of all visits, state by state. Where several agents were in a state, each has its own. */
+/** Collects the answers of all visits by state. If several agents were in a state, each has its own list. */
 function collectAnswers(
   visits: readonly RecordedVisit[],
   context: RecordingContext,
@@ -196,6 +196,6 @@ const missingTurnError = ({ id, options }: Run, { end }: RecordedTurn): RaymondE
       : 'It was run with --no-debug, which keeps nothing. Run the workflow again without it, and record that run.',
   });
 
-/** What a script is known again by: the same text has the same, however its lines end. */
+/** The fingerprint of a script's text; different line endings make no difference. */
 export const fingerprintScript = (text: string): string =>
   createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 12);

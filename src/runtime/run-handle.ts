@@ -121,8 +121,8 @@ function ignoreErrors(callback: () => void): void {
 const STOP_POLL_INTERVAL_MS = 250;
 
 /**
- * Calls `onStop` when another process asks this run to stop; returns a function that ends the watch. The timer also keeps
- * this process alive, which nothing else does while a script runs.
+ * Calls `onStop` when another process asks this run to stop; returns a function that ends the watch. The timer also
+ * keeps this process alive, which nothing else does while a script runs.
  */
 function watchStopRequests(store: RunStore, onStop: (stage: StopStage) => void): () => void {
   let handled: StopStage | null = null;

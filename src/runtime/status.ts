@@ -5,14 +5,16 @@ import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.t
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
 
-/** Where a run stands and how it came there. */
+/** The status of a run, with its history. */
 export interface StatusReport extends ObservedRun {
   readonly history: RunHistory;
 }
 
 const MAX_TRANSITIONS = 10;
 
-/** Looks at a run: its id, the beginning of it, or `last`. Somebody may be driving it meanwhile. */
+/**
+ * Reads the status of a run, given by its id, a unique beginning of it, or `last`. Another process may be driving it.
+ */
 export async function getStatus(runRef: string, cwd = process.cwd()): Promise<StatusReport> {
   const layout = layoutOf(findRaymondFolder(cwd));
   const id = await resolveRunId(layout, runRef);
@@ -20,7 +22,7 @@ export async function getStatus(runRef: string, cwd = process.cwd()): Promise<St
   return { ...observed, history: await collectHistory(eventsUpTo(layout, id, observed.run.seq), MAX_TRANSITIONS) };
 }
 
-/** What happened after the look we had is not told: it would not fit. */
+/** Leaves out events after the observed step: they would not match it. */
 async function* eventsUpTo(layout: StoreLayout, id: string, seq: number): AsyncGenerator<Event> {
   for await (const recorded of readEvents(layout, id)) {
     if (recorded.seq > seq) return;

@@ -10,15 +10,15 @@ import type { RunEnvironment } from './run-handle.ts';
 
 /** How to stop a run. */
 export interface StopRequest extends Pick<RunEnvironment, 'cwd' | 'env'> {
-  /** Ends the turns under way, too. So does a second request. */
+  /** Ends the running turns, too. So does a second request. */
   readonly now?: boolean;
-  /** Told when the run is stopping and waited for, and if its process, suspended perhaps, does not respond. */
+  /** Called when the run is stopping, and if its process, which may be suspended, does not respond. */
   readonly observe?: (progress: StopProgress) => void;
-  /** Ends the waiting; the run goes on stopping. */
+  /** Ends the wait; the run goes on stopping. */
   readonly signal?: AbortSignal;
 }
 
-/** A run that is waited for. From `stopping` on it starts nothing new. */
+/** The progress of a stop: the run starts nothing new (`stopping`), or its process does not respond (`unheard`). */
 export interface StopProgress {
   readonly kind: 'stopping' | 'unheard';
   readonly seen: ObservedRun;
@@ -26,8 +26,8 @@ export interface StopProgress {
 }
 
 /**
- * The run as it stands in the end. `idle`: nobody drove it before. `stopping`: it was not waited for any longer.
- * `left`: likewise, but it has no process of its own that could go on stopping it.
+ * The run after a stop. `idle`: no process drove it. `stopping`: the wait was ended before the run had stopped.
+ * `left`: likewise, but no other process goes on stopping it.
  */
 export interface StopOutcome {
   readonly kind: 'idle' | 'stopped' | 'stopping' | 'left';
@@ -38,8 +38,8 @@ const POLL_INTERVAL_MS = 150;
 const ACKNOWLEDGE_WITHIN_MS = 3_000;
 
 /**
- * Stops a run that lives in another process and waits until that process has let go of it. A run whose process is gone
- * is taken up here to be stopped: its turns may still be under way.
+ * Stops a run that another process drives and waits until that has released it. A run whose process is gone is resumed
+ * here to be stopped: its turns may still be running.
  */
 export async function stopRun(runRef: string, request: StopRequest = {}): Promise<StopOutcome> {
   const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
@@ -104,7 +104,7 @@ function stoppableOwnershipId({ state, facts, ownershipId }: Owner, id: string):
   );
 }
 
-/** Nothing new is started: what is still under way is waited for, or ended. */
+/** Resumes a crashed run only to wait for its running turns, or to end them. */
 async function resumeToStop(seen: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
   const { now = false, observe, signal, ...environment } = request;
   const handle = await resumeRun(seen.run.id, environment);

@@ -6,7 +6,7 @@ import { diskError } from '../store/disk-error.ts';
 import { createFile, makePrivateFolder, replaceFile } from '../store/files.ts';
 import { findConfigFile } from './project-files.ts';
 
-/** Writes a config file with every option explained, and says where. One that is there is left alone. */
+/** Writes a config file that explains every option, and returns its path. An existing one is left unchanged. */
 export async function writeConfig(cwd: string): Promise<string> {
   const file = findConfigFile(cwd);
   await makePrivateFolder(dirname(file));

@@ -1,19 +1,19 @@
 import type { Options } from '../../core/options.ts';
 import type { ClaudeCode } from '../../turns/claude/find-claude.ts';
 
-/** What is looked at: where somebody wants to run workflows, and with what. */
+/** Where workflows are to be run, and with which options. */
 export interface HealthCheckContext {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** As the config file says them, or the defaults if it is wrong. */
+  /** The options of the config file, or the defaults if it is wrong. */
   readonly options: Options;
   /** Finds Claude Code, or throws a RaymondError. */
   readonly findClaude: () => Promise<ClaudeCode>;
-  /** Whether Claude may be asked something, which costs money. */
+  /** Whether Claude may be sent a prompt, which costs money. */
   readonly ask: boolean;
 }
 
-/** What a check found. An `error` keeps runs from working, a `warning` does not; `skipped` is what was not looked at. */
+/** The result of a check. An `error` keeps runs from working, a `warning` does not; `skipped` was not checked. */
 export interface HealthCheckResult {
   readonly level: 'ok' | 'warning' | 'error' | 'skipped';
   readonly message: string;
@@ -21,7 +21,7 @@ export interface HealthCheckResult {
   readonly remedy?: string;
 }
 
-/** Looks at one thing. Null where there is nothing to look at. */
+/** Checks one thing; null if there is nothing to check on this machine. */
 export type HealthCheck = (context: HealthCheckContext) => Promise<HealthCheckResult | null>;
 
 /** A result without a problem. */

@@ -9,7 +9,7 @@ import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../turns/claude/transcript.
 import { claudeEnvironment } from '../../turns/environment.ts';
 import { errorResult, type HealthCheck, type HealthCheckResult, okResult, skippedResult } from './check.ts';
 
-/** Whether there is a Claude Code, and one that we know how to run. */
+/** Checks that there is a Claude Code of a supported version. */
 export const checkClaudeCode: HealthCheck = async ({ findClaude }) => {
   const { path, version } = await findClaude();
   return okResult(`${formatClaudeVersion(version)} at ${path}`);
@@ -17,7 +17,7 @@ export const checkClaudeCode: HealthCheck = async ({ findClaude }) => {
 
 const AUTH_STATUS_TIMEOUT_MS = 20_000;
 
-/** Claude Code's own words for how it is signed in, in ours. */
+/** Claude Code's names for the ways to sign in, in words. */
 const SIGN_IN_METHODS: Readonly<Record<string, string>> = {
   api_key: 'with an API key',
   api_key_helper: 'with an API key from apiKeyHelper',
@@ -26,7 +26,7 @@ const SIGN_IN_METHODS: Readonly<Record<string, string>> = {
   third_party: 'through a cloud provider',
 };
 
-/** Whether Claude Code has something to sign in with. It tells that by itself, without asking anybody and for free. */
+/** Checks that Claude Code is signed in. It reports that without a request to the API. */
 export const checkSignIn: HealthCheck = async ({ findClaude, cwd, env }) => {
   const program = await findClaude().catch(() => null);
   if (program === null) return null;
@@ -39,7 +39,7 @@ export const checkSignIn: HealthCheck = async ({ findClaude, cwd, env }) => {
   return interpretAuthStatus(result.stdout);
 };
 
-/** Makes sense of what `claude auth status` prints. Whatever else it holds is nobody's business. */
+/** Interprets the output of `claude auth status`. Its other fields, such as the e-mail address, are not shown. */
 export function interpretAuthStatus(text: string): HealthCheckResult {
   const { loggedIn, authMethod } = parseAuthStatus(text);
   if (loggedIn === true) {
@@ -65,7 +65,7 @@ function parseAuthStatus(text: string): { readonly loggedIn?: unknown; readonly 
 const ANSWER_TIMEOUT_MS = 90_000;
 const TEST_PROMPT = 'Are you there? Answer with the one word yes.';
 
-/** As little as possible is sent: no tools, no project, a short system prompt; and nothing is kept of it. */
+/** Sends as little as possible (no tools, no project, a short system prompt) and saves no conversation. */
 const TEST_PROMPT_ARGS = [
   '-p',
   ...['--output-format', 'stream-json', '--verbose', '--no-session-persistence'],
@@ -73,7 +73,10 @@ const TEST_PROMPT_ARGS = [
   ...['--max-budget-usd', '0.01'],
 ];
 
-/** Whether Claude answers a prompt, with the model that runs here would use. That costs a little, so it must be wanted. */
+/**
+ * Checks that Claude answers a prompt, with the model that runs here would use. It costs a little, so `ask` must be
+ * set.
+ */
 export const checkAnswer: HealthCheck = async ({ findClaude, cwd, env, options, ask }) => {
   const program = await findClaude().catch(() => null);
   if (program === null) return null;

@@ -13,10 +13,10 @@ import { errorResult, type HealthCheck, okResult, warningResult } from './check.
 const MIN_NODE_VERSION: ClaudeVersion = [20, 19, 0];
 const BASH_PATH = '/bin/bash';
 
-/** Whether this Node is one that Raymond is tested with. */
+/** Checks that this version of Node is supported. */
 export const checkNode: HealthCheck = async () => checkNodeVersion(process.versions.node, process.execPath);
 
-/** Likewise for any version. */
+/** Checks that a version of Node is supported. */
 export function checkNodeVersion(version: string, path: string): ReturnType<typeof okResult> {
   const parsed = parseClaudeVersion(version);
   if (parsed !== null && isAtLeast(parsed, MIN_NODE_VERSION)) return okResult(`${version} at ${path}`);
@@ -24,7 +24,7 @@ export function checkNodeVersion(version: string, path: string): ReturnType<type
   return errorResult(message, 'Install a newer Node: https://nodejs.org');
 }
 
-/** Whether scripts can be run. */
+/** Checks that scripts can be run. */
 export const checkBash: HealthCheck = async ({ cwd, env }) => {
   if (process.platform === 'win32') return null;
   const { stdout, stderr, exitCode, spawnError } = await execProgram(BASH_PATH, ['-c', 'echo "$BASH_VERSION"'], {
@@ -38,7 +38,7 @@ export const checkBash: HealthCheck = async ({ cwd, env }) => {
   return errorResult(`${BASH_PATH} does not work: ${reason}`, 'Scripts (.sh) need it; install it anew.');
 };
 
-/** Whether what agents do to files can be seen and taken back. */
+/** Checks for git, with which changes of agents can be seen and undone. */
 export const checkGit: HealthCheck = async (context) => {
   const result = await execProgram('git', ['--version'], context);
   if (result.spawnError !== null || result.exitCode !== 0) {
@@ -60,7 +60,7 @@ export const checkGit: HealthCheck = async (context) => {
 const MIN_OPEN_FILES = 1_024;
 const MIN_PROCESSES = 500;
 
-/** How much the system lets us have at once. A Claude Code is some dozen threads, and its tools come on top. */
+/** Checks the limits of open files and processes. One Claude Code has dozens of threads, and its tools come on top. */
 export const checkProcessLimits: HealthCheck = async (context) => {
   if (process.platform === 'win32') return null;
   const { stdout, exitCode } = await execProgram(BASH_PATH, ['-c', 'ulimit -n; ulimit -u'], context);

@@ -10,7 +10,7 @@ import { listRuns } from '../list-runs.ts';
 import { findConfigFile } from '../project-files.ts';
 import { type HealthCheck, okResult, warningResult } from './check.ts';
 
-/** Whether the config file can be used. What is wrong with it is thrown, with its lines. */
+/** Checks that the config file can be used; its mistakes are thrown, with their lines. */
 export const checkConfigFile: HealthCheck = async ({ cwd }) => {
   const file = findConfigFile(cwd);
   if (openConfig(file) === null)
@@ -18,7 +18,7 @@ export const checkConfigFile: HealthCheck = async ({ cwd }) => {
   return okResult(`${file}; \`raymond config\` shows what it says`);
 };
 
-/** Whether a run can be kept on this disk: tried with the very steps that a run takes. */
+/** Checks that a run can be saved on this disk, by the same file operations as a run. */
 export const checkRaymondFolder: HealthCheck = async ({ cwd }) => {
   const root = findRaymondFolder(cwd);
   const exists = existsSync(root);
@@ -36,7 +36,7 @@ export const checkRaymondFolder: HealthCheck = async ({ cwd }) => {
   return okResult(`${root}${exists ? '' : ', which the first run will make'}: writable, with hard links`);
 };
 
-/** Whether others can read what is kept, which may be anything that agents have seen. */
+/** Checks that other users cannot read `.raymond/`, which may contain anything that agents have seen. */
 export const checkPermissions: HealthCheck = async ({ cwd }) => {
   const root = findRaymondFolder(cwd);
   const stats = await stat(root).catch((error: unknown) => {
@@ -53,7 +53,7 @@ export const checkPermissions: HealthCheck = async ({ cwd }) => {
 
 const GIB = 1024 ** 3;
 
-/** Whether there is room for what runs leave behind. */
+/** Checks that there is disk space for the files of runs. */
 export const checkDiskSpace: HealthCheck = async ({ cwd }) => {
   const root = findRaymondFolder(cwd);
   const { bavail, bsize } = await statfs(existsSync(root) ? layoutOf(root).root : dirname(root));
@@ -64,7 +64,7 @@ export const checkDiskSpace: HealthCheck = async ({ cwd }) => {
     : okResult(message);
 };
 
-/** Whether there are runs that were cut off, or that cannot be read. */
+/** Looks for runs that have crashed or cannot be read. */
 export const checkRuns: HealthCheck = async ({ cwd }) => {
   const all = await listRuns(cwd);
   if (all.length === 0) return null;

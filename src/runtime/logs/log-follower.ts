@@ -1,9 +1,9 @@
 import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
 import type { LogRenderer } from './log-renderers.ts';
 
-/** Puts the turns of a run in order: those that are over are told as a whole, those under way as they go on. */
+/** Puts the turns of a run in order: finished ones are written as a whole, running ones as they go on. */
 export class LogFollower {
-  /** Whether the run has come to its end. */
+  /** Whether the run has ended. */
   hasEnded = false;
   private readonly renderer: LogRenderer;
   private readonly agentFilter: string | undefined;
@@ -26,14 +26,14 @@ export class LogFollower {
     this.renderer.renderEvent(event);
   }
 
-  /** From here on turns under way are told as they go on. */
+  /** From here on running turns are written as they go on. */
   startFollowing(): void {
     for (const [agent, { turn, live }] of this.openTurns) {
       if (live === null) this.openTurns.set(agent, { turn, live: followTurn(this.renderer, turn) });
     }
   }
 
-  /** Tells what is known of the turns whose end is not. */
+  /** Writes the turns whose end is not known, as far as they have come. */
   async finishOpenTurns(): Promise<void> {
     for (const { turn, live } of this.openTurns.values()) {
       if (live === null) await this.renderer.renderTurn(turn, null);
@@ -42,7 +42,7 @@ export class LogFollower {
     this.openTurns.clear();
   }
 
-  /** Lets go of all turns that are followed. */
+  /** Ends the following of all turns. */
   abandonOpenTurns(): void {
     for (const { live } of this.openTurns.values()) live?.finish(null).catch(() => {});
   }
@@ -67,7 +67,7 @@ function followTurn(renderer: LogRenderer, turn: TurnStarted): NonNullable<OpenT
     settle = resolve;
   });
   const rendered = renderer.renderLiveTurn(turn, ended);
-  // Who finishes it hears of a failure.
+  // The caller of `finish` gets the error.
   rendered.catch(() => {});
   return {
     finish(end) {

@@ -8,26 +8,26 @@ import { followLines, readLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import { followLogEntries, readFailureStderr, readLogEntries, type TurnLog } from './turn-log-entries.ts';
 
-/** Somebody who tells a run to the end, in whatever words. */
+/** Writes the log of a run in some format. */
 export interface LogRenderer {
-  /** An event that is no turn's beginning. */
+  /** Writes an event other than the start of a turn. */
   renderEvent(event: Event): void;
-  /** A turn as far as it has come; null if its end is not known. */
+  /** Writes a turn from its files; `end` is null if it is not known. */
   renderTurn(turn: TurnStarted, end: TurnEnded | null): Promise<void>;
-  /** A turn that is under way, until its end is known. */
+  /** Writes a running turn until its end is known. */
   renderLiveTurn(turn: TurnStarted, end: Promise<TurnEnded | null>): Promise<void>;
-  /** A word of our own. */
+  /** Writes a message of the log itself. */
   renderMessage(text: string): void;
 }
 
-/** Where a narrator finds the files of a turn, and when to be silent. */
+/** The files of turns, and the signal that ends the log. */
 export interface TurnLogSource {
   readonly folderOf: (turn: TurnStarted) => string;
   readonly displayPath: (path: string) => string;
   readonly signal: AbortSignal;
 }
 
-/** Tells the story of a run to people. */
+/** Creates a renderer that writes text for people. */
 export function createTextRenderer({ folderOf, displayPath, signal }: TurnLogSource, page: LogWriter): LogRenderer {
   const eventRenderer = new EventRenderer();
   const writeAll = (lines: readonly LogLine[]): void => {
@@ -66,7 +66,7 @@ export function createTextRenderer({ folderOf, displayPath, signal }: TurnLogSou
   };
 }
 
-/** Repeats what turns have put out, line by line, and says nothing else. */
+/** Creates a renderer that writes only the output of turns, line by line. */
 export function createRawRenderer(
   { folderOf, signal }: TurnLogSource,
   write: (line: string) => void,

@@ -5,17 +5,17 @@ import { turnFiles } from '../../process/turn-files.ts';
 import { createActivityReader } from '../../turns/claude/activity.ts';
 import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
 
-/** A turn as its files hold it. */
+/** The files of a turn, and how to show them. */
 export interface TurnLog {
   readonly folder: string;
   readonly state: string;
-  /** Whether it failed: then what Claude Code said on the side matters. */
+  /** Whether it failed: then the stderr of Claude Code is shown, too. */
   readonly failed: boolean;
   /** How a path is shown. */
   readonly displayPath: (path: string) => string;
 }
 
-/** How many lines are told of a long output: its beginning and its end. */
+/** How many lines of a long output are shown: its beginning and its end. */
 interface LineLimits {
   readonly head: number;
   readonly tail: number;
@@ -25,7 +25,7 @@ const PROMPT_LIMITS: LineLimits = { head: 20, tail: 0 };
 const OUTPUT_LIMITS: LineLimits = { head: 20, tail: 20 };
 const FAILURE_STDERR_LIMITS: LineLimits = { head: 0, tail: 10 };
 
-/** What a turn left behind, in order. However much that is, only a little of it is held at a time. */
+/** Reads the log entries of a turn, in order; holds little of its files at a time. */
 export async function* readLogEntries(turn: TurnLog): AsyncGenerator<LogEntry> {
   const { stdout, stderr } = turnFiles(turn.folder);
   if (!isPrompt(turn.state)) {
@@ -39,7 +39,7 @@ export async function* readLogEntries(turn: TurnLog): AsyncGenerator<LogEntry> {
   yield* readFailureStderr(turn);
 }
 
-/** What a turn does, as it comes, until its end is known. */
+/** Follows the log entries of a running turn until its end is known. */
 export async function followLogEntries(
   turn: TurnLog,
   until: Promise<unknown>,
@@ -58,7 +58,7 @@ export async function followLogEntries(
   await followLines(stdout, onLine, { until });
 }
 
-/** What Claude Code muttered in a turn that failed. */
+/** Reads the stderr of Claude Code in a turn that failed. */
 export async function* readFailureStderr(turn: TurnLog): AsyncGenerator<LogEntry> {
   if (turn.failed && isPrompt(turn.state))
     yield* readAbridged(turnFiles(turn.folder).stderr, FAILURE_STDERR_LIMITS, stderrEntry, turn);
@@ -70,7 +70,7 @@ const readPromptEntries = (turn: TurnLog): AsyncGenerator<LogEntry> =>
 const stdoutEntry = (text: string): LogEntry => ({ kind: 'prints', text });
 const stderrEntry = (text: string): LogEntry => ({ kind: 'prints', text, isError: true });
 
-/** The lines of a file, but for those in the middle of a long one. */
+/** Reads the lines of a file, without those in the middle of a long one. */
 async function* readAbridged(
   file: string,
   { head, tail }: LineLimits,

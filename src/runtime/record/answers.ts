@@ -14,23 +14,23 @@ import type { RecordedTurn } from './visits.ts';
 /** An answer as it is written into a scenario file. */
 export type RecordedAnswer = Readonly<Record<string, unknown>>;
 
-/** What is needed to make answers of turns. */
+/** The data from which the answers of turns are recorded. */
 export interface RecordingContext {
   readonly folderOf: (turn: RecordedTurn) => string;
   readonly cwdOf: (agent: string) => string;
-  /** Makes a text fit to be shown to others, as an agent sees it. */
+  /** Removes secrets and local paths from a text of an agent. */
   readonly scrub: (agent: string, text: string) => string;
-  /** What is known of files, by path. */
+  /** The known contents of files, by path. */
   readonly files: Map<string, string>;
-  /** Told what could not be recorded. */
+  /** Called with a sentence about something that could not be recorded. */
   readonly addNote: (message: string) => void;
 }
 
-/** Whether the files of a turn are there. */
+/** Checks that the files of a turn are there. */
 export const hasTurnFiles = (context: RecordingContext, turn: RecordedTurn): boolean =>
   existsSync(turnFiles(context.folderOf(turn)).stdout);
 
-/** What a turn answered. */
+/** Records the answer of a turn. */
 export function recordAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
   const answer = isPrompt(turn.end.state) ? recordPromptAnswer(context, turn) : recordScriptAnswer(context, turn);
   const seconds = Math.round(turn.end.durationMs / 1000);
@@ -62,11 +62,11 @@ function recordPromptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
   };
 }
 
-/** What counts as the answer; of a turn that failed, what had been said until then. */
+/** The answer; of a turn that failed, the last text before that. */
 const answerText = ({ ownResult, lastText }: Transcript, hasFailed: boolean): string =>
   (hasFailed ? null : ownResult?.text) || lastText?.text || '';
 
-/** A failure by the name that whoever writes scenarios knows it by. */
+/** The name of a failure in scenario files. */
 function failureName(kind: FailureKind, { ownResult }: Transcript): CannedFailureName {
   switch (kind) {
     case 'transient':
@@ -109,7 +109,7 @@ function recordWrittenFiles(
   for (const name of unknown) skipFile(name, 'it was edited, and nothing tells what it held before');
   for (const [name, content] of files) {
     const relativePath = isAbsolute(name) ? relative(cwd, name) : name;
-    // What begins with a backslash would be taken for an absolute path.
+    // A path that begins with a backslash counts as absolute.
     const recordedPath = toScenarioText(context, turn, relativePath).replace(/^\\/, './\\');
     if (explainInvalidPath(relativePath) === undefined) write[recordedPath] = toScenarioText(context, turn, content);
     else skipFile(name, 'it lies outside of the working directory');
@@ -117,7 +117,7 @@ function recordWrittenFiles(
   return write;
 }
 
-/** The folders that the tags of a turn lead to: in the run somebody had made them, in a scenario the answer has to. */
+/** The folders that the tags of a turn name: in the run they existed, in a test the answer has to make them. */
 function placeholderFiles(context: RecordingContext, turn: RecordedTurn): Record<string, string> {
   const folders = turn.tags.flatMap(({ written }) => written.attributes.cd ?? []);
   return Object.fromEntries(
@@ -128,6 +128,6 @@ function placeholderFiles(context: RecordingContext, turn: RecordedTurn): Record
   );
 }
 
-/** A text for others to see, which is no template whatever it holds. */
+/** Scrubs a text, and escapes it so that it is not filled in as a template. */
 const toScenarioText = ({ scrub }: RecordingContext, { end }: RecordedTurn, text: string): string =>
   scrub(end.agent, text).replace(/\{\{\s*[^\s{}]+\s*\}\}/g, (template) => `\\${template}`);

@@ -6,7 +6,7 @@ import { collectAgentPaths } from '../../events/run-history.ts';
 import type { RecordingContext } from './answers.ts';
 import type { RecordedVisit } from './visits.ts';
 
-/** What should come of a recording: what came of the run. Only how its prompts were worded may change. */
+/** The expectations of a recording: the outcome of the run. Only the wording of its prompts may change. */
 export function recordExpectations(
   run: Run,
   events: readonly Event[],
@@ -23,14 +23,17 @@ export function recordExpectations(
     cost: microsToUsd(run.ledger.spentMicros),
     turns: countTurns(visits),
     reminders: countReminders(events),
-    // A run in earnest may have been warned of something that has nothing to do with its workflow.
+    // Warnings of a real run may have nothing to do with its workflow.
     ...(events.every(({ kind }) => kind !== 'warning') && { warnings: 0 }),
     status: run.status,
     exit: exitCodeOf(run),
   };
 }
 
-/** Of the states where a visit took more than one turn; the path tells of all others. In all, if there is no such state. */
+/**
+ * The turns of states where a visit took more than one; the path covers the others. The total if there is no such
+ * state.
+ */
 function countTurns(visits: readonly RecordedVisit[]): number | Readonly<Record<string, number>> {
   const sumTurns = (subset: readonly RecordedVisit[]): number =>
     subset.reduce((sum, { turns }) => sum + turns.length, 0);
@@ -41,7 +44,7 @@ function countTurns(visits: readonly RecordedVisit[]): number | Readonly<Record<
   );
 }
 
-/** Of the states that were reminded; 0 if there is none. */
+/** The reminders of each state; 0 if there is none. */
 function countReminders(events: readonly Event[]): number | Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const event of events) {

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 
-/** What must not be found in a recording. */
+/** What must not appear in a recording. */
 export interface ScrubOptions {
-  /** The folders that texts are seen from: what lies in one of them is told from there. The first that fits counts. */
+  /** Folders that paths are made relative to. The first that fits counts. */
   readonly folders: readonly string[];
   readonly home: string;
-  /** Names of folders directly under the root of this machine. */
+  /** Names of folders in the root folder of this machine. */
   readonly roots: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
@@ -14,7 +14,7 @@ export interface ScrubOptions {
 export const SECRET_MASK = '[masked]';
 const ELSEWHERE = '/elsewhere';
 
-/** Makes texts fit to be shown to others: without keys and tokens, and without paths of this machine. */
+/** Creates a function that removes keys, tokens and paths of this machine from texts. */
 export function createScrubber({ folders, home, roots, env }: ScrubOptions): (text: string) => string {
   const secrets = secretValues(env);
   const folderSpellings = folders.flatMap((folder) => [folder, folder.replaceAll('/', '\\')]);
@@ -42,7 +42,7 @@ const HOME_PATHS = new RegExp(
 );
 const DRIVE_PATHS = /(?<!\w)[A-Za-z]:\\[^\s"'`<>|]+/g;
 
-/** Folders that machines have, whatever this one has. */
+/** Root folders of other machines, whatever this one has. */
 const COMMON_ROOTS = [
   'home',
   'Users',
@@ -59,21 +59,21 @@ const COMMON_ROOTS = [
   'Volumes',
 ];
 
-/** What is the same on every machine tells nothing, and programs rely on it. */
+/** Paths that are the same on every machine are kept: they reveal nothing, and programs rely on them. */
 const isStandardPath = (path: string): boolean => /^\/(bin|sbin|usr\/bin|usr\/sbin|dev)(\/|$)/.test(path);
 
-/** Paths in a folder as they are seen from there; the folder itself by its own name. */
+/** Makes paths in a folder relative to it; the folder itself becomes its alias. */
 function replaceFolder(text: string, folder: string, prefix: string, folderAlias: string): string {
   if (!/[^/\\]/.test(folder)) return text;
   const trimmed = folder.replace(/[/\\]+$/, '');
-  // A short one, such as /app, may be a part of other paths, too.
+  // A short path, such as /app, may be a part of other paths, too.
   const boundary = /[/\\].*[/\\]/.test(trimmed) ? '' : '(?<![\\w.~-])';
   return text
     .replace(new RegExp(`${boundary}${escapeRegExp(trimmed)}[/\\\\](?=[\\w.@+~-])`, 'g'), () => prefix)
     .replace(new RegExp(`${boundary}${escapeRegExp(trimmed)}[/\\\\]?(?![\\w-]|\\.\\w)`, 'g'), () => folderAlias);
 }
 
-/** What is known to be given to people and programs as a key. */
+/** The formats of well-known keys and tokens. */
 const SECRET_PATTERNS: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g, SECRET_MASK],
   [/\b(?:sk|pk|rk)[-_](?=[\w-]{0,40}\d)[\w-]{16,}/g, SECRET_MASK],
@@ -83,14 +83,14 @@ const SECRET_PATTERNS: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/\bey[A-Za-z0-9_-]{10,}\.ey[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*/g, SECRET_MASK],
   [/\b((?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{12,}/g, `$1${SECRET_MASK}`],
   [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]+:)[^\s/@]+(?=@)/gi, `$1${SECRET_MASK}`],
-  // A word that speaks of a secret, and a value that is no word: with letters and digits, or signs in it.
+  // A name for a secret, and a value that is no plain word: it has letters and digits.
   [
     /\b([\w-]{0,40}(?:api[-_]?key|token|secret|passw(?:or)?d|passphrase|credential|private[-_]?key|access[-_]?key)[\w-]*["']?\s*[:=]\s*["']?)(?=[^\s"'`,;<>(){}]*\d)(?=[^\s"'`,;<>(){}]*[A-Za-z])[^\s"'`,;<>(){}]{8,}/gi,
     `$1${SECRET_MASK}`,
   ],
 ];
 
-/** Values of the environment that its names call secret. */
+/** The values of environment variables whose names call them secret. */
 function secretValues(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(env)
     .filter(([name]) => isSecretName(name))
@@ -101,7 +101,7 @@ function secretValues(env: NodeJS.ProcessEnv): readonly string[] {
 
 const MIN_SECRET_LENGTH = 8;
 
-/** Whether a variable by its name holds a secret. */
+/** Checks whether a variable has the name of a secret. */
 export const isSecretName = (name: string): boolean =>
   /(^|[_-])(key|token|secret|passw(or)?d|passphrase|credentials?)([_-]|$)/i.test(
     name.replace(/([a-z])([A-Z])/g, '$1_$2'),

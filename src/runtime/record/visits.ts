@@ -1,12 +1,12 @@
 import type { Event, FollowedTag, TurnEnded } from '../../core/event.ts';
 import type { FailureKind } from '../../core/failure.ts';
 
-/** A turn that is worth recording. */
+/** A turn that is recorded. */
 export interface RecordedTurn {
   readonly end: TurnEnded;
-  /** What it cost, with the turns before it that are not recorded. */
+  /** Its cost, including that of unrecorded turns before it. */
   readonly micros: number;
-  /** If it met a usage limit: how long that took. */
+  /** The wait for a usage limit, if it met one. */
   readonly resetsInMs: number | null;
   /** The tags of its answer; none if the answer was not followed. */
   readonly tags: readonly FollowedTag[];
@@ -19,12 +19,12 @@ export interface RecordedVisit {
   readonly turns: readonly RecordedTurn[];
 }
 
-/** Turns that only an accident or a person has ended: the next one does what they were to do. */
+/** Failures that no scenario needs: the next turn does the work of these. */
 const DISCARDED_FAILURES: readonly (FailureKind | null)[] = ['lost', 'stopped', 'interrupted'];
 
 /**
- * The visits of a run in the order in which they began. A turn that was ended by an accident, or after which somebody had
- * to resume the run, is left out: a scenario goes through at once.
+ * Collects the visits of a run in the order in which they began. A turn that was interrupted, or after which the run
+ * had to be resumed, is left out: a scenario is never resumed.
  */
 export function collectVisits(events: readonly Event[]): readonly RecordedVisit[] {
   const visits: OpenVisit[] = [];
@@ -70,7 +70,7 @@ class OpenVisit implements RecordedVisit {
     if (last !== undefined) this.turns.push({ ...last, ...facts });
   }
 
-  /** What a run was resumed after is as good as undone. */
+  /** Drops the failed turn after which the run was resumed. */
   dropFailedTurn(): void {
     const last = this.turns.at(-1);
     if (last === undefined || last.end.failure === null) return;
