@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import type { Event, TurnEnded } from '../core/event.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
+import { errorCodeOf } from '../errors.ts';
 import { formatDollars, formatLocalTime } from './format.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
@@ -61,8 +62,7 @@ export class DebugFiles {
 }
 
 /** A turn that never started has no output, and after a crash a link may exist already. */
-const isExpected = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EEXIST');
+const isExpected = (error: unknown): boolean => ['ENOENT', 'EEXIST'].includes(errorCodeOf(error));
 
 /** Formats the entries of `transitions.log`: which agent went where, in which session, at what cost. */
 export class TransitionsLog {

@@ -4,7 +4,7 @@ import { OPTIONS, type Options } from '../core/options.ts';
 import { applyFormatter, type EventFormatters, formatIso } from './format.ts';
 
 /** The version of the lines of `--events` and `--log-file`; it grows when a field is removed or changes its meaning. */
-export const EVENTS_VERSION = 1;
+const EVENTS_VERSION = 1;
 
 /** An event as a line of `--events` and `--log-file`, in the dialect of `--json`; docs/json.md lists every field. */
 export const createEventDocument = (event: Event): object => ({

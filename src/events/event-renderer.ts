@@ -1,7 +1,7 @@
 import type { SessionUse } from '../core/agent.ts';
 import type { AgentStarted, Event, TurnEnded, TurnStarted } from '../core/event.ts';
 import { DEFAULT_OPTIONS, type Options } from '../core/options.ts';
-import { formatDollars, formatElapsed, formatEvent, formatLocalTime } from './format.ts';
+import { formatDollars, formatElapsed, formatEvent, formatLocalTime, formatTimeOfDay } from './format.ts';
 import { formatChangedFlags } from './option-flags.ts';
 import { sanitize, sanitizeLine, sanitizeShortLine } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
@@ -20,7 +20,7 @@ const MAX_INPUT_CHARS = 200;
 /** Renders the events of a run as log lines, one after the other. `TurnRenderer` renders what turns said and printed. */
 export class EventRenderer {
   private options: Options = DEFAULT_OPTIONS;
-  private lastDay = '';
+  private lastHeadingAt: number | null = null;
   /** The latest turn, held back until its outcome is known: a transition says more than its duration and cost. */
   private endedTurn: TurnEnded | null = null;
   /** How long each agent's turns have taken since it entered its state. */
@@ -111,9 +111,8 @@ export class EventRenderer {
   }
 
   private createHeading(at: number, text: string, agent: string | null): LogLine {
-    const [day = '', time = ''] = formatLocalTime(at).split(' ');
-    const when = day === this.lastDay ? time : `${day} ${time}`;
-    this.lastDay = day;
+    const when = this.lastHeadingAt === null ? formatLocalTime(at) : formatTimeOfDay(at, this.lastHeadingAt);
+    this.lastHeadingAt = at;
     return { agent, indent: 0, text: `── ${when} ${sanitizeLine(text)}`, style: 'bold', heading: true };
   }
 

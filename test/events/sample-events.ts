@@ -2,7 +2,7 @@ import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 
 /** When all samples happened. */
-export const AT = Date.UTC(2026, 10, 16, 22, 15, 2);
+const AT = Date.UTC(2026, 10, 16, 22, 15, 2);
 
 const here = { at: AT, agent: 'main', state: 'START.md' } as const;
 const options = { ...DEFAULT_OPTIONS, budgetMicros: 2_500_000, timeoutMs: 1_500, variables: { issue: '7' } };
