@@ -28,3 +28,6 @@ export class RaymondError extends Error {
 export function errorCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
+
+/** The message of anything that was thrown. */
+export const errorMessageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

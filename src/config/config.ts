@@ -4,7 +4,7 @@ import { didYouMean } from '../core/nearest.ts';
 import { describeMismatch, type WrittenValue } from '../core/option-types.ts';
 import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { variableNameProblem } from '../core/variables.ts';
-import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 import { type FindKeyLine, formatTomlValue, locateConfigKeys } from './toml.ts';
 
 /** The options that may stand under [raymond]. */
@@ -28,7 +28,7 @@ export function openConfig(file: string): Config | null {
   } catch (cause) {
     // ENOTDIR: a file stands where `.raymond` should be. Whoever wants to write there reports it.
     if (['ENOENT', 'ENOTDIR'].includes(errorCodeOf(cause))) return null;
-    throw configError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    throw configError(`${file} cannot be read: ${errorMessageOf(cause)}`, cause);
   }
   return parseConfig(text, file);
 }

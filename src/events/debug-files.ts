@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import type { Event, TurnEnded } from '../core/event.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
-import { errorCodeOf } from '../errors.ts';
+import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { formatDollars, formatLocalTime } from './format.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
@@ -56,7 +56,7 @@ export class DebugFiles {
     } catch (error) {
       if (this.hasWarned || isExpected(error)) return;
       this.hasWarned = true;
-      this.warn(`debug files cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+      this.warn(`debug files cannot be written: ${errorMessageOf(error)}`);
     }
   }
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { errorCodeOf } from '../errors.ts';
+import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import {
   MARKER_VARIABLE,
   type NotStarted,
@@ -64,7 +64,7 @@ const SHORTAGES: Readonly<Record<string, string>> = {
 
 function notStarted({ file }: ProcessCommand, error: unknown): NotStarted {
   const code = errorCodeOf(error);
-  const errorMessage = error instanceof Error ? error.message : String(error);
+  const errorMessage = errorMessageOf(error);
   const shortage = SHORTAGES[code];
   const reason = code === 'E2BIG' ? 'its arguments and environment are too long' : (shortage ?? errorMessage);
   const detail = reason === errorMessage ? '' : ` (${code})`;

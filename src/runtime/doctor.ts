@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readConfigOptions } from '../config/config.ts';
 import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/options.ts';
-import { RaymondError } from '../errors.ts';
+import { errorMessageOf, RaymondError } from '../errors.ts';
 import { createClaudeFinder } from './backend-factory.ts';
 import {
   errorResult,
@@ -87,7 +87,7 @@ async function runCheckInTime(check: HealthCheck, context: HealthCheckContext): 
     return await Promise.race([check(context), timeout]);
   } catch (error) {
     if (error instanceof RaymondError) return errorResult(error.message, error.hint ?? '');
-    return errorResult(`this could not be looked at: ${error instanceof Error ? error.message : String(error)}`, '');
+    return errorResult(`this could not be looked at: ${errorMessageOf(error)}`, '');
   } finally {
     checkDone.abort();
   }

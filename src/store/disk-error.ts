@@ -1,4 +1,4 @@
-import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 
 const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space'],
@@ -17,7 +17,7 @@ const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: strin
 
 /** Explains what the file system refused. `next` says what is kept and how to go on once the cause is removed. */
 export function diskError(what: string, cause: unknown, next: string, exitCode: number = EXIT.usage): RaymondError {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = errorMessageOf(cause);
   const [reason, cure] = DISK_ERRORS[errorCodeOf(cause)] ?? [message, 'Fix this'];
   return new RaymondError(`${what}: ${reason}.`, { exitCode, hint: `${cure}, ${next}`, cause });
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { runIdProblem } from '../core/ids.ts';
-import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 import { applyInPlace, type Draft } from './change.ts';
 import { diskError } from './disk-error.ts';
 import { withFile } from './files.ts';
@@ -81,7 +81,7 @@ function tryApply(draft: Draft, { change }: JournalEntry): string | undefined {
     applyInPlace(draft, change);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessageOf(error);
   }
 }
 

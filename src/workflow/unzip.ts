@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
-import { errorCodeOf } from '../errors.ts';
+import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 
 /** The files of a zip, or the reason why it is refused. */
@@ -44,7 +44,7 @@ export async function unzip(bytes: Buffer): Promise<UnzipResult> {
     return { kind: 'files', files };
   } catch (error) {
     if (error instanceof Refusal) return { kind: 'refused', message: error.message };
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessageOf(error);
     if (reason.includes('strong encryption')) return { kind: 'refused', message: ENCRYPTED_MESSAGE };
     return { kind: 'refused', message: `it is damaged or not a zip: ${reason}` };
   }
