@@ -19,7 +19,7 @@ export interface UnclosedMention {
 /** The tags that a text mentions, complete and unclosed ones. */
 export interface TagMentions {
   readonly tags: readonly TagMention[];
-  readonly halves: readonly UnclosedMention[];
+  readonly unclosedTags: readonly UnclosedMention[];
 }
 
 /** Stands in a text for a value that is only known in a run, such as that of a shell variable. */
@@ -41,20 +41,20 @@ const MAX_UNCLOSED = 32;
  * never, code only if there is none outside it. An unclosed tag, which would make an answer invalid, is listed apart.
  */
 export function readTagMentions(text: string): TagMentions {
-  if (!text.includes('<')) return { tags: [], halves: [] };
-  const halves: UnclosedMention[] = [];
+  if (!text.includes('<')) return { tags: [], unclosedTags: [] };
+  const unclosedTags: UnclosedMention[] = [];
   let visible = text.replaceAll(MARK, '\uFFFD');
   for (let round = 0; round <= MAX_UNCLOSED; round++) {
     const reading = readTags(marked(visible), TAG_NAMES);
-    if (reading.kind === 'tags') return { tags: reading.tags.flatMap((tag) => toMention(tag, visible)), halves };
+    if (reading.kind === 'tags') return { tags: reading.tags.flatMap((tag) => toMention(tag, visible)), unclosedTags };
     const { name, line } = reading;
     const offset = findUnclosedOn(visible, name, line);
     if (offset === undefined || !isTagName(name)) break;
     const [after = ''] = visible.slice(offset + 1 + name.length).split(/[<\n]/, 1);
-    halves.push({ name, offset, after: leadingName(after.replace(/^[^>]*>/, '')) });
+    unclosedTags.push({ name, offset, after: leadingName(after.replace(/^[^>]*>/, '')) });
     visible = `${visible.slice(0, offset)} ${visible.slice(offset + 1)}`;
   }
-  return { tags: [], halves };
+  return { tags: [], unclosedTags };
 }
 
 const SIMPLE_TAGS = new RegExp(`<(${TAG_NAMES.join('|')})\\b[^<>]*>[^<]*</\\1\\s*>`, 'gi');

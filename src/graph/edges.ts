@@ -26,7 +26,7 @@ export function findStateEdges(
   if (policy.length > 0)
     return policy.flatMap((entry, index) => [builder.entry(entry, index), ...unique(builder.fromOpenEntry(entry))]);
   const edges = unique([
-    ...builder.forms.flatMap((tag) => builder.fromForm(tag)),
+    ...builder.expandedTags.flatMap((tag) => builder.fromForm(tag)),
     ...builder.fromUnclosedTags(),
     ...builder.fromQuotedTags(),
   ]);
@@ -40,10 +40,10 @@ export function findForkContinuations(tags: readonly PlacedTag[]): readonly stri
 }
 
 /** The same for a script of which it is known what it prints together with its forks. */
-function findContinuationsBesideForks({ ways }: StateAnalysis): readonly string[] | undefined {
-  if (ways === undefined || ways.outputs.some(({ kind }) => kind === 'uncertain' || kind === 'unknown'))
+function findContinuationsBesideForks({ paths }: StateAnalysis): readonly string[] | undefined {
+  if (paths === undefined || paths.outputs.some(({ kind }) => kind === 'uncertain' || kind === 'unknown'))
     return undefined;
-  const besides = ways.outputs.filter((said) => said.kind === 'forks' || (said.kind === 'single' && said.forks));
+  const besides = paths.outputs.filter((said) => said.kind === 'forks' || (said.kind === 'single' && said.forks));
   const found = besides.flatMap((said) => ('next' in said && said.next !== null ? said.next : []));
   return found.length === 0 ? undefined : [...new Set(found)];
 }
@@ -63,7 +63,7 @@ const NO_TARGET: EdgeTarget = { kind: 'missing', name: '', meant: null };
 
 class EdgeBuilder {
   /** The tags of the text as they may be said. */
-  readonly forms: readonly CandidateTag[];
+  readonly expandedTags: readonly CandidateTag[];
   private readonly analysis: StateAnalysis;
   private readonly names: StateResolver;
   private readonly resetStack: 'keep' | 'clear';
@@ -74,8 +74,8 @@ class EdgeBuilder {
     this.analysis = analysis;
     this.names = names;
     this.resetStack = resetStack;
-    this.forms = analysis.forms.flatMap((tag) => expandCandidates(tag, analysis, names));
-    this.continuations = findContinuationsBesideForks(analysis) ?? findForkContinuations(this.forms);
+    this.expandedTags = analysis.expandedTags.flatMap((tag) => expandCandidates(tag, analysis, names));
+    this.continuations = findContinuationsBesideForks(analysis) ?? findForkContinuations(this.expandedTags);
     const { text } = analysis.source.state;
     this.mentionsInput = analysis.kind === 'prompt' && text.includes('input') && findLiteralWords(text).has('input');
   }
@@ -109,7 +109,7 @@ class EdgeBuilder {
   /** Where an entry leaves the state to the agent, the tags of the text that say it. */
   fromOpenEntry(entry: PolicyEntry): readonly Edge[] {
     if (!hasOpenState(entry)) return [];
-    const requested = this.forms.filter((placed) => placed.sure && this.matches(entry, placed));
+    const requested = this.expandedTags.filter((placed) => placed.sure && this.matches(entry, placed));
     return requested.flatMap((placed) => this.fromTag(placed)).filter(leadsToStatesOnly);
   }
 
@@ -133,7 +133,7 @@ class EdgeBuilder {
 
   /** A tag that is opened and not closed, as in "answer with a <result>": other tags than a result lead somewhere. */
   fromUnclosedTags(): readonly Edge[] {
-    return this.analysis.halves.flatMap(({ name, after, at }) => {
+    return this.analysis.unclosedTags.flatMap(({ name, after, at }) => {
       if (this.analysis.tags.some((each) => each.name === name)) return [];
       const known = this.names.fileOf(after) !== undefined;
       const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANY_TARGET;

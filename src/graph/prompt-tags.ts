@@ -8,8 +8,8 @@ export interface PromptTags {
   /** Those that are not `sure` are what the prompt is about rather than what its agent is to answer. */
   readonly tags: readonly PromptTag[];
   /** The same tags, with one for each of the alternatives in `<goto>A.md|B.md</goto>`. */
-  readonly forms: readonly PromptTag[];
-  readonly halves: readonly (UnclosedMention & { readonly sure: boolean })[];
+  readonly expandedTags: readonly PromptTag[];
+  readonly unclosedTags: readonly (UnclosedMention & { readonly sure: boolean })[];
   /** The tags in code, where others stand outside of code. */
   readonly quoted: readonly TagMention[];
 }
@@ -18,13 +18,13 @@ type PromptTag = TagMention & { readonly sure: boolean };
 
 /** Reads the tags of a prompt. `isState` says whether a name could be that of a state, in any letter case. */
 export function readPromptTags(text: string, policy: Policy, isState: (name: string) => boolean): PromptTags {
-  const { tags, halves } = readTagMentions(text);
+  const { tags, unclosedTags } = readTagMentions(text);
   const isExample = implicitTag(policy) === undefined || tags.length === 0 ? () => false : createCodeCheck(text);
   const all = tags.map((tag) => ({ ...tag, sure: !isExample(tag.offset) }));
   return {
     tags: all,
-    forms: all.flatMap((mention) => expandAlternatives(mention, isState)),
-    halves: halves.map((half) => ({ ...half, sure: true })),
+    expandedTags: all.flatMap((mention) => expandAlternatives(mention, isState)),
+    unclosedTags: unclosedTags.map((tag) => ({ ...tag, sure: true })),
     quoted: readQuotedTags(text, tags),
   };
 }

@@ -32,12 +32,12 @@ export interface StateAnalysis {
   readonly source: StateSource;
   readonly tags: readonly PlacedTag[];
   /** The same tags as they will be said: with the values of variables that stand in a script, one for each alternative. */
-  readonly forms: readonly PlacedTag[];
-  readonly halves: readonly PlacedUnclosedTag[];
+  readonly expandedTags: readonly PlacedTag[];
+  readonly unclosedTags: readonly PlacedUnclosedTag[];
   /** The tags that a prompt shows in code while others stand outside of it. */
   readonly quoted: readonly PlacedTag[];
-  /** The ways through a shell script, if they can be told. */
-  readonly ways: ScriptTags['ways'];
+  /** The paths through a shell script, if they can be told. */
+  readonly paths: ScriptTags['paths'];
   /** Whether it may take ways that its file does not show. */
   readonly open: boolean;
   /** Whether what its frontmatter says is not all known. */
@@ -68,10 +68,15 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
     kind: state.kind,
     source,
     tags: reading.tags.map(placed),
-    forms: reading.forms.map(placed),
-    halves: reading.halves.map(({ name, after, offset, sure }) => ({ name, after, sure, at: positionAt(offset) })),
+    expandedTags: reading.expandedTags.map(placed),
+    unclosedTags: reading.unclosedTags.map(({ name, after, offset, sure }) => ({
+      name,
+      after,
+      sure,
+      at: positionAt(offset),
+    })),
     quoted: reading.quoted.map((tag) => placed({ ...tag, sure: false })),
-    ways: reading.ways,
+    paths: reading.paths,
     open: reading.open || broken,
     broken,
     positionAt,
@@ -79,7 +84,7 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
 }
 
 const fromScript = (reading: ScriptTags) => ({ ...reading, quoted: [] });
-const fromPrompt = (reading: PromptTags) => ({ ...reading, ways: undefined, open: false });
+const fromPrompt = (reading: PromptTags) => ({ ...reading, paths: undefined, open: false });
 
 /** Says on which line and column of a text an offset is; the lines are counted when first asked for. */
 function createPositionLookup(text: string): (offset: number) => TextPosition {

@@ -49,7 +49,7 @@ function findUnresolvedNames(analysis: StateAnalysis, names: StateResolver): rea
       return found.kind === 'found' ? [] : [{ name, at, shown: `\`${key}\``, level: 'error', found }];
     }),
   );
-  return [...inPolicy, ...analysis.forms.flatMap((placed) => findUnresolvedInTag(placed, analysis, names))];
+  return [...inPolicy, ...analysis.expandedTags.flatMap((placed) => findUnresolvedInTag(placed, analysis, names))];
 }
 
 function findUnresolvedInTag(

@@ -13,7 +13,7 @@ import type { Redirect, SimpleCommand } from './simple-command.ts';
 export interface CommandOutput {
   readonly tags: readonly TagMention[];
   /** Tags that are opened and not closed. */
-  readonly halves: readonly UnclosedMention[];
+  readonly unclosedTags: readonly UnclosedMention[];
   /** The texts in which they were found. */
   readonly texts: readonly MappedText[];
   /** Whether the tags are certainly printed; otherwise they only stand in its words. */
@@ -49,7 +49,7 @@ function analyzeCommand({ name, args, words, redirects }: SimpleCommand): Comman
   if (name !== '' && !isUnknownProgram && !mayPrint) return NO_OUTPUT;
   return {
     tags,
-    halves: mentions.flatMap(({ halves }) => halves),
+    unclosedTags: mentions.flatMap(({ unclosedTags }) => unclosedTags),
     texts,
     sure: false,
     mayPrintUnknown: mayPrint,
@@ -79,7 +79,7 @@ export const readTrapHandlers = ({ name, args }: SimpleCommand): readonly string
 
 const NO_OUTPUT: CommandOutput = {
   tags: [],
-  halves: [],
+  unclosedTags: [],
   texts: [],
   sure: false,
   mayPrintUnknown: false,
@@ -124,11 +124,11 @@ const PARTIAL_TAG = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i
 function readPrintedTexts(texts: readonly MappedText[]): CommandOutput {
   const combined = joinTexts(texts);
   const { text } = combined;
-  const { tags, halves } = locateTags(combined);
+  const { tags, unclosedTags } = locateTags(combined);
   const isOnlyUnknown = text.replaceAll(UNKNOWN, '').trim() === '';
   const mayBecomeTag = text.includes(UNKNOWN) && (isOnlyUnknown || text.includes('<'));
   const mayPrintUnknown = tags.length === 0 && (mayBecomeTag || PARTIAL_TAG.test(text));
-  return { tags, halves, texts: [combined], sure: true, mayPrintUnknown, isUnknownProgram: false };
+  return { tags, unclosedTags, texts: [combined], sure: true, mayPrintUnknown, isUnknownProgram: false };
 }
 
 /** Reads a `printf`; its format may come behind a `--`. */
@@ -139,12 +139,12 @@ function readPrintf(args: readonly MappedText[]): CommandOutput {
 
 /** Finds the tags in a text and their offsets in the script. */
 function locateTags(text: MappedText): TagMentions {
-  const { tags, halves } = readTagMentions(text.text);
+  const { tags, unclosedTags } = readTagMentions(text.text);
   const toSource = <T extends { offset: number }>(found: T): T => ({
     ...found,
     offset: toSourceOffset(text, found.offset),
   });
-  return { tags: tags.map(toSource), halves: halves.map(toSource) };
+  return { tags: tags.map(toSource), unclosedTags: unclosedTags.map(toSource) };
 }
 
 function joinTexts(texts: readonly MappedText[]): MappedText {

@@ -40,7 +40,7 @@ export function runSimpleCommand(command: SimpleCommand, from: PathOutputs, stat
 function printOutput(command: SimpleCommand, from: PathOutputs, state: InterpreterState): PathOutputs {
   const output = readCommandOutput(command);
   const conditions = [...state.conditions, ...state.negatedFlags];
-  const isUnclosedResult = output.halves.some(({ name }) => name === 'result');
+  const isUnclosedResult = output.unclosedTags.some(({ name }) => name === 'result');
   const printed = output.sure
     ? appendTags(
         isUnclosedResult ? appendUnclosedResult(from) : from,

@@ -12,11 +12,11 @@ export interface ScriptTags {
   /** The tags that it may print; of those that are not `sure`, it only is known that they stand in it. */
   readonly tags: readonly SureMention[];
   /** The same tags with the values of variables put in, as far as these stand in the script. */
-  readonly forms: readonly SureMention[];
+  readonly expandedTags: readonly SureMention[];
   /** The tags that it opens and never closes. */
-  readonly halves: readonly (UnclosedMention & { readonly sure: boolean })[];
+  readonly unclosedTags: readonly (UnclosedMention & { readonly sure: boolean })[];
   /** What it has printed on each of its paths; undefined if they cannot be told. */
-  readonly ways: ScriptPaths | undefined;
+  readonly paths: ScriptPaths | undefined;
   /** Whether it may print tags that its text does not show. */
   readonly open: boolean;
 }
@@ -40,17 +40,22 @@ function readShellScript(text: string): ScriptTags {
   const values = new VariableValues(script, text);
   const outputs = all.filter(keepsStdout).map((placed) => {
     const output = readCommandOutput(placed.command);
-    return { ...output, forms: expandTags(output, placed.context, values), sure: output.sure && sure.has(placed) };
+    return {
+      ...output,
+      expandedTags: expandTags(output, placed.context, values),
+      sure: output.sure && sure.has(placed),
+    };
   });
   const captured = readCapturedTags(all, 0);
   const tags = outputs.flatMap((output) => output.tags.map((tag) => ({ ...tag, sure: output.sure })));
-  const forms = outputs.flatMap((output) => output.forms.map((tag) => ({ ...tag, sure: output.sure })));
-  const halves = outputs.flatMap((output) => output.halves.map((half) => ({ ...half, sure: output.sure })));
-  const ways = rearrangesOutput(all) ? undefined : findScriptPaths(script, values);
+  const expandedTags = outputs.flatMap((output) => output.expandedTags.map((tag) => ({ ...tag, sure: output.sure })));
+  const unclosedTags = outputs.flatMap((output) => output.unclosedTags.map((tag) => ({ ...tag, sure: output.sure })));
+  const paths = rearrangesOutput(all) ? undefined : findScriptPaths(script, values);
   const allTags = [...tags, ...captured];
-  const foreign = allTags.length === 0 && halves.length === 0 && outputs.some((output) => output.isUnknownProgram);
-  const open = foreign || ways === undefined || ways.outputs.some(({ kind }) => kind === 'unknown');
-  return { tags: allTags, forms: [...forms, ...captured], halves, ways, open };
+  const foreign =
+    allTags.length === 0 && unclosedTags.length === 0 && outputs.some((output) => output.isUnknownProgram);
+  const open = foreign || paths === undefined || paths.outputs.some(({ kind }) => kind === 'unknown');
+  return { tags: allTags, expandedTags: [...expandedTags, ...captured], unclosedTags, paths, open };
 }
 
 const keepsStdout = ({ context }: PlacedCommand): boolean => context.keepsStdout;
@@ -89,18 +94,18 @@ function readWindowsScript(file: string, text: string): ScriptTags {
     offset: offsets[found.offset] ?? 0,
   });
   const tags = reading.tags.map(withOriginalOffset);
-  return { ...reading, tags, forms: tags, halves: reading.halves.map(withOriginalOffset) };
+  return { ...reading, tags, expandedTags: tags, unclosedTags: reading.unclosedTags.map(withOriginalOffset) };
 }
 
 /** Finds the tags in a text whose commands are not known. */
 function readUnparsed(text: string, sure: boolean): ScriptTags {
-  const { tags, halves } = readTagMentions(text);
+  const { tags, unclosedTags } = readTagMentions(text);
   const all = tags.map((tag) => ({ ...tag, sure }));
   return {
     tags: all,
-    forms: all,
-    halves: halves.map((half) => ({ ...half, sure })),
-    ways: undefined,
+    expandedTags: all,
+    unclosedTags: unclosedTags.map((tag) => ({ ...tag, sure })),
+    paths: undefined,
     open: tags.length === 0,
   };
 }

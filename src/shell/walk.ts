@@ -63,8 +63,8 @@ export function findPrintingCommands(script: CommandList): ReadonlySet<InnerNode
   const functions = new Set<string | null>();
   const visible = listSimpleCommands(script).filter(({ context }) => context.keepsStdout);
   const isPrinting = ({ command }: PlacedCommand): boolean => {
-    const { tags, halves, mayPrintUnknown } = readCommandOutput(command);
-    return tags.length > 0 || halves.length > 0 || mayPrintUnknown || functions.has(command.name);
+    const { tags, unclosedTags, mayPrintUnknown } = readCommandOutput(command);
+    return tags.length > 0 || unclosedTags.length > 0 || mayPrintUnknown || functions.has(command.name);
   };
   let known: number;
   do {

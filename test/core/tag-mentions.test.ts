@@ -13,7 +13,7 @@ describe('the tags of a text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const reading = readTags(text, TAG_NAMES);
-        const { tags, halves } = readTagMentions(text);
+        const { tags, unclosedTags: halves } = readTagMentions(text);
         if (reading.kind === 'tags') expect([tags.map(({ tag }) => tag), halves]).toStrictEqual([reading.tags, []]);
         for (const { name, offset } of [...tags, ...halves]) {
           expect(text.slice(offset, offset + name.length + 1).toLowerCase()).toBe(`<${name}`);
@@ -51,7 +51,7 @@ describe('the tags of a text', () => {
 
   test('that are not closed are put aside, with the name that follows', () => {
     const text = 'If so <goto>A.md, else\n<fork next="N">W\nor say <result> and why. <goto>B</goto>';
-    expect(readTagMentions(text).halves).toStrictEqual([
+    expect(readTagMentions(text).unclosedTags).toStrictEqual([
       { name: 'goto', offset: 6, after: 'A.md' },
       { name: 'fork', offset: 23, after: 'W' },
       { name: 'result', offset: 47, after: 'and' },

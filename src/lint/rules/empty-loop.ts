@@ -2,7 +2,7 @@ import { defineStateRule } from '../rule.ts';
 
 /** A script prints its tags in a loop that may have nothing to go through. */
 export const emptyLoop = defineStateRule({ id: 'empty-loop', level: 'info' }, (analysis) =>
-  (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
+  (analysis.paths?.outputs ?? []).flatMap((output, _, all) => {
     // That nothing may be printed at all is worse.
     if (output.kind !== 'skipped' || all.some(({ kind }) => kind === 'nothing')) return [];
     const message = 'if this loop has nothing to go through, the script prints no tag';

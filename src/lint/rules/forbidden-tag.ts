@@ -16,7 +16,7 @@ export const forbiddenTag = defineStateRule(
     const { policy } = analysis.source.state.rules;
     if (analysis.broken || policy.length === 0) return [];
     const seen = new Set<string>();
-    return analysis.forms.flatMap((placed) => {
+    return analysis.expandedTags.flatMap((placed) => {
       const shown = quoteTagWithAttributes(placed.name, placed.tag);
       if (!placed.sure || seen.has(shown) || !isExact(placed, names) || isPermitted(placed, analysis, names)) return [];
       seen.add(shown);
@@ -58,7 +58,7 @@ export function isPermitted({ name, tag }: PlacedTag, analysis: StateAnalysis, n
   const sameTag = analysis.source.state.rules.policy.filter((entry) => entry.tag === name);
   const entries = sameTag.map((entry) => correctStates(entry, names));
   const isOpenFork = name === 'fork' && tag.attributes.next === undefined;
-  const nexts = isOpenFork ? findForkContinuations(analysis.forms) : [];
+  const nexts = isOpenFork ? findForkContinuations(analysis.expandedTags) : [];
   const tags = nexts.map((next) => ({ ...tag, attributes: { ...tag.attributes, next } }));
   return entries.length > 0 && (nexts.length > 0 ? tags : [tag]).some((each) => permitsTag(entries, each, names));
 }

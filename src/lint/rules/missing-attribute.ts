@@ -45,8 +45,8 @@ export function findMisspeltAttribute(key: string, { attributes }: Tag): string 
 }
 
 /** Whether there is a way through a script on which no other tag follows this fork. */
-function canEndAlone(at: TextPosition, { ways, positionAt, tags }: StateAnalysis): boolean {
-  const isUnfollowed = ways?.outputs.some((output) => {
+function canEndAlone(at: TextPosition, { paths, positionAt, tags }: StateAnalysis): boolean {
+  const isUnfollowed = paths?.outputs.some((output) => {
     return output.kind === 'forks' && output.next === null && comparePositions(positionAt(output.at), at) === 0;
   });
   // What hangs on how many forks there were comes after them.

@@ -5,7 +5,7 @@ import { defineStateRule } from '../rule.ts';
 export const severalTags = defineStateRule(
   { id: 'several-tags', level: 'warning', supersedes: ['missing-attribute', 'unreachable-state'] },
   (analysis) =>
-    (analysis.ways?.outputs ?? []).flatMap((output, _, all) => {
+    (analysis.paths?.outputs ?? []).flatMap((output, _, all) => {
       if (output.kind !== 'conflict') return [];
       const first = analysis.positionAt(output.first).line;
       const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'conflict');

@@ -5,8 +5,8 @@ import { defineStateRule } from '../rule.ts';
 export const silentPath = defineStateRule(
   { id: 'silent-path', level: 'warning', supersedes: ['unreachable-state', ...CYCLE_RULES] },
   (analysis) => {
-    if (analysis.tags.length === 0 && analysis.halves.length === 0) return [];
-    return (analysis.ways?.outputs ?? []).flatMap((output) => {
+    if (analysis.tags.length === 0 && analysis.unclosedTags.length === 0) return [];
+    return (analysis.paths?.outputs ?? []).flatMap((output) => {
       if (output.kind !== 'nothing') return [];
       const { text } = analysis.source.state;
       const at = output.silentSince ?? Math.max(0, text.trimEnd().length - 1);

@@ -10,7 +10,7 @@ export const unclosedTag = defineStateRule(
   { id: 'unclosed-tag', level: 'error', supersedes: ['unreachable-state', ...CYCLE_RULES] },
   (analysis, { names }) => [
     ...checkUnclosedResult(analysis),
-    ...analysis.halves.flatMap(({ name, after: state, at, sure }) => {
+    ...analysis.unclosedTags.flatMap(({ name, after: state, at, sure }) => {
       const isTag = TRANSITIONS[name].body === 'state' && state !== '' && names.resolve(state).kind === 'found';
       // A script may print the end of a tag by itself.
       const endsElsewhere = analysis.kind === 'script' && hasLoneClosingTag(name, analysis);
@@ -38,7 +38,7 @@ function checkUnclosedResult(analysis: StateAnalysis): readonly StateDiagnostic[
   const hasOtherTag = [...analysis.tags, ...analysis.quoted].some(
     ({ name }) => policy.length === 0 || name === 'result',
   );
-  return analysis.halves.flatMap(({ name, at }) => {
+  return analysis.unclosedTags.flatMap(({ name, at }) => {
     const [begun, next = ''] = UNCLOSED_RESULT.exec(restOfLine(at, analysis)) ?? [];
     if (name !== 'result' || begun === undefined) return [];
     const column = at.column + begun.length - next.length;

@@ -84,7 +84,7 @@ function createMistakeCheck(
   names: StateResolver,
 ): (entry: PolicyEntry) => boolean {
   const mistakes =
-    unmentioned.length === 0 ? [] : analysis.forms.filter((placed) => !isPermitted(placed, analysis, names));
+    unmentioned.length === 0 ? [] : analysis.expandedTags.filter((placed) => !isPermitted(placed, analysis, names));
   const mistakenStates = new Set(mistakes.map(({ tag }) => names.intendedFile(tag.body)));
   const isSameState = ({ target }: PolicyEntry): boolean =>
     target !== null && mistakenStates.has(names.intendedFile(target));

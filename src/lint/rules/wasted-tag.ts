@@ -4,7 +4,7 @@ import { defineStateRule } from '../rule.ts';
 export const wastedTag = defineStateRule(
   { id: 'wasted-tag', level: 'warning', supersedes: ['unreachable-state'] },
   (analysis) =>
-    (analysis.ways?.wastedTags ?? []).map(({ tag, end, by }) => {
+    (analysis.paths?.wastedTags ?? []).map(({ tag, end, by }) => {
       const { line } = analysis.positionAt(tag);
       const [how, hint] =
         by === 'exit'
