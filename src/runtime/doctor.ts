@@ -80,14 +80,14 @@ function readRunOptions({ cwd, claude }: DoctorRequest): Options {
 async function runCheckInTime(check: HealthCheck, context: HealthCheckContext): Promise<HealthCheckResult | null> {
   const checkDone = new AbortController();
   const timeout = delay(CHECK_TIMEOUT_MS, null, { signal: checkDone.signal }).then(
-    () => warningResult(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`, 'Is a disk or a network away?'),
+    () => warningResult(`no answer within ${CHECK_TIMEOUT_MS / 1000} s`, 'Check that disks and network are reachable.'),
     () => null,
   );
   try {
     return await Promise.race([check(context), timeout]);
   } catch (error) {
     if (error instanceof RaymondError) return errorResult(error.message, error.hint ?? '');
-    return errorResult(`this could not be looked at: ${errorMessageOf(error)}`, '');
+    return errorResult(`this check failed: ${errorMessageOf(error)}`, '');
   } finally {
     checkDone.abort();
   }

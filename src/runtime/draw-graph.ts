@@ -88,7 +88,7 @@ async function readRunWorkflow(
     if (!(error instanceof RaymondError)) throw error;
     return {
       source: null,
-      warning: `only what the run tells is drawn, for its workflow cannot be read: ${error.message}`,
+      warning: `only the recorded steps are drawn, because the workflow cannot be read: ${error.message}`,
     };
   }
 }
@@ -118,7 +118,7 @@ const emptyGraph = ({ workflow }: Run): Graph => ({ name: workflow.name, entry: 
 
 function formatHeadline({ workflow, ledger, agents }: Run, observedStatus: ObservedStatus): string {
   const active = agents.filter(({ phase }) => phase.kind !== 'ended' && phase.kind !== 'failed').length;
-  const agentSummary = `${formatCount(agents.length, 'agent')}${active > 0 ? `, ${active} of them not at an end` : ''}`;
+  const agentSummary = `${formatCount(agents.length, 'agent')}${active > 0 ? `, ${active} of them still active` : ''}`;
   return `${workflow.name}: ${observedStatus.replaceAll('_', ' ')}, ${agentSummary}, ${formatDollars(ledger.spentMicros)}`;
 }
 

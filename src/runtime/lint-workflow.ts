@@ -71,7 +71,7 @@ const UNREADABLE_FINDING = {
   level: 'error',
   line: 0,
   column: 0,
-  hint: 'Nothing else can be said about it before that is put right.',
+  hint: 'Fix this first: nothing else can be checked before.',
   path: [],
 } as const;
 

@@ -89,11 +89,11 @@ async function checkAgent(layout: StoreLayout, id: string, agent: string, maySta
 /** Describes the status of a run whose log does not end with its end. */
 async function describeRunStatus(layout: StoreLayout, id: string): Promise<string> {
   const { observedStatus, owner } = await observeRun(layout, id);
-  if (isLive(observedStatus)) return `The run is under way: \`raymond logs ${id} --follow\` goes on telling.`;
+  if (isLive(observedStatus)) return `The run is still running: \`raymond logs ${id} --follow\` follows it.`;
   if (observedStatus !== 'crashed') return `The run has ended: ${observedStatus}.`;
   const pid = owner?.pid;
   const ownerText =
-    pid === undefined ? 'Nobody drives this run any more' : `Process ${pid}, which drove this run, is gone`;
+    pid === undefined ? 'No process drives this run any more' : `Process ${pid}, which drove this run, is gone`;
   return `${ownerText}. \`raymond resume ${id}\` goes on with it.`;
 }
 

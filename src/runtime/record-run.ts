@@ -189,7 +189,7 @@ const unfinishedRunError = ({ id }: Run, observedStatus: string): RaymondError =
   });
 
 const missingTurnError = ({ id, options }: Run, { end }: RecordedTurn): RaymondError =>
-  new RaymondError(`The run ${id} cannot be recorded: nothing is left of what ${end.state} answered.`, {
+  new RaymondError(`The run ${id} cannot be recorded: the output of ${end.state} was not kept.`, {
     exitCode: EXIT.usage,
     hint: options.debug
       ? `The files of turn ${end.turn} of ${end.agent} are gone. Run the workflow again and record that run.`

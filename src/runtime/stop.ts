@@ -99,7 +99,7 @@ function stoppableOwnershipId({ state, facts, ownershipId }: Owner, id: string):
     `The run ${id} is driven by process ${facts.pid} on ${facts.host}, which cannot be checked from here.`,
     {
       exitCode: EXIT.usage,
-      hint: `Stop it there: \`raymond stop ${id}\`. If that process is no more: \`raymond resume ${id} --take-over\`.`,
+      hint: `Stop it there: \`raymond stop ${id}\`. If that process is gone: \`raymond resume ${id} --take-over\`.`,
     },
   );
 }

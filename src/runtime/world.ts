@@ -96,10 +96,13 @@ function createSaver({ run, store, runtime: { clock } }: RunContext): World['sav
 }
 
 const takenOverError = (id: string): RaymondError =>
-  new RaymondError(`Run ${id} is no longer ours: another Raymond has taken it over, or its folder is gone.`, {
-    exitCode: EXIT.paused,
-    hint: 'Nothing more is started here. Turns under way come to their end by themselves.',
-  });
+  new RaymondError(
+    `Run ${id} is no longer owned by this process: another one has taken it over, or its folder is gone.`,
+    {
+      exitCode: EXIT.paused,
+      hint: 'Nothing more is started here. Running turns finish by themselves.',
+    },
+  );
 
 async function createDebugFiles(
   { run, layout }: RunContext,

@@ -16,9 +16,9 @@ export async function writeConfig(cwd: string): Promise<string> {
     await replaceFile(schema, readPublishedSchema('config')).catch((cause) => throwDiskProblem(schema, cause));
     return file;
   }
-  throw new RaymondError(`There is a config file already: ${file}`, {
+  throw new RaymondError(`There already is a config file: ${file}`, {
     exitCode: EXIT.usage,
-    hint: 'It was left as it is. `raymond config` shows what it says. To start anew, move it away first.',
+    hint: 'It was left unchanged. `raymond config` shows its settings. To start over, move it away first.',
   });
 }
 

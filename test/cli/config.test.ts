@@ -31,7 +31,7 @@ describe('raymond --init-config', () => {
     expect(await raymond('--init-config')).toMatchObject({
       code: 64,
       out: '',
-      err: expect.stringContaining(`There is a config file already: ${file}\n`),
+      err: expect.stringContaining(`There already is a config file: ${file}\n`),
     });
     expect(readFileSync(file, 'utf8')).toBe('mine');
   });

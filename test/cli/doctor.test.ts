@@ -149,7 +149,7 @@ describe('the doctor', () => {
     const store = await createRun(layoutOf(join(room.cwd, '.raymond')), run, initialEvents(run));
     await store.close();
     const { checks } = await examine(room, room.env);
-    expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 cut off: night-1' });
+    expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 crashed: night-1' });
   });
 
   test('fits into a narrow terminal', async () => {
@@ -184,9 +184,9 @@ describe('what Claude Code says of its login', () => {
     ['{"loggedIn": true, "authMethod": "toString"}', 'ok', 'yes'],
     ['a notice\n{"loggedIn": true}', 'ok', 'yes'],
     ['{"loggedIn": false, "authMethod": "none"}', 'error', 'no: prompts would not be answered'],
-    ['error: unknown command', 'skipped', '`claude auth status` does not tell'],
-    ['', 'skipped', '`claude auth status` does not tell'],
-    ['null', 'skipped', '`claude auth status` does not tell'],
+    ['error: unknown command', 'skipped', '`claude auth status` does not say'],
+    ['', 'skipped', '`claude auth status` does not say'],
+    ['null', 'skipped', '`claude auth status` does not say'],
   ])('%s is understood', (text, level, message) => {
     expect(interpretAuthStatus(text)).toMatchObject({ level, message });
   });

@@ -172,7 +172,7 @@ describe('raymond graph RUN', () => {
     const { code, out, err } = await room.raymond('graph', 'r1');
     expect(code).toBe(0);
     expect(err).toMatch(
-      /^warning: only what the run tells is drawn, for its workflow cannot be read: there is no .*\n$/,
+      /^warning: only the recorded steps are drawn, because the workflow cannot be read: there is no .*\n$/,
     );
     expect(out).toContain('"START.sh<br/>no longer there<br/>1 visit');
   });

@@ -176,7 +176,7 @@ describe('raymond logs of a run that is under way', () => {
     const told = plain(out);
     expect(told).toContain('  | at work');
     expect(told).toContain('  | unfini');
-    expect(told.at(-1)).toBe('The run is under way: `raymond logs r1 --follow` goes on telling.');
+    expect(told.at(-1)).toBe('The run is still running: `raymond logs r1 --follow` follows it.');
     writeFileSync(join(room.cwd, 'go'), '');
     await finished;
   });

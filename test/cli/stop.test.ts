@@ -212,7 +212,7 @@ describe('there is nothing to stop', () => {
     expect([code, err]).toStrictEqual([
       64,
       `raymond: The run r1 is driven by process ${owner.pid} on far, which cannot be checked from here.\n` +
-        'Stop it there: `raymond stop r1`. If that process is no more: `raymond resume r1 --take-over`.\n',
+        'Stop it there: `raymond stop r1`. If that process is gone: `raymond resume r1 --take-over`.\n',
     ]);
     writeFileSync(file, '{');
     expect((await raymond('stop', 'r1')).err).toContain('It is unknown which process drives the run r1');

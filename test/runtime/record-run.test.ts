@@ -234,7 +234,7 @@ describe('what cannot be recorded is refused:', () => {
     });
     await running.finished;
     await expect(recorded(kept)).rejects.toMatchObject({
-      ...{ message: 'The run r1 cannot be recorded: nothing is left of what START.md answered.', exitCode: 64 },
+      ...{ message: 'The run r1 cannot be recorded: the output of START.md was not kept.', exitCode: 64 },
       hint: 'It was run with --no-debug, which keeps nothing. Run the workflow again without it, and record that run.',
     });
   });

@@ -54,7 +54,7 @@ export function interpretAuthStatus(text: string): HealthCheckResult {
       'no: prompts would not be answered',
       'Sign in with `claude auth login`, or set ANTHROPIC_API_KEY.',
     );
-  return skippedResult('`claude auth status` does not tell');
+  return skippedResult('`claude auth status` does not say');
 }
 
 function parseAuthStatus(text: string): { readonly loggedIn?: unknown; readonly authMethod?: unknown } {

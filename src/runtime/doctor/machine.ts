@@ -35,7 +35,7 @@ export const checkBash: HealthCheck = async ({ cwd, env }) => {
   if (errorCodeOf(spawnError) === 'ENOENT')
     return errorResult(`there is no ${BASH_PATH}, which runs the scripts (.sh)`, 'Install bash.');
   const reason = firstLine(stderr) || spawnError?.message || 'it printed nothing';
-  return errorResult(`${BASH_PATH} does not work: ${reason}`, 'Scripts (.sh) need it; install it anew.');
+  return errorResult(`${BASH_PATH} does not work: ${reason}`, 'Scripts (.sh) need it; reinstall it.');
 };
 
 /** Checks for git, with which changes of agents can be seen and undone. */
@@ -54,7 +54,7 @@ export const checkGit: HealthCheck = async (context) => {
       'In one, you can see and take back what agents change: git init',
     );
   }
-  return warningResult(`${name}; it says: ${firstLine(repository.stderr)}`, 'Fix this if agents should use git here.');
+  return warningResult(`${name}; git says: ${firstLine(repository.stderr)}`, 'Fix this if agents should use git here.');
 };
 
 const MIN_OPEN_FILES = 1_024;

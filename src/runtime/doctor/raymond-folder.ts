@@ -13,8 +13,7 @@ import { type HealthCheck, okResult, warningResult } from './check.ts';
 /** Checks that the config file can be used; its mistakes are thrown, with their lines. */
 export const checkConfigFile: HealthCheck = async ({ cwd }) => {
   const file = findConfigFile(cwd);
-  if (openConfig(file) === null)
-    return okResult('no file, so the defaults are in force; `raymond --init-config` writes one');
+  if (openConfig(file) === null) return okResult('no file, so the defaults apply; `raymond --init-config` writes one');
   return okResult(`${file}; \`raymond config\` shows what it says`);
 };
 
@@ -29,11 +28,11 @@ export const checkRaymondFolder: HealthCheck = async ({ cwd }) => {
     await createFile(file, 'whole');
     await replaceFile(file, 'anew');
   } catch (cause) {
-    throw diskError(`Nothing can be kept in ${root}`, cause, 'then try again.');
+    throw diskError(`Nothing can be saved in ${root}`, cause, 'then try again.');
   } finally {
     if (trialFolder !== undefined) await rm(trialFolder, { recursive: true, force: true }).catch(() => {});
   }
-  return okResult(`${root}${exists ? '' : ', which the first run will make'}: writable, with hard links`);
+  return okResult(`${root}${exists ? '' : ', which the first run will create'}: writable, with hard links`);
 };
 
 /** Checks that other users cannot read `.raymond/`, which may contain anything that agents have seen. */
@@ -47,8 +46,8 @@ export const checkPermissions: HealthCheck = async ({ cwd }) => {
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   if (stats.uid !== process.getuid())
     return warningResult(`${root} belongs to another user`, `chown it, or work in another folder.`);
-  if ((stats.mode & 0o077) === 0) return okResult(`${mode}: only you can look into ${root}`);
-  return warningResult(`${mode}: others can look into ${root}`, `chmod 700 ${root}`);
+  if ((stats.mode & 0o077) === 0) return okResult(`${mode}: only you can read ${root}`);
+  return warningResult(`${mode}: other users can read ${root}`, `chmod 700 ${root}`);
 };
 
 const GIB = 1024 ** 3;
@@ -77,10 +76,10 @@ export const checkRuns: HealthCheck = async ({ cwd }) => {
   const crashed = all.filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
   if (crashed.length > 0)
     return warningResult(
-      `${crashed.length} of ${all.length} cut off: ${formatRunIds(crashed)}`,
-      '`raymond recover --resume` goes on with them.',
+      `${crashed.length} of ${all.length} crashed: ${formatRunIds(crashed)}`,
+      '`raymond recover --resume` resumes them.',
     );
-  return okResult(`${all.length}, none cut off`);
+  return okResult(`${all.length}, none crashed`);
 };
 
 const MAX_NAMES = 3;
