@@ -1,5 +1,5 @@
 import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, permits } from '../core/policy.ts';
-import { BUILT_IN_ATTRIBUTES, type Tag } from '../core/tag.ts';
+import { isBuiltInAttribute, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
@@ -227,8 +227,7 @@ const ANY_TARGET: EdgeTarget = { kind: 'any', written: '' };
 /** The variables that a fork gives. */
 function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<string, string>>[]): readonly string[] {
   if (!TRANSITIONS[name].variables) return [];
-  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
-  return [...new Set(attributeSets.flatMap((each) => Object.keys(each)).filter((key) => !own.includes(key)))];
+  return [...new Set(attributeSets.flatMap((each) => Object.keys(each)).filter((key) => !isBuiltInAttribute(key)))];
 }
 
 /** Edges that differ in more than where and how surely they are said; the first of each counts. */

@@ -1,6 +1,6 @@
 import { namedStates } from '../core/policy.ts';
 import type { Resolution } from '../core/state-names.ts';
-import { BUILT_IN_ATTRIBUTES } from '../core/tag.ts';
+import { isBuiltInAttribute } from '../core/tag.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
 import { formatNamePattern } from '../graph/name-pattern.ts';
@@ -84,10 +84,10 @@ function describeEmptyName(
   analysis: StateAnalysis,
   names: StateResolver,
 ): readonly UnresolvedName[] {
-  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
   const [key, state = ''] =
-    Object.entries(tag.attributes).find(([each, value]) => !own.includes(each) && names.fileOf(value) !== undefined) ??
-    [];
+    Object.entries(tag.attributes).find(
+      ([each, value]) => !isBuiltInAttribute(each) && names.fileOf(value) !== undefined,
+    ) ?? [];
   if (key === undefined && analysis.kind === 'prompt') return [];
   const found = { kind: 'unknown', message: 'the name of the state is empty' } as const;
   const shown = key === undefined ? `\`<${name}></${name}>\`` : `\`<${name} ${key}="${state}">\``;

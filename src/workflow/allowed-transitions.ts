@@ -1,7 +1,7 @@
 import { didYouMean } from '../core/nearest.ts';
 import type { Policy, PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
-import { BUILT_IN_ATTRIBUTES, type BuiltInAttribute } from '../core/tag.ts';
+import { isBuiltInAttribute } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { variableNameProblem } from '../core/variables.ts';
@@ -154,6 +154,3 @@ function readScalarField({ name, value }: YamlField, report: FindingReport): str
 }
 
 const isStateKey = (name: string): boolean => name === 'target' || name === 'return' || name === 'next';
-
-const isBuiltInAttribute = (name: string): name is BuiltInAttribute =>
-  (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name);

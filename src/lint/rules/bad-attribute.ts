@@ -1,5 +1,5 @@
 import type { Platform } from '../../core/state-names.ts';
-import { BUILT_IN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
+import { isBuiltInAttribute, type Tag } from '../../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { variableNameProblem } from '../../core/variables.ts';
@@ -21,10 +21,9 @@ export const badAttribute = defineStateRule({ id: 'bad-attribute', level: 'error
 );
 
 function problemsOf(name: TagName, { attributes }: Tag, platform: Platform): readonly (readonly [string, string])[] {
-  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
   const accepted: readonly string[] = TRANSITIONS[name].attributes;
   return Object.entries(attributes).flatMap(([key, value]): (readonly [string, string])[] => {
-    if (!own.includes(key)) {
+    if (!isBuiltInAttribute(key)) {
       const invalid =
         !TRANSITIONS[name].variables || key.includes(UNKNOWN) ? undefined : variableNameProblem(key, platform);
       return invalid === undefined ? [] : [[invalid, 'Rename it here and where it is used.']];

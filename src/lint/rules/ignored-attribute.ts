@@ -1,5 +1,5 @@
 import { didYouMean } from '../../core/nearest.ts';
-import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
+import { isBuiltInAttribute } from '../../core/tag.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { quoteTag } from '../messages.ts';
@@ -9,14 +9,13 @@ import { findMisspeltAttribute } from './missing-attribute.ts';
 /** An attribute that has no effect: of one's own on another tag than a fork, or given twice. */
 export const ignoredAttribute = defineStateRule({ id: 'ignored-attribute', level: 'warning' }, (analysis, { names }) =>
   analysis.tags.flatMap(({ name, tag, at, sure }) => {
-    const own: readonly string[] = BUILT_IN_ATTRIBUTES;
     const { variables, attributes, required, body } = TRANSITIONS[name];
     // What should have been another attribute, or the name between the tags, is told by other rules.
     const isReportedElsewhere = (key: string): boolean =>
       required.some((each) => findMisspeltAttribute(each, tag) === key) ||
       (body === 'state' && tag.body === '' && names.resolve((tag.attributes[key] ?? '').trim()).kind === 'found');
     const ignored = Object.keys(tag.attributes).filter(
-      (key) => !variables && !own.includes(key) && !isReportedElsewhere(key),
+      (key) => !variables && !isBuiltInAttribute(key) && !isReportedElsewhere(key),
     );
     const shown = quoteTag(name, tag);
     if (!sure) return [];

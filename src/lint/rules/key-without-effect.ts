@@ -1,6 +1,6 @@
 import { nearest } from '../../core/nearest.ts';
 import { namedStates } from '../../core/policy.ts';
-import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
+import { isBuiltInAttribute } from '../../core/tag.ts';
 import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
@@ -74,12 +74,11 @@ function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleCo
 
 /** A variable in the entry of a fork that names a state and is probably meant as its `next`. */
 function checkMisspeltNext({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
-  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
   return source.state.rules.policy.flatMap(({ tag, attributes }, index) => {
     if (tag !== 'fork' || attributes.next !== undefined) return [];
     const key = Object.keys(attributes).find((each) => {
       const isState = names.resolve(attributes[each] ?? '').kind === 'found';
-      return isState && !own.includes(each) && nearest(each, ['next']) !== undefined;
+      return isState && !isBuiltInAttribute(each) && nearest(each, ['next']) !== undefined;
     });
     if (key === undefined) return [];
     const message = `\`${key}\` is taken for a variable of the worker (did you mean next?)`;

@@ -1,5 +1,5 @@
 import { nearest } from '../../core/nearest.ts';
-import { BUILT_IN_ATTRIBUTES, type Tag } from '../../core/tag.ts';
+import { isBuiltInAttribute, type Tag } from '../../core/tag.ts';
 import { comparePositions, type TextPosition } from '../../core/text-position.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
@@ -39,9 +39,8 @@ const HINTS = {
 
 /** An attribute that is probably this one misspelt. */
 export function findMisspeltAttribute(key: string, { attributes }: Tag): string | undefined {
-  const own: readonly string[] = BUILT_IN_ATTRIBUTES;
   if ((attributes[key] ?? '').trim() !== '') return undefined;
-  return Object.keys(attributes).find((each) => !own.includes(each) && nearest(each, [key]) !== undefined);
+  return Object.keys(attributes).find((each) => !isBuiltInAttribute(each) && nearest(each, [key]) !== undefined);
 }
 
 /** Whether there is a way through a script on which no other tag follows this fork. */
