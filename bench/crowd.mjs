@@ -31,8 +31,8 @@ async function measure(crowd, count) {
 
 /** A run on disk whose `main` is about to start, while the others sleep as after a failed try, until tomorrow. */
 async function createCrowd(crowd) {
-  const [{ DEFAULT_OPTIONS, newRun }, { newAgent }, { layoutOf }, { createRun }] = await Promise.all(
-    ['core/run.js', 'core/agent.js', 'store/layout.js', 'store/store.js'].map(load),
+  const [{ DEFAULT_OPTIONS }, { newRun }, { newAgent }, { layoutOf }, { createRun }] = await Promise.all(
+    ['core/options.js', 'core/run.js', 'core/agent.js', 'store/layout.js', 'store/store.js'].map(load),
   );
   const startedAt = Date.now();
   const workflow = { name: 'bench', path: join(place, 'workflow'), platform: 'unix' };

@@ -31,8 +31,8 @@ export async function measureJournal({ load, workshop, quick }) {
 
 /** Saves the steps of one agent that goes round and round, then takes the state file back to before the first. */
 async function write(load, layout, place, steps) {
-  const [{ DEFAULT_OPTIONS, newRun }, { initialEvents, step }, { createRun }] = await Promise.all(
-    ['core/run.js', 'core/step.js', 'store/store.js'].map(load),
+  const [{ DEFAULT_OPTIONS }, { newRun }, { initialEvents, step }, { createRun }] = await Promise.all(
+    ['core/options.js', 'core/run.js', 'core/step.js', 'store/store.js'].map(load),
   );
   const workflow = { name: 'bench', path: place, platform: 'unix' };
   const start = { id: 'bench', workflow, startedAt: 0, options: DEFAULT_OPTIONS, cwd: place, input: null };

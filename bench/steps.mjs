@@ -9,8 +9,15 @@ const RULES = { policy: [], maxVisits: null };
 
 /** Every agent has a turn on record; the last of the crowd is the one that moves. */
 async function newCrowd(load, crowd) {
-  const [{ DEFAULT_OPTIONS, newRun }, { newAgent }, { step }, { TurnScheduler }, { changeOf }] = await Promise.all(
-    ['core/run.js', 'core/agent.js', 'core/step.js', 'core/turn-scheduler.js', 'store/change.js'].map(load),
+  const [{ DEFAULT_OPTIONS }, { newRun }, { newAgent }, { step }, { TurnScheduler }, { changeOf }] = await Promise.all(
+    [
+      'core/options.js',
+      'core/run.js',
+      'core/agent.js',
+      'core/step.js',
+      'core/turn-scheduler.js',
+      'store/change.js',
+    ].map(load),
   );
   const workflow = { name: 'w', path: '/w', platform: 'unix' };
   const start = { id: 'r', workflow, startedAt: 0, options: DEFAULT_OPTIONS, state: 'W.sh', cwd: '/', input: null };
