@@ -12,7 +12,7 @@ import { buildGraph } from '../graph/build.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { lintSource } from '../lint/lint.ts';
-import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { workflowPathError } from '../workflow/locate.ts';
@@ -60,7 +60,7 @@ export async function drawCoverage(
 
 /** Draws a run, given by its id, a unique beginning of it or `last`, over its workflow as that is now. */
 export async function drawRun(runRef: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
-  const layout = layoutOf(findRaymondFolder(cwd));
+  const layout = findLayout(cwd);
   const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
   const counter = new TransitionCounter();
   for (const event of await readRunEvents(run.id, cwd)) counter.add(event);

@@ -4,7 +4,7 @@ import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { Platform } from '../core/state-names.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';
-import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findLayout } from '../store/layout.ts';
 import { InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
@@ -57,7 +57,7 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
 
 /** The settings that runs in a folder would have: those of its config file and of the request. */
 export function readAnalysisSettings(cwd: string, { platform, variables = [] }: LintRequest): SourceSettings {
-  const config = readConfigOptions(layoutOf(findRaymondFolder(cwd)).configFile);
+  const config = readConfigOptions(findLayout(cwd).configFile);
   return {
     platform: platform ?? currentPlatform(),
     resetStack: config.resetStack ?? DEFAULT_OPTIONS.resetStack,

@@ -1,7 +1,7 @@
 import { microsToUsd } from '../core/ledger.ts';
 import { isFinished } from '../core/observed-status.ts';
 import { createRunFields } from '../events/run-document.ts';
-import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findLayout } from '../store/layout.ts';
 import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
 
 export type { RunSummary, UnreadableRun } from '../store/runs.ts';
@@ -11,7 +11,7 @@ export type RunListEntry = RunSummary | UnreadableRun;
 
 /** Lists all runs of this folder: the unfinished first, then the latest first; unreadable ones are last. */
 export async function listRuns(cwd = process.cwd()): Promise<readonly RunListEntry[]> {
-  const runs = await listStoredRuns(layoutOf(findRaymondFolder(cwd)));
+  const runs = await listStoredRuns(findLayout(cwd));
   return runs.toSorted((a, b) => sortRank(a) - sortRank(b));
 }
 

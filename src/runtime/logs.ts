@@ -6,7 +6,7 @@ import { LogWriter } from '../events/log-writer.ts';
 import { createColorizer } from '../events/text-style.ts';
 import { watchFile } from '../process/watch.ts';
 import { readEvents } from '../store/journal-events.ts';
-import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
@@ -37,7 +37,7 @@ const OWNER_POLL_INTERVAL_MS = 500;
 export async function writeLogs(runRef: string, request: LogsRequest): Promise<void> {
   const { cwd = process.cwd(), agent, follow = false, raw = false, colour = false, write, writeMessage } = request;
   const signal = request.signal ?? new AbortController().signal;
-  const layout = layoutOf(findRaymondFolder(cwd));
+  const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
   if (agent !== undefined) await checkAgent(layout, id, agent, follow);
   const page = new LogWriter(createColorizer(colour), write);

@@ -6,7 +6,7 @@ import { DEFAULT_OPTIONS, OPTIONS, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import { isPrompt } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
@@ -40,7 +40,7 @@ export interface Recording {
 /** Makes a scenario of a run that is over: its answers, and its outcome as the expectation. */
 export async function recordRun(runRef: string, request: RecordRequest): Promise<Recording> {
   const { cwd = process.cwd(), env = process.env, realScripts = false, replayRunId } = request;
-  const layout = layoutOf(findRaymondFolder(cwd));
+  const layout = findLayout(cwd);
   const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
   if (isLive(observedStatus) || observedStatus === 'crashed') throw unfinishedRunError(run, observedStatus);
   const events = await readRunEvents(run.id, cwd);

@@ -3,7 +3,7 @@ import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { canResume } from '../core/signals/resumed.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findLayout } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
@@ -25,7 +25,7 @@ export const resumeRun = (id: string, request: ResumeRequest = {}): Promise<RunH
 
 /** Resumes a run, for real or as a test. */
 export async function resumeRunWith(id: string, request: ResumeRequest, runtime: Runtime): Promise<RunHandle> {
-  const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
+  const layout = findLayout(request.cwd);
   const { run, store } = await openStore(layout, await resolveRunId(layout, id), {
     ...runtime.storeOptions,
     takeOver: request.takeOver ?? false,

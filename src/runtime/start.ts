@@ -7,7 +7,7 @@ import { newRun } from '../core/run.ts';
 import type { Finding } from '../core/state.ts';
 import { isPrompt, isStateFile } from '../core/state-names.ts';
 import { initialEvents } from '../core/step.ts';
-import { findRaymondFolder, layoutOf } from '../store/layout.ts';
+import { findLayout } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
 import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import type { Workflow } from '../workflow/workflow.ts';
@@ -55,7 +55,7 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     cwd,
     input: request.input ?? null,
   });
-  const layout = layoutOf(findRaymondFolder(cwd));
+  const layout = findLayout(cwd);
   const toWarning = (finding: Finding): Event => ({
     kind: 'warning',
     at: startedAt,

@@ -1,7 +1,7 @@
 import type { Event } from '../core/event.ts';
 import { collectHistory, type RunHistory } from '../events/run-history.ts';
 import { readEvents } from '../store/journal-events.ts';
-import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
 
@@ -16,7 +16,7 @@ const MAX_TRANSITIONS = 10;
  * Reads the status of a run, given by its id, a unique beginning of it, or `last`. Another process may be driving it.
  */
 export async function getStatus(runRef: string, cwd = process.cwd()): Promise<StatusReport> {
-  const layout = layoutOf(findRaymondFolder(cwd));
+  const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
   const observed = await observeRun(layout, id);
   return { ...observed, history: await collectHistory(eventsUpTo(layout, id, observed.run.seq), MAX_TRANSITIONS) };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findRaymondFolder, layoutOf, type StoreLayout } from '../store/layout.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { type Owner, ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
@@ -42,7 +42,7 @@ const ACKNOWLEDGE_WITHIN_MS = 3_000;
  * here to be stopped: its turns may still be running.
  */
 export async function stopRun(runRef: string, request: StopRequest = {}): Promise<StopOutcome> {
-  const layout = layoutOf(findRaymondFolder(request.cwd ?? process.cwd()));
+  const layout = findLayout(request.cwd);
   const id = await resolveRunId(layout, runRef);
   const seen = await observeRun(layout, id);
   if (seen.run.status !== 'running') return { kind: 'idle', seen };

@@ -55,6 +55,9 @@ export function findRaymondFolder(cwd: string): string {
   }
 }
 
+/** The layout of the `.raymond/` folder that applies in a working directory. */
+export const findLayout = (cwd = process.cwd()): StoreLayout => layoutOf(findRaymondFolder(cwd));
+
 /** The stats of a path; undefined if it does not exist or may not be read. */
 function statIfAllowed(path: string): Stats | undefined {
   try {

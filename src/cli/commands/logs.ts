@@ -16,7 +16,10 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
   const raw = options.raw === true;
   try {
     await writeLogs(requestedRun, {
-      ...{ cwd, raw, follow: options.follow === true, signal: readerGone.signal },
+      cwd,
+      raw,
+      follow: options.follow === true,
+      signal: readerGone.signal,
       ...(agent !== undefined && { agent }),
       colour: screen?.colour === true && stdout.isTTY === true,
       // Only a terminal can be driven: a file or a program gets the lines as they are.

@@ -25,8 +25,12 @@ export const handleRecord: CommandHandler = async (paths, options, terminal) => 
       notes,
       testResult: result,
     } = await recordRun(getTextOption(options, 'record') ?? '', {
-      ...{ cwd, env, realScripts: options.realScripts === true, output: getTextOption(options, 'output') },
-      ...{ timeoutMs: getTestTimeoutMs(options), abortSignal: interrupt.signal },
+      cwd,
+      env,
+      realScripts: options.realScripts === true,
+      output: getTextOption(options, 'output'),
+      timeoutMs: getTestTimeoutMs(options),
+      abortSignal: interrupt.signal,
     });
     if (file === null) terminal.out(text);
     const print = file === null ? terminal.err : terminal.out;

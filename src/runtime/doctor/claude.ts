@@ -6,6 +6,7 @@ import { formatClaudeVersion } from '../../turns/claude/find-claude.ts';
 import { judgeClaudeTurn } from '../../turns/claude/outcome.ts';
 import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../turns/claude/transcript.ts';
+import { SYSTEM_CLOCK } from '../../turns/clock.ts';
 import { claudeEnvironment } from '../../turns/environment.ts';
 import { errorResult, type HealthCheck, type HealthCheckResult, okResult, skippedResult } from './check.ts';
 
@@ -81,7 +82,7 @@ export const checkAnswer: HealthCheck = async ({ findClaude, cwd, env, options, 
   const program = await findClaude().catch(() => null);
   if (program === null) return null;
   if (!ask) return skippedResult('not asked; `raymond doctor --ask` sends one short prompt, for less than a cent');
-  const startedAtMs = Date.now();
+  const startedAtMs = SYSTEM_CLOCK.now();
   const result = await execProgram(
     program.path,
     [...TEST_PROMPT_ARGS, ...(options.model === null ? [] : ['--model', options.model])],
@@ -92,7 +93,7 @@ export const checkAnswer: HealthCheck = async ({ findClaude, cwd, env, options, 
       stdin: TEST_PROMPT,
     },
   );
-  const endedAtMs = Date.now();
+  const endedAtMs = SYSTEM_CLOCK.now();
   const transcript = result.stdout
     .split('\n')
     .reduce((soFar, line) => (line === '' ? soFar : addClaudeEvent(soFar, parseClaudeLine(line))), EMPTY_TRANSCRIPT);
