@@ -5,7 +5,7 @@ import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAge
 import { orderByDiscovery } from './order.ts';
 import type { TransitionCounter } from './transition-counter.ts';
 
-/** How often each transition was taken, and what was done in each state. */
+/** The counts of transitions and of visits to states. */
 export type OverlayCounts = Pick<TransitionCounter, 'states' | 'transitionCounts'>;
 
 /** A run that is drawn over a workflow: the transitions its agents took, and where they are. */

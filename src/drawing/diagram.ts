@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts';
 import type { StateTally } from '../events/run-tally.ts';
 
-/** What an arrow stands for: a tag, the `return` of a call, the `next` of a fork, or a state that is only named (`guess`). */
+/** The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, or a state that is only named (`guess`). */
 export type ArrowKind =
   | 'begin'
   | 'goto'

@@ -18,7 +18,7 @@ import {
   splitByFailure,
 } from './labels.ts';
 
-/** How much larger Graphviz is told that text is: it only knows the widths of one font, and others are wider. */
+/** The factor by which text is enlarged for Graphviz: it only knows the widths of one font, and others are wider. */
 export const FONT_SCALE = 1.1;
 /** The fonts of the picture. */
 export const FONT_FAMILY = 'Helvetica,Arial,sans-serif';

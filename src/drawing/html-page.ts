@@ -10,7 +10,7 @@ import { renderLegend } from './legend.ts';
 import { buildStateCards, listPageArrows, listWorkflowFindings } from './state-cards.ts';
 import { toSvg } from './svg.ts';
 
-/** What a page shows besides the picture. */
+/** The contents of a page besides the picture. */
 export interface GraphPageContents {
   /** The files of the workflow; null if they are no longer there. */
   readonly source: WorkflowSource | null;

@@ -8,7 +8,7 @@ import { replaceInvisible } from './escape.ts';
 import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './labels.ts';
 import { formatShapeTitle } from './svg.ts';
 
-/** What the page shows about one state: plain data, which web/ shows as text. */
+/** Everything that the page shows about one state: plain data, which web/ shows as text. */
 export interface StateCard {
   readonly key: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import type { AgentStarted, Event, Transitioned } from '../core/event.ts';
 import { RunTally, type StateTally } from '../events/run-tally.ts';
 import type { ArrowKind } from './diagram.ts';
 
-/** How often agents took a transition. `to` is null if it ended the agent, or returned to the caller. */
+/** A transition and how often agents took it. `to` is null if it ended the agent, or returned to the caller. */
 export interface TransitionCount {
   readonly from: string | null;
   readonly kind: ArrowKind;

@@ -35,7 +35,7 @@ export function formatTimeOfDay(at: number, now: number): string {
 /** `15:50`, or with its date if that is not today. */
 export const formatClock = (at: number, now: number): string => formatTimeOfDay(at, now).slice(0, -':22'.length);
 
-/** How long ago something was, in the largest unit that fits: `40s`, `12m`, `5h`, `3d`. */
+/** The time since something happened, in the largest unit that fits: `40s`, `12m`, `5h`, `3d`. */
 export function formatAge(at: number, now: number): string {
   const seconds = Math.max(0, Math.floor((now - at) / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -133,7 +133,7 @@ export function formatEvent(event: Event): string | null {
     .join('\n');
 }
 
-/** What an agent is doing as plain lines, each labelled with it: `|` before text, `>` before tools. */
+/** An agent's activity as plain lines, each labelled with the agent: `|` before text, `>` before tools. */
 export function formatActivity({ agent, doing }: Activity): readonly string[] {
   const [sign, text] = doing.kind === 'uses' ? ['>', `${doing.tool} ${doing.detail}`] : ['|', doing.text];
   return sanitizeLines(text).map((line) => `[${agent}] ${sign} ${line}`);

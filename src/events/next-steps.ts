@@ -12,7 +12,7 @@ export interface RunSituation {
   readonly owner: OwnerInfo | null;
 }
 
-/** What a run waits for, in sentences, and the commands that are useful now. */
+/** Sentences about what a run waits for, and the commands that are useful now. */
 export interface NextSteps {
   readonly waitsFor: readonly string[];
   readonly commands: readonly { readonly purpose: string; readonly command: string }[];

@@ -1,13 +1,13 @@
 import type { Event, Transitioned } from '../core/event.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
 
-/** How long an agent's finished turns took, and when its last event was. */
+/** The duration of an agent's finished turns, and the time of its last event. */
 export interface AgentHistory {
   readonly turnsMs: number;
   readonly lastAt: number;
 }
 
-/** What is known of a run only from its events. */
+/** The facts about a run that only its events have. */
 export interface RunHistory {
   readonly worked: WorkTime;
   /** The latest transitions, in order. */

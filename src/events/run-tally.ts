@@ -1,7 +1,7 @@
 import type { Event } from '../core/event.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
 
-/** How often a state was entered, and what its turns took and cost. */
+/** The visits of one state, and the number, time and cost of its turns. */
 export interface StateTally {
   readonly state: string;
   readonly visits: number;

@@ -1,6 +1,6 @@
 import type { Event } from '../core/event.ts';
 
-/** How long a run has been at work. A period of work is from a start or resume to its end; the time between does not count. */
+/** The time that a run has been at work, in periods from a start or resume to their end; the time between does not count. */
 export interface WorkTime {
   /** In periods that are over, and in turns that went on after a crash. */
   readonly ms: number;

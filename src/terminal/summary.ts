@@ -7,7 +7,7 @@ import { type Colorizer, createColorizer, getStatusStyle } from '../events/text-
 import { padToWidth, shorten, widthOf, wrapText } from '../events/text-width.ts';
 import { computeWorkMs } from '../events/work-time.ts';
 
-/** What a summary needs to know of its reader; null columns are unlimited. */
+/** The screen of a summary's reader, and what they know already; null columns are unlimited. */
 export interface SummaryOptions {
   readonly columns: number | null;
   readonly colour: boolean;

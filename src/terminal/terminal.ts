@@ -1,4 +1,4 @@
-/** What a command needs of the process it runs in. */
+/** The streams, folder, environment and signals of the process that a command runs in. */
 export interface Terminal {
   /** Writes what was asked for, results and documents, to stdout. */
   readonly out: (text: string) => void;
