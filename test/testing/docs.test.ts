@@ -14,8 +14,8 @@ const keysUnder = (title: string): readonly string[] =>
     .flatMap(({ rows }) => rows.map(([cell = '']) => plain(cell)));
 
 test.each([
-  ['What a scenario says', []],
-  ['What is expected', ['expect']],
+  ['Contents of a scenario', []],
+  ['Expectations', ['expect']],
   ['Texts', ['expect', 'result']],
 ])('every key is named under "%s", and no other', (title, path) => {
   expect(keysUnder(title)).toStrictEqual(scenarioKeysAt(path));
