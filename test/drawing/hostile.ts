@@ -1,4 +1,4 @@
-/** Names that a file can have, and texts that a prompt can be, to the displeasure of whoever writes them into a picture. */
+/** Names of files and texts of prompts that break a picture unless they are escaped. */
 export const HOSTILE_NAMES = [
   '"><img src=x onerror=alert(1)>.md',
   "' onclick='alert(1).md",

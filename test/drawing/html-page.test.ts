@@ -138,7 +138,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     const after = await viewBox();
     expect(after[0]).toBeLessThan(before[0] ?? 0);
     expect(after[1]).toBeLessThan(before[1] ?? 0);
-    // Who drags from a state does not click on it.
+    // A drag that begins on a state is no click on it.
     expect(await page.isVisible('#details')).toBe(false);
   });
 
