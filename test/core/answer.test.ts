@@ -18,9 +18,9 @@ function decide(text: string, context: AnswerContext) {
 const exactOf = (tags: readonly ResolvedTag[]): readonly ExactTag[] =>
   tags.map(({ written: _written, ...exact }) => exact);
 
-const go = (headings: readonly ExactTag[], warnings: readonly string[] = []): Decision => ({
+const go = (tags: readonly ExactTag[], warnings: readonly string[] = []): Decision => ({
   kind: 'go',
-  tags: headings,
+  tags: tags,
   implicit: false,
   warnings,
 });
@@ -67,15 +67,15 @@ describe('an answer with one tag', () => {
     ['<result></result>', { tag: 'result', target: goOf('') }],
     ['<result/>', { tag: 'result', target: goOf('') }],
     ['<result><goto>A</goto></result>', { tag: 'result', target: goOf('<goto>A</goto>') }],
-  ])('goes where it says: %s', (text, heading) => {
-    expect(decide(`Done.\n${text}\nBye.`, contextOf())).toStrictEqual(go([heading]));
+  ])('goes where it says: %s', (text, tag) => {
+    expect(decide(`Done.\n${text}\nBye.`, contextOf())).toStrictEqual(go([tag]));
   });
 
   test('clears the stack on a reset that does not say, where the run was told so', () => {
     const cleared = contextOf({ resetStack: 'clear' });
     const stackOf = (text: string) => {
-      const verdict = decide(text, cleared);
-      return verdict.kind === 'go' && verdict.tags[0]?.target.stack;
+      const decision = decide(text, cleared);
+      return decision.kind === 'go' && decision.tags[0]?.target.stack;
     };
     expect(stackOf('<reset>A</reset>')).toBe('clear');
     expect(stackOf('<reset stack=keep>A</reset>')).toBe('keep');
@@ -143,8 +143,8 @@ describe('several forks', () => {
       '<fork item="1" next="A.md">W</fork><goto input="go">A</goto>',
       [fork('1', 'A.md'), { tag: 'goto', target: goOf('A.md', { input: 'go' }) }],
     ],
-  ])('go on together: %s', (_, text, headings) => {
-    expect(decide(text, contextOf())).toStrictEqual(go(headings));
+  ])('go on together: %s', (_, text, tags) => {
+    expect(decide(text, contextOf())).toStrictEqual(go(tags));
   });
 
   const DISAGREE = 'the forks do not agree on where their parent goes on:';
@@ -193,8 +193,8 @@ describe('several forks', () => {
       '<fork>W</fork>\n<goto>X</goto>',
       wrong('bad_state', '`<fork>W</fork>` (line 1): `next`: there is no state `X` in this workflow'),
     ],
-  ])('are refused: forks %s', (_, text, verdict) => {
-    expect(decide(text, contextOf())).toStrictEqual(verdict);
+  ])('are refused: forks %s', (_, text, decision) => {
+    expect(decide(text, contextOf())).toStrictEqual(decision);
   });
 
   test('are each held against the policy', () => {
@@ -416,10 +416,10 @@ describe('a protocol error', () => {
     if (key === 'stack') Object.assign(attributes, { stack: 'keep' });
     const written = Object.entries(attributes).map(([each, value]) => ` ${each}="${value}"`);
     const shown = name === 'result' ? '`<result>`' : `\`<${name}>A</${name}>\``;
-    const verdict = decide(`<${name}${written.join('')}>A</${name}>`, contextOf());
+    const decision = decide(`<${name}${written.join('')}>A</${name}>`, contextOf());
     const misplaced = wrong('misplaced_attribute', `${shown} (line 1): \`${key}\` has no meaning on <${name}>`);
-    if (taken) expect(verdict.kind).toBe('go');
-    else expect(verdict).toStrictEqual(misplaced);
+    if (taken) expect(decision.kind).toBe('go');
+    else expect(decision).toStrictEqual(misplaced);
   });
 
   test.each([
@@ -492,8 +492,8 @@ describe('a warning', () => {
       ['`<result>` (line 1): `format` means nothing on <result> and is ignored'],
     ],
   ])('is told, and the answer followed: %s', (_, text, warnings) => {
-    const verdict = decide(text, contextOf());
-    expect(verdict.kind === 'go' && verdict.warnings).toStrictEqual(warnings);
+    const decision = decide(text, contextOf());
+    expect(decision.kind === 'go' && decision.warnings).toStrictEqual(warnings);
   });
 
   test('the last of two values is the one that counts', () => {
@@ -534,7 +534,7 @@ describe('a policy', () => {
 
 describe('an implicit transition', () => {
   const only = (context: Partial<AnswerContext>): Decision => decide('All done.', contextOf(context));
-  const implicit = (heading: ExactTag): Decision => ({ kind: 'go', tags: [heading], implicit: true, warnings: [] });
+  const implicit = (tag: ExactTag): Decision => ({ kind: 'go', tags: [tag], implicit: true, warnings: [] });
 
   test.each<[string, AnswerContext['policy'][number], ExactTag]>([
     ['a goto', entryOf('goto', 'A'), GOTO_A],
@@ -545,8 +545,8 @@ describe('an implicit transition', () => {
       entryOf('fork', 'W', { next: 'N', item: 'x' }),
       { tag: 'fork', target: goOf('W.md', { next: 'N.md', variables: { item: 'x' } }) },
     ],
-  ])('is taken where nothing was said: %s', (_, entry, heading) => {
-    expect(only({ policy: [entry] })).toStrictEqual(implicit(heading));
+  ])('is taken where nothing was said: %s', (_, entry, tag) => {
+    expect(only({ policy: [entry] })).toStrictEqual(implicit(tag));
   });
 
   test.each<[string, Partial<AnswerContext>]>([
@@ -620,16 +620,16 @@ describe('any text in any context', () => {
     implicit: fc.boolean(),
   });
 
-  test('gets a verdict: a way that exists, or a sentence', () => {
+  test('gets a decision: a way that exists, or a sentence', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
-        const verdict = decide(text, given);
-        if (verdict.kind === 'wrong') {
-          expect(verdict.problem.message).not.toBe('');
+        const decision = decide(text, given);
+        if (decision.kind === 'wrong') {
+          expect(decision.problem.message).not.toBe('');
           return;
         }
-        expect(verdict.tags.length).toBeGreaterThan(0);
-        for (const { tag, target: way } of verdict.tags) {
+        expect(decision.tags.length).toBeGreaterThan(0);
+        for (const { tag, target: way } of decision.tags) {
           const named = [tag === 'result' ? null : way.body, way.return, way.next].filter((state) => state !== null);
           for (const state of named) expect(given.scope.files).toContain(state);
         }
@@ -641,8 +641,8 @@ describe('any text in any context', () => {
   test('is taken one way only if it goes one way', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
-        const verdict = decide(text, given);
-        const tags = verdict.kind === 'go' ? verdict.tags.map(({ tag }) => tag) : [];
+        const decision = decide(text, given);
+        const tags = decision.kind === 'go' ? decision.tags.map(({ tag }) => tag) : [];
         const others = tags.filter((tag) => tag !== 'fork');
         expect(others.length).toBeLessThanOrEqual(1);
         if (tags.length > 1 && others.length > 0) expect(others).toStrictEqual(['goto']);

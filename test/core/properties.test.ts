@@ -7,16 +7,16 @@ import type { Run } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
 import { start } from './play.ts';
-import { BOOK, deed, playOn, Till } from './random-play.ts';
+import { action, BOOK, CostMeter, playOn } from './random-play.ts';
 
-const story = fc.array(deed, { minLength: 20, maxLength: 120 });
+const story = fc.array(action, { minLength: 20, maxLength: 120 });
 const fresh = () => start(BOOK, { budgetMicros: 3_000_000, parallel: 3 });
 
 test('the random stories reach every corner of the interpreter', () => {
   const seen = new Set<string>();
   const kinds = new Set<string>();
-  for (const deeds of fc.sample(story, { numRuns: 400, seed: 7 })) {
-    playOn(fresh(), deeds, new Till(), (_before, signal, after, events) => {
+  for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
+    playOn(fresh(), actions, new CostMeter(), (_before, signal, after, events) => {
       seen.add(signal.kind);
       for (const event of events) kinds.add(event.kind);
       for (const agent of after.agents) kinds.add(`phase ${agent.phase.kind}`);
@@ -35,14 +35,14 @@ test('the random stories reach every corner of the interpreter', () => {
 
 test('a saved run goes on as if it had never stopped', () => {
   fc.assert(
-    fc.property(story, fc.nat(120), (deeds, cut) => {
-      const whole = playOn(fresh(), deeds, new Till());
-      const till = new Till();
-      const before = playOn(fresh(), deeds.slice(0, cut), till);
+    fc.property(story, fc.nat(120), (actions, cut) => {
+      const whole = playOn(fresh(), actions, new CostMeter());
+      const meter = new CostMeter();
+      const before = playOn(fresh(), actions.slice(0, cut), meter);
       const loaded = parseRun(serializeRun(before.run), 'run.json');
       expect(loaded).toStrictEqual(before.run);
       expect(due(loaded)).toStrictEqual(due(before.run));
-      const after = playOn(loaded, deeds.slice(cut), till);
+      const after = playOn(loaded, actions.slice(cut), meter);
       expect(after.run).toStrictEqual(whole.run);
       expect([...before.events, ...after.events]).toStrictEqual(whole.events);
     }),
@@ -51,8 +51,8 @@ test('a saved run goes on as if it had never stopped', () => {
 
 test('a step never changes what it was given', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
-      playOn(deepFreeze(fresh()), deeds, new Till(), (before, signal, after) => {
+    fc.property(story, (actions) => {
+      playOn(deepFreeze(fresh()), actions, new CostMeter(), (before, signal, after) => {
         deepFreeze(signal);
         deepFreeze(after);
         expect(before.seq + 1).toBe(after.seq);
@@ -63,9 +63,9 @@ test('a step never changes what it was given', () => {
 
 test('every push is popped by exactly one result, and what comes back is the caller as it was', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
+    fc.property(story, (actions) => {
       const stacks = new Map<string, string[]>([['main', []]]);
-      playOn(fresh(), deeds, new Till(), (before, _signal, after, events) => {
+      playOn(fresh(), actions, new CostMeter(), (before, _signal, after, events) => {
         for (const event of events) {
           if (event.kind === 'agent_started') stacks.set(event.agent, []);
           if (event.kind !== 'transition') continue;
@@ -90,8 +90,8 @@ test('every push is popped by exactly one result, and what comes back is the cal
 
 test('worker ids never repeat, and no agent is ever forgotten', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
-      const { run } = playOn(fresh(), deeds, new Till(), (before, _signal, after) => {
+    fc.property(story, (actions) => {
+      const { run } = playOn(fresh(), actions, new CostMeter(), (before, _signal, after) => {
         expect(after.agents.slice(0, before.agents.length).map(({ id }) => id)).toStrictEqual(
           before.agents.map(({ id }) => id),
         );
@@ -104,21 +104,21 @@ test('worker ids never repeat, and no agent is ever forgotten', () => {
 
 test('the ledger equals the sum of what was really paid, reported or estimated', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
-      const till = new Till();
-      const { run, events } = playOn(fresh(), deeds, till);
-      expect(run.ledger.spentMicros).toBe(till.paidMicros);
-      expect(sum(run.agents.map(({ costMicros }) => costMicros))).toBe(till.paidMicros);
-      expect(sum(Object.values(run.ledger.states).map(({ micros }) => micros))).toBe(till.paidMicros);
-      expect(sum(events.map((event) => (event.kind === 'turn_ended' ? event.costMicros : 0)))).toBe(till.paidMicros);
+    fc.property(story, (actions) => {
+      const meter = new CostMeter();
+      const { run, events } = playOn(fresh(), actions, meter);
+      expect(run.ledger.spentMicros).toBe(meter.paidMicros);
+      expect(sum(run.agents.map(({ costMicros }) => costMicros))).toBe(meter.paidMicros);
+      expect(sum(Object.values(run.ledger.states).map(({ micros }) => micros))).toBe(meter.paidMicros);
+      expect(sum(events.map((event) => (event.kind === 'turn_ended' ? event.costMicros : 0)))).toBe(meter.paidMicros);
     }),
   );
 });
 
 test('no paid turn starts once the budget is used up, and never more than `parallel` at once', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
-      playOn(fresh(), deeds, new Till(), (before, signal, after) => {
+    fc.property(story, (actions) => {
+      playOn(fresh(), actions, new CostMeter(), (before, signal, after) => {
         const paid = after.agents.filter(({ phase }) => phase.kind === 'running' && phase.turn.session !== null);
         expect(paid.length).toBeLessThanOrEqual(3);
         const starts =
@@ -132,8 +132,8 @@ test('no paid turn starts once the budget is used up, and never more than `paral
 
 test('a run is running exactly as long as something is due', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
-      playOn(fresh(), deeds, new Till(), (_before, _signal, after) => {
+    fc.property(story, (actions) => {
+      playOn(fresh(), actions, new CostMeter(), (_before, _signal, after) => {
         expect(due(after).length > 0).toBe(after.status === 'running');
       });
     }),
@@ -142,9 +142,9 @@ test('a run is running exactly as long as something is due', () => {
 
 test('whoever has only the events knows where every agent stands, what it cost and how it ended', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
+    fc.property(story, (actions) => {
       const run = fresh();
-      const played = playOn(run, deeds, new Till());
+      const played = playOn(run, actions, new CostMeter());
       expect(retold([...initialEvents(run), ...played.events])).toStrictEqual(summary(played.run));
     }),
   );
@@ -152,8 +152,8 @@ test('whoever has only the events knows where every agent stands, what it cost a
 
 test('the random stories take every turn that an observer has to know of', () => {
   const seen = new Set<string>();
-  for (const deeds of fc.sample(story, { numRuns: 400, seed: 7 })) {
-    for (const event of playOn(fresh(), deeds, new Till()).events) {
+  for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
+    for (const event of playOn(fresh(), actions, new CostMeter()).events) {
       if (event.kind !== 'transition') continue;
       for (const { tag, attributes } of event.tags) for (const name in attributes) seen.add(`${tag} ${name}`);
     }

@@ -19,7 +19,7 @@ const GATE: PolicyEntry[] = [
 ];
 
 /** One thing that happens: which of the due turns moves, and how its turn ends if it was under way. */
-export interface Deed {
+export interface Action {
   readonly pick: number;
   readonly text: string;
   readonly failure: FailureKind | null;
@@ -65,7 +65,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
 );
 
-export const deed: fc.Arbitrary<Deed> = fc.record({
+export const action: fc.Arbitrary<Action> = fc.record({
   pick: fc.nat(50),
   text,
   failure: fc.oneof(
@@ -82,8 +82,8 @@ export const deed: fc.Arbitrary<Deed> = fc.record({
   ),
 });
 
-/** Counts what was really paid. */
-export class Till {
+/** Adds up what turns really cost. */
+export class CostMeter {
   paidMicros = 0;
 
   ring(kind: CostReport['kind'], micros: number): CostReport {
@@ -92,22 +92,22 @@ export class Till {
   }
 }
 
-/** The signal that a deed amounts to in this run; undefined if nothing can happen any more. */
-function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
+/** The signal that an action leads to in this run; undefined if nothing can happen any more. */
+function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefined {
   const at = 2000 + run.seq * 10;
   const scope = scopeOf(BOOK);
-  if (deed.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
-  if (deed.interlude === 'resume' || run.status !== 'running') {
+  if (action.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
+  if (action.interlude === 'resume' || run.status !== 'running') {
     return {
       kind: 'resumed',
       at,
       options: { budgetMicros: run.ledger.spentMicros + 3_000_000 },
-      retry: deed.denied,
+      retry: action.denied,
       scope,
     };
   }
   const turns = due(run);
-  const turn: Turn | undefined = turns[deed.pick % turns.length];
+  const turn: Turn | undefined = turns[action.pick % turns.length];
   if (turn === undefined) return undefined;
   const { agent } = turn;
   if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };
@@ -119,10 +119,10 @@ function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
     return { kind: 'began', at, agent, sessionId: `${agent}-${turn.number}`, rules, warnings: [] };
   }
   const use = turn.record.session;
-  const failure = deed.failure ?? (deed.killed && deed.denied ? 'transient' : null);
+  const failure = action.failure ?? (action.killed && action.denied ? 'transient' : null);
   if (failure !== null) {
-    const cost = use === null ? null : till.ring(deed.killed ? 'estimated' : 'reported', deed.micros);
-    const progress = cost?.kind === 'reported' && deed.progress === 'none' ? 'prompt' : deed.progress;
+    const cost = use === null ? null : meter.ring(action.killed ? 'estimated' : 'reported', action.micros);
+    const progress = cost?.kind === 'reported' && action.progress === 'none' ? 'prompt' : action.progress;
     return {
       kind: 'failed',
       at,
@@ -133,30 +133,30 @@ function signalOf(run: Run, deed: Deed, till: Till): Signal | undefined {
       jitter: 0.5,
     };
   }
-  const cost = use === null ? null : till.ring('reported', deed.micros);
+  const cost = use === null ? null : meter.ring('reported', action.micros);
   return {
     kind: 'answered',
     at,
     agent,
-    text: deed.text,
+    text: action.text,
     cost,
-    denials: deed.denied ? ['Bash'] : [],
+    denials: action.denied ? ['Bash'] : [],
     folders: { sub: '/w/sub' },
     scope,
   };
 }
 
-/** Plays deeds on, letting `look` see every step. */
+/** Plays actions on, letting `look` see every step. */
 export function playOn(
   run: Run,
-  deeds: readonly Deed[],
-  till: Till,
+  actions: readonly Action[],
+  meter: CostMeter,
   look?: (before: Run, signal: Signal, after: Run, events: readonly Event[]) => void,
 ): { run: Run; events: Event[] } {
   const events: Event[] = [];
   let now = run;
-  for (const deed of deeds) {
-    const signal = signalOf(now, deed, till);
+  for (const action of actions) {
+    const signal = signalOf(now, action, meter);
     if (signal === undefined) continue;
     const next = step(now, signal);
     look?.(now, signal, next.run, next.events);

@@ -81,8 +81,8 @@ Answer with exactly one of these tags:
     ['<reset>A</reset>', '`<reset>A</reset>` (line 1) is not permitted here.'],
   ])('says what was wrong with %j', (text, said) => {
     const policy = [entryOf('goto', 'A.md')];
-    const verdict = interpretAnswer(text, contextOf({ policy }));
-    const wrong = verdict.kind === 'wrong' ? verdict.problem : NO_TAG;
+    const decision = interpretAnswer(text, contextOf({ policy }));
+    const wrong = decision.kind === 'wrong' ? decision.problem : NO_TAG;
     expect(formatReminder(wrong, policy, SCOPE)).toBe(
       `The next step cannot be found in your last answer: ${said} Your work is kept; do not do it again.
 
@@ -111,8 +111,8 @@ Answer with this tag:
       `<reset stack="${story}">A</reset>`,
       `<fork next="${story}">W</fork><goto>A</goto>`,
     ]) {
-      const verdict = interpretAnswer(text, contextOf());
-      expect(verdict.kind === 'wrong' && formatReminder(verdict.problem, [], SCOPE).length).toBeLessThan(1000);
+      const decision = interpretAnswer(text, contextOf());
+      expect(decision.kind === 'wrong' && formatReminder(decision.problem, [], SCOPE).length).toBeLessThan(1000);
     }
   });
 });

@@ -5,9 +5,9 @@ import { due, type Turn } from '../../src/core/due.ts';
 import type { Run } from '../../src/core/run.ts';
 import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
 import { start } from './play.ts';
-import { BOOK, deed, playOn, Till } from './random-play.ts';
+import { action, BOOK, CostMeter, playOn } from './random-play.ts';
 
-const story = fc.array(deed, { minLength: 20, maxLength: 120 });
+const story = fc.array(action, { minLength: 20, maxLength: 120 });
 const fresh = () => start(BOOK, { budgetMicros: 3_000_000, parallel: 3 });
 
 /** Scripts, sleeps and turns on record start all at once: only among prompts does the order say who comes first. */
@@ -30,11 +30,11 @@ function expectTrueNotes({ agents }: Run): void {
 
 test('the agenda says what `due` says, at every step, whoever is attended to', () => {
   fc.assert(
-    fc.property(story, fc.infiniteStream(fc.boolean()), (deeds, coins) => {
+    fc.property(story, fc.infiniteStream(fc.boolean()), (actions, coins) => {
       const run = fresh();
       const agenda = new TurnScheduler(run);
       const attended = new Set<string>();
-      playOn(run, deeds, new Till(), (_before, signal, after) => {
+      playOn(run, actions, new CostMeter(), (_before, signal, after) => {
         agenda.update(signal, after);
         if ('agent' in signal) attended.delete(signal.agent);
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
@@ -53,10 +53,10 @@ test('the agenda says what `due` says, at every step, whoever is attended to', (
 
 test('an agenda made anew, as after a crash, says the same as the one that followed all along', () => {
   fc.assert(
-    fc.property(story, (deeds) => {
+    fc.property(story, (actions) => {
       const run = fresh();
       const agenda = new TurnScheduler(run);
-      playOn(run, deeds, new Till(), (_before, signal, after) => {
+      playOn(run, actions, new CostMeter(), (_before, signal, after) => {
         agenda.update(signal, after);
         expect(byKind(agenda.due())).toStrictEqual(byKind(new TurnScheduler(after).due()));
       });
@@ -70,8 +70,8 @@ test('two stories that part keep their agents apart', () => {
     Array.from({ length: count }, () => `<fork next="A" n="1">${state}</fork>`);
   const [one, other] = [forks('B', 3), forks('S', 2)].map((texts) => {
     const began = { pick: 0, text: texts.join(' '), failure: null, progress: 'none', micros: 1 } as const;
-    const deeds = Array.from({ length: 2 }, () => ({ ...began, killed: false, denied: false, interlude: null }));
-    return playOn(run, deeds, new Till()).run;
+    const actions = Array.from({ length: 2 }, () => ({ ...began, killed: false, denied: false, interlude: null }));
+    return playOn(run, actions, new CostMeter()).run;
   }) as [Run, Run];
   expect(one.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_b1', 'main_b2', 'main_b3']);
   expect(other.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_s1', 'main_s2']);

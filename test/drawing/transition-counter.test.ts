@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
 import { Stage, start } from '../core/play.ts';
-import { BOOK, deed, playOn, Till } from '../core/random-play.ts';
+import { action, BOOK, CostMeter, playOn } from '../core/random-play.ts';
 
 const journeyOf = (events: readonly Event[]): TransitionCounter => {
   const counter = new TransitionCounter();
@@ -64,8 +64,8 @@ describe('the ways of a run', () => {
 
 test('every transition, worker and return of any run is counted exactly once', () => {
   fc.assert(
-    fc.property(fc.array(deed, { maxLength: 80 }), (deeds) => {
-      const { events } = playOn(start(BOOK), deeds, new Till());
+    fc.property(fc.array(action, { maxLength: 80 }), (actions) => {
+      const { events } = playOn(start(BOOK), actions, new CostMeter());
       const { transitionCounts: ways } = journeyOf(events);
       const times = (...kinds: string[]): number =>
         ways.filter(({ kind }) => kinds.includes(kind)).reduce((sum, way) => sum + way.times, 0);

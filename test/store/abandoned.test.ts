@@ -22,12 +22,14 @@ const life = (number: number) => ({
 describe('a run that need not survive a power cut', () => {
   test('is as good as any other while there is power', async () => {
     await fc.assert(
-      fc.asyncProperty(story(20), async (tale) => {
+      fc.asyncProperty(story(20), async (history) => {
         const layout = layoutHere();
-        const store = await createRun(layout, tale.run, tale.events, { durable: false });
-        for (const step of tale.steps) await store.save([step]);
+        const store = await createRun(layout, history.run, history.events, { durable: false });
+        for (const step of history.steps) await store.save([step]);
         await store.close();
-        expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(tale, tale.steps.length));
+        expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(
+          runAfter(history, history.steps.length),
+        );
         expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
       }),
       { numRuns: 20 },
@@ -36,16 +38,16 @@ describe('a run that need not survive a power cut', () => {
 
   test('is never synced', async () => {
     const disk = new Disk();
-    const tale = fixedStory(4);
-    const store = await createRun(layoutHere(), tale.run, tale.events, { durable: true, openFile: disk.open });
-    await store.save(tale.steps);
+    const history = fixedStory(4);
+    const store = await createRun(layoutHere(), history.run, history.events, { durable: true, openFile: disk.open });
+    await store.save(history.steps);
     await store.close();
     expect(disk.syncs).toBeGreaterThan(0);
     const layout = layoutHere();
     const syncs = vi.spyOn(Object.getPrototypeOf(await handleOf(layout.root)), 'datasync');
-    const fleeting = await createRun(layout, tale.run, tale.events, { durable: false });
+    const fleeting = await createRun(layout, history.run, history.events, { durable: false });
     await createTurnFolder(layout, 'run-1', { agent: 'main', number: 1, state: 'A.md' }, { stdin: 'x' }, false);
-    await fleeting.save(tale.steps);
+    await fleeting.save(history.steps);
     await fleeting.close();
     expect(syncs).not.toHaveBeenCalled();
     syncs.mockRestore();
@@ -53,9 +55,9 @@ describe('a run that need not survive a power cut', () => {
 
   test('has one name for one run', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(0);
-    const store = await createRun(layout, tale.run, tale.events, { durable: false });
-    const refusal = await refusalOf(() => createRun(layout, tale.run, tale.events, { durable: false }));
+    const history = fixedStory(0);
+    const store = await createRun(layout, history.run, history.events, { durable: false });
+    const refusal = await refusalOf(() => createRun(layout, history.run, history.events, { durable: false }));
     expect(refusal.message).toBe('A run run-1 already exists.');
     await store.close();
   });
@@ -73,30 +75,30 @@ async function handleOf(folder: string): Promise<object> {
 describe('a run that was abandoned', () => {
   test('is left as a killed process leaves it, and whoever comes next goes on from what was saved', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(6);
-    const store = await createRun(layout, tale.run, tale.events, life(1));
+    const history = fixedStory(6);
+    const store = await createRun(layout, history.run, history.events, life(1));
     const before = readFileSync(layout.stateFile('run-1'), 'utf8');
-    await store.save(tale.steps.slice(0, 4));
+    await store.save(history.steps.slice(0, 4));
     store.abandon();
     expect(existsSync(join(layout.runFolder('run-1'), 'owner.1'))).toBe(true);
     expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);
-    await expect(store.save(tale.steps.slice(4, 5))).rejects.toThrow('cannot be written');
+    await expect(store.save(history.steps.slice(4, 5))).rejects.toThrow('cannot be written');
 
     const next = await openStore(layout, 'run-1', life(2));
-    expect(next.run).toStrictEqual(runAfter(tale, 4));
-    await next.store.save(tale.steps.slice(4));
+    expect(next.run).toStrictEqual(runAfter(history, 4));
+    await next.store.save(history.steps.slice(4));
     await next.store.close();
-    expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(tale, tale.steps.length));
+    expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(history, history.steps.length));
   });
 
   test('is never written again, though it meant to bring its state file up to date', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(4);
+    const history = fixedStory(4);
     vi.useFakeTimers();
     try {
-      const store = await createRun(layout, tale.run, tale.events, life(1));
+      const store = await createRun(layout, history.run, history.events, life(1));
       const before = readFileSync(layout.stateFile('run-1'), 'utf8');
-      const saving = store.save(tale.steps);
+      const saving = store.save(history.steps);
       store.abandon();
       await saving.catch(() => {});
       await vi.advanceTimersByTimeAsync(100_000);

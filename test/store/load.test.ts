@@ -15,12 +15,12 @@ const temporary = temporaryFolders();
 const NEVER = 1e9;
 
 /** A run on disk as it is when its owner was killed: the state file is still the first one. */
-async function killed(tale: Story): Promise<{ layout: StoreLayout; file: string; first: number; ends: number[] }> {
+async function killed(history: Story): Promise<{ layout: StoreLayout; file: string; first: number; ends: number[] }> {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const id = tale.run.id;
-  const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: NEVER });
+  const id = history.run.id;
+  const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: NEVER });
   copyFileSync(layout.stateFile(id), join(layout.root, 'first'));
-  await store.save(tale.steps);
+  await store.save(history.steps);
   await store.close();
   copyFileSync(join(layout.root, 'first'), layout.stateFile(id));
   const file = layout.journalFile(id);
@@ -31,13 +31,13 @@ async function killed(tale: Story): Promise<{ layout: StoreLayout; file: string;
 const load = (layout: StoreLayout, cut = false) => loadRun(layout, 'run-1', { cut });
 
 test('cut off at any byte, a journal gives the run as of its last whole step', async () => {
-  const tale = fixedStory(3);
-  const { layout, file, first, ends } = await killed(tale);
+  const history = fixedStory(3);
+  const { layout, file, first, ends } = await killed(history);
   for (let size = statSync(file).size; size >= first; size--) {
     truncateSync(file, size);
     const whole = ends.filter((end) => end <= size);
     expect(await load(layout)).toStrictEqual({
-      run: runAfter(tale, whole.length - 1),
+      run: runAfter(history, whole.length - 1),
       journal: { seq: whole.length - 1, offset: whole.at(-1) },
     });
     expect(statSync(file).size).toBe(size);
@@ -46,17 +46,17 @@ test('cut off at any byte, a journal gives the run as of its last whole step', a
 
 test('a torn step is cut off by the owner alone, and the run goes on as if it had not begun', async () => {
   await fc.assert(
-    fc.asyncProperty(story(12), fc.nat(), async (tale, at) => {
-      const { layout, file, first, ends } = await killed(tale);
+    fc.asyncProperty(story(12), fc.nat(), async (history, at) => {
+      const { layout, file, first, ends } = await killed(history);
       const size = first + (at % (statSync(file).size - first + 1));
       truncateSync(file, size);
       const kept = ends.filter((end) => end <= size).length - 1;
       const { run, store } = await openStore(layout, 'run-1', { snapshotEveryMs: NEVER });
-      expect(run).toStrictEqual(runAfter(tale, kept));
+      expect(run).toStrictEqual(runAfter(history, kept));
       expect(statSync(file).size).toBe(ends[kept]);
-      await store.save(tale.steps.slice(kept));
+      await store.save(history.steps.slice(kept));
       await store.close();
-      expect((await load(layout)).run).toStrictEqual(runAfter(tale, tale.steps.length));
+      expect((await load(layout)).run).toStrictEqual(runAfter(history, history.steps.length));
       expect(statSync(file).size).toBe(ends.at(-1));
     }),
     { numRuns: 60 },
@@ -64,13 +64,13 @@ test('a torn step is cut off by the owner alone, and the run goes on as if it ha
 });
 
 test('a last line that is no JSON is torn too: a power cut may leave anything', async () => {
-  const tale = fixedStory(6);
-  const { layout, file } = await killed(tale);
+  const history = fixedStory(6);
+  const { layout, file } = await killed(history);
   const whole = statSync(file).size;
   for (const rest of ['\0\0\0\0', '\0\0\0\0\n', '{"seq":\n', '\n']) {
     truncateSync(file, whole);
     writeFileSync(file, rest, { flag: 'a' });
-    expect((await load(layout)).run).toStrictEqual(runAfter(tale, tale.steps.length));
+    expect((await load(layout)).run).toStrictEqual(runAfter(history, history.steps.length));
     expect(statSync(file).size).toBe(whole + rest.length);
     await load(layout, true);
     expect(statSync(file).size).toBe(whole);
@@ -144,10 +144,10 @@ describe('the events of a run', () => {
 
   test('are all there, from the first to the last, or after any step', async () => {
     await fc.assert(
-      fc.asyncProperty(story(20), fc.nat(20), async (tale, after) => {
-        const { layout } = await killed(tale);
-        const later = (from: number): Event[] => tale.steps.slice(from).flatMap(({ step }) => step.events);
-        expect(await eventsOf(layout)).toStrictEqual([...tale.events, ...later(0)]);
+      fc.asyncProperty(story(20), fc.nat(20), async (history, after) => {
+        const { layout } = await killed(history);
+        const later = (from: number): Event[] => history.steps.slice(from).flatMap(({ step }) => step.events);
+        expect(await eventsOf(layout)).toStrictEqual([...history.events, ...later(0)]);
         expect(await eventsOf(layout, { afterSeq: after })).toStrictEqual(later(after));
       }),
       { numRuns: 30 },
@@ -155,22 +155,22 @@ describe('the events of a run', () => {
   });
 
   test('go on where the last one was seen, without reading all that is before', async () => {
-    const tale = fixedStory(10);
-    const { layout, first } = await killed(tale);
+    const history = fixedStory(10);
+    const { layout, first } = await killed(history);
     for await (const { seq, offset } of readEvents(layout, 'run-1')) {
       expect(await eventsOf(layout, { offset })).toStrictEqual(
-        tale.steps.slice(seq).flatMap(({ step }) => step.events),
+        history.steps.slice(seq).flatMap(({ step }) => step.events),
       );
       if (seq === 0) expect(offset).toBe(first);
     }
   });
 
   test('of a step that is being written are not told yet', async () => {
-    const tale = fixedStory(10);
-    const { layout, file } = await killed(tale);
+    const history = fixedStory(10);
+    const { layout, file } = await killed(history);
     truncateSync(file, statSync(file).size - 1);
-    const told = tale.steps.slice(0, -1).flatMap(({ step }) => step.events);
-    expect(await eventsOf(layout)).toStrictEqual([...tale.events, ...told]);
+    const told = history.steps.slice(0, -1).flatMap(({ step }) => step.events);
+    expect(await eventsOf(layout)).toStrictEqual([...history.events, ...told]);
   });
 
   test('of an unknown run are refused', async () => {

@@ -16,8 +16,8 @@ const NOBODY = { ...US, pid: 2 ** 22 + 1 };
 /** A run that says it is running, with this on record about its owner. */
 async function runningRun(owner: ProcessIdentity | string | null): Promise<StoreLayout> {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const tale = fixedStory(0);
-  const store = await createRun(layout, tale.run, tale.events);
+  const history = fixedStory(0);
+  const store = await createRun(layout, history.run, history.events);
   await store.close();
   const text = typeof owner === 'string' ? owner : JSON.stringify(owner);
   if (owner !== null) writeFileSync(join(layout.runFolder('run-1'), 'owner.1'), text);
@@ -51,12 +51,12 @@ describe('a run that says it is running', () => {
 
 test('what is being written right now is passed over', async () => {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const tale = fixedStory(9);
-  const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: 1e9 });
-  await store.save(tale.steps);
+  const history = fixedStory(9);
+  const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });
+  await store.save(history.steps);
   appendFileSync(layout.journalFile('run-1'), '{"seq":');
-  expect((await observeRun(layout, 'run-1')).run).toStrictEqual(runAfter(tale, tale.steps.length));
+  expect((await observeRun(layout, 'run-1')).run).toStrictEqual(runAfter(history, history.steps.length));
   rmSync(layout.journalFile('run-1'));
-  expect((await observeRun(layout, 'run-1')).run).toStrictEqual(tale.run);
+  expect((await observeRun(layout, 'run-1')).run).toStrictEqual(history.run);
   await store.close();
 });

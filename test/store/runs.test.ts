@@ -23,13 +23,13 @@ describe('a list of runs', () => {
 
   test('says how each stands right now, whatever its state file has not heard of yet', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(30);
-    const store = await createRun(layout, tale.run, tale.events, { snapshotEveryMs: 1e9 });
+    const history = fixedStory(30);
+    const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });
     const [driven] = await listStoredRuns(layout);
     const owner = { state: 'alive', pid: process.pid, host: hostname() };
     expect(driven).toMatchObject({ id: 'run-1', observedStatus: 'running', owner, agents: { ready: 1 } });
-    await store.save(tale.steps);
-    const { name, ledger, agents, workflow, status } = runAfter(tale, tale.steps.length);
+    await store.save(history.steps);
+    const { name, ledger, agents, workflow, status } = runAfter(history, history.steps.length);
     const [run, ...more] = await listStoredRuns(layout);
     expect(more).toStrictEqual([]);
     const { spentMicros } = ledger;

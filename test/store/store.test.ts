@@ -25,9 +25,9 @@ const stateFile = (layout: ReturnType<typeof layoutOf>): SavedRun & { status: st
 describe('a new run', () => {
   test('is there as soon as it is made, with its status at the top of a private file', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(0);
-    const store = await create(layout, tale);
-    expect(await load(layout)).toStrictEqual(tale.run);
+    const history = fixedStory(0);
+    const store = await create(layout, history);
+    expect(await load(layout)).toStrictEqual(history.run);
     expect(stateFile(layout)).toMatchObject({ id: 'run-1', status: 'running', seq: 0, journal: { seq: 0 } });
     for (const file of [
       layout.stateFile('run-1'),
@@ -88,10 +88,10 @@ describe('a new run', () => {
     const layout = layoutHere();
     mkdirSync(layout.runFolder('run-1'), { recursive: true });
     writeFileSync(layout.journalFile('run-1'), '{"seq":0,"he');
-    const tale = fixedStory(6);
-    const store = await create(layout, tale);
-    await store.save(tale.steps);
-    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    const history = fixedStory(6);
+    const store = await create(layout, history);
+    await store.save(history.steps);
+    expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
     await store.close();
   });
 
@@ -117,20 +117,20 @@ describe('a new run', () => {
 
 test('a run loads as it was, wherever its state file stopped following and however its steps were bundled', async () => {
   await fc.assert(
-    fc.asyncProperty(story(), fc.nat(40), fc.array(fc.integer({ min: 1, max: 5 })), async (tale, at, bundles) => {
+    fc.asyncProperty(story(), fc.nat(40), fc.array(fc.integer({ min: 1, max: 5 })), async (history, at, bundles) => {
       const layout = layoutHere();
-      const store = await create(layout, tale);
-      const steps = [...tale.steps];
+      const store = await create(layout, history);
+      const steps = [...history.steps];
       for (let saved = 0; steps.length > 0; ) {
         if (saved >= at && stateFile(layout).seq === 0) await store.snapshot();
         const bundle = steps.splice(0, bundles.pop() ?? 1);
         saved += bundle.length;
         await store.save(bundle);
-        const live = runAfter(tale, saved);
+        const live = runAfter(history, saved);
         expect(await load(layout)).toStrictEqual(live);
       }
       await store.close();
-      const end = runAfter(tale, tale.steps.length);
+      const end = runAfter(history, history.steps.length);
       expect(await load(layout)).toStrictEqual(end);
       expect(stateFile(layout)).toMatchObject({ seq: end.seq, status: end.status, journal: { seq: end.seq } });
     }),
@@ -140,88 +140,88 @@ test('a run loads as it was, wherever its state file stopped following and howev
 
 test('a run that was closed goes on where it stood, again and again', async () => {
   const layout = layoutHere();
-  const tale = fixedStory(60);
-  await (await create(layout, tale)).close();
-  for (const taken of tale.steps) {
+  const history = fixedStory(60);
+  await (await create(layout, history)).close();
+  for (const taken of history.steps) {
     const { run, store } = await openStore(layout, 'run-1');
     expect(run).toStrictEqual(taken.before);
     await store.save([taken]);
     await store.close();
   }
-  expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+  expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
   expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
 });
 
 test('a run that was killed has an up-to-date state file once it was opened and closed again', async () => {
   const layout = layoutHere();
-  const tale = fixedStory(12);
-  const store = await create(layout, tale);
+  const history = fixedStory(12);
+  const store = await create(layout, history);
   const first = readFileSync(layout.stateFile('run-1'));
-  await store.save(tale.steps);
+  await store.save(history.steps);
   await store.close();
   writeFileSync(layout.stateFile('run-1'), first);
   await (await openStore(layout, 'run-1')).store.close();
-  expect(stateFile(layout).seq).toBe(tale.steps.length);
+  expect(stateFile(layout).seq).toBe(history.steps.length);
 });
 
 test('steps that are saved without waiting are kept in their order', async () => {
   const layout = layoutHere();
-  const tale = fixedStory(60);
+  const history = fixedStory(60);
   const disk = new Disk();
-  const store = await create(layout, tale, { openFile: disk.open });
-  await Promise.all(tale.steps.map((taken) => store.save([taken])));
-  expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+  const store = await create(layout, history, { openFile: disk.open });
+  await Promise.all(history.steps.map((taken) => store.save([taken])));
+  expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
   expect(disk.syncs).toBeLessThan(5);
   await store.close();
 });
 
 test('a step that cannot follow is a bug that never reaches the disk', async () => {
   const layout = layoutHere();
-  const tale = fixedStory(6);
-  const store = await create(layout, tale);
-  await expect(store.save(tale.steps.slice(1))).rejects.toThrow('step 2 of run run-1 cannot follow step 0');
-  expect(await load(layout)).toStrictEqual(tale.run);
+  const history = fixedStory(6);
+  const store = await create(layout, history);
+  await expect(store.save(history.steps.slice(1))).rejects.toThrow('step 2 of run run-1 cannot follow step 0');
+  expect(await load(layout)).toStrictEqual(history.run);
   await store.close();
 });
 
 describe('the state file', () => {
   test('follows by itself within its time, and never runs ahead of the journal', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(30);
-    const store = await create(layout, tale, { snapshotEveryMs: 1 });
-    for (const taken of tale.steps) {
+    const history = fixedStory(30);
+    const store = await create(layout, history, { snapshotEveryMs: 1 });
+    for (const taken of history.steps) {
       await store.save([taken]);
       expect(stateFile(layout).seq).toBeLessThanOrEqual(taken.step.run.seq);
     }
-    await vi.waitFor(() => expect(stateFile(layout).seq).toBe(tale.steps.length), { interval: 1 });
-    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    await vi.waitFor(() => expect(stateFile(layout).seq).toBe(history.steps.length), { interval: 1 });
+    expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
     await store.close();
   });
 
   test('is not written more often than it may be', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(30);
-    const store = await create(layout, tale, { snapshotEveryMs: 60_000 });
-    for (const taken of tale.steps) await store.save([taken]);
+    const history = fixedStory(30);
+    const store = await create(layout, history, { snapshotEveryMs: 60_000 });
+    for (const taken of history.steps) await store.save([taken]);
     expect(stateFile(layout).seq).toBe(0);
     await store.snapshot();
-    expect(stateFile(layout).seq).toBe(tale.steps.length);
+    expect(stateFile(layout).seq).toBe(history.steps.length);
     await store.close();
   });
 
   test('that cannot be written loses nothing: the journal has it all', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(6);
-    const store = await create(layout, tale);
-    await store.save(tale.steps);
+    const history = fixedStory(6);
+    const store = await create(layout, history);
+    await store.save(history.steps);
     mkdirSync(join(layout.stateFolder, '.run-1.json.tmp'));
     const refusal = await refusalOf(() => store.close());
     expect(refusal.message).toContain(`${layout.stateFile('run-1')} cannot be written: `);
     expect(refusal.hint).toContain('Nothing that was saved is lost');
-    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
     rmSync(join(layout.stateFolder, '.run-1.json.tmp'), { recursive: true, force: true });
     const again = await openStore(layout, 'run-1');
-    expect(again.run.seq).toBe(tale.steps.length);
+    expect(again.run.seq).toBe(history.steps.length);
     await again.store.close();
   });
 });
@@ -245,21 +245,21 @@ test('when the disk runs full, the run is kept up to a whole step and goes on fr
   await fc.assert(
     fc.asyncProperty(fc.nat(6000), async (space) => {
       const layout = layoutHere();
-      const tale = fixedStory(12);
+      const history = fixedStory(12);
       const disk = new Disk();
-      const store = await create(layout, tale, { openFile: disk.open });
+      const store = await create(layout, history, { openFile: disk.open });
       disk.space = space;
-      const { saved, refusal } = await saveAll(store, tale);
+      const { saved, refusal } = await saveAll(store, history);
       if (refusal !== undefined) {
         expect(refusal.message).toContain('no space is left on the disk');
         expect(refusal.hint).toContain(`kept up to step ${saved};`);
       }
       await store.close();
       const { run, store: again } = await openStore(layout, 'run-1');
-      expect(run).toStrictEqual(runAfter(tale, saved));
-      await again.save(tale.steps.slice(saved));
+      expect(run).toStrictEqual(runAfter(history, saved));
+      await again.save(history.steps.slice(saved));
       await again.close();
-      expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+      expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
     }),
     { numRuns: 30 },
   );
@@ -267,33 +267,33 @@ test('when the disk runs full, the run is kept up to a whole step and goes on fr
 
 test('after a failure nothing more is saved, though there is space again', async () => {
   const layout = layoutHere();
-  const tale = fixedStory(6);
+  const history = fixedStory(6);
   const disk = new Disk();
-  const store = await create(layout, tale, { openFile: disk.open });
+  const store = await create(layout, history, { openFile: disk.open });
   disk.space = 5;
-  const [first, second, ...rest] = tale.steps;
+  const [first, second, ...rest] = history.steps;
   if (first === undefined || second === undefined) throw new Error('the story is too short');
   const refusal = await refusalOf(() => store.save([first]));
   disk.space = Number.POSITIVE_INFINITY;
   expect(await refusalOf(() => store.save([second, ...rest]))).toBe(refusal);
   await store.close();
-  expect(await load(layout)).toStrictEqual(tale.run);
+  expect(await load(layout)).toStrictEqual(history.run);
 });
 
 describe('a journal that is gone', () => {
   test('is missed by nobody if the state file covers it, and begins anew', async () => {
     const layout = layoutHere();
-    const tale = fixedStory(12);
-    const store = await create(layout, tale);
-    await store.save(tale.steps.slice(0, 6));
+    const history = fixedStory(12);
+    const store = await create(layout, history);
+    await store.save(history.steps.slice(0, 6));
     await store.close();
     rmSync(layout.runFolder('run-1'), { recursive: true });
-    expect(await load(layout)).toStrictEqual(runAfter(tale, 6));
+    expect(await load(layout)).toStrictEqual(runAfter(history, 6));
     expect(existsSync(layout.runFolder('run-1'))).toBe(false);
     const again = await openStore(layout, 'run-1', { snapshotEveryMs: NEVER });
-    await again.store.save(tale.steps.slice(6));
-    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    await again.store.save(history.steps.slice(6));
+    expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
     await again.store.close();
-    expect(await load(layout)).toStrictEqual(runAfter(tale, tale.steps.length));
+    expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
   });
 });

@@ -4,7 +4,7 @@ import type { Run } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { RaymondError } from '../../src/errors.ts';
 import { start } from '../core/play.ts';
-import { BOOK, type Deed, deed, playOn, Till } from '../core/random-play.ts';
+import { type Action, action, BOOK, CostMeter, playOn } from '../core/random-play.ts';
 
 /** A run from its beginning, and every step that was taken in it. */
 export interface Story {
@@ -13,10 +13,10 @@ export interface Story {
   readonly steps: readonly { readonly before: Run; readonly step: Step }[];
 }
 
-function storyOf(deeds: readonly Deed[], id = 'run-1'): Story {
+function storyOf(actions: readonly Action[], id = 'run-1'): Story {
   const run = { ...start(BOOK, { budgetMicros: 3_000_000 }), id };
   const steps: { before: Run; step: Step }[] = [];
-  playOn(run, deeds, new Till(), (before, _, after, events) => {
+  playOn(run, actions, new CostMeter(), (before, _, after, events) => {
     steps.push({ before, step: { run: after, events } });
   });
   return { run, events: initialEvents(run), steps };
@@ -24,17 +24,17 @@ function storyOf(deeds: readonly Deed[], id = 'run-1'): Story {
 
 /** Random stories: forks, calls, failures, stops and resumes in any order. */
 export const story = (maxLength = 40): fc.Arbitrary<Story> =>
-  fc.array(deed, { minLength: 1, maxLength, size: 'max' }).map((deeds) => storyOf(deeds));
+  fc.array(action, { minLength: 1, maxLength, size: 'max' }).map((actions) => storyOf(actions));
 
 /** One and the same story each time, with workers in it. */
 export function fixedStory(length: number, id?: string): Story {
   const texts = ['<fork next="A" n="1">B</fork>', '<call return="GATE">A</call>', '<goto>S.sh</goto>', 'no tag'];
-  const deeds = Array.from({ length }, (_, index): Deed => {
+  const actions = Array.from({ length }, (_, index): Action => {
     const text = texts[Math.floor(index / 3) % texts.length] ?? '';
     const quiet = { failure: null, progress: 'none', killed: false, denied: false, interlude: null } as const;
     return { ...quiet, pick: index % 7, text, micros: 10 };
   });
-  return storyOf(deeds, id);
+  return storyOf(actions, id);
 }
 
 /** The run as it was after so many steps. */

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allCoverageItems, CoverageCollector } from '../../src/testing/coverage.ts';
-import { verdictsIn } from './rig.ts';
+import { resultsIn } from './rig.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
 
@@ -12,9 +12,9 @@ test.skipIf(process.platform === 'win32')(
   { timeout: 120_000 },
   async () => {
     const coverages = new CoverageCollector();
-    const verdicts = await verdictsIn(EXAMPLES, { coverages, timeoutMs: 100_000 });
-    const failed = verdicts.filter(({ differences }) => differences.length > 0);
-    expect(failed.map(({ testCase: piece, differences }) => [piece.file, piece.spec.name, differences])).toStrictEqual(
+    const results = await resultsIn(EXAMPLES, { coverages, timeoutMs: 100_000 });
+    const failed = results.filter(({ differences }) => differences.length > 0);
+    expect(failed.map(({ testCase, differences }) => [testCase.file, testCase.spec.name, differences])).toStrictEqual(
       [],
     );
     const covered = await coverages.collect();

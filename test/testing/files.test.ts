@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folderWith, verdictsIn } from './rig.ts';
+import { folderWith, resultsIn } from './rig.ts';
 
 const windows = process.platform === 'win32';
 
@@ -18,9 +18,9 @@ const PROMPT = 'Go. Say <result>r</result>.';
 
 /** The folder in which the only scenario of a folder was played. */
 async function playedIn(folder: string): Promise<string> {
-  const [verdict] = await verdictsIn(folder, { keep: true });
-  expect(verdict?.differences).toStrictEqual([]);
-  return verdict?.folder ?? '';
+  const [result] = await resultsIn(folder, { keep: true });
+  expect(result?.differences).toStrictEqual([]);
+  return result?.folder ?? '';
 }
 
 const filesIn = (folder: string): readonly string[] =>
@@ -55,8 +55,8 @@ expect: { result: a b }`;
 scenarios:
   - { name: a, files: { a: b, a/c: d } }
   - { name: b }`;
-    const verdicts = await verdictsIn(folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario }));
-    expect(verdicts.map(({ differences }) => differences.map(({ detail }) => detail))).toStrictEqual([
+    const results = await resultsIn(folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario }));
+    expect(results.map(({ differences }) => differences.map(({ detail }) => detail))).toStrictEqual([
       [{ kind: 'trouble', message: expect.stringMatching(/^a\/c cannot be written \(E\w+\)$/) }],
       [],
     ]);
@@ -92,7 +92,7 @@ scenarios:
   - { name: a, expect: { files: { x: "1" } } }
   - { name: b, files_from: two, expect: { files: { x: "2" } } }`;
     const folder = folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario, 'one/x': '1', 'two/x': '2' });
-    expect((await verdictsIn(folder)).map(({ differences }) => differences)).toStrictEqual([[], []]);
+    expect((await resultsIn(folder)).map(({ differences }) => differences)).toStrictEqual([[], []]);
   });
 
   test.each([
@@ -108,7 +108,7 @@ scenarios:
   ])('%s cannot be used', async (from, prepare, why) => {
     const folder = folderWith({ 'START.md': PROMPT, 'a.test.yaml': `${answers}files_from: ${from}`, 'f/x': '' });
     prepare(join(folder, 'f'));
-    await expect(verdictsIn(folder)).rejects.toThrow(
+    await expect(resultsIn(folder)).rejects.toThrow(
       `a.test.yaml cannot be used: 1 error\na.test.yaml:2:13: \`${from}\` cannot be copied: ${why}`,
     );
   });

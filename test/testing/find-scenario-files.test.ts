@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
 import { findScenarioFiles } from '../../src/testing/find-scenario-files.ts';
 import { readTestSuite } from '../../src/testing/suite.ts';
-import { folderWith, verdictsIn } from './rig.ts';
+import { folderWith, resultsIn } from './rig.ts';
 
 const SAYS = 'answers: { START: <result>r</result> }';
 
@@ -91,7 +91,7 @@ describe('the workflow of a scenario', () => {
     ['elsewhere/x.test.yaml', 'workflow: ../START.md\n', 'elsewhere/x.test.yaml'],
   ])('is found from %s with %j', async (file, key) => {
     const folder = folderWith({ 'START.md': 'Go.', [file]: `${key}${SAYS}\nexpect: { result: r }` });
-    expect((await verdictsIn(folder)).map(({ differences }) => differences)).toStrictEqual([[]]);
+    expect((await resultsIn(folder)).map(({ differences }) => differences)).toStrictEqual([[]]);
   });
 });
 
@@ -102,8 +102,8 @@ test('a file that cannot be used does not keep the others from being played', as
     'b.test.yaml': SAYS,
     'c/c.test.yaml': SAYS,
   });
-  const { testCases: pieces, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
-  expect(pieces.map(({ file }) => file)).toStrictEqual(['b.test.yaml']);
+  const { testCases, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
+  expect(testCases.map(({ file }) => file)).toStrictEqual(['b.test.yaml']);
   expect(unusable.map(({ file, error }) => [file, error.exitCode, error.message])).toStrictEqual([
     [
       'a.test.yaml',
@@ -132,8 +132,8 @@ scenarios:
   - { name: one, workflow: one, expect: { result: 1 } }
   - { name: two, workflow: two, answers: { START: <goto>END</goto>, END: <result>2</result> }, expect: { result: 2 } }`,
   };
-  const verdicts = await verdictsIn(folderWith(files));
-  expect(verdicts.map(({ differences }) => differences)).toStrictEqual([[], []]);
+  const results = await resultsIn(folderWith(files));
+  expect(results.map(({ differences }) => differences)).toStrictEqual([[], []]);
 });
 
 test('what is wrong with a file is told before what is wrong with the folder that it lies in', async () => {
@@ -141,7 +141,7 @@ test('what is wrong with a file is told before what is wrong with the folder tha
     'w/START.md': 'Go. Say <result>r</result>.',
     'a.test.yaml': 'scenarios: [{ name: a, worfklow: w }]',
   });
-  await expect(verdictsIn(folder)).rejects.toThrow(
+  await expect(resultsIn(folder)).rejects.toThrow(
     'a.test.yaml:1:24: the key `worfklow` is unknown (did you mean workflow?)',
   );
 });

@@ -12,13 +12,13 @@ test('however many scenarios are played at once, there is nothing to warn of', a
   onTestFinished(() => void process.off('warning', listen));
 
   const folder = folderWith({ 'START.md': 'Hi.', 'a.test.yaml': 'answers: { START: <result>yes</result> }' });
-  const { testCases: pieces } = await readTestSuite(['a.test.yaml'], folder);
+  const { testCases } = await readTestSuite(['a.test.yaml'], folder);
   const sandboxes = openSandboxFolders(false);
   const { signal: enough } = new AbortController();
-  const thirty = Array.from({ length: 30 }, () => pieces).flat();
+  const thirty = Array.from({ length: 30 }, () => testCases).flat();
   const played = await Promise.all(
-    thirty.map(({ spec: rehearsal, workflow }) =>
-      runScenario(rehearsal, workflow, { ...REQUEST, abortSignal: enough, folder: sandboxes.make(false) }),
+    thirty.map(({ spec, workflow }) =>
+      runScenario(spec, workflow, { ...REQUEST, abortSignal: enough, folder: sandboxes.make(false) }),
     ),
   );
   await sandboxes.close();
@@ -33,23 +33,23 @@ test.skipIf(process.platform === 'win32')(
 scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one }, { name: two }]`;
     const states = { 'START.md': 'Hi.', 'HANG.sh': 'sleep 600' };
     const folder = folderWith({ ...states, 'a.test.yaml': scenarios });
-    const { testCases: pieces } = await readTestSuite(['a.test.yaml'], folder);
+    const { testCases } = await readTestSuite(['a.test.yaml'], folder);
     const enough = new AbortController();
     const told: unknown[] = [];
     const onlooker = {
       begins: () => {},
-      ends(piece: (typeof pieces)[number], where: readonly string[] | null) {
-        told.push([piece.spec.name, where]);
+      ends(testCase: (typeof testCases)[number], where: readonly string[] | null) {
+        told.push([testCase.spec.name, where]);
         if (told.length === 2) enough.abort();
       },
     };
     const names: string[] = [];
-    for await (const { testCase: piece } of runTests(pieces, {
+    for await (const { testCase } of runTests(testCases, {
       ...REQUEST,
       abortSignal: enough.signal,
       listener: onlooker,
     }))
-      names.push(piece.spec.name);
+      names.push(testCase.spec.name);
     expect(names).toStrictEqual(['one', 'two']);
     expect(told).toStrictEqual([
       ['one', null],

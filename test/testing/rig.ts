@@ -10,7 +10,7 @@ import { readTestSuite } from '../../src/testing/suite.ts';
 
 /** A folder that holds these files for the time of a test. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'raymond-rehearsal-'));
+  const folder = mkdtempSync(join(tmpdir(), 'raymond-testing-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -27,16 +27,16 @@ export const REQUEST: TestOptions = {
 };
 
 /** Plays all scenarios of a folder. What cannot be used is thrown. */
-export async function verdictsIn(folder: string, request: Partial<TestOptions> = {}): Promise<readonly TestResult[]> {
-  const { testCases: pieces, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
+export async function resultsIn(folder: string, request: Partial<TestOptions> = {}): Promise<readonly TestResult[]> {
+  const { testCases, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
   for (const { error } of unusable) throw error;
-  const verdicts: TestResult[] = [];
-  for await (const verdict of runTests(pieces, { ...REQUEST, ...request })) {
-    verdicts.push(verdict);
-    const { folder: kept } = verdict;
+  const results: TestResult[] = [];
+  for await (const result of runTests(testCases, { ...REQUEST, ...request })) {
+    results.push(result);
+    const { folder: kept } = result;
     if (kept !== null) onTestFinished(() => rmSync(dirname(kept), { recursive: true, force: true }));
   }
-  return verdicts;
+  return results;
 }
 
 /** What is wrong with the only scenario of a workflow, a line for each difference. */
@@ -45,9 +45,9 @@ export async function wrongWith(
   scenario: string,
   request: Partial<TestOptions> = {},
 ): Promise<readonly string[]> {
-  const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
+  const [result] = await resultsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
   return (
-    verdict?.differences.map(({ file, line, column, what, detail }) => {
+    result?.differences.map(({ file, line, column, what, detail }) => {
       const place = file === undefined || file === 'a.test.yaml' ? '' : `${file}:`;
       return `${place}${line}:${column} ${what}: ${inWords(detail)}`;
     }) ?? []
@@ -60,9 +60,9 @@ export async function warnedBy(
   scenario: string,
   request: Partial<TestOptions> = {},
 ): Promise<readonly string[]> {
-  const [verdict] = await verdictsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
-  if (verdict === undefined || verdict.differences.length > 0) throw new Error('it did not go as expected');
-  return verdict.warnings;
+  const [result] = await resultsIn(folderWith({ ...states, 'a.test.yaml': scenario }), request);
+  if (result === undefined || result.differences.length > 0) throw new Error('it did not go as expected');
+  return result.warnings;
 }
 
 function inWords(detail: DifferenceDetail): string {
@@ -79,7 +79,7 @@ function inWords(detail: DifferenceDetail): string {
 /** What the scenarios of a folder took of its workflow. */
 export async function coverageIn(folder: string) {
   const coverages = new CoverageCollector();
-  await verdictsIn(folder, { coverages });
+  await resultsIn(folder, { coverages });
   const [coverage] = await coverages.collect();
   if (coverage === undefined) throw new Error('nothing was played');
   return coverage;

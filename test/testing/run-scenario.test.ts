@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { resumeRun } from '../../src/runtime/resume.ts';
-import { folderWith, REQUEST, verdictsIn, warnedBy, wrongWith } from './rig.ts';
+import { folderWith, REQUEST, resultsIn, warnedBy, wrongWith } from './rig.ts';
 
 const LOOP = `---
 allowed_transitions:
@@ -142,8 +142,8 @@ scenarios:
     options: { max_iterations: 1 }
     answers: { START: [<goto>START</goto>] }
     expect: { status: iteration_limit, path: [START] }`;
-    const verdicts = await verdictsIn(folderWith({ 'START.md': bounded, 'a.test.yaml': scenario }));
-    expect(verdicts.map(({ differences }) => differences)).toStrictEqual([[], [], [], []]);
+    const results = await resultsIn(folderWith({ 'START.md': bounded, 'a.test.yaml': scenario }));
+    expect(results.map(({ differences }) => differences)).toStrictEqual([[], [], [], []]);
   });
 
   test('may bound that itself', async () => {
@@ -181,8 +181,8 @@ describe('what a run warns of', () => {
     const warnings = [typo, 'START.md: {{hint}} is not set', 'a.test.yaml: the answer for START.md: {{no}} is not set'];
     expect(await warnedBy(states, answers)).toStrictEqual(warnings);
     const elsewhere = folderWith({ 'w/START.md': states['START.md'], 'w/tests/a.test.yaml': answers });
-    const [verdict] = await verdictsIn(elsewhere);
-    expect(verdict?.warnings).toStrictEqual([
+    const [result] = await resultsIn(elsewhere);
+    expect(result?.warnings).toStrictEqual([
       join('w', typo),
       join('w', 'START.md: {{hint}} is not set'),
       `${join('w', 'tests', 'a.test.yaml')}: the answer for START.md: {{no}} is not set`,
@@ -245,9 +245,9 @@ answers:
     - turns: [{ text: Hm., crash: true }, { text: <result>done</result>, cost: 0.02, crash: true }]
 expect: { path: [START, START], cost: 0.03, turns: 3, reminders: 1, files: { a.txt: a } }`;
     const folder = folderWith({ 'START.md': LOOP, 'a.test.yaml': scenario });
-    const [verdict] = await verdictsIn(folder, { keep: true });
-    expect(verdict?.differences).toStrictEqual([]);
-    const kept = verdict?.folder ?? '';
+    const [result] = await resultsIn(folder, { keep: true });
+    expect(result?.differences).toStrictEqual([]);
+    const kept = result?.folder ?? '';
     const journal = readFileSync(join(kept, '.raymond/runs/test/journal.jsonl'), 'utf8');
     expect(journal.match(/"run_resumed"/g)).toHaveLength(3);
     // Nobody gave the run free in the first three lives; the fourth did.
@@ -298,16 +298,16 @@ describe('the folder of a scenario', () => {
   const files = { 'START.md': LOOP, 'a.test.yaml': 'answers: { START: <result>r</result> }' };
 
   test('is gone afterwards, unless it is to be kept', async () => {
-    const [gone] = await verdictsIn(folderWith(files));
+    const [gone] = await resultsIn(folderWith(files));
     expect(gone?.folder).toBeNull();
-    const [kept] = await verdictsIn(folderWith(files), { keep: true });
+    const [kept] = await resultsIn(folderWith(files), { keep: true });
     expect(existsSync(join(kept?.folder ?? '', '.raymond/state/test.json'))).toBe(true);
   });
 
   test('is not looked for any further once it is enough', async () => {
     const enough = new AbortController();
     enough.abort();
-    expect(await verdictsIn(folderWith(files), { ...REQUEST, abortSignal: enough.signal })).toStrictEqual([]);
+    expect(await resultsIn(folderWith(files), { ...REQUEST, abortSignal: enough.signal })).toStrictEqual([]);
   });
 });
 
@@ -315,6 +315,6 @@ test('many scenarios are told in their order, however long each takes', async ()
   const names = Array.from({ length: 40 }, (_, at) => `s${at}`);
   const scenarios = names.map((name, at) => `  - { name: ${name}, options: { max_iterations: ${40 - at} } }`);
   const shared = 'answers: { START: <goto>START</goto> }\nscenarios:\n';
-  const verdicts = await verdictsIn(folderWith({ 'START.md': LOOP, 'a.test.yaml': shared + scenarios.join('\n') }));
-  expect(verdicts.map(({ testCase: piece }) => piece.spec.name)).toStrictEqual(names);
+  const results = await resultsIn(folderWith({ 'START.md': LOOP, 'a.test.yaml': shared + scenarios.join('\n') }));
+  expect(results.map(({ testCase }) => testCase.spec.name)).toStrictEqual(names);
 });

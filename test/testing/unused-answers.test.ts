@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { folderWith, verdictsIn, warnedBy, wrongWith } from './rig.ts';
+import { folderWith, resultsIn, warnedBy, wrongWith } from './rig.ts';
 
 const STATES = {
   'START.md': 'Answer with <goto>FIX.md</goto> or <result>r</result>.',
@@ -37,8 +37,8 @@ describe('answers that were never used are warned of', () => {
   test('but not where the scenario goes another way than expected', async () => {
     const scenario = 'answers: { START: [<result>r</result>, x] }\nexpect: { result: x }';
     expect(await wrongWith(STATES, scenario)).toHaveLength(1);
-    const [verdict] = await verdictsIn(folderWith({ ...STATES, 'a.test.yaml': scenario }));
-    expect(verdict?.warnings).toStrictEqual([]);
+    const [result] = await resultsIn(folderWith({ ...STATES, 'a.test.yaml': scenario }));
+    expect(result?.warnings).toStrictEqual([]);
   });
 
   test('of what scenarios share, only what none of them has used', async () => {
@@ -48,19 +48,19 @@ scenarios:
   - { name: b, answers: { START: <result>r</result> } }
 `;
     const shared = folderWith({ ...STATES, 'a.test.yaml': scenarios });
-    expect((await verdictsIn(shared)).map(({ warnings }) => warnings)).toStrictEqual([
+    expect((await resultsIn(shared)).map(({ warnings }) => warnings)).toStrictEqual([
       [],
       ['a.test.yaml:1:37: 1 of the 2 answers for FIX.md is used by no scenario'],
     ]);
     const alone = folderWith({ ...STATES, 'a.test.yaml': scenarios.replace(/ {2}- \{ name: b.*\n/, '') });
-    expect((await verdictsIn(alone)).flatMap(({ warnings }) => warnings)).toStrictEqual([
+    expect((await resultsIn(alone)).flatMap(({ warnings }) => warnings)).toStrictEqual([
       'a.test.yaml:1:37: 1 of the 2 answers for FIX.md is used by no scenario',
     ]);
     const failing = folderWith({
       ...STATES,
       'a.test.yaml': scenarios.replace('name: a', 'name: a, expect: { cost: 1 }'),
     });
-    expect((await verdictsIn(failing)).flatMap(({ warnings }) => warnings)).toStrictEqual([]);
+    expect((await resultsIn(failing)).flatMap(({ warnings }) => warnings)).toStrictEqual([]);
   });
 
   test('and nothing of what another file lends', async () => {

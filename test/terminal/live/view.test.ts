@@ -4,14 +4,14 @@ import { initialEvents } from '../../../src/core/step.ts';
 import { computeWorkMs } from '../../../src/events/work-time.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
 import { Stage, start, usd } from '../../core/play.ts';
-import { BOOK, deed, playOn, Till } from '../../core/random-play.ts';
+import { action, BOOK, CostMeter, playOn } from '../../core/random-play.ts';
 
 test('shows every agent as the run has it, whatever happens', () => {
   fc.assert(
-    fc.property(fc.array(deed, { maxLength: 60 }), (deeds) => {
+    fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
       const first = start(BOOK);
       let view = applyEvents(EMPTY_VIEW, initialEvents(first));
-      playOn(first, deeds, new Till(), (_before, _signal, run, events) => {
+      playOn(first, actions, new CostMeter(), (_before, _signal, run, events) => {
         view = applyEvents(view, events);
         const agents = run.agents.map(({ id, state, phase, costMicros }) => ({
           id,
