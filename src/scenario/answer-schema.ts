@@ -51,7 +51,8 @@ type RawTurn = z.infer<z.ZodObject<typeof TURN_SHAPE>>;
 /** The keys of a turn of which at least one must be given. */
 export const ANSWER_CONTENT_KEYS = ['text', 'write', 'uses', 'deny', 'fail', 'exit', 'stderr', 'crash'] as const;
 
-const TEXT_OR_MAPPING = 'a text or a mapping';
+/** The message where a text or a mapping is expected. */
+export const TEXT_OR_MAPPING = 'a text or a mapping';
 const nonEmptyListSchema = <T extends z.ZodType>(itemSchema: T) =>
   z.array(itemSchema, { error: `a list, each entry ${TEXT_OR_MAPPING}` }).min(1, { error: 'a list of at least one' });
 
@@ -122,8 +123,7 @@ export type IssueCollector = {
 export function checkFileNames(byName: object, issues: IssueCollector): void {
   for (const name of Object.keys(byName)) {
     const problem = explainInvalidPath(name);
-    if (problem !== undefined)
-      issues.addIssue({ code: 'custom', path: [name], message: problem, params: { key: true } });
+    if (problem !== undefined) addKeyIssue(name, problem, issues);
   }
 }
 
@@ -170,7 +170,8 @@ export function checkExclusiveKey(
   }
 }
 
-function addKeyIssue(key: string, message: string, issues: IssueCollector): void {
+/** Reports a problem at a key. */
+export function addKeyIssue(key: string, message: string, issues: IssueCollector): void {
   issues.addIssue({ code: 'custom', path: [key], message, params: { key: true } });
 }
 

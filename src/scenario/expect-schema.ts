@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { END_STATUSES } from '../core/run.ts';
 import {
+  addKeyIssue,
   amountSchema,
   checkFileNames,
   countSchema,
   exitCodeSchema,
   type IssueCollector,
+  TEXT_OR_MAPPING,
   textSchema,
 } from './answer-schema.ts';
 
@@ -28,7 +30,6 @@ const TEXT_SHAPE = {
 
 const FILE_SHAPE = { ...TEXT_SHAPE, absent: z.literal(true, { error: '`true`' }).optional() };
 
-const TEXT_OR_MAPPING = 'a text or a mapping';
 const textExpectationSchema = z.union([textSchema, z.strictObject(TEXT_SHAPE).superRefine(checkTextExpectation)], {
   error: TEXT_OR_MAPPING,
 });
@@ -98,8 +99,7 @@ function checkTextExpectation(value: RawTextExpectation, issues: IssueCollector)
       message: `this expects nothing: give it one of ${Object.keys(TEXT_SHAPE).join(', ')}`,
     });
   if (value.absent && keys.length > 1) {
-    const message = '`absent` cannot be combined with others: a missing file has no content';
-    issues.addIssue({ code: 'custom', path: ['absent'], message, params: { key: true } });
+    addKeyIssue('absent', '`absent` cannot be combined with others: a missing file has no content', issues);
   }
   for (const pattern of value.matches ?? []) {
     const problem = explainInvalidPattern(pattern);

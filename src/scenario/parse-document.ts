@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 import { didYouMean } from '../core/nearest.ts';
-import { type DocumentProblem, valueAtPath, type YamlDocument } from '../yaml/document.ts';
+import { type DocumentProblem, valueAtPath, type YamlDocument, type YamlPath } from '../yaml/document.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { EXPECTED_TEXT } from './answer-schema.ts';
 import { type ScenarioFileContent, scenarioFileSchema, scenarioKeysAt } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
-type Path = readonly PropertyKey[];
 
 /** The content of a scenario file, checked without its workflow; the content is null if there are problems. */
 export interface ParsedScenario {
@@ -27,7 +26,7 @@ export function parseScenarioDocument(document: YamlDocument): ParsedScenario {
 }
 
 /** Lists the paths where a text is expected and something else was found. */
-function findExpectedTexts(issues: readonly Issue[], parentPath: Path = []): readonly Path[] {
+function findExpectedTexts(issues: readonly Issue[], parentPath: YamlPath = []): readonly YamlPath[] {
   return issues.flatMap((issue) => {
     const path = [...parentPath, ...issue.path];
     const inner =
@@ -38,7 +37,7 @@ function findExpectedTexts(issues: readonly Issue[], parentPath: Path = []): rea
 
 const isNumberOrBoolean = (value: unknown): boolean => typeof value === 'number' || typeof value === 'boolean';
 
-function replaceWithTexts(paths: readonly Path[], document: YamlDocument): YamlDocument {
+function replaceWithTexts(paths: readonly YamlPath[], document: YamlDocument): YamlDocument {
   const value = structuredClone(document.value);
   for (const path of paths) {
     const parent = valueAtPath(value, path.slice(0, -1)) as Record<PropertyKey, unknown>;
@@ -52,7 +51,7 @@ function replaceWithTexts(paths: readonly Path[], document: YamlDocument): YamlD
 function describeIssues(
   issues: readonly Issue[],
   document: YamlDocument,
-  parentPath: readonly PropertyKey[] = [],
+  parentPath: YamlPath = [],
 ): readonly DocumentProblem[] {
   // While a key is misspelled, checks of the whole mapping would only report what follows from it.
   const misspelledPaths = issues.flatMap(({ code, path }) =>
@@ -63,11 +62,7 @@ function describeIssues(
     .flatMap((issue) => describeIssue(issue, document, parentPath));
 }
 
-function describeIssue(
-  issue: Issue,
-  document: YamlDocument,
-  parentPath: readonly PropertyKey[],
-): readonly DocumentProblem[] {
+function describeIssue(issue: Issue, document: YamlDocument, parentPath: YamlPath): readonly DocumentProblem[] {
   const path = [...parentPath, ...issue.path];
   const value = valueAtPath(document.value, path);
   switch (issue.code) {
@@ -113,7 +108,7 @@ function isTypeMismatch({ code, path, ...issue }: Issue): boolean {
   return code === 'invalid_type' || ('errors' in issue && issue.errors.every((branch) => branch.some(isTypeMismatch)));
 }
 
-function describePath(path: readonly PropertyKey[]): string {
+function describePath(path: YamlPath): string {
   const last = path.at(-1);
   if (last === undefined) return 'this file';
   const key = path.findLast((step) => typeof step === 'string');

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { isPrompt, type Scope } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { asMapping, valueAtPath, type YamlDocument } from '../yaml/document.ts';
+import { asMapping, valueAtPath, type YamlDocument, type YamlPath } from '../yaml/document.ts';
 import {
   type CheckedScenarioFile,
   checkScenarioFile,
@@ -13,8 +13,6 @@ import {
 import type { AnswersByState, CannedOutput, Scenario, StateAnswers } from './scenario.ts';
 import type { ScenarioContent } from './schema.ts';
 import { findStateFile } from './state-names.ts';
-
-type Path = readonly (string | number)[];
 
 /** Reads a file of canned answers for a workflow of these states; throws one error that names everything wrong. */
 export const openScenario = (path: string, scope: Scope, name = path): Scenario =>
@@ -53,7 +51,7 @@ export function readAnswers(
   { name, document }: CheckedScenarioFile,
   scope: Scope,
   { answers }: ScenarioContent,
-  path: Path = [],
+  path: YamlPath = [],
 ): AnswersByState {
   const entries = Object.entries(answers ?? {}).flatMap(([key, cases]): [string, StateAnswers][] => {
     const state = findStateFile(scope, key);
@@ -98,7 +96,7 @@ export function readAnswersFrom(
 }
 
 /** Collects the texts of all answers at a path, in their order. */
-function readCannedOutputs(document: YamlDocument, path: Path): readonly CannedOutput[] {
+function readCannedOutputs(document: YamlDocument, path: YamlPath): readonly CannedOutput[] {
   const content = valueAtPath(document.value, path);
   if (typeof content === 'string') return [{ ...document.positionOf(path), text: content }];
   const keys = Array.isArray(content)

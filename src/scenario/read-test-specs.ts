@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path';
 import { OPTIONS, type Options } from '../core/options.ts';
 import { isPrompt, type Scope } from '../core/state-names.ts';
+import type { YamlPath } from '../yaml/document.ts';
 import type { ExpectContent } from './expect-schema.ts';
 import { type CheckedScenarioFile, checkScenarioFile, type ScenarioFile, scenarioFileError } from './file.ts';
 import { listFixtures } from './fixtures.ts';
@@ -24,7 +25,7 @@ function buildTestSpec(
   file: CheckedScenarioFile,
   scope: Scope,
   own: ScenarioContent,
-  path: readonly (string | number)[],
+  path: YamlPath,
   shared: ScenarioFileContent,
 ): TestSpec {
   const { input, scripts, answers_from: from } = { ...shared, ...own };
@@ -56,7 +57,7 @@ function buildTestSpec(
 function readFixtures(
   { name, folder, document }: CheckedScenarioFile,
   { files_from: from }: ScenarioContent,
-  path: readonly (string | number)[],
+  path: YamlPath,
 ): TestSpec['fixtures'] {
   if (from === undefined) return null;
   const found = listFixtures(resolve(folder, from));
@@ -70,18 +71,16 @@ function toRunOptions(written: NonNullable<ScenarioContent['options']>): Partial
   return Object.fromEntries(given.map(({ name, key, type }) => [name, type.parse(written[key])]));
 }
 
-type Path = readonly (string | number)[];
-
 /** Reads `expect` as a list of expectations, each with the position of its key. */
 function readExpectations(
   { document }: CheckedScenarioFile,
   scope: Scope,
   content: ExpectContent,
-  path: Path,
+  path: YamlPath,
 ): readonly PositionedExpectation[] {
   const { path: states, result, results, prompts, files, status, exit } = content;
   const toStateFile = (name: string): string => findStateFile(scope, name) ?? name;
-  const withPosition = (keys: Path, expectation: Expectation): PositionedExpectation => ({
+  const withPosition = (keys: YamlPath, expectation: Expectation): PositionedExpectation => ({
     ...expectation,
     ...document.positionOfKey([...path, ...keys]),
   });

@@ -1,14 +1,13 @@
 import { isPrompt, isStateFile, nearestState, resolveState, runsOn, type Scope } from '../core/state-names.ts';
+import { comparePositions } from '../core/text-position.ts';
 import { variableNameProblem } from '../core/variables.ts';
-import { asList, asMapping, type DocumentProblem, type YamlDocument } from '../yaml/document.ts';
+import { asList, asMapping, type DocumentProblem, type YamlDocument, type YamlPath } from '../yaml/document.ts';
 
 /** The keys that only an answer of a script can have. */
 export const SCRIPT_ONLY_KEYS = ['exit', 'stderr'];
 
 /** The keys that only an answer of a prompt can have. */
 export const PROMPT_ONLY_KEYS = ['uses', 'deny', 'cost', 'fail', 'resets_in'];
-
-type Path = readonly (string | number)[];
 
 /** Finds the file of a state by name; undefined if there is none, or only for another platform. */
 export function findStateFile(scope: Scope, name: string): string | undefined {
@@ -27,7 +26,7 @@ export type ScenarioScopes = readonly (Scope | null)[];
 
 /** Checks the names in a scenario file against its workflows: each must be that of a state. */
 export function checkStateNames(document: YamlDocument, scopes: ScenarioScopes): readonly DocumentProblem[] {
-  const problemsAt = (path: Path, block: unknown, scope: Scope | null): readonly DocumentProblem[] => {
+  const problemsAt = (path: YamlPath, block: unknown, scope: Scope | null): readonly DocumentProblem[] => {
     if (scope === null) return [];
     const checker = new StateNameChecker(document, scope);
     checker.checkBlock(path, block);
@@ -37,13 +36,11 @@ export function checkStateNames(document: YamlDocument, scopes: ScenarioScopes):
   const [first = [], ...others] = [...new Set(scopes)].map((scope) => problemsAt([], document.value, scope));
   // Shared keys may be for any of the workflows, so they are wrong only if they are wrong for all of them.
   const shared = first.filter((problem) =>
-    others.every((problems) => problems.some((other) => isSamePosition(problem, other))),
+    others.every((problems) => problems.some((other) => comparePositions(problem, other) === 0)),
   );
   const own = scenarios.flatMap((block, at) => problemsAt(['scenarios', at], block, scopes[at] ?? null));
   return [...shared, ...own];
 }
-
-const isSamePosition = (a: DocumentProblem, b: DocumentProblem): boolean => a.line === b.line && a.column === b.column;
 
 class StateNameChecker {
   readonly problems: DocumentProblem[] = [];
@@ -56,7 +53,7 @@ class StateNameChecker {
   }
 
   /** Checks one scenario, or what several share. */
-  checkBlock(path: Path, block: unknown): void {
+  checkBlock(path: YamlPath, block: unknown): void {
     const { answers, vars, recorded_scripts: recorded, expect } = asMapping(block);
     this.checkStateKeys([...path, 'answers'], answers, (at, value, file) => this.checkKindKeys(at, value, file));
     for (const name of Object.keys(asMapping(vars))) {
@@ -67,12 +64,12 @@ class StateNameChecker {
       if (isPrompt(file)) this.report(at, `\`${file}\` is not a script: it does not belong here`);
     });
     const { path: pathContent, prompts, cost, turns, reminders, warnings } = asMapping(expect);
-    const inExpect = (key: string): Path => [...path, 'expect', key];
+    const inExpect = (key: string): YamlPath => [...path, 'expect', key];
     if (Array.isArray(pathContent)) this.checkPath(inExpect('path'), pathContent);
     else
       for (const [agent, each] of Object.entries(asMapping(pathContent)))
         this.checkPath([...inExpect('path'), agent], each);
-    const rejectScript = (at: Path, _: unknown, file: string): void => {
+    const rejectScript = (at: YamlPath, _: unknown, file: string): void => {
       if (!isPrompt(file)) this.report(at, `\`${file}\` is a script and is sent no prompt: it does not belong here`);
     };
     this.checkStateKeys(inExpect('prompts'), prompts, rejectScript, splitAgentAndState);
@@ -82,9 +79,9 @@ class StateNameChecker {
 
   /** Checks a mapping whose keys are states. */
   private checkStateKeys(
-    path: Path,
+    path: YamlPath,
     content: unknown,
-    checkValue: (at: Path, value: unknown, file: string) => void = () => {},
+    checkValue: (at: YamlPath, value: unknown, file: string) => void = () => {},
     splitKey: typeof splitAgentAndState = (key) => ({ agent: null, name: key }),
   ): void {
     const seen = new Set<string>();
@@ -101,7 +98,7 @@ class StateNameChecker {
   }
 
   /** Suggests the state that was probably renamed: the only one of its kind that has no answer. */
-  private suggestRenamed(path: Path, name: string): string {
+  private suggestRenamed(path: YamlPath, name: string): string {
     if (path.at(-1) !== 'answers' || nearestState(name, this.scope.files.filter(isStateFile)) !== undefined) return '';
     const root = asMapping(this.document.value);
     const answered = [root, ...asList(root.scenarios)].flatMap((block) => {
@@ -117,7 +114,7 @@ class StateNameChecker {
       : `; ${candidate} has no answer here: has it been renamed?`;
   }
 
-  private checkPath(path: Path, states: unknown): void {
+  private checkPath(path: YamlPath, states: unknown): void {
     for (const [index, name] of asList(states).entries()) {
       if (typeof name !== 'string') continue;
       this.resolveName(name, (message) =>
@@ -134,7 +131,7 @@ class StateNameChecker {
   }
 
   /** Reports keys that have no meaning for a state of this kind, in answers and lists of them. */
-  private checkKindKeys(path: Path, value: unknown, file: string): void {
+  private checkKindKeys(path: YamlPath, value: unknown, file: string): void {
     for (const [at, each] of asList(value).entries()) this.checkKindKeys([...path, at], each, file);
     const content = asMapping(value);
     const misplacedKeys = (isPrompt(file) ? SCRIPT_ONLY_KEYS : PROMPT_ONLY_KEYS).filter((key) =>
@@ -147,7 +144,7 @@ class StateNameChecker {
     }
   }
 
-  private report(path: Path, message: string): void {
+  private report(path: YamlPath, message: string): void {
     this.problems.push({ ...this.document.positionOfKey(path), message });
   }
 }

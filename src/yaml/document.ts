@@ -9,17 +9,18 @@ export interface DocumentProblem extends TextPosition {
   readonly message: string;
 }
 
-type Path = readonly PropertyKey[];
+/** The keys and indexes that lead to a value of a document. */
+export type YamlPath = readonly PropertyKey[];
 
 /** A YAML file as plain data, with the positions of everything in it. */
 export interface YamlDocument {
   readonly value: unknown;
   /** The position of a value; of what is not there, that of the nearest thing around it. */
-  positionOf(path: Path): TextPosition;
+  positionOf(path: YamlPath): TextPosition;
   /** The position of the last key of a path. */
-  positionOfKey(path: Path): TextPosition;
+  positionOfKey(path: YamlPath): TextPosition;
   /** A single value as it is written: `1.50`, where the value is 1.5; undefined for anything else. */
-  sourceAt(path: Path): string | undefined;
+  sourceAt(path: YamlPath): string | undefined;
 }
 
 /** Reads a file of YAML as plain data. Undefined if that cannot be done; the report then says why. */
@@ -64,7 +65,7 @@ interface Located {
 }
 
 /** Follows a path as far as it goes. */
-function locate(root: YamlValue, path: Path): Located {
+function locate(root: YamlValue, path: YamlPath): Located {
   let located: Located = { value: root, at: root.at, keyAt: root.at };
   for (const step of path) {
     const { value: parent, at: parentAt } = located;
@@ -90,7 +91,7 @@ export const asMapping = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 /** Finds the value at a path of plain data; undefined if there is no such path. */
-export function valueAtPath(root: unknown, path: Path): unknown {
+export function valueAtPath(root: unknown, path: YamlPath): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;

@@ -22,19 +22,19 @@ Go on.
 `;
 
 async function stateIn(files: Readonly<Record<string, string | Uint8Array>>, file: string): Promise<StateSource> {
-  const { source: sheet } = await readWorkflowSource(folderWith(files), HERE);
-  const found = sheet.files.find((each) => each.file === file);
+  const { source } = await readWorkflowSource(folderWith(files), HERE);
+  const found = source.files.find((each) => each.file === file);
   if (found?.kind !== 'state') throw new Error(`${file} is ${found?.kind}`);
   return found;
 }
 
-describe('a sheet', () => {
+describe('the source of a workflow', () => {
   test('holds every file, those of the other platform only by name, and no README', async () => {
     const folder = folderWith({ 'START.md': 'x', 'A.sh': 'y', 'B.bat': 'z', 'data.json': '{}', 'README.md': 'hi' });
-    const { source: sheet, location } = await readWorkflowSource(folder, HERE);
+    const { source, location } = await readWorkflowSource(folder, HERE);
     expect(location.root).toBe(folder);
-    expect(sheet).toMatchObject({ ...HERE, entry: { kind: 'found', file: 'START.md' }, entryGiven: false });
-    expect(sheet.files.map(({ file, kind }) => `${file} ${kind}`)).toStrictEqual([
+    expect(source).toMatchObject({ ...HERE, entry: { kind: 'found', file: 'START.md' }, entryGiven: false });
+    expect(source.files.map(({ file, kind }) => `${file} ${kind}`)).toStrictEqual([
       'A.sh state',
       'B.bat other',
       'START.md state',
@@ -85,11 +85,11 @@ describe('a sheet', () => {
   });
 
   test('tells which files are no text', async () => {
-    const { source: sheet } = await readWorkflowSource(
+    const { source } = await readWorkflowSource(
       folderWith({ 'START.md': 'ok', 'A.md': Buffer.from([0x61, 0x0a, 0xff]) }),
       HERE,
     );
-    expect(sheet.files[0]).toMatchObject({ kind: 'unreadable', file: 'A.md', at: { line: 2, column: 1 } });
+    expect(source.files[0]).toMatchObject({ kind: 'unreadable', file: 'A.md', at: { line: 2, column: 1 } });
   });
 
   test('has no entry if there is none, or more than one', async () => {
@@ -103,10 +103,10 @@ describe('a sheet', () => {
 
   test('of a state file begins there, among all states of its folder', async () => {
     const folder = folderWith({ 'A.md': 'x', 'B.sh': 'y', 'C.bat': 'z' });
-    const { source: sheet, location } = await readWorkflowSource(join(folder, 'B.sh'), HERE);
+    const { source, location } = await readWorkflowSource(join(folder, 'B.sh'), HERE);
     expect(location.root).toBe(folder);
-    expect(sheet).toMatchObject({ name: 'B', entry: { kind: 'found', file: 'B.sh' }, entryGiven: true });
-    expect(sheet.files.map(({ file }) => file)).toStrictEqual(['A.md', 'B.sh', 'C.bat']);
+    expect(source).toMatchObject({ name: 'B', entry: { kind: 'found', file: 'B.sh' }, entryGiven: true });
+    expect(source.files.map(({ file }) => file)).toStrictEqual(['A.md', 'B.sh', 'C.bat']);
     expect((await readWorkflowSource(join(folder, 'C.bat'), HERE)).source.entry.kind).toBe('foreign');
     const onWindows = await readWorkflowSource(join(folder, 'C.bat'), { ...HERE, platform: 'windows' });
     expect(onWindows.source.entry).toStrictEqual({ kind: 'found', file: 'C.bat' });
@@ -117,9 +117,9 @@ describe('a sheet', () => {
     const folder = folderWith(files);
     const path = join(folderWith(), 'flow.zip');
     writeFileSync(path, buildZip(Object.entries(files).map(([name, data]) => ({ name, data }))));
-    const { source: sheet, location } = await readWorkflowSource(path, HERE);
-    expect([sheet.name, location.root]).toStrictEqual(['flow', path]);
-    expect(sheet.files).toStrictEqual((await readWorkflowSource(folder, HERE)).source.files);
+    const { source, location } = await readWorkflowSource(path, HERE);
+    expect([source.name, location.root]).toStrictEqual(['flow', path]);
+    expect(source.files).toStrictEqual((await readWorkflowSource(folder, HERE)).source.files);
   });
 });
 
@@ -141,7 +141,7 @@ describe('where there is no state to start in', () => {
   });
 });
 
-describe('there is no sheet', () => {
+describe('there is no workflow source', () => {
   test.each(['README.md', 'CLAUDE.md', 'AGENTS.md', '.hidden.md'])('of %s, which is no state', async (file) => {
     const folder = folderWith({ [file]: 'x', 'START.md': 'y' });
     await expect(readWorkflowSource(join(folder, file), HERE)).rejects.toMatchObject({
