@@ -28,7 +28,11 @@ import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCom
 import type { VariableValues } from './variable-values.ts';
 import { readWord } from './word.ts';
 
+/** More outputs at one point than a script with a purpose has. */
 const MAX_OUTPUTS = 200;
+
+/** More commands than any script has; functions that call each other twice could run millions. */
+const MAX_STEPS = 20_000;
 
 /**
  * Runs a script on all of its paths at once, without running anything.
@@ -71,6 +75,7 @@ const MAX_OUTPUTS = 200;
 export class AbstractInterpreter {
   private readonly state: InterpreterState;
   private readonly activeFunctions = new Set<ShellNode>();
+  private steps = 0;
 
   constructor(script: CommandList, values: VariableValues) {
     this.state = new InterpreterState(new ScriptFacts(script, values));
@@ -92,7 +97,7 @@ export class AbstractInterpreter {
     for (const statement of list) {
       this.state.previous = outcome;
       outcome = this.runStatement(statement, allOutputs(outcome));
-      if (allOutputs(outcome).size > MAX_OUTPUTS) this.state.gaveUp = true;
+      if (allOutputs(outcome).size > MAX_OUTPUTS || ++this.steps > MAX_STEPS) this.state.gaveUp = true;
       if (this.state.gaveUp) break;
     }
     return outcome;

@@ -190,6 +190,11 @@ describe('the ways through a script', () => {
     expect(kinds(script('a'))?.sort()).toStrictEqual(['single', 'single', 'uncertain']);
   });
 
+  test('are not told where functions multiply them', () => {
+    const functions = Array.from({ length: 40 }, (_, n) => `f${n}() { f${n + 1}; f${n + 1}; }`);
+    expect(waysIn(`${functions.join('\n')}\nf0`)).toBeUndefined();
+  });
+
   test.each(['exec ./other', 'trap "echo \'<goto>A</goto>\'" EXIT', 'exec > log; echo "<goto>A</goto>"'])(
     'are not told where the text is not enough: %s',
     (script) => {
