@@ -1,6 +1,7 @@
 import { EXIT, RaymondError } from '../errors.ts';
 import type { ParsedOptions } from './command.ts';
 
+/** The hint of an error for which the general help is the best advice. */
 export const SEE_HELP_HINT = 'See raymond --help.';
 
 /** The error of someone who wrote something that the command does not understand. */

@@ -1,6 +1,7 @@
 import type { ControlFlow } from './control-flow.ts';
 import { type FlowMove, type PathStep, toPathStep } from './reachability.ts';
 
+/** Gives the moves that leave a state. */
 export type MoveLookup = (state: number) => readonly FlowMove[];
 
 /** A shortest way round from a state back to itself that begins with such a move. */
