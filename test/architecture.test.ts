@@ -5,7 +5,7 @@ import { findDuplicateExports, findMissingComments } from './architecture/export
 import { findViolations, parseAll } from './architecture/imports.ts';
 import type { SourceFile } from './architecture/module.ts';
 import { findUnlistedOptions } from './architecture/options.ts';
-import { findUndocumentedRooms } from './architecture/rooms.ts';
+import { findUndocumentedRooms, ROOMS } from './architecture/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -38,6 +38,12 @@ describe('our own source', () => {
 
   test('has every option in one table', () => {
     expect(findUnlistedOptions(files.filter(({ path }) => path.endsWith('.ts')))).toStrictEqual([]);
+  });
+
+  test('has a reason for every package in docs/decisions.md', () => {
+    const decisions = readFileSync(join(ROOT, 'docs', 'decisions.md'), 'utf8');
+    const packages = new Set([...ROOMS.values()].flatMap((room) => room.packages));
+    expect([...packages].filter((name) => !decisions.includes(`\n| \`${name}\` | `))).toStrictEqual([]);
   });
 
   test('shows where it grows', () => {
