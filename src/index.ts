@@ -1,4 +1,4 @@
-/** Raymond as a library: run workflows and look after them, or only interpret them, with nothing but plain data. */
+/** Raymond as a library: starts, watches, stops and resumes runs, or only interprets them as plain data. */
 export type { Activity, Doing } from './core/activity.ts';
 export type { Agent } from './core/agent.ts';
 export { type ClaudeTurn, due, type ScriptTurn, type SleepTurn, type Turn } from './core/due.ts';

@@ -16,7 +16,7 @@ const POLL_MS = 500;
 
 /**
  * Delivers each line of a growing file as it comes, as bytes and without its newline. The file may appear late. A
- * command that opens `/dev/stdout` anew empties the file on Linux; then reading begins again at its start.
+ * command that opens `/dev/stdout` again empties the file on Linux; then reading begins again at its start.
  */
 export async function followLines(
   file: string,

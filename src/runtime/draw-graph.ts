@@ -66,8 +66,8 @@ export async function drawRun(runRef: string, format: GraphFormat, cwd = process
   for (const event of await readRunEvents(run.id, cwd)) counter.add(event);
   const loaded = await readRunWorkflow(run);
   const graph = loaded.source === null ? emptyGraph(run) : buildDrawableGraph(loaded.source);
-  const picture = composeDiagram(graph, { counts: counter, agents: run.agents });
-  const text = await draw({ ...picture, name: run.id }, format, {
+  const diagram = composeDiagram(graph, { counts: counter, agents: run.agents });
+  const text = await draw({ ...diagram, name: run.id }, format, {
     source: loaded.source,
     headline: formatHeadline(run, observedStatus),
   });
@@ -128,15 +128,15 @@ interface DrawingContext {
 }
 
 /** Loads the code for pages and SVG only when it is needed. */
-async function draw(picture: Diagram, format: GraphFormat, { source, headline }: DrawingContext): Promise<string> {
+async function draw(diagram: Diagram, format: GraphFormat, { source, headline }: DrawingContext): Promise<string> {
   switch (format) {
     case 'mermaid':
-      return toMermaid(picture);
+      return toMermaid(diagram);
     case 'svg':
-      return (await import('../drawing/svg.ts')).toSvg(picture);
+      return (await import('../drawing/svg.ts')).toSvg(diagram);
     case 'html': {
       const findings = source === null ? [] : lintSource(source);
-      return (await import('../drawing/html-page.ts')).toHtmlPage(picture, { source, findings, run: headline });
+      return (await import('../drawing/html-page.ts')).toHtmlPage(diagram, { source, findings, run: headline });
     }
   }
 }

@@ -40,13 +40,13 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
   const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
   if (agent !== undefined) await checkAgent(layout, id, agent, follow);
-  const page = new LogWriter(createColorizer(colour), write);
+  const logWriter = new LogWriter(createColorizer(colour), write);
   const source: TurnLogSource = {
     folderOf: ({ agent, turn: number, state }) => layout.turnFolder(id, { agent, number, state }),
     displayPath: (path) => shorter(relative(cwd, path), path),
     signal,
   };
-  const renderer = raw ? createRawRenderer(source, write, writeMessage) : createTextRenderer(source, page);
+  const renderer = raw ? createRawRenderer(source, write, writeMessage) : createTextRenderer(source, logWriter);
   const follower = new LogFollower(renderer, agent);
   const journalWatch = watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS);
   signal.addEventListener('abort', journalWatch.wake);
@@ -62,7 +62,7 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
       }
       const hasLiveOwner = owner !== undefined && owner.state !== 'gone';
       if (!follow || follower.hasEnded || !hasLiveOwner) break;
-      page.isInterleaved = true;
+      logWriter.isInterleaved = true;
       follower.startFollowing();
       await journalWatch.next();
       if (signal.aborted) return;

@@ -86,7 +86,7 @@ function stoppableOwnershipId({ state, facts, ownershipId }: Owner, id: string):
   if (facts === undefined) {
     throw new RaymondError(`It is unknown which process drives the run ${id}: the file that says so cannot be read.`, {
       exitCode: EXIT.usage,
-      hint: `If nobody does any more, \`raymond resume ${id} --take-over\` goes on with it.`,
+      hint: `If none does any more, \`raymond resume ${id} --take-over\` goes on with it.`,
     });
   }
   if (state === 'alive') {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The time of a run. It is handed in, so that tests can let it pass as they like; turns ask nobody else for it. */
+/** The time of a run. Turns and runtime use no other, so that tests can let it pass as they like. */
 export interface Clock {
   /** The time of day, in milliseconds since 1970. */
   now(): number;

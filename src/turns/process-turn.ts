@@ -101,7 +101,7 @@ async function superviseProcess(
   return { kind: 'ended', ...result, adopted, atMs: context.clock.now() };
 }
 
-/** When a turn ended that nobody watched: its files were last written then. */
+/** Estimates when an unwatched turn ended: at the last write to its files. */
 async function estimateEndMs({ clock, folderOf }: TurnContext, turn: ProcessTurn): Promise<number> {
   const { started, stdout, stderr } = turnFiles(folderOf(turn));
   const lastWriteMs = Math.round(await lastWriteTimeMs([started, stdout, stderr]));

@@ -31,7 +31,7 @@ export interface TurnContext {
   /** The path of a script, or null if it is inside a zip. */
   scriptPath(file: string): string | null;
   folderOf(turn: TurnRef): string;
-  /** Makes a turn's folder anew, with these files in it. */
+  /** Makes a turn's folder with these files in it; an old one is replaced. */
   makeFolder(turn: TurnRef, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
 }
 

@@ -28,10 +28,13 @@ export interface TurnLogSource {
 }
 
 /** Creates a renderer that writes text for people. */
-export function createTextRenderer({ folderOf, displayPath, signal }: TurnLogSource, page: LogWriter): LogRenderer {
+export function createTextRenderer(
+  { folderOf, displayPath, signal }: TurnLogSource,
+  logWriter: LogWriter,
+): LogRenderer {
   const eventRenderer = new EventRenderer();
   const writeAll = (lines: readonly LogLine[]): void => {
-    for (const line of lines) page.writeLine(line);
+    for (const line of lines) logWriter.writeLine(line);
   };
   const turnLogOf = (turn: TurnStarted, end: TurnEnded | null): TurnLog => {
     const { state } = turn;
