@@ -9,7 +9,6 @@ import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
 import { type Run, withAgent } from './run.ts';
 import { isPrompt, type Scope } from './state-names.ts';
-import { isBuiltInAttribute } from './tag.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 
@@ -135,19 +134,17 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
   return { run: forked.run, events: [...events, ...forked.events] };
 }
 
-function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
-  const namesState = TRANSITIONS[tag].body === 'state';
+/** What the event tells of a tag: the attributes that were given, with their resolved values, and everything as written. */
+function toFollowedTag({ tag, target: { body, variables, ...builtIn }, written }: ResolvedTag): FollowedTag {
+  const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...builtIn }));
   const attributes = Object.keys(written.attributes).flatMap((name) => {
-    const value = isBuiltInAttribute(name)
-      ? target[name]
-      : Object.hasOwn(target.variables, name)
-        ? target.variables[name]
-        : null;
-    return value == null ? [] : [[name, value] as const];
+    const value = resolved.get(name) ?? null;
+    return value === null ? [] : [[name, value] as const];
   });
+  const namesState = TRANSITIONS[tag].body === 'state';
   return {
     tag,
-    target: namesState ? target.body : null,
+    target: namesState ? body : null,
     attributes: Object.fromEntries(attributes),
     written: { target: namesState ? written.body : null, attributes: written.attributes },
   };
