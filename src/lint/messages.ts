@@ -4,19 +4,23 @@ import { UNKNOWN } from '../core/tag-mentions.ts';
 import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import type { PathStep } from '../graph/reachability.ts';
 
-/** A tag as a message quotes it. */
+/** Quotes a tag in a message. */
 export function quoteTag(name: TagName, { body }: Pick<Tag, 'body'>): string {
   const written = shortenForMessage(body.replaceAll(UNKNOWN, '…').replace(/\s+/g, ' '));
   return TRANSITIONS[name].body === 'text' ? `\`<${name}>\`` : `\`<${name}>${written}</${name}>\``;
 }
 
-/** A tag as a message quotes it where its attributes matter. */
+/** Quotes a tag in a message that is about its attributes. */
 export function quoteTagWithAttributes(name: TagName, { body, attributes }: Pick<Tag, 'body' | 'attributes'>): string {
   const attributePairs = Object.entries(attributes).map(([key, value]) => ` ${key}="${shortenForMessage(value)}"`);
   return quoteTag(name, { body }).replace(`<${name}`, () => `<${name}${attributePairs.join('')}`);
 }
 
-/** What to do about a `$` that was meant as a variable and is none. */
+/** The hint for a `{{…}}` in a script, where it stays as it is. */
+export const NO_TEMPLATE_HINT =
+  'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
+
+/** The hint for a `$` that was meant as a variable and is printed as it is. */
 export const DOUBLE_QUOTES_HINT =
   "Use double quotes, or `<<EOF` without quotes: between single quotes, and after `<<'EOF'`, a `$` is a character like others.";
 
@@ -24,7 +28,7 @@ const ANY_STATE = '(any)';
 const MAX_SHOWN_STEPS = 7;
 const SHOWN_STEPS = 3;
 
-/** A way through the workflow as a sentence shows it; the middle of a long one is left out. */
+/** Formats a way through the workflow for a sentence; the middle of a long one is left out. */
 export function formatStepPath(steps: readonly PathStep[], start: string): string {
   const collapsed = collapseAnyState(steps);
   const [first] = collapsed;
@@ -36,7 +40,7 @@ export function formatStepPath(steps: readonly PathStep[], start: string): strin
   return first.from + head + (long ? ` … (${left} more) …${tail}` : '');
 }
 
-/** An agent that may choose any state chooses this one. */
+/** Joins two steps where the first leads to any state and the second says which one. */
 export function collapseAnyState(steps: readonly PathStep[]): readonly PathStep[] {
   const collapsed: PathStep[] = [];
   for (const step of steps) {

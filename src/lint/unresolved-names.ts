@@ -9,6 +9,7 @@ import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import { quoteTag } from './messages.ts';
 import { defineStateRule, type LintLevel, type Rule, type RuleContext, type StateDiagnostic } from './rule.ts';
+import { levelForTag } from './tag-rule.ts';
 
 type Unresolved = Exclude<Resolution, { kind: 'found' }>;
 
@@ -95,7 +96,3 @@ function describeEmptyName(
     key === undefined ? 'Write the name of a state between the tags.' : `Write <${name}>${state.trim()}</${name}>.`;
   return [{ name: '', at, shown, hint, level: levelForTag(analysis), found }];
 }
-
-/** The level of a mistake in a tag: in a prompt, a policy says what really happens, so that the tag only misleads. */
-export const levelForTag = ({ kind, source }: StateAnalysis): LintLevel =>
-  kind === 'prompt' && source.state.rules.policy.length > 0 ? 'warning' : 'error';

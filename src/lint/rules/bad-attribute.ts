@@ -1,53 +1,33 @@
-import type { Platform } from '../../core/state-names.ts';
-import { isBuiltInAttribute, type Tag } from '../../core/tag.ts';
+import { isBuiltInAttribute } from '../../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
-import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { variableNameProblem } from '../../core/variables.ts';
-import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { quoteTag } from '../messages.ts';
-import { defineStateRule } from '../rule.ts';
-import { levelForTag } from '../unresolved-names.ts';
+import { NO_TEMPLATE_HINT } from '../messages.ts';
+import { defineTagRule } from '../tag-rule.ts';
 
 /** An attribute has a value that it cannot have, or a name that no variable can have. */
-export const badAttribute = defineStateRule({ id: 'bad-attribute', level: 'error' }, (analysis, { workflow }) =>
-  analysis.tags.flatMap(({ name, tag, at, sure }) => {
-    const problems = sure
-      ? [...problemsOf(name, tag, workflow.platform), ...templateProblems(name, tag, analysis)]
-      : [];
-    return problems.map(([problem, hint]) => {
-      return { at, message: `${quoteTag(name, tag)}: ${problem}`, hint, level: levelForTag(analysis) };
+export const badAttribute = defineTagRule(
+  { id: 'bad-attribute', level: 'error' },
+  ({ name, tag }, { kind }, { workflow }) => {
+    const { attributes: accepted, variables } = TRANSITIONS[name];
+    return Object.entries(tag.attributes).flatMap(([key, value]) => {
+      if (!isBuiltInAttribute(key)) {
+        const message = variables && !key.includes(UNKNOWN) ? variableNameProblem(key, workflow.platform) : undefined;
+        return message === undefined ? [] : [{ message, hint: 'Rename it here and where it is used.' }];
+      }
+      if (!(accepted as readonly string[]).includes(key)) return [];
+      if (key === 'cd' && kind === 'script' && value.includes('{{') && !value.includes(UNKNOWN)) {
+        return [{ message: `there is no folder \`${value}\``, hint: NO_TEMPLATE_HINT }];
+      }
+      if (hasUnknownPart(value)) return [];
+      if (key === 'stack' && value !== 'clear' && value !== 'keep') {
+        const message = `\`stack\` can be "clear" or "keep", not "${value}"`;
+        return [{ message, hint: 'Write one of them, or leave it out.' }];
+      }
+      const isEmpty = NEVER_EMPTY.includes(key) && value.trim() === '';
+      return isEmpty ? [{ message: `\`${key}\` is empty`, hint: 'Give it a value, or leave it out.' }] : [];
     });
-  }),
+  },
 );
 
-function problemsOf(name: TagName, { attributes }: Tag, platform: Platform): readonly (readonly [string, string])[] {
-  const accepted: readonly string[] = TRANSITIONS[name].attributes;
-  return Object.entries(attributes).flatMap(([key, value]): (readonly [string, string])[] => {
-    if (!isBuiltInAttribute(key)) {
-      const invalid =
-        !TRANSITIONS[name].variables || key.includes(UNKNOWN) ? undefined : variableNameProblem(key, platform);
-      return invalid === undefined ? [] : [[invalid, 'Rename it here and where it is used.']];
-    }
-    if (!accepted.includes(key) || hasUnknownPart(value)) return [];
-    if (key === 'stack' && value !== 'clear' && value !== 'keep') {
-      return [[`\`stack\` can be "clear" or "keep", not "${value}"`, 'Write one of them, or leave it out.']];
-    }
-    const empty = NEVER_EMPTY.includes(key) && value.trim() === '';
-    return empty ? [[`\`${key}\` is empty`, 'Give it a value, or leave it out.']] : [];
-  });
-}
-
 const NEVER_EMPTY = ['model', 'effort', 'cd'];
-
-/** A script's folder that nobody puts in: only prompts are templates. */
-function templateProblems(
-  name: TagName,
-  { attributes }: Tag,
-  { kind }: StateAnalysis,
-): readonly (readonly [string, string])[] {
-  const { cd = '' } = attributes;
-  const takesFolder = (TRANSITIONS[name].attributes as readonly string[]).includes('cd');
-  if (kind !== 'script' || !takesFolder || cd.includes(UNKNOWN) || !cd.includes('{{')) return [];
-  const hint = 'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
-  return [[`there is no folder \`${cd}\``, hint]];
-}

@@ -1,31 +1,22 @@
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
-import { TAG_NAMES, TRANSITIONS } from '../../core/transitions/index.ts';
-import { quoteTag } from '../messages.ts';
-import { defineStateRule } from '../rule.ts';
-import { findSwappedAttribute } from '../swapped-attributes.ts';
-import { levelForTag } from '../unresolved-names.ts';
+import { TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { defineTagRule } from '../tag-rule.ts';
+import { findSwappedAttribute } from './missing-attribute.ts';
 
 /** An attribute of the language stands on a tag that does not take it, such as `cd` on a goto. */
-export const misplacedAttribute = defineStateRule(
+export const misplacedAttribute = defineTagRule(
   { id: 'misplaced-attribute', level: 'error', supersedes: ['unreachable-state'] },
-  (analysis) =>
-    analysis.tags.flatMap(({ name, tag, at, sure }) => {
-      const accepted: readonly string[] = TRANSITIONS[name].attributes;
-      const misplaced = BUILT_IN_ATTRIBUTES.filter(
-        (key) => Object.hasOwn(tag.attributes, key) && !accepted.includes(key),
-      );
-      if (!sure) return [];
-      return misplaced.map((key) => {
-        const acceptingTags = TAG_NAMES.filter((each) =>
-          (TRANSITIONS[each].attributes as readonly string[]).includes(key),
-        );
-        const message = `${quoteTag(name, tag)}: \`${key}\` has no meaning on <${name}>`;
-        const exchanged = findSwappedAttribute({ name, tag });
-        const hint =
-          exchanged?.wrong === key
-            ? `Write \`${exchanged.right}="${exchanged.state}"\` instead.`
-            : `Remove it, or use a tag that takes it: ${acceptingTags.map((each) => `<${each}>`).join(' or ')}.`;
-        return { at, message, hint, level: levelForTag(analysis) };
-      });
-    }),
+  ({ name, tag }) => {
+    const takes = (each: TagName, key: string) => (TRANSITIONS[each].attributes as readonly string[]).includes(key);
+    const misplaced = BUILT_IN_ATTRIBUTES.filter((key) => Object.hasOwn(tag.attributes, key) && !takes(name, key));
+    return misplaced.map((key) => {
+      const swapped = findSwappedAttribute(name, tag);
+      const others = TAG_NAMES.filter((each) => takes(each, key)).map((each) => `<${each}>`);
+      const hint =
+        swapped?.wrong === key
+          ? `Write \`${swapped.right}="${swapped.state}"\` instead.`
+          : `Remove it, or use a tag that takes it: ${others.join(' or ')}.`;
+      return { message: `\`${key}\` has no meaning on <${name}>`, hint };
+    });
+  },
 );

@@ -1,35 +1,26 @@
 import { nearest } from '../../core/nearest.ts';
 import { isBuiltInAttribute, type Tag } from '../../core/tag.ts';
 import { comparePositions, type TextPosition } from '../../core/text-position.ts';
-import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { quoteTag } from '../messages.ts';
-import { defineStateRule } from '../rule.ts';
-import { findSwappedAttribute } from '../swapped-attributes.ts';
-import { levelForTag } from '../unresolved-names.ts';
+import { defineTagRule } from '../tag-rule.ts';
 
-/** A call does not say where it returns to, or a fork not where its parent goes on. */
-export const missingAttribute = defineStateRule(
+/** A call does not say where it returns to, or a fork does not say where its parent goes on. */
+export const missingAttribute = defineTagRule(
   { id: 'missing-attribute', level: 'error', supersedes: ['unreachable-state'] },
-  (analysis) => {
-    const hasContinuation = (at: TextPosition): boolean =>
-      findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis);
-    return analysis.tags.flatMap(({ name, tag, at, sure }) => {
-      const missing = TRANSITIONS[name].required.filter((key) => (tag.attributes[key] ?? '').trim() === '');
-      return missing.flatMap((key) => {
-        if (!sure || (key === 'next' && hasContinuation(at)) || findSwappedAttribute({ name, tag }) !== undefined)
-          return [];
-        const misspelt = findMisspeltAttribute(key, tag);
-        const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is no attribute of it`;
-        const message = `${quoteTag(name, tag)}: \`${key}="STATE"\` is missing${instead}`;
-        const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
-        // Another tag of the file may be meant as the goto beside a fork.
-        const causes = key === 'next' ? [analysis.file] : [];
-        return [{ at, message, hint, level: levelForTag(analysis), causes }];
-      });
-    });
-  },
+  ({ name, tag, at }, analysis) =>
+    TRANSITIONS[name].required.flatMap((key) => {
+      if ((tag.attributes[key] ?? '').trim() !== '' || findSwappedAttribute(name, tag) !== undefined) return [];
+      if (key === 'next' && findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis)) return [];
+      const misspelt = findMisspeltAttribute(key, tag);
+      const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is no attribute of it`;
+      const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
+      // Another tag of the file may be meant as the goto beside a fork.
+      return [
+        { message: `\`${key}="STATE"\` is missing${instead}`, hint, causes: key === 'next' ? [analysis.file] : [] },
+      ];
+    }),
 );
 
 const HINTS = {
@@ -37,17 +28,32 @@ const HINTS = {
   next: 'Add `next="STATE"` with the state in which the parent goes on, or put one <goto> beside the forks.',
 };
 
-/** An attribute that is probably this one misspelt. */
+/** Finds an attribute that is probably this one misspelt. */
 export function findMisspeltAttribute(key: string, { attributes }: Tag): string | undefined {
   if ((attributes[key] ?? '').trim() !== '') return undefined;
   return Object.keys(attributes).find((each) => !isBuiltInAttribute(each) && nearest(each, [key]) !== undefined);
 }
 
-/** Whether there is a way through a script on which no other tag follows this fork. */
+/** An attribute that names the state to go on in, on a tag that has another word for it. */
+interface SwappedAttribute {
+  readonly wrong: 'return' | 'next';
+  readonly right: 'return' | 'next';
+  readonly state: string;
+}
+
+/** Finds `next` on a call, or `return` on a fork, where the right one is not there. */
+export function findSwappedAttribute(name: TagName, { attributes }: Tag): SwappedAttribute | undefined {
+  const [right] = TRANSITIONS[name].required;
+  const wrong = right === 'return' ? 'next' : 'return';
+  const state = attributes[wrong]?.trim() ?? '';
+  return right === undefined || state === '' || attributes[right] !== undefined ? undefined : { wrong, right, state };
+}
+
+/** Checks whether there is a way through a script on which no other tag follows this fork. */
 function canEndAlone(at: TextPosition, { paths, positionAt, tags }: StateAnalysis): boolean {
   const isUnfollowed = paths?.outputs.some((output) => {
     return output.kind === 'forks' && output.next === null && comparePositions(positionAt(output.at), at) === 0;
   });
-  // What hangs on how many forks there were comes after them.
+  // A goto that depends on how many forks there were comes after them.
   return isUnfollowed === true && !tags.some((other) => other.name === 'goto' && comparePositions(other.at, at) > 0);
 }

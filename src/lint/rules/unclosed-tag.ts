@@ -3,7 +3,7 @@ import { TRANSITIONS } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { CYCLE_RULES } from '../cycle-diagnostics.ts';
 import { defineStateRule, type StateDiagnostic } from '../rule.ts';
-import { levelForTag } from '../unresolved-names.ts';
+import { levelForTag } from '../tag-rule.ts';
 
 /** A tag that names a state and is never closed. Half a tag in a sentence about tags is no mistake. */
 export const unclosedTag = defineStateRule(

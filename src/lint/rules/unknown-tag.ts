@@ -1,8 +1,8 @@
 import { TAG_NAMES } from '../../core/transitions/index.ts';
 import { CYCLE_RULES } from '../cycle-diagnostics.ts';
 import { defineStateRule } from '../rule.ts';
+import { levelForTag } from '../tag-rule.ts';
 import { findUnknownTags, type UnknownTag } from '../unknown-tags.ts';
-import { levelForTag } from '../unresolved-names.ts';
 
 /** An element is meant as a tag, but is no tag of the language. */
 export const unknownTag = defineStateRule(
