@@ -59,9 +59,9 @@ function formatOtherStates(cycle: EndlessCycle, context: RuleContext): string {
   const others = namesOf(cycle, context).filter((name) => nodes.has(name) && !shown.has(name));
   const [first, second] = others;
   if (first === undefined) return '';
-  if (second === undefined) return `, and ${first}, where it leads too, comes to no <result> either`;
+  if (second === undefined) return `, and ${first}, which it also leads to, never reaches a <result> either`;
   const named = others.length > MAX_NAMED ? `${others.length} other states` : others.sort().join(', ');
-  return `, and ${named}, where it leads too, come to no <result> either`;
+  return `, and ${named}, which it also leads to, never reach a <result> either`;
 }
 
 const MAX_NAMED = 4;

@@ -18,11 +18,11 @@ export function quoteTagWithAttributes(name: TagName, { body, attributes }: Pick
 
 /** The hint for a `{{…}}` in a script, where it stays as it is. */
 export const NO_TEMPLATE_HINT =
-  'Raymond fills in {{…}} in prompts only: in a script, write the variable of the shell, such as "$name".';
+  'Raymond fills in {{…}} only in prompts: in a script, use a shell variable such as "$name".';
 
 /** The hint for a `$` that was meant as a variable and is printed as it is. */
 export const DOUBLE_QUOTES_HINT =
-  "Use double quotes, or `<<EOF` without quotes: between single quotes, and after `<<'EOF'`, a `$` is a character like others.";
+  "Use double quotes, or `<<EOF` without quotes: inside single quotes, and after `<<'EOF'`, a `$` is an ordinary character.";
 
 const ANY_STATE = '(any)';
 const MAX_SHOWN_STEPS = 7;

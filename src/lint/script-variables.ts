@@ -33,10 +33,10 @@ function findUnknownVariables(analysis: StateAnalysis, text: string): readonly D
     if (isSet || seen.has(name)) return [];
     seen.add(name);
     const meant = nearest(name, SCRIPT_VARIABLES);
-    const message = `Raymond sets no \`${name}\`${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
+    const message = `Raymond does not set \`${name}\`${meant === undefined ? '' : ` (did you mean ${meant}?)`}`;
     const hint =
       meant === undefined
-        ? 'No other variable whose name begins with RAYMOND_ gets to a script: give it another name.'
+        ? 'Other variables whose names begin with RAYMOND_ do not reach scripts: choose another name.'
         : `Write ${meant}.`;
     return [{ file: analysis.file, at: analysis.positionAt(index), message, hint }];
   });

@@ -6,7 +6,7 @@ import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import { readScriptTags } from '../shell/script-tags.ts';
 
-/** An element that is written where a tag could be, but is no tag of the language. */
+/** An element that is written where a tag could be, but is not a tag of the language. */
 export interface UnknownTag {
   readonly name: string;
   readonly body: string;

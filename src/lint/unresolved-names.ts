@@ -71,7 +71,7 @@ function findUnresolvedInTag(
     const shown = quoteTag(name, tag) + (key === '' ? '' : `: \`${key}\``);
     if (findMatchingStates(state, analysis, names)?.length === 0) {
       const message = `no state of this workflow is named like \`${formatNamePattern(state)}\``;
-      const hint = 'Add such a state, or correct what is known of the name.';
+      const hint = 'Add such a state, or correct the known part of the name.';
       return [{ name: state, at, shown, level: 'warning', found: { kind: 'unknown', message }, hint }];
     }
     if (isNameDecidedAtRuntime(state, analysis) || isUnlikelyStateName(state, placed, names)) return [];

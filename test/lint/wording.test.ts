@@ -91,9 +91,9 @@ describe('a variable that is not set', () => {
     };
     expect(say('undefined-variable', files)).toStrictEqual([
       [
-        '{{item}} is not set on this way to P.md: START.md –fork W.md, next→ P.md',
-        'What a <fork> sets belongs to its worker (W.md), not to the parent, which goes on here: ' +
-          'take {{item}} out of P.md, or let START.md write it into a file that P.md reads.',
+        '{{item}} is not set on this path to P.md: START.md –fork W.md, next→ P.md',
+        'What a <fork> sets belongs to its worker (W.md), not to the parent, which continues here: ' +
+          'take {{item}} out of P.md, or have START.md write it to a file that P.md reads.',
       ],
     ]);
   });
@@ -106,9 +106,9 @@ describe('a variable that is not set', () => {
     };
     expect(say('undefined-variable', files)).toStrictEqual([
       [
-        '{{item}} is not set on this way to W.md: START.md –fork W.md, next→ P.md –goto→ W.md',
-        'What a <fork> sets belongs to its worker (W.md), not to the parent, which goes on here: ' +
-          'let the parent go on in another state than W.md.',
+        '{{item}} is not set on this path to W.md: START.md –fork W.md, next→ P.md –goto→ W.md',
+        'What a <fork> sets belongs to its worker (W.md), not to the parent, which continues here: ' +
+          'make the parent continue in another state than W.md.',
       ],
     ]);
   });
@@ -121,7 +121,7 @@ describe('a variable that is not set', () => {
     };
     expect(say('undefined-variable', files)).toStrictEqual([
       [
-        '{{item}} is not set on this way to W.md: START.sh –fork→ W.md',
+        '{{item}} is not set on this path to W.md: START.sh –fork→ W.md',
         'Add item="…" to the <fork> of W.md in START.sh, line 3: a worker has only what its own <fork> sets.',
       ],
     ]);
@@ -135,8 +135,8 @@ describe('a variable that is not set', () => {
     };
     expect(say('undefined-variable', files)).toStrictEqual([
       [
-        '{{item}} is not set on this way to W.md: START.md –goto→ W.md',
-        'Only the worker of a <fork> with item="…" has it: let the others go to another state, ' +
+        '{{item}} is not set on this path to W.md: START.md –goto→ W.md',
+        'Only the worker of a <fork> with item="…" has it: send the others to another state, ' +
           'or start the run with --var item=….',
       ],
     ]);
@@ -173,8 +173,8 @@ test('a variable that is only shown is told how to be written as it stands', () 
   const files = { 'START.md': 'Like this:\n```\n{{title}}\n```\nWhen done <result>x</result>.' };
   expect(say('undefined-variable', files)).toStrictEqual([
     [
-      'nothing sets {{title}}, which stands in a code block',
-      'Write \\{{title}} if it is meant as it stands: then no run warns of it.',
+      'nothing sets {{title}}, which is in a code block',
+      'Write \\{{title}} if it is meant literally: then no run warns about it.',
     ],
   ]);
 });
@@ -182,8 +182,8 @@ test('a variable that is only shown is told how to be written as it stands', () 
 test('a fork that need not be said is told to start one worker', () => {
   const files = { 'START.md': policy(['tag: fork, target: END.md, next: END.md'], 'Stop after this.'), 'END.md': END };
   expect(say('implicit-transition', files).map(([, hint]) => hint)).toStrictEqual([
-    'The prompt need not ask for a tag; it only has to say when to stop. Then one worker starts, with no other variables ' +
-      'than the `allowed_transitions` give; for more, the prompt has to ask for the tags.',
+    'The prompt does not have to ask for a tag; it only has to say when to stop. One worker starts, with only the variables ' +
+      'that the `allowed_transitions` give; for more, the prompt has to ask for the tags.',
   ]);
 });
 
@@ -204,7 +204,7 @@ test.each([
   expect(say('missing-state', { [file]: text })).toStrictEqual([
     [
       `\`<goto>STYLE_${hole}.md</goto>\`: no state of this workflow is named like \`STYLE_….md\``,
-      'Add such a state, or correct what is known of the name.',
+      'Add such a state, or correct the known part of the name.',
     ],
   ]);
 });
@@ -238,7 +238,7 @@ describe('a loop without a way out', () => {
       'B.md': 'When done <goto>START</goto>.',
     };
     expect(say('endless-loop', files).map(([message]) => message)).toStrictEqual([
-      'this loop has no way out: START.sh –goto→ B.md –goto→ START.sh, and A.md, where it leads too, comes to no <result> either',
+      'this loop has no way out: START.sh –goto→ B.md –goto→ START.sh, and A.md, which it also leads to, never reaches a <result> either',
     ]);
   });
 
@@ -254,7 +254,7 @@ describe('a loop without a way out', () => {
 });
 
 test.each([
-  ['CHECK.bash', 'Rename it CHECK.sh, and write that name here.'],
+  ['CHECK.bash', 'Rename it to CHECK.sh, and write that name here.'],
   ['CHEKC.md', 'Write CHECK.md.'],
   ['GHOST.md', 'Add a state GHOST.md to the workflow, or name one that exists.'],
 ])('a state that does not exist, %s, is told with one way to mend it', (name, hint) => {
@@ -302,7 +302,7 @@ test('a quote that is not closed is told, and not that the tag has no end', () =
     'END.md': END,
   };
   expect(say('unclosed-tag', files)).toStrictEqual([
-    ['a quote in the attributes of this `<fork>` is never closed', 'Close it behind the value.'],
+    ['a quote in the attributes of this `<fork>` is never closed', 'Close it after the value.'],
   ]);
 });
 
@@ -316,12 +316,12 @@ test.each([
   ['for i in $(seq 9); do if [ -e a ]; then echo "<result>x</result>"; exit; fi; done', 'this loop comes to its end'],
   ['[ -e a ] && echo "<result>x</result>"; true', 'this fails'],
   ['[ -e a ] || echo "<result>x</result>"', 'this succeeds'],
-  ['case $x in a) ;; *) echo "<result>x</result>" ;; esac', 'it comes through here'],
-  ['if [ -e a ]; then exit; fi; echo "<result>x</result>"', 'it leaves here'],
-  ['if [ -e a ]; then sleep 1; else echo "<result>x</result>"; fi', 'it comes through here'],
+  ['case $x in a) ;; *) echo "<result>x</result>" ;; esac', 'it gets here'],
+  ['if [ -e a ]; then exit; fi; echo "<result>x</result>"', 'it exits here'],
+  ['if [ -e a ]; then sleep 1; else echo "<result>x</result>"; fi', 'it gets here'],
 ])('a way without a tag is told by what happens there: %s', (line, when) => {
   expect(say('silent-path', { 'START.sh': bash(line) }).map(([message]) => message)).toStrictEqual([
-    `the script can end without printing a tag, as when ${when}`,
+    `the script can end without printing a tag, for example when ${when}`,
   ]);
 });
 
@@ -345,7 +345,7 @@ test('a variable that no fork gives is told beside those that forks give', () =>
 });
 
 test.each([
-  ['LOOK.py', 'Let a script such as LOOK.sh run LOOK.py, and name that script here.'],
+  ['LOOK.py', 'Run LOOK.py from a script such as LOOK.sh, and name that script here.'],
   ['LOOK.MD', 'Rename LOOK.MD to LOOK.md: upper and lower case count, also in the ending.'],
 ])('what to do if the file of a missing state is %s', (file, hint) => {
   const name = file === 'LOOK.MD' ? 'LOOK.md' : file;

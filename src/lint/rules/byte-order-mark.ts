@@ -9,7 +9,7 @@ export const byteOrderMark = defineStateRule({ id: 'byte-order-mark', level: 'wa
   const losesLine = rest !== '' && !(isShell && rest.startsWith('#'));
   const shell = isShell ? 'bash' : 'cmd';
   const message =
-    `the script begins with a byte order mark, which cannot be seen: ${shell} takes it for a part of line 1` +
+    `the script begins with an invisible byte order mark: ${shell} treats it as part of line 1` +
     (losesLine ? ' and does not run that line' : ' and complains about that line');
   const hint = 'Save the file as UTF-8 without a byte order mark (BOM).';
   return [{ at: { line: 1, column: 1 }, message, hint, level: losesLine ? 'error' : 'warning' }];

@@ -5,8 +5,8 @@ export const emptyLoop = defineStateRule({ id: 'empty-loop', level: 'info' }, (a
   (analysis.paths?.outputs ?? []).flatMap((output, _, all) => {
     // That nothing may be printed at all is worse.
     if (output.kind !== 'skipped' || all.some(({ kind }) => kind === 'nothing')) return [];
-    const message = 'if this loop has nothing to go through, the script prints no tag';
-    const hint = 'Print another tag in that case, or let the script fail with a message, if it can happen.';
+    const message = 'if this loop has nothing to iterate over, the script prints no tag';
+    const hint = 'If that can happen, print another tag then, or make the script fail with a message.';
     return [{ at: analysis.positionAt(output.loop), message, hint }];
   }),
 );

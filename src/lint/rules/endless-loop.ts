@@ -5,7 +5,7 @@ import { defineRule } from '../rule.ts';
 export const endlessLoop = defineRule({ id: 'endless-loop', level: 'warning' }, (context) =>
   reportEndlessCycles(context, ({ kind, level, bounded }) => kind === 'loop' && level === 'bottom' && !bounded, {
     what: 'this loop has no way out',
-    hint: 'Let one of these states say a <result>, or go on to one that does; if it is meant, say so: `# lint: allow endless-loop`.',
+    hint: 'Make one of these states answer with a <result>, or lead to one that does. If the loop is intended, say so: `# lint: allow endless-loop`.',
     level: () => 'warning',
   }),
 );

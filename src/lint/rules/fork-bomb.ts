@@ -5,12 +5,12 @@ import { defineRule } from '../rule.ts';
 export const forkBomb = defineRule({ id: 'fork-bomb', level: 'error' }, (context) => [
   ...reportEndlessCycles(context, ({ kind, bounded }) => kind === 'forks' && !bounded, {
     what: 'this loop forks workers and has no way out',
-    hint: 'Let it come to a <result> when everything is forked, or put `max_visits` on one of its prompts.',
+    hint: 'Make it reach a <result> when everything is forked, or set `max_visits` on one of its prompts.',
     level: levelOfCycle,
   }),
   ...reportEndlessCycles(context, ({ kind }) => kind === 'generations', {
     what: 'a worker cannot end without forking one like itself',
-    hint: 'Give it a way to its <result> that forks nothing; `max_visits` does not help, it counts anew in each worker.',
+    hint: 'Give it a path to its <result> that forks nothing; `max_visits` does not help, because each worker counts for itself.',
     level: levelOfCycle,
   }),
 ]);

@@ -7,7 +7,7 @@ export const frontmatter = defineRule(
     analyses.flatMap(({ source }) =>
       source.findings.flatMap(({ severity, file, line, column, message }) => {
         if (severity !== 'error') return [];
-        return [{ file, at: { line, column }, message, hint: 'Correct it: the workflow cannot start before that.' }];
+        return [{ file, at: { line, column }, message, hint: 'Correct it: the workflow cannot start until then.' }];
       }),
     ),
 );

@@ -23,7 +23,7 @@ export const ignoredAttribute = defineTagRule(
       }),
       ...ignored.map((key) => ({
         message: `\`${key}\` means nothing on <${name}> and is ignored${didYouMean(key, attributes)}`,
-        hint: 'Remove it; only a <fork> takes variables, the other tags hand over `input`.',
+        hint: 'Remove it: only a <fork> takes variables; the other tags pass `input`.',
       })),
     ];
   },

@@ -11,10 +11,10 @@ export const implicitTransition = defineStateRule(
     const [entry] = policy;
     if (analysis.broken || entry === undefined || implicitTag(policy) === undefined) return [];
     if (namedStates(entry).some(([, name]) => names.resolve(name).kind !== 'found')) return [];
-    const message = `\`${formatPolicyTag(entry)}\` is taken without being said: it is the only transition here`;
+    const message = `\`${formatPolicyTag(entry)}\` is taken even if the agent does not say it: it is the only transition here`;
     const worker =
-      ' Then one worker starts, with no other variables than the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
-    const hint = `The prompt need not ask for a tag; it only has to say when to stop.${entry.tag === 'fork' ? worker : ''}`;
+      ' One worker starts, with only the variables that the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
+    const hint = `The prompt does not have to ask for a tag; it only has to say when to stop.${entry.tag === 'fork' ? worker : ''}`;
     return [{ at: analysis.source.entries[0]?.at ?? WHOLE_FILE, message, hint }];
   },
 );

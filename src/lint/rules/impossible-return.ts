@@ -31,7 +31,7 @@ export const impossibleReturn = defineRule({ id: 'impossible-return', level: 'wa
       const callee = flow.names[move.to];
       const path = [...reach.pathTo(caller), toPathStep(flow, caller, move)];
       const message = `${file} waits for ${callee} to return, which never happens: ${formatStepPath(path, file)}`;
-      const hint = `Give ${callee} a way to a <result>.`;
+      const hint = `Give ${callee} a path to a <result>.`;
       diagnostics.set(back, { file, at: WHOLE_FILE, message, hint, path, causes: causes.get(move.to) ?? [] });
     }
   }

@@ -35,12 +35,12 @@ const STRAY_MESSAGES: Readonly<Record<StrayFrontmatter['why'], readonly [message
     'Remove them; only a prompt has frontmatter.',
   ],
   unopened: [
-    'this is no frontmatter and has no effect, because no `---` opens it',
-    'Let the first line be `---` and nothing else.',
+    'this looks like frontmatter but has no effect: no `---` opens it',
+    'Make the first line `---` and nothing else.',
   ],
   below: [
-    'this is no frontmatter and has no effect, because something stands before it',
-    'Let the file begin with it: the first `---` must be the first line.',
+    'this looks like frontmatter but has no effect: it is not at the start of the file',
+    'Move it to the start: the first line of the file must be `---`.',
   ],
 };
 
@@ -49,8 +49,8 @@ function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readon
   const at = source.keys.allowed_transitions;
   // Without any tag there is no way out, which another rule tells.
   if (at === undefined || broken || tags.length === 0 || source.state.rules.policy.length > 0) return [];
-  const message = '`allowed_transitions` is empty, which is as if it were not there: every tag is permitted';
-  return [{ file, at, message, hint: 'Write down what is permitted, or remove the key.', level: 'info' }];
+  const message = '`allowed_transitions` is empty, which permits every tag, as if the key were missing';
+  return [{ file, at, message, hint: 'List what is permitted, or remove the key.', level: 'info' }];
 }
 
 /** Entries that permit what an entry before them permits. */
@@ -67,7 +67,7 @@ function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleCo
     const earlier = firstPositions.get(signature);
     if (earlier === undefined) firstPositions.set(signature, at);
     if (earlier === undefined || entry.tag === 'fork') return [];
-    const message = `this entry permits nothing that the one on line ${earlier.line} does not`;
+    const message = `this entry permits the same as the one on line ${earlier.line}`;
     return [{ file, at, message, hint: 'Remove one of them.' }];
   });
 }
@@ -81,7 +81,7 @@ function checkMisspeltNext({ file, source }: StateAnalysis, { names }: RuleConte
       return isState && !isBuiltInAttribute(each) && nearest(each, ['next']) !== undefined;
     });
     if (key === undefined) return [];
-    const message = `\`${key}\` is taken for a variable of the worker (did you mean next?)`;
+    const message = `\`${key}\` counts as a variable of the worker (did you mean next?)`;
     return [{ file, at: source.entries[index]?.keys[key] ?? WHOLE_FILE, message, hint: 'Write `next`.' }];
   });
 }

@@ -21,7 +21,7 @@ export const literalVariable = defineStateRule({ id: 'literal-variable', level: 
       .map(([, variable = '']) => variable)
       .find((each) => setVariables.has(each) && !escaped.has(each));
     if (found === undefined) return [];
-    const message = `${quoteTag(name, tag)} has the name \`$${found}\` in it, and not its value`;
+    const message = `${quoteTag(name, tag)} contains the text \`$${found}\`, not the value of the variable`;
     return [{ at, message, hint: DOUBLE_QUOTES_HINT }];
   });
 });

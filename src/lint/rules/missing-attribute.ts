@@ -14,7 +14,7 @@ export const missingAttribute = defineTagRule(
       if ((tag.attributes[key] ?? '').trim() !== '' || findSwappedAttribute(name, tag) !== undefined) return [];
       if (key === 'next' && findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis)) return [];
       const misspelt = findMisspeltAttribute(key, tag);
-      const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is no attribute of it`;
+      const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is not one of its attributes`;
       const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
       // Another tag of the file may be meant as the goto beside a fork.
       return [
@@ -25,7 +25,7 @@ export const missingAttribute = defineTagRule(
 
 const HINTS = {
   return: 'Add `return="STATE"` with the state that is to get the result.',
-  next: 'Add `next="STATE"` with the state in which the parent goes on, or put one <goto> beside the forks.',
+  next: 'Add `next="STATE"` with the state where the parent continues, or put one <goto> beside the forks.',
 };
 
 /** Finds an attribute that is probably this one misspelt. */

@@ -29,8 +29,8 @@ function hintFor(name: string, { workflow }: RuleContext): string {
   const file = workflow.files.find((each) => each.file === name && !isStateFile(each.file));
   const [, base = name, ending = ''] = /^(.*)\.([^.]+)$/.exec(file?.file ?? '') ?? [];
   const right = correctEnding(ending);
-  if (right !== undefined) return `Rename it ${base}.${right}, and write that name here.`;
-  if (file !== undefined) return `Let a script such as ${base}.sh run ${name}, and name that script here.`;
+  if (right !== undefined) return `Rename it to ${base}.${right}, and write that name here.`;
+  if (file !== undefined) return `Run ${name} from a script such as ${base}.sh, and name that script here.`;
   const other = workflow.files.find((each) => each.file.toLowerCase() === name.toLowerCase());
   if (other !== undefined) return `Rename ${other.file} to ${name}: upper and lower case count, also in the ending.`;
   return `Add a state ${name} to the workflow, or name one that exists.`;

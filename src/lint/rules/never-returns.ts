@@ -11,7 +11,7 @@ export const neverReturns = defineRule({ id: 'never-returns', level: 'warning' }
     const { path, round } = cycle;
     const call = path.findLast(({ how }) => how === 'enter') ?? round.find(({ how }) => how === 'enter');
     if (call === undefined) return [];
-    const why = 'no way from there leads to a <result>';
+    const why = 'no path from there leads to a <result>';
     return [{ ...diagnoseCall(call, [...path, ...round], why), causes: namesOf(cycle, context) }];
   }),
   ...context.proof.abandoned.flatMap(({ by, path }) => {
@@ -32,6 +32,6 @@ const isCalledCycle = ({ kind, level, bounded }: EndlessCycle): boolean =>
 
 function diagnoseCall(call: PathStep, path: readonly PathStep[], why: string): Diagnostic {
   const message = `the <${call.tag ?? 'call'}> of ${call.to} never returns, because ${why}: ${formatStepPath(path, call.from)}`;
-  const hint = `Let ${call.to} come to a <result>, or go there with <goto> or <reset> if nobody waits for it.`;
+  const hint = `Make ${call.to} reach a <result>, or go there with <goto> or <reset> if nobody waits for it.`;
   return { file: call.from, at: call.at ?? WHOLE_FILE, message, hint, path: collapseAnyState(path) };
 }

@@ -27,7 +27,7 @@ const hasMisplacedPolicy = (analysis: StateAnalysis): boolean =>
 function diagnoseState({ file, kind, positionAt, source }: StateAnalysis): Diagnostic {
   const at = positionAt(0);
   if (kind === 'script') {
-    const hint = 'Print one tag on every way through, such as <result>done</result>.';
+    const hint = 'Print one tag on every path, such as <result>done</result>.';
     return { file, at, message: `there is no way out of ${file}: the script prints no tag`, hint, level: 'error' };
   }
   const why =

@@ -10,7 +10,7 @@ export const notText = defineRule({ id: 'not-text', level: 'error', blocksStart:
         file: name,
         at,
         message,
-        hint: 'Save it as UTF-8 text that Raymond may read, or move it out of the workflow if it is no state.',
+        hint: 'Save it as UTF-8 text that Raymond can read, or move it out of the workflow if it is not a state.',
       },
     ];
   }),

@@ -9,7 +9,7 @@ export const otherShebang = defineStateRule(
     const [line = ''] = analysis.source.state.text.replace(/^\uFEFF/, '').split('\n', 1);
     if (!analysis.file.endsWith('.sh') || !line.startsWith('#!') || SHELL.test(line)) return [];
     const message = `\`${line.trim()}\` has no effect: a .sh is run with /bin/bash`;
-    const hint = 'Write it for bash, or let a short script call the other program.';
+    const hint = 'Write it for bash, or call the other program from a short bash script.';
     return [{ at: { line: 1, column: 1 }, message, hint }];
   },
 );

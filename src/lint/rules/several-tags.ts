@@ -24,14 +24,14 @@ const MESSAGES: Readonly<
   }),
   forks: (line, prints) => ({
     message: `the script ${prints} this tag together with the one on line ${line}: beside forks there can only be a <goto>`,
-    hint: 'Let the parent go on in a state that does this, or put an `exit` after the first one.',
+    hint: 'Do this in the state where the parent continues, or put an `exit` after the first tag.',
   }),
   next: (line) => ({
-    message: `this tag lets the parent go on in another state than the one on line ${line}: forks have to agree on that`,
+    message: `this tag makes the parent continue in another state than the one on line ${line}: all of them must name the same state`,
     hint: 'Give all of them the same `next`, and a <goto> beside them the same state.',
   }),
   again: () => ({
-    message: 'the loop prints a tag in each of its rounds, and not always the same one: only one is permitted',
-    hint: 'Leave the loop after it with `break` or `exit`, or print it after the loop.',
+    message: 'the loop prints a tag in every iteration, and not always the same one: only one is permitted',
+    hint: 'Leave the loop after the tag with `break` or `exit`, or print it after the loop.',
   }),
 };

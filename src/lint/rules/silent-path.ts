@@ -10,19 +10,18 @@ export const silentPath = defineStateRule(
       if (output.kind !== 'nothing') return [];
       const { text } = analysis.source.state;
       const at = output.silentSince ?? Math.max(0, text.trimEnd().length - 1);
-      const message = `the script can end without printing a tag, as when ${describeSilence(text.slice(at))}`;
-      const hint = 'Print exactly one transition on every way through; there are no reminders for scripts.';
+      const message = `the script can end without printing a tag, for example when ${describeSilence(text.slice(at))}`;
+      const hint = 'Print exactly one transition on every path; there are no reminders for scripts.';
       return [{ at: analysis.positionAt(at), message, hint }];
     });
   },
 );
 
 /** What happens at the place where a tag could have been printed and was not. */
-const describeSilence = (rest: string): string =>
-  CASES.find(([begin]) => begin.test(rest))?.[1] ?? 'it comes through here';
+const describeSilence = (rest: string): string => CASES.find(([begin]) => begin.test(rest))?.[1] ?? 'it gets here';
 
 const CASES: readonly (readonly [RegExp, string])[] = [
-  [/^(?:exit|return)\b/, 'it leaves here'],
+  [/^(?:exit|return)\b/, 'it exits here'],
   [/^if\b/, 'no condition of this `if` holds'],
   [/^case\b/, 'no pattern of this `case` fits'],
   [/^(?:for|while|until)\b/, 'this loop comes to its end'],

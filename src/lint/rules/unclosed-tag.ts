@@ -17,7 +17,7 @@ export const unclosedTag = defineStateRule(
       if (!sure || !isTag || endsElsewhere) return [];
       if (analysis.kind === 'prompt' && hasOpenQuote(name, at, analysis)) {
         const message = `a quote in the attributes of this \`<${name}>\` is never closed`;
-        return [{ at, message, hint: 'Close it behind the value.', level: levelForTag(analysis) }];
+        return [{ at, message, hint: 'Close it after the value.', level: levelForTag(analysis) }];
       }
       const message = `the \`<${name}>${state}\` has no \`</${name}>\``;
       return [{ at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelForTag(analysis) }];

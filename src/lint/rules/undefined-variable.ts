@@ -75,21 +75,21 @@ function describeUnsetAnywhere(
 ): DiagnosticText {
   const nearestName = nearest(name, known);
   if (onlyInCode && nearestName === undefined) {
-    const message = `nothing sets {{${name}}}, which stands in a code block`;
+    const message = `nothing sets {{${name}}}, which is in a code block`;
     return {
       message,
-      hint: `Write \\{{${name}}} if it is meant as it stands: then no run warns of it.`,
+      hint: `Write \\{{${name}}} if it is meant literally: then no run warns about it.`,
       level: 'info',
     };
   }
   const suggestion = nearestName === undefined ? '' : ` (did you mean {{${nearestName}}}?)`;
-  const asItStands = `write \\{{${name}}} if it is meant as it stands.`;
+  const asItStands = `write \\{{${name}}} if it is meant literally.`;
   const set = known.filter((each) => !BUILT_IN_VARIABLES.includes(each));
   const others =
     set.length === 0 || set.length > MAX_NAMED ? '' : `; they give ${set.map((each) => `{{${each}}}`).join(', ')}`;
   const hint = forks
-    ? `Add ${name}="…" to the <fork> whose worker comes here, or give --var ${name}=… to run and lint; ${asItStands}`
-    : `Only a <fork> or --var ${name}=… sets a variable, and lint wants to be told of the latter; ${asItStands}`;
+    ? `Add ${name}="…" to the <fork> whose worker comes here, or pass --var ${name}=… to run and lint; ${asItStands}`
+    : `Only a <fork> or --var ${name}=… sets a variable; pass --var to lint as well; ${asItStands}`;
   return {
     message: `nothing sets {{${name}}}: no <fork> of this workflow gives it${nearestName === undefined ? others : suggestion}`,
     hint,
@@ -108,14 +108,14 @@ function describeUnsetHere(
   const message =
     path.length === 0
       ? `{{${name}}} is not set in ${file}, where the run begins`
-      : `{{${name}}} is not set on this way to ${file}: ${formatStepPath(path, file)}`;
+      : `{{${name}}} is not set on this path to ${file}: ${formatStepPath(path, file)}`;
   const forkIndex = path.findLastIndex(({ how }) => how === 'worker');
   const parentStep = path.slice(forkIndex + 1).find((step) => leavesSettingFork(step, name, context));
   if (parentStep !== undefined)
     return { message, hint: hintForParent(name, file, parentStep, defined.isDefinedOnSomePath(state, name)), path };
   const worker = path[forkIndex];
   if (worker !== undefined) return { message, hint: hintForWorker(name, worker), path };
-  const hint = `Only the worker of a <fork> with ${name}="…" has it: let the others go to another state, or start the run with --var ${name}=….`;
+  const hint = `Only the worker of a <fork> with ${name}="…" has it: send the others to another state, or start the run with --var ${name}=….`;
   return { message, hint, path };
 }
 
@@ -130,10 +130,10 @@ function leavesSettingFork({ how, from, after }: PathStep, name: string, { graph
 }
 
 function hintForParent(name: string, file: string, { from, after }: PathStep, shared: boolean): string {
-  const why = `What a <fork> sets belongs to its worker (${after}), not to the parent, which goes on here`;
+  const why = `What a <fork> sets belongs to its worker (${after}), not to the parent, which continues here`;
   return shared
-    ? `${why}: let the parent go on in another state than ${file}.`
-    : `${why}: take {{${name}}} out of ${file}, or let ${from} write it into a file that ${file} reads.`;
+    ? `${why}: make the parent continue in another state than ${file}.`
+    : `${why}: take {{${name}}} out of ${file}, or have ${from} write it to a file that ${file} reads.`;
 }
 
 function hintForWorker(name: string, { from, to, at }: PathStep): string {

@@ -7,10 +7,10 @@ export const unknownRule = defineStateRule({ id: 'unknown-rule', level: 'warning
   findAllowComments(analysis).flatMap(({ rule, at }) => {
     if (ruleIds.includes(rule)) return [];
     if (rule === '') {
-      const message = 'it is not said which rule is allowed to be broken here';
-      return [{ at, message, hint: 'Name it behind `allow`, as it stands in the finding.' }];
+      const message = 'the comment does not say which rule it allows';
+      return [{ at, message, hint: 'Name the rule after `allow`, as the finding shows it.' }];
     }
     const message = `lint has no rule \`${rule}\`${didYouMean(rule, ruleIds)}`;
-    return [{ at, message, hint: 'Correct it, or take it out: as it stands, it allows nothing.' }];
+    return [{ at, message, hint: 'Correct it or remove it: it allows nothing.' }];
   }),
 );

@@ -4,7 +4,7 @@ import { defineStateRule } from '../rule.ts';
 import { levelForTag } from '../tag-rule.ts';
 import { findUnknownTags, type UnknownTag } from '../unknown-tags.ts';
 
-/** An element is meant as a tag, but is no tag of the language. */
+/** An element is meant as a tag, but is not a tag of the language. */
 export const unknownTag = defineStateRule(
   {
     id: 'unknown-tag',
@@ -20,20 +20,20 @@ export const unknownTag = defineStateRule(
 
 function describeUnknownTag({ name, body, meant, isMisspelt }: UnknownTag): { message: string; hint: string } {
   if (meant === null) {
-    const message = `\`<${name}>\` is not supported yet: Raymond takes it for mere text`;
+    const message = `\`<${name}>\` is not supported yet: Raymond treats it as plain text`;
     return { message, hint: ALTERNATIVES[name.toLowerCase()] ?? '' };
   }
   const shown = meant === 'result' ? `\`<${name}>\`` : `\`<${name}>${body}</${name}>\``;
   const corrected = meant === 'result' ? '<result>…</result>' : `<${meant}>${body}</${meant}>`;
   if (isMisspelt) {
-    return { message: `${shown} is no tag of the language (did you mean <${meant}>?)`, hint: `Write ${corrected}.` };
+    return { message: `${shown} is not a tag of the language (did you mean <${meant}>?)`, hint: `Write ${corrected}.` };
   }
   const others = `the tags are ${TAG_NAMES.slice(0, -1).join(', ')} and ${TAG_NAMES.at(-1)}`;
-  return { message: `${shown} is no tag of the language`, hint: `Write ${corrected}, or another one: ${others}.` };
+  return { message: `${shown} is not a tag of the language`, hint: `Write ${corrected}, or another one: ${others}.` };
 }
 
 /** What to do without the tags that are to come. */
 const ALTERNATIVES: Readonly<Record<string, string>> = {
-  ask: 'Let it answer with a <result> that holds the question; the next run gets what is answered by --input.',
-  join: 'Write a <goto> in its place, to a state that waits until the workers are done, such as a script that looks for their files.',
+  ask: 'Answer with a <result> that holds the question, and pass the answer to the next run with --input.',
+  join: 'Use a <goto> instead, to a state that waits until the workers are done, such as a script that checks for their files.',
 };

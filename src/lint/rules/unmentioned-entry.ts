@@ -40,7 +40,7 @@ function hintFor({ tag, target, attributes }: PolicyEntry, entries: number): str
   ];
   return entries > 1 || missing[0] === undefined
     ? 'Say in the prompt when to answer with it, or take it out of the `allowed_transitions`.'
-    : `Add \`${missing[0]}\` to the entry, so that the transition need not be said, or say in the prompt when to answer with it.`;
+    : `Add \`${missing[0]}\` to the entry, so that the agent does not have to say it, or say in the prompt when to answer with it.`;
 }
 
 /** All that an agent has read: where every way into a state continues a conversation, also the prompts before it. */

@@ -10,7 +10,7 @@ export const unquotedTag = defineStateRule(
     if (!analysis.file.endsWith('.sh')) return [];
     return [...analysis.source.state.text.matchAll(UNQUOTED)].map((found) => {
       const at = analysis.positionAt(found.index + found[0].lastIndexOf('<'));
-      const message = `the <${found[1]?.toLowerCase()}> has no quotes around it: bash takes its brackets for redirections`;
+      const message = `the <${found[1]?.toLowerCase()}> has no quotes around it: bash treats its brackets as redirections`;
       return { at, message, hint: 'Put the whole tag in quotes.' };
     });
   },

@@ -8,9 +8,9 @@ export const wastedTag = defineStateRule(
       const { line } = analysis.positionAt(tag);
       const [how, hint] =
         by === 'exit'
-          ? ['ends with an error here', 'Leave out the exit code if the tag is meant; otherwise print no tag.']
-          : ['ends with an error here if this is not so', 'Write it as an `if`, or put `exit 0` behind it.'];
-      const message = `the script prints a tag on line ${line} and ${how}: then nobody looks at the tag, and the agent has failed`;
+          ? ['ends with an error here', 'Remove the exit code if the tag is intended; otherwise print no tag.']
+          : ['ends with an error here if this is false', 'Write it as an `if`, or put `exit 0` after it.'];
+      const message = `the script prints a tag on line ${line} and ${how}: the tag is then ignored, and the agent fails`;
       return { at: analysis.positionAt(end), message, hint };
     }),
 );

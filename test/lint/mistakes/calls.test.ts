@@ -206,8 +206,8 @@ test('a finding says what is wrong, what to do, and how it comes about', () => {
     line: 1,
     column: 7,
     message:
-      'the <call> of A.md never returns, because no way from there leads to a <result>: START.md –call→ A.md –goto→ A.md',
-    hint: 'Let A.md come to a <result>, or go there with <goto> or <reset> if nobody waits for it.',
+      'the <call> of A.md never returns, because no path from there leads to a <result>: START.md –call→ A.md –goto→ A.md',
+    hint: 'Make A.md reach a <result>, or go there with <goto> or <reset> if nobody waits for it.',
     path: [
       { from: 'START.md', to: 'A.md', tag: 'call', how: 'enter', after: null, at: { line: 1, column: 7 } },
       { from: 'A.md', to: 'A.md', tag: 'goto', how: 'step', after: null, at: { line: 1, column: 7 } },
