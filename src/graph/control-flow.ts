@@ -1,6 +1,6 @@
 import type { Edge, EdgeTarget, Graph } from './graph.ts';
 
-/** A way out of a state, the states as numbers. */
+/** One way out of a state. States are numbers here. */
 export type FlowExit =
   | { readonly kind: 'result'; readonly edge: Edge | null }
   | { readonly kind: 'step'; readonly to: number; readonly clears: boolean; readonly edge: Edge | null }
@@ -8,21 +8,21 @@ export type FlowExit =
   | { readonly kind: 'fork'; readonly to: number; readonly next: number; readonly edge: Edge | null };
 
 /**
- * A workflow as a pushdown system. What is not known counts as possible: a name that the agent chooses leads to `any`,
- * which leads to every state; a state that does not exist, or that shows no way out, may at least say its result.
- * Whatever is impossible here is impossible.
+ * A workflow as a pushdown system: its states, and a return stack that calls fill and results empty. Everything unknown
+ * counts as possible: a name that the agent chooses leads to `any`, which leads to every state; a state that does not
+ * exist, or shows no way out, may at least give its result. So what is impossible here cannot happen in any run.
  */
 export interface ControlFlow {
   readonly names: readonly string[];
   readonly any: number;
   readonly entry: number | null;
   readonly exits: readonly (readonly FlowExit[])[];
-  /** Whether an agent may enter the state only so many times. */
+  /** By state, whether `max_visits` limits how often an agent enters it. */
   readonly bounded: readonly boolean[];
   numberOf(state: string): number;
 }
 
-/** Numbers the states of a graph and says how each is left. */
+/** Numbers the states of a graph and lists the ways out of each. */
 export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   const states = nodes.filter(({ kind }) => kind !== 'missing');
   const names = [...states.map(({ state }) => state), '(missing)', '(any)'];
@@ -55,7 +55,7 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   };
 }
 
-/** An edge, and what it would be if its ambiguous names meant their other states. */
+/** Lists an edge once for each state that its ambiguous names could mean. */
 function expandAmbiguous(edge: Edge): readonly Edge[] {
   const keys = ['to', 'return', 'next'] as const;
   const others = keys.flatMap((key) =>

@@ -1,10 +1,11 @@
 import type { ControlFlow } from './control-flow.ts';
 import { type FlowMove, type PathStep, toPathStep } from './reachability.ts';
 
-/** Gives the moves that leave a state. */
+/** Looks up the moves out of a state that stay within a cycle. */
+/** Looks up the moves out of a state that stay within a cycle. */
 export type MoveLookup = (state: number) => readonly FlowMove[];
 
-/** A shortest way round from a state back to itself that begins with such a move. */
+/** Finds a shortest path from a state back to itself that begins with such a move. */
 export function findShortestCycle(
   flow: ControlFlow,
   inside: MoveLookup,
@@ -14,7 +15,7 @@ export function findShortestCycle(
   return toPath(flow, search(inside, start, start, begins), start, start);
 }
 
-/** A way round through the state that is farthest away, so that it shows as much as possible of where one can get. */
+/** Finds a path from a state back to itself through the state that is farthest away, so that it shows as much as possible. */
 export function findWidestCycle(flow: ControlFlow, inside: MoveLookup, start: number): readonly PathStep[] {
   const origins = search(inside, start, undefined, () => true);
   const farthest = [...origins.keys()].findLast((state) => state !== start && state !== flow.any) ?? start;
@@ -25,7 +26,7 @@ export function findWidestCycle(flow: ControlFlow, inside: MoveLookup, start: nu
 
 type Origins = ReadonlyMap<number, { readonly from: number; readonly move: FlowMove }>;
 
-/** What leads first to each of the states that can be reached, the nearest first; up to the goal, if there is one. */
+/** Searches breadth first, up to the goal if there is one: by state, the move that led there first. */
 function search(
   inside: MoveLookup,
   start: number,

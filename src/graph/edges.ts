@@ -48,7 +48,7 @@ function findContinuationsBesideForks({ paths }: StateAnalysis): readonly string
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
-/** The words that a prompt tells its agent to write as they are: what looks like `word=…` or stands in quotes. */
+/** Finds the words that a prompt may tell its agent to write literally: `word=…`, and words in quotes or code. */
 export function findLiteralWords(prompt: string): ReadonlySet<string> {
   const found = prompt.matchAll(
     /(?<![\p{L}\p{N}_-])(?:([\p{L}_][\p{L}\p{N}_-]*)\s*=|[`"']([\p{L}_][\p{L}\p{N}_-]*)[`"'])/gu,
@@ -56,13 +56,13 @@ export function findLiteralWords(prompt: string): ReadonlySet<string> {
   return new Set([...found].flatMap(([, assigned, quoted]) => assigned ?? quoted ?? []));
 }
 
-/** More ways on than these are as good as any. */
+/** More continuations than these count as any state. */
 const MAX_CONTINUATIONS = 8;
 
 const NO_TARGET: EdgeTarget = { kind: 'missing', name: '', meant: null };
 
 class EdgeBuilder {
-  /** The tags of the text as they may be said. */
+  /** The tags of the text, with the states that fit names of which only a part is known. */
   readonly expandedTags: readonly CandidateTag[];
   private readonly analysis: StateAnalysis;
   private readonly names: StateResolver;
@@ -99,21 +99,21 @@ class EdgeBuilder {
     };
   }
 
-  /** The transitions that a tag with all its values stands for, if these can be meant. */
+  /** The transitions of a tag, unless its state is hardly meant as one. */
   fromForm(placed: CandidateTag): readonly Edge[] {
     const { name, tag } = placed;
     const isMeant = TRANSITIONS[name].body !== 'state' || !isUnlikelyStateName(tag.body.trim(), placed, this.names);
     return isMeant ? this.fromTag(placed) : [];
   }
 
-  /** Where an entry leaves the state to the agent, the tags of the text that say it. */
+  /** Where an entry leaves the state to the agent, the transitions of the tags in the text that it permits. */
   fromOpenEntry(entry: PolicyEntry): readonly Edge[] {
     if (!hasOpenState(entry)) return [];
     const requested = this.expandedTags.filter((placed) => placed.sure && this.matches(entry, placed));
     return requested.flatMap((placed) => this.fromTag(placed)).filter(leadsToStatesOnly);
   }
 
-  /** The transitions that a tag in the text stands for: one, unless others say where its parent goes on. */
+  /** The transitions of a tag in the text: one, unless it is a fork that leaves its `next` to other tags. */
   fromTag({ name, tag, at, part }: CandidateTag): readonly Edge[] {
     const { attributes } = tag;
     const unclear = Object.keys(attributes).some(hasUnknownPart);
@@ -139,7 +139,7 @@ class EdgeBuilder {
       const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANY_TARGET;
       const { required } = TRANSITIONS[name];
       const then = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
-      // What else half a fork says is not known.
+      // A fork that is only talked about may set any variable.
       const variables = name === 'fork' ? [UNKNOWN] : [];
       return [{ ...this.edge(name, at), to, return: then('return'), next: then('next'), variables }];
     });
@@ -188,7 +188,7 @@ class EdgeBuilder {
     if (findMatchingStates(name, this.analysis, this.names)?.length === 0) {
       return { kind: 'missing', name: formatNamePattern(name), meant: null };
     }
-    // A variable between single quotes is a mistake, but what it should have been is not known.
+    // A variable between single quotes is a mistake, but its value is not known.
     const quoted = this.analysis.kind === 'script' && (name === '' || hasUnknownPart(name) || name.includes('$'));
     if (quoted || isNameDecidedAtRuntime(name, this.analysis)) return { kind: 'any', written: name };
     const meant = this.names.suggest(name);
@@ -205,32 +205,32 @@ class EdgeBuilder {
   }
 }
 
-/** Whether a policy of these entries permits a tag. */
+/** Checks whether a policy of these entries permits a tag. */
 export function permitsTag(entries: Policy, tag: Tag, names: StateResolver): boolean {
   const written = [tag.body, tag.attributes.return, tag.attributes.next].filter((name) => name !== undefined);
   const named = entries.flatMap((entry) => namedStates(entry).map(([, name]) => name));
   return permits(entries, tag, names.scopeOf([...written, ...named]));
 }
 
-/** Whether all that an edge leads to are states. */
+/** Checks that all states of an edge exist. */
 const leadsToStatesOnly = ({ to, return: back, next }: Edge): boolean =>
   [to, back, next].every((target) => target === null || target.kind === 'state');
 
 const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
 
-/** Whether a tag says more than where it leads. */
+/** Checks whether a tag has attributes other than the states that it leads to. */
 const hasOtherAttributes = ({ tag }: PlacedTag): boolean =>
   Object.keys(tag.attributes).some((key) => key !== 'return' && key !== 'next');
 
 const ANY_TARGET: EdgeTarget = { kind: 'any', written: '' };
 
-/** The variables that a fork gives. */
+/** The variables that a fork sets. */
 function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<string, string>>[]): readonly string[] {
   if (!TRANSITIONS[name].variables) return [];
   return [...new Set(attributeSets.flatMap((each) => Object.keys(each)).filter((key) => !isBuiltInAttribute(key)))];
 }
 
-/** Edges that differ in more than where and how surely they are said; the first of each counts. */
+/** Drops edges that differ from an earlier one only in their position and origin. */
 function unique(edges: readonly Edge[]): readonly Edge[] {
   const seen = new Set<string>();
   return edges.filter((edge) => {

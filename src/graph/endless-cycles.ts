@@ -11,28 +11,28 @@ import {
 import { findStronglyConnected, hasCycle } from './strongly-connected.ts';
 import { findTermination, type TerminationFacts } from './termination.ts';
 
-/** A ring that an agent, or a family of agents, can get into and never out of again. */
+/** A cycle of states that an agent, or an agent and its workers, can get into and never out of again. */
 export interface EndlessCycle {
-  /** It only goes round, it calls deeper and deeper, or it forks again and again. */
+  /** It repeats itself, calls deeper and deeper, forks in each round, or consists of workers that fork their like. */
   readonly kind: 'loop' | 'recursion' | 'forks' | 'generations';
   readonly states: readonly number[];
   /** Whether `max_visits` stops it. */
   readonly bounded: boolean;
-  /** Whether there is only a way into it by a call; then the call never returns. */
+  /** `called` if it can only be entered by a call, which then never returns. */
   readonly level: StackLevel;
-  /** A shortest way to it, and one round. */
+  /** A shortest path to it, and one round. */
   readonly path: readonly PathStep[];
   readonly round: readonly PathStep[];
 }
 
-/** The rings that nothing leads out of. What only leads to such a ring is not listed: it is not to blame. */
+/** Finds the cycles that nothing leads out of. States that only lead to such a cycle are not listed: they are not the mistake. */
 export function findEndlessCycles(
   flow: ControlFlow,
   ends: TerminationFacts,
   reach: Reachability,
 ): readonly EndlessCycle[] {
   const cannotEnd = [...flow.names.keys()].filter((state) => !ends.ends[state] && reach.has(state));
-  // A callee that can return is not to blame: what matters is where the call comes back to.
+  // A callee that can return is not the mistake: what matters is where the call comes back to.
   const moves = (state: number) =>
     findMoves(flow, ends, state).filter(({ how, to }) => how !== 'worker' && !(how === 'enter' && ends.returns[to]));
   return findSinkCycles(cannotEnd, moves).map(({ states, inside }): EndlessCycle => {
@@ -64,11 +64,11 @@ export function findEndlessCycles(
   }
 }
 
-/** Whether there can be only so many of a move: each of them comes after a call of a state that has a limit. */
+/** Checks whether a move comes after a call of a state with a limit, so that it can happen only so often. */
 const isBounded = (flow: ControlFlow, { how, exit }: FlowMove): boolean =>
   how === 'back' && flow.bounded[exit.to] === true;
 
-/** Workers that cannot end without forking workers of which the same is true. `max_visits` counts anew in each. */
+/** Finds workers that cannot end without forking workers like themselves. `max_visits` does not help: it counts per worker. */
 export function findEndlessForking(
   flow: ControlFlow,
   ends: TerminationFacts,
@@ -93,12 +93,12 @@ export function findEndlessForking(
 export interface AbandonedCall {
   readonly caller: number;
   readonly callee: number;
-  /** The state that does it. */
+  /** The state that empties the stack. */
   readonly by: number;
   readonly path: readonly PathStep[];
 }
 
-/** Each such call once; what calls the caller is not to blame. */
+/** Finds the calls whose callee empties the return stack, each once; the callers of the caller are not the mistake. */
 export function findAbandonedCalls(
   flow: ControlFlow,
   ends: TerminationFacts,
@@ -117,7 +117,7 @@ export function findAbandonedCalls(
   );
 }
 
-/** The state nearest to a callee that clears the stack at the callee's own level. */
+/** Finds the state nearest to a callee that clears the stack at the callee's own level. */
 function findClearingState(
   flow: ControlFlow,
   ends: TerminationFacts,
@@ -140,7 +140,7 @@ function findClearingState(
 
 const targets = (moves: MoveLookup) => (state: number) => moves(state).map(({ to }) => to);
 
-/** The components that are rings and lead nowhere else. */
+/** Finds the strongly connected components that are cycles and lead nowhere else. */
 function findSinkCycles(states: readonly number[], moves: MoveLookup) {
   return findStronglyConnected(states, targets(moves)).flatMap((component) => {
     const within = new Set(component);
@@ -150,7 +150,7 @@ function findSinkCycles(states: readonly number[], moves: MoveLookup) {
   });
 }
 
-/** A round through the nearest state that can begin it with such a move; where any move will do, a wide one. */
+/** Finds a round that begins with such a move at the state nearest to the entry; where any move will do, a wide one. */
 function findExampleCycle(
   flow: ControlFlow,
   states: readonly number[],

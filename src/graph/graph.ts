@@ -1,7 +1,7 @@
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
 
-/** What a name leads to: a state, nothing (but perhaps one was meant), or whatever the agent will choose. */
+/** The target of an edge: a state, a name that finds none (though one may be meant), or any state that the agent chooses. */
 export type EdgeTarget =
   | { readonly kind: 'state'; readonly file: string }
   | {
@@ -19,36 +19,36 @@ export interface Edge {
   readonly tag: TagName;
   /** Null for a result. */
   readonly to: EdgeTarget | null;
-  /** Where a call comes back to. */
+  /** The state that a call returns to. */
   readonly return: EdgeTarget | null;
-  /** Where the parent of a worker goes on. */
+  /** The state in which the parent of a worker continues. */
   readonly next: EdgeTarget | null;
-  /** Whether another tag of the same answer says that, such as a goto. */
+  /** Whether another tag of the same answer names `next`, such as a goto. */
   readonly borrowsNext: boolean;
   /** Whether it empties the return stack. */
   readonly clears: boolean;
   /**
-   * What says so: the policy, the policy without a word of the agent, or the text. With a part, it is one of several
-   * that a name may lead to of which the text has a part. A guess is a mere name in a text without tags, or a tag in
-   * the code of a text that has others.
+   * Where the edge comes from: the policy, a policy whose only transition need not be said (`implicit`), or a tag in the
+   * text. `part`: only a part of a name is known, and this is one of the states that fit. `guess`: a state that a prompt
+   * without tags names, or a tag in code beside tags outside of code.
    */
   readonly origin: 'policy' | 'implicit' | 'text' | 'part' | 'guess';
   readonly at: TextPosition;
-  /** Whether it hands `{{result}}` to the state it leads to. */
+  /** Whether it passes a `{{result}}` to the state it leads to. */
   readonly input: 'always' | 'perhaps' | 'never';
-  /** The variables that it is known to give to a worker. */
+  /** The variables that it is known to set for a worker. */
   readonly variables: readonly string[];
 }
 
-/** A state of the picture. Missing ones are those that an edge names in vain. */
+/** A state. Missing ones are those that an edge names and that do not exist. */
 export interface GraphNode {
   readonly state: string;
   readonly kind: 'prompt' | 'script' | 'missing';
   readonly maxVisits: number | null;
   readonly description: string | null;
-  /** Whether it may take ways that the edges do not show. */
+  /** Whether it may make transitions that the edges do not show. */
   readonly open: boolean;
-  /** What a missing name may mean because it is ambiguous; empty for all others. */
+  /** The states that an ambiguous name could mean; empty for all others. */
   readonly couldBe: readonly string[];
 }
 
@@ -61,13 +61,13 @@ export interface Graph {
   readonly edges: readonly Edge[];
 }
 
-/** Whether an edge is a transition that can be made: what only guessing or a mistake has put on the map is none. */
+/** Checks whether an edge is a transition that can be made, and not a guess or a mistake. */
 export const isPossibleTransition = ({ origin, to, return: back, next }: Edge): boolean =>
   origin !== 'guess' && [to, back, next].every((target) => target?.kind !== 'missing');
 
 /**
- * The transitions that edges stand for, as they are counted: a tag that a state may say, with the states that it names. A
- * state's text may say the same more than once.
+ * Collects the transitions that edges stand for, as they are counted: a tag with the states that it names, once for each
+ * state that may say it.
  */
 export function collectTransitions(edges: readonly Edge[]): readonly Edge[] {
   const seen = new Map<string, Edge>();
@@ -78,6 +78,6 @@ export function collectTransitions(edges: readonly Edge[]): readonly Edge[] {
   return [...seen.values()];
 }
 
-/** All names that are left open are one. */
+/** Names that are left to the agent count as one. */
 const targetKey = (target: EdgeTarget | null): string | null =>
   target?.kind === 'state' ? target.file : (target?.kind ?? null);

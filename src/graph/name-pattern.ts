@@ -7,7 +7,7 @@ const INVALID_CHARACTER = /[\s{}$[\]<>…*?|/\\]/;
 /** Enough for any name that people make up. */
 const MAX_PARTS = 5;
 
-/** The pattern of a name that is filled in later, such as `STYLE_{{lang}}.md`; undefined if next to nothing is known. */
+/** Compiles a name that is filled in later, such as `STYLE_{{lang}}.md`; undefined if next to nothing of it is known. */
 export function compileNamePattern(name: string): RegExp | undefined {
   const parts = name.split(UNKNOWN_PART);
   const known = parts.join('');
@@ -17,10 +17,10 @@ export function compileNamePattern(name: string): RegExp | undefined {
   return new RegExp(`^${escaped}${ENDING.test(known) ? '' : '(?:\\.(?:md|sh|ps1|bat))?'}$`, 'u');
 }
 
-/** Shows such a name in a message. */
+/** Formats such a name for a message. */
 export const formatNamePattern = (name: string): string => name.replace(UNKNOWN_PART, '…');
 
-/** Whether a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
+/** Checks whether a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
 export const isPlaceholderName = (name: string): boolean =>
   hasUnknownPart(name) || name.trim() === '' || PLACEHOLDER.test(name);
 

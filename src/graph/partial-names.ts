@@ -4,7 +4,7 @@ import { isPlaceholderName } from './name-pattern.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 
-/** The states that fit a name of which a part is known; undefined if all of it is known, or next to nothing. */
+/** Finds the states that fit a name of which a part is known; undefined if all of it is known, or next to nothing. */
 export const findMatchingStates = (
   name: string,
   { kind }: StateAnalysis,
@@ -16,7 +16,7 @@ export const findMatchingStates = (
 /** A tag as it may be said; `part` if only a part of its names is known. */
 export type CandidateTag = PlacedTag & { readonly part: boolean };
 
-/** More than these are as good as any. */
+/** More candidates than these count as any state. */
 const MAX_CANDIDATES = 100;
 
 /** Fills in the names of a tag in every way that fits; the tag itself if they are all known, or may be anything. */
@@ -43,13 +43,13 @@ export function expandCandidates(
 const withState = (tag: PlacedTag['tag'], key: 'body' | 'return' | 'next', state: string): PlacedTag['tag'] =>
   key === 'body' ? { ...tag, body: state } : { ...tag, attributes: { ...tag.attributes, [key]: state } };
 
-/** Whether a name that finds no state stands for one that is only known when the tag is said. Only prompts are templates. */
+/** Checks whether a name that finds no state is only known when the tag is said. Only prompts are templates. */
 export const isNameDecidedAtRuntime = (name: string, { kind }: StateAnalysis): boolean =>
   kind === 'script' ? name.includes(UNKNOWN) : isPlaceholderName(name);
 
 /**
- * Whether a value that a script might put into a tag is hardly meant for it: it is not written like a state and not like the
- * name of one either. A script may well hold `none` in the variable that later holds the next state.
+ * Checks whether a value that a script might put into a tag is hardly meant for it: it neither ends like a state nor comes
+ * near the name of one. A script may hold `none` in the variable that later holds the next state.
  */
 export const isUnlikelyStateName = (state: string, { filled = false }: PlacedTag, names: StateResolver): boolean =>
   filled && !isStateFile(state) && names.fileOf(state) === undefined && names.suggest(state) === null;

@@ -29,7 +29,7 @@ export function readPromptTags(text: string, policy: Policy, isState: (name: str
   };
 }
 
-/** Where the transition need not be said, a tag in code is an example of something else. */
+/** Makes a check for offsets in code: where the transition need not be said, a tag there is an example. */
 function createCodeCheck(text: string): (offset: number) => boolean {
   const code = findRegions(text).filter(({ kind }) => kind === 'code');
   return (offset) => code.some(({ start, end }) => start < offset && offset < end);

@@ -10,19 +10,19 @@ import type { Graph } from './graph.ts';
 import { findReachability, type Reachability } from './reachability.ts';
 import { findTermination, type TerminationFacts } from './termination.ts';
 
-/** What has been proved about a workflow. */
+/** The facts that have been proved about a workflow. */
 export interface Proof {
   readonly flow: ControlFlow;
   readonly ends: TerminationFacts;
-  /** What can be reached if returns are real. */
+  /** The states that can be reached, where only calls that can return do so. */
   readonly reach: Reachability;
-  /** What could be reached if every call came back. */
+  /** The states that could be reached if every call returned. */
   readonly reachIfCallsReturn: Reachability;
   readonly endless: readonly EndlessCycle[];
   readonly abandoned: readonly AbandonedCall[];
 }
 
-/** Proves how a workflow can and cannot go, in time about linear in its size. */
+/** Proves what can and cannot happen in a workflow, in time about linear in its size. */
 export function prove(graph: Graph): Proof {
   const flow = buildControlFlow(graph);
   const ends = findTermination(flow);

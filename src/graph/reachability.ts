@@ -3,10 +3,10 @@ import type { TagName } from '../core/transitions/index.ts';
 import type { ControlFlow, FlowExit } from './control-flow.ts';
 import type { TerminationFacts } from './termination.ts';
 
-/** How one state follows on another. A `back` comes after a whole call, from the caller to where it returns to. */
+/** The kind of a move from state to state. A `back` leads from the caller to where a call returns, after the whole call. */
 type MoveKind = 'step' | 'enter' | 'back' | 'worker' | 'next';
 
-/** One state that can follow on another, all returns being real. */
+/** One state that can follow another. */
 export interface FlowMove {
   readonly to: number;
   readonly how: MoveKind;
@@ -18,16 +18,16 @@ export interface PathStep {
   readonly from: string;
   readonly to: string;
   readonly tag: TagName | null;
-  /** `more` stands for steps that are left out: nobody reads a way of hundreds. */
+  /** `more` stands for steps that are left out. */
   readonly how: MoveKind | 'more';
   /** For a `back`, the state that was called and has returned; for a `next`, the worker that was forked. */
   readonly after: string | null;
   readonly at: TextPosition | null;
-  /** Whether the state is one of all there are, because its name is only known when the tag is said. */
+  /** Set if the name of the state is only known when the tag is said, so that it is one of all states. */
   readonly computed?: true;
 }
 
-/** The states that can follow on this one. What a call comes back to follows only if the callee can return. */
+/** Finds the states that can follow a state. The state that a call returns to follows only if the callee can return. */
 export function findMoves(
   flow: ControlFlow,
   { returns }: Pick<TerminationFacts, 'returns'>,
@@ -53,10 +53,10 @@ export function findMoves(
   return moves;
 }
 
-/** Where an agent stands: with nobody to return to, or within a call. */
+/** The return stack of an agent: empty (`bottom`), or within a call. */
 export type StackLevel = 'bottom' | 'called';
 
-/** The states that an agent can really get to, each with a shortest way; a call that has returned counts as one step. */
+/** The states that an agent can get to, each with a shortest path; a call that has returned counts as one step. */
 export interface Reachability {
   has(state: number, level?: StackLevel): boolean;
   /** How many steps it takes to get there; infinite if there is no way. */
@@ -64,7 +64,7 @@ export interface Reachability {
   pathTo(state: number, level?: StackLevel): readonly PathStep[];
 }
 
-/** Looks for all that can be reached from the entry; from everywhere, if there is no entry. */
+/** Finds the states that can be reached from the entry; from every state, if there is no entry. */
 export function findReachability(flow: ControlFlow, ends: Pick<TerminationFacts, 'returns'>): Reachability {
   const size = 2 * flow.names.length;
   const distances = new Array<number>(size).fill(Number.POSITIVE_INFINITY);
@@ -104,16 +104,16 @@ export function findReachability(flow: ControlFlow, ends: Pick<TerminationFacts,
   };
 }
 
-/** As many steps of a way are shown, the last ones, so that many long ways do not take for ever. */
+/** Only the last steps of a path are kept, so that many long paths do not take forever. */
 export const MAX_PATH_STEPS = 100;
 
-/** The steps from the entry to this state, as one. */
+/** Makes the step that stands for all steps from the entry to a state. */
 export function toOmittedStep({ names, entry }: ControlFlow, state: number): PathStep {
   const [from = '', to = ''] = [names[entry ?? state], names[state]];
   return { from, to, tag: null, how: 'more', after: null, at: null };
 }
 
-/** A move in the words of an example. */
+/** Turns a move into a step of an example. */
 export function toPathStep(flow: ControlFlow, from: number, { to, how, exit }: FlowMove): PathStep {
   const name = (state: number): string => flow.names[state] ?? '';
   const after = how === 'back' || how === 'next' ? name(exit.to) : null;

@@ -11,9 +11,9 @@ export interface PlacedTag {
   readonly name: TagName;
   readonly tag: Tag;
   readonly at: TextPosition;
-  /** Whether it is there to be said; a script may also only know of a tag, and a prompt only speak of it. */
+  /** Whether it is there to be said; a script may also look for a tag, and a prompt show one as an example. */
   readonly sure: boolean;
-  /** Whether a script makes it out of the values of its variables. */
+  /** Whether a script builds it from the values of its variables. */
   readonly filled?: boolean;
 }
 
@@ -25,28 +25,28 @@ export interface PlacedUnclosedTag {
   readonly sure: boolean;
 }
 
-/** A state's file with everything that was read out of it. */
+/** A state's file with everything that was read from it. */
 export interface StateAnalysis {
   readonly file: string;
   readonly kind: 'prompt' | 'script';
   readonly source: StateSource;
   readonly tags: readonly PlacedTag[];
-  /** The same tags as they will be said: with the values of variables that stand in a script, one for each alternative. */
+  /** The same tags as they will be said: with the values that a script gives its variables, one for each alternative. */
   readonly expandedTags: readonly PlacedTag[];
   readonly unclosedTags: readonly PlacedUnclosedTag[];
   /** The tags that a prompt shows in code while others stand outside of it. */
   readonly quoted: readonly PlacedTag[];
   /** The paths through a shell script, if they can be told. */
   readonly paths: ScriptTags['paths'];
-  /** Whether it may take ways that its file does not show. */
+  /** Whether it may make transitions that its file does not show. */
   readonly open: boolean;
-  /** Whether what its frontmatter says is not all known. */
+  /** Whether its frontmatter has errors, so that not all of it is known. */
   readonly broken: boolean;
-  /** The place of an offset of `source.state.text`. */
+  /** The position of an offset in `source.state.text`. */
   positionAt(offset: number): TextPosition;
 }
 
-/** Reads the states of a workflow, each by itself. */
+/** Analyzes the states of a workflow, each by itself. */
 export function analyzeStates(workflow: WorkflowSource): readonly StateAnalysis[] {
   const names = new Set(workflow.files.flatMap(({ file }) => [file, stem(file)].map((name) => name.toLowerCase())));
   const isState = (name: string): boolean => names.has(name.trim().toLowerCase());
@@ -86,7 +86,7 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
 const fromScript = (reading: ScriptTags) => ({ ...reading, quoted: [] });
 const fromPrompt = (reading: PromptTags) => ({ ...reading, paths: undefined, open: false });
 
-/** Says on which line and column of a text an offset is; the lines are counted when first asked for. */
+/** Makes a function that finds the line and column of an offset; the lines are counted at the first call. */
 function createPositionLookup(text: string): (offset: number) => TextPosition {
   let starts: number[] | undefined;
   return (offset) => {

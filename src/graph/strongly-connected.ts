@@ -1,6 +1,6 @@
 /**
- * The strongly connected components of a graph, those that lead to others after them. Without recursion, so that no
- * chain is too long.
+ * Finds the strongly connected components of a graph (Tarjan), those that lead to others after them. It does not recurse,
+ * so that no chain is too long.
  */
 export function findStronglyConnected(
   nodes: readonly number[],
@@ -44,7 +44,7 @@ export function findStronglyConnected(
   return components;
 }
 
-/** Whether some way among these nodes leads back to where it began. */
+/** Checks whether some path among these nodes leads back to where it began. */
 export function hasCycle(nodes: readonly number[], next: (node: number) => readonly number[]): boolean {
   return findStronglyConnected(nodes, next).some(
     ([first = 0, second]) => second !== undefined || next(first).includes(first),

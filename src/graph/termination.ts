@@ -1,19 +1,18 @@
 import type { ControlFlow } from './control-flow.ts';
 
-/** How a state can come to an end, by number of the state. */
+/** Facts about how agents can end, by number of the state. */
 export interface TerminationFacts {
-  /** Whether it can lead to a `<result>` with the return stack as it found it: whether a call of it can come back. */
+  /** Whether the state can lead to a `<result>` with the return stack as it was, so that a call of it can return. */
   readonly returns: readonly boolean[];
-  /** Whether an agent can come to its end from here, if need be by clearing the return stack. */
+  /** Whether an agent can end from here, if need be by clearing the return stack. */
   readonly ends: readonly boolean[];
 }
 
 /**
- * The summaries of the pushdown system, as the least set of facts that these clauses allow. Each clause is looked at
- * once for each of its conditions, so that the time is linear in the number of transitions.
+ * Computes the summaries of the pushdown system as the least model of Horn clauses, in time linear in the number of
+ * transitions.
  *
- * With `excused`, an end counts only if the workers forked on the way can come to an end as well; those that are
- * excused need not.
+ * With `isIgnoredWorker`, an end counts only if the workers forked on the way can end as well, except ignored ones.
  */
 export function findTermination(flow: ControlFlow, isIgnoredWorker?: (worker: number) => boolean): TerminationFacts {
   const facts = new HornClauses(3 * flow.names.length);
@@ -54,7 +53,7 @@ export function findTermination(flow: ControlFlow, isIgnoredWorker?: (worker: nu
   return { returns: read(returns), ends: read(ends) };
 }
 
-/** Clauses of the form: this is so if all of those are. */
+/** Clauses of the form: the head is true if all conditions are. */
 class HornClauses {
   private readonly heads: number[] = [];
   private readonly missing: number[] = [];

@@ -1,7 +1,7 @@
 import type { TextPosition } from '../core/text-position.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 
-/** A rule that the author of a file does not want to hear of there: `# lint: allow endless-loop`. */
+/** A rule whose findings the author of a file accepts there: `# lint: allow endless-loop`. */
 export interface AllowComment {
   /** As it is written; empty if no rule is named. */
   readonly rule: string;
@@ -10,7 +10,7 @@ export interface AllowComment {
 
 const COMMENT = /^[ \t]*(?:#|::|rem[ \t])[ \t]*lint:[ \t]*allow(?![\w-])([^\r\n]*)/gim;
 
-/** The allowances in the comments of a script, or of a prompt's frontmatter: a comment further down is sent to Claude Code. */
+/** Finds the `lint: allow` comments of a script, or of a prompt's frontmatter: a comment below that is sent to Claude Code. */
 export function findAllowComments({ kind, source, positionAt }: StateAnalysis): readonly AllowComment[] {
   const { text, state } = source;
   const begin = text.length - state.text.length;

@@ -48,7 +48,7 @@ export function reportEndlessCycles(
   });
 }
 
-/** The names of the states of a cycle. */
+/** Lists the names of the states of a cycle. */
 export const namesOf = ({ states }: EndlessCycle, { proof }: RuleContext): readonly string[] =>
   states.map((state) => proof.flow.names[state] ?? '');
 
@@ -66,7 +66,7 @@ function formatOtherStates(cycle: EndlessCycle, context: RuleContext): string {
 
 const MAX_NAMED = 4;
 
-/** An error if policies and scripts decide; a prompt without policy may still do something else. */
+/** Picks the level of a cycle: an error if policies and scripts decide; a prompt without policy may do something else. */
 export function levelOfCycle(cycle: EndlessCycle, context: RuleContext): LintLevel {
   const certain = namesOf(cycle, context).every((state) => {
     const analysis = context.analysisOf.get(state);

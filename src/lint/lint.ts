@@ -14,9 +14,9 @@ export interface LintFinding extends TextPosition {
   readonly rule: RuleId | 'unreadable-workflow';
   readonly level: LintLevel;
   readonly file: string;
-  /** What is wrong, as a sentence without its full stop. */
+  /** A sentence without its full stop. */
   readonly message: string;
-  /** What to do about it. */
+  /** A sentence that says what to do about it. */
   readonly hint: string;
   /** A shortest example, if it takes more than one state to see it. */
   readonly path: readonly PathStep[];

@@ -8,7 +8,7 @@ interface RequestedPreference {
   readonly at: TextPosition;
 }
 
-/** Every model, or every effort, that a state's file names: in its frontmatter, its policy and its tags. */
+/** Finds every model, or every effort, that a state's file names: in its frontmatter, its policy and its tags. */
 export function findPreferences(
   { source, tags }: StateAnalysis,
   key: 'model' | 'effort',

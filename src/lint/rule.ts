@@ -6,7 +6,7 @@ import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 
-/** The severity of a finding: it will fail, it is hardly what was meant, it is worth knowing. */
+/** The severity of a finding: it will fail, it is probably not what was meant, it is worth knowing. */
 export type LintLevel = 'error' | 'warning' | 'info';
 
 /** All that a rule can look at. */
@@ -44,7 +44,10 @@ export interface Diagnostic {
 export interface Rule<Id extends string = string, Superseded extends string = Id> {
   readonly id: Id;
   readonly level: LintLevel;
-  /** A finding of one of these rules is redundant, and dropped, if this rule has found something in a file that may be its cause. */
+  /**
+   * Rules whose findings may only repeat what this rule has found: a finding of theirs is dropped if this rule has one in a
+   * file that is among its `causes`.
+   */
   readonly supersedes?: readonly Superseded[];
   /** Its findings keep a run from starting, all of them or those in frontmatter: no comment can allow them. */
   readonly blocksStart?: 'always' | 'in-frontmatter';

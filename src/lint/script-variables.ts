@@ -2,19 +2,19 @@ import { nearest } from '../core/nearest.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { Diagnostic } from './rule.ts';
 
-/** What Raymond puts into the environment of a script; it takes away all others of this kind. */
+/** The variables that Raymond sets for a script; it removes all others that begin with RAYMOND_. */
 const SCRIPT_VARIABLES = ['RESULT', 'INPUT', 'RESULT_FILE', 'STATE', 'AGENT_ID', 'WORKFLOW_ID', 'TURN'].map(
   (name) => `RAYMOND_${name}`,
 );
 
-/** How a script of each kind asks for a variable. */
+/** The syntax of a variable in each kind of script. */
 const USES: Readonly<Record<string, RegExp>> = {
   sh: /\$\{?[#!]?(RAYMOND_\w+)/g,
   ps1: /\$\{?env:(RAYMOND_\w+)/gi,
   bat: /[%!](RAYMOND_\w+)[%!:]/gi,
 };
 
-/** The variables that a script asks for and that nobody sets. */
+/** Finds the variables that a script uses and nothing sets. */
 export function findUnsetScriptVariables(analysis: StateAnalysis): readonly Diagnostic[] {
   if (analysis.kind !== 'script') return [];
   const text = analysis.source.state.text.replace(/^[ \t]*#.*$/gm, (comment) => ' '.repeat(comment.length));
@@ -42,7 +42,7 @@ function findUnknownVariables(analysis: StateAnalysis, text: string): readonly D
   });
 }
 
-/** What prompts call by these names has others in a script. */
+/** Variables that have one name in prompts and another in scripts. */
 const NAMES_IN_PROMPTS: Readonly<Record<string, string>> = {
   result: 'RAYMOND_RESULT',
   input: 'RAYMOND_INPUT',
@@ -54,12 +54,12 @@ const NAMES_IN_PROMPTS: Readonly<Record<string, string>> = {
 const SETS_OTHERWISE =
   /(?:^|[\s;&|(])(?:source|\.|eval|declare|read|mapfile|perl|php|[gm]?awk|ruby|pwsh|jq|psql|envsubst)\s/m;
 
-/** Names of prompts that a script asks for and never sets, nor lets another file or program set. */
+/** Finds variables with the names that prompts have for them, where neither the script nor another program sets them. */
 function findPromptNames(analysis: StateAnalysis, text: string): readonly Diagnostic[] {
   if (SETS_OTHERWISE.test(text)) return [];
   return Object.entries(NAMES_IN_PROMPTS).flatMap(([word, meant]): Diagnostic[] => {
     const use = new RegExp(`\\$(?:${word}(?!\\w)|\\{${word}[}:%#/-])`).exec(text);
-    // A name that stands anywhere by itself may be set there.
+    // A name that occurs without a `$` may be set there.
     if (use === null || new RegExp(`(?<![\\w$<{/-])${word}(?![\\w>])`).test(text)) return [];
     const message = `nothing sets \`$${word}\` (did you mean $${meant}?)`;
     return [{ file: analysis.file, at: analysis.positionAt(use.index), message, hint: `Write "$${meant}".` }];

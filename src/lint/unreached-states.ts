@@ -38,7 +38,7 @@ export function findUnreachedStates(context: RuleContext): readonly UnreachedSta
 
 type Successors = (state: number) => readonly number[];
 
-/** Where the states lead among these, as far as something says so: a mere name in a text leads nowhere. */
+/** Finds the transitions among these states; guesses do not count. */
 function findSuccessors({ graph, proof }: RuleContext, states: ReadonlySet<number>): Successors {
   const successors = new Map<number, number[]>();
   for (const edge of graph.edges) {
@@ -86,7 +86,7 @@ function countOpenEnds({ graph, proof, isReached }: RuleContext): number {
   return new Set(ends).size + proof.endless.length;
 }
 
-/** A name, and what stands before it in a tag or a policy. */
+/** A name, with the character before it if that is as in a tag or a policy. */
 const NAME = /(?=[\p{L}\p{N}_-])(?<![\p{L}\p{N}_.-])(?<=([>"'=:]\s{0,9})?)[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*/gu;
 
 /** By state, the files that have its file name in them, or its name as tags and policies do. */

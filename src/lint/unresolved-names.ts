@@ -17,11 +17,11 @@ type Unresolved = Exclude<Resolution, { kind: 'found' }>;
 interface UnresolvedName {
   readonly name: string;
   readonly at: TextPosition;
-  /** What has the name, as the beginning of a message. */
+  /** The key or the tag that has the name, for the beginning of a message. */
   readonly shown: string;
   readonly level: LintLevel;
   readonly found: Unresolved;
-  /** What to do about it, if the file itself tells. */
+  /** The hint, if it follows from the file itself. */
   readonly hint?: string;
 }
 
@@ -66,7 +66,7 @@ function findUnresolvedInTag(
     const state = (key === '' ? tag.body : (tag.attributes[key] ?? '')).trim();
     const found = names.resolve(state);
     if (!sure || found.kind === 'found') return [];
-    // That an attribute is not there at all is another rule's.
+    // A missing attribute is reported by `missing-attribute`.
     if (state === '') return key === '' ? describeEmptyName(placed, analysis, names) : [];
     const shown = quoteTag(name, tag) + (key === '' ? '' : `: \`${key}\``);
     if (findMatchingStates(state, analysis, names)?.length === 0) {
@@ -79,7 +79,7 @@ function findUnresolvedInTag(
   });
 }
 
-/** A tag with nothing between its ends. In a prompt it may stand for any tag of its kind, unless an attribute has the name. */
+/** Describes a tag without a name. In a prompt it may stand for any tag of its kind, unless an attribute has the name. */
 function describeEmptyName(
   { name, tag, at }: PlacedTag,
   analysis: StateAnalysis,

@@ -1,6 +1,6 @@
 import { defineStateRule } from '../rule.ts';
 
-/** A script begins with a byte order mark, which its shell takes for a part of the first command. */
+/** A script begins with a byte order mark, which its shell treats as part of the first command. */
 export const byteOrderMark = defineStateRule({ id: 'byte-order-mark', level: 'warning' }, (analysis) => {
   const [line = ''] = analysis.source.state.text.split('\n', 1);
   const isShell = analysis.file.endsWith('.sh');

@@ -1,6 +1,6 @@
 import { defineStateRule } from '../rule.ts';
 
-/** A shell script has the line ends of Windows. */
+/** A shell script has Windows line endings. */
 export const crlfScript = defineStateRule({ id: 'crlf-script', level: 'error' }, (analysis) => {
   const at = analysis.file.endsWith('.sh') ? analysis.source.state.text.indexOf('\r\n') : -1;
   if (at === -1) return [];

@@ -1,6 +1,6 @@
 import { defineStateRule } from '../rule.ts';
 
-/** A prompt has nothing to say. */
+/** A prompt is empty. */
 export const emptyPrompt = defineStateRule(
   { id: 'empty-prompt', level: 'warning', supersedes: ['no-way-out'] },
   (analysis) => {

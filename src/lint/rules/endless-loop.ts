@@ -1,7 +1,7 @@
 import { reportEndlessCycles } from '../cycle-diagnostics.ts';
 import { defineRule } from '../rule.ts';
 
-/** A loop that nothing leads out of. */
+/** Nothing leads out of a loop. */
 export const endlessLoop = defineRule({ id: 'endless-loop', level: 'warning' }, (context) =>
   reportEndlessCycles(context, ({ kind, level, bounded }) => kind === 'loop' && level === 'bottom' && !bounded, {
     what: 'this loop has no way out',

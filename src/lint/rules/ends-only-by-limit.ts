@@ -1,7 +1,7 @@
 import { reportEndlessCycles } from '../cycle-diagnostics.ts';
 import { defineRule, type RuleContext } from '../rule.ts';
 
-/** A loop that only `max_visits` stops: its agent never completes. */
+/** Only `max_visits` stops a loop, so that its agent never completes. */
 export const endsOnlyByLimit = defineRule({ id: 'ends-only-by-limit', level: 'warning' }, (context) =>
   reportEndlessCycles(context, ({ kind, level, bounded }) => kind !== 'recursion' && level === 'bottom' && bounded, {
     what: 'only `max_visits` ends this loop, so the run never completes',
@@ -10,6 +10,6 @@ export const endsOnlyByLimit = defineRule({ id: 'ends-only-by-limit', level: 'wa
   }),
 );
 
-/** Whether there are other ways through the workflow, that come to their end. */
+/** Checks whether the workflow can end on another path. */
 const canEnd = ({ graph, proof }: RuleContext): boolean =>
   graph.entry !== null && proof.ends.ends[proof.flow.numberOf(graph.entry)] === true;

@@ -29,7 +29,7 @@ export const forbiddenTag = defineStateRule(
   },
 );
 
-/** The entry that comes closest: with the same tag, and the same state if there is one. */
+/** Finds the entry that comes closest: with the same tag, and the same state if there is one. */
 function findClosestEntry(
   policy: readonly PolicyEntry[],
   { name, tag }: PlacedTag,
@@ -41,7 +41,7 @@ function findClosestEntry(
   return sameTag.find(isSame) ?? policy.find(isSame) ?? sameTag[0];
 }
 
-/** Whether all that a tag says is known and all its states exist: other rules report what is missing. */
+/** Checks that all of a tag is known and its states exist: other rules report what is missing. */
 function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
   const { return: back, next } = tag.attributes;
   const states = [...(name === 'result' ? [] : [tag.body]), back, next].filter((each) => each !== undefined);
@@ -53,7 +53,7 @@ function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
   );
 }
 
-/** Whether the policy of a prompt permits a tag; a fork without `next` if it does with one of those that stand beside it. */
+/** Checks whether the policy of a prompt permits a tag: a fork without `next` if it does so with one that stands beside it. */
 export function isPermitted({ name, tag }: PlacedTag, analysis: StateAnalysis, names: StateResolver): boolean {
   const sameTag = analysis.source.state.rules.policy.filter((entry) => entry.tag === name);
   const entries = sameTag.map((entry) => correctStates(entry, names));
@@ -63,7 +63,7 @@ export function isPermitted({ name, tag }: PlacedTag, analysis: StateAnalysis, n
   return entries.length > 0 && (nexts.length > 0 ? tags : [tag]).some((each) => permitsTag(entries, each, names));
 }
 
-/** An entry with the states that its misspelt names are meant for: the slip is reported where it stands. */
+/** Replaces misspelt states of an entry by those that are meant: the mistake is reported in the policy. */
 function correctStates(entry: PolicyEntry, names: StateResolver): PolicyEntry {
   const states = namedStates(entry).map(([key, name]) => [key, names.intendedFile(name)] as const);
   const { target = null, ...others } = Object.fromEntries(states);

@@ -6,7 +6,7 @@ export const foreignState = defineNameRule({ id: 'foreign-state', reason: 'forei
   hintForForeign(workflow),
 );
 
-/** What to do where a script is for another system. */
+/** Says what to do about a script for another system. */
 export function hintForForeign({ platform }: WorkflowSource): string {
   const [here, there] = platform === 'unix' ? ['Unix', 'windows'] : ['Windows', 'unix'];
   return `Add the script for ${here}; if the workflow is not for ${here}, lint it with --platform ${there}.`;

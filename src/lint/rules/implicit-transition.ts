@@ -3,7 +3,7 @@ import { formatPolicyTag } from '../../core/reminder.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import { defineStateRule } from '../rule.ts';
 
-/** A state takes its only transition without being told to. */
+/** A state makes its only transition even if the agent does not say it. */
 export const implicitTransition = defineStateRule(
   { id: 'implicit-transition', level: 'info' },
   (analysis, { names }) => {

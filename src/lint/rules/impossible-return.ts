@@ -13,7 +13,7 @@ export const impossibleReturn = defineRule({ id: 'impossible-return', level: 'wa
   const stuck = all.filter((state) =>
     findMoves(flow, ends, state).some(({ how, to }) => how === 'enter' && !ends.returns[to]),
   );
-  // A callee that waits for another callee in vain is not to blame.
+  // A callee that waits for another callee forever is not the mistake.
   const waiting = spreadBack(context.proof, new Map(stuck.map((state) => [state, true])));
   const cycleNames = endless.map((cycle) => ({ states: cycle.states, names: namesOf(cycle, context) }));
   const causes = spreadBack(

@@ -45,7 +45,10 @@ import { unquotedTag } from './unquoted-tag.ts';
 import { unreachableState } from './unreachable-state.ts';
 import { wastedTag } from './wasted-tag.ts';
 
-/** Everything that lint looks for; the order has no meaning. A new rule is a file beside this one, a row here and a section of docs/lint.md. */
+/**
+ * All rules of lint; their order has no meaning. To add one, write a file beside this one, a row here and a section of
+ * docs/lint.md.
+ */
 const TABLE = [
   ambiguousEntry,
   ambiguousState,

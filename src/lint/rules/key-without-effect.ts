@@ -6,7 +6,7 @@ import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
 import { findStrayFrontmatter, type StrayFrontmatter } from '../stray-frontmatter.ts';
 
-/** The frontmatter says something that has no effect, such as a key that is misspelt, or it has none as a whole. */
+/** Something in the frontmatter has no effect, such as a misspelt key, or the frontmatter as a whole has none. */
 export const keyWithoutEffect = defineRule(
   { id: 'key-without-effect', level: 'warning', supersedes: ['no-shebang', 'unreachable-state'] },
   (context) =>
@@ -44,16 +44,16 @@ const STRAY_MESSAGES: Readonly<Record<StrayFrontmatter['why'], readonly [message
   ],
 };
 
-/** A list of nothing, which permits everything. */
+/** Reports an empty policy, which permits everything. */
 function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readonly Diagnostic[] {
   const at = source.keys.allowed_transitions;
-  // Without any tag there is no way out, which another rule tells.
+  // A prompt without any tag is reported by `no-way-out`.
   if (at === undefined || broken || tags.length === 0 || source.state.rules.policy.length > 0) return [];
   const message = '`allowed_transitions` is empty, which permits every tag, as if the key were missing';
   return [{ file, at, message, hint: 'List what is permitted, or remove the key.', level: 'info' }];
 }
 
-/** Entries that permit what an entry before them permits. */
+/** Reports entries that permit the same as an earlier one. */
 function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
   const firstPositions = new Map<string, TextPosition>();
   return source.state.rules.policy.flatMap((entry, index) => {
@@ -72,7 +72,7 @@ function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleCo
   });
 }
 
-/** A variable in the entry of a fork that names a state and is probably meant as its `next`. */
+/** Reports a variable in the entry of a fork that names a state and is probably meant as its `next`. */
 function checkMisspeltNext({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
   return source.state.rules.policy.flatMap(({ tag, attributes }, index) => {
     if (tag !== 'fork' || attributes.next !== undefined) return [];

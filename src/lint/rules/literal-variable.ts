@@ -3,7 +3,7 @@ import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { DOUBLE_QUOTES_HINT, quoteTag } from '../messages.ts';
 import { defineStateRule } from '../rule.ts';
 
-/** A script prints the name of a variable of its own where its value was meant: between single quotes, a `$` is a character. */
+/** A script prints the name of one of its variables instead of the value: between single quotes, a `$` is an ordinary character. */
 export const literalVariable = defineStateRule({ id: 'literal-variable', level: 'warning' }, (analysis) => {
   if (!analysis.file.endsWith('.sh')) return [];
   const { text } = analysis.source.state;
@@ -26,7 +26,7 @@ export const literalVariable = defineStateRule({ id: 'literal-variable', level: 
   });
 });
 
-/** What a tag hands over; that there is no state of such a name is told by another rule. */
+/** Lists the texts that a tag passes on; names of states are checked by `missing-state`. */
 function collectHandedTexts(name: TagName, { body, attributes }: Tag): readonly string[] {
   const defined = Object.entries(attributes).flatMap(([key, value]) =>
     key === 'return' || key === 'next' ? [] : value,
@@ -34,7 +34,7 @@ function collectHandedTexts(name: TagName, { body, attributes }: Tag): readonly 
   return TRANSITIONS[name].body === 'text' ? [body, ...defined] : defined;
 }
 
-/** The variables that a script gives a value, or that Raymond gives it. */
+/** Finds the variables that a script or Raymond sets. */
 function findSetVariables(script: string): ReadonlySet<string> {
   const assignments = script.matchAll(/(?:^|[\s;({])([a-z_]\w*)\+?=|\bfor ([a-z_]\w*)/gim);
   const assigned = Array.from(assignments, ([, name, each]) => name ?? each ?? '');

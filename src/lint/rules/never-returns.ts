@@ -5,7 +5,7 @@ import { namesOf } from '../cycle-diagnostics.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
 import { type Diagnostic, defineRule } from '../rule.ts';
 
-/** A call whose callee can never come to a `<result>`. */
+/** A call never returns, because its callee can never reach a `<result>`. */
 export const neverReturns = defineRule({ id: 'never-returns', level: 'warning' }, (context) => [
   ...context.proof.endless.filter(isCalledCycle).flatMap((cycle) => {
     const { path, round } = cycle;

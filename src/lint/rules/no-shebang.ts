@@ -1,6 +1,6 @@
 import { defineStateRule } from '../rule.ts';
 
-/** A shell script does not say what it is written for. */
+/** A shell script has no `#!` line. */
 export const noShebang = defineStateRule({ id: 'no-shebang', level: 'info' }, (analysis) => {
   const { text } = analysis.source.state;
   if (!analysis.file.endsWith('.sh') || /^\uFEFF?#!/.test(text)) return [];

@@ -17,7 +17,7 @@ export const noWayOut = defineRule(
 
 const POLICY_KEY = 'allowed_transitions';
 
-/** Whether there are transitions under a misspelt key, or outside of the frontmatter: that is reported there. */
+/** Checks for transitions under a misspelt key, or outside of the frontmatter: `key-without-effect` reports that. */
 const hasMisplacedPolicy = (analysis: StateAnalysis): boolean =>
   Object.keys(analysis.source.keys).some((key) => key !== POLICY_KEY && nearest(key, [POLICY_KEY]) !== undefined) ||
   (analysis.kind === 'prompt' &&

@@ -2,7 +2,7 @@ import { defineStateRule } from '../rule.ts';
 
 const SHELL = /^#!\s*(?:\S*\/)?(?:env\s+(?:-\S+\s+)*)?(?:\S*\/)?(?:bash|sh|dash|ash|ksh|zsh)\b/;
 
-/** A shell script is written for something that will not run it. */
+/** A shell script has a `#!` line for another interpreter than a shell. */
 export const otherShebang = defineStateRule(
   { id: 'other-shebang', level: 'error', supersedes: ['bash-syntax'] },
   (analysis) => {

@@ -14,7 +14,7 @@ export const severalTags = defineStateRule(
     }),
 );
 
-/** What there is to say about two tags, the first of which stands on this line, and of which it can print both, or does. */
+/** The messages by reason; `line` is that of the first tag, `prints` is "prints" or "can print". */
 const MESSAGES: Readonly<
   Record<TagConflict['reason'], (line: number, prints: string) => { message: string; hint: string }>
 > = {

@@ -17,7 +17,7 @@ export const silentPath = defineStateRule(
   },
 );
 
-/** What happens at the place where a tag could have been printed and was not. */
+/** Describes what happens where a tag could have been printed and was not. */
 const describeSilence = (rest: string): string => CASES.find(([begin]) => begin.test(rest))?.[1] ?? 'it gets here';
 
 const CASES: readonly (readonly [RegExp, string])[] = [

@@ -5,7 +5,7 @@ import { CYCLE_RULES } from '../cycle-diagnostics.ts';
 import { defineStateRule, type StateDiagnostic } from '../rule.ts';
 import { levelForTag } from '../tag-rule.ts';
 
-/** A tag that names a state and is never closed. Half a tag in a sentence about tags is no mistake. */
+/** A tag that names a state is never closed. An opening tag in a sentence about tags is not a mistake. */
 export const unclosedTag = defineStateRule(
   { id: 'unclosed-tag', level: 'error', supersedes: ['unreachable-state', ...CYCLE_RULES] },
   (analysis, { names }) => [
@@ -25,13 +25,13 @@ export const unclosedTag = defineStateRule(
   ],
 );
 
-/** Whether there is a line with the end of a tag and not with its beginning. */
+/** Checks for a line that closes a tag and does not open it. */
 function hasLoneClosingTag(name: string, { source }: StateAnalysis): boolean {
   const lines = source.state.text.toLowerCase().split('\n');
   return lines.some((line) => line.includes(`</${name}`) && !line.includes(`<${name}`));
 }
 
-/** A result of a prompt that is begun and not ended: there is no other one, or what comes next was to be its end. */
+/** Reports a result of a prompt that is opened and not closed, if it is the only tag or another tag was meant to close it. */
 function checkUnclosedResult(analysis: StateAnalysis): readonly StateDiagnostic[] {
   const { policy } = analysis.source.state.rules;
   if (analysis.kind !== 'prompt' || (policy.length > 0 && !policy.some(({ tag }) => tag === 'result'))) return [];
@@ -51,10 +51,10 @@ function checkUnclosedResult(analysis: StateAnalysis): readonly StateDiagnostic[
   });
 }
 
-/** A result with a text, up to the next tag if that may have been meant as its end. */
+/** A result with a text, up to the next tag if that may have been meant to close it. */
 const UNCLOSED_RESULT = /^<result\b[^<>]*>[\p{L}\p{N}{][^<>]*(<result>|<\/[a-z]+>|)/iu;
 
-/** Whether there is a quote too many, or too few, between the name of a tag and its `>`. */
+/** Checks for an odd number of quotes between the name of a tag and its `>`. */
 function hasOpenQuote(name: string, at: TextPosition, analysis: StateAnalysis): boolean {
   const [attributes = ''] = restOfLine(at, analysis)
     .slice(name.length + 1)
@@ -62,6 +62,6 @@ function hasOpenQuote(name: string, at: TextPosition, analysis: StateAnalysis): 
   return attributes.includes('=') && ['"', "'"].some((quote) => attributes.split(quote).length % 2 === 0);
 }
 
-/** The rest of the line that begins at a place. */
+/** Returns the rest of the line from a position on. */
 const restOfLine = ({ line, column }: TextPosition, { source }: StateAnalysis): string =>
   source.text.split('\n')[line - 1]?.slice(column - 1) ?? '';

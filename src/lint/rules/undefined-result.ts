@@ -1,7 +1,7 @@
 import { findStatesWithResult, findVariableUses } from '../../graph/variables.ts';
 import { defineRule } from '../rule.ts';
 
-/** A `{{result}}` in a state that nothing is ever handed to. */
+/** A prompt uses `{{result}}`, and nothing ever passes one to it. */
 export const undefinedResult = defineRule({ id: 'undefined-result', level: 'warning' }, (context) => {
   const withResult = findStatesWithResult(context.proof);
   return context.analyses.flatMap((analysis) => {

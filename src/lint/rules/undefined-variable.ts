@@ -10,10 +10,10 @@ import { collapseAnyState, formatStepPath } from '../messages.ts';
 import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
 import { findUnsetScriptVariables } from '../script-variables.ts';
 
-/** Variables that every state has, or that another rule looks at. */
+/** Variables that every state has, or that `undefined-result` checks. */
 const BUILT_IN_VARIABLES = ['workflow_id', 'agent_id', 'state', 'result', 'input'];
 
-/** A `{{variable}}` that is not set on some way to its state, or a variable that a script asks for and never has. */
+/** A `{{variable}}` is not set on some path to its state, or a script uses a variable that nothing sets. */
 export const undefinedVariable = defineRule({ id: 'undefined-variable', level: 'warning' }, (context) => [
   ...findUnsetInPrompts(context),
   ...context.analyses.flatMap(findUnsetScriptVariables),
@@ -51,12 +51,12 @@ function findUnsetInPrompts(context: RuleContext): readonly Diagnostic[] {
   });
 }
 
-/** More variables than these say nothing about which one was meant. */
+/** A longer list of variables does not help to find the one that was meant. */
 const MAX_NAMED = 3;
 
 type DiagnosticText = Pick<Diagnostic, 'message' | 'hint' | 'path' | 'level'>;
 
-/** Says whether a prompt has a name only in blocks of code: there, it may well be part of what is shown. */
+/** Makes a check for names that a prompt has only in code blocks, where they may be part of an example. */
 function createCodeOnlyCheck(text: string): (name: string) => boolean {
   const elsewhere = new Set(findVariableUses(blank(text, findCodeBlocks(text))).map(({ name }) => name));
   return (name) => !elsewhere.has(name);
@@ -96,7 +96,7 @@ function describeUnsetAnywhere(
   };
 }
 
-/** Somebody has the variable, but not whoever comes along this way. */
+/** Describes a variable that some agents have, but not on every path. */
 function describeUnsetHere(
   { name }: VariableUse,
   { file }: StateAnalysis,
@@ -119,7 +119,7 @@ function describeUnsetHere(
   return { message, hint, path };
 }
 
-/** Whether a step leads the parent on from a fork that gives the variable to its worker. */
+/** Checks whether the parent makes this step after a fork that sets the variable for its worker. */
 function leavesSettingFork({ how, from, after }: PathStep, name: string, { graph, analysisOf }: RuleContext): boolean {
   if (how !== 'next') return false;
   return graph.edges.some((edge) => {

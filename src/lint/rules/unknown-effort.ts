@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import { EFFORTS, findPreferences, MODEL_ALIASES } from '../preferences.ts';
 import { defineStateRule } from '../rule.ts';
 
-/** An effort that Claude Code does not know. */
+/** A state asks for an effort that Claude Code does not know. */
 export const unknownEffort = defineStateRule({ id: 'unknown-effort', level: 'warning' }, (analysis) =>
   findPreferences(analysis, 'effort').flatMap(({ value, at }) => {
     if (EFFORTS.includes(value.toLowerCase())) return [];

@@ -4,7 +4,7 @@ import { defineStateRule } from '../rule.ts';
 
 const MODES = ['acceptEdits', 'plan', 'dontAsk', 'auto', 'default', 'manual', 'bypassPermissions'];
 
-/** A permission mode that Claude Code does not know. */
+/** A state asks for a permission mode that Claude Code does not know. */
 export const unknownMode = defineStateRule({ id: 'unknown-mode', level: 'warning' }, ({ source }) => {
   const { permissionMode: mode } = source.state;
   if (mode === null || MODES.includes(mode)) return [];

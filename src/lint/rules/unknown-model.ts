@@ -3,11 +3,11 @@ import { EFFORTS, findPreferences, MODEL_ALIASES } from '../preferences.ts';
 import { defineStateRule } from '../rule.ts';
 
 const ALIAS = new RegExp(`^(?:${MODEL_ALIASES.join('|')})(?:\\[1m\\])?$`, 'i');
-/** What full ids have, whoever serves the model. */
+/** A part that full model ids have, whoever serves the model. */
 const FULL_ID = /claude|anthropic|[/:]/i;
 const FAMILIES = ['opus', 'sonnet', 'haiku'];
 
-/** A model that Claude Code hardly knows. */
+/** A state asks for a model that Claude Code probably does not know. */
 export const unknownModel = defineStateRule({ id: 'unknown-model', level: 'warning' }, (analysis) =>
   findPreferences(analysis, 'model').flatMap(({ value, at }) => {
     const corrected = correctFamily(value);
@@ -19,7 +19,7 @@ export const unknownModel = defineStateRule({ id: 'unknown-model', level: 'warni
   }),
 );
 
-/** A full id in which the name of a family is misspelt, as it was meant. */
+/** Corrects a full id in which the name of a family is misspelt. */
 function correctFamily(id: string): string | undefined {
   const words = /claude/i.test(id) ? (id.match(/[a-z]+/gi) ?? []) : [];
   for (const word of words) {

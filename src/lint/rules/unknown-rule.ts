@@ -2,7 +2,7 @@ import { didYouMean } from '../../core/nearest.ts';
 import { findAllowComments } from '../allow-comments.ts';
 import { defineStateRule } from '../rule.ts';
 
-/** A comment allows what no rule looks for. */
+/** A comment allows a rule that does not exist. */
 export const unknownRule = defineStateRule({ id: 'unknown-rule', level: 'warning' }, (analysis, { ruleIds }) =>
   findAllowComments(analysis).flatMap(({ rule, at }) => {
     if (ruleIds.includes(rule)) return [];

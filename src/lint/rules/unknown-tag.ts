@@ -32,7 +32,7 @@ function describeUnknownTag({ name, body, meant, isMisspelt }: UnknownTag): { me
   return { message: `${shown} is not a tag of the language`, hint: `Write ${corrected}, or another one: ${others}.` };
 }
 
-/** What to do without the tags that are to come. */
+/** Hints for the tags that are not supported yet. */
 const ALTERNATIVES: Readonly<Record<string, string>> = {
   ask: 'Answer with a <result> that holds the question, and pass the answer to the next run with --input.',
   join: 'Use a <goto> instead, to a state that waits until the workers are done, such as a script that checks for their files.',

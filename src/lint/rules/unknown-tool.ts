@@ -2,19 +2,19 @@ import { editDistance, nearest } from '../../core/nearest.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import { defineStateRule } from '../rule.ts';
 
-/** Tools that Claude Code has, or had. It gets new ones, and servers bring theirs: only what is near one of these is a slip. */
+/** Tools that Claude Code has or had. There are others, also from servers, so only names close to one of these are reported. */
 const KNOWN_TOOLS =
   `Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillShell LS LSP MultiEdit
   NotebookEdit NotebookRead Read Skill SlashCommand Task TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate
   TeamCreate TeamDelete TodoWrite ToolSearch WebFetch WebSearch Write`.split(/\s+/);
 
-/** Words that differ more are other words. */
+/** Words that differ in more letters are other words. */
 const MAX_DISTANCE = 2;
 
-/** Several in one text, as Claude Code takes them: between commas or blanks that stand in no brackets. */
+/** Splits a text with several rules as Claude Code does: at commas and blanks outside of brackets. */
 const splitRules = (text: string): readonly string[] => text.split(/[\s,]+(?![^(]*\))/);
 
-/** A tool whose name is misspelt, so that the rule about it holds for no tool. */
+/** The name of a tool is misspelt, so that the rule about it applies to no tool. */
 export const unknownTool = defineStateRule({ id: 'unknown-tool', level: 'warning' }, ({ source }) => {
   const { allowedTools, disallowedTools } = source.state;
   const lists = { allowed_tools: allowedTools, disallowed_tools: disallowedTools };

@@ -43,7 +43,7 @@ function hintFor({ tag, target, attributes }: PolicyEntry, entries: number): str
     : `Add \`${missing[0]}\` to the entry, so that the agent does not have to say it, or say in the prompt when to answer with it.`;
 }
 
-/** All that an agent has read: where every way into a state continues a conversation, also the prompts before it. */
+/** Joins the texts that an agent has read: where every transition into a state continues a conversation, also the prompts before it. */
 function collectTexts(
   { file, source }: StateAnalysis,
   into: readonly Edge[],
@@ -55,7 +55,7 @@ function collectTexts(
   return [text, appendSystemPrompt ?? '', ...before].join('\n');
 }
 
-/** Says whether a text has the names of states, and not only in tags of another kind; without states, whether it names the tag. */
+/** Makes a check for the names of states in a text, not counting tags of another kind; without states, for the name of the tag. */
 function createMentionCheck(text: string): (tag: TagName, states: readonly (string | undefined)[]) => boolean {
   const outside = stripTags(text);
   const visible = new Map<TagName, { readonly text: string; readonly words: ReadonlySet<string> }>();
@@ -74,10 +74,10 @@ function createMentionCheck(text: string): (tag: TagName, states: readonly (stri
 }
 
 const WORD = /[\w-]+(?:\.[\w-]+)*/g;
-/** Names in other scripts stand in texts without blanks around them. */
+/** Other names may be written in scripts that put no blanks between words. */
 const PLAIN_NAME = /^[\w.-]+$/;
 
-/** Says of an entry whether the prompt has a tag that is not permitted and may be meant for it: that is reported at the tag. */
+/** Makes a check for entries that a forbidden tag of the prompt may be meant for: `forbidden-tag` reports those. */
 function createMistakeCheck(
   analysis: StateAnalysis,
   unmentioned: readonly PolicyEntry[],
@@ -90,7 +90,7 @@ function createMistakeCheck(
     target !== null && mistakenStates.has(names.intendedFile(target));
   return (entry) =>
     isSameState(entry) ||
-    // One of several entries that are as like as each other may not be meant.
+    // Of several entries with the same tag, it is not known which one is meant.
     (mistakes.some(({ name }) => name === entry.tag) &&
       unmentioned.filter((each) => each.tag === entry.tag && !isSameState(each)).length === 1);
 }

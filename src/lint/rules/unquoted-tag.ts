@@ -3,7 +3,7 @@ import { defineStateRule } from '../rule.ts';
 
 const UNQUOTED = new RegExp(`^[ \\t]*(?:echo|printf)[ \\t]+(?:-\\w+[ \\t]+)*<(${TAG_NAMES.join('|')})\\b`, 'gim');
 
-/** A shell script writes a tag without quotes, and bash takes `<` and `>` for redirections. */
+/** A shell script prints a tag without quotes, and bash treats `<` and `>` as redirections. */
 export const unquotedTag = defineStateRule(
   { id: 'unquoted-tag', level: 'error', supersedes: ['bash-syntax', 'unreachable-state'] },
   (analysis) => {

@@ -14,7 +14,7 @@ export const unreachableState = defineRule({ id: 'unreachable-state', level: 'wa
   });
 });
 
-/** Files that people put beside their workflow, unless a tag or a policy shows that it is a state. */
+/** Names of files that people keep beside a workflow. */
 const NOTES =
   /^(?:changelog|changes|history|contributing|notes?|todo|licen[cs]e|copying|authors|security|code_of_conduct)\.md$/i;
 
