@@ -35,8 +35,8 @@ export function findStateEdges(
 
 /** Collects the names of the states in which the parent of forks may go on, from the gotos and forks of a text. */
 export function findForkContinuations(tags: readonly PlacedTag[]): readonly string[] {
-  const ways = tags.flatMap(({ name, tag }) => (name === 'goto' ? tag.body : (tag.attributes.next ?? [])));
-  return [...new Set(ways.map((way) => way.trim()))];
+  const names = tags.flatMap(({ name, tag }) => (name === 'goto' ? tag.body : (tag.attributes.next ?? [])));
+  return [...new Set(names.map((name) => name.trim()))];
 }
 
 /** The same for a script of which it is known what it prints together with its forks. */
@@ -128,7 +128,7 @@ class EdgeBuilder {
     if (name !== 'fork' || attributes.next !== undefined) return [base];
     if (this.continuations.length === 0) return [{ ...base, next: NO_TARGET }];
     if (this.continuations.length > MAX_CONTINUATIONS) return [{ ...base, next: ANY_TARGET, borrowsNext: true }];
-    return this.continuations.map((way) => ({ ...base, next: this.target(way), borrowsNext: true }));
+    return this.continuations.map((state) => ({ ...base, next: this.target(state), borrowsNext: true }));
   }
 
   /** A tag that is opened and not closed, as in "answer with a <result>": other tags than a result lead somewhere. */
