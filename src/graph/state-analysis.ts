@@ -36,7 +36,7 @@ export interface StateAnalysis {
   readonly unclosedTags: readonly PlacedUnclosedTag[];
   /** The tags that a prompt shows in code while others stand outside of it. */
   readonly quoted: readonly PlacedTag[];
-  /** The paths through a shell script, if they can be told. */
+  /** The paths through a shell script, if they are known. */
   readonly paths: ScriptTags['paths'];
   /** Whether it may make transitions that its file does not show. */
   readonly open: boolean;

@@ -80,7 +80,7 @@ function groupByStem(states: readonly string[]): ReadonlyMap<string, readonly st
   return groups;
 }
 
-/** Answers each name once; `work` is also told how many names were asked for before. */
+/** Remembers the answer for each name; `work` also gets the number of names before it. */
 function memoize<T>(work: (name: string, known: number) => T): (name: string) => T {
   const memory = new Map<string, T>();
   return (name) => {
