@@ -163,7 +163,7 @@ export class AbstractInterpreter {
     const command = innerCommand(node);
     return this.state.withStdout(!redirectsStdout(redirects), () =>
       isSimple(command)
-        ? this.runSimple(readSimpleCommand(command, redirects), from)
+        ? this.runSimple(readSimpleCommand(command), from)
         : this.runCompound(command, from, before, redirects),
     );
   }

@@ -51,7 +51,7 @@ export function trackShellVariables(script: CommandList, text: string): ShellVar
   const calls: CommandCall[] = [];
   const comparisons: VariableComparison[] = [];
   const untracked = new Set(findArithmeticVariables(text));
-  walkCommands(script, (node, _, context) => {
+  walkCommands(script, (node, context) => {
     assignments.push(...loopAssignment(node, context));
     for (const comparison of findComparisons(node))
       comparisons.push({ ...comparison, functionName: context.functionName });

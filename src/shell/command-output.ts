@@ -31,7 +31,7 @@ export function readCommandOutput(command: SimpleCommand): CommandOutput {
   return output;
 }
 
-/** Each command is asked for from several sides. */
+/** Several analyses ask about the same commands. */
 const OUTPUT_CACHE = new WeakMap<SimpleCommand, CommandOutput>();
 
 function analyzeCommand({ name, args, words, redirects }: SimpleCommand): CommandOutput {

@@ -19,7 +19,7 @@ export class ConditionReader {
 
   constructor(script: CommandList, values: VariableValues) {
     this.values = values;
-    walkCommands(script, (node, _, context) => {
+    walkCommands(script, (node, context) => {
       const deciding = findDecidingSubjects(context);
       if (node.type === 'For' || node.type === 'Select') this.relate(node.name.text, deciding);
       if (isSimple(node)) this.relateCommand(readSimpleCommand(node), context.functionName, deciding);

@@ -3,7 +3,7 @@ import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
 import { readCommandOutput } from './command-output.ts';
 import { type CommandList, commandsOf, innerCommand, pipelinesOf } from './parse.ts';
 import type { Condition, PathOutputs, SingleTag } from './path-outputs.ts';
-import { isSimple, readSimpleCommand, redirectsOf } from './simple-command.ts';
+import { isSimple, readSimpleCommand } from './simple-command.ts';
 import { listSimpleCommands, type PlacedCommand } from './walk.ts';
 import { readWord, type WordText } from './word.ts';
 
@@ -93,6 +93,6 @@ function readCertainTags(statement: CommandList[number]): readonly TagMention[] 
   const [node, another] = pipelinesOf(statement).commands.slice(0, 1).flatMap(commandsOf);
   const command = node === undefined ? undefined : innerCommand(node);
   if (node === undefined || another !== undefined || command === undefined || !isSimple(command)) return [];
-  const { tags, sure } = readCommandOutput(readSimpleCommand(command, redirectsOf(node)));
+  const { tags, sure } = readCommandOutput(readSimpleCommand(command));
   return sure ? tags : [];
 }

@@ -29,9 +29,6 @@ export function readScriptTags(file: string, text: string): ScriptTags {
   return file.endsWith('.sh') ? readShellScript(text) : readWindowsScript(file, text);
 }
 
-/** Substitutions within substitutions are followed this far. */
-const MAX_SUBSTITUTION_DEPTH = 5;
-
 function readShellScript(text: string): ScriptTags {
   const script = parseScript(text)?.commands;
   if (script === undefined) return { ...readUnparsed(withoutComments(text, /^[ \t]*#.*$/gm), false), open: true };
@@ -46,7 +43,7 @@ function readShellScript(text: string): ScriptTags {
       sure: output.sure && sure.has(placed),
     };
   });
-  const captured = readCapturedTags(all, 0);
+  const captured = readCapturedTags(all);
   const tags = outputs.flatMap((output) => output.tags.map((tag) => ({ ...tag, sure: output.sure })));
   const expandedTags = outputs.flatMap((output) => output.expandedTags.map((tag) => ({ ...tag, sure: output.sure })));
   const unclosedTags = outputs.flatMap((output) => output.unclosedTags.map((tag) => ({ ...tag, sure: output.sure })));
@@ -61,15 +58,14 @@ function readShellScript(text: string): ScriptTags {
 const keepsStdout = ({ context }: PlacedCommand): boolean => context.keepsStdout;
 
 /** The tags that substitutions in these commands print: they are captured, and printed only if something prints them. */
-function readCapturedTags(commands: readonly PlacedCommand[], depth: number): readonly SureMention[] {
-  if (depth >= MAX_SUBSTITUTION_DEPTH) return [];
+function readCapturedTags(commands: readonly PlacedCommand[]): readonly SureMention[] {
   const words = commands.filter(keepsStdout).flatMap(({ command }) => command.words);
   return words
     .flatMap(({ substitutions }) => substitutions)
     .flatMap(({ at, script }) => {
       const inner = listSimpleCommands(script.commands);
       const printed = inner.filter(keepsStdout).flatMap(({ command }) => readCommandOutput(command).tags);
-      const tags = [...printed.map((tag) => ({ ...tag, sure: false })), ...readCapturedTags(inner, depth + 1)];
+      const tags = [...printed.map((tag) => ({ ...tag, sure: false })), ...readCapturedTags(inner)];
       // Between backticks with escapes, offsets are those of the unescaped text.
       return script.source === undefined ? tags : tags.map((tag) => ({ ...tag, offset: at }));
     });

@@ -45,16 +45,16 @@ type SimpleNode = Command | TestCommand | ArithmeticCommand;
 export const isSimple = (node: InnerNode): node is SimpleNode =>
   node.type === 'Command' || node.type === 'TestCommand' || node.type === 'ArithmeticCommand';
 
-/** Reads a simple command; `redirects` are those around it. */
-export function readSimpleCommand(node: SimpleNode, redirects: readonly Redirect[] = []): SimpleCommand {
+/** Reads a simple command. Redirections of a test are left out: it prints nothing. */
+export function readSimpleCommand(node: SimpleNode): SimpleCommand {
   const known = COMMAND_CACHE.get(node);
   if (known !== undefined) return known;
-  const command = node.type === 'Command' ? readCommand(node) : readTest(node, redirects);
+  const command = node.type === 'Command' ? readCommand(node) : readTest(node);
   COMMAND_CACHE.set(node, command);
   return command;
 }
 
-/** Commands are read from several sides. */
+/** Several analyses read the same commands. */
 const COMMAND_CACHE = new WeakMap<SimpleNode, SimpleCommand>();
 
 /** The redirections of a command of any kind. */
@@ -64,17 +64,16 @@ export function redirectsOf(node: ShellNode): readonly Redirect[] {
 }
 
 function readCommand(node: Command): SimpleCommand {
-  const assigned = [...node.prefix, ...node.suffix].flatMap((each) =>
-    each.type === 'Assignment' ? readAssignment(each) : [],
-  );
+  const assignmentsIn = (nodes: Command['suffix']): readonly AssignedValues[] =>
+    nodes.flatMap((each) => (each.type === 'Assignment' ? readAssignment(each) : []));
+  const assigned = assignmentsIn(node.prefix);
   const name = node.name === undefined ? [] : [readWord(node.name)];
   const args = node.args.flatMap((each) => (each.type === 'Word' ? readWord(each) : readAssignment(each).values));
-  const values = node.prefix.flatMap((each) => (each.type === 'Assignment' ? readAssignment(each).values : []));
   return {
     at: node.pos,
     ...splitName([...name, ...args]),
-    assignments: assigned,
-    words: [...values, ...name, ...args],
+    assignments: [...assigned, ...assignmentsIn(node.suffix)],
+    words: [...assigned.flatMap(({ values }) => values), ...name, ...args],
     redirects: node.redirects.flatMap(readRedirect),
   };
 }
@@ -96,12 +95,12 @@ function withoutKey(item: WordText): WordText {
   return key === '' ? item : { ...item, ...sliceMappedText(item, key.length) };
 }
 
-function readTest(node: TestCommand | ArithmeticCommand, redirects: readonly Redirect[]): SimpleCommand {
+function readTest(node: TestCommand | ArithmeticCommand): SimpleCommand {
   const isTest = node.type === 'TestCommand';
   const variables = isTest ? [] : (node.body.match(/[a-z_]\w*/gi) ?? []);
   const name = plainWord(isTest ? '[[' : '((', node.pos, variables);
   const args = isTest ? testWords(node.expression) : [];
-  return { at: node.pos, name: name.text, args, assignments: [], words: [name, ...args], redirects };
+  return { at: node.pos, name: name.text, args, assignments: [], words: [name, ...args], redirects: [] };
 }
 
 /** The words of a test, as `[` would get them; brackets, `&&` and `||` are left out. */
@@ -126,9 +125,6 @@ function readRedirect(node: Redirection): readonly Redirect[] {
   const { operator, descriptor } = node;
   const name =
     descriptor === undefined ? '' : descriptor.type === 'FileDescriptor' ? `${descriptor.value}` : descriptor.name;
-  if (node.type === 'HereDoc') {
-    const { pos, text, parts } = node.body;
-    return [{ operator, descriptor: name, target: readDocument(pos, text, parts, node.delimiter?.quoted === true) }];
-  }
+  if (node.type === 'HereDoc') return [{ operator, descriptor: name, target: readDocument(node) }];
   return node.target === undefined ? [] : [{ operator, descriptor: name, target: readWord(node.target) }];
 }

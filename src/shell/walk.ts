@@ -1,6 +1,6 @@
 import { readCommandOutput, redirectsStdout } from './command-output.ts';
 import { type CommandList, commandsOf, type InnerNode, innerCommand, pipelinesOf, type ShellNode } from './parse.ts';
-import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
+import { isSimple, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import { readWord } from './word.ts';
 
 /** The surroundings of a command. */
@@ -36,8 +36,8 @@ export function listSimpleCommands(script: CommandList): readonly PlacedCommand[
   const known = LIST_CACHE.get(script);
   if (known !== undefined) return known;
   const commands: PlacedCommand[] = [];
-  walkCommands(script, (node, redirects, context) => {
-    if (isSimple(node)) commands.push({ command: readSimpleCommand(node, redirects), context });
+  walkCommands(script, (node, context) => {
+    if (isSimple(node)) commands.push({ command: readSimpleCommand(node), context });
   });
   LIST_CACHE.set(script, commands);
   return commands;
@@ -50,8 +50,8 @@ const LIST_CACHE = new WeakMap<CommandList, readonly PlacedCommand[]>();
 export function listSimpleCommandsIn(nodes: readonly ShellNode[]): readonly SimpleCommand[] {
   const commands: SimpleCommand[] = [];
   for (const each of nodes) {
-    visitCommand(each, TOP_LEVEL, (node, redirects) => {
-      if (isSimple(node)) commands.push(readSimpleCommand(node, redirects));
+    visitCommand(each, TOP_LEVEL, (node) => {
+      if (isSimple(node)) commands.push(readSimpleCommand(node));
     });
   }
   return commands;
@@ -77,12 +77,12 @@ export function findPrintingCommands(script: CommandList): ReadonlySet<InnerNode
   return found;
 }
 
-type CommandVisitor = (node: InnerNode, redirects: readonly Redirect[], context: CommandContext) => void;
+type CommandVisitor = (node: InnerNode, context: CommandContext) => void;
 
 /** Visits every command of a script, from its beginning to its end. */
 export function walkCommands(script: CommandList, visitor: CommandVisitor): void {
   let order = 0;
-  visitList(script, TOP_LEVEL, (node, redirects, context) => visitor(node, redirects, { ...context, order: order++ }));
+  visitList(script, TOP_LEVEL, (node, context) => visitor(node, { ...context, order: order++ }));
 }
 
 const TOP_LEVEL: CommandContext = {
@@ -124,7 +124,7 @@ function visitCommand(node: ShellNode, parent: CommandContext, visitor: CommandV
     keepsStdout: parent.keepsStdout && !redirectsStdout(redirects),
     ancestors: [...parent.ancestors, command],
   };
-  visitor(command, redirects, context);
+  visitor(command, context);
   if (command.type === 'Function') {
     const functionName = readWord(command.name).text;
     visitCommand(command.body, { ...context, functionName, enclosingLists: [], ancestors: [], preceding: [] }, visitor);

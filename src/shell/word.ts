@@ -1,4 +1,4 @@
-import type { AnsiCQuotedPart, ParameterExpansionPart, Script, Word, WordPart } from 'unbash';
+import type { AnsiCQuotedPart, HereDoc, ParameterExpansionPart, Script, Word, WordPart } from 'unbash';
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import { type MappedText, MappedTextBuilder } from './mapped-text.ts';
 
@@ -26,16 +26,14 @@ export function readWord(word: Word): WordText {
   return text;
 }
 
-/** Words are read from several sides. */
+/** Several analyses read the same words. */
 const WORD_CACHE = new WeakMap<Word, WordText>();
 
 /** Reads the body of a here document, which has expansions unless its delimiter is quoted. */
-export const readDocument = (
-  at: number,
-  text: string,
-  parts: readonly WordPart[] | undefined,
-  quoted: boolean,
-): WordText => buildText(at, text, quoted ? undefined : parts, quoted ? NO_ESCAPE : DOCUMENT_ESCAPE);
+export const readDocument = ({ body, delimiter }: HereDoc): WordText =>
+  delimiter?.quoted === true
+    ? plainWord(body.text, body.pos)
+    : buildText(body.pos, body.text, body.parts, DOCUMENT_ESCAPE);
 
 /** A word that is itself and nothing else, such as an operator. */
 export const plainWord = (text: string, at: number, variables: readonly string[] = []): WordText => ({
@@ -50,10 +48,9 @@ export const plainWord = (text: string, at: number, variables: readonly string[]
 const UNQUOTED_ESCAPE = /\\[\s\S]/g;
 const QUOTED_ESCAPE = /\\[$`"\\\n]/g;
 const DOCUMENT_ESCAPE = /\\[$`\\\n]/g;
-const NO_ESCAPE = /(?!)/g;
 const ANSI_C_CHARACTER = /\\(?:x[\da-f]{1,2}|u[\da-f]{1,4}|U[\da-f]{1,8}|[0-7]{1,3}|c?[\s\S])|[^\\]+/gi;
 
-/** A default value that is the same wherever it stands. */
+/** A default value without quotes and expansions. */
 const PLAIN_DEFAULT = /^[\w.-]*$/;
 
 function buildText(at: number, text: string, parts: readonly WordPart[] | undefined, escapes: RegExp): WordText {
