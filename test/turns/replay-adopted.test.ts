@@ -12,7 +12,7 @@ import { newTurnContext } from './turn-context.ts';
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
 
 /** Someone who plays turns in a folder, without a run around them. */
-function newStage(answers: string) {
+function newReplay(answers: string) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-replay-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   const dir = join(cwd, 'turn');
@@ -29,8 +29,8 @@ function newStage(answers: string) {
   return { backend, context, cwd, dir, prompt, script };
 }
 
-test('a turn of an earlier life is simply taken again, though nothing of it is left', async () => {
-  const { backend, cwd, dir, prompt } = newStage(
+test('a turn of an earlier process is simply taken again, though nothing of it is left', async () => {
+  const { backend, cwd, dir, prompt } = newReplay(
     'answers: { START.md: { text: done, write: { a.txt: a }, cost: 0.5 } }',
   );
   const first = await backend.take(prompt, true);
@@ -42,8 +42,8 @@ test('a turn of an earlier life is simply taken again, though nothing of it is l
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('a');
 });
 
-test('a played script of an earlier life, too', async () => {
-  const { backend, dir, script } = newStage('answers: { RUN.sh: <result>r</result> }');
+test('a replayed script of an earlier process, too', async () => {
+  const { backend, dir, script } = newReplay('answers: { RUN.sh: <result>r</result> }');
   expect(await backend.scriptRunnerFor('RUN.sh')?.take(script, true)).toMatchObject({
     text: '<result>r</result>',
   });
@@ -52,7 +52,7 @@ test('a played script of an earlier life, too', async () => {
 });
 
 test('an answer that has gone from the file since fails its turn and says so', async () => {
-  const { backend, prompt } = newStage('answers: {}');
+  const { backend, prompt } = newReplay('answers: {}');
   expect(await backend.take(prompt, true)).toMatchObject({
     kind: 'failed',
     failure: { kind: 'invalid_request', message: expect.stringContaining('a.yaml has no answer for START.md') },
@@ -62,7 +62,7 @@ test('an answer that has gone from the file since fails its turn and says so', a
 test.skipIf(process.platform === 'win32')(
   'a turn that somebody else began for real is ended before it is played (not on Windows)',
   async () => {
-    const { backend, context, cwd, dir, prompt } = newStage('answers: { START.md: done }');
+    const { backend, context, cwd, dir, prompt } = newReplay('answers: { START.md: done }');
     mkdirSync(dir);
     writeFileSync(join(dir, 'stdin'), '');
     const env = { PATH: process.env.PATH ?? '', [MARKER_VARIABLE]: `${context.runMarker}/main/1` };

@@ -62,7 +62,7 @@ test('who looks cannot break a turn', async () => {
   expect(ended.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'r' }]);
 });
 
-test('a script that was started in an earlier life is seen, too', async () => {
+test('a script that was started by an earlier process is seen, too', async () => {
   const cwd = folderWith({ 'START.sh': 'echo a; echo "<result>r</result>"' });
   const dir = join(cwd, 'turn');
   mkdirSync(dir);

@@ -7,7 +7,7 @@ import { newTurnContext } from '../turn-context.ts';
 import { assistant, init, type Lines, result, say, synthetic } from './lines.ts';
 
 /** What is read off these lines, one after the other. */
-function deedsIn(...lines: Lines) {
+function activitiesIn(...lines: Lines) {
   const read = createActivityReader();
   return lines.flatMap((line) => read(parseClaudeLine(JSON.stringify(line))));
 }
@@ -47,19 +47,19 @@ describe('what a tool is used on', () => {
     ['Odd', null, ''],
     ['Odd', undefined, ''],
   ])('%s %j is shown as %j', (tool, input, detail) => {
-    const deeds = deedsIn(init({ cwd: '/w' }), use(tool, input));
-    expect(deeds).toStrictEqual([{ kind: 'uses', id: 't1', tool, detail, below: false }]);
+    const activities = activitiesIn(init({ cwd: '/w' }), use(tool, input));
+    expect(activities).toStrictEqual([{ kind: 'uses', id: 't1', tool, detail, below: false }]);
   });
 
   test('is a whole path as long as nobody has said where Claude Code works', () => {
-    expect(deedsIn(use('Read', { file_path: '/w/a' }))).toMatchObject([{ detail: '/w/a' }]);
+    expect(activitiesIn(use('Read', { file_path: '/w/a' }))).toMatchObject([{ detail: '/w/a' }]);
   });
 });
 
-describe('the deeds of a turn', () => {
+describe('the activities of a turn', () => {
   test('are what was said, which tools were used and what they gave back, in order', () => {
     expect(
-      deedsIn(
+      activitiesIn(
         init(),
         say('I look.\n\nThen I write.', 'm1'),
         use('Bash', { command: 'ls' }),
@@ -93,8 +93,13 @@ describe('the deeds of a turn', () => {
   test('of sub-agents are marked', () => {
     const below = { parent_tool_use_id: 'toolu_1' };
     const prompt = { type: 'user', message: { content: [{ type: 'text', text: 'count' }] }, ...below };
-    const deeds = deedsIn(prompt, say('I count', 'm', below), use('Bash', {}, 't1', below), back('3', {}, below));
-    expect(deeds).toMatchObject([
+    const activities = activitiesIn(
+      prompt,
+      say('I count', 'm', below),
+      use('Bash', {}, 't1', below),
+      back('3', {}, below),
+    );
+    expect(activities).toMatchObject([
       { kind: 'says', below: true },
       { kind: 'uses', below: true },
       { kind: 'gets', below: true },
@@ -111,7 +116,7 @@ describe('the deeds of a turn', () => {
       { type: 'text', text: ' \n' },
       { type: 'text', text: 'b' },
     ];
-    expect(deedsIn({ type: 'assistant', message: { id: 'm', model: 'x', content } })).toStrictEqual([
+    expect(activitiesIn({ type: 'assistant', message: { id: 'm', model: 'x', content } })).toStrictEqual([
       { kind: 'says', text: 'a', below: false },
       { kind: 'uses', id: 's', tool: 'web_search', detail: 'q', below: false },
       { kind: 'says', text: 'b', below: false },
@@ -126,7 +131,9 @@ describe('the deeds of a turn', () => {
     ['is none if it is an error', [result({ result: 'API Error', is_error: true })], []],
     ['is none if it was made up', [synthetic('API Error', 'server_error')], []],
   ])('an answer %s', (_, lines, texts) => {
-    expect(deedsIn(...lines).map((deed) => (deed.kind === 'says' ? deed.text : deed))).toStrictEqual(texts);
+    expect(
+      activitiesIn(...lines).map((activity) => (activity.kind === 'says' ? activity.text : activity)),
+    ).toStrictEqual(texts);
   });
 
   test('what is no event is what somebody printed', () => {
@@ -143,7 +150,8 @@ describe('the deeds of a turn', () => {
     const line = fc.record({ type: types, message: fc.record({ content }), result: fc.jsonValue() });
     fc.assert(
       fc.property(line, (each) => {
-        for (const deed of deedsIn(each)) if (deed.kind === 'says') expect(deed.text.trim()).not.toBe('');
+        for (const activity of activitiesIn(each))
+          if (activity.kind === 'says') expect(activity.text.trim()).not.toBe('');
       }),
     );
   });
