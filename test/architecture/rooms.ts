@@ -7,7 +7,7 @@ export interface Room {
 }
 
 const pure = (...rooms: string[]): Room => ({ rooms, packages: [], node: false });
-const shell = (rooms: readonly string[], ...packages: string[]): Room => ({ rooms, packages, node: true });
+const withIo = (rooms: readonly string[], ...packages: string[]): Room => ({ rooms, packages, node: true });
 const BELOW_RUNTIME =
   'core shell graph lint drawing engine process yaml scenario turns workflow store events config errors.ts'.split(' ');
 const FOR_INTERFACES = ['runtime', 'events', 'terminal', 'lint', 'graph', 'config', 'core', 'errors.ts'];
@@ -20,23 +20,23 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     graph: pure('core', 'shell'),
     lint: pure('core', 'shell', 'graph'),
     engine: pure('core'),
-    process: shell(['errors.ts']),
-    yaml: shell(['core'], 'yaml'),
-    scenario: shell(['core', 'config', 'yaml', 'errors.ts'], 'zod'),
-    turns: shell(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
-    workflow: shell(['core', 'graph', 'yaml', 'errors.ts'], 'yauzl'),
-    store: shell(['core', 'process', 'errors.ts'], 'zod'),
-    events: shell(['core', 'errors.ts'], 'string-width', 'wrap-ansi'),
-    terminal: shell(['core', 'events', 'errors.ts']),
-    config: shell(['core', 'errors.ts'], 'smol-toml'),
-    drawing: shell(['core', 'graph', 'lint', 'events', 'package-files.ts'], '@viz-js/viz'),
-    'errors.ts': shell([]),
-    'package-files.ts': shell([]),
-    runtime: shell([...BELOW_RUNTIME, 'package-files.ts']),
-    testing: shell([...BELOW_RUNTIME, 'runtime']),
-    cli: shell([...FOR_INTERFACES, 'testing', 'package-files.ts'], 'commander'),
-    server: shell(FOR_INTERFACES),
-    'index.ts': shell(FOR_INTERFACES),
+    process: withIo(['errors.ts']),
+    yaml: withIo(['core'], 'yaml'),
+    scenario: withIo(['core', 'config', 'yaml', 'errors.ts'], 'zod'),
+    turns: withIo(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
+    workflow: withIo(['core', 'graph', 'yaml', 'errors.ts'], 'yauzl'),
+    store: withIo(['core', 'process', 'errors.ts'], 'zod'),
+    events: withIo(['core', 'errors.ts'], 'string-width', 'wrap-ansi'),
+    terminal: withIo(['core', 'events', 'errors.ts']),
+    config: withIo(['core', 'errors.ts'], 'smol-toml'),
+    drawing: withIo(['core', 'graph', 'lint', 'events', 'package-files.ts'], '@viz-js/viz'),
+    'errors.ts': withIo([]),
+    'package-files.ts': withIo([]),
+    runtime: withIo([...BELOW_RUNTIME, 'package-files.ts']),
+    testing: withIo([...BELOW_RUNTIME, 'runtime']),
+    cli: withIo([...FOR_INTERFACES, 'testing', 'package-files.ts'], 'commander'),
+    server: withIo(FOR_INTERFACES),
+    'index.ts': withIo(FOR_INTERFACES),
   }),
 );
 
