@@ -112,7 +112,8 @@ export class AbstractInterpreter {
       if (operator === undefined) outcome = this.runPipeline(pipeline, from);
       else {
         const tested = this.state.facts.conditions.readCommands(before);
-        const condition = operator === '&&' ? tested : { ...tested, equality: null };
+        const holds = operator === '&&' && !pipelines.slice(0, index).some(isNegated);
+        const condition = holds ? tested : { ...tested, equality: null };
         outcome = this.runAfter(operator, pipeline, outcome, condition, statement.pos);
       }
       before.push(...commandsOf(pipeline));
