@@ -38,7 +38,7 @@ describe('raymond lint --explain', () => {
     expect(out.split('\n')).toStrictEqual([
       'no-shebang (info)',
       '',
-      'A `.sh` does not say what it is written for. Raymond runs it with `/bin/bash` in any case.',
+      'A `.sh` has no `#!` line. Raymond runs it with `/bin/bash` in any case.',
       '',
       '`START.sh`:',
       '',
