@@ -8,8 +8,8 @@ import type { ProcessCommand } from '../process/command.ts';
 import { followLines, lastLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { scriptEnvironment } from './environment.ts';
-import { lookUpFolders } from './folders.ts';
 import { adoptTurn, type ProcessEnd, runTurn, type Supervision } from './process-turn.ts';
+import { answeredSignal, failedSignal } from './signals.ts';
 import type { TurnContext } from './turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from './turn-meta.ts';
 
@@ -55,16 +55,17 @@ export async function runScriptTurn(
     ? await adoptTurn(context, turn, supervision)
     : await runTurn(context, turn, scriptCommand(context, turn), supervision);
   await outputReported;
-  const failed = (kind: FailureKind, message: string): Promise<Failed> =>
-    failedSignal(context, turn, end.atMs, kind, message);
+  const { stdout, stderr } = turnFiles(context.folderOf(turn));
+  const failed = async (kind: FailureKind, message: string): Promise<Failed> => {
+    const stderrTail = await lastLines(stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES);
+    return failedSignal(turn, end.atMs, { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` });
+  };
   const failure = scriptFailure(end, describeTimeout(meta));
   if (failure !== null) return failed(...failure);
-  const { stdout } = turnFiles(context.folderOf(turn));
   if (statSync(stdout).size > MAX_OUTPUT_BYTES) return failed('script', TOO_MUCH_OUTPUT);
   const text = readFileSync(stdout, 'utf8');
   if (text.trim() === '') return failed('script', NO_OUTPUT);
-  const [scope, folders] = await Promise.all([context.readScope(), lookUpFolders(text, turn.policy, turn.cwd)]);
-  return { kind: 'answered', at: end.atMs, agent: turn.agent, text, cost: null, denials: [], scope, folders };
+  return answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
 }
 
 /** Reports each line of a script's output as it comes. A failure here does not fail the turn. */
@@ -107,25 +108,4 @@ function scriptFailure(end: ProcessEnd, timeoutMessage: string): [FailureKind, s
   if (endCause === 'timeout') return ['script', `the script was ended: ${timeoutMessage}`];
   if (exit.kind === 'died') return ['interrupted', `the script was killed midway${retryHint}`];
   return ['script', `the script ended with exit code ${exit.code}`];
-}
-
-async function failedSignal(
-  context: TurnContext,
-  turn: ScriptTurn,
-  at: number,
-  kind: FailureKind,
-  message: string,
-): Promise<Failed> {
-  const { stderr } = turnFiles(context.folderOf(turn));
-  const stderrTail = await lastLines(stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES);
-  const failure = { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` };
-  return {
-    kind: 'failed',
-    at,
-    agent: turn.agent,
-    failure,
-    cost: null,
-    progress: 'none',
-    jitter: Math.random(),
-  };
 }

@@ -10,8 +10,8 @@ import { followLines, lastLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { claudeEnvironment } from '../environment.ts';
-import { lookUpFolders } from '../folders.ts';
 import { adoptTurn, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
+import { answeredSignal, failedSignal } from '../signals.ts';
 import { stagger } from '../stagger.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from '../turn-meta.ts';
@@ -134,16 +134,13 @@ export class ClaudeBackend implements Backend {
       costBaseline: readCostBaseline(context, turn),
     });
     this.prices = learnPrices(this.prices, modelCosts(transcript));
-    const signalBase = { at, agent: turn.agent };
     if (outcome.kind === 'failed') {
       const { kind, untilMs } = outcome.failure;
       if (kind === 'usage_limit' && untilMs !== undefined) this.limitBackoff.recordLimit(at, untilMs);
-      return { ...signalBase, ...outcome, jitter: Math.random() };
+      return { ...outcome, at, agent: turn.agent, jitter: Math.random() };
     }
     this.limitBackoff.recordSuccess(turn.record?.startedAt ?? 0);
-    const { text } = outcome;
-    const [scope, folders] = await Promise.all([context.readScope(), lookUpFolders(text, turn.policy, turn.cwd)]);
-    return { ...signalBase, ...outcome, scope, folders };
+    return answeredSignal(context, turn, at, outcome);
   }
 
   private async isResumable(turn: ClaudeTurn, session: SessionUse): Promise<boolean> {
@@ -163,10 +160,10 @@ function turnEndCause({ exit, endCause, adopted }: Extract<ProcessEnd, { kind: '
 }
 
 /** A turn that never ran is simply taken again, unless the machine cannot run it. */
-function notStartedSignal({ agent }: ClaudeTurn, end: Exclude<ProcessEnd, { kind: 'ended' }>): Failed {
+function notStartedSignal(turn: ClaudeTurn, end: Exclude<ProcessEnd, { kind: 'ended' }>): Failed {
   const failure: Failure =
     end.kind === 'never_started'
       ? { kind: 'lost', message: 'it never started' }
       : { kind: end.transient ? 'transient' : 'invalid_request', message: end.message };
-  return { kind: 'failed', at: end.atMs, agent, failure, cost: null, progress: 'none', jitter: Math.random() };
+  return failedSignal(turn, end.atMs, failure);
 }

@@ -8,7 +8,7 @@ import { createActivityReporter } from '../claude/activity.ts';
 import { UNKNOWN_COSTS } from '../claude/cost.ts';
 import { renderPrompt } from '../claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
-import { lookUpFolders } from '../folders.ts';
+import { answeredSignal } from '../signals.ts';
 import { listCannedActions } from './canned-actions.ts';
 import {
   crashIfRequested,
@@ -105,9 +105,7 @@ export class ReplayBackend implements Backend {
       const limited = failure.kind === 'usage_limit' ? { ...failure, untilMs } : failure;
       return { ...outcome, at, agent, failure: limited, cost, jitter: 0 };
     }
-    const { text, denials } = outcome;
-    const [scope, folders] = await Promise.all([this.context.readScope(), lookUpFolders(text, turn.policy, turn.cwd)]);
-    return { kind: 'answered', at, agent, text, denials, cost, scope, folders };
+    return answeredSignal(this.context, turn, at, { ...outcome, cost });
   }
 }
 

@@ -7,6 +7,7 @@ import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { findCommand } from '../../process/find.ts';
 import { chooseAnswer, formatAnswersPosition } from '../../scenario/choose-answer.ts';
 import type { CannedAnswer, Scenario } from '../../scenario/scenario.ts';
+import { failedSignal } from '../signals.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
 import { writeInsideFolder } from './write-inside-folder.ts';
 
@@ -110,7 +111,7 @@ export function requireResumedSession(
 /** Replays a turn. If the file has no usable answer, the turn fails until the file is corrected. */
 export async function failIfUnplayable<T>(
   { clock }: ReplayContext,
-  { agent }: CannedTurn,
+  turn: CannedTurn,
   play: () => Promise<T>,
 ): Promise<T | Failed> {
   try {
@@ -118,7 +119,7 @@ export async function failIfUnplayable<T>(
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
     const failure = { kind: 'invalid_request', message: error.message } as const;
-    return { kind: 'failed', at: clock.now(), agent, failure, cost: null, progress: 'none', jitter: 0 };
+    return failedSignal(turn, clock.now(), failure, 0);
   }
 }
 

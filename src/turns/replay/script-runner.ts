@@ -5,7 +5,7 @@ import type { Answered, Failed } from '../../core/signal.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import type { ScriptRunner } from '../backend.ts';
-import { lookUpFolders } from '../folders.ts';
+import { answeredSignal, failedSignal } from '../signals.ts';
 import {
   crashIfRequested,
   failIfUnplayable,
@@ -35,22 +35,17 @@ export class ReplayScriptRunner implements ScriptRunner {
     return failIfUnplayable(this.context, turn, async () => {
       const dir = await reclaimTurnFolder(this.context, turn, adopted);
       const { answer } = requireAnswer(this.context, turn);
-      const { clock } = this.context;
-      if (!(await waitAnswerTime(this.context, answer, 1))) return failedSignal(turn, STOPPED, clock.now());
-      for (const file of Object.entries(answer.write)) writeAnswerFile(this.context, turn, file);
+      const { context } = this;
+      const failed = (failure: Failure): Failed => failedSignal(turn, context.clock.now(), failure, 0);
+      if (!(await waitAnswerTime(context, answer, 1))) return failed(STOPPED);
+      for (const file of Object.entries(answer.write)) writeAnswerFile(context, turn, file);
       this.print(turn, dir, answer);
-      await crashIfRequested(this.context, answer, adopted);
+      await crashIfRequested(context, answer, adopted);
       const { text, exit, stderr } = answer;
       const stderrText = stderr === '' ? '' : `\n${stderr.trimEnd()}`;
       if (exit !== 0)
-        return failedSignal(
-          turn,
-          { kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` },
-          clock.now(),
-        );
-      const { context } = this;
-      const [scope, folders] = await Promise.all([context.readScope(), lookUpFolders(text, turn.policy, turn.cwd)]);
-      return { kind: 'answered', at: clock.now(), agent: turn.agent, text, cost: null, denials: [], scope, folders };
+        return failed({ kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` });
+      return answeredSignal(context, turn, context.clock.now(), { text, cost: null, denials: [] });
     });
   }
 
@@ -66,7 +61,3 @@ export class ReplayScriptRunner implements ScriptRunner {
 
 /** Nothing was started that could be half done, so the turn is simply taken again. */
 const STOPPED: Failure = { kind: 'stopped', message: 'The turn was ended because the run was stopped.' };
-
-function failedSignal({ agent }: ScriptTurn, failure: Failure, at: number): Failed {
-  return { kind: 'failed', at, agent, failure, cost: null, progress: 'none', jitter: 0 };
-}
