@@ -1,27 +1,35 @@
+import { EXIT, RaymondError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** What the user asked for: the options of the command as they were written, named in camel case. */
+/** The options of a command as they were written, with their names in camel case. */
 export type ParsedOptions = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** Carries a command out. `args` are the words that are no options. */
+/** Carries out a command and returns its exit code. `args` are the words that are not options. */
 export type CommandHandler = (args: readonly string[], options: ParsedOptions, terminal: Terminal) => Promise<number>;
 
-/** An option as it is written in the help, what it is for, and whether all that is given of it counts. */
-export type FlagSpec = readonly [form: string, purpose: string, repeatable?: 'repeatable' | undefined];
+/** A flag of a command: its form, such as `--budget <usd>`, its help, and whether it may be given several times. */
+export type FlagSpec = readonly [form: string, help: string, repeatable?: 'repeatable' | undefined];
 
-/** An exit code, and what it says. */
+/** An exit code and its meaning. */
 export type ExitCodeMeaning = readonly [code: number, meaning: string];
 
 /** One command of the program. Its code is loaded only when it is called. */
 export interface CommandSpec {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** The words that follow it, such as `[RUN]`. */
+  /** Its arguments, such as `[RUN]`. */
   readonly args?: string;
   readonly summary: string;
   readonly flags: readonly FlagSpec[];
   readonly examples: readonly string[];
-  /** Those that say something about what it was to do; without them there are only 0, 64 and 70. */
+  /** Exit codes with a meaning of their own; without them there are only 0, 64 and 70. */
   readonly exits?: readonly ExitCodeMeaning[];
   readonly load: () => Promise<CommandHandler>;
 }
+
+/** The hint of a usage error that has no better one; the program replaces it by the help of the command. */
+export const SEE_HELP_HINT = 'See raymond --help.';
+
+/** Creates the error for a command line that is wrong. */
+export const usageError = (message: string, hint = SEE_HELP_HINT): RaymondError =>
+  new RaymondError(message, { exitCode: EXIT.usage, hint });

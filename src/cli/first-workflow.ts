@@ -2,16 +2,16 @@ import { existsSync, readdirSync } from 'node:fs';
 import { isStateFile } from '../core/state-names.ts';
 import { readPublishedSchema } from '../package-files.ts';
 
-/** A comment by which an editor finds what a file may hold. The schema stands beside it: no other place is sure to be there. */
+/** A comment that points editors to a schema. The schema lies beside the file, because no other place is sure to exist. */
 const formatSchemaReference = (schema: 'frontmatter' | 'scenario'): string =>
   `# yaml-language-server: $schema=./${schema}.schema.json\n`;
 
 const addSchemaReference = (prompt: string): string =>
   prompt.replace('---\n', `---\n${formatSchemaReference('frontmatter')}`);
 
-/** Canned answers: the first tour has a mistake in it, so that the loop is seen. */
-const ANSWERS = `${formatSchemaReference('scenario')}# What is answered in each state when nobody is to be paid: raymond FOLDER --agent replay:FOLDER/answers.yaml
-# Only the answers are canned. Scripts are run, files are written, the costs are counted.
+/** Canned answers: the first tour has a mistake in it, so that the loop is taken. */
+const ANSWERS = `${formatSchemaReference('scenario')}# Canned answers for each state, so that nothing is paid: raymond FOLDER --agent replay:FOLDER/answers.yaml
+# Only the answers are canned: scripts run, files are written, costs are counted.
 answers:
   START.md:
     text: TOUR.md is written.
@@ -42,14 +42,14 @@ answers:
     seconds: 1
 `;
 
-/** A test: the same answers, and what should come of them. */
-const SCENARIO = `${formatSchemaReference('scenario')}# A test: what should come of the canned answers. It costs nothing: raymond test FOLDER
+/** A test: the same answers, and what is expected of the run. */
+const SCENARIO = `${formatSchemaReference('scenario')}# A test: what a run with the canned answers should do. It costs nothing: raymond test FOLDER
 name: a stop that does not exist is mended
 answers_from: answers.yaml
 expect:
   # The states that are entered, in order.
   path: [START, CHECK, MEND, CHECK, REPORT]
-  # What is sent to Claude: here {{result}} has become what the script says.
+  # The prompts as Claude gets them: {{result}} is replaced by what the script says.
   prompts:
     MEND: { contains: "says: no/such/file does not exist.", lacks: "{{" }
   files:
@@ -57,10 +57,10 @@ expect:
   result: A folder whose tour was written by canned answers.
 `;
 
-/** A prompt with one way on. */
+/** A prompt with one possible transition. */
 const START_PROMPT = `---
-# A workflow starts in START.md. Between the two lines of dashes you speak to Raymond; Claude sees only what follows.
-# Where this state may lead. There is only one way on, so the answer needs no tag.
+# A workflow starts in START.md. What stands between the lines of dashes is for Raymond; Claude sees only the text below.
+# Where this state may lead. There is only one way, so the answer needs no tag.
 allowed_transitions:
   - { tag: goto, target: CHECK.sh }
 ---
@@ -80,7 +80,7 @@ Stop when TOUR.md is written. Change no other file. Do not check the paths yet; 
 
 /** A script that decides, and sends the agent back if it must. */
 const CHECK_SCRIPT = `#!/bin/bash
-# What needs no judgement belongs into a script: it costs nothing, and nobody can talk it into anything.
+# What needs no judgement belongs in a script: it costs nothing and always decides the same way.
 # It runs in the folder that the run works in. It must print one tag, whichever way it goes; what is meant for people
 # goes to standard error: echo "..." >&2
 
@@ -107,9 +107,9 @@ fi
 
 /** A prompt that has to choose, in a loop that ends. */
 const MEND_PROMPT = `---
-# Every loop needs an end: who would enter this state a fourth time stops the run instead (exit code 4).
+# Every loop needs an end: instead of a fourth visit to this state, the run stops (exit code 4).
 max_visits: 3
-# There are two ways on, so the answer must choose by its tag. If it forgets, Raymond reminds it.
+# There are two ways, so the answer must choose one by its tag. If Claude forgets it, Raymond reminds it.
 allowed_transitions:
   - { tag: goto, target: CHECK.sh }
   - { tag: result }
@@ -124,7 +124,7 @@ If it cannot be put right, answer with <result>no tour: REASON</result>.
 
 /** A prompt that ends the run. */
 const REPORT_PROMPT = `---
-# A result ends the run, since nobody called this state. It is printed at the end.
+# No other state called this one, so its result ends the run. It is printed at the end.
 allowed_transitions:
   - { tag: result }
 ---
@@ -133,20 +133,23 @@ Every file in TOUR.md exists. Now say in one sentence what one finds in this fol
 Answer with <result>THE SENTENCE</result>.
 `;
 
-/** By which an editor checks the files of a workflow. */
+/** The schemas by which an editor checks the files of a workflow. */
 export const WORKFLOW_SCHEMAS: Readonly<Record<string, string>> = {
   'frontmatter.schema.json': readPublishedSchema('frontmatter'),
   'scenario.schema.json': readPublishedSchema('scenario'),
 };
 
-/** The schemas of what lies in a folder: the config file, or the prompts and scenarios of a workflow. */
+/** Chooses the schemas for a folder: that of the config file, or those of a workflow. */
 export function chooseSchemas(folder: string): Readonly<Record<string, string>> {
   const files = existsSync(folder) ? readdirSync(folder) : [];
   const isConfig = files.includes('config.toml') && !files.some(isStateFile);
   return isConfig ? { 'config.schema.json': readPublishedSchema('config') } : WORKFLOW_SCHEMAS;
 }
 
-/** The workflow that `raymond init` writes: a prompt, a gate that loops back, and a result. */
+/**
+ * The workflow that `raymond init` writes: a prompt, a script that may loop back, and a result. A prompt is sent as it
+ * stands, comments included, so the comments for its author stand in the frontmatter.
+ */
 export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
   'START.md': addSchemaReference(START_PROMPT),
   'CHECK.sh': CHECK_SCRIPT,
@@ -156,8 +159,3 @@ export const FIRST_WORKFLOW: Readonly<Record<string, string>> = {
   'tour.test.yaml': SCENARIO,
   ...WORKFLOW_SCHEMAS,
 };
-
-/*
- * A prompt is sent as it stands, comments and all; only its frontmatter is for Raymond alone. So everything that the
- * author should know stands there.
- */

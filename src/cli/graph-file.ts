@@ -5,7 +5,7 @@ import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { sanitizeLine } from '../events/sanitize.ts';
 import type { GraphFormat } from '../runtime/draw-graph.ts';
 import { currentPlatform } from '../runtime/platform.ts';
-import { usageError } from './usage-error.ts';
+import { usageError } from './command.ts';
 
 const FORMATS_BY_EXTENSION: Readonly<Record<string, GraphFormat>> = {
   '.mmd': 'mermaid',
@@ -16,43 +16,43 @@ const FORMATS_BY_EXTENSION: Readonly<Record<string, GraphFormat>> = {
   '.htm': 'html',
 };
 
-/** The format that the name of a file asks for; `orElse` is what else could say it. */
+/** The format that the extension of a file asks for; `otherwise` names another way to choose it. */
 export function detectGraphFormat(output: string, otherwise = ''): GraphFormat {
   const extension = extname(output).toLowerCase();
   const format = Object.hasOwn(FORMATS_BY_EXTENSION, extension) ? FORMATS_BY_EXTENSION[extension] : undefined;
   if (format !== undefined) return format;
   const extensions = Object.keys(FORMATS_BY_EXTENSION).join(', ');
   throw usageError(
-    `the format cannot be told from \`${sanitizeLine(output)}\``,
-    `Let it end in one of ${extensions}${otherwise}.`,
+    `the format is not clear from the name \`${sanitizeLine(output)}\``,
+    `Use one of the extensions ${extensions}${otherwise}.`,
   );
 }
 
-/** Writes a drawing where an option says; in a page of markdown it stands in a fence, as GitHub draws it. */
+/** Writes a drawing to the file of an option; in a markdown file it stands in a fence, so that GitHub draws it. */
 export function writeGraphFile(path: string, text: string, option: string): void {
   try {
     writeFileSync(path, extname(path) === '.md' ? `\`\`\`mermaid\n${text}\`\`\`\n` : text);
   } catch (cause) {
-    const hint = `Choose another place for ${option}.`;
+    const hint = `Choose another file for ${option}.`;
     throw new RaymondError(`${path} cannot be written: ${errorCodeOf(cause)}`, { exitCode: EXIT.usage, hint, cause });
   }
 }
 
-/** Refuses to write where the drawing would become a part of a workflow, before anything is done for it. */
+/** Refuses a file that would become a state of a workflow. Call it before the work that leads to the drawing. */
 export function refuseStateFile(path: string, option: string): void {
   if (!isStateOfWorkflow(path)) return;
   const message = `${path} would be a state of the workflow in that folder`;
-  throw usageError(message, `Choose another folder for ${option}, or another ending, such as .mmd, .svg or .html.`);
+  throw usageError(message, `Choose another folder for ${option}, or another extension, such as .mmd, .svg or .html.`);
 }
 
-/** Whatever has the ending of a state and lies beside a START is one; files such as a README.md are not. */
+/** True for a file with the extension of a state beside a START file; README.md and the like are no states. */
 function isStateOfWorkflow(path: string): boolean {
   const name = basename(path);
   if (!isStateFile(name) || !isNotDocFile(name)) return false;
   try {
     return resolveEntry({ files: readdirSync(dirname(path)), platform: currentPlatform() }).kind !== 'unknown';
   } catch {
-    // Why nothing can be written there is said by whoever tries.
+    // Writing the file will fail, too, and say why.
     return false;
   }
 }

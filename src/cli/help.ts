@@ -2,21 +2,21 @@ import { Help } from 'commander';
 import { EXIT } from '../errors.ts';
 import type { CommandSpec, ExitCodeMeaning } from './command.ts';
 
-/** What the help begins with. */
+/** The beginning of the help. */
 export const INTRODUCTION = `Raymond runs Claude Code through workflows made of markdown prompts and shell scripts.
 
-RUN is the id of a run, the beginning of it, or "last". Options that are always the same belong in .raymond/config.toml: raymond --init-config writes one with all of them explained.`;
+RUN is the id of a run, its beginning, or "last". Put options that you always use into .raymond/config.toml; raymond --init-config writes one that explains all of them.`;
 
-/** How a run can end. */
+/** The exit codes of commands that run a workflow. */
 export const RUN_EXITS: readonly ExitCodeMeaning[] = [
   [EXIT.completed, 'every agent ended with a result'],
   [EXIT.failed, 'at least one agent failed'],
   [EXIT.waiting, 'waiting for a person'],
-  [EXIT.paused, 'paused; resume goes on'],
+  [EXIT.paused, 'paused; `raymond resume` continues it'],
   [EXIT.limit, 'budget or iteration limit reached'],
   [EXIT.usage, 'wrong usage'],
   [EXIT.invalid, 'the workflow is invalid'],
-  [EXIT.bug, 'a mistake in Raymond itself'],
+  [EXIT.bug, 'a bug in Raymond'],
   [EXIT.interrupted, 'interrupted'],
 ];
 
@@ -27,7 +27,7 @@ const EXAMPLES: readonly HelpRow[] = [
   ['raymond resume last', ''],
 ];
 
-/** What the help of the whole program ends with. */
+/** Renders the end of the program's help. */
 export const renderHelpFooter = (layout: HelpLayout): string =>
   [
     layout.paragraph(COMMAND_HELP_HINT),
@@ -36,23 +36,25 @@ export const renderHelpFooter = (layout: HelpLayout): string =>
   ].join('\n');
 
 const COMMAND_HELP_HINT =
-  '`raymond COMMAND --help` lists the options of a command; those of `run` go with `raymond WORKFLOW` too.';
+  '`raymond COMMAND --help` lists the options of a command. `raymond WORKFLOW` takes those of `run`.';
 
-/** What the help of a command ends with. */
+/** Renders the end of a command's help. */
 export function renderCommandHelpFooter({ examples, exits = [] }: CommandSpec, layout: HelpLayout): string {
-  const lines = examples.map((line): HelpRow => [line, '']);
   return [
-    layout.section('Examples:', lines),
+    layout.section(
+      'Examples:',
+      examples.map((line): HelpRow => [line, '']),
+    ),
     ...(exits.length === 0 ? [] : [layout.section('Exit codes:', exits.map(createExitCodeRow))]),
   ].join('\n');
 }
 
 const createExitCodeRow = ([code, meaning]: ExitCodeMeaning): HelpRow => [String(code).padStart(3), meaning];
 
-/** A word and what it is for. */
-export type HelpRow = readonly [word: string, purpose: string];
+/** A term and its help. */
+export type HelpRow = readonly [term: string, help: string];
 
-/** Lays help out for a terminal: what a word is for stands beside it, or below it where there is little room. */
+/** Lays out help for a terminal: the help of a term stands beside it, or below it if the terminal is narrow. */
 export class HelpLayout extends Help {
   override minWidthToWrap = 20;
 
@@ -61,26 +63,26 @@ export class HelpLayout extends Help {
     this.helpWidth = columns;
   }
 
-  override formatItem(term: string, width: number, purpose: string, helper: Help): string {
+  override formatItem(term: string, width: number, help: string, helper: Help): string {
     const columns = this.helpWidth ?? 80;
-    if (purpose === '' || columns - width - 4 >= MIN_PURPOSE_COLUMNS) {
-      return super.formatItem(term, width, purpose, helper);
+    if (help === '' || columns - width - 4 >= MIN_HELP_COLUMNS) {
+      return super.formatItem(term, width, help, helper);
     }
-    return `  ${term}\n${this.boxWrap(purpose, columns - PURPOSE_INDENT.length).replace(/^/gm, PURPOSE_INDENT)}`;
+    return `  ${term}\n${this.boxWrap(help, columns - HELP_INDENT.length).replace(/^/gm, HELP_INDENT)}`;
   }
 
-  /** A part of the help that stands by itself. */
+  /** Renders a paragraph, with an empty line before it. */
   paragraph(text: string): string {
     return `\n${this.boxWrap(text, this.helpWidth ?? 80)}`;
   }
 
-  /** One that has a heading. */
+  /** Renders rows under a heading. */
   section(heading: string, rows: readonly HelpRow[]): string {
     const width = Math.max(...rows.map(([term]) => term.length));
-    const items = rows.map(([term, purpose]) => this.formatItem(term, width, purpose, this));
+    const items = rows.map(([term, help]) => this.formatItem(term, width, help, this));
     return [this.paragraph(heading), ...items].join('\n');
   }
 }
 
-const MIN_PURPOSE_COLUMNS = 30;
-const PURPOSE_INDENT = ' '.repeat(6);
+const MIN_HELP_COLUMNS = 30;
+const HELP_INDENT = ' '.repeat(6);

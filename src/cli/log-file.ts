@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
 import { errorCodeOf } from '../errors.ts';
 import { createEventDocument } from '../events/event-document.ts';
-import { usageError } from './usage-error.ts';
+import { usageError } from './command.ts';
 
 /**
- * Appends events to a file as lines of JSON; does nothing where no file is asked for. It must be writable at the start.
- * If it is not so later, that is told once, and the file is given up.
+ * Returns a function that appends events to a file as lines of JSON, or does nothing if there is no file. A file that
+ * cannot be written at the start is an error; if writing fails later, it warns once and gives the file up.
  */
 export function openLogFile(
   file: string | undefined,
@@ -21,7 +21,7 @@ export function openLogFile(
   } catch (error) {
     throw usageError(
       `--log-file ${file} cannot be written (${errorCodeOf(error)})`,
-      'Name a file in a folder that is there.',
+      'Name a file in a folder that exists.',
     );
   }
   let isOpen = true;
@@ -32,7 +32,7 @@ export function openLogFile(
     } catch (error) {
       isOpen = false;
       warn(
-        `warning: --log-file ${file} cannot be written any more (${errorCodeOf(error)}): it ends here, the run goes on`,
+        `warning: --log-file ${file} can no longer be written (${errorCodeOf(error)}): it ends here, the run continues`,
       );
     }
   };

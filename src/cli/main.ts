@@ -7,21 +7,21 @@ import { runCli } from './program.ts';
 
 process.exitCode = await main();
 
-// After an error, turns may still be under way that somebody else will follow: we do not wait for them.
+// After an error, turns may still be running. Another process will follow them: this one does not wait.
 setTimeout(() => process.exit(), 1_000).unref();
 
 async function main(): Promise<number> {
   const folder = getCurrentFolder();
   if (folder === null) {
     process.stderr.on('error', () => {});
-    process.stderr.write('raymond: the current folder is gone\nGo to a folder that is there, then try again.\n');
+    process.stderr.write('raymond: the current folder no longer exists\nGo to a folder that exists, then try again.\n');
     return EXIT.usage;
   }
   const terminal = openProcessTerminal(folder);
   return checkOutputWritten(await runCli(process.argv.slice(2), terminal), terminal);
 }
 
-/** The folder we were started in; somebody may have removed it since. */
+/** The current folder; null if it was removed meanwhile. */
 function getCurrentFolder(): string | null {
   try {
     return process.cwd();
@@ -31,12 +31,12 @@ function getCurrentFolder(): string | null {
   }
 }
 
-/** What was asked for and could not be printed is a failure, unless something worse has happened or a run is on record. */
+/** Output that could not be printed makes a successful command fail. */
 async function checkOutputWritten(code: number, { err, takeWriteError }: Terminal): Promise<number> {
-  // Streams tell what went wrong a moment later.
+  // Streams report errors a moment later.
   await setImmediate();
   const writeError = takeWriteError?.() ?? null;
   if (writeError === null) return code;
-  err(`raymond: what was to be printed could not be written (${writeError})\n`);
+  err(`raymond: the output could not be written (${writeError})\n`);
   return code === EXIT.completed ? EXIT.usage : code;
 }

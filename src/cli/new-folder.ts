@@ -1,8 +1,11 @@
-import { mkdirSync, readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
+import { quoteShellArgument } from '../events/format.ts';
+import { resolvePackageFile } from '../package-files.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-/** Makes a folder and those above it, one by one: where no folder can be made, such as in /proc, Node's own way never ends. */
+/** Creates a folder and its parents. Node's `recursive` never returns where no folder can be created, such as in /proc. */
 export function createFolderWithParents(folder: string, mode?: number): void {
   try {
     mkdirSync(folder, { mode });
@@ -15,7 +18,7 @@ export function createFolderWithParents(folder: string, mode?: number): void {
   }
 }
 
-/** What a folder holds, in words: `a file`, or `a file and 2 more`; null if it is empty or not there. */
+/** Describes what a folder holds: `a.txt`, or `a.txt and 2 more`; null if it is empty or does not exist. */
 export function describeFolderContent(folder: string, isCounted: (name: string) => boolean): string | null {
   try {
     const [first, ...more] = readdirSync(folder).filter(isCounted);
@@ -27,11 +30,11 @@ export function describeFolderContent(folder: string, isCounted: (name: string) 
   }
 }
 
-/** Why nothing can be written there, in words. */
+/** Says in words why nothing can be written there. */
 export const describeWriteError = (error: unknown): string => WRITE_ERRORS[errorCodeOf(error)] ?? String(error);
 
 const WRITE_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: 'no folder can be made there',
+  ENOENT: 'no folder can be created there',
   EEXIST: 'there is a file in the way',
   ENOTDIR: 'there is a file where a folder should be',
   EACCES: 'permission was denied',
@@ -39,3 +42,15 @@ const WRITE_ERRORS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space is left on the disk',
 };
+
+const MAIN_FILE = resolvePackageFile('dist/raymond.js');
+const EXECUTABLE_NAMES = process.platform === 'win32' ? ['raymond.cmd', 'raymond.exe'] : ['raymond'];
+
+/** The command that calls Raymond from a folder: its name if that is on the PATH, otherwise `node` and its file. */
+export function findRaymondCommand(folder: string, { env }: Pick<Terminal, 'env'>): string {
+  const pathFolders = (env.PATH ?? env.Path ?? '').split(delimiter).filter((pathFolder) => pathFolder !== '');
+  if (pathFolders.some((pathFolder) => EXECUTABLE_NAMES.some((name) => existsSync(join(pathFolder, name)))))
+    return 'raymond';
+  const relativePath = relative(folder, MAIN_FILE);
+  return `node ${quoteShellArgument(relativePath.length < MAIN_FILE.length ? relativePath : MAIN_FILE)}`;
+}

@@ -1,39 +1,41 @@
+import { readdirSync } from 'node:fs';
 import { didYouMean } from '../core/nearest.ts';
-import type { ParsedOptions } from './command.ts';
-import { formatFlagName, usageError } from './usage-error.ts';
+import { type Platform, resolveEntry } from '../core/state-names.ts';
+import { currentPlatform } from '../runtime/platform.ts';
+import { type ParsedOptions, usageError } from './command.ts';
 
-/** The text that was given for an option. */
+/** Reads the text of an option. */
 export function getTextOption(options: ParsedOptions, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** All that was given for an option that may be repeated. */
+/** Reads all values of an option that may be repeated. */
 export function getRepeatedOption(options: ParsedOptions, name: string): readonly string[] {
   const value = options[name];
   return typeof value === 'object' ? value : [];
 }
 
-/** A number from 0 that was given for an option. */
+/** Reads an option that is a number from 0. */
 export function getNumberOption(options: ParsedOptions, name: string): number | undefined {
   const text = getTextOption(options, name);
   if (text === undefined) return undefined;
   const value = parseNumber(text);
-  if (Number.isNaN(value)) throw usageError(`--${formatFlagName(name)} must be a number from 0, not \`${text}\``);
+  if (Number.isNaN(value)) throw usageError(`${formatFlag(name)} must be a number from 0, not \`${text}\``);
   return value;
 }
 
-/** A number from 0 in plain digits; NaN for anything else. */
+/** Parses a number from 0 in plain digits; NaN for anything else. */
 export const parseNumber = (text: string): number => (/^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN);
 
-/** A whole number from 0 that was given for an option. */
+/** Reads an option that is a whole number from 0. */
 export function getCountOption(options: ParsedOptions, name: string): number | undefined {
   const value = getNumberOption(options, name);
   if (value === undefined || Number.isSafeInteger(value)) return value;
-  throw usageError(`--${formatFlagName(name)} must be a whole number, not \`${getTextOption(options, name)}\``);
+  throw usageError(`${formatFlag(name)} must be a whole number from 0, not \`${getTextOption(options, name)}\``);
 }
 
-/** One of these words that was given for an option. */
+/** Reads an option that is one of these words. */
 export function getChoiceOption<Choice extends string>(
   options: ParsedOptions,
   name: string,
@@ -42,18 +44,37 @@ export function getChoiceOption<Choice extends string>(
   const text = getTextOption(options, name);
   const choice = choices.find((each) => each === text);
   if (text === undefined || choice !== undefined) return choice;
-  const suggestion = didYouMean(text, choices);
-  throw usageError(`--${formatFlagName(name)} is ${formatChoices(choices)}, not \`${text}\`${suggestion}`);
+  const listed = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;
+  throw usageError(`${formatFlag(name)} must be ${listed}, not \`${text}\`${didYouMean(text, choices)}`);
 }
 
-/** `a, b or c`. */
-const formatChoices = (choices: readonly string[]): string =>
-  `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;
+const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
+
+/** Reads `--platform`. */
+export const getPlatformOption = (options: ParsedOptions): Platform | undefined =>
+  getChoiceOption(options, 'platform', PLATFORMS);
 
 const DEFAULT_TEST_TIMEOUT_SECONDS = 60;
 
-/** How long a scenario may take, in milliseconds: what `--timeout` says, where 0 stands for as long as it likes. */
+/** Reads the `--timeout` of a scenario, in milliseconds; 0 is written for no limit. */
 export function getTestTimeoutMs(options: ParsedOptions): number {
   const seconds = getNumberOption(options, 'timeout') ?? DEFAULT_TEST_TIMEOUT_SECONDS;
   return seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000;
+}
+
+/** Refuses options that a command, used like this, has no use for. */
+export function refuseOptions(options: ParsedOptions, names: readonly string[], command: string): void {
+  for (const name of names) {
+    if (options[name] !== undefined) throw usageError(`${formatFlag(name)} cannot be used with ${command}`);
+  }
+}
+
+const formatFlag = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** The path of a workflow if none is named: the current folder, refused if it holds no workflow. */
+export function requireWorkflowHere(cwd: string, platform: Platform | undefined, hint: string): string {
+  const { kind } = resolveEntry({ files: readdirSync(cwd), platform: platform ?? currentPlatform() });
+  // One with several entries, or with an entry for another platform, is a workflow all the same.
+  if (kind === 'unknown') throw usageError('there is no workflow in this folder', hint);
+  return '.';
 }

@@ -5,12 +5,11 @@ import { editDistance, nearest } from '../core/nearest.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { resolvePackageFile } from '../package-files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { CommandHandler, CommandSpec } from './command.ts';
+import { type CommandHandler, type CommandSpec, SEE_HELP_HINT, usageError } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
 import { HelpLayout, INTRODUCTION, renderCommandHelpFooter, renderHelpFooter } from './help.ts';
-import { SEE_HELP_HINT, usageError } from './usage-error.ts';
 
-/** Runs the whole command: arguments in, exit code out. Errors that the user can correct are reported here only. */
+/** Runs the command line and returns the exit code. Only here errors that the user can correct are printed. */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
     return await createProgram(terminal)(argv);
@@ -19,24 +18,20 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
       terminal.err(`raymond: ${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
       return error.exitCode;
     }
-    terminal.err(
-      `raymond: this is a mistake in Raymond itself, not yours.\n${formatStackTrace(error)}\n${BUG_REPORT_REQUEST}\n`,
-    );
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.err(`raymond: this is a bug in Raymond, not a mistake of yours.\n${stack}\n${BUG_REPORT_REQUEST}\n`);
     return EXIT.bug;
   }
 }
 
-const formatStackTrace = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);
-
 const BUG_REPORT_REQUEST =
-  'Please report it with the lines above. What was saved of a run is safe: `raymond list` shows it, `raymond resume` goes on.';
+  'Please report it with the lines above. Saved runs are safe: `raymond list` shows them, `raymond resume` continues one.';
 
-/** The command line in front of a terminal: give it words, it gives back an exit code. */
+/** Creates the command line of a terminal: a function from its words to an exit code. */
 export function createProgram(
   terminal: Terminal,
-  runCommand: (entry: CommandSpec, ...call: HandlerArgs) => Promise<number> = async (entry, ...call) =>
-    (await entry.load())(...call, terminal),
+  runCommand: (spec: CommandSpec, ...call: HandlerArgs) => Promise<number> = async (spec, ...call) =>
+    (await spec.load())(...call, terminal),
 ): (argv: readonly string[]) => Promise<number> {
   let code: number = EXIT.completed;
   const layout = new HelpLayout(Math.min(terminal.screen?.size().columns ?? 100, 120));
@@ -68,7 +63,7 @@ export function createProgram(
   };
 }
 
-/** The words as the program takes them: what is no command is a workflow, and people ask for help in more than one way. */
+/** Puts `run` before a workflow, and spells the other ways to ask for help or the version as flags. */
 function normalizeArgv(argv: readonly string[]): readonly string[] {
   const [first = '', ...rest] = argv;
   if (first === 'help') return rest.length === 0 ? ['--help'] : [...rest.slice(0, 1), '--help'];
@@ -78,7 +73,7 @@ function normalizeArgv(argv: readonly string[]): readonly string[] {
 
 const PROGRAM_FLAGS = ['-h', '--help', '-V', '--version'];
 
-/** An error of whoever wrote the words, with where to read how to write them. */
+/** Points from an error in the usage of a command to the help of that command. */
 function addHelpHint(error: unknown, command: string): unknown {
   const hint = `See raymond ${command} --help.`;
   if (error instanceof CommanderError) {
@@ -87,12 +82,12 @@ function addHelpHint(error: unknown, command: string): unknown {
   return error instanceof RaymondError && error.hint === SEE_HELP_HINT ? usageError(error.message, hint) : error;
 }
 
-/** Who mistypes a command seems to name a workflow. */
+/** Suggests a command if the first word is nearly one: it would be taken for a workflow. */
 function refuseMistypedCommand(word: string, cwd: string): void {
   if (/^-|[/\\]/.test(word) || COMMAND_NAMES.includes(word) || word === 'help') return;
   const suggestions = findSimilarCommands(word).map((name) => `\`raymond ${name}\``);
   if (suggestions.length === 0 || existsSync(resolve(cwd, word))) return;
-  throw usageError(`there is no command and no workflow \`${word}\``, `Did you mean ${suggestions.join(' or ')}?`);
+  throw usageError(`there is no command or workflow \`${word}\``, `Did you mean ${suggestions.join(' or ')}?`);
 }
 
 type HandlerArgs = Parameters<CommandHandler> extends [...infer Given, Terminal] ? Given : never;
@@ -117,25 +112,24 @@ function createCommand(spec: CommandSpec, layout: HelpLayout, action: (...handle
     });
 }
 
-/** A word too many is usually one that lacks its quotes or its option. */
+/** Refuses a word too many: usually it lacks quotes or the option before it. */
 function refuseExtraArgument(name: string, { args, registeredArguments: declared }: Command): void {
   const extra = args[declared.length];
   if (extra === undefined || declared.at(-1)?.variadic) return;
   const argumentName = declared[0]?.name().toLowerCase();
-  const allowed = argumentName === undefined ? `${name} takes no further words` : `one ${argumentName} at a time`;
-  throw usageError(`${allowed}: \`${extra}\` is one too many`);
+  const allowed = argumentName === undefined ? 'no arguments' : `one ${argumentName} at a time`;
+  throw usageError(`${name} takes ${allowed}: \`${extra}\` is one too many`);
 }
 
-/** Commander writes and leaves on its own; here it writes to the terminal, and its errors are ours to tell. */
+/** Makes commander write to the terminal and throw its errors, instead of printing them and exiting. */
 function redirectOutput(command: Command, { out }: Terminal, layout: HelpLayout): void {
   command.exitOverride().configureOutput({ writeOut: out, writeErr: () => {} });
   command.createHelp = () => layout;
 }
 
-/** Every word that is a command. */
 const COMMAND_NAMES: readonly string[] = COMMAND_TABLE.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
 
-/** The commands that a mistyped or unfinished word may stand for: all that are equally near, each by one name. */
+/** The commands that a mistyped or unfinished word may stand for: all that are equally similar, by one name each. */
 function findSimilarCommands(word: string): readonly string[] {
   const typed = word.toLowerCase();
   return COMMAND_TABLE.flatMap(({ name, aliases = [] }) => {
@@ -150,10 +144,9 @@ function isSimilar(word: string, name: string): boolean {
   return best !== undefined && editDistance(word, name) === editDistance(word, best);
 }
 
-/** With fewer, too many words begin alike. */
+/** Shorter prefixes match too many commands. */
 const MIN_PREFIX_LETTERS = 3;
 
-/** The version of this package. */
 function readPackageVersion(): string {
   return String((JSON.parse(readFileSync(resolvePackageFile('package.json'), 'utf8')) as { version: unknown }).version);
 }

@@ -6,23 +6,22 @@ import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
 import { createLiveReporter } from '../terminal/live/live-reporter.ts';
 import { createPlainReporter, createQuietReporter, type Reporter } from '../terminal/reporter.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { ParsedOptions } from './command.ts';
+import { type ParsedOptions, usageError } from './command.ts';
 import { openLogFile } from './log-file.ts';
 import { getTextOption } from './parsed-options.ts';
 import { reportRunEnd } from './reports/run-end.ts';
-import { usageError } from './usage-error.ts';
 
-/** Sets a run going, shows it, and waits for its end. */
+/** Starts a run, shows its progress, waits for its end, reports it and returns the exit code. */
 export async function runAndReport(
   startRun: (observers: RunEnvironment) => Promise<RunHandle>,
   options: ParsedOptions,
   terminal: Terminal,
 ): Promise<number> {
-  if (options.json && options.events) throw usageError('--json and --events both want stdout: choose one');
+  if (options.json && options.events) throw usageError('--json and --events both write to stdout: choose one');
   const reporter = chooseReporter(options, terminal);
   const appendToLog = openLogFile(getTextOption(options, 'logFile'), terminal.cwd, reporter.warn);
   const reportedTroubles = new ReportedTroubles();
-  /** Where the run is on record: a new one may be told to work elsewhere. */
+  /** The folder that the run is saved for: with --dir it is not the current one. */
   let cwd = terminal.cwd;
   let started = false;
   const observe = (event: Event): void => {
@@ -49,7 +48,7 @@ export async function runAndReport(
   }
 }
 
-/** Does all of it, whatever becomes of each; a run does not care who watches it. */
+/** Calls each of these, even if others fail: an observer must not disturb a run. */
 function runIgnoringErrors(...actions: readonly (() => unknown)[]): void {
   for (const action of actions) {
     try {
@@ -58,7 +57,7 @@ function runIgnoringErrors(...actions: readonly (() => unknown)[]): void {
   }
 }
 
-/** A first Ctrl-C lets turns finish, a second ends them. */
+/** Waits for the end of a run. The first Ctrl-C lets its turns finish, the second ends them. */
 async function waitUntilFinished(handle: RunHandle, reporter: Reporter, { onInterrupt }: Terminal): Promise<Run> {
   let interrupts = 0;
   const stopListening = onInterrupt(() => {
@@ -74,7 +73,7 @@ async function waitUntilFinished(handle: RunHandle, reporter: Reporter, { onInte
   }
 }
 
-/** What happened to a run before it was taken up for the last time. */
+/** The events of a run before it was last resumed. */
 async function readEarlierEvents(id: string, cwd: string): Promise<readonly Event[]> {
   const events = await readRunEvents(id, cwd);
   return events.slice(
@@ -87,9 +86,9 @@ const isSkippingPermissions = (event: Event): boolean =>
   (event.kind === 'run_started' || event.kind === 'run_resumed') && event.options.skipPermissions;
 
 const SKIP_PERMISSIONS_WARNING =
-  'warning: Claude Code may do anything without asking. Use this only with workflows you trust, in a place you can lose.';
+  'warning: Claude Code may do anything without asking. Use this only with workflows you trust, on a machine you can afford to lose.';
 
-/** The show that suits the terminal and the words: a live view for people, plain lines for all else. */
+/** Chooses how progress is shown: a live view on a terminal, plain lines elsewhere, or nothing. */
 function chooseReporter(options: ParsedOptions, { screen, err }: Terminal): Reporter {
   const verbose = options.verbose === true;
   if (options.quiet) return createQuietReporter(err);
@@ -99,7 +98,7 @@ function chooseReporter(options: ParsedOptions, { screen, err }: Terminal): Repo
 const TROUBLE_KINDS: ReadonlySet<Event['kind']> = new Set(['agent_failed', 'agent_paused']);
 const PROGRESS_KINDS: ReadonlySet<Event['kind']> = new Set(['turn_started', 'transition', 'agent_resumed']);
 
-/** Remembers whose trouble was the last that the user has read: it need not be told to him again right after. */
+/** Remembers the agents whose trouble was printed last: the summary need not repeat it right after. */
 class ReportedTroubles {
   private readonly agents = new Set<string>();
 

@@ -4,9 +4,8 @@ import { describeMismatch } from '../core/option-types.ts';
 import { flagOf, OPTIONS, type Option, type Options } from '../core/options.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { findConfigFile } from '../runtime/project-files.ts';
-import type { ParsedOptions } from './command.ts';
+import { type ParsedOptions, usageError } from './command.ts';
 import { parseNumber } from './parsed-options.ts';
-import { usageError } from './usage-error.ts';
 
 /** Parses the options of a run that were given on the command line; the others are left out. */
 export function parseRunOptions(parsed: ParsedOptions, cwd: string): Partial<Options> {

@@ -50,7 +50,7 @@ describe('raymond demo', () => {
     const mine = newRoom().terminal();
     expect(await runCli(['demo', '--fast'], { ...mine, screen: new PaperTerminal(40) })).toBe(0);
     const [words = ''] = mine.said().err.split('\n\n');
-    expect(words).toContain('canned\n  answers, so nothing is paid.');
+    expect(words).toContain('for Claude\n  Code, so nothing is paid.');
     expect(Math.max(...words.split('\n').map((line) => line.length))).toBeLessThan(40);
   });
 

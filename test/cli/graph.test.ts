@@ -58,7 +58,7 @@ describe('raymond graph WORKFLOW', () => {
   ])('writes to %s %j, in the format that its ending or --format says', async (file, words, content) => {
     const room = roomWith(FLOW);
     const { code, out, err } = await room.raymond('graph', 'wf', '--output', file, ...words);
-    expect([code, out, err]).toStrictEqual([0, '', `${file} is written.\n`]);
+    expect([code, out, err]).toStrictEqual([0, '', `Wrote ${file}\n`]);
     expect(readFileSync(join(room.cwd, file), 'utf8')).toMatch(content);
   });
 
@@ -110,13 +110,13 @@ describe('raymond graph WORKFLOW', () => {
       'flow.md would be a state of the workflow in that folder',
       'Choose another folder',
     ],
-    [['wf', '--output', 'wf/START.sh', '--format', 'svg'], 'would be a state', 'another ending'],
-    [['nowhere'], 'there is no workflow and no run `nowhere`', 'Give a folder'],
-    [['wx'], 'there is no workflow and no run `wx`', 'Did you mean wf?'],
-    [['wf', '--output', 'a.png'], 'the format cannot be told from `a.png`', 'give --format'],
-    [['wf', '--output', 'wf', '--format', 'svg'], 'cannot be written', 'another place'],
-    [['wf', '--format', 'png'], '--format is mermaid, svg or html, not `png`', ''],
-    [['wf', '--run', 'r1'], 'draw `wf` or the run `r1`, not both', ''],
+    [['wf', '--output', 'wf/START.sh', '--format', 'svg'], 'would be a state', 'another extension'],
+    [['nowhere'], 'there is no workflow or run `nowhere`', 'Give a folder'],
+    [['wx'], 'there is no workflow or run `wx`', 'Did you mean wf?'],
+    [['wf', '--output', 'a.png'], 'the format is not clear from the name `a.png`', 'give --format'],
+    [['wf', '--output', 'wf', '--format', 'svg'], 'cannot be written', 'another file'],
+    [['wf', '--format', 'png'], '--format must be mermaid, svg or html, not `png`', ''],
+    [['wf', '--run', 'r1'], 'give --run r1 or the workflow `wf`, not both', ''],
     [['--run', 'r1'], 'no such run: r1', ''],
   ])('refuses %j with 64', async (words, message, hint) => {
     const others = { 'empty/notes.txt': '', 'above/below/START.sh': FLOW['wf/B.sh'] };

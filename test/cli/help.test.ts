@@ -25,14 +25,15 @@ describe.each([40, 60, 80, 100])('in a terminal of %i columns', (columns) => {
 
 test('where there is little room, what an option is for stands below it', async () => {
   expect(await helpAt(40, ['lint', '--help'])).toContain(
-    ['  --level <level>', '      show only what is as bad as this:', '      error, warning or info (default'].join(
+    ['  --level <level>', '      show only findings of this level', '      or worse: error, warning or info'].join(
       '\n',
     ),
   );
   expect(await helpAt(60, ['lint', '--help'])).toContain(
-    ['  --level <level>        show only what is as bad as this:', `${' '.repeat(25)}error, warning or info`].join(
-      '\n',
-    ),
+    [
+      '  --level <level>        show only findings of this level or',
+      `${' '.repeat(25)}worse: error, warning or info`,
+    ].join('\n'),
   );
 });
 

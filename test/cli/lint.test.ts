@@ -92,8 +92,8 @@ describe('raymond lint', () => {
   });
 
   test.each([
-    [0, 1, 'raymond: too many warnings: 2, and --max-warnings allows 0\n'],
-    [1, 1, 'raymond: too many warnings: 2, and --max-warnings allows 1\n'],
+    [0, 1, 'raymond: 2 warnings, but --max-warnings allows 0\n'],
+    [1, 1, 'raymond: 2 warnings, but --max-warnings allows 1\n'],
     [2, 0, ''],
   ])('with --max-warnings %i, two warnings exit with %i', async (most, code, err) => {
     const odd = { 'a/START.md': `{{nowhere}} ${FINE}`, 'b/START.md': `{{nowhere}} ${FINE}` };
@@ -270,12 +270,12 @@ describe('raymond lint', () => {
 
   test.each([
     [[], 'there is no workflow in this folder\nName a folder, a .zip or a state file.\n'],
-    [['README.md', 'a/README.md'], 'there is no workflow to look at'],
+    [['README.md', 'a/README.md'], 'there is no workflow to check'],
     [['nowhere'], 'there is no '],
-    [['.', '--level', 'warn'], '--level is error, warning or info, not `warn`'],
-    [['.', '--format', 'xml'], '--format is text or github, not `xml`'],
-    [['.', '--platform', 'mac'], '--platform is unix or windows, not `mac`'],
-    [['.', '--format', 'github', '--json'], '--json and --format github exclude each other'],
+    [['.', '--level', 'warn'], '--level must be error, warning or info, not `warn`'],
+    [['.', '--format', 'xml'], '--format must be text or github, not `xml`'],
+    [['.', '--platform', 'mac'], '--platform must be unix or windows, not `mac`'],
+    [['.', '--format', 'github', '--json'], 'give --json or --format github, not both'],
   ])('refuses %j with 64', async (words, message) => {
     const { code, out, err } = await newRoom().raymond('lint', ...words);
     expect([code, out]).toStrictEqual([64, '']);

@@ -88,7 +88,7 @@ test('a run that is driven has its process, and one whose process was killed has
   await owner.exited;
   const { out, err } = await raymond('list');
   expect(cellsOf(out)[1]).toContain('crashed');
-  expect(err).toBe('The process of r1 is gone. To go on: raymond resume r1\n');
+  expect(err).toBe('The process of r1 has died. To go on: raymond resume r1\n');
   writeFileSync(join(cwd, 'go'), '');
   expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'r\n' });
   expect(await raymond('list')).toMatchObject({ out: expect.stringContaining('completed'), err: '' });

@@ -39,7 +39,7 @@ test('shows the runs whose process is gone and no other', async () => {
   const { code, out, err } = await room.raymond('recover');
   expect(code).toBe(0);
   expect(out).toMatch(/^RUN .*\nr2 +wf-r2 +crashed +1 live +\$0\.00 +\d+s\nr1 +wf-r1 +crashed .*\n$/);
-  expect(err).toBe('Their processes are gone. To go on: raymond recover --resume\n');
+  expect(err).toBe('Their processes have died. To go on: raymond recover --resume\n');
   const { runs } = JSON.parse((await room.raymond('recover', '--json')).out) as { runs: { run_id: string }[] };
   expect(runs.map(({ run_id }) => run_id)).toStrictEqual(['r2', 'r1']);
   go(room);
@@ -64,7 +64,7 @@ describe('with --resume', () => {
       ['r2', 'failed'],
       ['r1', 'completed'],
     ]);
-    expect(err).toContain('Going on with r3 (1 of 3)\n');
+    expect(err).toContain('Resuming r3 (1 of 3)\n');
     expect(err).not.toContain('r4');
     expect(await live.exited).toBe(0);
     expect((await room.raymond('recover')).err).toContain('Nothing to recover');
@@ -99,7 +99,7 @@ describe('with --resume', () => {
       },
     };
     expect(await runCli(['recover', '--resume'], terminal)).toBe(130);
-    expect(err).toContain('1 run not gone on with. To go on: raymond recover --resume\n');
+    expect(err).toContain('1 run not resumed. To go on: raymond recover --resume\n');
     expect((await room.raymond('list')).out).toMatch(/\nr2 .*interrupted .*\nr1 .*crashed /);
   });
 });

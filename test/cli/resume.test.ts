@@ -19,7 +19,7 @@ test('without the name of a run, those are named that can go on', async () => {
   expect(code).toBe(64);
   expect(err.replace(/\d+s ago/g, '0s ago').split('\n')).toStrictEqual([
     'raymond: there is more than one run to resume',
-    'Name one of these, or "last", the latest of all:',
+    'Name one of these, or "last" for the latest:',
     '  loop-1  iteration limit  0s ago',
     '  bad-1   failed           0s ago',
     '',

@@ -191,7 +191,7 @@ describe('whoever watches', () => {
     symlinkSync('/dev/full', join(home, 'log'));
     const { code, out, err } = await raymond('wf', '--run-id', 'r1', '--log-file', 'log');
     expect([code, out]).toStrictEqual([0, 'r\n']);
-    expect(err.match(/^warning: --log-file log cannot be written any more \(ENOSPC\): .*$/gm)).toHaveLength(1);
+    expect(err.match(/^warning: --log-file log can no longer be written \(ENOSPC\): .*$/gm)).toHaveLength(1);
     expect(err).toContain('[main] START.sh → NEXT.sh (goto) $0.00\n');
   });
 
@@ -200,7 +200,7 @@ describe('whoever watches', () => {
     const desk = new Desk();
     expect(await runCli(['wf', '--run-id', 'r1'], { ...desk, takeWriteError: () => 'ENOSPC' })).toBe(0);
     expect(desk.stderr).toMatch(
-      /\nWhat was to be printed could not be written \(ENOSPC\); `raymond status r1` shows it\.\n$/,
+      /\nThe output could not be written \(ENOSPC\); `raymond status r1` shows the results\.\n$/,
     );
   });
 });

@@ -47,7 +47,7 @@ describe('a run in another process', () => {
     expect(await raymond('stop', id, '--now')).toStrictEqual({
       code: 0,
       out: `${id} has stopped: paused.\nTo go on: raymond resume ${id} --retry\n`,
-      err: `${id} (process ${owner.pid}) is stopping: turns under way are ended.\n`,
+      err: `${id} (process ${owner.pid}) is stopping: running turns are ended.\n`,
     });
     expect(await owner.exited).toBe(3);
     expect(await findMarkedProcesses(`${id}/`)).toStrictEqual([]);
@@ -81,7 +81,7 @@ describe('a run in another process', () => {
       },
     };
     expect(await runCli(['stop', 'r1'], terminal)).toBe(130);
-    expect(terminal.said().out).toBe('r1 goes on stopping by itself.\nTo end it now: raymond stop r1 --now\n');
+    expect(terminal.said().out).toBe('r1 will stop by itself.\nTo end it now: raymond stop r1 --now\n');
     await vi.waitUntil(async () => (await room.raymond('list')).out.includes('stopping'), { timeout: 20_000 });
     expect((await room.raymond('status')).out).toContain(
       'It is stopping: 1 turn (main in START.sh) is finishing.\nTo end it now: raymond stop r1 --now\n',
@@ -167,7 +167,7 @@ describe('a run whose process is gone', () => {
     const room = await left();
     const terminal = room.terminal();
     const err = (text: string): void => {
-      if (text.includes('taken up')) go(room);
+      if (text.includes('resumed only')) go(room);
     };
     expect(await runCli(['stop', 'r1'], { ...terminal, err })).toBe(0);
     expect(terminal.said().out).toBe('r1 has stopped: paused.\nTo go on: raymond resume r1\n');
@@ -181,7 +181,7 @@ describe('a run whose process is gone', () => {
     expect(await raymond('stop', id, '--now')).toMatchObject({
       code: 0,
       out: expect.stringContaining(`${id} has stopped: paused.`),
-      err: `The process ${owner.pid} of ${id} is gone; the run is taken up to be stopped: turns under way are ended.\n`,
+      err: `The process ${owner.pid} of ${id} has died; the run is resumed only to be stopped: running turns are ended.\n`,
     });
     expect(await findMarkedProcesses(`${id}/`)).toStrictEqual([]);
   });
@@ -229,7 +229,7 @@ test('without a name the only run that is running is meant, and of several none'
   await appears(cwd, 'here2');
   const { code, err } = await raymond('stop');
   expect(code).toBe(64);
-  expect(err).toBe('raymond: which of these is to stop: r2, r1?\nWrite `raymond stop RUN`.\n');
+  expect(err).toBe('raymond: several runs are running: r2, r1\nName one: raymond stop RUN\n');
   await raymond('stop', 'r2', '--now');
   expect(await other.exited).toBe(3);
   expect((await raymond('stop', '--now')).out).toContain('r1 has stopped');

@@ -67,9 +67,9 @@ ${SAYS}expect: { files: { short: ${was('five')}, long: ${wanted('a\\nb\\nc\\nd\\
     const room = roomWith({ 'START.md': PROMPT, 'a.test.yaml': SAYS });
     const { err } = await room.raymond('test', '--graph', 'x.png');
     expect(err).toBe(
-      'raymond: the format cannot be told from `x.png`\nLet it end in one of .mmd, .mermaid, .md, .svg, .html, .htm.\n',
+      'raymond: the format is not clear from the name `x.png`\nUse one of the extensions .mmd, .mermaid, .md, .svg, .html, .htm.\n',
     );
-    expect((await room.raymond('test', '--graph', 'nowhere/x.svg')).err).toContain('another place for --graph.');
+    expect((await room.raymond('test', '--graph', 'nowhere/x.svg')).err).toContain('another file for --graph.');
   });
 });
 
@@ -82,7 +82,7 @@ describe.skipIf(windows)('a recording that does not go as its run went (not on W
     const { code, out } = await room.raymond('test', '--record', 'last', '--real-scripts', '--output', 'w/a.test.yaml');
     expect(code).toBe(1);
     expect(out).toContain('\nScripts were run in a folder that holds only what the scenario puts there. ');
-    expect(out).toMatch(/\nIt is written all the same\. Play it again: raymond test w\/a\.test\.yaml\n$/);
+    expect(out).toMatch(/\nThe file is written all the same\. To play it again: raymond test w\/a\.test\.yaml\n$/);
   });
 
   test('may be of a workflow that has changed', async () => {

@@ -224,7 +224,7 @@ Never taken:
   test('says what is never taken, and fails below what is asked for', async () => {
     const room = roomWith({ 'a.test.yaml': 'answers: { START: <result>r</result> }' });
     const { code, out, err } = await room.raymond('test', '--coverage', '--min-coverage', '61');
-    expect({ code, err }).toStrictEqual({ code: 1, err: 'raymond: 60% are covered, less than 61%\n' });
+    expect({ code, err }).toStrictEqual({ code: 1, err: 'raymond: 60% covered, less than 61%\n' });
     expect(out).toContain(`
 workflow  states  transitions  policy entries  covered
 .            1/1          1/2             1/2      60%
@@ -234,11 +234,11 @@ Never taken:
     expect(await room.raymond('test', '--min-coverage', '60')).toMatchObject({ code: 0 });
     expect(await room.raymond('test', '--min-coverage', '61')).toMatchObject({
       code: 1,
-      err: 'raymond: 60% are covered, less than 61%\n--coverage shows what is not.\n',
+      err: 'raymond: 60% covered, less than 61%\n--coverage shows what is missing.\n',
     });
     expect(await room.raymond('test', '--graph', 'covered.mmd')).toMatchObject({
       code: 0,
-      err: 'covered.mmd is written.\n',
+      err: 'Wrote covered.mmd\n',
     });
     expect(readFileSync(join(room.cwd, 'covered.mmd'), 'utf8')).toMatch(/"START.md<br\/>\d+ visits?/);
   });
@@ -273,18 +273,15 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
   test.each([
     [['test', 'nowhere'], 'raymond: there is no nowhere\n'],
     [['test', 'START.md'], 'raymond: there are no scenarios for START.md\n'],
-    [
-      ['test', '--filter', 'zzz'],
-      'raymond: no scenario is called like `zzz`\nThere are these: goes round once, is wrong.\n',
-    ],
-    [['test', '--output', 'x'], 'raymond: --output means nothing to test without --record\n'],
-    [['test', '--graph', 'x.png'], 'raymond: the format cannot be told from `x.png`\n'],
-    [['test', '--min-coverage', '101'], 'raymond: --min-coverage is a percentage: from 0 to 100\n'],
+    [['test', '--filter', 'zzz'], 'raymond: no scenario matches `zzz`\nThere are: goes round once, is wrong.\n'],
+    [['test', '--output', 'x'], 'raymond: --output cannot be used with test without --record\n'],
+    [['test', '--graph', 'x.png'], 'raymond: the format is not clear from the name `x.png`\n'],
+    [['test', '--min-coverage', '101'], 'raymond: --min-coverage must be from 0 to 100\n'],
     [['test', '--min-coverage', 'all'], 'raymond: --min-coverage must be a number from 0, not `all`\n'],
     [['test', '--record', 'last'], 'raymond: no such run: last\n'],
-    [['test', 'x', '--record', 'last'], 'raymond: `x` means nothing beside --record\n'],
-    [['test', '--record', 'last', '--graph', 'x.svg'], 'raymond: --graph means nothing to test --record\n'],
-    [['test', '--record', 'last', '--json'], 'raymond: --json means nothing to test --record\n'],
+    [['test', 'x', '--record', 'last'], 'raymond: `x` cannot be used with --record\n'],
+    [['test', '--record', 'last', '--graph', 'x.svg'], 'raymond: --graph cannot be used with test --record\n'],
+    [['test', '--record', 'last', '--json'], 'raymond: --json cannot be used with test --record\n'],
   ])('%j is refused', async (argv, message) => {
     const { code, err } = await roomWith({ 'a.test.yaml': TWO }).raymond(...argv);
     expect(code).toBe(64);
@@ -390,7 +387,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     const recorded = await inDemo('test', '--record', 'last', '--output', 'workflow/it.test.yaml');
     expect(recorded).toStrictEqual({
       code: 0,
-      out: 'workflow/it.test.yaml: 15 answers\nIt was played, and went as the run went. Play it again: raymond test workflow/it.test.yaml\n',
+      out: 'workflow/it.test.yaml: 15 answers\nIt was played, and went as the run did. To play it again: raymond test workflow/it.test.yaml\n',
       err: '',
     });
     expect(readFileSync(join(room.cwd, 'demo/workflow/it.test.yaml'), 'utf8')).not.toContain(room.cwd);
@@ -434,7 +431,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     writeFileSync(join(room.cwd, 'START.md'), '---\nallowed_transitions: [{ tag: goto, target: START }]\n---\nGo.');
     const { code, out } = await room.raymond('test', '--record', 'last', '--output', 'a.test.yaml');
     expect(code).toBe(1);
-    expect(out).toContain('It was played, and did not go as the run went:\n✗ ');
+    expect(out).toContain('It was played, but did not go as the run did:\n✗ ');
     expect(out).toContain('the status of the run should be completed, but is failed');
   });
 });

@@ -6,7 +6,7 @@ import { createRenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import type { CommandHandler } from '../command.ts';
 
-/** `raymond config`: what is in force here, and where each value comes from. */
+/** `raymond config`: shows the options in effect and where each value comes from. */
 export const handleConfig: CommandHandler = async (_args, { json }, terminal) => {
   const { cwd, out } = terminal;
   const file = findConfigFile(cwd);
@@ -20,7 +20,7 @@ export const handleConfig: CommandHandler = async (_args, { json }, terminal) =>
   const rows = [...options, ...vars.map((row) => ({ ...row, name: `vars.${row.name}` }))];
   out(opened === null ? `There is no config file; \`raymond --init-config\` writes ${file}\n\n` : `${file}\n\n`);
   out(`${renderTable(rows, COLUMNS, createRenderContext(terminal)).join('\n')}\n`);
-  out('\nOptions on the command line go before these. A run remembers those it was started with.\n');
+  out('\nThe command line overrides these. A run remembers the options it was started with.\n');
   return EXIT.completed;
 };
 

@@ -6,15 +6,18 @@ import { wrapText } from '../../events/text-width.ts';
 import { resolvePackageFile } from '../../package-files.ts';
 import { runWorkflow } from '../../runtime/start.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { CommandHandler } from '../command.ts';
-import { createFolderWithParents, describeFolderContent, describeWriteError } from '../new-folder.ts';
+import { type CommandHandler, usageError } from '../command.ts';
+import {
+  createFolderWithParents,
+  describeFolderContent,
+  describeWriteError,
+  findRaymondCommand,
+} from '../new-folder.ts';
 import { runAndReport } from '../run-and-report.ts';
-import { findRaymondCommand } from '../shell-command.ts';
-import { usageError } from '../usage-error.ts';
 
 const TASK = 'a command that turns numbers into Roman numerals';
 
-/** `raymond demo [DIR]`: a whole workflow with canned answers, in a folder of its own, run like any other. */
+/** `raymond demo [DIR]`: runs an example workflow with canned answers in a folder of its own. */
 export const handleDemo: CommandHandler = async ([requestedName], options, terminal) => {
   const folder = makeDemoFolder(requestedName, terminal.cwd);
   const { name, path } = folder;
@@ -39,7 +42,7 @@ export const handleDemo: CommandHandler = async ([requestedName], options, termi
 function renderIntroduction(name: string, columns: number): string {
   const sentences = [
     `The task: ${TASK}.`,
-    'Claude Code is played by canned answers, so nothing is paid.',
+    'Canned answers stand in for Claude Code, so nothing is paid.',
     'The rest is real: the files, the tests, the loop, the workers.',
     `See ${name}/.`,
   ];
@@ -54,19 +57,18 @@ function renderDemoEnd(folder: DemoFolder, terminal: Terminal): string {
   const next = [
     [`node ${dir}/roman.mjs 2026`, 'what was made works'],
     [`cat ${dir}/workflow/DECIDE.md`, 'a prompt: a state is a short text'],
-    [`(cd ${dir} && ${findRaymondCommand(path, terminal)} logs last)`, 'the whole story, turn by turn'],
-    [`${findRaymondCommand(terminal.cwd, terminal)} init`, 'begin with a workflow of your own'],
+    [`(cd ${dir} && ${findRaymondCommand(path, terminal)} logs last)`, 'the whole log, turn by turn'],
+    [`${findRaymondCommand(terminal.cwd, terminal)} init`, 'start a workflow of your own'],
   ] as const;
   return `\nWhat it made, in ${name}/:\n${renderTwoColumns(made)}\nWhat to do next:\n${renderTwoColumns(next)}`;
 }
 
-/** Two columns. */
 function renderTwoColumns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(0, ...rows.map(([first]) => first.length));
   return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}\n`).join('');
 }
 
-/** The folder of a demo: as the user sees it, and where it is. */
+/** The folder of a demo: its name as the user sees it, and its absolute path. */
 export interface DemoFolder {
   readonly name: string;
   readonly path: string;
@@ -75,7 +77,7 @@ export interface DemoFolder {
 const DEFAULT_NAME = 'raymond-demo';
 const OTHER_FOLDER_HINT = 'Name another folder: raymond demo DIR';
 
-/** Makes the folder, with the workflow in it and nothing else. One that holds something is left alone. */
+/** Creates the folder of a demo with the workflow in it. A folder that is not empty is refused. */
 export function makeDemoFolder(requestedName: string | undefined, cwd: string): DemoFolder {
   const name = requestedName?.replace(/(?<=.)\/+$/, '') ?? findFreeName(cwd);
   const path = resolve(cwd, name);
@@ -92,7 +94,7 @@ export function makeDemoFolder(requestedName: string | undefined, cwd: string): 
   return { name, path };
 }
 
-/** The files that the demo has made, with their lengths in lines. */
+/** Lists the files that the demo has made, with their lengths in lines. */
 export function listMadeFiles({ path }: DemoFolder): readonly { readonly name: string; readonly lines: number }[] {
   return readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -107,7 +109,7 @@ function findFreeName(cwd: string): string {
   }
 }
 
-/** What cannot be looked into is taken, too. */
+/** A folder that cannot be read counts as taken. */
 function isTaken(path: string): boolean {
   try {
     return describeFolderContent(path, () => true) !== null;

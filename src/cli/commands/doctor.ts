@@ -8,7 +8,7 @@ import { createRenderContext, type RenderContext } from '../../terminal/render-c
 import type { CommandHandler } from '../command.ts';
 import { getTextOption } from '../parsed-options.ts';
 
-/** `raymond doctor`: is everything there that a run needs, and what is to be done where it is not? */
+/** `raymond doctor`: checks everything that a run needs, and says what to do if something is missing. */
 export const handleDoctor: CommandHandler = async (_args, options, terminal) => {
   const { cwd, env, out } = terminal;
   const context = createRenderContext(terminal);
@@ -54,6 +54,6 @@ function summarizeDiagnoses(diagnoses: readonly DoctorResult[]): string {
   const [errors = 0, warnings = 0] = ['error', 'warning'].map(
     (of) => diagnoses.filter(({ level }) => level === of).length,
   );
-  if (errors > 0) return `${formatCount(errors, 'thing')} to put right first: see ✗.`;
+  if (errors > 0) return `${formatCount(errors, 'problem')} to fix first: see ✗.`;
   return warnings > 0 ? `Ready to run. ${formatCount(warnings, 'thing')} to know about: see !.` : 'Ready to run.';
 }

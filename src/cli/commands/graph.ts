@@ -1,16 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Platform } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../runtime/draw-graph.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
-import { getChoiceOption, getTextOption } from '../parsed-options.ts';
-import { usageError } from '../usage-error.ts';
-import { requireWorkflowHere } from '../workflow-in-folder.ts';
+import { getChoiceOption, getPlatformOption, getTextOption, requireWorkflowHere } from '../parsed-options.ts';
 
-/** `raymond graph [WORKFLOW]`, `raymond graph RUN`: a picture of a workflow, or of a run over it. */
+/** `raymond graph [WORKFLOW]`, `raymond graph RUN`: draws a workflow, or a run over its workflow. */
 export const handleGraph: CommandHandler = async ([target], options, { cwd, out, err }) => {
   const output = getTextOption(options, 'output');
   const format =
@@ -22,12 +19,12 @@ export const handleGraph: CommandHandler = async ([target], options, { cwd, out,
   if (output === undefined) out(text);
   else {
     writeGraphFile(resolve(cwd, output), text, '--output');
-    err(`${sanitizeLine(output)} is written.\n`);
+    err(`Wrote ${sanitizeLine(output)}\n`);
   }
   return EXIT.completed;
 };
 
-/** What exists is a workflow; what does not may be a run. */
+/** Draws the target: a workflow if there is such a path, otherwise a run. */
 async function drawTarget(
   target: string | undefined,
   format: GraphFormat,
@@ -37,10 +34,10 @@ async function drawTarget(
   const run = getTextOption(options, 'run');
   if (run !== undefined) {
     if (target !== undefined)
-      throw usageError(`draw \`${sanitizeLine(target)}\` or the run \`${sanitizeLine(run)}\`, not both`);
+      throw usageError(`give --run ${sanitizeLine(run)} or the workflow \`${sanitizeLine(target)}\`, not both`);
     return drawRun(run, format, cwd);
   }
-  const platform = getChoiceOption(options, 'platform', PLATFORMS);
+  const platform = getPlatformOption(options);
   const path = resolve(
     cwd,
     target ?? requireWorkflowHere(cwd, platform, 'Name a folder, a .zip, a state file or a run.'),
@@ -50,11 +47,9 @@ async function drawTarget(
   return drawWorkflow(path, format, { cwd, ...(platform !== undefined && { platform }) });
 }
 
-const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
-
 const UNKNOWN_RUN = 'no such run: ';
 
-/** Who names neither a workflow nor a run may have meant either. */
+/** Suggests similar workflows and runs for a name that is neither. */
 async function refuseUnknownTarget(error: unknown, target: string, path: string): Promise<never> {
   if (!(error instanceof RaymondError) || !error.message.startsWith(UNKNOWN_RUN)) throw error;
   const suggestion = error.message.slice(UNKNOWN_RUN.length + target.length);
@@ -62,5 +57,5 @@ async function refuseUnknownTarget(error: unknown, target: string, path: string)
     () => error,
     (other: unknown) => (other instanceof RaymondError ? other : error),
   );
-  throw usageError(`there is no workflow and no run \`${sanitizeLine(target)}\`${suggestion}`, hint);
+  throw usageError(`there is no workflow or run \`${sanitizeLine(target)}\`${suggestion}`, hint);
 }

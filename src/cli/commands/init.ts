@@ -2,15 +2,18 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXIT, errorCodeOf } from '../../errors.ts';
 import { quoteShellArgument } from '../../events/format.ts';
-import type { CommandHandler } from '../command.ts';
+import { type CommandHandler, usageError } from '../command.ts';
 import { chooseSchemas, FIRST_WORKFLOW } from '../first-workflow.ts';
-import { createFolderWithParents, describeFolderContent, describeWriteError } from '../new-folder.ts';
-import { findRaymondCommand } from '../shell-command.ts';
-import { usageError } from '../usage-error.ts';
+import {
+  createFolderWithParents,
+  describeFolderContent,
+  describeWriteError,
+  findRaymondCommand,
+} from '../new-folder.ts';
 
 type Files = Readonly<Record<string, string>>;
 
-/** `raymond init [DIR]`: a first workflow to read, to try and to change. Nothing that is there is touched but schemas of ours. */
+/** `raymond init [DIR]`: writes a first workflow to read, try and change, or only the schemas. Only schemas replace files. */
 export const handleInit: CommandHandler = async ([requestedDir], options, terminal) => {
   const dir = (requestedDir ?? (options.schemas ? '.' : 'workflows/first')).replace(/(?<=.)\/+$/, '');
   const folder = resolve(terminal.cwd, dir);
@@ -45,16 +48,15 @@ function writeFiles(folder: string, files: Files, flag: 'w' | 'wx'): void {
   }
 }
 
-const OTHER_FOLDER_HINT =
-  'Every file in its folder is part of a workflow. Nothing was written; name another: raymond init DIR';
+const OTHER_FOLDER_HINT = 'A workflow needs a folder of its own. Nothing was written; name another: raymond init DIR';
 
 function formatNextSteps(dir: string, raymond: string): string {
-  // A bare name might be that of a command.
+  // A bare name could be taken for a command.
   const path = /^\.|\//.test(dir) ? dir : `./${dir}`;
-  return `Read it:   start with ${dir}/START.md; the comments say what is what
+  return `Read it:   start with ${dir}/START.md; comments explain everything
 Try it:    ${raymond} ${quoteShellArgument(path)} --agent ${quoteShellArgument(`replay:${path}/answers.yaml`)}
-Check it:  ${raymond} lint ${quoteShellArgument(path)}      (what is wrong or odd in its files)
-Test it:   ${raymond} test ${quoteShellArgument(path)}      (whether it goes as ${dir}/tour.test.yaml expects)
-Run it:    ${raymond} ${quoteShellArgument(path)} --budget 1      (with Claude Code; \`${raymond} doctor\` says if that is ready)
+Check it:  ${raymond} lint ${quoteShellArgument(path)}      (finds mistakes in its files)
+Test it:   ${raymond} test ${quoteShellArgument(path)}      (runs the scenario in ${dir}/tour.test.yaml)
+Run it:    ${raymond} ${quoteShellArgument(path)} --budget 1      (with Claude Code; \`${raymond} doctor\` checks that it is ready)
 `;
 }

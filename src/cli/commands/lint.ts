@@ -1,26 +1,37 @@
 import { basename } from 'node:path';
-import { isNotDocFile, type Platform } from '../../core/state-names.ts';
+import { isNotDocFile } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import type { LintLevel } from '../../lint/rule.ts';
 import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../runtime/lint-workflow.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
-import { getChoiceOption, getCountOption, getRepeatedOption, getTextOption } from '../parsed-options.ts';
-import { formatAnnotation, formatLintTotal, renderLintReport, type TextWrapper } from '../reports/lint-report.ts';
-import { usageError } from '../usage-error.ts';
-import { requireWorkflowHere } from '../workflow-in-folder.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import {
+  getChoiceOption,
+  getCountOption,
+  getPlatformOption,
+  getRepeatedOption,
+  getTextOption,
+  requireWorkflowHere,
+} from '../parsed-options.ts';
+import {
+  formatAnnotation,
+  formatLintTotal,
+  renderLintReport,
+  renderRuleExplanation,
+  type TextWrapper,
+} from '../reports/lint-report.ts';
 
-/** `raymond lint [PATH…]`: mistakes in workflows, before they cost money. */
+/** `raymond lint [PATH…]`: finds mistakes in workflows before they cost money. */
 export const handleLint: CommandHandler = async (args, options, terminal) => {
   const rule = getTextOption(options, 'explain');
   if (rule !== undefined) return explainRule(rule, terminal);
-  // Who writes `workflows/*` means the workflows, not what is written about them.
+  // `workflows/*` also names the README beside the workflows.
   const workflowArgs = args.length > 1 ? args.filter((path) => isNotDocFile(basename(path))) : args;
-  if (args.length > 0 && workflowArgs.length === 0) throw usageError('there is no workflow to look at', PATH_HINT);
+  if (args.length > 0 && workflowArgs.length === 0) throw usageError('there is no workflow to check', PATH_HINT);
   const format = getFormat(options);
   const levels = LEVELS.slice(0, LEVELS.indexOf(getChoiceOption(options, 'level', LEVELS) ?? 'info') + 1);
-  const platform = getChoiceOption(options, 'platform', PLATFORMS);
+  const platform = getPlatformOption(options);
   const maxWarnings = getCountOption(options, 'maxWarnings') ?? Number.POSITIVE_INFINITY;
   const request = {
     cwd: terminal.cwd,
@@ -28,7 +39,7 @@ export const handleLint: CommandHandler = async (args, options, terminal) => {
     ...(platform !== undefined && { platform }),
   };
   const paths = args.length > 0 ? workflowArgs : [requireWorkflowHere(terminal.cwd, platform, PATH_HINT)];
-  const { reports, wrong: errors } = await lintAll(paths, request);
+  const { reports, errors } = await lintAll(paths, request);
   const { error, warning } = countLevels(reports.flatMap(({ findings }) => findings));
   if (reports.length > 0) {
     const context = createRenderContext(terminal);
@@ -39,20 +50,18 @@ export const handleLint: CommandHandler = async (args, options, terminal) => {
   const [first, second] = errors;
   if (first !== undefined)
     throw second === undefined ? first : usageError(errors.map(messageOf).join('\n'), first.hint);
-  if (warning > maxWarnings)
-    terminal.err(`raymond: too many warnings: ${warning}, and --max-warnings allows ${maxWarnings}\n`);
+  if (warning > maxWarnings) terminal.err(`raymond: ${warning} warnings, but --max-warnings allows ${maxWarnings}\n`);
   if (error > 0) return EXIT.invalid;
   return warning > maxWarnings ? EXIT.failed : EXIT.completed;
 };
 
 async function explainRule(rule: string, terminal: Terminal): Promise<number> {
-  const { renderRuleExplanation: rulePage } = await import('../reports/rule-explanation.ts');
   const context = createRenderContext(terminal);
-  terminal.out(`${rulePage(rule, context.columns, await loadTextWrapper(context)).join('\n')}\n`);
+  terminal.out(`${renderRuleExplanation(rule, context.columns, await loadTextWrapper(context)).join('\n')}\n`);
   return EXIT.completed;
 }
 
-/** A path that leads nowhere does not keep the others from being looked at. */
+/** Checks all paths; one that does not exist does not stop the others from being checked. */
 async function lintAll(paths: readonly string[], request: LintRequest) {
   const reports: LintReport[] = [];
   const errors: RaymondError[] = [];
@@ -64,10 +73,10 @@ async function lintAll(paths: readonly string[], request: LintRequest) {
       errors.push(error);
     }
   }
-  return { reports, wrong: errors };
+  return { reports, errors };
 }
 
-/** Who knows how wide characters are takes longer to load than lint takes for a workflow; in a pipe nobody asks. */
+/** Loads text wrapping only for a terminal: it takes longer to load than lint takes for a workflow. */
 const loadTextWrapper = async ({ columns }: RenderContext): Promise<TextWrapper> =>
   columns === Number.POSITIVE_INFINITY ? (text) => [text] : (await import('../../events/text-width.ts')).wrapText;
 
@@ -76,10 +85,9 @@ const messageOf = ({ message }: RaymondError): string => message;
 const PATH_HINT = 'Name a folder, a .zip or a state file.';
 
 const LEVELS: readonly LintLevel[] = ['error', 'warning', 'info'];
-const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
 const FORMATS = ['text', 'github'] as const;
 
-/** Which levels are shown, and how many warnings are too many. */
+/** The levels that are shown, and the number of warnings that is allowed. */
 interface LintOutputOptions {
   readonly levels: readonly LintLevel[];
   readonly maxWarnings: number;
@@ -109,11 +117,11 @@ const FORMATTERS: Readonly<Record<(typeof FORMATS)[number] | 'json', LintFormatt
 function getFormat(options: ParsedOptions): keyof typeof FORMATTERS {
   const format = getChoiceOption(options, 'format', FORMATS);
   if (!options.json) return format ?? 'text';
-  if (format !== undefined) throw usageError(`--json and --format ${format} exclude each other`);
+  if (format !== undefined) throw usageError(`give --json or --format ${format}, not both`);
   return 'json';
 }
 
-/** All reports as one document. The counts are of everything that was found, whatever is shown. */
+/** All reports as one document. The counts include findings that are not shown. */
 function createLintDocument(reports: readonly LintReport[], { levels, maxWarnings }: LintOutputOptions): unknown {
   const { error, warning, info } = countLevels(reports.flatMap(({ findings }) => findings));
   return {

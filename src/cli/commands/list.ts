@@ -5,7 +5,7 @@ import { createRenderContext } from '../../terminal/render-context.ts';
 import type { CommandHandler } from '../command.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 
-/** `raymond list`: every run there is here, the unfinished first. */
+/** `raymond list`: lists the runs, unfinished ones first. */
 export const handleList: CommandHandler = async (_, { json }, terminal) => {
   const runs = await listRuns(terminal.cwd);
   if (json) terminal.out(`${JSON.stringify(toRunListDocument(runs))}\n`);
@@ -15,7 +15,7 @@ export const handleList: CommandHandler = async (_, { json }, terminal) => {
   return EXIT.completed;
 };
 
-/** What there is to do about runs that are not as they should be. */
+/** Says what to do about runs that have crashed or cannot be read. */
 function listRemarks(runs: readonly RunListEntry[]): readonly string[] {
   const crashed = runs.filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
   const remarks = runs.flatMap((run) => (run.kind === 'unreadable' ? [`${run.id}: ${run.error.message}`] : []));
@@ -23,7 +23,7 @@ function listRemarks(runs: readonly RunListEntry[]): readonly string[] {
   if (only === undefined) return remarks;
   const advice =
     second === undefined
-      ? `The process of ${only.id} is gone. To go on: raymond resume ${only.id}`
-      : `The processes of ${formatCount(crashed.length, 'run')} are gone. To go on with all of them: raymond recover --resume`;
+      ? `The process of ${only.id} has died. To go on: raymond resume ${only.id}`
+      : `The processes of ${formatCount(crashed.length, 'run')} have died. To go on with all of them: raymond recover --resume`;
   return [...remarks, advice];
 }

@@ -4,11 +4,11 @@ import { writeLogs } from '../../runtime/logs.ts';
 import type { CommandHandler } from '../command.ts';
 import { getTextOption } from '../parsed-options.ts';
 
-/** `raymond logs [RUN]`: the readable story of a run. */
+/** `raymond logs [RUN]`: prints the log of a run. */
 export const handleLogs: CommandHandler = async ([requestedRun = 'last'], options, { out, err, cwd, screen }) => {
   const { stdout } = process;
   const readerGone = new AbortController();
-  // Whoever reads may leave: the rest of a long story would be told to nobody.
+  // The reader may leave, such as `head`: then the rest of a long log need not be written.
   const stopWriting = (): void => readerGone.abort();
   stdout.once('error', stopWriting);
   const output = bufferOutput(out);
@@ -22,7 +22,7 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
       signal: readerGone.signal,
       ...(agent !== undefined && { agent }),
       colour: screen?.colour === true && stdout.isTTY === true,
-      // Only a terminal can be driven: a file or a program gets the lines as they are.
+      // Control characters are harmful only in a terminal: files and programs get the lines unchanged.
       write: (line) => output.write(`${raw && stdout.isTTY ? sanitize(line) : line}\n`),
       writeMessage: (text) => err(`${text}\n`),
     });
@@ -35,7 +35,7 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
 
 const MAX_BUFFERED_CHARS = 1 << 16;
 
-/** Writes much at a time, for each call costs, but lets nothing wait. */
+/** Joins what is written in one go into few calls, because each call costs, without delaying any of it. */
 function bufferOutput(out: (text: string) => void): { write: (text: string) => void; flush: () => void } {
   let buffered = '';
   const flush = (): void => {

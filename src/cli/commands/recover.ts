@@ -8,7 +8,7 @@ import type { CommandHandler, ParsedOptions } from '../command.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 import { runAndReport } from '../run-and-report.ts';
 
-/** `raymond recover`: the runs whose process is gone; with --resume they go on, one after the other. */
+/** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, one after the other. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
   const runs = (await listRuns(terminal.cwd)).filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
   if (options.resume === true && runs.length > 0) return resumeAll(runs, options, terminal);
@@ -17,13 +17,13 @@ export const handleRecover: CommandHandler = async (_, options, terminal) => {
   else {
     terminal.out(`${renderRunTable(runs, createRenderContext(terminal)).join('\n')}\n`);
     terminal.err(
-      `${runs.length === 1 ? 'Its process is' : 'Their processes are'} gone. To go on: raymond recover --resume\n`,
+      `${runs.length === 1 ? 'Its process has' : 'Their processes have'} died. To go on: raymond recover --resume\n`,
     );
   }
   return EXIT.completed;
 };
 
-/** Exit codes from the one that matters most. */
+/** Exit codes, the most severe first. */
 const EXIT_CODES_BY_SEVERITY: readonly number[] = [
   EXIT.interrupted,
   EXIT.invalid,
@@ -35,23 +35,23 @@ const EXIT_CODES_BY_SEVERITY: readonly number[] = [
   EXIT.completed,
 ];
 
-/** Goes on with each of them until it ends. Whoever interrupts one wants none of the others to start. */
+/** Resumes each run until it ends. An interrupt also keeps the others from starting. */
 async function resumeAll(runs: readonly RunListEntry[], options: ParsedOptions, terminal: Terminal): Promise<number> {
   const codes: number[] = [];
   for (const [at, { id }] of runs.entries()) {
-    terminal.err(`Going on with ${id}${runs.length === 1 ? '' : ` (${at + 1} of ${runs.length})`}\n`);
+    terminal.err(`Resuming ${id}${runs.length === 1 ? '' : ` (${at + 1} of ${runs.length})`}\n`);
     const code = await resumeOne(id, options, terminal);
     codes.push(code);
     const remaining = runs.length - at - 1;
     if (code !== EXIT.interrupted) continue;
     if (remaining > 0)
-      terminal.err(`${formatCount(remaining, 'run')} not gone on with. To go on: raymond recover --resume\n`);
+      terminal.err(`${formatCount(remaining, 'run')} not resumed. To go on: raymond recover --resume\n`);
     break;
   }
   return EXIT_CODES_BY_SEVERITY.find((code) => codes.includes(code)) ?? EXIT.completed;
 }
 
-/** A run that cannot be resumed does not keep the others from going on. */
+/** Resumes one run; if it cannot be resumed, the error is printed and the others still are. */
 async function resumeOne(id: string, options: ParsedOptions, terminal: Terminal): Promise<number> {
   const { cwd, env } = terminal;
   try {

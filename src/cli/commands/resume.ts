@@ -3,14 +3,14 @@ import { formatAge, formatObservedStatus } from '../../events/format.ts';
 import { listRuns, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
 import { resumeRun } from '../../runtime/resume.ts';
 import { renderTable } from '../../terminal/table.ts';
-import type { CommandHandler } from '../command.ts';
+import { type CommandHandler, usageError } from '../command.ts';
+import { refuseOptions } from '../parsed-options.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
-import { refuseOptions, usageError } from '../usage-error.ts';
 
 const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 
-/** `raymond resume RUN`: the options of the run are remembered, those given now go before. */
+/** `raymond resume [RUN]`: the run remembers its options; those given now override them. */
 export const handleResume: CommandHandler = async ([requestedRun], options, terminal) => {
   refuseOptions(options, RUN_ONLY_OPTIONS, 'resume');
   const id = requestedRun ?? findOnlyResumable(await listRuns(terminal.cwd), Date.now());
@@ -26,7 +26,7 @@ export const handleResume: CommandHandler = async ([requestedRun], options, term
 
 const MAX_LISTED_RUNS = 10;
 
-/** The run that is meant when none is named: there must be no other to choose. */
+/** The run that is meant if none is named: the only one that can be resumed. */
 function findOnlyResumable(runs: readonly RunListEntry[], now: number): string {
   const [only, second, ...others] = runs.filter((run) => run.kind === 'run').filter(isResumable);
   if (only === undefined) throw usageError('there is no run to resume', '`raymond list` shows the runs there are.');
@@ -34,7 +34,7 @@ function findOnlyResumable(runs: readonly RunListEntry[], now: number): string {
   throw createAmbiguousRunError([only, second, ...others], now);
 }
 
-/** Names the runs that there are to choose from. */
+/** An error that lists the runs to choose from. */
 function createAmbiguousRunError(resumable: readonly RunSummary[], now: number): RaymondError {
   const columns = [
     { title: '', cell: ({ id }: RunSummary) => `  ${id}` },
@@ -46,10 +46,10 @@ function createAmbiguousRunError(resumable: readonly RunSummary[], now: number):
   const more = resumable.length > MAX_LISTED_RUNS ? '\n  … `raymond list` shows all' : '';
   return usageError(
     'there is more than one run to resume',
-    `Name one of these, or "last", the latest of all:\n${lines.join('\n')}${more}`,
+    `Name one of these, or "last" for the latest:\n${lines.join('\n')}${more}`,
   );
 }
 
-/** Failed agents are only taken up with --retry, but they can be. */
+/** A failed run counts: with --retry it can be resumed. */
 const isResumable = ({ observedStatus }: RunSummary): boolean =>
   !['running', 'stopping', 'elsewhere', 'completed'].includes(observedStatus);

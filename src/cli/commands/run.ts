@@ -4,23 +4,22 @@ import { EXIT } from '../../errors.ts';
 import { runWorkflow } from '../../runtime/start.ts';
 import { writeConfig } from '../../runtime/write-config.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { CommandHandler } from '../command.ts';
-import { getTextOption } from '../parsed-options.ts';
+import { type CommandHandler, usageError } from '../command.ts';
+import { getTextOption, refuseOptions } from '../parsed-options.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { addConfigFileOptions, parseRunOptions } from '../run-options.ts';
-import { refuseOptions, usageError } from '../usage-error.ts';
 import { handleResume } from './resume.ts';
 
-/** `raymond run WORKFLOW`, and what stands without a command: `--resume RUN`, `--init-config`. */
+/** `raymond run WORKFLOW`, also without `run`; with `--resume RUN` or `--init-config` it does that instead. */
 export const handleRun: CommandHandler = async (args, options, terminal) => {
   const [path] = args;
   if (options.initConfig) return initConfig(terminal);
   const runToResume = getTextOption(options, 'resume');
   if (runToResume !== undefined) {
-    if (path !== undefined) throw usageError(`--resume ${runToResume} or ${path}: choose one`);
+    if (path !== undefined) throw usageError(`give --resume ${runToResume} or the workflow ${path}, not both`);
     return handleResume([runToResume], options, terminal);
   }
-  refuseOptions(options, ['retry', 'takeOver'], 'run');
+  refuseOptions(options, ['retry', 'takeOver'], 'run without --resume');
   if (path === undefined) throw usageError('there is no workflow to run');
   const cwd = resolveWorkFolder(getTextOption(options, 'dir'), terminal.cwd);
   const input = getTextOption(options, 'input');
@@ -41,18 +40,18 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
   );
 };
 
-/** The folder that the agents are to work in: one that was named must be there, or it was a slip. */
+/** The folder that the agents work in. It is not created: a name that leads nowhere is probably a slip. */
 function resolveWorkFolder(dir: string | undefined, cwd: string): string {
   if (dir === undefined) return cwd;
   const path = resolve(cwd, dir);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
-  throw usageError(`--dir ${dir} is not a folder`, 'Make it first, or name another.');
+  throw usageError(`--dir ${dir} is not a folder`, 'Create it first, or name another.');
 }
 
-/** `raymond --init-config`: a config file to be edited. */
-export async function initConfig({ cwd, out }: Terminal): Promise<number> {
+/** `raymond --init-config`: writes a config file to be edited. */
+async function initConfig({ cwd, out }: Terminal): Promise<number> {
   out(`Wrote ${await writeConfig(cwd)}\n`);
-  out('It explains every option and sets none: take the # away from those you want.\n');
-  out('`raymond config` shows what is in force.\n');
+  out('It explains every option and sets none: remove the # before those you want.\n');
+  out('`raymond config` shows the values in effect.\n');
   return EXIT.completed;
 }

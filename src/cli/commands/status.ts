@@ -5,7 +5,7 @@ import { createRenderContext } from '../../terminal/render-context.ts';
 import type { CommandHandler } from '../command.ts';
 import { renderStatusReport } from '../reports/status-report.ts';
 
-/** `raymond status [RUN]`: where a run stands, what it waits for and how to go on. */
+/** `raymond status [RUN]`: shows the state of a run, what it waits for and how to continue. */
 export const handleStatus: CommandHandler = async ([id = 'last'], { json }, terminal) => {
   const report = await getStatus(id, terminal.cwd);
   const context = createRenderContext(terminal);

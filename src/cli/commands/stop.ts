@@ -3,8 +3,7 @@ import { formatObservedStatus } from '../../events/format.ts';
 import { describeEndingTurns, describeNextSteps } from '../../events/next-steps.ts';
 import { listRuns } from '../../runtime/list-runs.ts';
 import { type StopOutcome, type StopProgress, stopRun } from '../../runtime/stop.ts';
-import type { CommandHandler } from '../command.ts';
-import { usageError } from '../usage-error.ts';
+import { type CommandHandler, usageError } from '../command.ts';
 
 /** `raymond stop [RUN] [--now]`: stops a run in another process and waits for that. Ctrl-C only ends the waiting. */
 export const handleStop: CommandHandler = async ([requestedRun], { now }, terminal) => {
@@ -30,14 +29,14 @@ export const handleStop: CommandHandler = async ([requestedRun], { now }, termin
   }
 };
 
-/** The run that must be meant when none is named; null if none is running. */
+/** The run that is meant if none is named: the only one that is running; null if none is. */
 async function findOnlyRunning(cwd: string): Promise<string | null> {
   const live = (await listRuns(cwd)).filter(
     (run) => run.kind === 'run' && (run.observedStatus === 'running' || run.observedStatus === 'stopping'),
   );
   const [only, second] = live;
   if (second === undefined) return only?.id ?? null;
-  throw usageError(`which of these is to stop: ${live.map(({ id }) => id).join(', ')}?`, 'Write `raymond stop RUN`.');
+  throw usageError(`several runs are running: ${live.map(({ id }) => id).join(', ')}`, 'Name one: raymond stop RUN');
 }
 
 function describeWaiting({ kind, seen, stage }: StopProgress): string {
@@ -47,9 +46,9 @@ function describeWaiting({ kind, seen, stage }: StopProgress): string {
   if (kind === 'unheard') return `Process${process} does not respond. If it is suspended: kill -CONT${process}`;
   const subject =
     observedStatus === 'crashed'
-      ? `The process${process} of ${id} is gone; the run is taken up to be stopped`
+      ? `The process${process} of ${id} has died; the run is resumed only to be stopped`
       : `${id} (process${process}) is stopping`;
-  if (stage === 'now') return `${subject}: turns under way are ended.`;
+  if (stage === 'now') return `${subject}: running turns are ended.`;
   const endingTurns = describeEndingTurns(run.agents);
   return endingTurns === null ? `${subject}.` : `${subject}: ${endingTurns}.\nTo end it now: raymond stop ${id} --now`;
 }
@@ -62,7 +61,7 @@ function describeStopOutcome({ kind, seen }: StopOutcome): readonly string[] {
     case 'idle':
       return [`${id} is not running: ${formatObservedStatus(seen.observedStatus)}.`, ...commandLines];
     case 'stopping':
-      return [`${id} goes on stopping by itself.`, `To end it now: raymond stop ${id} --now`];
+      return [`${id} will stop by itself.`, `To end it now: raymond stop ${id} --now`];
     case 'left':
       return [`${id} is left as it was: ${waitsFor.join(' ')}`, ...commandLines];
     case 'stopped':

@@ -10,35 +10,27 @@ import { findScenarioFiles } from '../../testing/find-scenario-files.ts';
 import { hasPassed, type Interruption, serializeTestReport, type TestReport } from '../../testing/report.ts';
 import { runTests, type TestOptions, type TestResult } from '../../testing/run-tests.ts';
 import { readTestSuite, type TestCase, withRealScripts } from '../../testing/suite.ts';
-import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
-import { getNumberOption, getTestTimeoutMs, getTextOption } from '../parsed-options.ts';
+import { getNumberOption, getTestTimeoutMs, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { formatTotalCoverage, renderCoverage } from '../reports/coverage-report.ts';
 import { createTestProgressLine } from '../reports/test-progress-line.ts';
 import { renderTestResult } from '../reports/test-result.ts';
 import { renderTestProblems, renderTestTotal } from '../reports/test-summary.ts';
-import { refuseOptions, usageError } from '../usage-error.ts';
 
-/** `raymond test [PATH…]`: plays scenarios without Claude Code and compares what comes of them with what they expect. */
+/** `raymond test [PATH…]`: plays scenarios without Claude Code and compares the outcome with what they expect. */
 export const handleTest: CommandHandler = async (paths, options, terminal) => {
   if (options.record !== undefined) return (await import('./record.ts')).handleRecord(paths, options, terminal);
   refuseOptions(options, ['output'], 'test without --record');
+  const { cwd } = terminal;
   const minPercent = getNumberOption(options, 'minCoverage');
-  if (minPercent !== undefined && minPercent > 100) throw usageError('--min-coverage is a percentage: from 0 to 100');
-  const { files, withoutScenarios: pathsWithoutTests } = findScenarioFiles(
-    paths.length === 0 ? ['.'] : paths,
-    terminal.cwd,
-  );
-  const suite = await readTestSuite(files, terminal.cwd);
+  if (minPercent !== undefined && minPercent > 100) throw usageError('--min-coverage must be from 0 to 100');
+  const { files, withoutScenarios } = findScenarioFiles(paths.length === 0 ? ['.'] : paths, cwd);
+  const suite = await readTestSuite(files, cwd);
   const selected = selectTests(suite.testCases, getTextOption(options, 'filter'), suite.unusable.length > 0);
   const testCases = options.realScripts ? selected.map(withRealScripts) : selected;
-  const graphFile = getTextOption(options, 'graph');
-  const format = graphFile === undefined ? undefined : detectGraphFormat(graphFile);
-  if (graphFile !== undefined) refuseStateFile(resolve(terminal.cwd, graphFile), '--graph');
-  if (graphFile !== undefined && new Set(testCases.map(({ workflow }) => workflow)).size > 1) {
-    throw usageError('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
-  }
-  const needsCoverage = options.coverage || minPercent !== undefined || graphFile !== undefined;
+  const graph = parseGraphOption(options, testCases, cwd);
+  const needsCoverage = options.coverage || minPercent !== undefined || graph !== null;
   const coverages = needsCoverage ? new CoverageCollector() : undefined;
 
   const context = createRenderContext(terminal);
@@ -46,71 +38,69 @@ export const handleTest: CommandHandler = async (paths, options, terminal) => {
     if (!options.json) for (const line of lines) terminal.out(`${line}\n`);
   };
   const startedAt = performance.now();
-  const { results, interruption } = await runSuite(
-    testCases,
-    options,
-    terminal,
-    coverages,
-    createResultPrinter(context, printLines),
-  );
+  const printResult = createResultPrinter(context, printLines);
+  const { results, interruption } = await runSuite(testCases, options, terminal, coverages, printResult);
   const tookMs = performance.now() - startedAt;
-  const covered = coverages === undefined || interruption !== null ? null : await coverages.collect();
   const testedPaths = new Set(suite.testCases.map(({ workflow }) => workflow.path));
-  const untested = pathsWithoutTests.filter((path) => !testedPaths.has(resolve(terminal.cwd, path)));
-  const outcome: TestReport = {
+  const report: TestReport = {
     results,
     unusable: suite.unusable,
-    untested,
+    untested: withoutScenarios.filter((path) => !testedPaths.has(resolve(cwd, path))),
     tookMs,
-    coverages: covered,
+    coverages: coverages === undefined || interruption !== null ? null : await coverages.collect(),
     interruption,
   };
-  if (options.json) terminal.out(`${JSON.stringify(serializeTestReport(outcome, terminal.cwd), null, 2)}\n`);
-  const isMissingFiles = results.some((result) => !hasPassed(result) && !selected.includes(result.testCase));
-  printLines(
-    ...renderTestProblems(outcome, context),
-    ...(isMissingFiles ? ['', ...wrapText(FILES_MISSING, context.columns)] : []),
-  );
-  printLines(...renderTestTotal(outcome, context));
+  if (options.json) terminal.out(`${JSON.stringify(serializeTestReport(report, cwd), null, 2)}\n`);
+  const failedWithoutFiles = results.some((result) => !hasPassed(result) && !selected.includes(result.testCase));
+  printLines(...renderTestProblems(report, context));
+  if (failedWithoutFiles) printLines('', ...wrapText(FILES_MISSING, context.columns));
+  printLines(...renderTestTotal(report, context));
   if (interruption !== null) return EXIT.interrupted;
-  if (covered !== null && covered.length > 0 && options.coverage)
-    printLines('', ...renderCoverage(covered, terminal.cwd, context));
-  const [coverage] = covered ?? [];
-  if (graphFile !== undefined && format !== undefined && coverage !== undefined)
-    await drawCoverage(coverage, graphFile, format, terminal);
-  const isEnough =
-    covered === null || minPercent === undefined || coveredPercent(allCoverageItems(covered)) >= minPercent;
+
+  const covered = report.coverages ?? [];
+  if (covered.length > 0 && options.coverage) printLines('', ...renderCoverage(covered, cwd, context));
+  const [coverage] = covered;
+  if (graph !== null && coverage !== undefined) await drawCoverage(coverage, graph, terminal);
+  const isEnough = minPercent === undefined || coveredPercent(allCoverageItems(covered)) >= minPercent;
   if (!isEnough) {
-    terminal.err(`raymond: ${formatTotalCoverage(covered ?? [])} are covered, less than ${minPercent}%\n`);
-    if (!options.coverage && !options.json) terminal.err('--coverage shows what is not.\n');
+    terminal.err(`raymond: ${formatTotalCoverage(covered)} covered, less than ${minPercent}%\n`);
+    if (!options.coverage && !options.json) terminal.err('--coverage shows what is missing.\n');
   }
   if (suite.unusable.length > 0) return EXIT.invalid;
   return isEnough && results.every(hasPassed) ? EXIT.completed : EXIT.failed;
 };
 
-/** Said where scripts failed a scenario that was made without them. */
-const FILES_MISSING =
-  'With --real-scripts, scripts find only what their scenario puts into its folder. What else they need, such as files that ' +
-  'lay there when it was recorded, can be added under `files`, or a folder of them under `files_from`.';
-
-/** Draws what was covered over the picture of the workflow. */
-async function drawCoverage(
-  coverage: Coverage,
-  file: string,
-  format: GraphFormat,
-  { cwd, err }: Terminal,
-): Promise<void> {
-  const { workflow, traffic } = coverage;
-  const { drawCoverage: drawTraffic } = await import('../../runtime/draw-graph.ts');
-  const headline = `${formatTotalCoverage([coverage])} are covered by its scenarios`;
-  writeGraphFile(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd), '--graph');
-  err(`${file} is written.\n`);
+/** The file that `--graph` names, and its format. */
+interface GraphOption {
+  readonly file: string;
+  readonly format: GraphFormat;
 }
 
-/**
- * The scenarios whose name, or whose file's, contains a text, whatever the case of its letters; where one goes by just that
- * name, no others.
- */
+function parseGraphOption(options: ParsedOptions, testCases: readonly TestCase[], cwd: string): GraphOption | null {
+  const file = getTextOption(options, 'graph');
+  if (file === undefined) return null;
+  const format = detectGraphFormat(file);
+  refuseStateFile(resolve(cwd, file), '--graph');
+  if (new Set(testCases.map(({ workflow }) => workflow)).size > 1)
+    throw usageError('--graph draws one workflow', 'Name one PATH whose scenarios are all about the same workflow.');
+  return { file, format };
+}
+
+/** The hint if a scenario that was recorded without its scripts fails with them. */
+const FILES_MISSING =
+  'With --real-scripts, scripts find only what their scenario puts into its folder. Add other files that they need, such as ' +
+  'those that were there when it was recorded, under `files`, or a folder of them under `files_from`.';
+
+/** Draws the coverage over the workflow. */
+async function drawCoverage(coverage: Coverage, { file, format }: GraphOption, { cwd, err }: Terminal): Promise<void> {
+  const { workflow, traffic } = coverage;
+  const { drawCoverage: drawTraffic } = await import('../../runtime/draw-graph.ts');
+  const headline = `${formatTotalCoverage([coverage])} covered by its scenarios`;
+  writeGraphFile(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd), '--graph');
+  err(`Wrote ${file}\n`);
+}
+
+/** Selects the scenarios with this name; if there are none, those whose name or file contains it. Case does not matter. */
 function selectTests(
   testCases: readonly TestCase[],
   filter: string | undefined,
@@ -118,20 +108,18 @@ function selectTests(
 ): readonly TestCase[] {
   if (filter === undefined) return testCases;
   const needle = filter.toLowerCase();
-  const exactMatches = testCases.filter(({ spec: rehearsal }) => rehearsal.name.toLowerCase() === needle);
+  const exactMatches = testCases.filter(({ spec }) => spec.name.toLowerCase() === needle);
   if (exactMatches.length > 0) return exactMatches;
-  const selected = testCases.filter(({ file, spec: rehearsal }) =>
-    `${file} ${rehearsal.name}`.toLowerCase().includes(needle),
-  );
+  const selected = testCases.filter(({ file, spec }) => `${file} ${spec.name}`.toLowerCase().includes(needle));
   if (selected.length > 0 || allowsNone) return selected;
-  const names = testCases.slice(0, MAX_NAMED).map(({ spec: rehearsal }) => sanitizeLine(rehearsal.name));
+  const names = testCases.slice(0, MAX_NAMED).map(({ spec }) => sanitizeLine(spec.name));
   const more = testCases.length > MAX_NAMED ? [`${testCases.length - MAX_NAMED} more`] : [];
-  throw usageError(`no scenario is called like \`${filter}\``, `There are these: ${[...names, ...more].join(', ')}.`);
+  throw usageError(`no scenario matches \`${filter}\``, `There are: ${[...names, ...more].join(', ')}.`);
 }
 
 const MAX_NAMED = 5;
 
-/** Plays them to the end, or until somebody presses Ctrl-C. */
+/** Plays the scenarios until the end or until Ctrl-C. */
 async function runSuite(
   testCases: readonly TestCase[],
   options: ParsedOptions,
@@ -146,7 +134,7 @@ async function runSuite(
   const progressLine = showsProgress ? createTestProgressLine(screen, testCases) : undefined;
   const interrupted: Interruption['interrupted'][number][] = [];
   const request: TestOptions = {
-    // A copy: to read `process.env` as a whole is slow, and each run does it.
+    // A copy, because each run reads all of it, and that is slow in `process.env`.
     env: { ...terminal.env },
     timeoutMs: getTestTimeoutMs(options),
     keep: options.keep === true,
@@ -179,14 +167,14 @@ async function runSuite(
   };
 }
 
-/** Those that were interrupted, as they stand in their files: who ended first is chance. */
+/** Sorts interrupted scenarios as in their files: the order in which they end is chance. */
 const sortInSuiteOrder = (
   interrupted: Interruption['interrupted'],
   testCases: readonly TestCase[],
 ): Interruption['interrupted'] =>
   interrupted.toSorted((a, b) => testCases.indexOf(a.testCase) - testCases.indexOf(b.testCase));
 
-/** Tells of one scenario after the other, under the names of their files. */
+/** Prints one result after the other, under the names of their files. */
 function createResultPrinter(
   context: RenderContext,
   printLines: (...lines: readonly string[]) => void,

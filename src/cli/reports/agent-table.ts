@@ -12,7 +12,7 @@ import { type Column, renderTable } from '../../terminal/table.ts';
 const MAX_AGENTS_ON_SCREEN = 30;
 const MAX_RESULT_COLUMNS = 200;
 
-/** The agents of a run: who, where, what it is doing, for how long, for how much. Those that have ended come last. */
+/** Renders the agents of a run with their states, activities, times and costs; those that have ended come last. */
 export function renderAgentTable(report: StatusReport, context: RenderContext): readonly string[] {
   const { agents } = report.run;
   const ordered = agents.toSorted((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
@@ -46,7 +46,7 @@ function createAgentColumns(
 
 const formatAgentCost = ({ costMicros }: Agent): string => formatDollars(costMicros);
 
-/** What an agent is doing. In a run that nobody drives it does nothing, whatever is on record. */
+/** Describes what an agent is doing. In a run that no process drives it does nothing, whatever its phase says. */
 function describePhase({ phase }: Agent, live: boolean, now: number): string {
   switch (phase.kind) {
     case 'ready':
@@ -77,7 +77,7 @@ const PHASE_STYLES: Partial<Record<Agent['phase']['kind'], TextStyle>> = {
 
 const getPhaseStyle = ({ phase }: Agent): TextStyle | null => PHASE_STYLES[phase.kind] ?? null;
 
-/** Where its result will go and which conversation it is in; of one that has ended, the beginning of its result. */
+/** Renders the callers and the session of an agent, or the beginning of its result if it has ended. */
 function renderAgentDetails(agent: Agent, { columns, colorize }: RenderContext): readonly string[] {
   const width = Math.min(columns, MAX_RESULT_COLUMNS);
   const { phase, stack } = agent;

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<CoverageRow>[] = [
   { title: 'covered', align: 'right', cell: (row) => formatPercent(COVERAGE_KINDS.flatMap((kind) => row[kind])) },
 ];
 
-/** What the scenarios took of each workflow, and below it everything that they never took. */
+/** Renders how much of each workflow the scenarios covered, and below it everything that they never took. */
 export function renderCoverage(coverages: readonly Coverage[], cwd: string, context: RenderContext): readonly string[] {
   const rows = coverages.map((coverage) => ({ ...coverage, name: relative(cwd, coverage.workflow.path) || '.' }));
   const all = {
@@ -35,7 +35,7 @@ export function renderCoverage(coverages: readonly Coverage[], cwd: string, cont
   ];
 }
 
-/** A table, or where that is too wide a block for each workflow: a number without its title says nothing. */
+/** Renders a table, or a block for each workflow if the table is too wide. */
 function renderCoverageTable(rows: readonly CoverageRow[], context: RenderContext): readonly string[] {
   const table = renderTable(rows, COLUMNS, { ...context, columns: Number.POSITIVE_INFINITY });
   if (table.every((line) => widthOf(line) <= context.columns)) return table;
@@ -47,17 +47,17 @@ function renderCoverageTable(rows: readonly CoverageRow[], context: RenderContex
   ]);
 }
 
-/** How much of everything was taken, in words. */
+/** The share of everything that was covered, such as `87%`. */
 export const formatTotalCoverage = (coverages: readonly Coverage[]): string =>
   formatPercent(allCoverageItems(coverages));
 
-/** Rounded down: 100% is all of it. */
+/** Rounded down, so that only full coverage is 100%. */
 const formatPercent = (items: readonly CoverageItem[]): string => `${Math.floor(coveredPercent(items))}%`;
 
 const formatShare = (items: readonly CoverageItem[]): string =>
   `${items.filter(({ times }) => times > 0).length}/${items.length}`;
 
-/** Each thing once: an entry of a policy is a transition, too. */
+/** Lists everything that was never taken, once each: a policy entry may also be a transition. */
 function listUntaken(coverage: Coverage, cwd: string): readonly string[] {
   const { workflow } = coverage;
   const [states, transitions, entries] = COVERAGE_KINDS.map((kind) =>

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { didYouMean } from '../../core/nearest.ts';
 import { formatCount } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { TextStyle } from '../../events/text-style.ts';
@@ -5,13 +7,15 @@ import type { PathStep } from '../../graph/reachability.ts';
 import type { LintFinding } from '../../lint/lint.ts';
 import { formatStepPath } from '../../lint/messages.ts';
 import type { LintLevel } from '../../lint/rule.ts';
+import { resolvePackageFile } from '../../package-files.ts';
 import { countLevels, type LintReport } from '../../runtime/lint-workflow.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
+import { usageError } from '../command.ts';
 
-/** Breaks a text into lines that are not too long. */
+/** Wraps a text into lines of at most so many columns. */
 export type TextWrapper = (text: string, columns: number) => readonly string[];
 
-/** What was found in one workflow, for people; only these levels are shown. */
+/** Renders the findings of these levels in one workflow. */
 export function renderLintReport(
   { path, findings }: LintReport,
   levels: readonly LintLevel[],
@@ -27,7 +31,7 @@ export function renderLintReport(
   return [...head, ...shown.flatMap((finding) => renderFinding(finding, context, wrap))];
 }
 
-/** That nothing is shown does not say that there is nothing. */
+/** Says that nothing is shown, and what is hidden. */
 function describeNoFindings(levels: readonly LintLevel[], hidden: Readonly<Record<LintLevel, number>>): string {
   const others = formatLevelCounts(hidden);
   return others === NOTHING_FOUND
@@ -35,7 +39,7 @@ function describeNoFindings(levels: readonly LintLevel[], hidden: Readonly<Recor
     : `no ${levels.map((level) => `${level}s`).join(' or ')} (${others} not shown)`;
 }
 
-/** The end of the page: all workflows together, and what was not shown. */
+/** Formats the totals of all workflows. */
 export function formatLintTotal(reports: readonly LintReport[], levels: readonly LintLevel[]): string {
   const findings = reports.flatMap((report) => report.findings);
   const counts = countLevels(findings);
@@ -50,7 +54,7 @@ const NOTHING_FOUND = 'nothing found';
 
 const INDENT = '  ';
 
-/** `FILE:LINE:COLUMN: level: sentence (rule)`, a form that editors and terminals make a link of, and below it what to do. */
+/** Renders `FILE:LINE:COLUMN: level: message (rule)`, which editors and terminals turn into a link, and the hint below. */
 function renderFinding(
   finding: LintFinding,
   { columns, colorize }: RenderContext,
@@ -66,18 +70,17 @@ function renderFinding(
   ];
 }
 
-/** Where a finding is. */
 function formatFindingLocation({ file, line, column }: LintFinding): string {
   return line === 0 ? sanitizeLine(file) : `${sanitizeLine(file)}:${line}:${column}`;
 }
 
-/** The whole example, unless the message tells it already, be it in two parts. */
+/** The path that the finding is about; null if the message already shows all of it. */
 function formatExample({ message, path }: LintFinding): string | null {
   const isInMessage = path.every(({ to }) => message.includes(`→ ${to}`));
   return isInMessage ? null : sanitizeLine(formatFullPath(path));
 }
 
-/** In a sentence, the middle of a long way is left out. Here there is room for it. */
+/** `formatStepPath` leaves out the middle of a longer path; here there is room for all of it. */
 const MAX_STEPS_AT_ONCE = 5;
 
 function formatFullPath(steps: readonly PathStep[]): string {
@@ -89,7 +92,7 @@ function formatFullPath(steps: readonly PathStep[]): string {
   return first.from + parts.map((part) => formatStepPath(part, '').slice(part[0]?.from.length)).join('');
 }
 
-/** `2 errors, 1 warning`. */
+/** Formats counts: `2 errors, 1 warning`. */
 function formatLevelCounts(counts: Readonly<Record<LintLevel, number>>): string {
   const parts = (['error', 'warning', 'info'] as const).flatMap((level) =>
     counts[level] === 0 ? [] : [formatCount(counts[level], level)],
@@ -99,10 +102,10 @@ function formatLevelCounts(counts: Readonly<Record<LintLevel, number>>): string 
 
 const ANNOTATION_COMMANDS: Readonly<Record<LintLevel, string>> = { error: 'error', warning: 'warning', info: 'notice' };
 
-/** A finding as a command that GitHub Actions makes an annotation of, in the file and in the summary of the job. */
+/** Formats a finding as a workflow command of GitHub Actions, which becomes an annotation of the file. */
 export function formatAnnotation(finding: LintFinding, { path, isZip }: Pick<LintReport, 'path' | 'isZip'>): string {
   const { level, rule, file, line, column, message, hint } = finding;
-  // What is inside a zip is no file of the repository: the zip is.
+  // A file inside a zip is not a file of the repository: the zip is annotated.
   const position = line === 0 || isZip ? [] : [`line=${line}`, `col=${column}`];
   const locationPrefix = isZip && file !== path ? `${formatFindingLocation(finding)}: ` : '';
   const annotatedFile = isZip ? path : file;
@@ -119,3 +122,29 @@ const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
 const escapeProperty = (text: string): string => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+
+const LINT_DOCS = resolvePackageFile('docs/lint.md');
+const LINT_DOCS_HINT = `All rules are explained in ${LINT_DOCS}.`;
+
+/** Renders the section of docs/lint.md about a rule. */
+export function renderRuleExplanation(rule: string, columns: number, wrap: TextWrapper): readonly string[] {
+  const sections = readFileSync(LINT_DOCS, 'utf8').split(/^(?=##+ )/m);
+  const rules = sections.flatMap((section) => /^### (\S+)\n/.exec(section)?.[1] ?? []);
+  const section = sections.find((each) => each.startsWith(`### ${rule}\n`));
+  if (section === undefined) throw usageError(`lint has no rule \`${rule}\`${didYouMean(rule, rules)}`, LINT_DOCS_HINT);
+  const text = section.replace(/^### .*\n+\*\*(\w+)\.\*\* /, `${rule} ($1)\n\n`);
+  // Prose and code alternate: every second fence closes a block.
+  const parts = text
+    .split(/^```.*\n/m)
+    .map((part, at) => (at % 2 === 0 ? wrapProse(part, columns, wrap) : indentCode(part)));
+  return [...parts.filter((part) => part !== ''), LINT_DOCS_HINT].join('\n\n').split('\n');
+}
+
+function wrapProse(text: string, columns: number, wrap: TextWrapper): string {
+  const paragraphs = text.trim().split(/\n{2,}/);
+  return paragraphs
+    .map((each) => wrap(each.replaceAll('\n', ' ').replaceAll('**', ''), columns).join('\n'))
+    .join('\n\n');
+}
+
+const indentCode = (code: string): string => code.trimEnd().replace(/^(?=.)/gm, '    ');

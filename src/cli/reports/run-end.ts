@@ -9,15 +9,15 @@ import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ParsedOptions } from '../command.ts';
 
-/** How a run was found: whether anything was started at all, and where it is on record. */
+/** What was seen of a run: whether anything was started, and the folder that it is saved for. */
 export interface ReportedRun {
   readonly started: boolean;
   readonly cwd: string;
-  /** The agents whose trouble the user has read just now. */
+  /** The agents whose trouble was printed last. */
   readonly alreadyReported: ReadonlySet<string>;
 }
 
-/** What there is to say when a run is over: results on stdout, the summary on stderr. Gives the exit code. */
+/** Prints the results of a run to stdout and its summary to stderr; returns the exit code. */
 export async function reportRunEnd(
   run: Run,
   reportedRun: ReportedRun,
@@ -32,7 +32,7 @@ export async function reportRunEnd(
     : options.json
       ? `${JSON.stringify(createRunDocument(run, events))}\n`
       : formatResults(run);
-  // Where both are read on one screen, the results stand apart from the story and the summary.
+  // On one screen, empty lines set the results apart from the progress and the summary.
   const separator = results !== '' && outIsScreen && screen !== null && !options.quiet ? '\n' : '';
   err(separator);
   out(outIsScreen ? sanitize(results) : results);
@@ -42,7 +42,7 @@ export async function reportRunEnd(
     columns: screen?.size().columns ?? null,
     colour: screen?.colour ?? false,
     now: Date.now(),
-    // Results on the same screen stand between what was told and what is told now.
+    // Results on the same screen separate the summary from the trouble that was printed before.
     alreadyReported: separator === '' ? alreadyReported : NO_AGENTS,
     otherFolder: findConfigFile(cwd) === findConfigFile(terminal.cwd) ? null : pickShorterPath(cwd, terminal.cwd),
   };
@@ -66,23 +66,23 @@ export async function reportRunEnd(
 
 const NO_AGENTS: ReadonlySet<string> = new Set();
 
-/** What could not be printed is on record all the same, and the run is what it is. */
+/** Says where to find results that could not be printed; they do not change the exit code of the run. */
 async function reportWriteError(id: string, { err, takeWriteError }: Terminal): Promise<void> {
-  // Streams tell what went wrong a moment later.
+  // Streams report errors a moment later.
   await setImmediate();
   const writeError = takeWriteError?.() ?? null;
   if (writeError === null) return;
-  err(`What was to be printed could not be written (${writeError}); \`raymond status ${id}\` shows it.\n`);
+  err(`The output could not be written (${writeError}); \`raymond status ${id}\` shows the results.\n`);
 }
 
-/** One result as it is; several under the names of their agents, that of the first agent last: it sums the others up. */
+/** One result as it is; several under the names of their agents, that of the main agent last. */
 function formatResults({ agents }: Run): string {
   const ordered = agents.toSorted((a, b) => Number(a.parent === null) - Number(b.parent === null));
   const results = ordered.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [{ id, text: phase.result }] : []));
   return results.map(({ id, text }) => `${agents.length === 1 ? '' : `[${id}]\n`}${text}\n`).join('');
 }
 
-/** A path as it is written in this folder, unless that is longer. */
+/** The path relative to the current folder, unless that is longer. */
 function pickShorterPath(path: string, cwd: string): string {
   const relativePath = relative(cwd, path);
   return relativePath.length < path.length ? relativePath : path;

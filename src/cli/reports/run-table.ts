@@ -5,7 +5,7 @@ import { countAgents, type RunListEntry, type RunSummary } from '../../runtime/l
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 
-/** Runs as a table for people. Names are told where the ids do not tell them. */
+/** Renders a table of runs, with their names if the ids do not begin with them. */
 export function renderRunTable(runs: readonly RunListEntry[], context: RenderContext): readonly string[] {
   const hasNames = runs.some((run) => run.kind === 'run' && !run.id.startsWith(formatIdPrefix(run.name)));
   return renderTable(runs, createRunColumns(hasNames, context.now), context);
@@ -28,7 +28,7 @@ function createRunColumns(hasNames: boolean, now: number): readonly Column<RunLi
   ];
 }
 
-/** A name as the id that is made of it begins. */
+/** The beginning of an id that is made from this name. */
 const formatIdPrefix = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, '-');
 
 const formatRunName = ({ name }: RunSummary): string => sanitizeLine(name);

@@ -18,7 +18,7 @@ import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import { renderAgentTable } from './agent-table.ts';
 
-/** Where a run stands, for people. */
+/** Renders the state of a run for people. */
 export function renderStatusReport(report: StatusReport, context: RenderContext): readonly string[] {
   const parts = [
     [...renderStatusHeadline(report, context), ...renderFacts(report, context)],
@@ -80,11 +80,11 @@ function renderNextSteps(report: StatusReport, context: RenderContext): readonly
   const { waitsFor, commands } = describeNextSteps(report, context.now);
   return [
     ...waitsFor.flatMap(indentContinuation).flatMap((line) => wrapText(line, context.columns)),
-    // Not broken into lines: they are there to be copied.
+    // Not wrapped, because they are there to be copied.
     ...commands.map(({ purpose, command }) => `${purpose}: ${context.colorize('bold', command)}`),
   ];
 }
 
-/** What someone said in several lines, set off from what is said next. */
+/** The lines of a text, all but the first indented. */
 const indentContinuation = (text: string): readonly string[] =>
   sanitizeLines(text).map((line, at) => (at === 0 ? line : `  ${line}`));

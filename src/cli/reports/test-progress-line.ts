@@ -4,11 +4,11 @@ import { shorten } from '../../events/text-width.ts';
 import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../../terminal/terminal.ts';
 import type { TestCase } from '../../testing/suite.ts';
 
-/** A line at the bottom of the screen that says which scenario is awaited. */
+/** A line at the bottom of the screen that names the scenario that is awaited. */
 export interface TestProgressLine {
   testStarted(testCase: TestCase): void;
   testFinished(testCase: TestCase): void;
-  /** Makes room for a line that stays. */
+  /** Removes the line, so that something else can be printed. */
   clear(): void;
   close(): void;
 }
@@ -16,7 +16,7 @@ export interface TestProgressLine {
 const TICK_MS = 1000;
 const CLEAR_LINE = '\r\u001b[K';
 
-/** Scenarios are told of in their order, and most take no time: only who waits for a second sees this. */
+/** Creates a progress line. It appears only after a second without a result: most scenarios are faster. */
 export function createTestProgressLine(
   screen: Screen,
   testCases: readonly TestCase[],

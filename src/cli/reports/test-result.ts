@@ -8,13 +8,13 @@ import { REASON_LABEL } from '../../testing/matchers.ts';
 import { hasPassed } from '../../testing/report.ts';
 import type { TestResult } from '../../testing/run-tests.ts';
 
-/** `12 ms`, `3.4 s`. */
+/** Formats a duration: `12 ms`, `3.4 s`. */
 export const formatTestDuration = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
 /**
- * One line about a scenario, and others where its folder is kept and for what it warns of, but for what is in `told`
- * already. Of one that has failed, everything is told later.
+ * Renders one line about a scenario, one for its folder if that is kept, and its warnings that were not shown before.
+ * What is wrong with a failed scenario follows later, in `renderTestFailure`.
  */
 export function renderTestResult(
   result: TestResult,
@@ -32,7 +32,7 @@ export function renderTestResult(
   ];
 }
 
-/** The warnings that have not been told before, as far as they are not too many, and how many others there are. */
+/** Renders a few warnings that were not shown before, and the numbers of the others. */
 function renderNewWarnings(
   warnings: readonly string[],
   shownWarnings: Set<string>,
@@ -53,13 +53,13 @@ function renderNewWarnings(
   ];
 }
 
-/** All that is wrong with a scenario. */
+/** Renders everything that is wrong with a scenario. */
 export function renderTestFailure(
   { testCase, differences, warnings }: TestResult,
   context: RenderContext,
 ): readonly string[] {
-  const { file, spec: rehearsal } = testCase;
-  const head = `${context.colorize('red', '✗')} ${context.colorize('bold', sanitizeLine(rehearsal.name))}  ${file}:${rehearsal.at.line}`;
+  const { file, spec } = testCase;
+  const head = `${context.colorize('red', '✗')} ${context.colorize('bold', sanitizeLine(spec.name))}  ${file}:${spec.at.line}`;
   return [
     ...wrapText(head, context.columns),
     ...differences.flatMap((difference) => renderDifference(difference, file, context)),
@@ -69,7 +69,7 @@ export function renderTestFailure(
 
 const INDENT = '    ';
 
-/** More would drown what the scenarios came to. */
+/** More would bury the results. */
 const MAX_WARNINGS = 3;
 
 const renderWarnings = (warnings: readonly string[], indent: string, context: RenderContext): readonly string[] =>
@@ -77,7 +77,7 @@ const renderWarnings = (warnings: readonly string[], indent: string, context: Re
     wrapIndented(context.colorize('dim', `warning: ${sanitizeLine(warning)}`), indent, context),
   );
 
-/** A text in lines that all stand further in. */
+/** Wraps a text and indents all its lines. */
 export const wrapIndented = (text: string, indent: string, { columns }: RenderContext): readonly string[] =>
   wrapText(text, columns - indent.length).map((line) => indent + line);
 
@@ -116,7 +116,7 @@ function formatValue({ unit, ...detail }: ValueDifference, which: 'expected' | '
   return `${unit}${Number(detail[which]).toFixed(decimals)}`;
 }
 
-/** How many digits an amount of money has behind its point; it is counted in millionths. */
+/** The decimals of an amount of money, which is exact to a millionth. */
 const countDecimals = (amount: ValueDifference['actual']): number =>
   Number(amount).toFixed(6).replace(/0+$/, '').split('.')[1]?.length ?? 0;
 
@@ -135,11 +135,11 @@ function diffDetail(detail: Extract<DifferenceDetail, { kind: 'lists' | 'texts' 
   });
 }
 
-/** What could be overlooked: blanks at the end of a line, and a line that is empty. */
+/** Makes blanks at the end of a line and empty lines visible. */
 const showBlanks = (line: string): string =>
   line === '' ? '↵' : line.replace(/ +$/, (blanks) => '·'.repeat(blanks.length));
 
-/** So many lines that are the same stand around those that are not. */
+/** The number of equal lines shown before and after a change. */
 const CONTEXT_LINES = 4;
 
 function renderDiff(lines: readonly DiffLine[], { colorize }: RenderContext): readonly string[] {
@@ -150,7 +150,7 @@ function renderDiff(lines: readonly DiffLine[], { colorize }: RenderContext): re
   const shown: string[] = [];
   let skippedCount = 0;
   for (const [at, line] of lines.entries()) {
-    // A line takes no more room than the words that it is left out.
+    // A single line takes no more room than the note that would replace it.
     const isShown = isNear[at] || isLoneLine(at);
     if (!isShown) skippedCount += 1;
     if (skippedCount > 0 && (isShown || at === lines.length - 1))
@@ -167,7 +167,7 @@ const isChange = ({ sign }: DiffLine): boolean => sign !== ' ';
 
 const MAX_QUOTED_LINES = 20;
 
-/** A text that was compared, as far as it is not too long. */
+/** Renders the beginning of a text that was compared. */
 function renderQuote(text: string, { colorize }: RenderContext): readonly string[] {
   const lines = sanitize(text).trimEnd().split('\n');
   const hiddenCount = lines.length - MAX_QUOTED_LINES;

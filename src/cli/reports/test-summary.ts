@@ -5,7 +5,7 @@ import type { RenderContext } from '../../terminal/render-context.ts';
 import { hasPassed, type Interruption, type TestReport } from '../../testing/report.ts';
 import { formatTestDuration, renderTestFailure, wrapIndented } from './test-result.ts';
 
-/** What failed, or came to no end, in detail. */
+/** Renders the scenarios that failed or were interrupted, and the files that cannot be used. */
 export function renderTestProblems(
   { results, unusable, interruption }: TestReport,
   context: RenderContext,
@@ -13,13 +13,11 @@ export function renderTestProblems(
   return [
     ...(interruption === null ? [] : renderInterruptedTests(interruption, context)),
     ...renderUnusableFiles(unusable, context),
-    ...results
-      .filter((verdict) => !hasPassed(verdict))
-      .flatMap((verdict) => ['', ...renderTestFailure(verdict, context)]),
+    ...results.filter((result) => !hasPassed(result)).flatMap((result) => ['', ...renderTestFailure(result, context)]),
   ];
 }
 
-/** Files that have the same fault, such as that of their workflow, share its lines. */
+/** Files with the same problem, such as a broken workflow, share its lines. */
 function renderUnusableFiles(unusable: TestReport['unusable'], { columns }: RenderContext): readonly string[] {
   const errors = new Map(unusable.map(({ error }) => [error.message, error]));
   return Array.from(errors, ([message, { hint }]) => {
@@ -31,7 +29,7 @@ function renderUnusableFiles(unusable: TestReport['unusable'], { columns }: Rend
   }).flat();
 }
 
-/** What the test came to, in a line or two. */
+/** Renders the totals in a line or two. */
 export function renderTestTotal(outcome: TestReport, { colorize, columns }: RenderContext): readonly string[] {
   const { results, unusable, untested, tookMs } = outcome;
   const unusableNote =
@@ -52,10 +50,10 @@ function formatTestCounts({ results, interruption }: TestReport, colorize: Rende
   const passed = results.length - failed;
   const counts = `${passed} passed, ${failed === 0 ? '0 failed' : colorize('red', `${failed} failed`)}`;
   if (interruption !== null) {
-    const { interrupted, notStarted: notBegun } = interruption;
+    const { interrupted, notStarted } = interruption;
     const unfinished = [
       interrupted.length > 0 ? `${interrupted.length} interrupted` : [],
-      notBegun > 0 ? `${notBegun} not begun` : [],
+      notStarted > 0 ? `${notStarted} not started` : [],
     ];
     return `${colorize('yellow', 'interrupted')}: ${[counts, ...unfinished.flat()].join(', ')}`;
   }
@@ -63,13 +61,14 @@ function formatTestCounts({ results, interruption }: TestReport, colorize: Rende
   return `${formatCount(results.length, 'scenario')}: ${failed === 0 ? colorize('green', 'all passed') : counts}`;
 }
 
-/** What was under way when the user had enough, and where it stood. */
+/** Renders the scenarios that were interrupted, and where each of them was. */
 function renderInterruptedTests({ interrupted }: Interruption, context: RenderContext): readonly string[] {
-  return interrupted.flatMap(({ testCase: { file, spec: rehearsal }, positions: where }) => {
-    const head = `${context.colorize('yellow', '!')} ${context.colorize('bold', sanitizeLine(rehearsal.name))}  ${file}:${rehearsal.at.line}`;
-    const lines = where.length === 0 ? ['it had hardly begun'] : where;
+  return interrupted.flatMap(({ testCase: { file, spec }, positions }) => {
+    const head = `${context.colorize('yellow', '!')} ${context.colorize('bold', sanitizeLine(spec.name))}  ${file}:${spec.at.line}`;
+    const lines = positions.length === 0 ? ['it had just started'] : positions;
     return [
-      ...['', ...wrapText(head, context.columns)],
+      '',
+      ...wrapText(head, context.columns),
       ...lines.flatMap((line) => wrapIndented(`interrupted: ${line}`, '  ', context)),
     ];
   });
