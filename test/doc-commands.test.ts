@@ -1,14 +1,13 @@
 /**
- * Every command in the documentation is carried out, or at least held against the program that would take it. A fenced
- * block is of one of the kinds in test/docs/kinds.ts, or of one that another test knows (ELSEWHERE). Further words behind
- * the fence say more:
+ * Runs every command in the documentation, or at least checks its arguments. A fenced block has one of the kinds in
+ * test/docs/kinds.ts, or one that another test knows (CHECKED_ELSEWHERE). Further words after the kind say more:
  *
- *   sh            commands. All of a page are carried out in one folder, in order; `# exits with 3` says with which code
- *   sh claude     commands that need an account: they must be such as Raymond takes
+ *   sh            commands. All of a page run in one folder, in order; `# exits with 3` gives the expected exit code
+ *   sh claude     commands that need an account: only their arguments are checked
  *   sh setup      commands that set Raymond up: likewise
- *   js, ts        programs. They are compiled and run
- *   text output   what the block before it prints; `…` stands for anything
- *   bash FILE     a file that the commands of the page find in their folder; likewise markdown, yaml, toml, js, ts, …
+ *   js, ts        programs that are compiled and run
+ *   text output   the expected output of the block before; `…` stands for anything
+ *   bash FILE     a file for the commands of the page; likewise markdown, yaml, toml, js, ts, …
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +17,12 @@ import { KINDS } from './docs/kinds.ts';
 import { brokenLinks } from './docs/links.ts';
 import { allPages, PROJECT } from './docs/pages.ts';
 import { compile } from './docs/programs.ts';
-import { follow, hasStory, isOutput, looksLike } from './docs/story.ts';
+import { hasCommands, isOutput, matchesOutput, runPage } from './docs/run-page.ts';
 
-/** Tests that know blocks of their own kinds; `all` means that nothing of the page is left to us. */
-const ELSEWHERE: Readonly<Record<string, { readonly test: string; readonly kinds: readonly string[] | 'all' }>> = {
+/** Tests that check blocks of their own kinds; `all` means the whole page. */
+const CHECKED_ELSEWHERE: Readonly<
+  Record<string, { readonly test: string; readonly kinds: readonly string[] | 'all' }>
+> = {
   'docs/protocol.md': { test: 'test/docs.test.ts', kinds: 'all' },
   'docs/authoring.md': { test: 'test/docs.test.ts', kinds: 'all' },
   'docs/lint.md': { test: 'test/lint/docs.test.ts', kinds: ['markdown', 'bash', 'bat', 'findings'] },
@@ -30,22 +31,22 @@ const ELSEWHERE: Readonly<Record<string, { readonly test: string; readonly kinds
 
 const windows = process.platform === 'win32';
 const everything = allPages();
-const pages = everything.filter(({ path }) => ELSEWHERE[path]?.kinds !== 'all');
+const pages = everything.filter(({ path }) => CHECKED_ELSEWHERE[path]?.kinds !== 'all');
 
 describe.each(everything)('$path', (page) => {
-  test('has no link that leads nowhere', () => {
+  test('has no broken link', () => {
     expect(brokenLinks(page, everything)).toStrictEqual([]);
   });
 });
 
 describe.each(pages)('$path', ({ path, text, blocks }) => {
-  const elsewhere = ELSEWHERE[path];
+  const elsewhere = CHECKED_ELSEWHERE[path];
   const isKnown = (kind: string): boolean => Object.hasOwn(KINDS, kind) || (elsewhere?.kinds ?? []).includes(kind);
 
-  test('has no block that nobody checks', () => {
+  test('has only blocks that some test checks', () => {
     expect(blocks.filter(({ kind }) => !isKnown(kind))).toStrictEqual([]);
     expect(blocks.filter((block, at) => isOutput(block) && blocks[at - 1]?.name !== '')).toStrictEqual([]);
-    // Such a block would be taken for text.
+    // An indented block would not be found.
     expect(text).not.toMatch(/^[ \t>]+```/m);
   });
 
@@ -55,20 +56,20 @@ describe.each(pages)('$path', ({ path, text, blocks }) => {
   }
 });
 
-describe.skipIf(windows).concurrent('who follows a page from top to bottom (not on Windows)', () => {
-  test.each(pages.filter(hasStory))('gets to the end of $path', { timeout: 120_000 }, async (page) => {
+describe.skipIf(windows).concurrent('the commands of a page, run from top to bottom (not on Windows)', () => {
+  test.each(pages.filter(hasCommands))('work on $path', { timeout: 120_000 }, async (page) => {
     const folder = makeFolder();
     try {
       expect(await compile(page, folder)).toBe('');
-      await follow(page, folder);
+      await runPage(page, folder);
     } finally {
       folder.remove();
     }
   });
 });
 
-test('what another test is said to know, that test speaks of', () => {
-  for (const [path, { test: file }] of Object.entries(ELSEWHERE)) {
+test('a page that is checked elsewhere is mentioned there', () => {
+  for (const [path, { test: file }] of Object.entries(CHECKED_ELSEWHERE)) {
     expect(readFileSync(join(PROJECT, file), 'utf8')).toContain(path.replace('docs/', ''));
   }
 });
@@ -81,6 +82,6 @@ test.each([
   ['a\nb\nc\nd\n', 'a\n…\nd', true],
   ['a\nd\n', 'a\n…\nd', true],
   ['a\nb\nc\n', 'a\n…\nd', false],
-])('an output %j, stated as %j: %s', (output, stated, same) => {
-  expect(looksLike(output, stated)).toBe(same);
+])('an output %j, expected as %j: %s', (output, expected, matches) => {
+  expect(matchesOutput(output, expected)).toBe(matches);
 });

@@ -22,9 +22,9 @@ import { renderTemplate } from '../src/core/template.ts';
 import { TRANSITIONS } from '../src/core/transitions/index.ts';
 import { FRONTMATTER_KEYS } from '../src/workflow/frontmatter-keys.ts';
 import { type Example, exampleOf, filesShown, findingsOf, openExample } from './docs/example.ts';
-import { sayVerdict } from './docs/outcome.ts';
+import { describeDecision } from './docs/outcome.ts';
 import { type Block, plain, readPage, type Section, type Table } from './docs/page.ts';
-import { play } from './docs/play.ts';
+import { runTableTurns } from './docs/table-turns.ts';
 
 const DOCS = join(import.meta.dirname, '..', 'docs');
 const PAGES = ['protocol.md', 'authoring.md'].map((name) => {
@@ -52,7 +52,7 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
     test.each(table.rows.map((row) => row.map(plain)))(
       'the answer %s has the outcome that is stated',
       async (answer, outcome) => {
-        expect(sayVerdict((await judged(exampleOf(section), answer ?? '', undefined)).verdict)).toBe(outcome);
+        expect(describeDecision((await decide(exampleOf(section), answer ?? '', undefined)).decision)).toBe(outcome);
       },
     ),
   'Turn | Agent | State | Session | `{{result}}` | Answer | Then': playTable,
@@ -168,8 +168,8 @@ function checkExample(example: Example, findings: string): void {
 
 function checkAnswer(example: Example, { line, name, text }: Block, outcome?: Block, reminded?: Block): void {
   test(`the answer on line ${line} has the outcome that is stated`, async () => {
-    const { verdict, remind } = await judged(example, text, name || undefined);
-    expect(sayVerdict(verdict)).toBe(outcome?.text);
+    const { decision, remind } = await decide(example, text, name || undefined);
+    expect(describeDecision(decision)).toBe(outcome?.text);
     if (reminded?.kind === 'reminder') expect(remind).toBe(reminded.text);
   });
 }
@@ -200,7 +200,7 @@ function playTable(table: Table, section: Section, page: string): void {
     const example = exampleOf(section);
     const rows = table.rows.map((row) => row.map((cell, column) => (column === 5 ? plain(cell) : cell)));
     const lines = rows.map(([, agent = '', , , , answer = '']) => ({ agent, answer }));
-    const played = await play(await openExample(example), example.folders, lines);
+    const played = await runTableTurns(await openExample(example), example.folders, lines);
     expect(played.rows).toStrictEqual(rows);
     expect(played.unknown).toStrictEqual([]);
     if (page === 'authoring.md') expect(played.run.status).toBe('completed');
@@ -208,7 +208,7 @@ function playTable(table: Table, section: Section, page: string): void {
 }
 
 /** What Raymond makes of an answer in a state of an example, and how it would ask again. */
-async function judged(example: Example, answer: string, file: string | undefined) {
+async function decide(example: Example, answer: string, file: string | undefined) {
   const workflow = await openExample(example);
   const scope = await workflow.scope();
   const { rules } = await workflow.state(file ?? workflow.entry);
@@ -219,10 +219,10 @@ async function judged(example: Example, answer: string, file: string | undefined
     resetStack: 'keep',
     implicit: true,
   } as const;
-  const verdict: Decision = interpretAnswer(answer, context);
+  const decision: Decision = interpretAnswer(answer, context);
   return {
-    verdict,
-    remind: verdict.kind === 'wrong' ? formatReminder(verdict.problem, rules.policy, scope) : undefined,
+    decision,
+    remind: decision.kind === 'wrong' ? formatReminder(decision.problem, rules.policy, scope) : undefined,
   };
 }
 

@@ -6,7 +6,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { parseRunOptions } from '../../src/cli/run-options.ts';
 import type { Terminal } from '../../src/terminal/terminal.ts';
 
-/** Whatever a script would call is only written down: a word count, then the words. */
+/** Records the commands of a script instead of running them: the number of words, then the words. */
 const RECORDER = `
 PATH=/nowhere
 record() { printf '%s\\0' "$#" "$@" >> "$CALLS"; }
@@ -15,14 +15,14 @@ raymond() { record raymond "$@"; }
 cd() { :; }
 `;
 
-/** The calls of Raymond in a shell script, as the shell understands them. Nothing of it is carried out. */
+/** The calls of Raymond in a shell script, as the shell parses them, without running anything. */
 export function raymondCalls(script: string): readonly (readonly string[])[] {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-calls-'));
   try {
     const calls = join(folder, 'calls');
     const env = { CALLS: calls, HOME: folder };
     execFileSync('/bin/bash', ['-c', `${RECORDER}: >> "$CALLS"\n${script}\nwait`], { cwd: folder, env, stdio: 'pipe' });
-    return recorded(readFileSync(calls, 'utf8')).flatMap((words) => {
+    return parseCalls(readFileSync(calls, 'utf8')).flatMap((words) => {
       const at = words.indexOf('raymond');
       return at === -1 ? [] : [words.slice(at + 1)];
     });
@@ -31,7 +31,7 @@ export function raymondCalls(script: string): readonly (readonly string[])[] {
   }
 }
 
-function recorded(text: string): readonly (readonly string[])[] {
+function parseCalls(text: string): readonly (readonly string[])[] {
   const words = text.split('\0');
   const calls: string[][] = [];
   for (let at = 0; at < words.length - 1; ) {
@@ -42,9 +42,9 @@ function recorded(text: string): readonly (readonly string[])[] {
   return calls;
 }
 
-/** Makes sure that the command would take these words; rejects with what it has against them. */
-export async function accept(argv: readonly string[]): Promise<void> {
-  const nobody: Terminal = {
+/** Checks that the command accepts these arguments; rejects with its error otherwise. */
+export async function checkArguments(argv: readonly string[]): Promise<void> {
+  const terminal: Terminal = {
     out: () => {},
     err: () => {},
     cwd: '/',
@@ -52,12 +52,12 @@ export async function accept(argv: readonly string[]): Promise<void> {
     screen: null,
     onInterrupt: () => () => {},
   };
-  await createProgram(nobody, async ({ name }, _args, words) => {
+  await createProgram(terminal, async ({ name }, _args, words) => {
     if (name === 'run' || name === 'resume') parseRunOptions(words, '/');
     return 0;
   })(argv);
 }
 
-/** How many lines of a script speak to Raymond. */
-export const linesWithRaymond = (script: string): number =>
+/** The number of lines of a script that call Raymond. */
+export const countRaymondLines = (script: string): number =>
   script.split('\n').filter((line) => /^[^#"']*\braymond\s/.test(line)).length;

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT } from './pages.ts';
 
-/** The folder in which the commands of a page are carried out, as someone has it who follows the page. */
+/** The folder in which the commands of a page run. */
 export interface Folder {
-  /** Where the commands are typed; the examples are beside. */
+  /** The working directory of the commands; it contains the examples. */
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Where the shell of one block leaves its directory for the next. */
+  /** A file in which the shell of one block leaves its directory for the next. */
   readonly pwd: string;
   remove(): void;
 }
 
-/** Makes such a folder, with `raymond` on the PATH and as a package, and with a home that knows nothing. */
+/** Creates such a folder, with `raymond` on the PATH and as a package, and with an empty home. */
 export function makeFolder(): Folder {
   const root = mkdtempSync(join(tmpdir(), 'raymond-page-'));
   const [path, bin, home] = ['project', 'bin', 'home'].map((name) => {
@@ -26,7 +26,7 @@ export function makeFolder(): Folder {
   symlinkSync(PROJECT, join(path, 'node_modules', 'raymond'));
   symlinkSync(join(PROJECT, 'node_modules', '@types', 'node'), join(path, 'node_modules', '@types', 'node'));
   program(join(bin, 'raymond'), `exec '${process.execPath}' '${join(PROJECT, 'dist', 'raymond.js')}' "$@"`);
-  // Whatever a page says, nobody's account is used.
+  // No page may use an account.
   program(join(bin, 'claude'), 'echo "this is a test without Claude Code" >&2; exit 1');
   return {
     path,
@@ -34,7 +34,7 @@ export function makeFolder(): Folder {
       PATH: [bin, process.env.PATH ?? ''].join(':'),
       HOME: home,
       LC_ALL: 'C.UTF-8',
-      // Canned answers take no time here; nobody watches.
+      // Canned answers take no time here.
       RAYMOND_REPLAY: 'fast',
     },
     pwd: join(root, 'pwd'),

@@ -6,13 +6,13 @@ import { parse } from 'yaml';
 import { parseConfig } from '../../src/config/config.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { parsePrompt } from '../../src/workflow/prompt-file.ts';
-import { accept, linesWithRaymond, raymondCalls } from './calls.ts';
+import { checkArguments, countRaymondLines, raymondCalls } from './calls.ts';
 import type { Block } from './page.ts';
 import { PROJECT } from './pages.ts';
 
-/** What can be told about a block of each kind by looking at it. Whatever is wrong is thrown. */
+/** Checks a block of each kind without running it, and throws if something is wrong. */
 export const KINDS: Readonly<Record<string, (block: Block) => unknown>> = {
-  /** Those without a second word are carried out, which says more. */
+  /** Those without a second word are run, which checks more. */
   sh: ({ name, text }) => name !== '' && checkCommands(text),
   console: ({ text }) => checkCommands(commandsIn(text)),
   '': ({ text }) => checkCommands(commandsIn(text)),
@@ -28,12 +28,12 @@ export const KINDS: Readonly<Record<string, (block: Block) => unknown>> = {
   crontab: ({ text }) => checkCommands(text.replace(/^(@\w+|\S+(\s+\S+){4})\s+/gm, '')),
 };
 
-/** Raymond must take what is said to it, and npm must have the scripts. Nothing of it is carried out. */
+/** Checks that Raymond accepts the arguments and that npm has the scripts, without running anything. */
 async function checkCommands(script: string): Promise<void> {
   expect(spawnSync('/bin/bash', ['-n'], { input: script })).toMatchObject({ status: 0 });
   const calls = raymondCalls(script.replace(/(?<=^|\s)\S*\/raymond(?=\s)/gm, 'raymond'));
-  expect(calls.length).toBeGreaterThanOrEqual(linesWithRaymond(script));
-  for (const argv of calls) await accept(argv);
+  expect(calls.length).toBeGreaterThanOrEqual(countRaymondLines(script));
+  for (const argv of calls) await checkArguments(argv);
   const called = [...script.matchAll(/\bnpm (?:run (?:--silent )?)?(\S+)/g)].map(([, name]) => name);
   expect(called.filter((name = '') => !NPM.has(name))).toStrictEqual([]);
 }
@@ -41,21 +41,21 @@ async function checkCommands(script: string): Promise<void> {
 const SCRIPTS = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')).scripts;
 const NPM: ReadonlySet<string> = new Set(['ci', 'link', 'install', ...Object.keys(SCRIPTS)]);
 
-/** The lines of a block that are commands; the others are what they print. */
+/** The lines of a block that are commands; the others are output. */
 const commandsIn = (text: string): string =>
   text
     .split('\n')
     .filter((line) => /^([A-Z_]+=\S+ )?(npm|raymond) /.test(line))
     .join('\n');
 
-/** The states that a scenario file speaks of: whether a workflow has them is seen when it is played. */
+/** The states that a scenario file names. Running it shows whether its workflow has them. */
 function statesIn(text: string): readonly string[] {
   const { scenarios = [], ...only } = parse(text) ?? {};
-  const names = [only, ...scenarios].flatMap(({ answers = {}, expect: wishes = {} }) => {
-    const { path = [], prompts = {}, ...others } = wishes;
-    const ways = Array.isArray(path) ? path : Object.values(path).flat();
+  const names = [only, ...scenarios].flatMap(({ answers = {}, expect: expectations = {} }) => {
+    const { path = [], prompts = {}, ...others } = expectations;
+    const visited = Array.isArray(path) ? path : Object.values(path).flat();
     const perState = [others.cost, others.turns, others.reminders].filter((value) => typeof value === 'object');
-    return [...Object.keys(answers), ...ways, ...[prompts, ...perState].flatMap((each) => Object.keys(each))];
+    return [...Object.keys(answers), ...visited, ...[prompts, ...perState].flatMap((each) => Object.keys(each))];
   });
   const files = names.filter((name) => /\.(md|sh)$/.test(name));
   const hasFile = (name: string) => files.some((file) => file.slice(0, -3) === name);

@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { type Page, PROJECT } from './pages.ts';
 
-/** A link within the project: as it is written, the file it leads to, and the heading there, if it names one. */
+/** A link within the project: as written, its target file, and its target heading, if it has one. */
 interface Link {
   readonly written: string;
   readonly path: string;
   readonly anchor: string | undefined;
 }
 
-/** The links of a page that lead nowhere: to a file that is not there, or to a heading that its page does not have. */
+/** The links of a page to a file or a heading that does not exist. */
 export const brokenLinks = (page: Page, pages: readonly Page[]): readonly string[] =>
   linksOf(page)
-    .filter((link) => !leadsSomewhere(link, pages))
+    .filter((link) => !hasTarget(link, pages))
     .map(({ written }) => written);
 
 /** All links of a page that stay within the project. */
@@ -26,12 +26,12 @@ export function linksOf({ path, text }: Page): readonly Link[] {
     });
 }
 
-function leadsSomewhere({ path, anchor }: Link, pages: readonly Page[]): boolean {
-  const there = pages.find((page) => page.path === path);
-  return existsSync(join(PROJECT, path)) && (anchor === undefined || !there || anchorsOf(there).includes(anchor));
+function hasTarget({ path, anchor }: Link, pages: readonly Page[]): boolean {
+  const target = pages.find((page) => page.path === path);
+  return existsSync(join(PROJECT, path)) && (anchor === undefined || !target || anchorsOf(target).includes(anchor));
 }
 
-/** The names that headings get where the page is shown; a second one of the same name is counted. */
+/** The anchors that GitHub gives to headings; repeated ones are numbered. */
 function anchorsOf({ sections }: Page): readonly string[] {
   const seen = new Map<string, number>();
   return sections.map(({ title }) => {

@@ -1,24 +1,24 @@
 import type { Decision, ResolvedTag } from '../../src/core/answer.ts';
 
-/** What Raymond makes of an answer, in the words of the documentation. */
-export function sayVerdict(verdict: Decision): string {
-  if (verdict.kind === 'wrong') return `error: ${verdict.problem.message}`;
-  const headings = verdict.tags.map((heading) => `${verdict.implicit ? 'implicit: ' : ''}${sayHeading(heading)}`);
-  return [...headings, ...verdict.warnings.map((warning) => `warning: ${warning}`)].join('\n');
+/** Describes the decision about an answer as the documentation does. */
+export function describeDecision(decision: Decision): string {
+  if (decision.kind === 'wrong') return `error: ${decision.problem.message}`;
+  const tags = decision.tags.map((tag) => `${decision.implicit ? 'implicit: ' : ''}${describeTag(tag)}`);
+  return [...tags, ...decision.warnings.map((warning) => `warning: ${warning}`)].join('\n');
 }
 
-function sayHeading({ tag, target: go }: ResolvedTag): string {
-  if (tag === 'result') return `result: ${go.body === '' ? '(empty)' : go.body}`;
-  const variables = Object.entries(go.variables).map(([name, value]) => `${name}="${value}"`);
+function describeTag({ tag, target }: ResolvedTag): string {
+  if (tag === 'result') return `result: ${target.body === '' ? '(empty)' : target.body}`;
+  const variables = Object.entries(target.variables).map(([name, value]) => `${name}="${value}"`);
   return [
-    `${tag} ${go.body}${variables.length > 0 ? ` with ${variables.join(' ')}` : ''}`,
-    go.return !== null && `return to ${go.return}`,
-    go.cd !== null && `in ${go.cd}`,
-    tag === 'reset' && go.stack === 'clear' && 'return stack cleared',
-    go.input !== null && `input "${go.input}"`,
-    go.model !== null && `model ${go.model}`,
-    go.effort !== null && `effort ${go.effort}`,
-    go.next !== null && `go on at ${go.next}`,
+    `${tag} ${target.body}${variables.length > 0 ? ` with ${variables.join(' ')}` : ''}`,
+    target.return !== null && `return to ${target.return}`,
+    target.cd !== null && `in ${target.cd}`,
+    tag === 'reset' && target.stack === 'clear' && 'return stack cleared',
+    target.input !== null && `input "${target.input}"`,
+    target.model !== null && `model ${target.model}`,
+    target.effort !== null && `effort ${target.effort}`,
+    target.next !== null && `go on at ${target.next}`,
   ]
     .filter((part) => part !== false)
     .join(', ');

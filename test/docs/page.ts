@@ -1,20 +1,21 @@
-/** A fenced block: its kind is the first word behind the fence, the name is the rest. */
+/** A fenced block: its kind is the first word after the fence, the name is the rest. */
 export interface Block {
   readonly kind: string;
   readonly name: string;
   readonly text: string;
   readonly line: number;
-  /** The last line of text above it, which is all that a reader sees of its name. */
+  /** The last line of text above it, in which readers see its name. */
   readonly above: string;
 }
 
+/** A table of a page, with the text of its cells. */
 export interface Table {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
   readonly line: number;
 }
 
-/** A heading and what stands under it, up to the next heading of any level. */
+/** A heading with the blocks and tables below it, up to the next heading of any level. */
 export interface Section {
   readonly title: string;
   readonly level: number;
@@ -54,7 +55,7 @@ export function readPage(text: string): readonly Section[] {
   return sections;
 }
 
-/** The text of a cell as a reader sees it, each piece of code on a line of its own if there is code. */
+/** The text of a cell without markup; if it has code, only the pieces of code, one per line. */
 export function plain(cell: string): string {
   const code = [...cell.matchAll(/(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)/g)].map(([, , inside = '']) =>
     inside.startsWith('`') || inside.endsWith('` ') ? inside.trim() : inside,

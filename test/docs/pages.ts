@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Block, readPage, type Section } from './page.ts';
 
+/** The root folder of the project. */
 export const PROJECT = join(import.meta.dirname, '..', '..');
 
 /** A page of the documentation, named by its path in the project. */
@@ -12,14 +13,14 @@ export interface Page {
   readonly blocks: readonly Block[];
 }
 
-/** Opens a page that is there. */
+/** Reads a page of the documentation. */
 export function openPage(path: string): Page {
   const text = readFileSync(join(PROJECT, path), 'utf8');
   const sections = readPage(text);
   return { path, text, sections, blocks: sections.flatMap(({ blocks }) => blocks) };
 }
 
-/** Every page there is, the README first. */
+/** Reads all pages, the README first. */
 export function allPages(): readonly Page[] {
   const docs = readdirSync(join(PROJECT, 'docs')).filter((name) => name.endsWith('.md'));
   const examples = readdirSync(join(PROJECT, 'examples')).filter((name) => /^[a-z]/.test(name));

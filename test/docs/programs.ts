@@ -10,16 +10,16 @@ const COMPILED = 'compiled';
 const TSC = join(PROJECT, 'node_modules', '.bin', 'tsc');
 const OPTIONS = '--allowJs --checkJs --strict --target es2023 --module nodenext --types node --skipLibCheck'.split(' ');
 
-/** Whether a block is a program in the language of the library. */
+/** True for a block that is a program using the library. */
 export const isProgram = ({ kind }: Block): boolean => kind === 'js' || kind === 'ts';
 
-/** Where the program of a block is found by who wants to run it; one with a name is run by the page's own commands. */
+/** The file to run for the program of a block. A program with a name is run by the page's own commands. */
 export function programFile(folder: Folder, block: Block): string {
   const source = sourceFile(block);
   return join(folder.path, block.kind === 'ts' ? join(COMPILED, source.replace(/\.mts$/, '.mjs')) : source);
 }
 
-/** Writes all programs of a page, has their types checked in one go, and says what the compiler has against them. */
+/** Writes all programs of a page, compiles them at once and returns the compiler's errors. */
 export async function compile(page: Page, folder: Folder): Promise<string> {
   const programs = page.blocks.filter(isProgram);
   if (programs.length === 0) return '';

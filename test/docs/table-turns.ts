@@ -9,43 +9,44 @@ import { renderTemplate } from '../../src/core/template.ts';
 import type { Workflow } from '../../src/workflow/workflow.ts';
 import { CWD } from './example.ts';
 
-/** One line of a play: whose turn it is and what it answers are given, the rest follows. */
-export interface Line {
+/** A turn of a table in the documentation: the agent and its answer; the rest follows from them. */
+export interface TableTurn {
   readonly agent: string;
   readonly answer: string;
 }
 
-export interface Play {
+/** A run with the rows that the documentation should have about it. */
+export interface TableRun {
   readonly run: Run;
   /** The cells of the documentation's table. */
   readonly rows: readonly (readonly string[])[];
-  /** Variables that prompts asked for in vain. */
+  /** Variables in prompts that were not set. */
   readonly unknown: readonly string[];
 }
 
-/** Plays a workflow with canned answers and tells what happened. */
-export async function play(
+/** Runs a workflow through the turns of a table. */
+export async function runTableTurns(
   workflow: Workflow,
   folders: Readonly<Record<string, string>>,
-  lines: readonly Line[],
-): Promise<Play> {
+  turns: readonly TableTurn[],
+): Promise<TableRun> {
   const { name, path, platform, entry: state } = workflow;
   const start = { state, cwd: CWD, input: null, options: DEFAULT_OPTIONS, startedAt: 0 };
-  let run = newRun({ id: 'play', workflow: { name, path, platform }, ...start });
+  let run = newRun({ id: 'table', workflow: { name, path, platform }, ...start });
   let sessions = 0;
   const rows: string[][] = [];
   const unknown: string[] = [];
-  for (const { agent, answer } of lines) {
+  for (const { agent, answer } of turns) {
     const turn = due(run).find((each) => each.agent === agent);
     if (turn === undefined || turn.kind === 'sleep')
       throw new Error(`${agent} has no turn to take after ${rows.length}`);
     const { rules, text } = await workflow.state(turn.state);
-    const said = { at: 0, agent };
-    const began = step(run, { kind: 'began', ...said, sessionId: `s${sessions + 1}`, rules, warnings: [] });
+    const base = { at: 0, agent };
+    const began = step(run, { kind: 'began', ...base, sessionId: `s${sessions + 1}`, rules, warnings: [] });
     const { phase } = getAgent(began.run, agent);
     const cells = [agent, turn.state];
     if (phase.kind !== 'running') {
-      rows.push(['–', ...cells, '–', '', '–', then(began.events)]);
+      rows.push(['–', ...cells, '–', '', '–', describeEvents(began.events)]);
       run = began.run;
       continue;
     }
@@ -57,7 +58,7 @@ export async function play(
     );
     const answered = {
       kind: 'answered',
-      ...said,
+      ...base,
       text: answer,
       cost: null,
       denials: [],
@@ -67,27 +68,34 @@ export async function play(
     const next = step(began.run, answered);
     run = next.run;
     const number = String(rows.length + 1);
-    rows.push([number, ...cells, saySession(phase.turn.session), turn.input ?? '', answer, then(next.events)]);
+    rows.push([
+      number,
+      ...cells,
+      describeSession(phase.turn.session),
+      turn.input ?? '',
+      answer,
+      describeEvents(next.events),
+    ]);
   }
   return { run, rows, unknown };
 }
 
-function saySession(use: SessionUse | null): string {
+function describeSession(use: SessionUse | null): string {
   if (use === null) return '–';
   if (use.kind === 'fork') return `forks ${use.from} as ${use.id}`;
   return `${use.kind === 'new' ? 'new' : 'resumes'} ${use.id}`;
 }
 
-/** What became of a turn, in the words of the documentation. */
-function then(events: readonly Event[]): string {
-  const said = events.toSorted((a, b) => rank(a) - rank(b)).map(sayEvent);
+/** Describes the events of a turn as the documentation does. */
+function describeEvents(events: readonly Event[]): string {
+  const descriptions = events.toSorted((a, b) => rank(a) - rank(b)).map(describeEvent);
   const workers = events.filter((event) => event.kind === 'agent_started').map(({ agent }) => agent);
-  return [...said, ...(workers.length > 0 ? [`starts ${workers.join(', ')}`] : [])].filter(Boolean).join(', ');
+  return [...descriptions, ...(workers.length > 0 ? [`starts ${workers.join(', ')}`] : [])].filter(Boolean).join(', ');
 }
 
 const rank = (event: Event): number => (event.kind === 'warning' ? 1 : 0);
 
-function sayEvent(event: Event): string {
+function describeEvent(event: Event): string {
   switch (event.kind) {
     case 'transition':
       return event.to === null ? '' : `→ ${event.to}${event.implicit ? ' (implicit)' : ''}`;
