@@ -107,7 +107,7 @@ function checkTagCombination(tags: readonly Tag[], scope: Scope): readonly Tag[]
 /** Checks a single tag and resolves the names in it. */
 function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProblem {
   const name = tag.name;
-  if (!isTagName(name)) return answerProblem('no_tag', `${quoteTag(tag)} is no tag of the language`);
+  if (!isTagName(name)) return answerProblem('no_tag', `${quoteTag(tag)} is not a tag of the language`);
   const transition = TRANSITIONS[name];
   const attributeProblem = findAttributeProblem(tag, name, context);
   if (attributeProblem !== undefined) return attributeProblem;
