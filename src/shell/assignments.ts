@@ -1,7 +1,7 @@
 import type { MappedText } from './mapped-text.ts';
 import type { CommandList, InnerNode } from './parse.ts';
 import { isSimple, readSimpleCommand } from './simple-command.ts';
-import { type CommandContext, walkCommands } from './walk.ts';
+import { type CommandContext, listCommands } from './walk.ts';
 import { readWord, type WordText } from './word.ts';
 
 /** An assignment of one of these values to a variable. */
@@ -51,11 +51,11 @@ export function trackShellVariables(script: CommandList, text: string): ShellVar
   const calls: CommandCall[] = [];
   const comparisons: VariableComparison[] = [];
   const untracked = new Set(findArithmeticVariables(text));
-  walkCommands(script, (node, context) => {
+  for (const { node, context } of listCommands(script)) {
     assignments.push(...loopAssignment(node, context));
     for (const comparison of findComparisons(node))
       comparisons.push({ ...comparison, functionName: context.functionName });
-    if (!isSimple(node)) return;
+    if (!isSimple(node)) continue;
     const command = readSimpleCommand(node);
     const { name, args } = command;
     const local = DECLARATION_COMMANDS.has(name) && name !== 'export' && context.functionName !== null;
@@ -66,7 +66,7 @@ export function trackShellVariables(script: CommandList, text: string): ShellVar
     calls.push({ name, args, context });
     const mayModifyArguments = !LITERAL_ARGUMENT_COMMANDS.has(name) || args[0]?.text === '-v' || args[0]?.text === '-n';
     for (const { text: arg } of mayModifyArguments ? args : []) if (/^\w+$/.test(arg)) untracked.add(arg);
-  });
+  }
   return {
     assignments,
     calls,

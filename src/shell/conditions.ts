@@ -6,7 +6,7 @@ import { type CommandList, type InnerNode, isNegated, pipelinesOf, type ShellNod
 import type { Condition } from './path-outputs.ts';
 import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
-import { type CommandContext, listSimpleCommands, listSimpleCommandsIn, walkCommands } from './walk.ts';
+import { type CommandContext, listCommands, listSimpleCommands, listSimpleCommandsIn } from './walk.ts';
 import { readWord, type Substitution, type WordText } from './word.ts';
 
 /** Reads what the conditions of a script ask about. A variable or a file also stands for what made it what it is. */
@@ -19,11 +19,11 @@ export class ConditionReader {
 
   constructor(script: CommandList, values: VariableValues) {
     this.values = values;
-    walkCommands(script, (node, context) => {
+    for (const { node, context } of listCommands(script)) {
       const deciding = findDecidingSubjects(context);
       if (node.type === 'For' || node.type === 'Select') this.relate(node.name.text, deciding);
       if (isSimple(node)) this.relateCommand(readSimpleCommand(node), context.functionName, deciding);
-    });
+    }
   }
 
   /** Reads the condition that these tests are. */

@@ -25,36 +25,47 @@ export interface CommandContext {
   readonly preceding: readonly ShellNode[];
 }
 
+/** A command of any kind and its surroundings. */
+export interface PlacedNode {
+  readonly node: InnerNode;
+  readonly context: CommandContext;
+}
+
 /** A simple command and its surroundings. */
 export interface PlacedCommand {
   readonly command: SimpleCommand;
   readonly context: CommandContext;
 }
 
-/** Lists the simple commands of a script in order, however deep they stand in it. */
-export function listSimpleCommands(script: CommandList): readonly PlacedCommand[] {
-  const known = LIST_CACHE.get(script);
-  if (known !== undefined) return known;
-  const commands: PlacedCommand[] = [];
-  walkCommands(script, (node, context) => {
-    if (isSimple(node)) commands.push({ command: readSimpleCommand(node), context });
-  });
-  LIST_CACHE.set(script, commands);
-  return commands;
-}
+/** Lists every command of a script in order, however deep it stands. */
+export const listCommands = memoize((script: CommandList): readonly PlacedNode[] => {
+  const found: PlacedNode[] = [];
+  visitList(script, TOP_LEVEL, found);
+  return found;
+});
 
-/** The tests of a script are asked for by every command that depends on them. */
-const LIST_CACHE = new WeakMap<CommandList, readonly PlacedCommand[]>();
+/** Lists the simple commands of a script in order, however deep they stand. */
+export const listSimpleCommands = memoize((script: CommandList): readonly PlacedCommand[] =>
+  listCommands(script).flatMap(({ node, context }) =>
+    isSimple(node) ? { command: readSimpleCommand(node), context } : [],
+  ),
+);
+
+/** Several analyses ask for the same lists; every command that depends on a test asks for its commands. */
+function memoize<T>(read: (script: CommandList) => T): (script: CommandList) => T {
+  const cache = new WeakMap<CommandList, T>();
+  return (script) => {
+    const result = cache.get(script) ?? read(script);
+    cache.set(script, result);
+    return result;
+  };
+}
 
 /** Lists the simple commands in some commands. */
 export function listSimpleCommandsIn(nodes: readonly ShellNode[]): readonly SimpleCommand[] {
-  const commands: SimpleCommand[] = [];
-  for (const each of nodes) {
-    visitCommand(each, TOP_LEVEL, (node) => {
-      if (isSimple(node)) commands.push(readSimpleCommand(node));
-    });
-  }
-  return commands;
+  const found: PlacedNode[] = [];
+  for (const node of nodes) visitCommand(node, TOP_LEVEL, found);
+  return found.flatMap(({ node }) => (isSimple(node) ? readSimpleCommand(node) : []));
 }
 
 /** Finds the commands that print a tag or might, those in which such a command stands, and calls of functions that print. */
@@ -77,14 +88,6 @@ export function findPrintingCommands(script: CommandList): ReadonlySet<InnerNode
   return found;
 }
 
-type CommandVisitor = (node: InnerNode, context: CommandContext) => void;
-
-/** Visits every command of a script, from its beginning to its end. */
-export function walkCommands(script: CommandList, visitor: CommandVisitor): void {
-  let order = 0;
-  visitList(script, TOP_LEVEL, (node, context) => visitor(node, { ...context, order: order++ }));
-}
-
 const TOP_LEVEL: CommandContext = {
   order: 0,
   keepsStdout: true,
@@ -97,7 +100,7 @@ const TOP_LEVEL: CommandContext = {
   preceding: [],
 };
 
-function visitList(list: CommandList, parent: CommandContext, visitor: CommandVisitor): void {
+function visitList(list: CommandList, parent: CommandContext, found: PlacedNode[]): void {
   const enclosingLists = [...parent.enclosingLists, list];
   for (const statement of list) {
     let { preceding } = parent;
@@ -106,30 +109,31 @@ function visitList(list: CommandList, parent: CommandContext, visitor: CommandVi
       const unconditional = position === 0 && commands.length === 1;
       for (const [index, node] of commands.entries()) {
         const piped = parent.piped || index < commands.length - 1;
-        visitCommand(node, { ...parent, enclosingLists, unconditional, piped, preceding }, visitor);
+        visitCommand(node, { ...parent, enclosingLists, unconditional, piped, preceding }, found);
       }
       preceding = [...preceding, ...commands];
     }
   }
 }
 
-function visitCommand(node: ShellNode, parent: CommandContext, visitor: CommandVisitor): void {
+function visitCommand(node: ShellNode, parent: CommandContext, found: PlacedNode[]): void {
   const redirects = redirectsOf(node);
   const command = innerCommand(node);
   const context = {
     ...parent,
+    order: found.length,
     duplicatesOutput:
       parent.duplicatesOutput ||
       redirects.some(({ operator, descriptor }) => operator === '>&' && Number(descriptor) > 2),
     keepsStdout: parent.keepsStdout && !redirectsStdout(redirects),
     ancestors: [...parent.ancestors, command],
   };
-  visitor(command, context);
+  found.push({ node: command, context });
   if (command.type === 'Function') {
     const functionName = readWord(command.name).text;
-    visitCommand(command.body, { ...context, functionName, enclosingLists: [], ancestors: [], preceding: [] }, visitor);
-  } else if (command.type === 'Coproc') visitCommand(command.body, { ...context, keepsStdout: false }, visitor);
-  else for (const list of listsIn(command)) visitList(list, context, visitor);
+    visitCommand(command.body, { ...context, functionName, enclosingLists: [], ancestors: [], preceding: [] }, found);
+  } else if (command.type === 'Coproc') visitCommand(command.body, { ...context, keepsStdout: false }, found);
+  else for (const list of listsIn(command)) visitList(list, context, found);
 }
 
 function listsIn(command: InnerNode): readonly CommandList[] {
