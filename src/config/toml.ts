@@ -1,15 +1,15 @@
 import { parse, stringify } from 'smol-toml';
 
-/** Where a key stands in a config file, counted from 1; `path` names the tables on the way to it. */
+/** Finds the line of a key in a config file, counted from 1; `path` names the tables on the way to it. */
 export type FindKeyLine = (...path: readonly string[]) => number;
 
-/** What may be missing after a line for it to be TOML: nothing, or the end of the inline tables it stands in. */
+/** Texts that may complete a line to TOML: nothing, or the ends of inline tables. */
 const CLOSERS = ['', '\n}', '\n}}', '\n}}}'];
 
 /**
- * Finds the line of every key in a text that is TOML. The parser knows best where something ends but does not tell: so
- * it is given what stands under the last header line by line, and whatever is new when it first understands began on the
- * first line that it had not understood before.
+ * Finds the line of every key in a TOML text. The parser does not report positions, so it gets the text below the last
+ * header in growing pieces, line by line: a key that is new in a piece began on the first line that was not part of the
+ * last piece that could be parsed.
  */
 export function locateConfigKeys(text: string): FindKeyLine {
   const lineByPath = new Map<string, number>();
@@ -40,7 +40,7 @@ function parseIncompleteToml(text: string): { readonly table: unknown; readonly 
   return undefined;
 }
 
-/** Every key of a table and of the tables in it, by the way to it. What is in a list has no name of its own. */
+/** The paths of all keys of a table and of the tables in it. Items of lists have no keys. */
 function* keyPaths(value: unknown, prefix: readonly string[] = []): Generator<string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date) return;
   for (const [key, inner] of Object.entries(value)) {
@@ -50,7 +50,7 @@ function* keyPaths(value: unknown, prefix: readonly string[] = []): Generator<st
   }
 }
 
-/** A value as it is written in the config file, in one line. */
+/** Formats a value as it is written in the config file, in one line. */
 export function formatTomlValue(value: unknown): string {
   const line = stringify({ value }).trim();
   if (line.startsWith('value = ')) return line.slice('value = '.length);

@@ -1,3 +1,4 @@
+import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Preference } from '../core/position.ts';
 import { normalizeEffort, normalizeModel } from '../core/preference.ts';
@@ -71,7 +72,7 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
     (effort) => ({ effort: normalizeEffort(effort) }),
   ),
   timeout: numberKey(
-    'Seconds that a turn may be silent before it is ended; 0 for no limit. The default is 900.',
+    `Seconds that a turn may be silent before it is ended; 0 for no limit. The default is ${DEFAULT_CLAUDE_TIMEOUT_MS / 1000}.`,
     { isAllowed: isValidTimeout, expected: 'a number of seconds from 0 (no limit) to 2147483', schema: TIMEOUT_SCHEMA },
     (timeout) => ({ timeoutMs: timeout === 0 ? 0 : Math.max(1, Math.round(timeout * 1000)) }),
   ),
