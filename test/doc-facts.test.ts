@@ -71,7 +71,7 @@ describe('the state file on its page', () => {
 describe('the library on its page', () => {
   test.each([
     ['Run a workflow', 'RunRequest', fields.RUN_REQUEST],
-    ['Stop and go on', 'ResumeRequest', fields.RESUME_REQUEST],
+    ['Stop and resume', 'ResumeRequest', fields.RESUME_REQUEST],
     ['Runs of other processes', 'StopRequest', fields.STOP_REQUEST],
     ['Events', 'Event', fields.EVENTS],
     ['The interpreter alone', 'Signal', fields.SIGNALS],
