@@ -5,7 +5,7 @@ import { readScriptTags } from '../../src/shell/script-tags.ts';
 import { inBash } from './bash.ts';
 
 const WINDOWS = process.platform === 'win32';
-const MOST_CONDITIONS = 5;
+const MAX_CONDITIONS = 5;
 
 const LEAVES = [
   'v=A',
@@ -59,7 +59,7 @@ const made = list
     let conditions = 0;
     return { script: FUNCTIONS + body.replaceAll('?', () => `[ "$b${conditions++}" = 1 ]`), conditions };
   })
-  .filter(({ conditions }) => conditions <= MOST_CONDITIONS);
+  .filter(({ conditions }) => conditions <= MAX_CONDITIONS);
 
 test.skipIf(WINDOWS)('every target that bash prints is one that was found (not on Windows)', () => {
   const all = fc.sample(made, { numRuns: 100, seed: 1 });

@@ -7,15 +7,15 @@ import { findScriptPaths } from '../../src/shell/script-paths.ts';
 import { VariableValues } from '../../src/shell/variable-values.ts';
 import { inBash } from './bash.ts';
 
-function waysIn(text: string) {
+function pathsOf(text: string) {
   const script = parseScript(text)?.commands ?? [];
   return findScriptPaths(script, new VariableValues(script, text));
 }
 
 const WINDOWS = process.platform === 'win32';
-const MOST_CONDITIONS = 5;
+const MAX_CONDITIONS = 5;
 
-/** A script in which each condition asks for a bit of its own, so that every way through is really taken by some bits. */
+/** A script in which each condition asks for a bit of its own, so that every path through is really taken by some bits. */
 interface Made {
   readonly script: string;
   readonly conditions: number;
@@ -72,17 +72,17 @@ const made: fc.Arbitrary<Made> = list
       .replace(/;\s*;/g, ';');
     return { script: `say() { echo "<goto>S</goto>"; }\n${script.replaceAll(/\n\s*;/g, '\n')}`, conditions };
   })
-  .filter(({ conditions }) => conditions <= MOST_CONDITIONS);
+  .filter(({ conditions }) => conditions <= MAX_CONDITIONS);
 
-/** What a way has printed, as the interpreter sees it: nothing, one transition, forks, or too much. */
+/** What a path has printed, as the interpreter sees it: nothing, one transition, forks, or too much. */
 function kindOf(output: string): string {
   const reading = readTags(output, TAG_NAMES);
   const tags = reading.kind === 'tags' ? reading.tags : [];
   const forks = tags.filter(({ name }) => name === 'fork');
   const others = new Set(tags.flatMap(({ name, body }) => (name === 'fork' ? [] : `${name} ${body}`)));
-  const ways = new Set(tags.map(({ name, body, attributes }) => (name === 'fork' ? attributes.next : body)));
+  const paths = new Set(tags.map(({ name, body, attributes }) => (name === 'fork' ? attributes.next : body)));
   if (tags.length === 0) return 'nothing';
-  if (others.size > 1 || (forks.length > 0 && (ways.size > 1 || others.has('result x')))) return 'conflict';
+  if (others.size > 1 || (forks.length > 0 && (paths.size > 1 || others.has('result x')))) return 'conflict';
   return others.size === 0 ? 'forks' : 'single';
 }
 
@@ -91,7 +91,7 @@ function played(outputs: Iterable<string>): Set<string> {
   return new Set([...outputs].filter((output) => output.endsWith('well')).map(kindOf));
 }
 
-describe('the ways through a script', () => {
+describe('the paths through a script', () => {
   test.skipIf(WINDOWS)('are those that bash can take: none is missed, and no alarm is false (not on Windows)', () => {
     const all = fc.sample(made, { numRuns: 60, seed: 1 });
     const cases = all.flatMap(({ script, conditions }) =>
@@ -111,9 +111,9 @@ describe('the ways through a script', () => {
       const came = outputs.splice(0, 2 ** each.conditions);
       const real = played(came);
       if (came.some((output) => !output.endsWith('well') && kindOf(output) !== 'nothing')) real.add('wasted');
-      const ways = waysIn(each.script);
-      const told = new Set<string>(ways?.outputs.map(({ kind }) => kind));
-      if (ways?.wastedTags.some(({ by }) => by === 'exit') === true) told.add('wasted');
+      const paths = pathsOf(each.script);
+      const told = new Set<string>(paths?.outputs.map(({ kind }) => kind));
+      if (paths?.wastedTags.some(({ by }) => by === 'exit') === true) told.add('wasted');
       // Of a loop, one round is looked at.
       const vague = told.has('uncertain') || told.has('unknown') || each.script.includes('; do');
       const missed = vague ? [] : [...real].filter((kind) => kind !== 'wasted' && !told.has(kind));
@@ -174,15 +174,15 @@ describe('the ways through a script', () => {
     ['trap "rm -f tmp" EXIT; echo "<goto>A</goto>"', ['single']],
     ['{ echo "<goto>A</goto>"; } >&2', ['nothing']],
   ])('are told: %s', (script, kinds) => {
-    const ways = waysIn(script);
-    expect([...new Set(ways?.outputs.map(({ kind }) => kind))].sort()).toStrictEqual(kinds);
+    const paths = pathsOf(script);
+    expect([...new Set(paths?.outputs.map(({ kind }) => kind))].sort()).toStrictEqual(kinds);
   });
 
   test('are those of the example that the interpreter explains itself with', () => {
     const script = (second: string) =>
       `if [ -f a ]; then\n  echo "<goto>A</goto>"\nfi\nif [ -s ${second} ]; then\n  echo "<goto>B</goto>"\nfi`;
-    const kinds = (text: string) => waysIn(text)?.outputs.map(({ kind }) => kind);
-    const silentSince = waysIn(script('b'))?.outputs.flatMap((output) =>
+    const kinds = (text: string) => pathsOf(text)?.outputs.map(({ kind }) => kind);
+    const silentSince = pathsOf(script('b'))?.outputs.flatMap((output) =>
       output.kind === 'nothing' ? output.silentSince : [],
     );
     expect(kinds(script('b'))?.sort()).toStrictEqual(['conflict', 'nothing', 'single', 'single']);
@@ -192,13 +192,13 @@ describe('the ways through a script', () => {
 
   test('are not told where functions multiply them', () => {
     const functions = Array.from({ length: 40 }, (_, n) => `f${n}() { f${n + 1}; f${n + 1}; }`);
-    expect(waysIn(`${functions.join('\n')}\nf0`)).toBeUndefined();
+    expect(pathsOf(`${functions.join('\n')}\nf0`)).toBeUndefined();
   });
 
   test.each(['exec ./other', 'trap "echo \'<goto>A</goto>\'" EXIT', 'exec > log; echo "<goto>A</goto>"'])(
     'are not told where the text is not enough: %s',
     (script) => {
-      expect(waysIn(script)).toBeUndefined();
+      expect(pathsOf(script)).toBeUndefined();
     },
   );
 });
