@@ -14,7 +14,7 @@ import {
 } from './option-types.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
 
-/** How long a Claude turn may be silent if neither its state nor an option says so. */
+/** The time that a Claude turn may be silent if neither its state nor an option sets one. */
 export const DEFAULT_CLAUDE_TIMEOUT_MS = 900_000;
 
 /** One option of a run: everything that is known about it, except what it does. */
@@ -23,19 +23,19 @@ export interface OptionRow<Kept> {
   readonly key: string;
   readonly type: OptionType<Kept>;
   readonly default: NoInfer<Kept>;
-  /** What happens without it, if its default is null because others decide then. */
+  /** The default in words, if the default is null because something else decides then. */
   readonly whenOmitted?: string;
   /** A value for the config template, if the default cannot be written down. */
   readonly example?: WrittenValue;
-  /** What it is for: a phrase for `--help`, a comment in config.toml, a description in its schema. */
+  /** Its purpose, as a phrase: for `--help`, the comment in config.toml and the description in its schema. */
   readonly help: string;
-  /** What follows the flag, such as `<usd>`; empty for a switch. An option without this has no flag. */
+  /** The argument of its flag, such as `<usd>`; empty for a switch. An option without this has no flag. */
   readonly argument?: string;
-  /** What `--no-…` is for. A switch without this has no such flag. */
+  /** The help of its flag `--no-…`. A switch without this has no such flag. */
   readonly negation?: string;
   /** False if it belongs to single runs and cannot stand under [raymond] in config.toml. */
   readonly config?: false;
-  /** Whether a scenario may set it: only its author, or also a recording of a run that had it. */
+  /** Set if scenarios may have it: written by their author only, or also by the recording of a run. */
   readonly scenario?: 'authored' | 'recorded';
 }
 
@@ -66,7 +66,7 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'stop after spending this many dollars; 0 for no limit',
   }),
-  /** How many times states may be entered; null for no limit. */
+  /** Executions of states before the run stops; null for no limit. */
   maxIterations: option({
     key: 'max_iterations',
     type: LIMIT,
@@ -95,7 +95,7 @@ export const OPTION_TABLE = {
     argument: '<level>',
     help: 'how hard Claude thinks where neither a tag nor the state says: low, medium, high, xhigh or max',
   }),
-  /** How long a turn may be silent where its state does not say; 0 for ever, null for the default of its kind. */
+  /** Milliseconds that a turn may be silent if its state sets no limit; 0 for ever, null for the default of its kind. */
   timeoutMs: option({
     key: 'timeout',
     type: SECONDS,
@@ -115,7 +115,7 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'run at most this many Claude turns at once; 0 for no limit',
   }),
-  /** How often a state is reminded of its tags. */
+  /** Reminders of its tags that a state gets. */
   reminders: option({
     key: 'reminders',
     type: COUNT,
@@ -123,7 +123,7 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'how often a state is reminded of its tags when its answer has none that fits',
   }),
-  /** How often a turn is retried after a temporary failure. */
+  /** Retries of a turn after temporary failures. */
   retries: option({
     key: 'retries',
     type: COUNT,
@@ -132,7 +132,7 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'how often to retry a turn that failed for a temporary reason',
   }),
-  /** Whether to sleep through usage limits; otherwise they pause the run. */
+  /** True to sleep through usage limits, false to pause the run. */
   wait: option({
     key: 'wait',
     type: BOOLEAN,
@@ -142,7 +142,7 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'sleep through usage limits until they are over',
   }),
-  /** What a `<reset>` that does not say does to the callers. */
+  /** The fate of the callers at a `<reset>` without a `stack` attribute. */
   resetStack: option({
     key: 'reset_stack',
     type: choice('keep', 'clear'),
@@ -150,7 +150,7 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'what a <reset> does to the callers: "keep" them, or "clear" them unless it says stack="keep"',
   }),
-  /** What Claude Code may do without asking, where the state does not say. */
+  /** The permission mode of Claude Code, if the state sets none. */
   permissionMode: option({
     key: 'permission_mode',
     type: TEXT,
@@ -166,7 +166,7 @@ export const OPTION_TABLE = {
     argument: '',
     help: 'let Claude Code do anything without asking; only for machines you can afford to lose',
   }),
-  /** Whether the files of finished turns are kept. */
+  /** True to keep the files of finished turns. */
   debug: option({
     key: 'debug',
     type: BOOLEAN,
@@ -175,7 +175,7 @@ export const OPTION_TABLE = {
     negation: 'do not keep them',
     help: 'keep the files of finished turns: what was sent and what came back',
   }),
-  /** Who answers prompts: `claude`, or `replay:FILE`, canned answers from a file. */
+  /** The backend that answers prompts: `claude`, or `replay:FILE` for canned answers. */
   agent: option({
     key: 'agent',
     type: BACKEND,

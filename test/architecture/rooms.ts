@@ -22,7 +22,7 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     engine: pure('core'),
     process: withIo(['errors.ts']),
     yaml: withIo(['core'], 'yaml'),
-    scenario: withIo(['core', 'config', 'yaml', 'errors.ts'], 'zod'),
+    scenario: withIo(['core', 'yaml', 'errors.ts'], 'zod'),
     turns: withIo(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
     workflow: withIo(['core', 'graph', 'yaml', 'errors.ts'], 'yauzl'),
     store: withIo(['core', 'process', 'errors.ts'], 'zod'),

@@ -9,7 +9,7 @@ import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ParsedOptions } from '../command.ts';
 
-/** What was seen of a run: whether anything was started, and the folder that it is saved for. */
+/** A run as the command line saw it: whether anything was started, and the folder that it is saved for. */
 export interface ReportedRun {
   readonly started: boolean;
   readonly cwd: string;
