@@ -73,6 +73,6 @@ export const defineStateRule = <const Id extends string, const Superseded extend
   defineRule(head, (context) =>
     context.analyses.flatMap((analysis) => {
       const found = context.isIntendedState(analysis) ? check(analysis, context) : [];
-      return found.map((diagnostic) => ({ ...diagnostic, file: analysis.file }));
+      return found.length === 0 ? [] : found.map((diagnostic) => ({ ...diagnostic, file: analysis.file }));
     }),
   );

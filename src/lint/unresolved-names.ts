@@ -8,7 +8,7 @@ import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from 
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import { quoteTag } from './messages.ts';
-import { defineStateRule, type LintLevel, type Rule, type RuleContext, type StateDiagnostic } from './rule.ts';
+import { defineStateRule, type LintLevel, type Rule, type RuleContext } from './rule.ts';
 import { levelForTag } from './tag-rule.ts';
 
 type Unresolved = Exclude<Resolution, { kind: 'found' }>;
@@ -32,16 +32,23 @@ export const defineNameRule = <const Id extends string, const Superseded extends
 ): Rule<Id, Superseded> =>
   defineStateRule({ ...head, level: 'error' }, (analysis, context) => {
     const seen = new Set<string>();
-    return findUnresolvedNames(analysis, context.names).flatMap(
-      ({ name, at, shown, level, found, hint = hintFor(name, context) }): StateDiagnostic[] => {
-        if (found.kind !== head.reason || seen.has(name)) return [];
-        seen.add(name);
-        return [{ at, message: `${shown}: ${found.message}`, hint, level }];
-      },
-    );
+    return findUnresolvedNames(analysis, context.names).flatMap(({ name, at, shown, level, found, hint }) => {
+      if (found.kind !== head.reason || seen.has(name)) return [];
+      seen.add(name);
+      return [{ at, message: `${shown}: ${found.message}`, hint: hint ?? hintFor(name, context), level }];
+    });
   });
 
+/** Several rules ask for the same names: each state is looked through once. */
+const CACHE = new WeakMap<StateAnalysis, readonly UnresolvedName[]>();
+
 function findUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
+  const found = CACHE.get(analysis) ?? collectUnresolvedNames(analysis, names);
+  CACHE.set(analysis, found);
+  return found;
+}
+
+function collectUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
   const { state, entries } = analysis.source;
   const inPolicy = state.rules.policy.flatMap((entry, index) =>
     namedStates(entry).flatMap(([key, name]): UnresolvedName[] => {
