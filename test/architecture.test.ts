@@ -83,7 +83,7 @@ describe('a forbidden import is found', () => {
     ]);
   });
 
-  test('when one part of the shell reaches into another', () => {
+  test('when one room of the outer layer reaches into another', () => {
     expect(
       violationsIn({ 'src/turns/script-turn.ts': "\nimport type { A } from '../store/a.ts';", 'src/store/a.ts': '' }),
     ).toStrictEqual(['src/turns/script-turn.ts:2 imports src/store/a.ts; turns may not use store']);

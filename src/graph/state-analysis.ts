@@ -1,8 +1,8 @@
+import { readScriptTags, type ScriptTags, type SureMention } from '../bash/script-tags.ts';
 import { stem } from '../core/state-names.ts';
 import type { Tag } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
-import { readScriptTags, type ScriptTags, type SureMention } from '../shell/script-tags.ts';
 import { type PromptTags, readPromptTags } from './prompt-tags.ts';
 import type { StateSource, WorkflowSource } from './workflow-source.ts';
 

@@ -1,10 +1,10 @@
+import { readScriptTags } from '../bash/script-tags.ts';
 import { blank, commentsOf, findRegions } from '../core/markup.ts';
 import { editDistance, nearest } from '../core/nearest.ts';
 import { isTagName, TAG_NAMES, type TagName } from '../core/transitions/index.ts';
 import { readPromptTags } from '../graph/prompt-tags.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
-import { readScriptTags } from '../shell/script-tags.ts';
 
 /** An element that is written where a tag could be, but is not a tag of the language. */
 export interface UnknownTag {

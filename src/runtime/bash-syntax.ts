@@ -1,6 +1,6 @@
+import { parseScript } from '../bash/parse.ts';
 import type { ScriptSyntaxError, StateSource, WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { execProgram } from '../process/exec-program.ts';
-import { parseScript } from '../shell/parse.ts';
 import { mapConcurrently } from '../workflow/concurrent.ts';
 
 const MAX_CONCURRENT = 4;

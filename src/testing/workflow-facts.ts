@@ -1,11 +1,11 @@
+import { readCommandOutput } from '../bash/command-output.ts';
+import { parseScript } from '../bash/parse.ts';
+import { listSimpleCommands } from '../bash/walk.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Edge, Graph } from '../graph/graph.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import { addBashSyntaxErrors } from '../runtime/bash-syntax.ts';
-import { readCommandOutput } from '../shell/command-output.ts';
-import { parseScript } from '../shell/parse.ts';
-import { listSimpleCommands } from '../shell/walk.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 
 /** What the files of a workflow say, whatever a scenario makes of them. */

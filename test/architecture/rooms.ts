@@ -9,16 +9,16 @@ export interface Room {
 const pure = (...rooms: string[]): Room => ({ rooms, packages: [], node: false });
 const withIo = (rooms: readonly string[], ...packages: string[]): Room => ({ rooms, packages, node: true });
 const BELOW_RUNTIME =
-  'core shell graph lint drawing engine process yaml scenario turns workflow store events config errors.ts'.split(' ');
+  'core bash graph lint drawing engine process yaml scenario turns workflow store events config errors.ts'.split(' ');
 const FOR_INTERFACES = ['runtime', 'events', 'terminal', 'lint', 'graph', 'config', 'core', 'errors.ts'];
 
 /** The rooms of src/: its folders and top-level files. A new room, or a new package in one, is a decision made here. */
 export const ROOMS: ReadonlyMap<string, Room> = new Map(
   Object.entries({
     core: pure(),
-    shell: { ...pure('core'), packages: ['unbash'] },
-    graph: pure('core', 'shell'),
-    lint: pure('core', 'shell', 'graph'),
+    bash: { ...pure('core'), packages: ['unbash'] },
+    graph: pure('core', 'bash'),
+    lint: pure('core', 'bash', 'graph'),
     engine: pure('core'),
     process: withIo(['errors.ts']),
     yaml: { ...pure('core'), packages: ['yaml'] },

@@ -1,4 +1,4 @@
-import type { TagConflict } from '../../shell/path-outputs.ts';
+import type { TagConflict } from '../../bash/path-outputs.ts';
 import { defineStateRule } from '../rule.ts';
 
 /** A script can print two tags that exclude each other. */

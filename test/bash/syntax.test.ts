@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseScript } from '../../src/shell/parse.ts';
-import { readScriptTags } from '../../src/shell/script-tags.ts';
+import { parseScript } from '../../src/bash/parse.ts';
+import { readScriptTags } from '../../src/bash/script-tags.ts';
 import { inBash } from './bash.ts';
 
 const WINDOWS = process.platform === 'win32';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseScript } from '../../src/bash/parse.ts';
+import { findScriptPaths } from '../../src/bash/script-paths.ts';
+import { VariableValues } from '../../src/bash/variable-values.ts';
 import { readTags } from '../../src/core/tag.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
-import { parseScript } from '../../src/shell/parse.ts';
-import { findScriptPaths } from '../../src/shell/script-paths.ts';
-import { VariableValues } from '../../src/shell/variable-values.ts';
 import { inBash } from './bash.ts';
 
 function pathsOf(text: string) {

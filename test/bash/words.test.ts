@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { toSourceOffset } from '../../src/bash/mapped-text.ts';
+import { parseScript } from '../../src/bash/parse.ts';
+import { listSimpleCommands } from '../../src/bash/walk.ts';
 import { UNKNOWN } from '../../src/core/tag-mentions.ts';
-import { toSourceOffset } from '../../src/shell/mapped-text.ts';
-import { parseScript } from '../../src/shell/parse.ts';
-import { listSimpleCommands } from '../../src/shell/walk.ts';
 
 import { anyText } from '../core/builders.ts';
 import { inBash } from './bash.ts';
