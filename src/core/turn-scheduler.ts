@@ -32,12 +32,13 @@ export class TurnScheduler {
 
   /** Takes in the run after a signal. */
   update(signal: Signal, run: Run): void {
-    const previousCount = this.run.agents.length;
+    const newAgents = run.agents.slice(this.run.agents.length);
     this.run = run;
-    if ('agent' in signal) this.release(signal.agent);
-    for (let index = previousCount; index < run.agents.length; index++) this.updateLists(run.agents[index] as Agent);
-    // All other signals change only their own agent and add new ones.
-    if (signal.kind === 'resumed') this.rebuildLists();
+    // A signal about one agent changes only that agent and adds new ones; any other may change them all.
+    if ('agent' in signal) {
+      this.release(signal.agent);
+      for (const agent of newAgents) this.updateLists(agent);
+    } else this.rebuildLists();
   }
 
   /** Notes that the turn of this agent has been started. */

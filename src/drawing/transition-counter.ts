@@ -60,6 +60,8 @@ export class TransitionCounter {
         this.count(state, to === null ? 'result' : 'back', null);
         if (to !== null) this.count(callers.pop() ?? null, 'return', to);
         break;
+      default:
+        tag satisfies never;
     }
     // A reset may have dropped some of the callers, or all.
     callers.length = Math.min(callers.length, depth);

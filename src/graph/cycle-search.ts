@@ -2,7 +2,6 @@ import type { ControlFlow } from './control-flow.ts';
 import { type FlowMove, type PathStep, toPathStep } from './reachability.ts';
 
 /** Looks up the moves out of a state that stay within a cycle. */
-/** Looks up the moves out of a state that stay within a cycle. */
 export type MoveLookup = (state: number) => readonly FlowMove[];
 
 /** Finds a shortest path from a state back to itself that begins with such a move. */

@@ -1,6 +1,7 @@
 import { findRegions } from '../core/markup.ts';
 import { implicitTag, type Policy } from '../core/policy.ts';
 import { readTagMentions, type TagMention, type UnclosedMention } from '../core/tag-mentions.ts';
+import { TRANSITIONS } from '../core/transitions/index.ts';
 import { readQuotedTags } from './quoted-tags.ts';
 
 /** The tags in the text of a prompt. */
@@ -44,7 +45,7 @@ function expandAlternatives(mention: PromptTag, isState: (name: string) => boole
     const parts = written.split('|').map((part) => part.trim());
     return parts.includes('') || parts.length > MAX_ALTERNATIVES || isState(written) ? [written] : parts;
   };
-  const bodies = name === 'result' ? [tag.body] : split(tag.body);
+  const bodies = TRANSITIONS[name].body === 'text' ? [tag.body] : split(tag.body);
   const key = (['return', 'next'] as const).find((each) => tag.attributes[each]?.includes('|'));
   const attributeSets =
     key === undefined

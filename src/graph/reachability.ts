@@ -48,6 +48,8 @@ export function findMoves(
       case 'fork':
         moves.push({ to: exit.next, how: 'next', exit }, { to: exit.to, how: 'worker', exit });
         break;
+      default:
+        exit satisfies never;
     }
   }
   return moves;

@@ -45,6 +45,8 @@ export function findTermination(flow: ControlFlow, isIgnoredWorker?: (worker: nu
           facts.add(clears(state), [clears(exit.next), ...worker]);
           break;
         }
+        default:
+          exit satisfies never;
       }
     }
   }

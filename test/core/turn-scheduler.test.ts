@@ -64,6 +64,17 @@ test('an agenda made anew, as after a crash, says the same as the one that follo
   );
 });
 
+test('a signal about the whole run may change every agent', () => {
+  fc.assert(
+    fc.property(story, (actions) => {
+      const scheduler = new TurnScheduler(fresh());
+      const { run: after } = playOn(fresh(), actions, new CostMeter());
+      scheduler.update({ kind: 'stopped', at: 0, by: 'stopped' }, after);
+      expect(scheduler.due()).toStrictEqual(new TurnScheduler(after).due());
+    }),
+  );
+});
+
 test('two stories that part keep their agents apart', () => {
   const run = fresh();
   const forks = (state: string, count: number) =>

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
+import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
 import { Stage, start } from '../core/play.ts';
 import { action, BOOK, CostMeter, playOn } from '../core/random-play.ts';
+import { SAMPLE_EVENTS } from '../events/sample-events.ts';
 
 const journeyOf = (events: readonly Event[]): TransitionCounter => {
   const counter = new TransitionCounter();
@@ -60,6 +62,13 @@ describe('the ways of a run', () => {
       'W.md fork W.md 1',
     ]);
   });
+});
+
+test.each(TAG_NAMES)('a <%s> is counted', (tag) => {
+  const { state, to } = SAMPLE_EVENTS.transition;
+  const counted = journeyOf([{ ...SAMPLE_EVENTS.transition, tag }]).transitionCounts;
+  expect(counted).toContainEqual(expect.objectContaining({ from: state, times: 1 }));
+  expect(counted).toContainEqual(expect.objectContaining({ to, times: 1 }));
 });
 
 test('every transition, worker and return of any run is counted exactly once', () => {

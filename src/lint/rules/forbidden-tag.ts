@@ -44,7 +44,9 @@ function findClosestEntry(
 /** Checks that all of a tag is known and its states exist: other rules report what is missing. */
 function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
   const { return: back, next } = tag.attributes;
-  const states = [...(name === 'result' ? [] : [tag.body]), back, next].filter((each) => each !== undefined);
+  const states = [...(TRANSITIONS[name].body === 'text' ? [] : [tag.body]), back, next].filter(
+    (each) => each !== undefined,
+  );
   const lacksReturn = TRANSITIONS[name].required.some((key) => key === 'return') && back === undefined;
   return (
     !lacksReturn &&

@@ -1,4 +1,4 @@
-import { TAG_NAMES } from '../../core/transitions/index.ts';
+import { TAG_NAMES, TRANSITIONS } from '../../core/transitions/index.ts';
 import { CYCLE_RULES } from '../cycle-diagnostics.ts';
 import { defineStateRule } from '../rule.ts';
 import { levelForTag } from '../tag-rule.ts';
@@ -23,8 +23,9 @@ function describeUnknownTag({ name, body, meant, isMisspelt }: UnknownTag): { me
     const message = `\`<${name}>\` is not supported yet: Raymond treats it as plain text`;
     return { message, hint: ALTERNATIVES[name.toLowerCase()] ?? '' };
   }
-  const shown = meant === 'result' ? `\`<${name}>\`` : `\`<${name}>${body}</${name}>\``;
-  const corrected = meant === 'result' ? '<result>…</result>' : `<${meant}>${body}</${meant}>`;
+  const isText = TRANSITIONS[meant].body === 'text';
+  const shown = isText ? `\`<${name}>\`` : `\`<${name}>${body}</${name}>\``;
+  const corrected = isText ? `<${meant}>…</${meant}>` : `<${meant}>${body}</${meant}>`;
   if (isMisspelt) {
     return { message: `${shown} is not a tag of the language (did you mean <${meant}>?)`, hint: `Write ${corrected}.` };
   }

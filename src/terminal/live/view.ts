@@ -52,10 +52,7 @@ export function applyEvents(view: LiveView, events: Iterable<Event>): LiveView {
   let next = view;
   for (const event of events) {
     next = applyRunEvent({ ...next, worked: updateWorkTime(next.worked, event) }, event);
-    if (event.kind === 'agent_ended') agents.delete(event.agent);
-    else if ('agent' in event && !IGNORED_KINDS.has(event.kind)) {
-      agents.set(event.agent, applyAgentEvent(agents.get(event.agent) ?? createAgentView(event), event));
-    }
+    if ('agent' in event) applyAgentEvent(agents, event);
   }
   return { ...next, agents };
 }
@@ -96,37 +93,40 @@ const applyRunStart = (view: LiveView, { options }: RunStarted | RunResumed): Li
 
 type AgentEvent = Extract<Event, { readonly agent: string }>;
 
-/** The events that change nothing that is shown of an agent, and may come when it has ended. */
-const IGNORED_KINDS: ReadonlySet<Event['kind']> = new Set(['warning', 'reminded', 'session_lost']);
-
-const PHASES_BY_EVENT: Partial<Record<Event['kind'], Phase['kind']>> = {
-  woken: 'ready',
-  agent_resumed: 'ready',
-  answer_withheld: 'withheld',
-  visit_limit: 'limited',
-  agent_paused: 'paused',
-  agent_failed: 'failed',
-};
-
-const createAgentView = ({ agent: id, state }: AgentEvent): AgentView => {
-  return { id, state, phase: 'ready', since: null, doing: null, wait: null, costMicros: 0 };
-};
+/** What an event changes of an agent that is shown. */
+type AgentChange<Kind extends AgentEvent['kind']> = (
+  event: Extract<AgentEvent, { kind: Kind }>,
+  agent: AgentView,
+) => Partial<AgentView>;
 
 const IDLE = { since: null, doing: null, wait: null };
 
-function applyAgentEvent(agent: AgentView, event: AgentEvent): AgentView {
-  switch (event.kind) {
-    case 'turn_started':
-      return { ...agent, ...IDLE, state: event.state, phase: 'running', since: event.at };
-    case 'turn_ended':
-      return { ...agent, ...IDLE, phase: 'ready', costMicros: agent.costMicros + event.costMicros };
-    case 'transition':
-      return { ...agent, ...IDLE, phase: 'ready', state: event.to ?? event.state };
-    case 'sleeping': {
-      const { why, untilMs, message } = event;
-      return { ...agent, ...IDLE, phase: 'sleeping', wait: { why, untilMs, message } };
-    }
-    default:
-      return { ...agent, ...IDLE, phase: PHASES_BY_EVENT[event.kind] ?? agent.phase };
-  }
+const becomes = (phase: Phase['kind']) => (): Partial<AgentView> => ({ ...IDLE, phase });
+
+/** The changes by kind of event; null for those that change nothing that is shown, and may come after the agent's end. */
+const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> | null } = {
+  agent_started: ({ state }) => ({ ...IDLE, phase: 'ready', state }),
+  turn_started: ({ at, state }) => ({ ...IDLE, phase: 'running', state, since: at }),
+  turn_ended: ({ costMicros }, agent) => ({ ...IDLE, phase: 'ready', costMicros: agent.costMicros + costMicros }),
+  transition: ({ state, to }) => ({ ...IDLE, phase: 'ready', state: to ?? state }),
+  sleeping: ({ why, untilMs, message }) => ({ ...IDLE, phase: 'sleeping', wait: { why, untilMs, message } }),
+  woken: becomes('ready'),
+  agent_resumed: becomes('ready'),
+  answer_withheld: becomes('withheld'),
+  visit_limit: becomes('limited'),
+  agent_paused: becomes('paused'),
+  agent_failed: becomes('failed'),
+  agent_ended: null,
+  reminded: null,
+  session_lost: null,
+  warning: null,
+};
+
+function applyAgentEvent(agents: Map<string, AgentView>, event: AgentEvent): void {
+  const { agent: id, state, kind } = event;
+  if (kind === 'agent_ended') agents.delete(id);
+  const change = AGENT_CHANGES[kind] as AgentChange<AgentEvent['kind']> | null;
+  if (change === null) return;
+  const agent = agents.get(id) ?? { id, state, phase: 'ready', ...IDLE, costMicros: 0 };
+  agents.set(id, { ...agent, ...change(event, agent) });
 }

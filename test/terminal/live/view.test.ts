@@ -5,6 +5,10 @@ import { computeWorkMs } from '../../../src/events/work-time.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
 import { Stage, start, usd } from '../../core/play.ts';
 import { action, BOOK, CostMeter, playOn } from '../../core/random-play.ts';
+import { SAMPLE_EVENTS } from '../../events/sample-events.ts';
+
+const { turn_started, ...others } = SAMPLE_EVENTS;
+const OTHER_EVENTS = Object.values(others);
 
 test('shows every agent as the run has it, whatever happens', () => {
   fc.assert(
@@ -62,6 +66,14 @@ describe('what an agent is doing', () => {
     expect(view.agents.get('main')).toMatchObject({ phase: 'ready', since: null, doing: null });
     expect(applyActivities(view, [says(6000, 'too late')])).toStrictEqual(view);
   });
+});
+
+test.each(OTHER_EVENTS)('$kind keeps the clock and activity of an agent that goes on running', (event) => {
+  const running = applyActivities(applyEvents(EMPTY_VIEW, [turn_started]), [
+    { at: turn_started.at, agent: 'main', doing: { kind: 'says', text: 'a' } },
+  ]);
+  const [before, after] = [running, applyEvents(running, [event])].map(({ agents }) => agents.get('main'));
+  expect(after?.phase === 'running' ? after : before).toStrictEqual(before);
 });
 
 test('time counts in all lives of a run, and not between them', () => {
