@@ -82,7 +82,7 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
     test('goes on with its run, which ends as it ends; what could not be printed is said at the end', async () => {
       const { code, err } = await sh('$R wf --run-id r1 --events > /dev/full');
       expect(code).toBe(0);
-      expect(err).toMatch(/could not be written \(ENOSPC\); `raymond status r1` shows it\.\n$/);
+      expect(err).toMatch(/could not be written \(ENOSPC\); `raymond status r1` shows the results\.\n$/);
       expect((await sh('$R status r1')).out).toContain('completed');
       writeFileSync(join(home, 'wf', 'START.sh'), 'exit 3');
       expect((await sh('$R wf --run-id r2 --json > /dev/full')).code).toBe(1);
@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
 
     test('fails where printing is all there was to do', async () => {
       expect(await sh('$R list > /dev/full')).toStrictEqual({
-        ...{ code: 64, out: '', err: 'raymond: what was to be printed could not be written (ENOSPC)\n' },
+        ...{ code: 64, out: '', err: 'raymond: the output could not be written (ENOSPC)\n' },
       });
     });
   });
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
     expect(await sh('mkdir gone && cd gone && rmdir ../gone && $R list')).toStrictEqual({
       code: 64,
       out: '',
-      err: 'raymond: the current folder is gone\nGo to a folder that is there, then try again.\n',
+      err: 'raymond: the current folder no longer exists\nGo to a folder that exists, then try again.\n',
     });
   });
 });
