@@ -71,14 +71,23 @@ export const TEXT = textType<string>({ nullable: false, parse: (text) => text })
 export const optionalText = (normalize = (text: string): string => text): OptionType<string | null> =>
   textType<string | null>({ nullable: true, parse: normalize });
 
-/** `claude`, or `replay:FILE` for canned answers; the path is kept absolute, because a resume may come from elsewhere. */
+/** The backend that answers prompts: Claude Code, or the canned answers of a file. */
+export type BackendChoice = { readonly kind: 'claude' } | { readonly kind: 'replay'; readonly file: string };
+
+/** Reads the value of `--agent`; undefined if there is no such backend. */
+export function parseBackend(text: string): BackendChoice | undefined {
+  const [, file] = /^replay:(.+)$/s.exec(text) ?? [];
+  if (file !== undefined) return { kind: 'replay', file };
+  return text === 'claude' ? { kind: 'claude' } : undefined;
+}
+
+/** The value of `--agent`; the path of a file is kept absolute, because a resume may come from elsewhere. */
 export const BACKEND = textType<string>({
   nullable: false,
   expected: 'claude or replay:FILE',
   parse(text, resolvePath) {
-    const [, file] = /^replay:(.+)$/.exec(text) ?? [];
-    if (file !== undefined) return `replay:${resolvePath(file)}`;
-    return text === 'claude' ? text : undefined;
+    const backend = parseBackend(text);
+    return backend?.kind === 'replay' ? `replay:${resolvePath(backend.file)}` : backend?.kind;
   },
 });
 

@@ -1,7 +1,7 @@
 import { type ArrowKind, type Diagram, type DiagramShape, isStateShape, type StateShape } from './diagram.ts';
 import { isUnvisited, splitByFailure } from './labels.ts';
 
-const SHAPE_DESCRIPTIONS: Readonly<Partial<Record<DiagramShape['kind'], string>>> = {
+const SHAPE_DESCRIPTIONS: Readonly<Record<Exclude<DiagramShape['kind'], 'begin'>, string>> = {
   prompt: 'prompt for Claude Code',
   script: 'script',
   missing: 'state that does not exist',
@@ -13,7 +13,7 @@ const SHAPE_DESCRIPTIONS: Readonly<Partial<Record<DiagramShape['kind'], string>>
   unsaid: 'not said where to',
 };
 
-const ARROW_DESCRIPTIONS: Readonly<Partial<Record<ArrowKind, string>>> = {
+const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin' | 'back'>, string>> = {
   goto: 'goto: the conversation goes on',
   reset: 'reset: with a new conversation',
   call: 'call: a subtask that knows the conversation',

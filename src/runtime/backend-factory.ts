@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import { BACKEND, parseBackend } from '../core/option-types.ts';
 import type { Options } from '../core/options.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { openScenario } from '../scenario/read-scenario.ts';
@@ -16,29 +17,29 @@ export interface BackendFactory {
   readonly create: (context: TurnContext) => Backend;
 }
 
-const REPLAY_PREFIX = 'replay:';
-
 /** Chooses the backend of a run; a file of canned answers is read and checked at once. */
 export async function chooseBackend(
   options: Options,
   env: NodeJS.ProcessEnv,
   workflow: Workflow,
 ): Promise<BackendFactory> {
-  const { agent } = options;
-  if (agent === 'claude') {
-    const find = createClaudeFinder(options, env);
-    return { checkAvailable: find, create: (context) => new ClaudeBackend(context, find) };
+  const backend = parseBackend(options.agent);
+  switch (backend?.kind) {
+    case 'claude': {
+      const find = createClaudeFinder(options, env);
+      return { checkAvailable: find, create: (context) => new ClaudeBackend(context, find) };
+    }
+    case 'replay': {
+      const path = resolve(backend.file);
+      const scenario = openScenario(path, await workflow.scope(), relativeIfInside(path));
+      const fast = env.RAYMOND_REPLAY === 'fast';
+      return { checkAvailable: async () => {}, create: (context) => new ReplayBackend({ ...context, scenario, fast }) };
+    }
+    case undefined:
+      throw new RaymondError(`the agent must be ${BACKEND.expected}, not \`${options.agent}\``, {
+        exitCode: EXIT.usage,
+      });
   }
-  if (!agent.startsWith(REPLAY_PREFIX)) {
-    throw new RaymondError(`the agent must be claude or replay:FILE, not \`${agent}\``, { exitCode: EXIT.usage });
-  }
-  const path = resolve(agent.slice(REPLAY_PREFIX.length));
-  const scenario = openScenario(path, await workflow.scope(), relativeIfInside(path));
-  const fast = env.RAYMOND_REPLAY === 'fast';
-  return {
-    checkAvailable: async () => {},
-    create: (context) => new ReplayBackend({ ...context, scenario, fast }),
-  };
 }
 
 /** A path relative to the current folder, if it lies inside. */

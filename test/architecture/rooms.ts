@@ -8,9 +8,6 @@ export interface Room {
 
 const pure = (...rooms: string[]): Room => ({ rooms, packages: [], node: false });
 const withIo = (rooms: readonly string[], ...packages: string[]): Room => ({ rooms, packages, node: true });
-const BELOW_RUNTIME =
-  'core bash graph lint drawing engine process yaml scenario turns workflow store events config errors.ts'.split(' ');
-const FOR_INTERFACES = ['runtime', 'events', 'terminal', 'lint', 'graph', 'config', 'core', 'errors.ts'];
 
 /** The rooms of src/: its folders and top-level files. A new room, or a new package in one, is a decision made here. */
 export const ROOMS: ReadonlyMap<string, Room> = new Map(
@@ -32,34 +29,68 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     drawing: withIo(['core', 'graph', 'lint', 'events', 'package-files.ts'], '@viz-js/viz'),
     'errors.ts': pure(),
     'package-files.ts': withIo([]),
-    runtime: withIo([...BELOW_RUNTIME, 'package-files.ts']),
-    testing: withIo([...BELOW_RUNTIME, 'runtime']),
-    cli: withIo([...FOR_INTERFACES, 'testing', 'package-files.ts'], 'commander'),
-    server: withIo(FOR_INTERFACES),
-    'index.ts': pure('runtime', 'core', 'errors.ts'),
+    runtime: withIo(
+      `core bash graph lint engine process scenario turns workflow store events drawing config errors.ts
+      package-files.ts`.split(/\s+/),
+    ),
+    testing: withIo(
+      'core bash graph lint engine yaml scenario turns workflow store events drawing runtime errors.ts'.split(' '),
+    ),
+    cli: withIo(
+      ['core', 'graph', 'lint', 'events', 'terminal', 'config', 'runtime', 'testing', 'errors.ts', 'package-files.ts'],
+      'commander',
+    ),
+    'index.ts': pure('core', 'runtime', 'errors.ts'),
   }),
 );
 
 /** The room of a file: the first part of its path below src/. */
 export const roomOf = (path: string): string => path.split('/')[1] ?? path;
 
-/** Reports the rooms that hold files but have no row in the table of rooms of ARCHITECTURE.md. */
-export function findUndocumentedRooms(paths: readonly string[], architecture: string): readonly string[] {
-  const documented = new Set(roomTableNames(architecture));
-  const rooms = new Set(paths.map(roomOf));
-  return [...rooms]
-    .filter((room) => !documented.has(room))
-    .map((room) => `${room} has no row in the table of rooms of ARCHITECTURE.md`);
+/** Compares the table of rooms of ARCHITECTURE.md with these rooms: each row, and what it says that the room may import. */
+export function compareRoomTable(rooms: ReadonlyMap<string, Room>, architecture: string): readonly string[] {
+  const rows = new Map(
+    readTable(architecture, 'room').map(([names = [], , imports = []]) => [names[0] ?? '', imports]),
+  );
+  return [
+    ...[...rooms.keys()].filter((name) => !rows.has(name)).map((name) => `${name} has no row`),
+    ...[...rows].flatMap(([name, documented]) => {
+      const room = rooms.get(name);
+      if (room === undefined) return [`${name} is no room`];
+      const allowed = [...room.rooms.map((other) => other.replace(/\.ts$/, '')), ...room.packages];
+      if (room.node) allowed.push('node:*');
+      return [
+        ...allowed.filter((each) => !documented.includes(each)).map((each) => `${name} may import ${each}: not said`),
+        ...documented.filter((each) => !allowed.includes(each)).map((each) => `${name} may not import ${each}: said`),
+      ];
+    }),
+  ];
 }
 
-/** The names in the first column of the table whose first heading is "room": one or more code spans per row. */
-function roomTableNames(markdown: string): readonly string[] {
+/** Compares the table of files of core in ARCHITECTURE.md with these paths; a folder counts as one file. */
+export function compareCoreTable(paths: readonly string[], architecture: string): readonly string[] {
+  const documented = readTable(architecture, 'file').flatMap(([names = []]) => names);
+  const files = new Set(
+    paths
+      .filter((path) => roomOf(path) === 'core')
+      .map((path) => path.split('/').slice(2).join('/').replace(/\/.*/, '/')),
+  );
+  return [
+    ...[...files].filter((file) => !documented.includes(file)).map((file) => `${file} is not listed`),
+    ...documented.filter((file) => !files.has(file)).map((file) => `${file} does not exist`),
+  ];
+}
+
+/** The code spans in each cell of the table whose first heading is this one, row by row. */
+function readTable(markdown: string, heading: string): readonly (readonly (readonly string[])[])[] {
   const lines = markdown.split('\n');
-  const heading = lines.findIndex((line) => /^\|\s*room\s*\|/i.test(line));
-  if (heading < 0) return [];
-  const afterTable = lines.findIndex((line, index) => index > heading && !line.startsWith('|'));
-  return lines.slice(heading + 2, afterTable < 0 ? undefined : afterTable).flatMap((row) => {
-    const firstCell = row.split('|')[1] ?? '';
-    return [...firstCell.matchAll(/`([^`/]+)\/?`/g)].map(([, name]) => name ?? '');
-  });
+  const start = lines.findIndex((line) => line.startsWith(`| ${heading} |`));
+  if (start < 0) return [];
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'));
+  return lines.slice(start + 2, end < 0 ? undefined : end).map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)),
+  );
 }
