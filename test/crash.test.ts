@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { chanceOf } from '../torture/random.ts';
+import { createRandom } from '../torture/random.ts';
 
 const CLI = join(import.meta.dirname, '..', 'dist', 'raymond.js');
 const ID = 'crash';
@@ -262,7 +262,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     const steps = 40;
     const loop = `n=\${RAYMOND_RESULT:-0}; echo "$n" >> effects
 if [ "$n" -lt ${steps} ]; then echo "<goto input=\\"$((n + 1))\\">START</goto>"; else echo '<result>done</result>'; fi`;
-    const chance = chanceOf(20);
+    const chance = createRandom(20);
     let next = run({ 'START.sh': loop });
     for (let kills = 0; kills < 6; kills += 1) {
       await until(() => existsSync(join(home, '.raymond', 'state', `${ID}.json`)), 'the run to exist');

@@ -55,7 +55,7 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
         expect(describeDecision((await decide(exampleOf(section), answer ?? '', undefined)).decision)).toBe(outcome);
       },
     ),
-  'Turn | Agent | State | Session | `{{result}}` | Answer | Then': playTable,
+  'Turn | Agent | State | Session | `{{result}}` | Answer | Then': checkTable,
   'Files | Name | Unix | Windows': (table) =>
     test.each(table.rows.map((row) => row.map(plain)))(
       'with %s, the name %s means what is stated',
@@ -195,7 +195,7 @@ function checkScript({ name, text }: Block): void {
   });
 }
 
-function playTable(table: Table, section: Section, page: string): void {
+function checkTable(table: Table, section: Section, page: string): void {
   test(`the run on line ${table.line} goes as stated`, async () => {
     const example = exampleOf(section);
     const rows = table.rows.map((row) => row.map((cell, column) => (column === 5 ? plain(cell) : cell)));

@@ -15,7 +15,7 @@ import { readScenario } from '../src/scenario/read-scenario.ts';
 import { scenarioKeysAt } from '../src/scenario/schema.ts';
 import { FRONTMATTER_KEYS, frontmatterSchema } from '../src/workflow/frontmatter-keys.ts';
 import { openWorkflow } from '../src/workflow/workflow.ts';
-import { frontmatterText, takesConfig, takesFrontmatter, takesScenario } from './schemas/loaders.ts';
+import { acceptsConfig, acceptsFrontmatter, acceptsScenario, frontmatterText } from './schemas/loaders.ts';
 import { listed, type Node } from './schemas/node.ts';
 import { PROJECT, published, validate } from './schemas/published.ts';
 import { documentsFor } from './schemas/random.ts';
@@ -100,9 +100,9 @@ test('the frontmatter schema offers models and efforts wherever they can be aske
 });
 
 describe.each([
-  { name: 'frontmatter', takes: takesFrontmatter, documents: (value: unknown) => value },
-  { name: 'scenario', takes: takesScenario, documents: withDistinctNames },
-  { name: 'config', takes: takesConfig, documents: withoutNothing },
+  { name: 'frontmatter', takes: acceptsFrontmatter, documents: (value: unknown) => value },
+  { name: 'scenario', takes: acceptsScenario, documents: withDistinctNames },
+  { name: 'config', takes: acceptsConfig, documents: withoutNothing },
 ] as const)('the $name schema allows what the loader takes, and nothing else', ({ name, takes, documents }) => {
   test('whatever stands in whatever place', () => {
     const cases = [...sweep(published(name))].map(documents).map((value) => ({ value, taken: takes(value) }));
@@ -155,15 +155,15 @@ describe('the loader knows more than a schema:', () => {
     const folder = folderOf({ 'START.md': frontmatterText(unknown) });
     await expect(openWorkflow(folder, 'unix')).rejects.toThrow('there is no state `B.md`');
     expect(validate.scenario(answers({ 'B.md': 'x' }))).toBe(true);
-    expect(takesScenario(answers({ 'B.md': 'x' }), ['START.md'])).toBe(false);
+    expect(acceptsScenario(answers({ 'B.md': 'x' }), ['START.md'])).toBe(false);
   });
 
   test('which state a name without its extension means', () => {
     const both = answers({ START: 'x', 'START.md': 'x' });
     const code = answers({ START: { text: 'x', exit: 1 } });
-    expect([validate.scenario(both), takesScenario(both, ['START.md'])]).toStrictEqual([true, false]);
-    expect([validate.scenario(code), takesScenario(code, ['START.sh'])]).toStrictEqual([true, true]);
-    expect(takesScenario(code, ['START.md'])).toBe(false);
+    expect([validate.scenario(both), acceptsScenario(both, ['START.md'])]).toStrictEqual([true, false]);
+    expect([validate.scenario(code), acceptsScenario(code, ['START.sh'])]).toStrictEqual([true, true]);
+    expect(acceptsScenario(code, ['START.md'])).toBe(false);
   });
 
   test('which names of scenarios are taken already', () => {
@@ -175,8 +175,8 @@ describe('the loader knows more than a schema:', () => {
       [{ name: 3 }, { name: '3' }],
     ]) {
       const repeated = { answers_from: 0, files: {}, scenarios };
-      expect([validate.scenario(repeated), takesScenario(repeated)]).toStrictEqual([true, false]);
-      expect(takesScenario(withDistinctNames(repeated))).toBe(true);
+      expect([validate.scenario(repeated), acceptsScenario(repeated)]).toStrictEqual([true, false]);
+      expect(acceptsScenario(withDistinctNames(repeated))).toBe(true);
     }
   });
 
@@ -189,20 +189,20 @@ describe('the loader knows more than a schema:', () => {
 
   test('that the letter case of the language’s own words does not matter; a schema would have to list every spelling', () => {
     for (const same of [entry({ tag: 'GOTO' }), entry({ tag: ' goto ' }), entry({ Target: 'A' })]) {
-      expect([validate.frontmatter(same), takesFrontmatter(same)]).toStrictEqual([false, true]);
+      expect([validate.frontmatter(same), acceptsFrontmatter(same)]).toStrictEqual([false, true]);
     }
     const wrong = entry({ tag: 'fork', RETURN: 'A' });
-    expect([validate.frontmatter(wrong), takesFrontmatter(wrong)]).toStrictEqual([true, false]);
+    expect([validate.frontmatter(wrong), acceptsFrontmatter(wrong)]).toStrictEqual([true, false]);
   });
 
   test('that a key `__proto__` in a scenario is passed over, whatever its value', () => {
     const odd = JSON.parse('{ "expect": { "turns": { "__proto__": -1 } } }');
-    expect([validate.scenario(odd), takesScenario(odd)]).toStrictEqual([false, true]);
+    expect([validate.scenario(odd), acceptsScenario(odd)]).toStrictEqual([false, true]);
   });
 
   test('on which platform it is', () => {
     const path = entry({ tag: 'fork', path: 'a' });
-    expect([validate.frontmatter(path), takesFrontmatter(path, 'unix')]).toStrictEqual([true, true]);
-    expect(takesFrontmatter(path, 'windows')).toBe(false);
+    expect([validate.frontmatter(path), acceptsFrontmatter(path, 'unix')]).toStrictEqual([true, true]);
+    expect(acceptsFrontmatter(path, 'windows')).toBe(false);
   });
 });

@@ -10,21 +10,27 @@ import { PINNED } from './claude-code/pinned.ts';
 const claude = PINNED.at(-1);
 const canRun = process.platform === 'linux' && claude?.isInstalled && existsSync(join(PROJECT, 'dist'));
 
-/** A few of the kills that `npm run torture` deals out by the hundred; docs/reliability.md says what is compared. */
+/** A few of the kills of `npm run torture`; docs/reliability.md says what is compared. */
 test.skipIf(!canRun)(
-  'a run that is killed again and again ends as if nothing had happened',
+  'a run that is killed several times ends like an undisturbed run',
   { timeout: 240_000 },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'raymond-torture-'));
     try {
       const raymond = await installRaymond(join(folder, 'installed'));
-      const ground = { raymond, claude: claude?.path ?? '', folder, pace: { leastMs: 100, mostMs: 300 } };
-      const wish = { seed: 7, kills: 8, modes: ['orchestrator', 'mixed'], mostPerRun: 5, longestMs: 2_000 } as const;
-      const trials = await torture(ground, wish, () => {});
-      expect(trials.flatMap(({ id, faults }) => faults.map((fault) => `${id}: ${fault}`))).toStrictEqual([]);
+      const environment = { raymond, claude: claude?.path ?? '', folder, pace: { minMs: 100, maxMs: 300 } };
+      const options = {
+        seed: 7,
+        kills: 8,
+        modes: ['orchestrator', 'mixed'],
+        maxKillsPerRun: 5,
+        maxDelayMs: 2_000,
+      } as const;
+      const trials = await torture(environment, options, () => {});
+      expect(trials.flatMap(({ id, failures }) => failures.map((failure) => `${id}: ${failure}`))).toStrictEqual([]);
       const kills = trials.flatMap((trial) => trial.kills);
-      expect(kills).toHaveLength(wish.kills);
-      expect(midTurn(kills)).toBeGreaterThan(wish.kills / 2);
+      expect(kills).toHaveLength(options.kills);
+      expect(midTurn(kills)).toBeGreaterThan(options.kills / 2);
     } finally {
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { claudeOf, installRaymond, PROJECT } from './install.ts';
 import { endAll } from './rig.ts';
-import { type Mode, midTurn, type Trial, torture } from './torture.ts';
+import { type Mode, midTurn, type TrialReport, torture } from './torture.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 
 /** At least so many of the kills must hit a turn under way, or the test has tested too little. */
-const LEAST_MID_TURN = 0.8;
+const MIN_MID_TURN = 0.8;
 
 const seed = Number(values.seed);
 const out = resolve(values.out ?? join(PROJECT, 'torture', 'results', `${values.version}-${seed}.json`));
@@ -38,14 +38,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const ground = {
+const environment = {
   raymond: await installRaymond(join(folder, 'installed')),
   claude: claudeOf(values.version),
   folder,
-  pace: { leastMs: 300, mostMs: 1_000 },
+  pace: { minMs: 300, maxMs: 1_000 },
 };
 const modes = values.modes.split(',') as [Mode, ...Mode[]];
-const limits = { mostPerRun: Number(values['most-per-run']), longestMs: Number(values['longest-ms']) };
+const limits = { maxKillsPerRun: Number(values['most-per-run']), maxDelayMs: Number(values['longest-ms']) };
 console.log(
   row([
     'run',
@@ -57,23 +57,23 @@ console.log(
     'requests',
     'ledger',
     'charged',
-    'unheard',
+    'unreported',
     'off',
     'failed turns',
   ]),
 );
-const trials = await torture(ground, { seed, kills: Number(values.kills), modes, ...limits }, tell);
+const trials = await torture(environment, { seed, kills: Number(values.kills), modes, ...limits }, report);
 
 const kills = trials.flatMap((trial) => trial.kills);
-const faults = trials.flatMap(({ id, faults }) => faults.map((fault) => `${id}: ${fault}`));
+const failures = trials.flatMap(({ id, failures }) => failures.map((failure) => `${id}: ${failure}`));
 const share = kills.length === 0 ? 1 : midTurn(kills) / kills.length;
-if (share < LEAST_MID_TURN) faults.push(`only ${Math.round(share * 100)} % of the kills hit a turn under way`);
+if (share < MIN_MID_TURN) failures.push(`only ${Math.round(share * 100)} % of the kills hit a turn under way`);
 const summary = {
   ...{ seed, version: `2.1.${values.version}`, kills: kills.length, midTurn: midTurn(kills), runs: trials.length - 1 },
-  byVictim: count(kills.map(({ victim }) => victim)),
-  byMoment: count(kills.map(({ when }) => when)),
+  byTarget: count(kills.map(({ target }) => target)),
+  byTime: count(kills.map(({ when }) => when)),
   exits: count(trials.flatMap(({ exits }) => exits.map(String))),
-  faults,
+  failures,
   node: process.version,
   machine: `${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()
     .map((load) => load.toFixed(1))
@@ -83,21 +83,22 @@ await mkdir(dirname(out), { recursive: true });
 await writeFile(out, `${JSON.stringify({ ...summary, trials }, null, 2)}\n`);
 console.log(JSON.stringify(summary, null, 2));
 console.log(
-  `${faults.length === 0 ? 'as if nothing had happened' : `${faults.length} faults; the folder is kept: ${folder}`}; see ${out}`,
+  `${failures.length === 0 ? 'as if nothing had happened' : `${failures.length} failures; the folder is kept: ${folder}`}; see ${out}`,
 );
-if (faults.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-process.exitCode = faults.length === 0 ? 0 : 1;
+if (failures.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+process.exitCode = failures.length === 0 ? 0 : 1;
 
-function tell(trial: Trial): void {
-  const { id, kills, resumes, exits, tookMs, requests, spentMicros, chargedMicros, unheardMicros, offMicros } = trial;
+function report(trial: TrialReport): void {
+  const { id, kills, resumes, exits, tookMs, requests, spentMicros, chargedMicros, unreportedMicros, offMicros } =
+    trial;
   const codes = Object.entries(count(exits.map(String))).map(([code, times]) => `${code}×${times}`);
-  const failed = Object.entries(trial.failures).map(([kind, times]) => `${kind}×${times}`);
-  const dollars = [spentMicros, chargedMicros, unheardMicros, offMicros].map((micros) => (micros / 1e6).toFixed(4));
+  const failed = Object.entries(trial.failedTurns).map(([kind, times]) => `${kind}×${times}`);
+  const dollars = [spentMicros, chargedMicros, unreportedMicros, offMicros].map((micros) => (micros / 1e6).toFixed(4));
   const seconds = (tookMs / 1000).toFixed(1);
   console.log(
     row([id, kills.length, midTurn(kills), resumes, codes.join(' '), seconds, requests, ...dollars, failed.join(' ')]),
   );
-  for (const fault of trial.faults) console.log(`  FAULT ${fault}`);
+  for (const failure of trial.failures) console.log(`  FAILURE ${failure}`);
 }
 
 function row(cells: readonly unknown[]): string {

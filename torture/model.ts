@@ -1,13 +1,13 @@
 import type { Reply } from '../test/messages-api/reply.ts';
 import type { ApiMessage, ApiRequest, Block } from '../test/messages-api/request.ts';
 import type { Script } from '../test/messages-api/server.ts';
-import type { Chance } from './random.ts';
+import type { Random } from './random.ts';
 import type { Task } from './workflow.ts';
 
 /** How long the model thinks before it answers. */
 export interface Pace {
-  readonly leastMs: number;
-  readonly mostMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
 }
 
 /** What each answer costs; any price per token makes whole micro-dollars of it. */
@@ -21,9 +21,9 @@ const MOST_ANSWERS = 8;
  * interruption the last prompt only says "go on"; it uses a tool unless it sees that this was done; it reads a file that
  * it may not overwrite unread; and then it says its tag.
  */
-export function newModel(chance: Chance, { leastMs, mostMs }: Pace): Script {
+export function newModel(random: Random, { minMs, maxMs }: Pace): Script {
   return (request: ApiRequest): Reply => {
-    return { blocks: [answerTo(request.messages)], usage: USAGE, delayMs: Math.round(chance.between(leastMs, mostMs)) };
+    return { blocks: [answerTo(request.messages)], usage: USAGE, delayMs: Math.round(random.between(minMs, maxMs)) };
   };
 }
 

@@ -1,13 +1,13 @@
 /** Chance that can be had again: the same seed, the same choices. */
-export interface Chance {
+export interface Random {
   /** From 0 up to 1. */
   next(): number;
-  between(least: number, most: number): number;
+  between(min: number, max: number): number;
   oneOf<T>(things: readonly [T, ...T[]]): T;
 }
 
 /** The generator known as mulberry32: small, quick, and good enough to choose instants. */
-export function chanceOf(seed: number): Chance {
+export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -17,7 +17,7 @@ export function chanceOf(seed: number): Chance {
   };
   return {
     next,
-    between: (least, most) => least + next() * (most - least),
+    between: (min, max) => min + next() * (max - min),
     oneOf: (things) => things[Math.floor(next() * things.length)] ?? things[0],
   };
 }

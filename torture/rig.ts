@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type MessagesApi, startMessagesApi } from '../test/messages-api/server.ts';
 import { newModel, type Pace } from './model.ts';
 import { kill, processesOf } from './processes.ts';
-import type { Chance } from './random.ts';
+import type { Random } from './random.ts';
 import { writeWorkflow } from './workflow.ts';
 
 /** What all runs share: an installed Raymond, a Claude Code, and a folder for everything. */
-export interface Ground {
+export interface TestEnvironment {
   readonly raymond: string;
   readonly claude: string;
   readonly folder: string;
@@ -29,10 +29,10 @@ export interface Rig {
 /** A Raymond that runs, and how it ends: with a code, or null if it was killed. */
 export interface Command {
   readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<CommandEnd>;
 }
 
-export interface Ended {
+export interface CommandEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -52,15 +52,15 @@ function end(id: string): void {
   underWay.delete(id);
 }
 
-export async function setUp(ground: Ground, id: string, chance: Chance): Promise<Rig> {
-  const root = await mkdtemp(join(ground.folder, `${id}-`));
+export async function setUp(environment: TestEnvironment, id: string, random: Random): Promise<Rig> {
+  const root = await mkdtemp(join(environment.folder, `${id}-`));
   const cwd = join(root, 'work');
   const home = join(root, 'home');
   const temporary = join(root, 'tmp');
   for (const folder of [cwd, home, temporary]) await mkdir(folder);
   const workflow = join(root, 'workflow');
   await writeWorkflow(workflow, cwd);
-  const api = await startMessagesApi(newModel(chance, ground.pace));
+  const api = await startMessagesApi(newModel(random, environment.pace));
   const env = {
     PATH: process.env.PATH,
     HOME: home,
@@ -76,8 +76,8 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
     workflow,
     api,
     command(args) {
-      const options = ['--claude', ground.claude, '--budget', '100', '--retries', '50'];
-      const child = spawn(ground.raymond, [...args, ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const options = ['--claude', environment.claude, '--budget', '100', '--retries', '50'];
+      const child = spawn(environment.raymond, [...args, ...options], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
       underWay.set(id, child);
       let stdout = '';
       let stderr = '';
@@ -87,7 +87,7 @@ export async function setUp(ground: Ground, id: string, chance: Chance): Promise
       child.stderr.on('data', (piece) => {
         stderr += piece;
       });
-      const ended = new Promise<Ended>((done, fail) => {
+      const ended = new Promise<CommandEnd>((done, fail) => {
         child.once('error', fail);
         child.once('close', (code) => done({ code, stdout, stderr }));
       });

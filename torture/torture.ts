@@ -1,10 +1,10 @@
-import { judge, offMicros, type Remains, remainsOf } from './judge.ts';
-import { type Kill, type Plan, suffer, type Victim } from './ordeal.ts';
-import { type Chance, chanceOf } from './random.ts';
-import { type Ground, setUp } from './rig.ts';
+import { checkTrial, collectEvidence, type Evidence, offMicros } from './check-trial.ts';
+import { type Kill, type KillTarget, type Plan, runTrial } from './crash-trial.ts';
+import { createRandom, type Random } from './random.ts';
+import { setUp, type TestEnvironment } from './rig.ts';
 
 /** What one run had to go through and what came of it. */
-export interface Trial {
+export interface TrialReport {
   readonly id: string;
   readonly mode: Mode;
   readonly kills: readonly Kill[];
@@ -16,17 +16,17 @@ export interface Trial {
   readonly spentMicros: number;
   readonly estimatedMicros: number;
   readonly chargedMicros: number;
-  readonly unheardMicros: number;
+  readonly unreportedMicros: number;
   readonly offMicros: number;
   /** Turns that failed or were lost, by kind; and sessions that could not be resumed. */
-  readonly failures: Readonly<Record<string, number>>;
+  readonly failedTurns: Readonly<Record<string, number>>;
   /** What is wrong. */
-  readonly faults: readonly string[];
+  readonly failures: readonly string[];
 }
 
-export type Mode = 'none' | Victim | 'mixed';
+export type Mode = 'none' | KillTarget | 'mixed';
 
-const VICTIMS: Readonly<Record<Mode, readonly [Victim, ...Victim[]]>> = {
+const TARGETS: Readonly<Record<Mode, readonly [KillTarget, ...KillTarget[]]>> = {
   none: ['orchestrator'],
   orchestrator: ['orchestrator'],
   turn: ['turn'],
@@ -34,32 +34,36 @@ const VICTIMS: Readonly<Record<Mode, readonly [Victim, ...Victim[]]>> = {
   mixed: ['orchestrator', 'turn', 'both'],
 };
 
-export interface Torture {
+export interface TortureOptions {
   readonly seed: number;
   readonly kills: number;
   /** The modes of the runs, taken in turn. */
   readonly modes: readonly [Mode, ...Mode[]];
-  readonly mostPerRun: number;
-  readonly longestMs: number;
+  readonly maxKillsPerRun: number;
+  readonly maxDelayMs: number;
 }
 
 /** Runs the workflow once in peace, then again and again with kills until there were enough of them. */
-export async function torture(ground: Ground, wish: Torture, tell: (trial: Trial) => void): Promise<readonly Trial[]> {
-  const chance = chanceOf(wish.seed);
-  const peaceful: Plan = { victims: VICTIMS.none, mostKills: 0, longestMs: 0 };
-  const first = await trial(ground, `peace-${wish.seed}`, 'none', peaceful, chance, null);
-  tell(first.trial);
+export async function torture(
+  environment: TestEnvironment,
+  options: TortureOptions,
+  report: (trial: TrialReport) => void,
+): Promise<readonly TrialReport[]> {
+  const random = createRandom(options.seed);
+  const undisturbed: Plan = { targets: TARGETS.none, maxKills: 0, maxDelayMs: 0 };
+  const first = await trial(environment, `peace-${options.seed}`, 'none', undisturbed, random, null);
+  report(first.trial);
   const trials = [first.trial];
-  let left = first.trial.faults.length === 0 ? wish.kills : 0;
-  for (let number = 0; left > 0 && number < wish.kills * 2; number += 1) {
-    const mode = wish.modes[number % wish.modes.length] ?? wish.modes[0];
-    const mostKills = Math.min(left, wish.mostPerRun);
+  let left = first.trial.failures.length === 0 ? options.kills : 0;
+  for (let number = 0; left > 0 && number < options.kills * 2; number += 1) {
+    const mode = options.modes[number % options.modes.length] ?? options.modes[0];
+    const maxKills = Math.min(left, options.maxKillsPerRun);
     // A killed Claude turn waits longer each time before it is tried again: let some come through.
-    const longestMs = mode === 'orchestrator' ? wish.longestMs : 2 * wish.longestMs;
-    const plan: Plan = { victims: VICTIMS[mode], mostKills, longestMs };
-    const id = `${mode}-${number + 1}-${wish.seed}`;
-    const next = (await trial(ground, id, mode, plan, chance, first.remains)).trial;
-    tell(next);
+    const maxDelayMs = mode === 'orchestrator' ? options.maxDelayMs : 2 * options.maxDelayMs;
+    const plan: Plan = { targets: TARGETS[mode], maxKills, maxDelayMs };
+    const id = `${mode}-${number + 1}-${options.seed}`;
+    const next = (await trial(environment, id, mode, plan, random, first.evidence)).trial;
+    report(next);
     trials.push(next);
     left -= next.kills.length;
   }
@@ -67,32 +71,32 @@ export async function torture(ground: Ground, wish: Torture, tell: (trial: Trial
 }
 
 async function trial(
-  ground: Ground,
+  environment: TestEnvironment,
   id: string,
   mode: Mode,
   plan: Plan,
-  chance: Chance,
-  peace: Remains | null,
-): Promise<{ trial: Trial; remains: Remains }> {
+  random: Random,
+  peace: Evidence | null,
+): Promise<{ trial: TrialReport; evidence: Evidence }> {
   // The model's pace has a chance of its own: how often it is asked must not change when we kill.
-  const rig = await setUp(ground, id, chanceOf(Math.floor(chance.next() * 2 ** 32)));
+  const rig = await setUp(environment, id, createRandom(Math.floor(random.next() * 2 ** 32)));
   let keep = true;
   try {
-    const ordeal = await suffer(rig, plan, chance);
-    const remains = await remainsOf(rig);
-    const faults = judge(ordeal, remains, peace ?? remains);
-    keep = faults.length > 0;
-    const failures: Record<string, number> = {};
-    for (const { kind, failure } of remains.events) {
+    const trial = await runTrial(rig, plan, random);
+    const evidence = await collectEvidence(rig);
+    const failures = checkTrial(trial, evidence, peace ?? evidence);
+    keep = failures.length > 0;
+    const failedTurns: Record<string, number> = {};
+    for (const { kind, failure } of evidence.events) {
       const name = kind === 'turn_ended' ? (failure ?? null) : kind === 'session_lost' ? kind : null;
-      if (name !== null) failures[name] = (failures[name] ?? 0) + 1;
+      if (name !== null) failedTurns[name] = (failedTurns[name] ?? 0) + 1;
     }
-    const { kills, resumes, tookMs } = ordeal;
-    const { requests, ledger, chargedMicros, unheardMicros } = remains;
+    const { kills, resumes, tookMs } = trial;
+    const { requests, ledger, chargedMicros, unreportedMicros } = evidence;
     const { spentMicros, estimatedMicros } = ledger;
-    const money = { spentMicros, estimatedMicros, chargedMicros, unheardMicros, offMicros: offMicros(remains) };
-    const exits = ordeal.exits.map(({ code }) => code);
-    return { trial: { id, mode, kills, resumes, exits, tookMs, requests, ...money, failures, faults }, remains };
+    const money = { spentMicros, estimatedMicros, chargedMicros, unreportedMicros, offMicros: offMicros(evidence) };
+    const exits = trial.exits.map(({ code }) => code);
+    return { trial: { id, mode, kills, resumes, exits, tookMs, requests, ...money, failedTurns, failures }, evidence };
   } finally {
     await rig.close(keep);
   }

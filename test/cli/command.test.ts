@@ -14,13 +14,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-interface Said {
+interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-const raymond = (...args: string[]): Promise<Said> =>
+const raymond = (...args: string[]): Promise<CommandResult> =>
   new Promise((done) => {
     execFile(process.execPath, [CLI, ...args], { cwd: home }, (error, out, err) => {
       done({ code: error === null ? 0 : Number(error.code), out, err });
@@ -137,7 +137,7 @@ describe('the first Ctrl-C', () => {
       'START.sh': 'touch here; while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
       'NEXT.sh': 'echo "<result>n</result>"',
     });
-    const run = async (afterFirst: (kill: () => void) => void): Promise<Said> => {
+    const run = async (afterFirst: (kill: () => void) => void): Promise<CommandResult> => {
       rmSync(join(home, 'here'), { force: true });
       const child = spawn(process.execPath, [CLI, 'wf'], { cwd: home });
       let err = '';

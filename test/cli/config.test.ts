@@ -2,19 +2,19 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configTemplate } from '../../src/config/template.ts';
-import { newRoom, type Room } from './room.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 
-function withConfig(text: string): Room & { readonly file: string } {
-  const room = newRoom();
-  const file = join(room.cwd, '.raymond', 'config.toml');
-  mkdirSync(join(room.cwd, '.raymond'));
+function withConfig(text: string): CliProject & { readonly file: string } {
+  const project = newCliProject();
+  const file = join(project.cwd, '.raymond', 'config.toml');
+  mkdirSync(join(project.cwd, '.raymond'));
   writeFileSync(file, text);
-  return { ...room, file };
+  return { ...project, file };
 }
 
 describe('raymond --init-config', () => {
   test('writes a file with every option, for the eyes of its user only', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     const file = join(cwd, '.raymond', 'config.toml');
     expect(await raymond('--init-config')).toMatchObject({
       code: 0,
@@ -37,7 +37,7 @@ describe('raymond --init-config', () => {
   });
 
   test('does not write through a link that leads nowhere', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     mkdirSync(join(cwd, '.raymond'));
     symlinkSync(join(cwd, 'nowhere'), join(cwd, '.raymond', 'config.toml'));
     expect((await raymond('--init-config')).code).toBe(64);
@@ -45,7 +45,7 @@ describe('raymond --init-config', () => {
   });
 
   test('says what is in the way of its folder', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     writeFileSync(join(cwd, '.raymond'), '');
     const { code, err } = await raymond('--init-config');
     expect(code).toBe(64);
@@ -55,7 +55,7 @@ describe('raymond --init-config', () => {
 
 describe('raymond config', () => {
   test('says that there is no file, and what the defaults are', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     const { code, out } = await raymond('config');
     expect(code).toBe(0);
     expect(out).toContain(

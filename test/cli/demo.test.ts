@@ -3,18 +3,18 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { delimiter, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
-import { newRoom } from './room.ts';
+import { FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import { newCliProject } from './cli-project.ts';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
 
 describe('raymond demo', () => {
   test('plays a whole workflow in a folder of its own, and shows what it made and what to do next', async () => {
-    const room = newRoom();
-    const { code, out, err } = await room.raymond('demo', '--fast');
+    const project = newCliProject();
+    const { code, out, err } = await project.raymond('demo', '--fast');
     expect(code).toBe(0);
-    expect(readdirSync(room.cwd)).toStrictEqual(['raymond-demo']);
-    const folder = join(room.cwd, 'raymond-demo');
+    expect(readdirSync(project.cwd)).toStrictEqual(['raymond-demo']);
+    const folder = join(project.cwd, 'raymond-demo');
     const made = ['CHANGELOG.md', 'README.md', 'plan.md', 'roman.mjs', 'roman.test.mjs', 'test-output.txt'];
     expect(readdirSync(folder)).toStrictEqual(['.raymond', ...made, 'workflow'].sort());
     for (const file of made) expect(err).toMatch(new RegExp(`^ {2}${file} +\\d+ lines$`, 'm'));
@@ -26,36 +26,36 @@ describe('raymond demo', () => {
     ['its name, where that is on the PATH', true],
     ['its file, where it is not', false],
   ])('says what to do next by %s', async (_, isOnPath) => {
-    const room = newRoom();
-    const bin = join(room.cwd, 'bin');
+    const project = newCliProject();
+    const bin = join(project.cwd, 'bin');
     mkdirSync(bin);
     if (isOnPath) writeFileSync(join(bin, 'raymond'), '');
     const places = (process.env.PATH ?? '').split(delimiter).filter((place) => !existsSync(join(place, 'raymond')));
     const env = { ...process.env, PATH: [bin, ...places].join(delimiter) };
-    const mine = room.terminal(env);
+    const mine = project.terminal(env);
     expect(await runCli(['demo', '--fast'], mine)).toBe(0);
     const [, raymond, again] =
-      /^ {2}\(cd raymond-demo && (.*) logs last\) .*\n {2}(.*) init /m.exec(mine.said().err) ?? [];
+      /^ {2}\(cd raymond-demo && (.*) logs last\) .*\n {2}(.*) init /m.exec(mine.output().err) ?? [];
     const main = join(PROJECT, 'dist', 'raymond.js');
     const fromThere = (folder: string): string =>
       [main, relative(folder, main)].toSorted((a, b) => a.length - b.length)[0] ?? '';
     expect([raymond, again]).toStrictEqual(
       isOnPath
         ? ['raymond', 'raymond']
-        : [`node ${fromThere(join(room.cwd, 'raymond-demo'))}`, `node ${fromThere(room.cwd)}`],
+        : [`node ${fromThere(join(project.cwd, 'raymond-demo'))}`, `node ${fromThere(project.cwd)}`],
     );
   });
 
   test('begins with a few words that fit on a narrow screen', async () => {
-    const mine = newRoom().terminal();
-    expect(await runCli(['demo', '--fast'], { ...mine, screen: new PaperTerminal(40) })).toBe(0);
-    const [words = ''] = mine.said().err.split('\n\n');
+    const mine = newCliProject().terminal();
+    expect(await runCli(['demo', '--fast'], { ...mine, screen: new FakeTerminal(40) })).toBe(0);
+    const [words = ''] = mine.output().err.split('\n\n');
     expect(words).toContain('for Claude\n  Code, so nothing is paid.');
     expect(Math.max(...words.split('\n').map((line) => line.length))).toBeLessThan(40);
   });
 
   test('has everything in it: a call, tests that fail at first, a review that sends it back, two workers', async () => {
-    const { err } = await newRoom().raymond('demo', '--fast');
+    const { err } = await newCliProject().raymond('demo', '--fast');
     const ways = err.match(/^\[main\w*\] \S+ → \S+ \(\w+/gm) ?? [];
     expect(ways.filter((line) => !line.startsWith('[main_'))).toStrictEqual([
       '[main] START.md → RESEARCH.md (call',
@@ -79,30 +79,30 @@ describe('raymond demo', () => {
   });
 
   test('takes another folder if there was a demo before, and the one that it is told to take', async () => {
-    const room = newRoom();
-    mkdirSync(join(room.cwd, 'raymond-demo'));
-    writeFileSync(join(room.cwd, 'raymond-demo', 'mine'), '');
-    expect((await room.raymond('demo', '--fast')).code).toBe(0);
-    expect((await room.raymond('demo', 'else/where/', '--fast')).code).toBe(0);
-    expect(readdirSync(join(room.cwd, 'raymond-demo'))).toStrictEqual(['mine']);
-    expect(readdirSync(room.cwd)).toStrictEqual(['else', 'raymond-demo', 'raymond-demo-2']);
-    expect(readdirSync(join(room.cwd, 'else', 'where'))).toContain('roman.mjs');
+    const project = newCliProject();
+    mkdirSync(join(project.cwd, 'raymond-demo'));
+    writeFileSync(join(project.cwd, 'raymond-demo', 'mine'), '');
+    expect((await project.raymond('demo', '--fast')).code).toBe(0);
+    expect((await project.raymond('demo', 'else/where/', '--fast')).code).toBe(0);
+    expect(readdirSync(join(project.cwd, 'raymond-demo'))).toStrictEqual(['mine']);
+    expect(readdirSync(project.cwd)).toStrictEqual(['else', 'raymond-demo', 'raymond-demo-2']);
+    expect(readdirSync(join(project.cwd, 'else', 'where'))).toContain('roman.mjs');
   });
 
   test.each([
     ['a folder that is not empty', 'full', 'full is not empty: file'],
     ['a file', 'full/file', 'full/file cannot be written: there is a file where a folder should be'],
   ])('refuses %s and leaves it as it is', async (_, dir, message) => {
-    const room = newRoom();
-    mkdirSync(join(room.cwd, 'full'));
-    writeFileSync(join(room.cwd, 'full', 'file'), '');
-    const { code, err } = await room.raymond('demo', dir, '--fast');
+    const project = newCliProject();
+    mkdirSync(join(project.cwd, 'full'));
+    writeFileSync(join(project.cwd, 'full', 'file'), '');
+    const { code, err } = await project.raymond('demo', dir, '--fast');
     expect([code, err]).toStrictEqual([64, `raymond: ${message}\nName another folder: raymond demo DIR\n`]);
-    expect(readdirSync(room.cwd, { recursive: true })).toStrictEqual(['full', 'full/file']);
+    expect(readdirSync(project.cwd, { recursive: true })).toStrictEqual(['full', 'full/file']);
   });
 
   test.skipIf(!existsSync('/proc'))('does not wait for ever where no folder can be made', async () => {
-    const { code, err } = await newRoom().raymond('demo', '/proc/x/y', '--fast');
+    const { code, err } = await newCliProject().raymond('demo', '/proc/x/y', '--fast');
     expect([code, err]).toStrictEqual([
       64,
       expect.stringMatching(/^raymond: \/proc\/x\/y cannot be written: (no|perm)/),
@@ -110,15 +110,15 @@ describe('raymond demo', () => {
   });
 
   test('says where it can be gone on with after a Ctrl-C, and there it goes on', async () => {
-    const room = newRoom();
+    const project = newCliProject();
     const interrupting = (act: () => void) => {
       act();
       return () => {};
     };
-    const mine = { ...room.terminal(), onInterrupt: interrupting };
+    const mine = { ...project.terminal(), onInterrupt: interrupting };
     expect(await runCli(['demo', '--fast'], mine)).toBe(130);
-    expect(mine.said().err).toMatch(/\nTo go on: cd raymond-demo && raymond resume demo-\S+\n$/);
-    expect(await runCli(['resume', 'last'], { ...room.terminal(), cwd: join(room.cwd, 'raymond-demo') })).toBe(0);
+    expect(mine.output().err).toMatch(/\nTo go on: cd raymond-demo && raymond resume demo-\S+\n$/);
+    expect(await runCli(['resume', 'last'], { ...project.terminal(), cwd: join(project.cwd, 'raymond-demo') })).toBe(0);
   });
 
   test('takes between ten seconds and a minute where somebody watches, by the times in its answers', () => {

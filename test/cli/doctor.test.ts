@@ -13,18 +13,18 @@ import { createRun } from '../../src/store/store.ts';
 import { formatClaudeVersion } from '../../src/turns/claude/find-claude.ts';
 import { PINNED } from '../claude-code/pinned.ts';
 import { startMessagesApi } from '../messages-api/server.ts';
-import { newRoom, type Room } from './room.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 
 const TOOLS = '/usr/bin:/bin';
 
 /** A Claude Code that says what it is told to say; only what it needs is on its PATH. */
-function withClaude(script: string): Room & { readonly env: NodeJS.ProcessEnv } {
-  const room = newRoom();
-  const bin = join(room.cwd, 'bin');
+function withClaude(script: string): CliProject & { readonly env: NodeJS.ProcessEnv } {
+  const project = newCliProject();
+  const bin = join(project.cwd, 'bin');
   mkdirSync(bin);
   writeFileSync(join(bin, 'claude'), `#!/bin/sh\n${script}\n`);
   chmodSync(join(bin, 'claude'), 0o755);
-  return { ...room, env: { PATH: `${bin}:${TOOLS}`, HOME: room.cwd } };
+  return { ...project, env: { PATH: `${bin}:${TOOLS}`, HOME: project.cwd } };
 }
 
 const claudeSaying = (status: string): string =>
@@ -32,25 +32,25 @@ const claudeSaying = (status: string): string =>
 
 /** Examines a room, and gives what was found by its name. */
 async function examine(
-  { terminal }: Room,
+  { terminal }: CliProject,
   env: NodeJS.ProcessEnv,
   words: Readonly<Record<string, string | boolean>> = {},
 ): Promise<{ code: number; checks: Readonly<Record<string, DoctorResult>> }> {
   const mine = terminal(env);
   const code = await handleDoctor([], { json: true, ...words }, mine);
-  const { ok, checks } = JSON.parse(mine.said().out) as { ok: boolean; checks: DoctorResult[] };
+  const { ok, checks } = JSON.parse(mine.output().out) as { ok: boolean; checks: DoctorResult[] };
   expect(ok).toBe(code === 0);
   return { code, checks: Object.fromEntries(checks.map((each) => [each.name, each])) };
 }
 
 describe('the doctor', () => {
   test('finds everything in order, in lines that say so', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true,"authMethod":"api_key"}'));
-    const mine = room.terminal(room.env);
+    const project = withClaude(claudeSaying('{"loggedIn":true,"authMethod":"api_key"}'));
+    const mine = project.terminal(project.env);
     expect(await handleDoctor([], {}, mine)).toBe(0);
-    const { out } = mine.said();
+    const { out } = mine.output();
     expect(out).toMatch(/^✓ Node {9}\d+\.\d+\.\d+ at /m);
-    expect(out).toContain(`✓ Claude Code  2.1.325 at ${join(room.cwd, 'bin', 'claude')}\n`);
+    expect(out).toContain(`✓ Claude Code  2.1.325 at ${join(project.cwd, 'bin', 'claude')}\n`);
     expect(out).toContain('✓ signed in    yes, with an API key\n');
     expect(out).toContain('- answers      not asked; ');
     expect(out).toMatch(/^✓ bash {9}\d/m);
@@ -58,18 +58,18 @@ describe('the doctor', () => {
   });
 
   test('leaves nothing behind', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true}'));
-    await examine(room, room.env);
-    expect(readdirSync(room.cwd)).toStrictEqual(['bin']);
-    mkdirSync(join(room.cwd, '.raymond'), { mode: 0o700 });
-    const { checks } = await examine(room, room.env);
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    await examine(project, project.env);
+    expect(readdirSync(project.cwd)).toStrictEqual(['bin']);
+    mkdirSync(join(project.cwd, '.raymond'), { mode: 0o700 });
+    const { checks } = await examine(project, project.env);
     expect(checks['.raymond']).toMatchObject({ level: 'ok' });
     expect(checks.rights).toMatchObject({ level: 'ok' });
-    expect(readdirSync(join(room.cwd, '.raymond'))).toStrictEqual([]);
+    expect(readdirSync(join(project.cwd, '.raymond'))).toStrictEqual([]);
   });
 
   test('misses Claude Code, says where to get it, and looks at all the rest', async () => {
-    const { code, checks } = await examine(newRoom(), { PATH: TOOLS });
+    const { code, checks } = await examine(newCliProject(), { PATH: TOOLS });
     expect(code).toBe(64);
     expect(checks['Claude Code']).toMatchObject({ level: 'error', remedy: expect.stringContaining('--claude PATH') });
     expect(Object.keys(checks)).toStrictEqual([
@@ -89,37 +89,37 @@ describe('the doctor', () => {
     ['is something else', 'echo "a clock"', 'does not seem to be Claude Code: it calls itself "a clock".'],
     ['does not work', 'echo "no licence" >&2; exit 3', '--version failed: no licence'],
   ])('tells of a claude that %s', async (_, script, message) => {
-    const room = withClaude(script);
-    const { code, checks } = await examine(room, room.env);
+    const project = withClaude(script);
+    const { code, checks } = await examine(project, project.env);
     expect(code).toBe(64);
     expect(checks['Claude Code']).toMatchObject({ level: 'error', message: expect.stringContaining(message) });
   });
 
   test('takes the claude that is named, else that of the config file', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true}'));
-    const named = join(room.cwd, 'bin', 'claude');
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    const named = join(project.cwd, 'bin', 'claude');
     const env = { PATH: TOOLS };
-    expect((await examine(room, env, { claude: named })).checks['Claude Code']).toMatchObject({ level: 'ok' });
-    mkdirSync(join(room.cwd, '.raymond'));
-    writeFileSync(join(room.cwd, '.raymond', 'config.toml'), `[raymond]\nclaude = ${JSON.stringify(named)}\n`);
-    expect((await examine(room, env)).checks['Claude Code']).toMatchObject({ level: 'ok' });
+    expect((await examine(project, env, { claude: named })).checks['Claude Code']).toMatchObject({ level: 'ok' });
+    mkdirSync(join(project.cwd, '.raymond'));
+    writeFileSync(join(project.cwd, '.raymond', 'config.toml'), `[raymond]\nclaude = ${JSON.stringify(named)}\n`);
+    expect((await examine(project, env)).checks['Claude Code']).toMatchObject({ level: 'ok' });
   });
 
   test('shows what is wrong with the config file, and the lines', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true}'));
-    mkdirSync(join(room.cwd, '.raymond'), { mode: 0o755 });
-    const file = join(room.cwd, '.raymond', 'config.toml');
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    mkdirSync(join(project.cwd, '.raymond'), { mode: 0o755 });
+    const file = join(project.cwd, '.raymond', 'config.toml');
     writeFileSync(file, '[raymond]\nbugdet = 1\nwait = 3\n');
-    const { code, checks } = await examine(room, room.env);
+    const { code, checks } = await examine(project, project.env);
     expect(code).toBe(64);
     expect(checks.config).toMatchObject({ level: 'error', message: expect.stringContaining(`${file}:3: `) });
     expect(checks.rights).toMatchObject({ level: 'warning', remedy: `chmod 700 ${dirname(file)}` });
   });
 
   test('says what is in the way of the folder that runs are kept in', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true}'));
-    writeFileSync(join(room.cwd, '.raymond'), '');
-    const { checks } = await examine(room, room.env);
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    writeFileSync(join(project.cwd, '.raymond'), '');
+    const { checks } = await examine(project, project.env);
     expect(checks['.raymond']).toMatchObject({
       level: 'error',
       message: expect.stringContaining('there is a file where a folder should be'),
@@ -128,33 +128,33 @@ describe('the doctor', () => {
   });
 
   test('tells of runs that cannot be read', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true}'));
-    mkdirSync(join(room.cwd, '.raymond', 'state'), { recursive: true });
-    writeFileSync(join(room.cwd, '.raymond', 'state', 'old-run.json'), '{');
-    const { checks } = await examine(room, room.env);
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    mkdirSync(join(project.cwd, '.raymond', 'state'), { recursive: true });
+    writeFileSync(join(project.cwd, '.raymond', 'state', 'old-run.json'), '{');
+    const { checks } = await examine(project, project.env);
     expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 cannot be read: old-run' });
   });
 
   test('tells of runs that were cut off', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true}'));
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
     const run = newRun({
       id: 'night-1',
-      workflow: { name: 'night', path: room.cwd, platform: 'unix' },
+      workflow: { name: 'night', path: project.cwd, platform: 'unix' },
       startedAt: 0,
       options: DEFAULT_OPTIONS,
       state: 'START.md',
-      cwd: room.cwd,
+      cwd: project.cwd,
       input: null,
     });
-    const store = await createRun(layoutOf(join(room.cwd, '.raymond')), run, initialEvents(run));
+    const store = await createRun(layoutOf(join(project.cwd, '.raymond')), run, initialEvents(run));
     await store.close();
-    const { checks } = await examine(room, room.env);
+    const { checks } = await examine(project, project.env);
     expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 crashed: night-1' });
   });
 
   test('fits into a narrow terminal', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":false}'));
-    const mine = room.terminal(room.env);
+    const project = withClaude(claudeSaying('{"loggedIn":false}'));
+    const mine = project.terminal(project.env);
     const screen = {
       write: () => {},
       size: () => ({ columns: 40, rows: 20 }),
@@ -164,16 +164,18 @@ describe('the doctor', () => {
     };
     await handleDoctor([], {}, { ...mine, outIsScreen: true, screen });
     const wide = mine
-      .said()
+      .output()
       .out.split('\n')
       .filter((line) => line.length > 40 && !line.includes('/'));
     expect(wide).toStrictEqual([]);
   });
 
   test('knows a repository', async () => {
-    const room = withClaude(claudeSaying('{"loggedIn":true}'));
-    expect((await examine(room, room.env)).checks.git).toMatchObject({ level: 'warning' });
-    expect((await examine(room, { PATH: join(room.cwd, 'bin') })).checks.git).toMatchObject({ message: 'not found' });
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    expect((await examine(project, project.env)).checks.git).toMatchObject({ level: 'warning' });
+    expect((await examine(project, { PATH: join(project.cwd, 'bin') })).checks.git).toMatchObject({
+      message: 'not found',
+    });
   });
 });
 
@@ -205,20 +207,20 @@ for (const { version, path, isInstalled } of PINNED) {
   const name = `asking Claude Code ${formatClaudeVersion(version)}`;
   const title = isInstalled ? name : `${name} (skipped: node test/claude-code/install.mjs installs it)`;
   describe.skipIf(!isInstalled)(title, { timeout: 200_000 }, () => {
-    const envOf = (room: Room, url: string): NodeJS.ProcessEnv => ({
+    const envOf = (project: CliProject, url: string): NodeJS.ProcessEnv => ({
       PATH: TOOLS,
-      HOME: room.cwd,
+      HOME: project.cwd,
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'made up',
     });
 
     test('sends one short prompt, and tells the model and the cost', async ({ onTestFinished }) => {
-      const room = newRoom();
+      const project = newCliProject();
       const api = await startMessagesApi();
       onTestFinished(() => api.close());
-      mkdirSync(join(room.cwd, '.raymond'));
-      writeFileSync(join(room.cwd, '.raymond', 'config.toml'), '[raymond]\nmodel = "haiku"\n');
-      const { checks } = await examine(room, envOf(room, api.url), { claude: path, ask: true });
+      mkdirSync(join(project.cwd, '.raymond'));
+      writeFileSync(join(project.cwd, '.raymond', 'config.toml'), '[raymond]\nmodel = "haiku"\n');
+      const { checks } = await examine(project, envOf(project, api.url), { claude: path, ask: true });
       expect(checks['signed in']).toMatchObject({ level: 'ok', message: 'yes, with an API key' });
       expect(checks.answers).toMatchObject({
         level: 'ok',
@@ -231,17 +233,17 @@ for (const { version, path, isInstalled } of PINNED) {
     });
 
     test('explains why there is no answer', async ({ onTestFinished }) => {
-      const room = newRoom();
+      const project = newCliProject();
       const api = await startMessagesApi(() => ({ blocks: [], fail: { kind: '401' } }));
       onTestFinished(() => api.close());
-      const { code, checks } = await examine(room, envOf(room, api.url), { claude: path, ask: true });
+      const { code, checks } = await examine(project, envOf(project, api.url), { claude: path, ask: true });
       expect(code).toBe(64);
       expect(checks.answers).toMatchObject({ level: 'error', message: expect.stringContaining('could not log in') });
     });
 
     test('knows that nobody is signed in', async () => {
-      const room = newRoom();
-      const { checks } = await examine(room, { PATH: TOOLS, HOME: room.cwd }, { claude: path });
+      const project = newCliProject();
+      const { checks } = await examine(project, { PATH: TOOLS, HOME: project.cwd }, { claude: path });
       expect(checks['signed in']).toMatchObject({ level: 'error' });
     });
   });

@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runWorkflow } from '../../src/runtime/start.ts';
 import { buildZip } from '../workflow/zip-builder.ts';
-import { newRoom, type Room } from './room.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 
-function roomWith(files: Readonly<Record<string, string | Buffer>>): Room {
-  const room = newRoom();
+function projectWith(files: Readonly<Record<string, string | Buffer>>): CliProject {
+  const project = newCliProject();
   for (const [name, text] of Object.entries(files)) {
-    const path = join(room.cwd, name);
+    const path = join(project.cwd, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
-  return room;
+  return project;
 }
 
 const script = (answer: string): string => `#!/bin/bash\necho '${answer}'\n`;
@@ -24,14 +24,14 @@ const FLOW = {
   'wf/SPARE.sh': script('<goto>GHOST</goto>'),
 };
 
-const hasRun = async (room: Room, runId = 'r1'): Promise<Room> => {
-  await (await runWorkflow('wf', { cwd: room.cwd, runId })).finished;
-  return room;
+const hasRun = async (project: CliProject, runId = 'r1'): Promise<CliProject> => {
+  await (await runWorkflow('wf', { cwd: project.cwd, runId })).finished;
+  return project;
 };
 
 describe('raymond graph WORKFLOW', () => {
   test('prints Mermaid', async () => {
-    const { code, out, err } = await roomWith(FLOW).raymond('graph', 'wf');
+    const { code, out, err } = await projectWith(FLOW).raymond('graph', 'wf');
     expect([code, err]).toStrictEqual([0, '']);
     expect(out).toMatch(/^flowchart TD\n/);
     expect(out).toContain('{{"START.sh"}}');
@@ -39,13 +39,13 @@ describe('raymond graph WORKFLOW', () => {
   });
 
   test('draws a zip and a state file as well, and a workflow that could not run', async () => {
-    const room = roomWith({
+    const project = projectWith({
       'flow.zip': buildZip([{ name: 'START.md', data: 'Stop. <result>x</result>' }]),
       'wf/A.md': '---\nmodel: [\n---\nStop. <goto>B</goto>',
     });
-    expect((await room.raymond('graph', 'flow.zip')).out).toContain('["START.md"]');
-    expect((await room.raymond('graph', 'wf/A.md')).out).toMatch(/\["A\.md"\]:::open\n.*begin --> s0\n/s);
-    expect((await room.raymond('graph', 'wf')).out).not.toContain('begin');
+    expect((await project.raymond('graph', 'flow.zip')).out).toContain('["START.md"]');
+    expect((await project.raymond('graph', 'wf/A.md')).out).toMatch(/\["A\.md"\]:::open\n.*begin --> s0\n/s);
+    expect((await project.raymond('graph', 'wf')).out).not.toContain('begin');
   });
 
   test.each([
@@ -56,39 +56,39 @@ describe('raymond graph WORKFLOW', () => {
     ['a.txt', ['--format', 'svg'], /^<svg /],
     ['wf/README.md', [], /^```mermaid\n/],
   ])('writes to %s %j, in the format that its ending or --format says', async (file, words, content) => {
-    const room = roomWith(FLOW);
-    const { code, out, err } = await room.raymond('graph', 'wf', '--output', file, ...words);
+    const project = projectWith(FLOW);
+    const { code, out, err } = await project.raymond('graph', 'wf', '--output', file, ...words);
     expect([code, out, err]).toStrictEqual([0, '', `Wrote ${file}\n`]);
-    expect(readFileSync(join(room.cwd, file), 'utf8')).toMatch(content);
+    expect(readFileSync(join(project.cwd, file), 'utf8')).toMatch(content);
   });
 
   test('prints SVG and pages too', async () => {
-    const room = roomWith(FLOW);
-    expect((await room.raymond('graph', 'wf', '--format', 'svg')).out).toMatch(/^<svg /);
-    expect((await room.raymond('graph', 'wf', '--format', 'html')).out).toMatch(/^<!doctype html>/);
+    const project = projectWith(FLOW);
+    expect((await project.raymond('graph', 'wf', '--format', 'svg')).out).toMatch(/^<svg /);
+    expect((await project.raymond('graph', 'wf', '--format', 'html')).out).toMatch(/^<!doctype html>/);
   });
 
   test('draws the folder that the user is in if nothing is named', async () => {
-    const { code, out, err } = await roomWith({ 'START.sh': script('<result>r</result>') }).raymond('graph');
+    const { code, out, err } = await projectWith({ 'START.sh': script('<result>r</result>') }).raymond('graph');
     expect([code, err]).toStrictEqual([0, '']);
     expect(out).toContain('{{"START.sh"}}');
   });
 
   test('puts what lint has found on the page', async () => {
-    const { out } = await roomWith(FLOW).raymond('graph', 'wf', '--format', 'html');
+    const { out } = await projectWith(FLOW).raymond('graph', 'wf', '--format', 'html');
     expect(out).toContain('"rule":"missing-state"');
   });
 
   test.skipIf(process.platform === 'win32')(
     'says on the page what bash has against a script, and lets it go nowhere (not on Windows)',
     async () => {
-      const room = roomWith({
+      const project = projectWith({
         'wf/START.sh': script('<call return="B">F</call>'),
         'wf/F.sh': script('<result>f</result>'),
         'wf/B.sh': '#!/bin/bash\nif [ -e x ]; then echo "<goto>END</goto>"\n',
         'wf/END.sh': script('<result>e</result>'),
       });
-      const { out } = await room.raymond('graph', 'wf');
+      const { out } = await project.raymond('graph', 'wf');
       expect(out.match(/ -.*(?=\n)/g)).toStrictEqual([
         ' --> s0',
         ' -->|"call"| s1',
@@ -97,7 +97,7 @@ describe('raymond graph WORKFLOW', () => {
         ' -->|"goto"| s3',
         ' -->|"result"| s3e',
       ]);
-      expect((await room.raymond('graph', 'wf', '--format', 'html')).out).toContain('"rule":"bash-syntax"');
+      expect((await project.raymond('graph', 'wf', '--format', 'html')).out).toContain('"rule":"bash-syntax"');
     },
   );
 
@@ -120,7 +120,7 @@ describe('raymond graph WORKFLOW', () => {
     [['--run', 'r1'], 'no such run: r1', ''],
   ])('refuses %j with 64', async (words, message, hint) => {
     const others = { 'empty/notes.txt': '', 'above/below/START.sh': FLOW['wf/B.sh'] };
-    const { code, out, err } = await roomWith({ ...FLOW, ...others }).raymond('graph', ...words);
+    const { code, out, err } = await projectWith({ ...FLOW, ...others }).raymond('graph', ...words);
     expect([code, out]).toStrictEqual([64, '']);
     expect(err).toContain(message);
     expect(err).toContain(hint);
@@ -129,8 +129,8 @@ describe('raymond graph WORKFLOW', () => {
 
 describe('raymond graph RUN', () => {
   test('says how often each state and arrow was taken', async () => {
-    const room = await hasRun(roomWith(FLOW));
-    const { code, out, err } = await room.raymond('graph', 'last');
+    const project = await hasRun(projectWith(FLOW));
+    const { code, out, err } = await project.raymond('graph', 'last');
     expect([code, err]).toStrictEqual([0, '']);
     const lines = out.replaceAll(/\d+\.\ds/g, 'TIME').split('\n');
     expect(lines).toStrictEqual(
@@ -146,30 +146,30 @@ describe('raymond graph RUN', () => {
         '  s2 -->|"reset ×1"| s2',
       ]),
     );
-    expect(await room.raymond('graph', 'r')).toStrictEqual({ code, out, err });
-    expect(await room.raymond('graph', '--run', 'r1')).toStrictEqual({ code, out, err });
+    expect(await project.raymond('graph', 'r')).toStrictEqual({ code, out, err });
+    expect(await project.raymond('graph', '--run', 'r1')).toStrictEqual({ code, out, err });
   });
 
   test('is drawn as a page, with how the run stands', async () => {
-    const room = await hasRun(roomWith(FLOW));
-    const { out } = await room.raymond('graph', 'r1', '--format', 'html');
+    const project = await hasRun(projectWith(FLOW));
+    const { out } = await project.raymond('graph', 'r1', '--format', 'html');
     expect(out).toContain('<h1>r1</h1>');
     expect(out).toContain('<p id="summary">wf: completed, 3 agents, $0.00</p>');
   });
 
   test('shows states that were visited and are there no longer', async () => {
-    const room = await hasRun(roomWith(FLOW));
-    renameSync(join(room.cwd, 'wf', 'W.sh'), join(room.cwd, 'wf', 'V.sh'));
-    writeFileSync(join(room.cwd, 'wf', 'START.sh'), script('<goto>B</goto>'));
-    const { out } = await room.raymond('graph', 'r1');
+    const project = await hasRun(projectWith(FLOW));
+    renameSync(join(project.cwd, 'wf', 'W.sh'), join(project.cwd, 'wf', 'V.sh'));
+    writeFileSync(join(project.cwd, 'wf', 'START.sh'), script('<goto>B</goto>'));
+    const { out } = await project.raymond('graph', 'r1');
     expect(out).toMatch(/\["W\.sh<br\/>no longer there<br\/>2 visits, [\d.]+s"\]:::missing/);
     expect(out).toContain('{{"V.sh"}}:::unvisited');
   });
 
   test('is drawn alone if its workflow is gone, and says so', async () => {
-    const room = await hasRun(roomWith(FLOW));
-    rmSync(join(room.cwd, 'wf'), { recursive: true });
-    const { code, out, err } = await room.raymond('graph', 'r1');
+    const project = await hasRun(projectWith(FLOW));
+    rmSync(join(project.cwd, 'wf'), { recursive: true });
+    const { code, out, err } = await project.raymond('graph', 'r1');
     expect(code).toBe(0);
     expect(err).toMatch(
       /^warning: only the recorded steps are drawn, because the workflow cannot be read: there is no .*\n$/,
@@ -178,22 +178,22 @@ describe('raymond graph RUN', () => {
   });
 
   test('shows who failed where', async () => {
-    const room = await hasRun(
-      roomWith({ ...FLOW, 'wf/W.sh': '#!/bin/bash\n[ "$n" = 1 ] && echo "<result>w</result>"\n' }),
+    const project = await hasRun(
+      projectWith({ ...FLOW, 'wf/W.sh': '#!/bin/bash\n[ "$n" = 1 ] && echo "<result>w</result>"\n' }),
     );
-    expect((await room.raymond('graph', 'r1')).out).toContain('<br/>✗ main_w2"}}:::failed');
+    expect((await project.raymond('graph', 'r1')).out).toContain('<br/>✗ main_w2"}}:::failed');
   });
 
   test('gives way to a path of the same name, unless --run is said', async () => {
-    const room = await hasRun(roomWith({ ...FLOW, 'last/START.sh': script('<result>other</result>') }));
-    expect((await room.raymond('graph', 'last')).out).not.toContain('visit');
-    expect((await room.raymond('graph', '--run', 'last')).out).toContain('2 visits');
+    const project = await hasRun(projectWith({ ...FLOW, 'last/START.sh': script('<result>other</result>') }));
+    expect((await project.raymond('graph', 'last')).out).not.toContain('visit');
+    expect((await project.raymond('graph', '--run', 'last')).out).toContain('2 visits');
   });
 });
 
 test('the picture in the documentation is what is drawn now: raymond graph examples/demo --output docs/graph.svg', async () => {
   const project = join(import.meta.dirname, '..', '..');
-  const { out } = await newRoom().raymond('graph', join(project, 'examples', 'demo'), '--format', 'svg');
+  const { out } = await newCliProject().raymond('graph', join(project, 'examples', 'demo'), '--format', 'svg');
   // Not toBe: nobody wants to read the difference.
   expect(readFileSync(join(project, 'docs', 'graph.svg'), 'utf8') === out).toBe(true);
 });

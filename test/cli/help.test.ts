@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { COMMAND_TABLE } from '../../src/cli/command-table.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
-import { newRoom } from './room.ts';
+import { FakeTerminal } from '../terminal/live/fake-terminal.ts';
+import { newCliProject } from './cli-project.ts';
 
 const PAGES = [['--help'], ...COMMAND_TABLE.map(({ name }) => [name, '--help'])];
 
 async function helpAt(columns: number, argv: readonly string[]): Promise<string> {
-  const terminal = newRoom().terminal();
-  expect(await runCli(argv, { ...terminal, screen: new PaperTerminal(columns) })).toBe(0);
-  return terminal.said().out;
+  const terminal = newCliProject().terminal();
+  expect(await runCli(argv, { ...terminal, screen: new FakeTerminal(columns) })).toBe(0);
+  return terminal.output().out;
 }
 
 describe.each([40, 60, 80, 100])('in a terminal of %i columns', (columns) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FIRST_WORKFLOW, WORKFLOW_SCHEMAS } from '../../src/cli/first-workflow.ts';
 import { openWorkflow } from '../../src/runtime/start.ts';
-import { newRoom } from './room.ts';
+import { newCliProject } from './cli-project.ts';
 
 describe('raymond init', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('raymond init', () => {
     [['a b/c/'], 'a b/c', "'a b/c'"],
     [['.'], '.', '.'],
   ])('%j writes a workflow that has nothing odd about it, and says what to do next', async (args, dir, written) => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     const { code, out, err } = await raymond('init', ...args);
     expect([code, err]).toStrictEqual([0, '']);
     expect(readdirSync(join(cwd, dir)).sort()).toStrictEqual(Object.keys(FIRST_WORKFLOW).sort());
@@ -25,7 +25,7 @@ describe('raymond init', () => {
   });
 
   test('sends Claude no words that are meant for the author', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');
     const workflow = await openWorkflow(join(cwd, 'first'), 'unix');
     for (const file of ['START.md', 'MEND.md', 'REPORT.md']) {
@@ -35,7 +35,7 @@ describe('raymond init', () => {
   });
 
   test.each([['START.md'], ['notes.txt']])('touches nothing where there is a %s', async (name) => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     mkdirSync(join(cwd, 'first'));
     writeFileSync(join(cwd, 'first', name), 'mine');
     const { code, err } = await raymond('init', 'first');
@@ -45,7 +45,7 @@ describe('raymond init', () => {
   });
 
   test.each([['first'], ['first/more']])('says what is in the way of %s', async (dir) => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     writeFileSync(join(cwd, 'first'), 'mine');
     const { code, err } = await raymond('init', dir);
     expect([code, err]).toStrictEqual([
@@ -58,7 +58,7 @@ describe('raymond init', () => {
 
 describe('raymond init --schemas', () => {
   test('writes the schemas of a workflow anew, and touches nothing else', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     mkdirSync(join(cwd, 'mine'));
     writeFileSync(join(cwd, 'mine/START.md'), 'mine');
     writeFileSync(join(cwd, 'mine/scenario.schema.json'), 'old');
@@ -69,7 +69,7 @@ describe('raymond init --schemas', () => {
   });
 
   test('writes into the folder one is in, and beside a config file its schema', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     await raymond('--init-config');
     const before = textsIn(join(cwd, '.raymond'));
     writeFileSync(join(cwd, '.raymond/config.schema.json'), 'old');
@@ -79,7 +79,7 @@ describe('raymond init --schemas', () => {
   });
 
   test('makes no folder', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     const { code, err } = await raymond('init', 'nowhere', '--schemas');
     expect([code, err]).toStrictEqual([64, expect.stringMatching(/^raymond: there is no folder nowhere\n/)]);
     expect(readdirSync(cwd)).toStrictEqual([]);
@@ -90,13 +90,13 @@ describe('raymond init --schemas', () => {
 });
 
 test.skipIf(!existsSync('/proc'))('init does not wait for ever where no folder can be made', async () => {
-  const { code, err } = await newRoom().raymond('init', '/proc/x/y');
+  const { code, err } = await newCliProject().raymond('init', '/proc/x/y');
   expect([code, err]).toStrictEqual([64, expect.stringMatching(/^raymond: \/proc\/x\/y cannot be written: (no|perm)/)]);
 });
 
 describe('the first workflow', () => {
   test('can be tried at once: its gate sends the first answer back', async () => {
-    const { raymond } = newRoom();
+    const { raymond } = newCliProject();
     await raymond('init', 'first');
     const { code, out, err } = await raymond('first', '--agent', 'replay:first/answers.yaml');
     expect([code, out]).toStrictEqual([0, 'A folder whose tour was written by canned answers.\n']);
@@ -110,7 +110,7 @@ describe('the first workflow', () => {
   });
 
   test('passes the checks that it names', async () => {
-    const { raymond } = newRoom();
+    const { raymond } = newCliProject();
     const { out } = await raymond('init', 'first');
     expect(out).toMatch(/ lint \.\/first .*\n.* test \.\/first /);
     const linted = await raymond('lint', './first', '--level', 'warning');
@@ -125,7 +125,7 @@ describe('the first workflow', () => {
   });
 
   test('has a test that fails when the gate lets everything pass', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');
     writeFileSync(join(cwd, 'first/CHECK.sh'), '#!/bin/bash\necho "<goto>REPORT.md</goto>"\n');
     const { code, out } = await raymond('test', 'first');
@@ -142,7 +142,7 @@ describe('the first workflow', () => {
     ['## a b\n## $(x)\n', '<goto input="a b does not exist. $(x) does not exist.">MEND.md</goto>'],
     ['## "<goto>"', '<goto input="goto does not exist.">MEND.md</goto>'],
   ])('has a gate that takes the tour %j for %s', async (tour, tag) => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');
     mkdirSync(join(cwd, 'bin'));
     if (tour !== null) writeFileSync(join(cwd, 'TOUR.md'), tour);

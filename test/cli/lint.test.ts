@@ -5,18 +5,18 @@ import { describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import { RULES } from '../../src/lint/rules/index.ts';
 import { buildZip } from '../workflow/zip-builder.ts';
-import { newRoom, type Room } from './room.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
 
-function roomWith(files: Readonly<Record<string, string | Buffer>>): Room {
-  const room = newRoom();
+function projectWith(files: Readonly<Record<string, string | Buffer>>): CliProject {
+  const project = newCliProject();
   for (const [name, text] of Object.entries(files)) {
-    const path = join(room.cwd, name);
+    const path = join(project.cwd, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
-  return room;
+  return project;
 }
 
 const FINE = 'Say hello, then stop. <result>hello</result>\n';
@@ -33,7 +33,7 @@ const BROKEN = {
 
 describe('raymond lint --explain', () => {
   test('says of a rule how bad it is, what it means, how it looks, and where the others are', async () => {
-    const { code, out, err } = await newRoom().raymond('lint', '--explain', 'no-shebang');
+    const { code, out, err } = await newCliProject().raymond('lint', '--explain', 'no-shebang');
     expect([code, err]).toStrictEqual([0, '']);
     expect(out.split('\n')).toStrictEqual([
       'no-shebang (info)',
@@ -60,14 +60,14 @@ describe('raymond lint --explain', () => {
   });
 
   test.each(RULES)('knows $id', async ({ id, level }) => {
-    const { code, out } = await newRoom().raymond('lint', '--explain', id);
+    const { code, out } = await newCliProject().raymond('lint', '--explain', id);
     expect([code, out]).toStrictEqual([0, expect.stringMatching(`^${id} \\(${level}\\)\n\n[A-Z]`)]);
     expect(out).toMatch(/\nBetter:\n/);
     expect(out).not.toMatch(/```|^#+ /m);
   });
 
   test('knows no other', async () => {
-    const { code, out, err } = await newRoom().raymond('lint', '--explain', 'no-shebag');
+    const { code, out, err } = await newCliProject().raymond('lint', '--explain', 'no-shebag');
     expect([code, out]).toStrictEqual([64, '']);
     expect(err).toMatch(
       /^raymond: lint has no rule `no-shebag` \(did you mean no-shebang\?\)\nAll rules are explained in /,
@@ -77,7 +77,7 @@ describe('raymond lint --explain', () => {
 
 describe('raymond lint', () => {
   test('tells every finding with its place, its rule and what to do, and exits with 65', async () => {
-    const { code, out, err } = await roomWith(BROKEN).raymond('lint', 'bad');
+    const { code, out, err } = await projectWith(BROKEN).raymond('lint', 'bad');
     expect([code, err]).toStrictEqual([65, '']);
     expect(out.split('\n')).toStrictEqual([
       'bad: 1 error, 1 warning',
@@ -97,7 +97,7 @@ describe('raymond lint', () => {
     [2, 0, ''],
   ])('with --max-warnings %i, two warnings exit with %i', async (most, code, err) => {
     const odd = { 'a/START.md': `{{nowhere}} ${FINE}`, 'b/START.md': `{{nowhere}} ${FINE}` };
-    const { raymond } = roomWith({ ...odd, ...BROKEN });
+    const { raymond } = projectWith({ ...odd, ...BROKEN });
     const args = ['--level', 'error', '--max-warnings', String(most)];
     expect(await raymond('lint', 'a', 'b', ...args)).toMatchObject({ code, err });
     const { out } = await raymond('lint', 'a', 'b', ...args, '--json');
@@ -106,27 +106,27 @@ describe('raymond lint', () => {
   });
 
   test.each(['-1', 'none', '1.5'])('refuses %s as the most warnings', async (most) => {
-    const { code, err } = await roomWith({ 'START.md': FINE }).raymond('lint', `--max-warnings=${most}`);
+    const { code, err } = await projectWith({ 'START.md': FINE }).raymond('lint', `--max-warnings=${most}`);
     expect([code, err]).toStrictEqual([64, expect.stringContaining('--max-warnings must be a ')]);
   });
 
   test('looks at the workflow of the folder that the user is in if none is named', async () => {
-    const room = roomWith({ 'START.md': FINE, 'notes.txt': '' });
-    expect(await room.raymond('lint')).toStrictEqual({
+    const project = projectWith({ 'START.md': FINE, 'notes.txt': '' });
+    expect(await project.raymond('lint')).toStrictEqual({
       ...{ code: 0, err: '' },
       out: '.: nothing found\n\n1 workflow: nothing found.\n',
     });
-    const two = roomWith({ 'START.md': FINE, '1_START.md': FINE });
+    const two = projectWith({ 'START.md': FINE, '1_START.md': FINE });
     expect((await two.raymond('lint')).out).toContain('it could start in 1_START.md or in START.md');
   });
 
   test('looks at several workflows of every kind, and exits with 0 if none has errors', async () => {
-    const room = roomWith({
+    const project = projectWith({
       'a/START.md': FINE,
       'b/ANY.md': FINE,
       'c.zip': buildZip([{ name: 'START.md', data: FINE }]),
     });
-    const { code, out } = await room.raymond('lint', 'a', 'b/ANY.md', 'c.zip', 'a/');
+    const { code, out } = await project.raymond('lint', 'a', 'b/ANY.md', 'c.zip', 'a/');
     expect([code, out]).toStrictEqual([
       0,
       'a: nothing found\n\nb/ANY.md: nothing found\n\nc.zip: nothing found\n\na: nothing found\n\n4 workflows: nothing found.\n',
@@ -134,11 +134,11 @@ describe('raymond lint', () => {
   });
 
   test('names the files of a zip within it, and goes on after a zip that cannot be opened', async () => {
-    const room = roomWith({
+    const project = projectWith({
       'flow.zip': buildZip([{ name: 'START.md', data: '---\nmodle: x\n---\nStop. <result>x</result>' }]),
       'broken.zip': 'PK nonsense',
     });
-    const { code, out } = await room.raymond('lint', 'broken.zip', 'flow.zip');
+    const { code, out } = await project.raymond('lint', 'broken.zip', 'flow.zip');
     expect(code).toBe(65);
     expect(out).toMatch(/^broken\.zip: error: .* \(unreadable-workflow\)$/m);
     expect(out).toMatch(/^flow\.zip\/START\.md:2:1: warning: .*\(did you mean model\?\) \(key-without-effect\)$/m);
@@ -146,44 +146,44 @@ describe('raymond lint', () => {
   });
 
   test('passes over a README.md among several paths, which a `*` of the shell brings along', async () => {
-    const room = roomWith({ 'a/START.md': FINE, 'README.md': 'For people.' });
-    expect(await room.raymond('lint', 'README.md', 'a')).toStrictEqual(await room.raymond('lint', 'a'));
-    expect(await room.raymond('lint', 'README.md')).toMatchObject({ code: 64 });
+    const project = projectWith({ 'a/START.md': FINE, 'README.md': 'For people.' });
+    expect(await project.raymond('lint', 'README.md', 'a')).toStrictEqual(await project.raymond('lint', 'a'));
+    expect(await project.raymond('lint', 'README.md')).toMatchObject({ code: 64 });
   });
 
   test('knows the variables of the config and of --var, and what reset does by default', async () => {
     const files = { 'wf/START.md': 'Greet {{who}} and {{whom}}, then stop. <result>x</result>' };
-    const rulesIn = async (room: Room, ...more: string[]): Promise<readonly string[]> => {
-      const { out } = await room.raymond('lint', 'wf', '--json', ...more);
+    const rulesIn = async (project: CliProject, ...more: string[]): Promise<readonly string[]> => {
+      const { out } = await project.raymond('lint', 'wf', '--json', ...more);
       return JSON.parse(out).workflows[0].findings.map(({ message }: { message: string }) => message);
     };
-    const bare = roomWith({ ...files, '.raymond/config.toml': '' });
+    const bare = projectWith({ ...files, '.raymond/config.toml': '' });
     expect(await rulesIn(bare)).toHaveLength(2);
-    const room = roomWith({ ...files, '.raymond/config.toml': '[vars]\nwho = "you"\n' });
-    expect(await rulesIn(room)).toStrictEqual([expect.stringContaining('{{whom}}')]);
-    expect(await rulesIn(room, '--var', 'whom=them')).toStrictEqual([]);
+    const project = projectWith({ ...files, '.raymond/config.toml': '[vars]\nwho = "you"\n' });
+    expect(await rulesIn(project)).toStrictEqual([expect.stringContaining('{{whom}}')]);
+    expect(await rulesIn(project, '--var', 'whom=them')).toStrictEqual([]);
 
     const calls = {
       'wf/START.md': 'Stop. <call return="END">A</call>',
       'wf/A.md': 'Stop. <reset>END</reset>',
       'wf/END.md': FINE,
     };
-    expect(await rulesIn(roomWith({ ...calls, '.raymond/config.toml': '' }))).toStrictEqual([]);
-    const clearing = roomWith({ ...calls, '.raymond/config.toml': '[raymond]\nreset_stack = "clear"\n' });
+    expect(await rulesIn(projectWith({ ...calls, '.raymond/config.toml': '' }))).toStrictEqual([]);
+    const clearing = projectWith({ ...calls, '.raymond/config.toml': '[raymond]\nreset_stack = "clear"\n' });
     expect(await rulesIn(clearing)).toStrictEqual([expect.stringContaining('never returns')]);
   });
 
   test('shows only what is bad enough with --level, and says that there is more', async () => {
-    const room = roomWith(BROKEN);
-    const { code, out } = await room.raymond('lint', 'bad', '--level', 'error');
+    const project = projectWith(BROKEN);
+    const { code, out } = await project.raymond('lint', 'bad', '--level', 'error');
     expect(code).toBe(65);
     expect(out.match(/^bad\/.*$/gm)).toStrictEqual([expect.stringContaining(': error: ')]);
     expect(out).toMatch(/^1 workflow: 1 error, 1 warning \(1 of them not shown\)\.$/m);
   });
 
   test('says of a workflow of which nothing is shown that there is more', async () => {
-    const room = roomWith({ 'a/START.md': `---\nmodle: x\n---\n${FINE}`, 'b/START.md': FINE });
-    const { code, out } = await room.raymond('lint', 'a', 'b', '--level', 'error');
+    const project = projectWith({ 'a/START.md': `---\nmodle: x\n---\n${FINE}`, 'b/START.md': FINE });
+    const { code, out } = await project.raymond('lint', 'a', 'b', '--level', 'error');
     expect([code, out]).toStrictEqual([
       0,
       'a: no errors (1 warning not shown)\n\nb: nothing found\n\n2 workflows: 1 warning (1 of them not shown).\n',
@@ -191,35 +191,35 @@ describe('raymond lint', () => {
   });
 
   test('looks at the others if a path leads nowhere, and exits with 64 all the same', async () => {
-    const room = roomWith({ 'a/START.md': FINE, 'b/START.md': FINE });
-    const one = await room.raymond('lint', 'a', 'nowhere', 'b');
+    const project = projectWith({ 'a/START.md': FINE, 'b/START.md': FINE });
+    const one = await project.raymond('lint', 'a', 'nowhere', 'b');
     expect(one.code).toBe(64);
     expect(one.out).toBe('a: nothing found\n\nb: nothing found\n\n2 workflows: nothing found.\n');
     expect(one.err).toMatch(/^raymond: there is no \S*nowhere\n/);
-    const two = await room.raymond('lint', 'nowhere', 'a', 'nothing', '--json');
+    const two = await project.raymond('lint', 'nowhere', 'a', 'nothing', '--json');
     expect([two.code, JSON.parse(two.out).workflows]).toStrictEqual([64, [{ name: 'a', path: 'a', findings: [] }]]);
     expect(two.err).toMatch(/nowhere\n.*nothing\n/);
   });
 
   test('says of an empty folder that there are no states in it', async () => {
-    const { code, out } = await roomWith({ 'wf/data.json': '{}' }).raymond('lint', 'wf');
+    const { code, out } = await projectWith({ 'wf/data.json': '{}' }).raymond('lint', 'wf');
     expect(code).toBe(65);
     expect(out).toMatch(/^wf: error: there are no states here \(missing-entry\)$/m);
   });
 
   test('takes --var with a name alone: it does not look at values', async () => {
-    const room = roomWith({ 'wf/START.md': 'Greet {{who}}, then stop. <result>x</result>' });
-    expect((await room.raymond('lint', 'wf', '--var', 'who')).out).toContain('wf: nothing found');
+    const project = projectWith({ 'wf/START.md': 'Greet {{who}}, then stop. <result>x</result>' });
+    expect((await project.raymond('lint', 'wf', '--var', 'who')).out).toContain('wf: nothing found');
   });
 
   test('looks with the eyes of another platform', async () => {
-    const room = roomWith({ 'wf/START.bat': '@echo off\r\necho ^<result^>x^</result^>\r\n' });
-    expect((await room.raymond('lint', 'wf', '--platform', 'unix')).code).toBe(65);
-    expect(await room.raymond('lint', 'wf', '--platform', 'windows')).toMatchObject({ code: 0 });
+    const project = projectWith({ 'wf/START.bat': '@echo off\r\necho ^<result^>x^</result^>\r\n' });
+    expect((await project.raymond('lint', 'wf', '--platform', 'unix')).code).toBe(65);
+    expect(await project.raymond('lint', 'wf', '--platform', 'windows')).toMatchObject({ code: 0 });
   });
 
   test('gives one document with --json', async () => {
-    const { code, out } = await roomWith(BROKEN).raymond('lint', 'bad', '--json', '--level', 'error');
+    const { code, out } = await projectWith(BROKEN).raymond('lint', 'bad', '--json', '--level', 'error');
     expect(code).toBe(65);
     expect(JSON.parse(out)).toStrictEqual({
       ok: false,
@@ -252,18 +252,18 @@ describe('raymond lint', () => {
       `wf/S${index}.md`,
       `---\nallowed_transitions: [{ tag: goto, target: S${(index + 1) % 12} }]\n---\nGo on, then stop.`,
     ]);
-    const room = roomWith({ ...Object.fromEntries(states), 'wf/START.md': 'Stop. <goto>S0</goto>' });
-    const { out } = await room.raymond('lint', 'wf', '--level', 'warning');
+    const project = projectWith({ ...Object.fromEntries(states), 'wf/START.md': 'Stop. <goto>S0</goto>' });
+    const { out } = await project.raymond('lint', 'wf', '--level', 'warning');
     expect(out).toContain('more) …');
     const example = out.match(/^ {2}Example: (.*)$/m)?.[1];
     expect(example?.match(/S\d+\.md/g)).toHaveLength(13);
-    const { out: json } = await room.raymond('lint', 'wf', '--json', '--level', 'warning');
+    const { out: json } = await project.raymond('lint', 'wf', '--json', '--level', 'warning');
     expect(JSON.parse(json).workflows[0].findings[0].example).toHaveLength(13);
   });
 
   test('finds no error and nothing to be warned of in any example of ours', async () => {
     const paths = readdirSync(EXAMPLES).map((name) => join(EXAMPLES, name));
-    const { code, out } = await newRoom().raymond('lint', ...paths, '--level', 'warning');
+    const { code, out } = await newCliProject().raymond('lint', ...paths, '--level', 'warning');
     expect(out.match(/^.*: (?:error|warning): .*$/gm)).toBeNull();
     expect(code).toBe(0);
   });
@@ -277,7 +277,7 @@ describe('raymond lint', () => {
     [['.', '--platform', 'mac'], '--platform must be unix or windows, not `mac`'],
     [['.', '--format', 'github', '--json'], 'give --json or --format github, not both'],
   ])('refuses %j with 64', async (words, message) => {
-    const { code, out, err } = await newRoom().raymond('lint', ...words);
+    const { code, out, err } = await newCliProject().raymond('lint', ...words);
     expect([code, out]).toStrictEqual([64, '']);
     expect(err).toContain(message);
   });
@@ -285,7 +285,7 @@ describe('raymond lint', () => {
 
 describe('annotations for GitHub', () => {
   test('have their place, their rule as a title, and levels of its own', async () => {
-    const { code, out } = await roomWith(BROKEN).raymond('lint', 'bad', '--format', 'github');
+    const { code, out } = await projectWith(BROKEN).raymond('lint', 'bad', '--format', 'github');
     expect(code).toBe(65);
     expect(out.split('\n')).toStrictEqual([
       expect.stringMatching(/^::warning file=bad\/START\.md,line=2,col=1,title=key-without-effect::/),
@@ -299,7 +299,7 @@ describe('annotations for GitHub', () => {
 
   test('of what is in a zip stand at the zip, and name the file', async () => {
     const zip = buildZip([{ name: 'START.md', data: '---\nmodle: x\n---\nStop. <result>x</result>' }]);
-    const { out } = await roomWith({ 'flow.zip': zip, 'bad.zip': 'PK' }).raymond(
+    const { out } = await projectWith({ 'flow.zip': zip, 'bad.zip': 'PK' }).raymond(
       ...['lint', 'flow.zip', 'bad.zip', '--format', 'github'],
     );
     expect(out.split('\n').slice(0, 2)).toStrictEqual([
@@ -312,8 +312,8 @@ describe('annotations for GitHub', () => {
 
   test('escape what would end them', async () => {
     const name = 'a,b:c%d';
-    const room = roomWith({ [`${name}/START.md`]: 'Stop. <goto>50%::x</goto>' });
-    const { out } = await room.raymond('lint', name, '--format', 'github', '--level', 'error');
+    const project = projectWith({ [`${name}/START.md`]: 'Stop. <goto>50%::x</goto>' });
+    const { out } = await project.raymond('lint', name, '--format', 'github', '--level', 'error');
     const [line = '', total] = out.split('\n');
     expect(line).toMatch(/^::error file=a%2Cb%3Ac%25d\/START\.md,line=1,col=7,title=[\w-]+::/);
     expect(line).toContain('50%25');
@@ -322,13 +322,13 @@ describe('annotations for GitHub', () => {
 });
 
 test('in a terminal there is colour and no line is too long; in a pipe there is neither', async () => {
-  const room = roomWith(BROKEN);
+  const project = projectWith(BROKEN);
   const screen = { colour: true, size: () => ({ columns: 60, rows: 20 }) };
-  const terminal = { ...room.terminal(), outIsScreen: true, screen: screen as never };
+  const terminal = { ...project.terminal(), outIsScreen: true, screen: screen as never };
   await runCli(['lint', 'bad'], terminal);
-  const { out } = terminal.said();
+  const { out } = terminal.output();
   expect(out).toContain('\u001b[31merror\u001b[39m');
   const lines = out.split('\n').map((line) => stripVTControlCharacters(line));
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
-  expect((await room.raymond('lint', 'bad')).out).not.toContain('\u001b');
+  expect((await project.raymond('lint', 'bad')).out).not.toContain('\u001b');
 });

@@ -6,20 +6,20 @@ import { renderRunTable } from '../../src/cli/reports/run-table.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
 import { widthOf } from '../../src/events/text-width.ts';
 import { listRuns } from '../../src/runtime/list-runs.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
-import { newRoom, type Room } from './room.ts';
 
 /** Runs of every sort: `ok`, `bad`, `over` its limit of iterations, and a file that is `broken`. */
-async function manySorts(): Promise<Room> {
-  const room = newRoom();
-  writeWorkflow(room.cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
-  writeWorkflow(room.cwd, 'bad', { 'START.sh': 'exit 2' });
-  await room.raymond('ok', '--run-id', 'ok-1', '--name', 'The first');
-  writeWorkflow(room.cwd, 'over', { 'START.sh': 'echo "<fork next=\\"END.sh\\">END.sh</fork>"', 'END.sh': 'true' });
-  await room.raymond('over', '--run-id', 'over-1', '--max-iterations', '1');
-  await room.raymond('bad', '--run-id', 'bad-1');
-  writeFileSync(join(room.cwd, '.raymond', 'state', 'broken.json'), '{');
-  return room;
+async function manySorts(): Promise<CliProject> {
+  const project = newCliProject();
+  writeWorkflow(project.cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
+  writeWorkflow(project.cwd, 'bad', { 'START.sh': 'exit 2' });
+  await project.raymond('ok', '--run-id', 'ok-1', '--name', 'The first');
+  writeWorkflow(project.cwd, 'over', { 'START.sh': 'echo "<fork next=\\"END.sh\\">END.sh</fork>"', 'END.sh': 'true' });
+  await project.raymond('over', '--run-id', 'over-1', '--max-iterations', '1');
+  await project.raymond('bad', '--run-id', 'bad-1');
+  writeFileSync(join(project.cwd, '.raymond', 'state', 'broken.json'), '{');
+  return project;
 }
 
 const cellsOf = (out: string): readonly (readonly string[])[] =>
@@ -29,7 +29,7 @@ const cellsOf = (out: string): readonly (readonly string[])[] =>
     .map((line) => line.trim().split(/ {2,}/));
 
 test('where there are no runs, it says so and how to start one', async () => {
-  const { raymond } = newRoom();
+  const { raymond } = newCliProject();
   expect(await raymond('list')).toStrictEqual({
     code: 0,
     out: 'There are no runs here yet. `raymond WORKFLOW` starts one.\n',
@@ -76,7 +76,7 @@ test('gives all of it as one document', async () => {
 });
 
 test('a run that is driven has its process, and one whose process was killed has crashed', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>r</result>') });
   const owner = startOwner(cwd, 'wf', '--run-id', 'r1');
   await appears(cwd, 'here');
@@ -95,7 +95,7 @@ test('a run that is driven has its process, and one whose process was killed has
 });
 
 test('a thousand runs are listed', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
   await raymond('wf', '--run-id', 'r0');
   const states = join(cwd, '.raymond', 'state');
@@ -129,7 +129,7 @@ describe('on a screen', () => {
   });
 
   test('an id that is wider than the screen is not cut off: it is there to be copied', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
     const id = 'x'.repeat(60);
     await raymond('wf', '--run-id', id);
@@ -137,7 +137,7 @@ describe('on a screen', () => {
   });
 
   test('a name drives no terminal', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
     await raymond('wf', '--run-id', 'r1', '--name', 'a\u001b[2Jb\nc');
     expect(cellsOf((await raymond('list')).out)[1]?.[1]).toBe('ab c');

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { createLiveReporter } from '../../src/terminal/live/live-reporter.ts';
-import { Stage, usd } from '../core/play.ts';
-import { PaperClock, PaperTerminal } from '../terminal/live/paper-terminal.ts';
+import { RunDriver, usd } from '../core/run-driver.ts';
+import { FakeClock, FakeTerminal } from '../terminal/live/fake-terminal.ts';
 
 const BOOK = { files: ['START.md', 'CHECK.sh'] };
 
 function setUp({ verbose = false, columns = 62 } = {}) {
-  const terminal = new PaperTerminal(columns);
-  const clock = new PaperClock();
+  const terminal = new FakeTerminal(columns);
+  const clock = new FakeClock();
   const show = createLiveReporter(terminal, verbose, clock);
   const tell = (events: readonly Event[]): void => {
     for (const event of events) show.observe(event);
-    clock.pass(100);
+    clock.advance(100);
   };
   return { terminal, clock, show, tell };
 }
@@ -24,11 +24,11 @@ function setUp({ verbose = false, columns = 62 } = {}) {
 describe('the live view', () => {
   test('keeps what goes on at the bottom and lets what happened scroll away', () => {
     const { terminal, clock, show, tell } = setUp();
-    const stage = new Stage(BOOK).plays({ text: '<goto>CHECK</goto>', cost: usd(0.5) });
-    stage.begin('main');
-    tell(stage.events);
+    const driver = new RunDriver(BOOK).answer({ text: '<goto>CHECK</goto>', cost: usd(0.5) });
+    driver.begin('main');
+    tell(driver.events);
     show.watch?.({ at: 5000, agent: 'main', doing: { kind: 'prints', text: 'all\u001b[2J well' } });
-    clock.pass(2000);
+    clock.advance(2000);
     expect(terminal.text).toBe(`\
 run run-1: /w/book
 [main] START.md → CHECK.sh (goto) $0.50
@@ -36,7 +36,7 @@ run run-1: /w/book
 ⠹ main  CHECK.sh  all well                        0:00  $0.50
 0:01  $0.50 of $10.00  1 live`);
     expect(terminal.title).toBe('raymond: book — CHECK.sh $0.50');
-    tell(stage.reply('main', '<result>r</result>').events.slice(-4));
+    tell(driver.reply('main', '<result>r</result>').events.slice(-4));
     show.close();
     expect(terminal).toMatchObject({
       title: 'shell',
@@ -48,28 +48,28 @@ run run-1: /w/book
     const { terminal, clock, show } = setUp({ verbose: true });
     show.watch?.({ at: 1, agent: 'main_w1', doing: { kind: 'says', text: 'one\n\u001b[31mtwo' } });
     show.watch?.({ at: 2, agent: 'main', doing: { kind: 'uses', tool: 'Bash', detail: 'npm test' } });
-    clock.pass(100);
+    clock.advance(100);
     expect(terminal.text).toBe('[main_w1] | one\n[main_w1] | two\n[main] > Bash npm test');
     show.close();
   });
 
   test('knows what was before it: who resumes a run sees its name, its agents and what is spent', async () => {
     const { terminal, clock, show, tell } = setUp();
-    const stage = new Stage(BOOK).plays({ text: '<fork next="CHECK">CHECK</fork>', cost: usd(2) });
-    stage.say({ kind: 'stopped', at: 3000, by: 'interrupted' });
-    const past = [...stage.events];
-    stage.resume().begin('main');
+    const driver = new RunDriver(BOOK).answer({ text: '<fork next="CHECK">CHECK</fork>', cost: usd(2) });
+    driver.apply({ kind: 'stopped', at: 3000, by: 'interrupted' });
+    const past = [...driver.events];
+    driver.resume().begin('main');
     let recall: (events: readonly Event[]) => void = () => {};
     show.loadPast?.(
       new Promise((done) => {
         recall = done;
       }),
     );
-    tell(stage.events.slice(past.length));
+    tell(driver.events.slice(past.length));
     expect(terminal.text).toBe('the run goes on');
     recall(past);
     await Promise.resolve();
-    clock.pass(2000);
+    clock.advance(2000);
     expect(terminal.text).toContain('── run-1 ──');
     expect(terminal.text).toMatch(/main {9}CHECK\.sh {2}running.* \$2\.00\n· main_check1 {2}CHECK\.sh {2}waiting\n/);
     expect(terminal.text).toContain('$2.00 of $10.00');
@@ -78,14 +78,14 @@ run run-1: /w/book
 
   test('says at once what a Ctrl-C has brought about', () => {
     const { terminal, clock, show, tell } = setUp({ columns: 80 });
-    const stage = new Stage(BOOK);
-    stage.begin('main');
-    tell(stage.events);
+    const driver = new RunDriver(BOOK);
+    driver.begin('main');
+    tell(driver.events);
     show.interrupt(1);
-    clock.pass(100);
+    clock.advance(100);
     expect(terminal.text).toContain('interrupted: waiting for 1 turn to end; Ctrl-C again ends it now');
     show.interrupt(2);
-    clock.pass(100);
+    clock.advance(100);
     expect(terminal.text).toContain('ending 1 turn');
     show.close();
   });

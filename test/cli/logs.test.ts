@@ -8,16 +8,16 @@ import { writeLogs } from '../../src/runtime/logs.ts';
 import { resumeRun } from '../../src/runtime/resume.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
 import { eventually } from '../process/turns.ts';
-import { newRoom, type Room } from './room.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 const WAIT = 'i=0; while [ ! -e go ] && [ $i -lt 3000 ]; do sleep 0.01; i=$((i+1)); done';
 
-function roomWith(states: Readonly<Record<string, string>>): Room {
-  const room = newRoom();
-  mkdirSync(join(room.cwd, 'wf'));
-  for (const [name, text] of Object.entries(states)) writeFileSync(join(room.cwd, 'wf', name), text);
-  return room;
+function projectWith(states: Readonly<Record<string, string>>): CliProject {
+  const project = newCliProject();
+  mkdirSync(join(project.cwd, 'wf'));
+  for (const [name, text] of Object.entries(states)) writeFileSync(join(project.cwd, 'wf', name), text);
+  return project;
 }
 
 /** The lines of a story, with times and durations taken out. */
@@ -27,9 +27,11 @@ const plain = (out: string): readonly string[] =>
     .split('\n')
     .map((line) => line.replace(/^── (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d/, '──').replace(/, \d+\.\d+s/, ', TIME'));
 
-const lines = (room: Room): ReturnType<Room['terminal']> & { readonly has: (text: string) => Promise<void> } => {
-  const terminal = room.terminal();
-  return { ...terminal, has: (text) => eventually(text, () => terminal.said().out.includes(text)) };
+const lines = (
+  project: CliProject,
+): ReturnType<CliProject['terminal']> & { readonly has: (text: string) => Promise<void> } => {
+  const terminal = project.terminal();
+  return { ...terminal, has: (text) => eventually(text, () => terminal.output().out.includes(text)) };
 };
 
 const turnFile = (cwd: string, turn: string, file: string): string => {
@@ -39,22 +41,22 @@ const turnFile = (cwd: string, turn: string, file: string): string => {
 
 describe('raymond logs', () => {
   test('tells the last run in order: what scripts printed, where agents went, what went wrong', async () => {
-    const room = roomWith({
+    const project = projectWith({
       'START.sh': 'echo hello; echo odd >&2; echo "<fork next=\\"B\\" n=\\"7\\">W</fork>"',
       'W.sh': 'echo "<result>$n</result>"',
       'B.sh': `${WAIT}; echo gone >&2; exit 3`,
     });
     const { finished } = await runWorkflow('wf', {
-      cwd: room.cwd,
+      cwd: project.cwd,
       runId: 'r1',
       options: { budgetMicros: 5_000_000 },
-      observe: ({ kind }) => kind === 'agent_ended' && writeFileSync(join(room.cwd, 'go'), ''),
+      observe: ({ kind }) => kind === 'agent_ended' && writeFileSync(join(project.cwd, 'go'), ''),
     });
     await finished;
-    const { code, out, err } = await room.raymond('logs');
+    const { code, out, err } = await project.raymond('logs');
     expect([code, err]).toStrictEqual([0, '']);
     expect(plain(out)).toStrictEqual([
-      `── run r1: ${join(room.cwd, 'wf')}`,
+      `── run r1: ${join(project.cwd, 'wf')}`,
       '  options: --budget 5',
       '',
       '── [main] START.sh, turn 1',
@@ -75,7 +77,7 @@ describe('raymond logs', () => {
       '',
       '── the run has ended: failed, $0.00',
     ]);
-    expect(plain((await room.raymond('logs', 'r1', '--agent', 'main_w1')).out)).toStrictEqual([
+    expect(plain((await project.raymond('logs', 'r1', '--agent', 'main_w1')).out)).toStrictEqual([
       ...plain(out).slice(0, 2),
       ...plain(out).slice(8, 14),
       '── the run has ended: failed, $0.00',
@@ -83,9 +85,9 @@ describe('raymond logs', () => {
   });
 
   test('leaves out the middle of what is long, and says where it is', async () => {
-    const room = roomWith({ 'START.sh': 'seq 100; seq 45 >&2; echo "<result>r</result>"' });
-    await (await runWorkflow('wf', { cwd: room.cwd, runId: 'r1' })).finished;
-    const told = plain((await room.raymond('logs', 'r1')).out);
+    const project = projectWith({ 'START.sh': 'seq 100; seq 45 >&2; echo "<result>r</result>"' });
+    await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
+    const told = plain((await project.raymond('logs', 'r1')).out);
     const folder = join('.raymond', 'runs', 'r1', 'turns', '0001-main-START');
     const count = (from: number, to: number, sign: string): readonly string[] =>
       Array.from({ length: to - from + 1 }, (_, index) => `  ${sign} ${from + index}`);
@@ -101,34 +103,34 @@ describe('raymond logs', () => {
   });
 
   test('passes over a step that was being written', async () => {
-    const room = roomWith({ 'START.sh': 'echo "<result>r</result>"' });
-    await (await runWorkflow('wf', { cwd: room.cwd, runId: 'r1' })).finished;
-    const before = await room.raymond('logs');
-    appendFileSync(join(room.cwd, '.raymond', 'runs', 'r1', 'journal.jsonl'), '{"seq":9,"head":{');
-    expect(await room.raymond('logs', '--follow')).toStrictEqual(before);
+    const project = projectWith({ 'START.sh': 'echo "<result>r</result>"' });
+    await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
+    const before = await project.raymond('logs');
+    appendFileSync(join(project.cwd, '.raymond', 'runs', 'r1', 'journal.jsonl'), '{"seq":9,"head":{');
+    expect(await project.raymond('logs', '--follow')).toStrictEqual(before);
   });
 
   test('repeats what turns put out as it is with --raw', async () => {
-    const room = roomWith({
+    const project = projectWith({
       'START.sh': `seq 100; printf '\\033[1mx\\r\\n'; echo odd >&2; echo "<goto>B</goto>"`,
       'B.sh': 'printf "<result>r</result>"',
     });
-    await (await runWorkflow('wf', { cwd: room.cwd })).finished;
-    const { out, err } = await room.raymond('logs', '--raw');
+    await (await runWorkflow('wf', { cwd: project.cwd })).finished;
+    const { out, err } = await project.raymond('logs', '--raw');
     const numbers = Array.from({ length: 100 }, (_, index) => `${index + 1}\n`).join('');
     expect(out).toBe(`${numbers}\u001b[1mx\r\n<goto>B</goto>\nodd\n<result>r</result>\n`);
     expect(err).toBe('');
   });
 
   test('says once that nothing of the turns was kept, and tells the rest', async () => {
-    const room = roomWith({ 'START.sh': 'echo "<goto>B</goto>"', 'B.sh': 'echo "<result>r</result>"' });
-    await (await runWorkflow('wf', { cwd: room.cwd, options: { debug: false } })).finished;
+    const project = projectWith({ 'START.sh': 'echo "<goto>B</goto>"', 'B.sh': 'echo "<result>r</result>"' });
+    await (await runWorkflow('wf', { cwd: project.cwd, options: { debug: false } })).finished;
     await eventually('the end of the files', () => {
-      return readdirSync(join(room.cwd, '.raymond', 'runs'), { recursive: true, encoding: 'utf8' }).every(
+      return readdirSync(join(project.cwd, '.raymond', 'runs'), { recursive: true, encoding: 'utf8' }).every(
         (name) => !name.includes('0002'),
       );
     });
-    const told = plain((await room.raymond('logs')).out);
+    const told = plain((await project.raymond('logs')).out);
     expect(told.filter((line) => line.startsWith('  '))).toStrictEqual([
       '  options: --no-debug',
       '  with --no-debug no files of turns are kept: prompts, answers and output cannot be shown',
@@ -143,9 +145,9 @@ describe('raymond logs', () => {
     ['an agent that nobody knows', ['r1', '--agent', 'man'], /there is no agent man in run r1 \(did you mean main\?\)/],
     ['an agent that will not come any more', ['r1', '--agent', 'main_w1', '--follow'], /there is no agent main_w1/],
   ])('refuses %s', async (_, args, message) => {
-    const room = roomWith({ 'START.sh': 'echo "<result>r</result>"' });
-    await (await runWorkflow('wf', { cwd: room.cwd, runId: 'r1' })).finished;
-    const { code, out, err } = await room.raymond('logs', ...args);
+    const project = projectWith({ 'START.sh': 'echo "<result>r</result>"' });
+    await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
+    const { code, out, err } = await project.raymond('logs', ...args);
     expect([code, out]).toStrictEqual([64, '']);
     expect(err).toMatch(message);
   });
@@ -159,41 +161,41 @@ describe('raymond logs of a run that is under way', () => {
   };
 
   test('tells what there is, and a line that is not whole does no harm', async () => {
-    const room = roomWith(states);
-    const { finished } = await runWorkflow('wf', { cwd: room.cwd, runId: 'r1' });
+    const project = projectWith(states);
+    const { finished } = await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' });
     await eventually('both', () =>
       ['0001-main_w1-W', '0002-main-B'].every((turn) => {
         try {
-          return readFileSync(turnFile(room.cwd, turn, 'stdout'), 'utf8') !== '';
+          return readFileSync(turnFile(project.cwd, turn, 'stdout'), 'utf8') !== '';
         } catch {
           return false;
         }
       }),
     );
-    appendFileSync(turnFile(room.cwd, '0002-main-B', 'stdout'), 'unfini');
-    const { code, out } = await room.raymond('logs');
+    appendFileSync(turnFile(project.cwd, '0002-main-B', 'stdout'), 'unfini');
+    const { code, out } = await project.raymond('logs');
     expect(code).toBe(0);
     const told = plain(out);
     expect(told).toContain('  | at work');
     expect(told).toContain('  | unfini');
     expect(told.at(-1)).toBe('The run is still running: `raymond logs r1 --follow` follows it.');
-    writeFileSync(join(room.cwd, 'go'), '');
+    writeFileSync(join(project.cwd, 'go'), '');
     await finished;
   });
 
   test('goes on telling with --follow, each line labelled, until the run ends', async () => {
-    const room = roomWith(states);
-    const { finished } = await runWorkflow('wf', { cwd: room.cwd, runId: 'r1' });
-    const terminal = lines(room);
-    await eventually('a run', () => readdirSync(join(room.cwd, '.raymond')).includes('state'));
+    const project = projectWith(states);
+    const { finished } = await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' });
+    const terminal = lines(project);
+    await eventually('a run', () => readdirSync(join(project.cwd, '.raymond')).includes('state'));
     const told = runCli(['logs', 'last', '--follow'], terminal);
     await terminal.has('[main_w1] | at work\n');
     await terminal.has('[main] | also\n');
-    expect(terminal.said().out).not.toContain('back');
-    writeFileSync(join(room.cwd, 'go'), '');
+    expect(terminal.output().out).not.toContain('back');
+    writeFileSync(join(project.cwd, 'go'), '');
     expect(await told).toBe(0);
     await finished;
-    const all = plain(terminal.said().out);
+    const all = plain(terminal.output().out);
     const of = (agent: string): readonly string[] => all.filter((line) => line.includes(`[${agent}]`));
     expect(of('main_w1').slice(-5)).toStrictEqual([
       '── [main_w1] W.sh, turn 1',
@@ -212,58 +214,61 @@ describe('raymond logs of a run that is under way', () => {
   });
 
   test('repeats lines as they come with --raw --follow, of one agent if that is wanted', async () => {
-    const room = roomWith(states);
-    const { finished } = await runWorkflow('wf', { cwd: room.cwd });
-    await eventually('a run', () => readdirSync(join(room.cwd, '.raymond')).includes('state'));
-    const terminal = lines(room);
+    const project = projectWith(states);
+    const { finished } = await runWorkflow('wf', { cwd: project.cwd });
+    await eventually('a run', () => readdirSync(join(project.cwd, '.raymond')).includes('state'));
+    const terminal = lines(project);
     const told = runCli(['logs', '--raw', '--follow', '--agent', 'main_w1'], terminal);
     await terminal.has('at work\n');
-    writeFileSync(join(room.cwd, 'go'), '');
+    writeFileSync(join(project.cwd, 'go'), '');
     expect(await told).toBe(0);
     await finished;
-    expect(terminal.said()).toStrictEqual({ out: 'at work\nback\n<result>w</result>\n', err: '' });
+    expect(terminal.output()).toStrictEqual({ out: 'at work\nback\n<result>w</result>\n', err: '' });
   });
 
   test('stops at once when nobody listens any more', async () => {
-    const room = roomWith(states);
-    const { finished } = await runWorkflow('wf', { cwd: room.cwd });
+    const project = projectWith(states);
+    const { finished } = await runWorkflow('wf', { cwd: project.cwd });
     const enough = new AbortController();
     const heard: string[] = [];
     await writeLogs('last', {
-      ...{ cwd: room.cwd, follow: true, signal: enough.signal, writeMessage: () => {} },
+      ...{ cwd: project.cwd, follow: true, signal: enough.signal, writeMessage: () => {} },
       write(line) {
         heard.push(line);
         if (line.includes('at work')) enough.abort();
       },
     });
     expect(heard.join('\n')).not.toContain('back');
-    writeFileSync(join(room.cwd, 'go'), '');
+    writeFileSync(join(project.cwd, 'go'), '');
     await finished;
   });
 
   test('says that its process is gone, and goes on telling after a resume', async () => {
-    const room = roomWith(states);
-    const owner = spawn(process.execPath, [CLI, 'wf', '--run-id', 'r1', '--quiet'], { cwd: room.cwd, stdio: 'ignore' });
+    const project = projectWith(states);
+    const owner = spawn(process.execPath, [CLI, 'wf', '--run-id', 'r1', '--quiet'], {
+      cwd: project.cwd,
+      stdio: 'ignore',
+    });
     onTestFinished(() => void owner.kill('SIGKILL'));
     await eventually('a run', () => {
       try {
-        return readFileSync(turnFile(room.cwd, '0002-main-B', 'stdout'), 'utf8') !== '';
+        return readFileSync(turnFile(project.cwd, '0002-main-B', 'stdout'), 'utf8') !== '';
       } catch {
         return false;
       }
     });
-    const terminal = lines(room);
+    const terminal = lines(project);
     const told = runCli(['logs', 'r1', '--follow'], terminal);
     await terminal.has('[main_w1] | at work\n');
     owner.kill('SIGKILL');
     await once(owner, 'exit');
     expect(await told).toBe(0);
-    expect(plain(terminal.said().out).at(-1)).toBe(
+    expect(plain(terminal.output().out).at(-1)).toBe(
       `Process ${owner.pid}, which drove this run, is gone. \`raymond resume r1\` goes on with it.`,
     );
-    writeFileSync(join(room.cwd, 'go'), '');
-    await (await resumeRun('r1', { cwd: room.cwd })).finished;
-    const all = plain((await room.raymond('logs', 'r1', '--follow')).out);
+    writeFileSync(join(project.cwd, 'go'), '');
+    await (await resumeRun('r1', { cwd: project.cwd })).finished;
+    const all = plain((await project.raymond('logs', 'r1', '--follow')).out);
     expect(all).toContain('── the run goes on');
     expect(all).toContain('  | back');
     expect(all.at(-1)).toBe('── the run has ended: completed, $0.00');
@@ -271,9 +276,9 @@ describe('raymond logs of a run that is under way', () => {
 });
 
 test('a reader that leaves ends the telling quietly', async () => {
-  const room = roomWith({ 'START.sh': 'seq 300000; echo "<result>r</result>"' });
-  await (await runWorkflow('wf', { cwd: room.cwd })).finished;
-  const child = spawn(process.execPath, [CLI, 'logs', '--raw'], { cwd: room.cwd });
+  const project = projectWith({ 'START.sh': 'seq 300000; echo "<result>r</result>"' });
+  await (await runWorkflow('wf', { cwd: project.cwd })).finished;
+  const child = spawn(process.execPath, [CLI, 'logs', '--raw'], { cwd: project.cwd });
   let err = '';
   child.stderr.on('data', (chunk) => {
     err += chunk;
@@ -281,5 +286,5 @@ test('a reader that leaves ends the telling quietly', async () => {
   child.stdout.once('data', () => child.stdout.destroy());
   const [code] = await once(child, 'exit');
   expect([code, err]).toStrictEqual([0, '']);
-  rmSync(join(room.cwd, '.raymond'), { recursive: true });
+  rmSync(join(project.cwd, '.raymond'), { recursive: true });
 });

@@ -2,27 +2,27 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
-import { newRoom, type Room } from './room.ts';
 
 /** Runs that were left by their process, which was killed while their first turn waited for a file named `go`. */
-async function leftBehind(runs: Readonly<Record<string, string>>): Promise<Room> {
-  const room = newRoom();
-  writeWorkflow(room.cwd, 'wf', {});
+async function leftBehind(runs: Readonly<Record<string, string>>): Promise<CliProject> {
+  const project = newCliProject();
+  writeWorkflow(project.cwd, 'wf', {});
   for (const [id, tag] of Object.entries(runs)) {
-    writeWorkflow(room.cwd, `wf-${id}`, { 'START.sh': waiting(tag, `here-${id}`), 'BAD.sh': 'exit 1' });
-    const owner = startOwner(room.cwd, `wf-${id}`, '--run-id', id);
-    await appears(room.cwd, `here-${id}`);
+    writeWorkflow(project.cwd, `wf-${id}`, { 'START.sh': waiting(tag, `here-${id}`), 'BAD.sh': 'exit 1' });
+    const owner = startOwner(project.cwd, `wf-${id}`, '--run-id', id);
+    await appears(project.cwd, `here-${id}`);
     owner.signal('SIGKILL');
     await owner.exited;
   }
-  return room;
+  return project;
 }
 
-const go = ({ cwd }: Room): void => writeFileSync(join(cwd, 'go'), '');
+const go = ({ cwd }: CliProject): void => writeFileSync(join(cwd, 'go'), '');
 
 test('says so if there is nothing to recover', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   const nothing = { code: 0, out: '', err: 'Nothing to recover: no run has lost its process.\n' };
   expect(await raymond('recover')).toStrictEqual(nothing);
   expect(await raymond('recover', '--resume')).toStrictEqual(nothing);
@@ -33,26 +33,26 @@ test('says so if there is nothing to recover', async () => {
 });
 
 test('shows the runs whose process is gone and no other', async () => {
-  const room = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
-  const live = startOwner(room.cwd, 'wf-r1', '--run-id', 'r3');
-  await appears(room.cwd, '.raymond/runs/r3/turns');
-  const { code, out, err } = await room.raymond('recover');
+  const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
+  const live = startOwner(project.cwd, 'wf-r1', '--run-id', 'r3');
+  await appears(project.cwd, '.raymond/runs/r3/turns');
+  const { code, out, err } = await project.raymond('recover');
   expect(code).toBe(0);
   expect(out).toMatch(/^RUN .*\nr2 +wf-r2 +crashed +1 live +\$0\.00 +\d+s\nr1 +wf-r1 +crashed .*\n$/);
   expect(err).toBe('Their processes have died. To go on: raymond recover --resume\n');
-  const { runs } = JSON.parse((await room.raymond('recover', '--json')).out) as { runs: { run_id: string }[] };
+  const { runs } = JSON.parse((await project.raymond('recover', '--json')).out) as { runs: { run_id: string }[] };
   expect(runs.map(({ run_id }) => run_id)).toStrictEqual(['r2', 'r1']);
-  go(room);
+  go(project);
   expect(await live.exited).toBe(0);
 });
 
 describe('with --resume', () => {
   test('goes on with all of them, leaves alone what is driven, and exits with the strongest code', async () => {
-    const room = await leftBehind({ r1: '<result>a</result>', r2: '<goto>BAD</goto>', r3: '<result>c</result>' });
-    const live = startOwner(room.cwd, 'wf-r1', '--run-id', 'r4');
-    await appears(room.cwd, '.raymond/runs/r4/turns');
-    const said = room.raymond('recover', '--resume', '--json');
-    go(room);
+    const project = await leftBehind({ r1: '<result>a</result>', r2: '<goto>BAD</goto>', r3: '<result>c</result>' });
+    const live = startOwner(project.cwd, 'wf-r1', '--run-id', 'r4');
+    await appears(project.cwd, '.raymond/runs/r4/turns');
+    const said = project.raymond('recover', '--resume', '--json');
+    go(project);
     const { code, out, err } = await said;
     expect(code).toBe(1);
     const documents = out
@@ -67,31 +67,31 @@ describe('with --resume', () => {
     expect(err).toContain('Resuming r3 (1 of 3)\n');
     expect(err).not.toContain('r4');
     expect(await live.exited).toBe(0);
-    expect((await room.raymond('recover')).err).toContain('Nothing to recover');
+    expect((await project.raymond('recover')).err).toContain('Nothing to recover');
   });
 
   test('is not kept from the others by one that cannot go on', async () => {
-    const room = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
-    rmSync(join(room.cwd, 'wf-r2'), { recursive: true });
-    go(room);
-    const { code, out, err } = await room.raymond('recover', '--resume');
+    const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
+    rmSync(join(project.cwd, 'wf-r2'), { recursive: true });
+    go(project);
+    const { code, out, err } = await project.raymond('recover', '--resume');
     expect([code, out]).toStrictEqual([64, 'a\n']);
     expect(err).toContain('r2: The workflow of run r2 cannot be opened at ');
-    writeWorkflow(room.cwd, 'wf-r2', { 'START.sh': 'exit 1' });
-    expect(await room.raymond('recover', '--resume')).toMatchObject({ code: 0, out: 'b\n' });
+    writeWorkflow(project.cwd, 'wf-r2', { 'START.sh': 'exit 1' });
+    expect(await project.raymond('recover', '--resume')).toMatchObject({ code: 0, out: 'b\n' });
   });
 
   test('starts none of the others once it is interrupted', async () => {
-    const room = await leftBehind({ r1: '<goto>BAD</goto>', r2: '<goto>BAD</goto>' });
+    const project = await leftBehind({ r1: '<goto>BAD</goto>', r2: '<goto>BAD</goto>' });
     let interrupt = (): void => {};
     let err = '';
     const terminal = {
-      ...room.terminal(),
+      ...project.terminal(),
       err: (text: string) => {
         err += text;
         if (!text.includes('the run goes on')) return;
         interrupt();
-        go(room);
+        go(project);
       },
       onInterrupt: (act: () => void) => {
         interrupt = act;
@@ -100,6 +100,6 @@ describe('with --resume', () => {
     };
     expect(await runCli(['recover', '--resume'], terminal)).toBe(130);
     expect(err).toContain('1 run not resumed. To go on: raymond recover --resume\n');
-    expect((await room.raymond('list')).out).toMatch(/\nr2 .*interrupted .*\nr1 .*crashed /);
+    expect((await project.raymond('list')).out).toMatch(/\nr2 .*interrupted .*\nr1 .*crashed /);
   });
 });

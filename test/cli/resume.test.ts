@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
-import { newRoom } from './room.ts';
 
 test('without the name of a run, those are named that can go on', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
   writeWorkflow(cwd, 'bad', { 'START.sh': 'exit 2' });
   writeWorkflow(cwd, 'loop', { 'START.sh': 'echo "<goto>START</goto>"' });
@@ -27,7 +27,7 @@ test('without the name of a run, those are named that can go on', async () => {
 });
 
 test('without the name of a run, the only one that can go on is meant', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
   await raymond('ok', '--run-id', 'done');
   writeWorkflow(cwd, 'two', { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>two</result>"' });
@@ -40,7 +40,7 @@ test.each([
   ['a slip', 'okk', /^raymond: no such run: okk \(did you mean ok-1 or ok-2\?\)\n/],
   ['a beginning that several have', 'ok', /^raymond: `ok` may be any of 2 runs: ok-1, ok-2\.\nWrite more of its id/],
 ])('%s is refused with what may be meant', async (_, wanted, message) => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
   for (const id of ['ok-1', 'ok-2']) await raymond('ok', '--run-id', id);
   for (const command of ['resume', 'status', 'stop']) {

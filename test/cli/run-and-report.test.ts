@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import type { Screen, Terminal } from '../../src/terminal/terminal.ts';
-import { PaperTerminal } from '../terminal/live/paper-terminal.ts';
+import { FakeTerminal } from '../terminal/live/fake-terminal.ts';
 
 let home: string;
 
@@ -29,7 +29,7 @@ function workflow(files: Record<string, string>): void {
 }
 
 /** A terminal that keeps what it is told. */
-class Desk implements Terminal {
+class RecordingTerminal implements Terminal {
   stdout = '';
   stderr = '';
   interrupt: () => void = () => {};
@@ -73,9 +73,9 @@ class Desk implements Terminal {
 }
 
 async function raymond(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
-  const desk = new Desk();
-  const code = await runCli(argv, desk);
-  return { code, out: desk.stdout, err: desk.stderr };
+  const terminal = new RecordingTerminal();
+  const code = await runCli(argv, terminal);
+  return { code, out: terminal.stdout, err: terminal.stderr };
 }
 
 const TIMES = /\d+\.\ds/g;
@@ -174,15 +174,15 @@ describe('whoever watches', () => {
 
   test('cannot keep others from watching by failing', async () => {
     workflow(TWO);
-    const desk = new Desk();
+    const terminal = new RecordingTerminal();
     let broken = 0;
     const out = (): void => {
       broken += 1;
       throw new Error('out of order');
     };
-    expect(await runCli(['wf', '--events', '--log-file', 'log'], { ...desk, out })).toBe(70);
+    expect(await runCli(['wf', '--events', '--log-file', 'log'], { ...terminal, out })).toBe(70);
     expect(broken).toBeGreaterThan(1);
-    expect(desk.stderr).toContain('[main] NEXT.sh → end (result) $0.00\n');
+    expect(terminal.stderr).toContain('[main] NEXT.sh → end (result) $0.00\n');
     expect(readFileSync(join(home, 'log'), 'utf8')).toContain('run_ended');
   });
 
@@ -197,9 +197,9 @@ describe('whoever watches', () => {
 
   test('learns what could not be printed, and the run ends as it ended', async () => {
     workflow(TWO);
-    const desk = new Desk();
-    expect(await runCli(['wf', '--run-id', 'r1'], { ...desk, takeWriteError: () => 'ENOSPC' })).toBe(0);
-    expect(desk.stderr).toMatch(
+    const terminal = new RecordingTerminal();
+    expect(await runCli(['wf', '--run-id', 'r1'], { ...terminal, takeWriteError: () => 'ENOSPC' })).toBe(0);
+    expect(terminal.stderr).toMatch(
       /\nThe output could not be written \(ENOSPC\); `raymond status r1` shows the results\.\n$/,
     );
   });
@@ -228,29 +228,29 @@ describe('a run that has ended already', () => {
 describe('in a terminal', () => {
   test('the block is gone at the end, the results cannot drive it, and it is as it was', async () => {
     workflow({ 'START.sh': `printf '<result>\\033[2J\\033]0;owned\\007r</result>'` });
-    const screen = new PaperTerminal();
-    const desk = new Desk(screen);
-    await runCli(['wf', '--run-id', 'r1'], desk);
-    expect(desk.stdout).toBe('r\n');
+    const screen = new FakeTerminal();
+    const terminal = new RecordingTerminal(screen);
+    await runCli(['wf', '--run-id', 'r1'], terminal);
+    expect(terminal.stdout).toBe('r\n');
     expect(screen).toMatchObject({
       title: 'shell',
       isWatched: false,
       text: `run r1: ${join(home, 'wf')}\n[main] START.sh → end (result) $0.00`,
     });
-    expect(desk.stderr).toMatch(/^\n\nCompleted in/);
+    expect(terminal.stderr).toMatch(/^\n\nCompleted in/);
   });
 
   test.each([['--events'], ['--quiet']])('%s wants no live view', async (flag) => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
-    const screen = new PaperTerminal();
-    await runCli(['wf', flag], new Desk(screen));
+    const screen = new FakeTerminal();
+    await runCli(['wf', flag], new RecordingTerminal(screen));
     expect(screen.writes).toStrictEqual([]);
   });
 
   test('an error before the start leaves no trace on the screen', async () => {
-    const screen = new PaperTerminal();
-    const desk = new Desk(screen);
-    expect(await runCli(['nowhere'], desk)).toBe(64);
+    const screen = new FakeTerminal();
+    const terminal = new RecordingTerminal(screen);
+    expect(await runCli(['nowhere'], terminal)).toBe(64);
     expect(screen.writes).toStrictEqual([]);
     expect(screen.isWatched).toBe(false);
   });
@@ -261,13 +261,13 @@ test('a first Ctrl-C lets the turn finish, and the summary says how to go on', a
     'START.sh': 'while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
     'NEXT.sh': 'echo "<result>r</result>"',
   });
-  const desk = new Desk();
-  const over = runCli(['wf', '--run-id', 'r1'], desk);
-  await desk.says('[main] START.sh\n');
-  desk.interrupt();
-  await desk.says('press Ctrl-C again');
+  const terminal = new RecordingTerminal();
+  const over = runCli(['wf', '--run-id', 'r1'], terminal);
+  await terminal.says('[main] START.sh\n');
+  terminal.interrupt();
+  await terminal.says('press Ctrl-C again');
   writeFileSync(join(home, 'go'), '');
   expect(await over).toBe(130);
-  expect(desk.stderr).toContain('[main] START.sh → NEXT.sh (goto) $0.00\nInterrupted after');
-  expect(desk.stderr).toMatch(/\nTo go on: raymond resume r1\n$/);
+  expect(terminal.stderr).toContain('[main] START.sh → NEXT.sh (goto) $0.00\nInterrupted after');
+  expect(terminal.stderr).toMatch(/\nTo go on: raymond resume r1\n$/);
 });

@@ -7,23 +7,23 @@ import type { Agent } from '../../src/core/agent.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
 import { widthOf } from '../../src/events/text-width.ts';
 import { getStatus } from '../../src/runtime/status.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
-import { newRoom, type Room } from './room.ts';
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
 /** A run that called somebody, forked a worker that ended, and was then stopped by its limit of iterations. */
-async function stoppedMidway(): Promise<Room> {
-  const room = newRoom();
-  writeWorkflow(room.cwd, 'wf', {
+async function stoppedMidway(): Promise<CliProject> {
+  const project = newCliProject();
+  writeWorkflow(project.cwd, 'wf', {
     'START.sh': 'echo "<fork next=\\"CALL.sh\\">WORK.sh</fork>"',
     'WORK.sh': 'echo "<result>first line"; echo "second line</result>"',
     'CALL.sh': 'echo "<call return=\\"BACK.sh\\">CALLEE.sh</call>"',
     'CALLEE.sh': 'echo "<result>x</result>"',
     'BACK.sh': 'echo "<result>over</result>"',
   });
-  await room.raymond('wf', '--run-id', 'r1', '--max-iterations', '3');
-  return room;
+  await project.raymond('wf', '--run-id', 'r1', '--max-iterations', '3');
+  return project;
 }
 
 test('says where the agents of a run stand, how they came there, what it waits for and how to go on', async () => {
@@ -109,7 +109,7 @@ test('gives the same as one document', async () => {
 
 describe('the last words', () => {
   test('about a failed agent are why, and the command that tries it again', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo oh no >&2; exit 3' });
     await raymond('wf', '--run-id', 'r1');
     expect((await raymond('status')).out).toMatch(
@@ -118,7 +118,7 @@ describe('the last words', () => {
   });
 
   test('about a run that is driven are what is under way, and how to watch and stop it', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>r</result>') });
     const owner = startOwner(cwd, 'wf', '--run-id', 'r1');
     await appears(cwd, 'here');
@@ -143,7 +143,7 @@ describe('the last words', () => {
   });
 
   test('about a run on another machine are that it cannot be seen', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>r</result>') });
     const owner = startOwner(cwd, 'wf', '--run-id', 'r1');
     await appears(cwd, 'here');
@@ -159,7 +159,7 @@ describe('the last words', () => {
 });
 
 test('a run is looked at while its owner writes, and what is shown always fits together', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', {
     'START.sh': 'echo x >> n; [ $(wc -l < n) -lt 60 ] && echo "<reset>START</reset>" || echo "<result>r</result>"',
   });

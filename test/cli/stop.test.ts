@@ -10,35 +10,38 @@ import { runWorkflow } from '../../src/runtime/start.ts';
 import { type StopProgress, stopRun } from '../../src/runtime/stop.ts';
 import { ownerOf } from '../../src/store/owner.ts';
 import { requestStop } from '../../src/store/stop-request.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, type OwnerProcess, startOwner, waiting, writeWorkflow } from './owners.ts';
-import { newRoom, type Room } from './room.ts';
 
 /** A room in which a process drives a run whose first turn waits for a file named `go`. */
-async function driven(id = 'r1'): Promise<Room & { readonly owner: OwnerProcess }> {
-  const room = newRoom();
-  writeWorkflow(room.cwd, 'wf', { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': 'echo "<result>n</result>"' });
-  const owner = startOwner(room.cwd, 'wf', '--run-id', id);
-  await appears(room.cwd, 'here');
-  return { ...room, owner };
+async function driven(id = 'r1'): Promise<CliProject & { readonly owner: OwnerProcess }> {
+  const project = newCliProject();
+  writeWorkflow(project.cwd, 'wf', {
+    'START.sh': waiting('<goto>NEXT</goto>'),
+    'NEXT.sh': 'echo "<result>n</result>"',
+  });
+  const owner = startOwner(project.cwd, 'wf', '--run-id', id);
+  await appears(project.cwd, 'here');
+  return { ...project, owner };
 }
 
-const go = ({ cwd }: Room): void => writeFileSync(join(cwd, 'go'), '');
+const go = ({ cwd }: CliProject): void => writeFileSync(join(cwd, 'go'), '');
 
 /** Stops r1 and calls back once it starts nothing new. */
-function stopping(room: Room, then: () => void, now = false): ReturnType<typeof stopRun> {
-  return stopRun('r1', { cwd: room.cwd, now, observe: then });
+function stopping(project: CliProject, then: () => void, now = false): ReturnType<typeof stopRun> {
+  return stopRun('r1', { cwd: project.cwd, now, observe: then });
 }
 
 describe('a run in another process', () => {
   test('is stopped when its turn has come to its end; its process exits with 3, and a resume goes on', async () => {
-    const room = await driven();
-    const outcome = await stopping(room, () => go(room));
+    const project = await driven();
+    const outcome = await stopping(project, () => go(project));
     expect([outcome.kind, outcome.seen.observedStatus]).toStrictEqual(['stopped', 'paused']);
-    expect(await room.owner.exited).toBe(3);
-    expect(room.owner.err()).toContain('[main] START.sh → NEXT.sh (goto)');
-    expect(room.owner.err()).toContain('nothing new is started: the run was told to stop');
-    expect(readdirSync(join(room.cwd, '.raymond', 'runs', 'r1')).sort()).toStrictEqual(['journal.jsonl', 'turns']);
-    expect(await room.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
+    expect(await project.owner.exited).toBe(3);
+    expect(project.owner.err()).toContain('[main] START.sh → NEXT.sh (goto)');
+    expect(project.owner.err()).toContain('nothing new is started: the run was told to stop');
+    expect(readdirSync(join(project.cwd, '.raymond', 'runs', 'r1')).sort()).toStrictEqual(['journal.jsonl', 'turns']);
+    expect(await project.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
   });
 
   test('is stopped with its turns by --now, and nothing of it is left', async () => {
@@ -54,24 +57,24 @@ describe('a run in another process', () => {
   });
 
   test('is stopped with its turns by a second request', async () => {
-    const room = await driven();
+    const project = await driven();
     const stages: string[] = [];
     const note = ({ stage }: StopProgress): void => void stages.push(stage);
-    const first = stopRun('r1', { cwd: room.cwd, observe: note });
+    const first = stopRun('r1', { cwd: project.cwd, observe: note });
     await vi.waitUntil(() => stages.length === 1);
-    const second = stopRun('r1', { cwd: room.cwd, observe: note });
+    const second = stopRun('r1', { cwd: project.cwd, observe: note });
     for (const { kind, seen } of await Promise.all([first, second])) {
       expect([kind, seen.observedStatus]).toStrictEqual(['stopped', 'paused']);
     }
     expect(stages).toStrictEqual(['soon', 'now']);
-    expect(await room.owner.exited).toBe(3);
+    expect(await project.owner.exited).toBe(3);
   });
 
   test('goes on stopping by itself when the one who asked for it leaves with Ctrl-C', async () => {
-    const room = await driven();
+    const project = await driven();
     let interrupt = (): void => {};
     const terminal = {
-      ...room.terminal(),
+      ...project.terminal(),
       err: (text: string) => {
         if (text.includes('is stopping')) interrupt();
       },
@@ -81,13 +84,13 @@ describe('a run in another process', () => {
       },
     };
     expect(await runCli(['stop', 'r1'], terminal)).toBe(130);
-    expect(terminal.said().out).toBe('r1 will stop by itself.\nTo end it now: raymond stop r1 --now\n');
-    await vi.waitUntil(async () => (await room.raymond('list')).out.includes('stopping'), { timeout: 20_000 });
-    expect((await room.raymond('status')).out).toContain(
+    expect(terminal.output().out).toBe('r1 will stop by itself.\nTo end it now: raymond stop r1 --now\n');
+    await vi.waitUntil(async () => (await project.raymond('list')).out.includes('stopping'), { timeout: 20_000 });
+    expect((await project.raymond('status')).out).toContain(
       'It is stopping: 1 turn (main in START.sh) is finishing.\nTo end it now: raymond stop r1 --now\n',
     );
-    go(room);
-    expect(await room.owner.exited).toBe(3);
+    go(project);
+    expect(await project.owner.exited).toBe(3);
   });
 
   test('that is suspended does not hear, and the user is told', async () => {
@@ -108,7 +111,7 @@ describe('a run in another process', () => {
 });
 
 test('a run that sleeps until a usage limit is over is stopped at once', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', {
     'START.md': 'x',
     'answers.yaml':
@@ -128,7 +131,7 @@ test('a run that sleeps until a usage limit is over is stopped at once', async (
 });
 
 test('a run that a program drives through the library is stopped, too', async () => {
-  const { cwd, raymond } = newRoom();
+  const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': 'echo "<result>n</result>"' });
   const events: Event['kind'][] = [];
   const running = await runWorkflow('wf', { cwd, runId: 'r1', observe: ({ kind }) => events.push(kind) });
@@ -143,35 +146,35 @@ test('a run that a program drives through the library is stopped, too', async ()
 });
 
 test('what a process was asked that was killed before it heard stops nobody later', async () => {
-  const room = await driven();
-  room.owner.signal('SIGSTOP');
-  const folder = join(room.cwd, '.raymond', 'runs', 'r1');
+  const project = await driven();
+  project.owner.signal('SIGSTOP');
+  const folder = join(project.cwd, '.raymond', 'runs', 'r1');
   const { ownershipId: life } = (await ownerOf(folder)) ?? {};
   expect(await requestStop(folder, life ?? '', 'now')).toBe(true);
-  room.owner.signal('SIGKILL');
-  await room.owner.exited;
-  go(room);
-  expect(await room.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
+  project.owner.signal('SIGKILL');
+  await project.owner.exited;
+  go(project);
+  expect(await project.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
   expect(readdirSync(folder).filter((name) => name.startsWith('stop-'))).toStrictEqual([]);
 });
 
 describe('a run whose process is gone', () => {
-  async function left(id?: string): Promise<Room & { readonly owner: OwnerProcess }> {
-    const room = await driven(id);
-    room.owner.signal('SIGKILL');
-    await room.owner.exited;
-    return room;
+  async function left(id?: string): Promise<CliProject & { readonly owner: OwnerProcess }> {
+    const project = await driven(id);
+    project.owner.signal('SIGKILL');
+    await project.owner.exited;
+    return project;
   }
 
   test('is taken up and stopped when the turns that outlived it have come to their end', async () => {
-    const room = await left();
-    const terminal = room.terminal();
+    const project = await left();
+    const terminal = project.terminal();
     const err = (text: string): void => {
-      if (text.includes('resumed only')) go(room);
+      if (text.includes('resumed only')) go(project);
     };
     expect(await runCli(['stop', 'r1'], { ...terminal, err })).toBe(0);
-    expect(terminal.said().out).toBe('r1 has stopped: paused.\nTo go on: raymond resume r1\n');
-    expect((await room.raymond('status')).out).toMatch(/\nmain {3}NEXT\.sh {2}to go on here/);
+    expect(terminal.output().out).toBe('r1 has stopped: paused.\nTo go on: raymond resume r1\n');
+    expect((await project.raymond('status')).out).toMatch(/\nmain {3}NEXT\.sh {2}to go on here/);
   });
 
   test('is taken up and its turns are ended by --now', async () => {
@@ -189,7 +192,7 @@ describe('a run whose process is gone', () => {
 
 describe('there is nothing to stop', () => {
   test('where no run is running', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     expect(await raymond('stop')).toStrictEqual({ code: 0, out: 'No run is running here.\n', err: '' });
     expect((await raymond('stop', 'r1')).code).toBe(64);
     writeWorkflow(cwd, 'wf', { 'START.sh': 'exit 1' });

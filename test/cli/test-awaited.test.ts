@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTestProgressLine } from '../../src/cli/reports/test-progress-line.ts';
 import { readTestSuite } from '../../src/testing/suite.ts';
-import { PaperClock, PaperTerminal } from '../terminal/live/paper-terminal.ts';
+import { FakeClock, FakeTerminal } from '../terminal/live/fake-terminal.ts';
 import { folderWith } from '../testing/rig.ts';
 
 const THREE = 'scenarios: [{ name: tests never pass }, { name: script dies }, { name: all goes well }]';
@@ -11,7 +11,7 @@ async function setUp(columns: number) {
     ['a.test.yaml'],
     folderWith({ 'START.md': 'Go.', 'a.test.yaml': THREE }),
   );
-  const [terminal, clock] = [new PaperTerminal(columns), new PaperClock()];
+  const [terminal, clock] = [new FakeTerminal(columns), new FakeClock()];
   const line = createTestProgressLine(terminal, pieces, clock);
   for (const piece of pieces) line.testStarted(piece);
   return { terminal, clock, line, pieces };
@@ -20,22 +20,22 @@ async function setUp(columns: number) {
 test('the line says which scenario is awaited, for how long, and how many are done', async () => {
   const { terminal, clock, line, pieces } = await setUp(80);
   expect(terminal.text).toBe('');
-  clock.pass(2000);
+  clock.advance(2000);
   expect(terminal.text).toBe('2 s: waiting for tests never pass and 2 more (0 of 3 done)');
   for (const piece of pieces.slice(1)) line.testFinished(piece);
-  clock.pass(1000);
+  clock.advance(1000);
   expect(terminal.text).toBe('3 s: waiting for tests never pass (2 of 3 done)');
   line.clear();
   expect(terminal.text).toBe('');
-  clock.pass(1000);
+  clock.advance(1000);
   line.close();
-  clock.pass(1000);
+  clock.advance(1000);
   expect(terminal.text).toBe('');
 });
 
 test('the line keeps to the width of the terminal', async () => {
   const { terminal, clock, line } = await setUp(40);
-  clock.pass(1000);
+  clock.advance(1000);
   expect(terminal.text).toBe('1 s: waiting for tests never pass and…');
   line.close();
 });

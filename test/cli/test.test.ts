@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
-import { newRoom, type Room } from './room.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
 
 const windows = process.platform === 'win32';
 
@@ -29,13 +29,13 @@ scenarios:
 `;
 
 /** A room with a workflow in it. */
-function roomWith(files: Readonly<Record<string, string>>): Room {
-  const room = newRoom();
+function projectWith(files: Readonly<Record<string, string>>): CliProject {
+  const project = newCliProject();
   for (const [name, text] of Object.entries({ 'START.md': LOOP, ...files })) {
-    mkdirSync(dirname(join(room.cwd, name)), { recursive: true });
-    writeFileSync(join(room.cwd, name), text);
+    mkdirSync(dirname(join(project.cwd, name)), { recursive: true });
+    writeFileSync(join(project.cwd, name), text);
   }
-  return room;
+  return project;
 }
 
 /** What differs from time to time. */
@@ -43,7 +43,7 @@ const timeless = (text: string): string => text.replace(/\b\d+(\.\d+)? (ms|s)\b/
 
 describe('raymond test', () => {
   test('has a line for each scenario, tells in detail what failed, and counts', async () => {
-    const { code, out, err } = await roomWith({ 'a.test.yaml': TWO }).raymond('test');
+    const { code, out, err } = await projectWith({ 'a.test.yaml': TWO }).raymond('test');
     expect({ code, err }).toStrictEqual({ code: 1, err: '' });
     expect(timeless(out)).toBe(`a.test.yaml
   ✓ goes round once  a while
@@ -72,7 +72,7 @@ scenarios:
     answers: { START: [<goto>START</goto>] }
     expect: { path: [START, START] }
 `;
-    const { out } = await roomWith({ 'w/START.md': LOOP, 'w/a.test.yaml': scenarios }).raymond('test', 'w');
+    const { out } = await projectWith({ 'w/START.md': LOOP, 'w/a.test.yaml': scenarios }).raymond('test', 'w');
     const because =
       '    [main] failed: START.md: Claude declined to answer: Claude is unable to respond to this request. Rephrase the prompt or choose another `model`.';
     const file = join('w', 'a.test.yaml');
@@ -102,7 +102,7 @@ scenarios:
   const hinting = { 'w/START.md': LOOP.replace('Is it', '{{hint}} Is it'), 'w/a.test.yaml': WARNING };
 
   test('shows below each scenario what it warns of, but in full only once', async () => {
-    const { code, out } = await roomWith(hinting).raymond('test', 'w');
+    const { code, out } = await projectWith(hinting).raymond('test', 'w');
     expect(code).toBe(1);
     const warning = `warning: ${join('w', 'START.md')}: {{hint}} is not set`;
     expect(timeless(out)).toBe(`${join('w', 'a.test.yaml')}
@@ -122,7 +122,7 @@ scenarios:
   });
 
   test('has all warnings in its document', async () => {
-    const { out } = await roomWith(hinting).raymond('test', 'w', '--json');
+    const { out } = await projectWith(hinting).raymond('test', 'w', '--json');
     const warned = [`${join('w', 'START.md')}: {{hint}} is not set`];
     expect(JSON.parse(out)).toMatchObject({
       scenarios: [{ warnings: warned }, { warnings: warned }, { warnings: warned }, { warnings: [] }],
@@ -132,27 +132,27 @@ scenarios:
   test('does not show more warnings of a scenario than one can read', async () => {
     const states = { 'w/START.md': `---\na: 1\nb: 2\nc: 3\nd: 4\ne: 5\n${LOOP.slice(4)}` };
     const scenarios = WARNING.replace(/ {2}- \{ name: three[\s\S]*/, '');
-    const { out } = await roomWith({ ...states, 'w/a.test.yaml': scenarios }).raymond('test', 'w');
+    const { out } = await projectWith({ ...states, 'w/a.test.yaml': scenarios }).raymond('test', 'w');
     expect(out.match(/the key `\w` is unknown/g)).toHaveLength(5);
     expect(out).toContain('    … 2 more warnings: --json shows all\n');
     expect(out).toContain('    3 warnings as above\n');
   });
 
   /** What is said on a terminal of 40 columns. */
-  async function narrowly(room: Room, ...argv: readonly string[]): Promise<string> {
-    const mine = room.terminal();
+  async function narrowly(project: CliProject, ...argv: readonly string[]): Promise<string> {
+    const mine = project.terminal();
     const nothing = () => () => {};
     const screen = {
       ...{ write: () => {}, colour: false, onResize: nothing, onLeave: nothing },
       size: () => ({ columns: 40, rows: 24 }),
     };
     await runCli(argv, { ...mine, outIsScreen: true, screen });
-    return mine.said().out;
+    return mine.output().out;
   }
 
   test('shows what is covered in a narrow terminal, too, each number with what it counts', async () => {
-    const room = roomWith({ 'w/START.md': LOOP, 'w/a.test.yaml': 'answers: { START: <result>r</result> }' });
-    expect(await narrowly(room, 'test', 'w', '--coverage')).toContain(`
+    const project = projectWith({ 'w/START.md': LOOP, 'w/a.test.yaml': 'answers: { START: <result>r</result> }' });
+    expect(await narrowly(project, 'test', 'w', '--coverage')).toContain(`
 w
   states          1/1
   transitions     1/2
@@ -163,14 +163,14 @@ Never taken:
   });
 
   test('keeps to the width of the terminal', async () => {
-    const out = await narrowly(roomWith(hinting), 'test', 'w');
+    const out = await narrowly(projectWith(hinting), 'test', 'w');
     expect(out).toContain('\n  w');
     expect(out.split('\n').filter((line) => line.length > 40)).toStrictEqual([]);
   });
 
   test('is content when all is as expected', async () => {
-    const room = roomWith({ 'a.test.yaml': TWO });
-    const { code, out } = await room.raymond('test', 'a.test.yaml', '--filter', 'ROUND');
+    const project = projectWith({ 'a.test.yaml': TWO });
+    const { code, out } = await project.raymond('test', 'a.test.yaml', '--filter', 'ROUND');
     expect({ code, out: timeless(out) }).toStrictEqual({
       code: 0,
       out: 'a.test.yaml\n  ✓ goes round once  a while\n\n1 scenario: all passed (a while)\n',
@@ -183,19 +183,19 @@ Never taken:
     ['0', '3', 'should be $0.00, but is $3.00'],
   ])('writes amounts of money alike: %s and %s', async (expected, actual, words) => {
     const scenario = `answers: { START: { text: <result>r</result>, cost: ${actual} } }\nexpect: { cost: ${expected} }`;
-    const { out } = await roomWith({ 'a.test.yaml': scenario }).raymond('test');
+    const { out } = await projectWith({ 'a.test.yaml': scenario }).raymond('test');
     expect(out).toContain(`the cost ${words}\n`);
   });
 
   test('plays the one that is called exactly as --filter says, where there is one', async () => {
     const names = 'answers: { START: <result>r</result> }\nscenarios: [{ name: limit }, { name: limit without wait }]';
-    const room = roomWith({ 'a.test.yaml': names });
-    expect((await room.raymond('test', '--filter', 'Limit')).out).toContain('\n1 scenario: all passed');
-    expect((await room.raymond('test', '--filter', 'limi')).out).toContain('\n2 scenarios: all passed');
+    const project = projectWith({ 'a.test.yaml': names });
+    expect((await project.raymond('test', '--filter', 'Limit')).out).toContain('\n1 scenario: all passed');
+    expect((await project.raymond('test', '--filter', 'limi')).out).toContain('\n2 scenarios: all passed');
   });
 
   test('prints a document with --json', async () => {
-    const { code, out } = await roomWith({ 'a.test.yaml': TWO }).raymond('test', '.', '--json', '--coverage');
+    const { code, out } = await projectWith({ 'a.test.yaml': TWO }).raymond('test', '.', '--json', '--coverage');
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({
       ...{ passed: 1, failed: 1, unusable: [], duration_ms: expect.any(Number) },
@@ -222,8 +222,8 @@ Never taken:
   });
 
   test('says what is never taken, and fails below what is asked for', async () => {
-    const room = roomWith({ 'a.test.yaml': 'answers: { START: <result>r</result> }' });
-    const { code, out, err } = await room.raymond('test', '--coverage', '--min-coverage', '61');
+    const project = projectWith({ 'a.test.yaml': 'answers: { START: <result>r</result> }' });
+    const { code, out, err } = await project.raymond('test', '--coverage', '--min-coverage', '61');
     expect({ code, err }).toStrictEqual({ code: 1, err: 'raymond: 60% covered, less than 61%\n' });
     expect(out).toContain(`
 workflow  states  transitions  policy entries  covered
@@ -231,25 +231,25 @@ workflow  states  transitions  policy entries  covered
 Never taken:
   START.md:3: goto START.md
 `);
-    expect(await room.raymond('test', '--min-coverage', '60')).toMatchObject({ code: 0 });
-    expect(await room.raymond('test', '--min-coverage', '61')).toMatchObject({
+    expect(await project.raymond('test', '--min-coverage', '60')).toMatchObject({ code: 0 });
+    expect(await project.raymond('test', '--min-coverage', '61')).toMatchObject({
       code: 1,
       err: 'raymond: 60% covered, less than 61%\n--coverage shows what is missing.\n',
     });
-    expect(await room.raymond('test', '--graph', 'covered.mmd')).toMatchObject({
+    expect(await project.raymond('test', '--graph', 'covered.mmd')).toMatchObject({
       code: 0,
       err: 'Wrote covered.mmd\n',
     });
-    expect(readFileSync(join(room.cwd, 'covered.mmd'), 'utf8')).toMatch(/"START.md<br\/>\d+ visits?/);
+    expect(readFileSync(join(project.cwd, 'covered.mmd'), 'utf8')).toMatch(/"START.md<br\/>\d+ visits?/);
   });
 
   test('plays what can be played when a file cannot be used', async () => {
-    const room = roomWith({
+    const project = projectWith({
       ...{ 'a.test.yaml': 'expect: { reslut: a }', 'b.test.yaml': TWO, 'c/c.test.yaml': '{}', 'c/d.test.yaml': '{}' },
       'e.test.yaml': 'workflow: d/START.md',
       ...{ 'd/d.test.yaml': '{}', 'd/START.md': LOOP.replace('target: START.md', 'target: NOWHERE.md') },
     });
-    const { code, out } = await room.raymond('test', '--filter', 'round');
+    const { code, out } = await project.raymond('test', '--filter', 'round');
     expect(code).toBe(65);
     expect(timeless(out)).toBe(`b.test.yaml
   ✓ goes round once  a while
@@ -283,43 +283,43 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     [['test', '--record', 'last', '--graph', 'x.svg'], 'raymond: --graph cannot be used with test --record\n'],
     [['test', '--record', 'last', '--json'], 'raymond: --json cannot be used with test --record\n'],
   ])('%j is refused', async (argv, message) => {
-    const { code, err } = await roomWith({ 'a.test.yaml': TWO }).raymond(...argv);
+    const { code, err } = await projectWith({ 'a.test.yaml': TWO }).raymond(...argv);
     expect(code).toBe(64);
     expect(err).toContain(message);
   });
 
   test('refuses to draw two workflows before it plays either', async () => {
-    const room = roomWith({ 'a.test.yaml': TWO, 'w/START.md': LOOP, 'w/b.test.yaml': TWO });
-    expect(await room.raymond('test', '--graph', 'x.html')).toStrictEqual({
+    const project = projectWith({ 'a.test.yaml': TWO, 'w/START.md': LOOP, 'w/b.test.yaml': TWO });
+    expect(await project.raymond('test', '--graph', 'x.html')).toStrictEqual({
       code: 64,
       out: '',
       err: 'raymond: --graph draws one workflow\nName one PATH whose scenarios are all about the same workflow.\n',
     });
-    expect(await room.raymond('test', 'w', '--graph', 'x.mmd')).toMatchObject({ code: 1 });
+    expect(await project.raymond('test', 'w', '--graph', 'x.mmd')).toMatchObject({ code: 1 });
   });
 
   test('says what is wrong with a file also where a picture is asked for', async () => {
-    const room = roomWith({ 'a.test.yaml': 'expect: { reslut: a }' });
-    expect(await room.raymond('test', '--graph', 'x.html')).toMatchObject({ code: 65, err: '' });
+    const project = projectWith({ 'a.test.yaml': 'expect: { reslut: a }' });
+    expect(await project.raymond('test', '--graph', 'x.html')).toMatchObject({ code: 65, err: '' });
   });
 
   test('shows where the folders are that it keeps, which can be looked into', async () => {
-    const room = roomWith({ 'a.test.yaml': 'answers: { START: { text: <result>r</result>, write: { x: y } } }' });
-    const { out } = await room.raymond('test', '--keep');
+    const project = projectWith({ 'a.test.yaml': 'answers: { START: { text: <result>r</result>, write: { x: y } } }' });
+    const { out } = await project.raymond('test', '--keep');
     const folder = out.split('\n')[2]?.trim() ?? '';
     expect(folder.startsWith(tmpdir())).toBe(true);
     onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
     expect(readFileSync(join(folder, 'x'), 'utf8')).toBe('y');
-    const there = room.terminal();
+    const there = project.terminal();
     expect(await runCli(['logs', 'last'], { ...there, cwd: folder })).toBe(0);
-    expect(there.said().out).toContain('START.md → end (result)');
+    expect(there.output().out).toContain('START.md → end (result)');
   });
 
   describe.skipIf(windows)('at Ctrl-C (not on Windows)', () => {
     /** Presses Ctrl-C while the script of one of three scenarios runs. */
     async function interrupted(known: string, ...argv: readonly string[]) {
-      const room = roomWith({ 'START.md': 'Go.', 'GO.sh': 'echo here > "$mark"; sleep 600' });
-      const mark = join(room.cwd, 'mark');
+      const project = projectWith({ 'START.md': 'Go.', 'GO.sh': 'echo here > "$mark"; sleep 600' });
+      const mark = join(project.cwd, 'mark');
       const scenario = `answers: { START: <result>r</result> }
 vars: { mark: ${mark} }
 scenarios:
@@ -327,17 +327,17 @@ scenarios:
   - { name: fails, expect: { result: x } }
   - { name: hangs, answers: { START: <goto>GO</goto> } }
 `;
-      writeFileSync(join(room.cwd, 'a.test.yaml'), scenario);
-      const mine = room.terminal();
+      writeFileSync(join(project.cwd, 'a.test.yaml'), scenario);
+      const mine = project.terminal();
       let interrupt = (): void => {};
       const onInterrupt = (act: () => void) => {
         interrupt = act;
         return () => {};
       };
       const code = runCli(['test', ...argv], { ...mine, onInterrupt });
-      while (!(existsSync(mark) && mine.said().out.includes(known))) await new Promise(setImmediate);
+      while (!(existsSync(mark) && mine.output().out.includes(known))) await new Promise(setImmediate);
       interrupt();
-      return { code: await code, ...mine.said() };
+      return { code: await code, ...mine.output() };
     }
 
     test('tells what is known so far, what was interrupted and where it stood, and leaves nothing behind', async () => {
@@ -377,12 +377,12 @@ interrupted: 1 passed, 1 failed, 1 interrupted (a while)
 
 describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
   test('makes a test of the demo that passes, until the workflow is broken', async () => {
-    const room = newRoom();
-    await room.raymond('demo', 'demo', '--fast');
+    const project = newCliProject();
+    await project.raymond('demo', 'demo', '--fast');
     const inDemo = async (...argv: readonly string[]) => {
-      const mine = room.terminal();
-      const code = await runCli(argv, { ...mine, cwd: join(room.cwd, 'demo') });
-      return { code, ...mine.said() };
+      const mine = project.terminal();
+      const code = await runCli(argv, { ...mine, cwd: join(project.cwd, 'demo') });
+      return { code, ...mine.output() };
     };
     const recorded = await inDemo('test', '--record', 'last', '--output', 'workflow/it.test.yaml');
     expect(recorded).toStrictEqual({
@@ -390,10 +390,10 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
       out: 'workflow/it.test.yaml: 15 answers\nIt was played, and went as the run did. To play it again: raymond test workflow/it.test.yaml\n',
       err: '',
     });
-    expect(readFileSync(join(room.cwd, 'demo/workflow/it.test.yaml'), 'utf8')).not.toContain(room.cwd);
+    expect(readFileSync(join(project.cwd, 'demo/workflow/it.test.yaml'), 'utf8')).not.toContain(project.cwd);
     expect(await inDemo('test', 'workflow/it.test.yaml')).toMatchObject({ code: 0 });
 
-    const script = join(room.cwd, 'demo/workflow/TEST.sh');
+    const script = join(project.cwd, 'demo/workflow/TEST.sh');
     writeFileSync(script, `${readFileSync(script, 'utf8')}# changed\n`);
     const changed = await inDemo('test', 'workflow/it.test.yaml');
     expect(changed.code).toBe(0);
@@ -403,7 +403,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     const real = await inDemo('test', 'workflow/it.test.yaml', '--real-scripts');
     expect(timeless(real.out)).toContain('\n\n1 scenario: all passed (a while)\n');
 
-    const prompt = join(room.cwd, 'demo/workflow/IMPLEMENT.md');
+    const prompt = join(project.cwd, 'demo/workflow/IMPLEMENT.md');
     writeFileSync(prompt, readFileSync(prompt, 'utf8').replace('target: TEST.sh', 'target: FIX.md'));
     const broken = await inDemo('test', 'workflow/it.test.yaml');
     expect(broken.code).toBe(1);
@@ -417,19 +417,19 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
   });
 
   test('prints it for -, and says so if it does not go the same way', async () => {
-    const room = roomWith({ 'answers.yaml': 'answers: { START: <result>r</result> }' });
-    mkdirSync(join(room.cwd, '.raymond'));
-    await room.raymond('.', '--agent', `replay:${room.cwd}/answers.yaml`);
-    const shown = await room.raymond('test', '--record', 'last', '--output', '-');
+    const project = projectWith({ 'answers.yaml': 'answers: { START: <result>r</result> }' });
+    mkdirSync(join(project.cwd, '.raymond'));
+    await project.raymond('.', '--agent', `replay:${project.cwd}/answers.yaml`);
+    const shown = await project.raymond('test', '--record', 'last', '--output', '-');
     expect(shown).toMatchObject({ code: 0, err: '' });
     expect(shown.out).toMatch(/^# Recorded with/);
-    writeFileSync(join(room.cwd, 'scenario.schema.json'), '{}');
-    const known = await room.raymond('test', '--record', 'last', '--output', '-');
+    writeFileSync(join(project.cwd, 'scenario.schema.json'), '{}');
+    const known = await project.raymond('test', '--record', 'last', '--output', '-');
     expect(known.out).toMatch(/^# yaml-language-server: \$schema=\.\/scenario\.schema\.json\n# Recorded with/);
     expect(shown.out).toMatch(/ {2}START\.md:\n {4}- (text: )?<result>r<\/result>\n/);
     // The workflow has changed since.
-    writeFileSync(join(room.cwd, 'START.md'), '---\nallowed_transitions: [{ tag: goto, target: START }]\n---\nGo.');
-    const { code, out } = await room.raymond('test', '--record', 'last', '--output', 'a.test.yaml');
+    writeFileSync(join(project.cwd, 'START.md'), '---\nallowed_transitions: [{ tag: goto, target: START }]\n---\nGo.');
+    const { code, out } = await project.raymond('test', '--record', 'last', '--output', 'a.test.yaml');
     expect(code).toBe(1);
     expect(out).toContain('It was played, but did not go as the run did:\n✗ ');
     expect(out).toContain('the status of the run should be completed, but is failed');

@@ -7,7 +7,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { parseRunOptions } from '../../src/cli/run-options.ts';
 import { CONFIG_OPTIONS, parseConfig } from '../../src/config/config.ts';
 import { DEFAULT_OPTIONS, flagOf, OPTION_TABLE, OPTIONS } from '../../src/core/options.ts';
-import { newRoom } from '../cli/room.ts';
+import { newCliProject } from '../cli/cli-project.ts';
 
 const docs = (page: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8');
 
@@ -59,7 +59,7 @@ describe('on the command line', () => {
     'of %s an option that is not given is not set, so that nothing is overruled',
     async (command) => {
       let given: ParsedOptions | undefined;
-      const program = createProgram(newRoom().terminal(), async (_, __, options) => {
+      const program = createProgram(newCliProject().terminal(), async (_, __, options) => {
         given = options;
         return 0;
       });

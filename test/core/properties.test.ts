@@ -6,17 +6,17 @@ import type { Frame, Position } from '../../src/core/position.ts';
 import type { Run } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
-import { start } from './play.ts';
-import { action, BOOK, CostMeter, playOn } from './random-play.ts';
+import { action, applyActions, CostMeter, WORKFLOW } from './random-run.ts';
+import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
-const fresh = () => start(BOOK, { budgetMicros: 3_000_000, parallel: 3 });
+const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3 });
 
 test('the random stories reach every corner of the interpreter', () => {
   const seen = new Set<string>();
   const kinds = new Set<string>();
   for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
-    playOn(fresh(), actions, new CostMeter(), (_before, signal, after, events) => {
+    applyActions(fresh(), actions, new CostMeter(), (_before, signal, after, events) => {
       seen.add(signal.kind);
       for (const event of events) kinds.add(event.kind);
       for (const agent of after.agents) kinds.add(`phase ${agent.phase.kind}`);
@@ -36,13 +36,13 @@ test('the random stories reach every corner of the interpreter', () => {
 test('a saved run goes on as if it had never stopped', () => {
   fc.assert(
     fc.property(story, fc.nat(120), (actions, cut) => {
-      const whole = playOn(fresh(), actions, new CostMeter());
+      const whole = applyActions(fresh(), actions, new CostMeter());
       const meter = new CostMeter();
-      const before = playOn(fresh(), actions.slice(0, cut), meter);
+      const before = applyActions(fresh(), actions.slice(0, cut), meter);
       const loaded = parseRun(serializeRun(before.run), 'run.json');
       expect(loaded).toStrictEqual(before.run);
       expect(due(loaded)).toStrictEqual(due(before.run));
-      const after = playOn(loaded, actions.slice(cut), meter);
+      const after = applyActions(loaded, actions.slice(cut), meter);
       expect(after.run).toStrictEqual(whole.run);
       expect([...before.events, ...after.events]).toStrictEqual(whole.events);
     }),
@@ -52,7 +52,7 @@ test('a saved run goes on as if it had never stopped', () => {
 test('a step never changes what it was given', () => {
   fc.assert(
     fc.property(story, (actions) => {
-      playOn(deepFreeze(fresh()), actions, new CostMeter(), (before, signal, after) => {
+      applyActions(deepFreeze(fresh()), actions, new CostMeter(), (before, signal, after) => {
         deepFreeze(signal);
         deepFreeze(after);
         expect(before.seq + 1).toBe(after.seq);
@@ -65,7 +65,7 @@ test('every push is popped by exactly one result, and what comes back is the cal
   fc.assert(
     fc.property(story, (actions) => {
       const stacks = new Map<string, string[]>([['main', []]]);
-      playOn(fresh(), actions, new CostMeter(), (before, _signal, after, events) => {
+      applyActions(fresh(), actions, new CostMeter(), (before, _signal, after, events) => {
         for (const event of events) {
           if (event.kind === 'agent_started') stacks.set(event.agent, []);
           if (event.kind !== 'transition') continue;
@@ -91,7 +91,7 @@ test('every push is popped by exactly one result, and what comes back is the cal
 test('worker ids never repeat, and no agent is ever forgotten', () => {
   fc.assert(
     fc.property(story, (actions) => {
-      const { run } = playOn(fresh(), actions, new CostMeter(), (before, _signal, after) => {
+      const { run } = applyActions(fresh(), actions, new CostMeter(), (before, _signal, after) => {
         expect(after.agents.slice(0, before.agents.length).map(({ id }) => id)).toStrictEqual(
           before.agents.map(({ id }) => id),
         );
@@ -106,7 +106,7 @@ test('the ledger equals the sum of what was really paid, reported or estimated',
   fc.assert(
     fc.property(story, (actions) => {
       const meter = new CostMeter();
-      const { run, events } = playOn(fresh(), actions, meter);
+      const { run, events } = applyActions(fresh(), actions, meter);
       expect(run.ledger.spentMicros).toBe(meter.paidMicros);
       expect(sum(run.agents.map(({ costMicros }) => costMicros))).toBe(meter.paidMicros);
       expect(sum(Object.values(run.ledger.states).map(({ micros }) => micros))).toBe(meter.paidMicros);
@@ -118,7 +118,7 @@ test('the ledger equals the sum of what was really paid, reported or estimated',
 test('no paid turn starts once the budget is used up, and never more than `parallel` at once', () => {
   fc.assert(
     fc.property(story, (actions) => {
-      playOn(fresh(), actions, new CostMeter(), (before, signal, after) => {
+      applyActions(fresh(), actions, new CostMeter(), (before, signal, after) => {
         const paid = after.agents.filter(({ phase }) => phase.kind === 'running' && phase.turn.session !== null);
         expect(paid.length).toBeLessThanOrEqual(3);
         const starts =
@@ -133,7 +133,7 @@ test('no paid turn starts once the budget is used up, and never more than `paral
 test('a run is running exactly as long as something is due', () => {
   fc.assert(
     fc.property(story, (actions) => {
-      playOn(fresh(), actions, new CostMeter(), (_before, _signal, after) => {
+      applyActions(fresh(), actions, new CostMeter(), (_before, _signal, after) => {
         expect(due(after).length > 0).toBe(after.status === 'running');
       });
     }),
@@ -144,8 +144,8 @@ test('whoever has only the events knows where every agent stands, what it cost a
   fc.assert(
     fc.property(story, (actions) => {
       const run = fresh();
-      const played = playOn(run, actions, new CostMeter());
-      expect(retold([...initialEvents(run), ...played.events])).toStrictEqual(summary(played.run));
+      const played = applyActions(run, actions, new CostMeter());
+      expect(replayEvents([...initialEvents(run), ...played.events])).toStrictEqual(summary(played.run));
     }),
   );
 });
@@ -153,7 +153,7 @@ test('whoever has only the events knows where every agent stands, what it cost a
 test('the random stories take every turn that an observer has to know of', () => {
   const seen = new Set<string>();
   for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
-    for (const event of playOn(fresh(), actions, new CostMeter()).events) {
+    for (const event of applyActions(fresh(), actions, new CostMeter()).events) {
       if (event.kind !== 'transition') continue;
       for (const { tag, attributes } of event.tags) for (const name in attributes) seen.add(`${tag} ${name}`);
     }
@@ -185,16 +185,16 @@ test('the random stories take every turn that an observer has to know of', () =>
 });
 
 /** Where an agent stands, but for its conversation: each `turn_started` tells of that. */
-type Standing = Omit<Position, 'session' | 'stack'> & { readonly stack: readonly Omit<Frame, 'session'>[] };
+type AgentPosition = Omit<Position, 'session' | 'stack'> & { readonly stack: readonly Omit<Frame, 'session'>[] };
 
-interface Told extends Standing {
+interface ReplayedAgent extends AgentPosition {
   readonly doing: string;
   readonly costMicros: number;
 }
 
 /** An observer that sees nothing but events. */
-function retold(events: readonly Event[]): { status: string; agents: Record<string, Told> } {
-  const agents: Record<string, Told> = {};
+function replayEvents(events: readonly Event[]): { status: string; agents: Record<string, ReplayedAgent> } {
+  const agents: Record<string, ReplayedAgent> = {};
   let status = 'running';
   let forks: FollowedTag[] = [];
   for (const event of events) {
@@ -210,16 +210,16 @@ function retold(events: readonly Event[]): { status: string; agents: Record<stri
     const told = agents[agent];
     if (told === undefined) throw new Error(`nobody told of ${agent}`);
     const costMicros = told.costMicros + (event.kind === 'turn_ended' ? event.costMicros : 0);
-    agents[agent] = { ...told, costMicros, doing: DOING[event.kind] ?? told.doing };
+    agents[agent] = { ...told, costMicros, doing: PHASE_AFTER[event.kind] ?? told.doing };
     if (event.kind !== 'transition') continue;
-    agents[agent] = { ...agents[agent], ...standingAfter(told, event) };
+    agents[agent] = { ...agents[agent], ...positionAfter(told, event) };
     forks = event.tags.filter(({ tag }) => tag === 'fork');
   }
   return { status, agents };
 }
 
 /** Where the tags of a transition take an agent, told without the interpreter. */
-function standingAfter(before: Standing, { to, input, depth, tags }: Transitioned): Partial<Standing> {
+function positionAfter(before: AgentPosition, { to, input, depth, tags }: Transitioned): Partial<AgentPosition> {
   if (to === null) return {};
   const { cwd, model, effort, stack } = before;
   const last = tags.at(-1);
@@ -241,7 +241,7 @@ function standingAfter(before: Standing, { to, input, depth, tags }: Transitione
   }
 }
 
-const DOING: Partial<Record<Event['kind'], string>> = {
+const PHASE_AFTER: Partial<Record<Event['kind'], string>> = {
   agent_started: 'ready',
   turn_started: 'running',
   turn_ended: 'ready',
@@ -255,7 +255,7 @@ const DOING: Partial<Record<Event['kind'], string>> = {
   agent_ended: 'ended',
 };
 
-function summary(run: Run): { status: string; agents: Record<string, Told> } {
+function summary(run: Run): { status: string; agents: Record<string, ReplayedAgent> } {
   const agents = run.agents.map(({ id, state, cwd, input, model, effort, stack, phase, costMicros }) => {
     const frames = stack.map(({ session: _session, ...frame }) => frame);
     return [id, { state, cwd, input, model, effort, stack: frames, doing: phase.kind, costMicros }] as const;

@@ -1,67 +1,70 @@
 import { describe, expect, test } from 'vitest';
 import type { PolicyEntry } from '../../src/core/policy.ts';
-import { Stage } from './play.ts';
+import { RunDriver } from './run-driver.ts';
 
-const book = (...files: string[]) => ({ files });
+const workflow = (...files: string[]) => ({ files });
 
 describe('goto', () => {
   test('goes on in the same conversation and hands nothing over', () => {
-    const stage = new Stage(book('START.md', 'A.md'), {}, 'given').plays('<goto>A</goto>', '<result>x</result>');
-    expect(stage.turns).toStrictEqual([
+    const driver = new RunDriver(workflow('START.md', 'A.md'), {}, 'given').answer(
+      '<goto>A</goto>',
+      '<result>x</result>',
+    );
+    expect(driver.turns).toStrictEqual([
       { agent: 'main', state: 'START.md', session: 'new s1', input: 'given' },
       { agent: 'main', state: 'A.md', session: 'resume s1', input: null },
     ]);
   });
 
   test.each(['goto', 'reset'])('<%s> hands its `input` to the next state only', (tag) => {
-    const stage = new Stage(book('START.md', 'A.md', 'B.md'));
-    stage.plays(`<${tag} input="x y">A</${tag}>`, '<goto>B</goto>', '<result></result>');
-    expect(stage.turns.map(({ input }) => input)).toStrictEqual([null, 'x y', null]);
+    const driver = new RunDriver(workflow('START.md', 'A.md', 'B.md'));
+    driver.answer(`<${tag} input="x y">A</${tag}>`, '<goto>B</goto>', '<result></result>');
+    expect(driver.turns.map(({ input }) => input)).toStrictEqual([null, 'x y', null]);
   });
 });
 
 describe('reset', () => {
   test('starts a new conversation and changes the directory when it says so', () => {
-    const stage = new Stage(book('START.md', 'A.md', 'B.md'));
-    stage.plays({ text: '<reset cd="sub">A</reset>', folders: { sub: '/w/sub' } }, '<reset>B</reset>');
-    expect(stage.agent()).toMatchObject({ state: 'B.md', session: null, cwd: '/w/sub' });
-    expect(stage.sessionsUsed).toStrictEqual(['new s1', 'new s2']);
+    const driver = new RunDriver(workflow('START.md', 'A.md', 'B.md'));
+    driver.answer({ text: '<reset cd="sub">A</reset>', folders: { sub: '/w/sub' } }, '<reset>B</reset>');
+    expect(driver.agent()).toMatchObject({ state: 'B.md', session: null, cwd: '/w/sub' });
+    expect(driver.sessionsUsed).toStrictEqual(['new s1', 'new s2']);
   });
 
   test('keeps the callers, so that a callee that loops can still return', () => {
-    const stage = new Stage(book('START.md', 'LOOP.md', 'BACK.md'));
-    stage.plays(
+    const driver = new RunDriver(workflow('START.md', 'LOOP.md', 'BACK.md'));
+    driver.answer(
       '<call return="BACK">LOOP</call>',
       '<reset>LOOP</reset>',
       '<result>done</result>',
       '<result>end</result>',
     );
-    expect(stage.turns.at(-1)).toStrictEqual({ agent: 'main', state: 'BACK.md', session: 'resume s1', input: 'done' });
-    expect(stage.told('warning')).toStrictEqual([]);
+    expect(driver.turns.at(-1)).toStrictEqual({ agent: 'main', state: 'BACK.md', session: 'resume s1', input: 'done' });
+    expect(driver.eventsOf('warning')).toStrictEqual([]);
   });
 
   test('abandons the callers when told to, and says so', () => {
-    const stage = new Stage(book('START.md', 'A.md', 'BACK.md'));
-    stage.plays('<call return="BACK">A</call>', '<reset stack="clear">START</reset>', '<result>end</result>');
-    expect(stage.run.status).toBe('completed');
-    expect(stage.told('warning').map(({ message }) => message)).toStrictEqual([
+    const driver = new RunDriver(workflow('START.md', 'A.md', 'BACK.md'));
+    driver.answer('<call return="BACK">A</call>', '<reset stack="clear">START</reset>', '<result>end</result>');
+    expect(driver.run.status).toBe('completed');
+    expect(driver.eventsOf('warning').map(({ message }) => message)).toStrictEqual([
       'A.md cleared the return stack: 1 caller will never get a result',
     ]);
   });
 
   test('abandons them by default if the run is configured that way, unless it says `stack="keep"`', () => {
-    const stage = new Stage(book('START.md', 'A.md', 'BACK.md'), { resetStack: 'clear' });
-    stage.plays('<call return="BACK">A</call>', '<reset stack="keep">A</reset>');
-    expect(stage.agent().stack).toHaveLength(1);
-    stage.plays('<reset>A</reset>');
-    expect(stage.agent().stack).toStrictEqual([]);
+    const driver = new RunDriver(workflow('START.md', 'A.md', 'BACK.md'), { resetStack: 'clear' });
+    driver.answer('<call return="BACK">A</call>', '<reset stack="keep">A</reset>');
+    expect(driver.agent().stack).toHaveLength(1);
+    driver.answer('<reset>A</reset>');
+    expect(driver.agent().stack).toStrictEqual([]);
   });
 });
 
 describe('call, function and result', () => {
   test('the seven turns of the protocol use the sessions they should', () => {
-    const stage = new Stage(book('START.md', 'F.md', 'F2.md', 'F3.md', 'B.md', 'C.md', 'D.md'));
-    stage.plays(
+    const driver = new RunDriver(workflow('START.md', 'F.md', 'F2.md', 'F3.md', 'B.md', 'C.md', 'D.md'));
+    driver.answer(
       '<function return="B">F</function>',
       '<goto>F2</goto>',
       '<reset>F3</reset>',
@@ -70,7 +73,7 @@ describe('call, function and result', () => {
       '<result>r2</result>',
       '<result>the end</result>',
     );
-    expect(stage.turns.map(({ state, session, input }) => [state, session, input])).toStrictEqual([
+    expect(driver.turns.map(({ state, session, input }) => [state, session, input])).toStrictEqual([
       ['START.md', 'new s1', null],
       ['F.md', 'new s2', null],
       ['F2.md', 'resume s2', null],
@@ -79,15 +82,15 @@ describe('call, function and result', () => {
       ['C.md', 'fork s1 s4', null],
       ['D.md', 'resume s1', 'r2'],
     ]);
-    expect(stage.run.status).toBe('completed');
-    expect(stage.agent().phase).toStrictEqual({ kind: 'ended', result: 'the end' });
+    expect(driver.run.status).toBe('completed');
+    expect(driver.agent().phase).toStrictEqual({ kind: 'ended', result: 'the end' });
   });
 
   test('a script leaves a pending fork untouched, also for those it calls', () => {
-    const stage = new Stage(book('START.md', 'R.md', 'C.sh', 'C2.md', 'X.sh'));
-    stage.plays('<call return="R">C.sh</call>', '<call return="C2.md">X.sh</call>', '<result>x</result>');
-    stage.plays('<result>y</result>', '<result>z</result>');
-    expect(stage.turns.map(({ state, session }) => [state, session])).toStrictEqual([
+    const driver = new RunDriver(workflow('START.md', 'R.md', 'C.sh', 'C2.md', 'X.sh'));
+    driver.answer('<call return="R">C.sh</call>', '<call return="C2.md">X.sh</call>', '<result>x</result>');
+    driver.answer('<result>y</result>', '<result>z</result>');
+    expect(driver.turns.map(({ state, session }) => [state, session])).toStrictEqual([
       ['START.md', 'new s1'],
       ['C.sh', 'none'],
       ['X.sh', 'none'],
@@ -97,42 +100,42 @@ describe('call, function and result', () => {
   });
 
   test('a call from an agent without a conversation starts one, and the caller gets its own', () => {
-    const stage = new Stage(book('START.sh', 'C.md', 'R.md'));
-    stage.plays('<call return="R">C</call>', '<result>x</result>', '<result>y</result>');
-    expect(stage.turns.map(({ session }) => session)).toStrictEqual(['none', 'new s1', 'new s2']);
+    const driver = new RunDriver(workflow('START.sh', 'C.md', 'R.md'));
+    driver.answer('<call return="R">C</call>', '<result>x</result>', '<result>y</result>');
+    expect(driver.turns.map(({ session }) => session)).toStrictEqual(['none', 'new s1', 'new s2']);
   });
 
   test('comes back to the caller, however far the callee wandered', () => {
-    const stage = new Stage(book('S1.md', 'S2.md', 'S3.md', 'S4.md', 'S5.md'));
-    stage.plays('<call return="S3">S2</call>', '<goto>S4</goto>', '<goto>S5</goto>', '<result>r</result>');
-    expect(stage.agent()).toMatchObject({ state: 'S3.md', input: 'r', stack: [] });
+    const driver = new RunDriver(workflow('S1.md', 'S2.md', 'S3.md', 'S4.md', 'S5.md'));
+    driver.answer('<call return="S3">S2</call>', '<goto>S4</goto>', '<goto>S5</goto>', '<result>r</result>');
+    expect(driver.agent()).toMatchObject({ state: 'S3.md', input: 'r', stack: [] });
   });
 
   test("the caller's directory, model and effort come back with its frame", () => {
-    const stage = new Stage(book('START.md', 'C.md', 'R.md'));
-    stage.plays('<call return="R" model="Haiku" effort="LOW">C</call>');
-    expect(stage.agent()).toMatchObject({ model: 'haiku', effort: 'low', cwd: '/w' });
-    stage.plays({ text: '<reset cd="x">C</reset>', folders: { x: '/w/x' } });
-    expect(stage.agent()).toMatchObject({ model: 'haiku', effort: 'low', cwd: '/w/x' });
-    stage.plays('<result>r</result>');
-    expect(stage.agent()).toMatchObject({ model: null, effort: null, cwd: '/w', state: 'R.md' });
+    const driver = new RunDriver(workflow('START.md', 'C.md', 'R.md'));
+    driver.answer('<call return="R" model="Haiku" effort="LOW">C</call>');
+    expect(driver.agent()).toMatchObject({ model: 'haiku', effort: 'low', cwd: '/w' });
+    driver.answer({ text: '<reset cd="x">C</reset>', folders: { x: '/w/x' } });
+    expect(driver.agent()).toMatchObject({ model: 'haiku', effort: 'low', cwd: '/w/x' });
+    driver.answer('<result>r</result>');
+    expect(driver.agent()).toMatchObject({ model: null, effort: null, cwd: '/w', state: 'R.md' });
   });
 
   test('a result keeps its inner white space and loses its outer', () => {
-    const stage = new Stage(book('START.md')).plays('<result>\n  a\n\n  b <goto>X</goto> \n</result>');
-    expect(stage.agent().phase).toStrictEqual({ kind: 'ended', result: 'a\n\n  b <goto>X</goto>' });
+    const driver = new RunDriver(workflow('START.md')).answer('<result>\n  a\n\n  b <goto>X</goto> \n</result>');
+    expect(driver.agent().phase).toStrictEqual({ kind: 'ended', result: 'a\n\n  b <goto>X</goto>' });
   });
 });
 
 describe('fork', () => {
-  const files = book('START.md', 'WORKER.md', 'ANALYZE.md', 'NEXT.md');
+  const files = workflow('START.md', 'WORKER.md', 'ANALYZE.md', 'NEXT.md');
 
   test('one output may hold several forks and one goto; each worker gets its own name and variables', () => {
-    const stage = new Stage(files).plays(
+    const driver = new RunDriver(files).answer(
       '<fork item="a">WORKER</fork><fork item="b" input="go">WORKER</fork><fork>ANALYZE</fork><goto input="all">NEXT</goto>',
     );
     expect(
-      stage.run.agents.map(({ id, parent, state, input, variables }) => [id, parent, state, input, variables]),
+      driver.run.agents.map(({ id, parent, state, input, variables }) => [id, parent, state, input, variables]),
     ).toStrictEqual([
       ['main', null, 'NEXT.md', 'all', {}],
       ['main_worker1', 'main', 'WORKER.md', null, { item: 'a' }],
@@ -142,33 +145,36 @@ describe('fork', () => {
   });
 
   test('the parent goes on in its conversation, the worker starts afresh with an empty stack', () => {
-    const stage = new Stage(files).plays('<call return="NEXT">WORKER</call>', '<fork next="WORKER">ANALYZE</fork>');
-    expect(stage.agent().stack).toHaveLength(1);
-    expect(stage.agent('main_analyz1')).toMatchObject({ stack: [], session: null });
-    stage.take('main', '<result></result>').take('main_analyz1', '<result></result>');
-    expect(stage.sessionsUsed).toStrictEqual(['new s1', 'fork s1 s2', 'resume s2', 'new s3']);
+    const driver = new RunDriver(files).answer(
+      '<call return="NEXT">WORKER</call>',
+      '<fork next="WORKER">ANALYZE</fork>',
+    );
+    expect(driver.agent().stack).toHaveLength(1);
+    expect(driver.agent('main_analyz1')).toMatchObject({ stack: [], session: null });
+    driver.runTurn('main', '<result></result>').runTurn('main_analyz1', '<result></result>');
+    expect(driver.sessionsUsed).toStrictEqual(['new s1', 'fork s1 s2', 'resume s2', 'new s3']);
   });
 
   test("the worker works in its parent's current directory unless it has its own", () => {
     const folders = { x: '/x', y: '/x/y' };
-    const stage = new Stage(files).plays({ text: '<reset cd="x">START</reset>', folders });
-    stage.plays({ text: '<fork next="START">WORKER</fork><fork cd="y" next="START">WORKER</fork>', folders });
-    expect(stage.run.agents.map(({ cwd }) => cwd)).toStrictEqual(['/x', '/x', '/x/y']);
+    const driver = new RunDriver(files).answer({ text: '<reset cd="x">START</reset>', folders });
+    driver.answer({ text: '<fork next="START">WORKER</fork><fork cd="y" next="START">WORKER</fork>', folders });
+    expect(driver.run.agents.map(({ cwd }) => cwd)).toStrictEqual(['/x', '/x', '/x/y']);
   });
 
   test('a worker keeps its variables, model and effort across goto, reset and call', () => {
-    const stage = new Stage(files).plays('<fork next="NEXT" item="a" model="opus">WORKER</fork>');
+    const driver = new RunDriver(files).answer('<fork next="NEXT" item="a" model="opus">WORKER</fork>');
     const worker = 'main_worker1';
-    stage.take(worker, '<goto>NEXT</goto>').take(worker, '<reset>NEXT</reset>');
-    stage.take(worker, '<call return="NEXT">ANALYZE</call>').take(worker, '<result></result>');
-    expect(stage.agent(worker)).toMatchObject({ variables: { item: 'a' }, model: 'opus', state: 'NEXT.md' });
+    driver.runTurn(worker, '<goto>NEXT</goto>').runTurn(worker, '<reset>NEXT</reset>');
+    driver.runTurn(worker, '<call return="NEXT">ANALYZE</call>').runTurn(worker, '<result></result>');
+    expect(driver.agent(worker)).toMatchObject({ variables: { item: 'a' }, model: 'opus', state: 'NEXT.md' });
   });
 
   test('workers of workers are named after their parents, and no count goes back', () => {
-    const stage = new Stage(files).plays('<fork next="START">WORKER</fork>');
-    stage.take('main_worker1', '<fork next="NEXT">ANALYZE</fork>').take('main_worker1', '<result></result>');
-    stage.plays('<fork next="START">WORKER</fork>');
-    expect(stage.run.agents.map(({ id }) => id)).toStrictEqual([
+    const driver = new RunDriver(files).answer('<fork next="START">WORKER</fork>');
+    driver.runTurn('main_worker1', '<fork next="NEXT">ANALYZE</fork>').runTurn('main_worker1', '<result></result>');
+    driver.answer('<fork next="START">WORKER</fork>');
+    expect(driver.run.agents.map(({ id }) => id)).toStrictEqual([
       'main',
       'main_worker1',
       'main_worker1_analyz1',
@@ -179,17 +185,17 @@ describe('fork', () => {
 
 test('an implicit transition is taken when nothing is said, and only then', () => {
   const policy: PolicyEntry[] = [{ tag: 'goto', target: 'A', attributes: {} }];
-  const stage = new Stage({ files: ['START.md', 'A.md'], rules: { 'START.md': { policy } } }).plays('All done.');
-  expect(stage.told('transition')).toMatchObject([{ tag: 'goto', to: 'A.md', implicit: true }]);
+  const driver = new RunDriver({ files: ['START.md', 'A.md'], rules: { 'START.md': { policy } } }).answer('All done.');
+  expect(driver.eventsOf('transition')).toMatchObject([{ tag: 'goto', to: 'A.md', implicit: true }]);
 });
 
 describe('the event of a transition', () => {
   const files = ['START.md', 'A.md', 'B.md'];
-  const tagsOf = (stage: Stage) => stage.told('transition').map(({ tags }) => tags);
+  const tagsOf = (driver: RunDriver) => driver.eventsOf('transition').map(({ tags }) => tags);
 
   test('tells the tag with its names exact, and as it was written', () => {
     const text = '<CALL return=" B " model="Opus" odd="1">A</CALL>';
-    expect(tagsOf(new Stage(book(...files)).plays(text))).toStrictEqual([
+    expect(tagsOf(new RunDriver(workflow(...files)).answer(text))).toStrictEqual([
       [
         {
           tag: 'call',
@@ -203,8 +209,8 @@ describe('the event of a transition', () => {
 
   test('tells all forks and their goto, each with where their parent goes on', () => {
     const text = '<fork item="x" cd="sub">A</fork><fork item="y">A</fork><goto>B</goto>';
-    const stage = new Stage(book(...files)).plays({ text, folders: { sub: '/w/sub' } });
-    expect(tagsOf(stage)[0]?.map(({ tag, target, attributes }) => ({ tag, target, ...attributes }))).toStrictEqual([
+    const driver = new RunDriver(workflow(...files)).answer({ text, folders: { sub: '/w/sub' } });
+    expect(tagsOf(driver)[0]?.map(({ tag, target, attributes }) => ({ tag, target, ...attributes }))).toStrictEqual([
       { tag: 'fork', target: 'A.md', item: 'x', cd: '/w/sub', next: 'B.md' },
       { tag: 'fork', target: 'A.md', item: 'y', next: 'B.md' },
       { tag: 'goto', target: 'B.md' },
@@ -212,16 +218,16 @@ describe('the event of a transition', () => {
   });
 
   test('does not repeat the text of a result', () => {
-    const stage = new Stage(book(...files)).plays('<result>long</result>');
-    expect(stage.told('transition')).toMatchObject([{ input: 'long', tags: [{ tag: 'result', target: null }] }]);
-    expect(JSON.stringify(tagsOf(stage))).not.toContain('long');
+    const driver = new RunDriver(workflow(...files)).answer('<result>long</result>');
+    expect(driver.eventsOf('transition')).toMatchObject([{ input: 'long', tags: [{ tag: 'result', target: null }] }]);
+    expect(JSON.stringify(tagsOf(driver))).not.toContain('long');
   });
 
   test('tells an implicit tag as its policy has it', () => {
     const policy: PolicyEntry[] = [{ tag: 'goto', target: 'A', attributes: { input: 'i' } }];
-    const stage = new Stage({ files, rules: { 'START.md': { policy } } }).plays('All done.');
+    const driver = new RunDriver({ files, rules: { 'START.md': { policy } } }).answer('All done.');
     const attributes = { input: 'i' };
     const written = { target: 'A', attributes };
-    expect(tagsOf(stage)).toStrictEqual([[{ tag: 'goto', target: 'A.md', attributes, written }]]);
+    expect(tagsOf(driver)).toStrictEqual([[{ tag: 'goto', target: 'A.md', attributes, written }]]);
   });
 });

@@ -4,11 +4,11 @@ import { countPhases, indexOfAgent } from '../../src/core/agent-index.ts';
 import { due, type Turn } from '../../src/core/due.ts';
 import type { Run } from '../../src/core/run.ts';
 import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
-import { start } from './play.ts';
-import { action, BOOK, CostMeter, playOn } from './random-play.ts';
+import { action, applyActions, CostMeter, WORKFLOW } from './random-run.ts';
+import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
-const fresh = () => start(BOOK, { budgetMicros: 3_000_000, parallel: 3 });
+const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3 });
 
 /** Scripts, sleeps and turns on record start all at once: only among prompts does the order say who comes first. */
 const byKind = (turns: readonly Turn[]) => ({
@@ -34,7 +34,7 @@ test('the agenda says what `due` says, at every step, whoever is attended to', (
       const run = fresh();
       const agenda = new TurnScheduler(run);
       const attended = new Set<string>();
-      playOn(run, actions, new CostMeter(), (_before, signal, after) => {
+      applyActions(run, actions, new CostMeter(), (_before, signal, after) => {
         agenda.update(signal, after);
         if ('agent' in signal) attended.delete(signal.agent);
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
@@ -56,7 +56,7 @@ test('an agenda made anew, as after a crash, says the same as the one that follo
     fc.property(story, (actions) => {
       const run = fresh();
       const agenda = new TurnScheduler(run);
-      playOn(run, actions, new CostMeter(), (_before, signal, after) => {
+      applyActions(run, actions, new CostMeter(), (_before, signal, after) => {
         agenda.update(signal, after);
         expect(byKind(agenda.due())).toStrictEqual(byKind(new TurnScheduler(after).due()));
       });
@@ -68,7 +68,7 @@ test('a signal about the whole run may change every agent', () => {
   fc.assert(
     fc.property(story, (actions) => {
       const scheduler = new TurnScheduler(fresh());
-      const { run: after } = playOn(fresh(), actions, new CostMeter());
+      const { run: after } = applyActions(fresh(), actions, new CostMeter());
       scheduler.update({ kind: 'stopped', at: 0, by: 'stopped' }, after);
       expect(scheduler.due()).toStrictEqual(new TurnScheduler(after).due());
     }),
@@ -82,7 +82,7 @@ test('two stories that part keep their agents apart', () => {
   const [one, other] = [forks('B', 3), forks('S', 2)].map((texts) => {
     const began = { pick: 0, text: texts.join(' '), failure: null, progress: 'none', micros: 1 } as const;
     const actions = Array.from({ length: 2 }, () => ({ ...began, killed: false, denied: false, interlude: null }));
-    return playOn(run, actions, new CostMeter()).run;
+    return applyActions(run, actions, new CostMeter()).run;
   }) as [Run, Run];
   expect(one.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_b1', 'main_b2', 'main_b3']);
   expect(other.agents.map(({ id }) => id)).toStrictEqual(['main', 'main_s1', 'main_s2']);

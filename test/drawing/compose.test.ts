@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isStateShape } from '../../src/drawing/diagram.ts';
-import { Stage } from '../core/play.ts';
-import { arrowsIn, pictureOf, travelsOf } from './run-overlay.ts';
+import { RunDriver } from '../core/run-driver.ts';
+import { arrowsIn, diagramOf, overlayOf } from './run-overlay.ts';
 
 const policy = (...entries: string[]): string =>
   `---\nallowed_transitions:\n${entries.map((entry) => `  - { ${entry} }\n`).join('')}---\nx`;
@@ -19,7 +19,7 @@ describe('the picture of a workflow', () => {
       'B.md': policy('tag: goto, target: START'),
       'W.md': END,
     };
-    expect(arrowsIn(pictureOf(files))).toStrictEqual([
+    expect(arrowsIn(diagramOf(files))).toStrictEqual([
       '(begin) –begin→ START.md',
       'START.md –call→ A.md',
       'START.md –return→ B.md',
@@ -39,12 +39,12 @@ describe('the picture of a workflow', () => {
       'B.md': END,
       'END.md': END,
     };
-    expect(arrowsIn(pictureOf(files))).toContain('START.md –return→ END.md "return from A.md, return from B.md"');
+    expect(arrowsIn(diagramOf(files))).toContain('START.md –return→ END.md "return from A.md, return from B.md"');
   });
 
   test('shows a result where it can go: to the end, to a caller, or to either', () => {
     const files = { 'START.md': policy('tag: call, target: START, return: START', 'tag: result') };
-    expect(arrowsIn(pictureOf(files)).slice(-2)).toStrictEqual([
+    expect(arrowsIn(diagramOf(files)).slice(-2)).toStrictEqual([
       'START.md –back→ (back) "result"',
       'START.md –result→ (end)',
     ]);
@@ -52,12 +52,12 @@ describe('the picture of a workflow', () => {
 
   test('shows what is missing and what is left to the agent', () => {
     const files = { 'START.md': 'Either <goto>GHOST.md</goto>, or <call return="START">{{which}}</call>' };
-    const picture = pictureOf(files);
-    expect(picture.shapes.filter(isStateShape).map(({ state, kind }) => `${state} ${kind}`)).toStrictEqual([
+    const diagram = diagramOf(files);
+    expect(diagram.shapes.filter(isStateShape).map(({ state, kind }) => `${state} ${kind}`)).toStrictEqual([
       'START.md prompt',
       'GHOST.md missing',
     ]);
-    expect(arrowsIn(picture)).toStrictEqual([
+    expect(arrowsIn(diagram)).toStrictEqual([
       '(begin) –begin→ START.md',
       'START.md –goto→ GHOST.md',
       'START.md –call→ (any)',
@@ -66,22 +66,22 @@ describe('the picture of a workflow', () => {
   });
 
   test('shows where it is not said how to go on', () => {
-    expect(arrowsIn(pictureOf({ 'START.md': '<fork>START</fork>' })).at(-1)).toBe('START.md –next→ (unsaid)');
+    expect(arrowsIn(diagramOf({ 'START.md': '<fork>START</fork>' })).at(-1)).toBe('START.md –next→ (unsaid)');
   });
 
   test('shows a state that is only named as a guess', () => {
     const files = { 'START.md': 'When this is done, B.md is next.', 'B.md': END };
-    expect(arrowsIn(pictureOf(files))).toContain('START.md –guess→ B.md "named"');
+    expect(arrowsIn(diagramOf(files))).toContain('START.md –guess→ B.md "named"');
   });
 
   test('shows a tag in the code of a sentence as a guess', () => {
     const files = { 'START.md': 'Say `<goto>B.md</goto>`, or when done <result>x</result>.', 'B.md': END };
-    expect(arrowsIn(pictureOf(files))).toContain('START.md –guess→ B.md "goto (in code)"');
+    expect(arrowsIn(diagramOf(files))).toContain('START.md –guess→ B.md "goto (in code)"');
   });
 
   test('shows a name that could mean several states as what it is', () => {
     const files = { 'START.md': 'Then <goto>A</goto>', 'A.md': END, 'A.sh': '#!/bin/bash\necho "<result>x</result>"' };
-    expect(pictureOf(files).shapes.filter(isStateShape)[1]).toMatchObject({
+    expect(diagramOf(files).shapes.filter(isStateShape)[1]).toMatchObject({
       state: 'A',
       kind: 'ambiguous',
       couldBe: ['A.md', 'A.sh'],
@@ -90,7 +90,7 @@ describe('the picture of a workflow', () => {
 
   test('shows the states that fit a name of which a part is known', () => {
     const files = { 'START.sh': '#!/bin/bash\necho "<goto>B_$1</goto>"', 'B_1.md': END, 'B_2.md': END };
-    expect(arrowsIn(pictureOf(files))).toStrictEqual([
+    expect(arrowsIn(diagramOf(files))).toStrictEqual([
       '(begin) –begin→ START.sh',
       'START.sh –goto→ B_1.md "goto (computed)"',
       'START.sh –goto→ B_2.md "goto (computed)"',
@@ -105,7 +105,7 @@ describe('the picture of a workflow', () => {
       'NEXT.md': END,
       'W.md': 'If so <fork next="NEXT">NEXT</fork>, else <goto>NEXT</goto>.',
     };
-    expect(arrowsIn(pictureOf(files)).filter((arrow) => !arrow.includes('result'))).toStrictEqual([
+    expect(arrowsIn(diagramOf(files)).filter((arrow) => !arrow.includes('result'))).toStrictEqual([
       '(begin) –begin→ START.md',
       'START.md –fork→ W.md',
       'START.md –next→ NEXT.md "goto (next)"',
@@ -117,7 +117,7 @@ describe('the picture of a workflow', () => {
   });
 
   test('has no beginning if the workflow has none', () => {
-    expect(arrowsIn(pictureOf({ 'A.md': END }))).toStrictEqual(['A.md –result→ (end)']);
+    expect(arrowsIn(diagramOf({ 'A.md': END }))).toStrictEqual(['A.md –result→ (end)']);
   });
 });
 
@@ -129,7 +129,7 @@ describe('a run over its workflow', () => {
     'W.md': END,
     'NEVER.md': END,
   };
-  const book = { files: ['START.md', 'A.md', 'B.md', 'W.md', 'OLD.md'] };
+  const workflow = { files: ['START.md', 'A.md', 'B.md', 'W.md', 'OLD.md'] };
 
   test('counts a way to a state whose name was left open, and shows which state it was', () => {
     const open = {
@@ -137,32 +137,32 @@ describe('a run over its workflow', () => {
       'A.md': 'x <goto>START</goto>',
       'B.md': END,
     };
-    const stage = new Stage({ files: Object.keys(open) }).plays(
+    const driver = new RunDriver({ files: Object.keys(open) }).answer(
       '<goto>A</goto>',
       '<goto>START</goto>',
       '<goto>A</goto>',
       '<goto>START</goto>',
       '<goto>B</goto>',
     );
-    const picture = pictureOf(open, travelsOf(stage));
-    expect(arrowsIn(picture).filter((arrow) => arrow.startsWith('START.md'))).toStrictEqual([
+    const diagram = diagramOf(open, overlayOf(driver));
+    expect(arrowsIn(diagram).filter((arrow) => arrow.startsWith('START.md'))).toStrictEqual([
       'START.md –goto→ (any) ×2',
       'START.md –goto→ B.md ×1',
       'START.md –goto→ A.md ×2',
     ]);
-    expect(picture.shapes).toContainEqual(expect.objectContaining({ kind: 'any', passed: true }));
+    expect(diagram.shapes).toContainEqual(expect.objectContaining({ kind: 'any', passed: true }));
   });
 
   test('says how often each arrow was taken, and what agents did in each state', () => {
-    const stage = new Stage(book).plays(
+    const driver = new RunDriver(workflow).answer(
       '<call return="B">A</call>',
       '<result>1</result>',
       '<goto>START</goto>',
       '<fork next="B">W</fork><fork next="B">W</fork>',
     );
-    stage.take('main_w1', '<result>w</result>').plays('<result>end</result>');
-    const picture = pictureOf(files, travelsOf(stage));
-    expect(arrowsIn(picture)).toStrictEqual([
+    driver.runTurn('main_w1', '<result>w</result>').answer('<result>end</result>');
+    const diagram = diagramOf(files, overlayOf(driver));
+    expect(arrowsIn(diagram)).toStrictEqual([
       '(begin) –begin→ START.md ×1',
       'START.md –call→ A.md ×1',
       'START.md –return→ B.md ×1',
@@ -174,7 +174,7 @@ describe('a run over its workflow', () => {
       'W.md –result→ (end) ×1',
       'NEVER.md –result→ (end) ×0',
     ]);
-    const states = picture.shapes.filter(isStateShape);
+    const states = diagram.shapes.filter(isStateShape);
     expect(states.map(({ state, tally: done }) => `${state} ${done?.visits ?? '-'}`)).toStrictEqual([
       'START.md 2',
       'A.md 1',
@@ -193,34 +193,34 @@ describe('a run over its workflow', () => {
       'B.md': '<goto>START.md</goto>',
       'W.md': END,
     };
-    const stage = new Stage({ files: Object.keys(forks) }).plays(
+    const driver = new RunDriver({ files: Object.keys(forks) }).answer(
       '<fork>W</fork><goto>B</goto>',
       '<goto>START</goto>',
       '<goto>B</goto>',
     );
-    expect(arrowsIn(pictureOf(forks, travelsOf(stage))).filter((arrow) => arrow.startsWith('START'))).toStrictEqual([
+    expect(arrowsIn(diagramOf(forks, overlayOf(driver))).filter((arrow) => arrow.startsWith('START'))).toStrictEqual([
       'START.md –fork→ W.md ×1',
       'START.md –next→ B.md "goto (next)" ×2',
     ]);
   });
 
   test('shows states that exist no longer, and ways that the workflow does not show', () => {
-    const stage = new Stage(book).plays('<goto>OLD</goto>', '<goto>W</goto>');
-    const picture = pictureOf(files, travelsOf(stage));
-    expect(picture.shapes.filter(isStateShape).at(-1)).toMatchObject({
+    const driver = new RunDriver(workflow).answer('<goto>OLD</goto>', '<goto>W</goto>');
+    const diagram = diagramOf(files, overlayOf(driver));
+    expect(diagram.shapes.filter(isStateShape).at(-1)).toMatchObject({
       state: 'OLD.md',
       kind: 'gone',
       tally: { visits: 1 },
     });
-    expect(arrowsIn(picture).filter((arrow) => arrow.endsWith('unforeseen'))).toStrictEqual([
+    expect(arrowsIn(diagram).filter((arrow) => arrow.endsWith('unforeseen'))).toStrictEqual([
       'START.md –goto→ OLD.md ×1 unforeseen',
       'OLD.md –goto→ W.md ×1 unforeseen',
     ]);
   });
 
   test('shows an agent in a state that exists no longer though it never began there', () => {
-    const stage = new Stage(book).plays('<goto>OLD</goto>');
-    const gone = pictureOf(files, travelsOf(stage)).shapes.filter(isStateShape).at(-1);
+    const driver = new RunDriver(workflow).answer('<goto>OLD</goto>');
+    const gone = diagramOf(files, overlayOf(driver)).shapes.filter(isStateShape).at(-1);
     expect(gone).toMatchObject({
       state: 'OLD.md',
       kind: 'gone',

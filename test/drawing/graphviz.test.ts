@@ -26,7 +26,7 @@ const arrow = ([from, to]: readonly [number, number]): Arrow => ({
 });
 
 const SIZE = 12;
-const picture: fc.Arbitrary<Diagram> = fc
+const diagram: fc.Arbitrary<Diagram> = fc
   .array(fc.tuple(fc.nat(SIZE), fc.integer({ min: 1, max: SIZE })), { maxLength: 40 })
   .map((pairs) => ({
     name: 'random',
@@ -41,7 +41,7 @@ const picture: fc.Arbitrary<Diagram> = fc
 
 test('whatever leads where, the layout has no rings, and every arrow still points to where it leads, with its label', () => {
   fc.assert(
-    fc.property(picture, (drawn) => {
+    fc.property(diagram, (drawn) => {
       const order = [...assignLayers(drawn).keys()];
       const { nodes = [], edges = [] } = toGraphviz(drawn);
       expect(nodes).toHaveLength(drawn.shapes.length);
@@ -58,7 +58,7 @@ test('whatever leads where, the layout has no rings, and every arrow still point
 
 test('every shape is as many arrows below the beginning as it takes to get there', () => {
   fc.assert(
-    fc.property(picture, (drawn) => {
+    fc.property(diagram, (drawn) => {
       const layers = assignLayers(drawn);
       expect([...layers.keys()].sort()).toStrictEqual(drawn.shapes.map(({ key }) => key).sort());
       expect(layers.get('begin')).toBe(0);

@@ -7,10 +7,10 @@ import { replaceInvisible } from '../../src/drawing/escape.ts';
 import { toHtmlPage } from '../../src/drawing/html-page.ts';
 import { lintSource } from '../../src/lint/lint.ts';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
-import { Stage } from '../core/play.ts';
-import { type Files, sheetOf } from '../lint/workflow-source-of.ts';
+import { RunDriver } from '../core/run-driver.ts';
+import { type Files, sourceOf } from '../lint/source-of.ts';
 import { HOSTILE_FILES, HOSTILE_NAMES, HOSTILE_TEXT } from './hostile.ts';
-import { pictureOf, travelsOf } from './run-overlay.ts';
+import { diagramOf, overlayOf } from './run-overlay.ts';
 
 const chromium = findChromium();
 const why = chromium.kind === 'none' ? ` (${chromium.reason})` : '';
@@ -53,8 +53,8 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
   }
 
   const pageOf = (files: Files): Promise<string> => {
-    const sheet = sheetOf(files);
-    return toHtmlPage(pictureOf(files), { source: sheet, findings: lintSource(sheet), run: null });
+    const source = sourceOf(files);
+    return toHtmlPage(diagramOf(files), { source, findings: lintSource(source), run: null });
   };
   const demoPage = (): Promise<string> => pageOf(filesIn(DEMO));
 
@@ -251,11 +251,11 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
 
   test('shows where the agents of a run were and are', async () => {
     const files = filesIn(DEMO);
-    const stage = new Stage({ files: ['START.md', 'RESEARCH.md', 'IMPLEMENT.md', 'OLD.md'] });
-    stage.plays('<call return="IMPLEMENT">RESEARCH</call>', '<result>x</result>', '<goto>OLD</goto>').begin('main');
-    const picture = pictureOf(files, travelsOf(stage));
+    const driver = new RunDriver({ files: ['START.md', 'RESEARCH.md', 'IMPLEMENT.md', 'OLD.md'] });
+    driver.answer('<call return="IMPLEMENT">RESEARCH</call>', '<result>x</result>', '<goto>OLD</goto>').begin('main');
+    const diagram = diagramOf(files, overlayOf(driver));
     const { page } = await open(
-      await toHtmlPage(picture, { source: sheetOf(files), findings: [], run: 'running: 1 agent' }),
+      await toHtmlPage(diagram, { source: sourceOf(files), findings: [], run: 'running: 1 agent' }),
     );
     expect(await page.textContent('#summary')).toBe('running: 1 agent');
     expect(await page.textContent('#canvas .here')).toContain('▶ main');
@@ -269,13 +269,13 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
 
   test('is light by day and dark by night, or as one likes', async () => {
     const html = await demoPage();
-    const paper = async (page: Page): Promise<unknown> =>
+    const background = async (page: Page): Promise<unknown> =>
       page.evaluate('getComputedStyle(document.body).backgroundColor');
     const { page: day } = await open(html, { colorScheme: 'light' });
     const { page: night } = await open(html, { colorScheme: 'dark' });
-    expect([await paper(day), await paper(night)]).toStrictEqual(['rgb(255, 255, 255)', 'rgb(27, 32, 40)']);
+    expect([await background(day), await background(night)]).toStrictEqual(['rgb(255, 255, 255)', 'rgb(27, 32, 40)']);
     await night.click('#theme');
-    expect(await paper(night)).toBe('rgb(255, 255, 255)');
+    expect(await background(night)).toBe('rgb(255, 255, 255)');
   });
 });
 
@@ -303,7 +303,7 @@ test.each([
   ],
 ])('of states and transitions, %s', async (_, start, said) => {
   const files = { ...start, 'A.md': 'Stop. <result>x</result>' };
-  const html = await toHtmlPage(pictureOf(files), { source: sheetOf(files), findings: [], run: null });
+  const html = await toHtmlPage(diagramOf(files), { source: sourceOf(files), findings: [], run: null });
   expect(html).toContain(`<p id="summary">${said}</p>`);
 });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toMermaid } from '../../src/drawing/mermaid.ts';
-import { Stage } from '../core/play.ts';
+import { RunDriver } from '../core/run-driver.ts';
 import { HOSTILE_FILES } from './hostile.ts';
-import { pictureOf, travelsOf } from './run-overlay.ts';
+import { diagramOf, overlayOf } from './run-overlay.ts';
 
 const FILES = {
   'START.md':
@@ -15,7 +15,7 @@ const FILES = {
 
 describe('as Mermaid', () => {
   test('a workflow is a flow chart', () => {
-    expect(toMermaid(pictureOf(FILES))).toBe(`flowchart TD
+    expect(toMermaid(diagramOf(FILES))).toBe(`flowchart TD
   s0["START.md<br/>Begin<br/>at most 3×"]
   s1["A.md"]
   s2{{"B.sh"}}
@@ -42,16 +42,16 @@ describe('as Mermaid', () => {
       'A.sh': '#!/bin/bash\necho "<goto>$(cat next)</goto>"\n',
       'B.sh': '#!/bin/bash\nexec ./decide\n',
     };
-    const text = toMermaid(pictureOf(files));
+    const text = toMermaid(diagramOf(files));
     expect(text).toContain('s1["A<br/>ambiguous#58; A.md or A.sh"]:::missing\n');
     expect(text).toContain('s3a(["any state"]):::open\n');
     expect(text).toContain('s4{{"B.sh"}}:::open\n');
   });
 
   test('a run is told by numbers, and by who is where', () => {
-    const stage = new Stage({ files: ['START.md', 'A.md', 'B.sh', 'W.md'] });
-    stage.plays({ text: '<call return="B">A</call>', cost: { kind: 'reported', micros: 310_000 } }).begin('main');
-    const text = toMermaid(pictureOf(FILES, travelsOf(stage)));
+    const driver = new RunDriver({ files: ['START.md', 'A.md', 'B.sh', 'W.md'] });
+    driver.answer({ text: '<call return="B">A</call>', cost: { kind: 'reported', micros: 310_000 } }).begin('main');
+    const text = toMermaid(diagramOf(FILES, overlayOf(driver)));
     expect(text).toContain('s1["A.md<br/>1 visit, 0.0s<br/>▶ main"]:::here');
     expect(text).toContain('s0["START.md<br/>Begin<br/>at most 3×<br/>1 visit, 0.0s, $0.31"]\n');
     expect(text).toContain('s3["W.md"]:::unvisited');
@@ -60,8 +60,8 @@ describe('as Mermaid', () => {
   });
 
   test('who failed is told apart', () => {
-    const stage = new Stage({ files: ['B.sh'] }).plays('nothing');
-    expect(toMermaid(pictureOf(FILES, travelsOf(stage)))).toContain(
+    const driver = new RunDriver({ files: ['B.sh'] }).answer('nothing');
+    expect(toMermaid(diagramOf(FILES, overlayOf(driver)))).toContain(
       's2{{"B.sh<br/>1 visit, 0.0s<br/>✗ main"}}:::failed',
     );
   });
@@ -75,7 +75,7 @@ const LINE = new RegExp(
 );
 
 const linesOf = (files: Readonly<Record<string, string>>): readonly string[] =>
-  toMermaid(pictureOf(files)).trimEnd().split('\n');
+  toMermaid(diagramOf(files)).trimEnd().split('\n');
 
 test('no name breaks out of its label', () => {
   expect(linesOf(HOSTILE_FILES).filter((line) => !LINE.test(line))).toStrictEqual([]);
@@ -92,6 +92,6 @@ test.each([
   ['1. list.md', '"1#46; list.md"'],
   ['end.md', '"end.md"'],
 ])('a state named %s is no list and no keyword', (name, label) => {
-  const drawn = toMermaid(pictureOf({ 'START.md': `Then <goto>${name}</goto>.`, [name]: 'Stop. <result>x</result>' }));
+  const drawn = toMermaid(diagramOf({ 'START.md': `Then <goto>${name}</goto>.`, [name]: 'Stop. <result>x</result>' }));
   expect(drawn).toContain(`[${label}]`);
 });

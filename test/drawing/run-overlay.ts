@@ -4,14 +4,14 @@ import { composeDiagram, type RunOverlay } from '../../src/drawing/compose.ts';
 import { type Diagram, isStateShape } from '../../src/drawing/diagram.ts';
 import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
 import { buildGraph } from '../../src/graph/build.ts';
-import { type Files, sheetOf } from '../lint/workflow-source-of.ts';
+import { type Files, sourceOf } from '../lint/source-of.ts';
 
 /** The picture of a workflow made of these files. */
-export const pictureOf = (files: Files, travels?: RunOverlay): Diagram =>
-  composeDiagram(buildGraph(sheetOf(files)), travels);
+export const diagramOf = (files: Files, overlay?: RunOverlay): Diagram =>
+  composeDiagram(buildGraph(sourceOf(files)), overlay);
 
 /** A run as far as it is drawn. */
-export function travelsOf({ run, events }: { readonly run: Run; readonly events: readonly Event[] }): RunOverlay {
+export function overlayOf({ run, events }: { readonly run: Run; readonly events: readonly Event[] }): RunOverlay {
   const counter = new TransitionCounter();
   for (const event of events) counter.add(event);
   return { counts: counter, agents: run.agents };

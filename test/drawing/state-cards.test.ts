@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { renderLegend } from '../../src/drawing/legend.ts';
 import { buildStateCards, listPageArrows } from '../../src/drawing/state-cards.ts';
-import { Stage } from '../core/play.ts';
-import { pictureOf, travelsOf } from './run-overlay.ts';
+import { RunDriver } from '../core/run-driver.ts';
+import { diagramOf, overlayOf } from './run-overlay.ts';
 
 const FILES = {
   'START.md': 'If so <goto>A</goto>, else <goto>B</goto>, or `<goto>START</goto>`.',
@@ -12,7 +12,7 @@ const FILES = {
 };
 
 test('the page says what an ambiguous name could mean', () => {
-  expect(buildStateCards(pictureOf(FILES), null, [])[1]).toMatchObject({
+  expect(buildStateCards(diagramOf(FILES), null, [])[1]).toMatchObject({
     name: 'A',
     kind: 'ambiguous',
     description: 'It could mean A.md or A.sh: write the extension.',
@@ -20,7 +20,7 @@ test('the page says what an ambiguous name could mean', () => {
 });
 
 test('the page says where a computed name leads', () => {
-  const routes = listPageArrows(pictureOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
+  const routes = listPageArrows(diagramOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
   expect(routes).toStrictEqual([
     { from: 's3', to: 's3a', kind: 'goto', label: 'goto', mark: 'any state: its name is known only when it is said' },
   ]);
@@ -28,7 +28,7 @@ test('the page says where a computed name leads', () => {
 
 test('the legend explains an arrow to one of several states that a name may mean', () => {
   const files = { 'START.sh': '#!/bin/bash\necho "<goto>A_$1</goto>"\n', 'A_1.md': 'Stop. <result>x</result>' };
-  expect(renderLegend(pictureOf(files))).toContain(
+  expect(renderLegend(diagramOf(files))).toContain(
     '<span>dotted: one of the states that fit a name known in part</span>',
   );
 });
@@ -39,21 +39,21 @@ test.each([
   'dashed: may make transitions that are not drawn',
   'only named in the prompt, or shown in code',
 ])('the legend explains: %s', (words) => {
-  expect(renderLegend(pictureOf(FILES))).toContain(`<span>${words}</span>`);
-  expect(renderLegend(pictureOf({ 'START.md': 'Stop. <result>x</result>' }))).not.toContain(words);
+  expect(renderLegend(diagramOf(FILES))).toContain(`<span>${words}</span>`);
+  expect(renderLegend(diagramOf({ 'START.md': 'Stop. <result>x</result>' }))).not.toContain(words);
 });
 
 test('the page says why an agent failed, and the legend explains only what the run has left in the picture', () => {
-  const stage = new Stage({ files: ['START.sh', 'A.md'] }).plays('no tag at all');
-  const picture = pictureOf(
+  const driver = new RunDriver({ files: ['START.sh', 'A.md'] }).answer('no tag at all');
+  const diagram = diagramOf(
     { 'START.sh': 'echo "<goto>A</goto>"', 'A.md': 'Stop. <result>x</result>' },
-    travelsOf(stage),
+    overlayOf(driver),
   );
-  expect(buildStateCards(picture, null, [])[0]?.facts).toStrictEqual([
+  expect(buildStateCards(diagram, null, [])[0]?.facts).toStrictEqual([
     ['main', expect.stringMatching(/^failed: .{10}/)],
   ]);
-  expect(buildStateCards(picture, null, []).map(({ untaken }) => untaken)).toStrictEqual([false, true]);
-  expect(renderLegend(picture)).toContain('an agent failed here');
-  expect(renderLegend(picture)).toContain('no agent was here');
-  expect(renderLegend(picture)).not.toContain('an agent is here');
+  expect(buildStateCards(diagram, null, []).map(({ untaken }) => untaken)).toStrictEqual([false, true]);
+  expect(renderLegend(diagram)).toContain('an agent failed here');
+  expect(renderLegend(diagram)).toContain('no agent was here');
+  expect(renderLegend(diagram)).not.toContain('an agent is here');
 });

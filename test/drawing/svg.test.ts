@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { toSvg } from '../../src/drawing/svg.ts';
-import { Stage } from '../core/play.ts';
+import { RunDriver } from '../core/run-driver.ts';
 import { HOSTILE_FILES, HOSTILE_NAMES } from './hostile.ts';
-import { pictureOf, travelsOf } from './run-overlay.ts';
+import { diagramOf, overlayOf } from './run-overlay.ts';
 
 const FILES = {
   'START.md':
@@ -23,7 +23,7 @@ function groupsIn(svg: string): ReadonlyMap<string, { classes: string; title: st
 
 describe('as SVG', () => {
   test('every state and arrow has its name, its kind and its words', async () => {
-    const groups = groupsIn(await toSvg(pictureOf(FILES)));
+    const groups = groupsIn(await toSvg(diagramOf(FILES)));
     expect(groups.get('graph0')?.title).toBe('example');
     expect(groups.get('s1')).toStrictEqual({ classes: 'node script state', title: 'B.sh', texts: ['B.sh'] });
     expect(groups.get('s0')).toStrictEqual({
@@ -53,7 +53,7 @@ describe('as SVG', () => {
       'A.md': 'Stop. <result>x</result>',
       'A.sh': '#!/bin/bash\necho "<goto>$(cat next)</goto>"\n',
     };
-    const groups = groupsIn(await toSvg(pictureOf(files)));
+    const groups = groupsIn(await toSvg(diagramOf(files)));
     expect(groups.get('s1')).toStrictEqual({
       classes: 'node ambiguous state',
       title: 'A\nambiguous: A.md or A.sh',
@@ -68,7 +68,7 @@ describe('as SVG', () => {
 
   test('the label of an arrow from a state to itself stands beside the state', async () => {
     const files = { 'WAIT_FOR_ALL_OF_THEM.sh': '#!/bin/bash\necho "<goto>WAIT_FOR_ALL_OF_THEM.sh</goto>"' };
-    const svg = await toSvg(pictureOf(files));
+    const svg = await toSvg(diagramOf(files));
     const [, points = ''] =
       /<polygon [^>]*points="([^"]*)"\/>\s*<text[^>]*>WAIT/.exec(svg.replace(/<title>[^<]*<\/title>/g, '')) ?? [];
     const right = Math.max(...points.split(' ').map((point) => Number(point.split(',')[0])));
@@ -79,9 +79,9 @@ describe('as SVG', () => {
   });
 
   test('a run shows where agents were, are and never were', async () => {
-    const stage = new Stage({ files: ['START.md', 'B.sh'] }).plays('<goto>B</goto>');
-    stage.begin('main');
-    const groups = groupsIn(await toSvg(pictureOf({ ...FILES, 'C.md': '<goto>B</goto>' }, travelsOf(stage))));
+    const driver = new RunDriver({ files: ['START.md', 'B.sh'] }).answer('<goto>B</goto>');
+    driver.begin('main');
+    const groups = groupsIn(await toSvg(diagramOf({ ...FILES, 'C.md': '<goto>B</goto>' }, overlayOf(driver))));
     expect(groups.get('s1')).toMatchObject({
       classes: 'node script state here',
       texts: ['B.sh', '1 visit, 0.0s', '▶ main'],
@@ -96,7 +96,7 @@ describe('as SVG', () => {
   });
 
   test('no name gets out of its element', async () => {
-    const svg = await toSvg(pictureOf(HOSTILE_FILES));
+    const svg = await toSvg(diagramOf(HOSTILE_FILES));
     const elements = new Set([...svg.matchAll(/<(\/?[a-z]+)/gi)].map(([, name]) => name));
     const drawn = ['svg', 'g', 'title', 'polygon', 'path', 'ellipse', 'text'];
     expect(drawn.flatMap((name) => [name, `/${name}`])).toStrictEqual(expect.arrayContaining([...elements]));
@@ -114,6 +114,6 @@ describe('as SVG', () => {
   });
 
   test('a workflow without any state is an empty picture', async () => {
-    expect(await toSvg(pictureOf({}))).toMatch(/^<svg .*<\/svg>\s*$/s);
+    expect(await toSvg(diagramOf({}))).toMatch(/^<svg .*<\/svg>\s*$/s);
   });
 });

@@ -3,22 +3,22 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { TransitionCounter } from '../../src/drawing/transition-counter.ts';
-import { Stage, start } from '../core/play.ts';
-import { action, BOOK, CostMeter, playOn } from '../core/random-play.ts';
+import { action, applyActions, CostMeter, WORKFLOW } from '../core/random-run.ts';
+import { RunDriver, startRun } from '../core/run-driver.ts';
 import { SAMPLE_EVENTS } from '../events/sample-events.ts';
 
-const journeyOf = (events: readonly Event[]): TransitionCounter => {
+const counterOf = (events: readonly Event[]): TransitionCounter => {
   const counter = new TransitionCounter();
   for (const event of events) counter.add(event);
   return counter;
 };
 
-const waysOf = (events: readonly Event[]): readonly string[] =>
-  journeyOf(events).transitionCounts.map(({ from, kind, to, times }) => `${from} ${kind} ${to} ${times}`);
+const transitionsOf = (events: readonly Event[]): readonly string[] =>
+  counterOf(events).transitionCounts.map(({ from, kind, to, times }) => `${from} ${kind} ${to} ${times}`);
 
 describe('the ways of a run', () => {
   test('lead back to where the caller goes on, however far the callee wandered', () => {
-    const { events } = new Stage({ files: ['START.md', 'F.md', 'F2.md', 'F3.md', 'B.md'] }).plays(
+    const { events } = new RunDriver({ files: ['START.md', 'F.md', 'F2.md', 'F3.md', 'B.md'] }).answer(
       '<function return="B">F</function>',
       '<goto>F2</goto>',
       '<call return="F3">F2</call>',
@@ -26,7 +26,7 @@ describe('the ways of a run', () => {
       '<result>inner</result>',
       '<result>outer</result>',
     );
-    expect(waysOf(events)).toStrictEqual([
+    expect(transitionsOf(events)).toStrictEqual([
       'null begin START.md 1',
       'START.md function F.md 1',
       'F.md goto F2.md 1',
@@ -40,20 +40,26 @@ describe('the ways of a run', () => {
   });
 
   test('forget the callers whose stack was cleared', () => {
-    const { events } = new Stage({ files: ['START.md', 'F.md', 'G.md'] }).plays(
+    const { events } = new RunDriver({ files: ['START.md', 'F.md', 'G.md'] }).answer(
       '<call return="START">F</call>',
       '<reset stack="clear">G</reset>',
       '<call return="G">F</call>',
       '<result>x</result>',
       '<result>y</result>',
     );
-    expect(waysOf(events).slice(-3)).toStrictEqual(['F.md back null 1', 'G.md return G.md 1', 'G.md result null 1']);
+    expect(transitionsOf(events).slice(-3)).toStrictEqual([
+      'F.md back null 1',
+      'G.md return G.md 1',
+      'G.md result null 1',
+    ]);
   });
 
   test('lead from the parent to each of its workers', () => {
-    const stage = new Stage({ files: ['START.md', 'W.md', 'N.md'] });
-    stage.plays('<fork>W</fork><fork>W</fork><fork>N</fork><goto>N</goto>').take('main_w1', '<fork next="N">W</fork>');
-    expect(waysOf(stage.events)).toStrictEqual([
+    const driver = new RunDriver({ files: ['START.md', 'W.md', 'N.md'] });
+    driver
+      .answer('<fork>W</fork><fork>W</fork><fork>N</fork><goto>N</goto>')
+      .runTurn('main_w1', '<fork next="N">W</fork>');
+    expect(transitionsOf(driver.events)).toStrictEqual([
       'null begin START.md 1',
       'START.md next N.md 1',
       'START.md fork W.md 2',
@@ -66,7 +72,7 @@ describe('the ways of a run', () => {
 
 test.each(TAG_NAMES)('a <%s> is counted', (tag) => {
   const { state, to } = SAMPLE_EVENTS.transition;
-  const counted = journeyOf([{ ...SAMPLE_EVENTS.transition, tag }]).transitionCounts;
+  const counted = counterOf([{ ...SAMPLE_EVENTS.transition, tag }]).transitionCounts;
   expect(counted).toContainEqual(expect.objectContaining({ from: state, times: 1 }));
   expect(counted).toContainEqual(expect.objectContaining({ to, times: 1 }));
 });
@@ -74,8 +80,8 @@ test.each(TAG_NAMES)('a <%s> is counted', (tag) => {
 test('every transition, worker and return of any run is counted exactly once', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 80 }), (actions) => {
-      const { events } = playOn(start(BOOK), actions, new CostMeter());
-      const { transitionCounts: ways } = journeyOf(events);
+      const { events } = applyActions(startRun(WORKFLOW), actions, new CostMeter());
+      const { transitionCounts: ways } = counterOf(events);
       const times = (...kinds: string[]): number =>
         ways.filter(({ kind }) => kinds.includes(kind)).reduce((sum, way) => sum + way.times, 0);
       const transitions = events.filter(({ kind }) => kind === 'transition').length;
@@ -84,7 +90,7 @@ test('every transition, worker and return of any run is counted exactly once', (
       expect(times('fork')).toBe(workers);
       expect(times('return')).toBe(times('back'));
       expect(ways.every(({ from, kind }) => from !== null || kind === 'begin')).toBe(true);
-      expect(BOOK.files).toStrictEqual(
+      expect(WORKFLOW.files).toStrictEqual(
         expect.arrayContaining(ways.flatMap(({ from, to }) => [from, to].filter((each) => each !== null))),
       );
     }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import { writeLogs } from '../../src/runtime/logs.ts';
-import { play, setUp, withEachClaude } from './rig.ts';
+import { runToEnd, setUp, withEachClaude } from './rig.ts';
 
 const inWords = ({ agent, doing }: Activity): string =>
   `${agent} ${doing.kind} ${doing.kind === 'uses' ? `${doing.tool} ${doing.detail}` : doing.text}`;
@@ -22,7 +22,7 @@ withEachClaude('what an agent does', (pinned) => {
       },
       watch: (activity) => seen.push(activity),
     });
-    const run = await play(rig);
+    const run = await runToEnd(rig);
     expect(run.status).toBe('completed');
     const claude = seen.filter(({ doing }) => doing.kind !== 'prints').map(inWords);
     expect(claude).toStrictEqual([
@@ -44,7 +44,7 @@ withEachClaude('what an agent does', (pinned) => {
       write: (line) => told.push(line),
       writeMessage: (text) => told.push(text),
     });
-    const [session] = rig.all('turn_started').map((event) => event.session?.id);
+    const [session] = rig.eventsOf('turn_started').map((event) => event.session?.id);
     // There may be other lines in between, but these are there, in this order.
     const missing: RegExp[] = [];
     let from = 0;

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { SessionUse } from '../../src/core/agent.ts';
-import { charged, conversation, play, type Rig, say, setUp, withEachClaude } from './rig.ts';
+import { charged, conversation, type Rig, runToEnd, setUp, textReply, withEachClaude } from './rig.ts';
 
 /** Each turn with its state and how it uses conversations, which are named s1, s2 … in the order of their birth. */
 function turnsOf(rig: Rig): readonly string[] {
@@ -15,7 +15,7 @@ function turnsOf(rig: Rig): readonly string[] {
   const inWords = (use: SessionUse): string =>
     use.kind === 'fork' ? `forks ${nameOf(use.from)} to ${nameOf(use.id)}` : `${use.kind} ${nameOf(use.id)}`;
   return rig
-    .all('turn_started')
+    .eventsOf('turn_started')
     .map(({ state, session }) => `${state} ${session === null ? 'runs' : inWords(session)}`);
 }
 
@@ -33,7 +33,7 @@ withEachClaude('a conversation', (pinned) => {
       },
     });
     await mkdir(join(rig.cwd, 'sub'));
-    const run = await play(rig);
+    const run = await runToEnd(rig);
     expect(run.status).toBe('completed');
     expect(run.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'over' }]);
     expect(turnsOf(rig)).toStrictEqual([
@@ -55,7 +55,7 @@ withEachClaude('a conversation', (pinned) => {
     expect(conversation(rig, 'I am C')).toStrictEqual([...middle, '> I am C']);
     expect(conversation(rig, 'I am D')).toStrictEqual([...middle, '> I am D with r2']);
     // The API knows each conversation by the name that we have chosen for it.
-    const started = rig.all('turn_started').map(({ session }) => session?.id);
+    const started = rig.eventsOf('turn_started').map(({ session }) => session?.id);
     expect([...new Set(rig.api.requests.map(({ session }) => session))]).toStrictEqual([...new Set(started)]);
     expect(rig.api.requests.map(({ model }) => model.includes('haiku'))).toStrictEqual(
       rig.api.requests.map(({ prompt }) => prompt.startsWith('I am C')),
@@ -77,7 +77,7 @@ withEachClaude('a conversation', (pinned) => {
         'R.md': 'I am R with {{result}} «fail 529 1» «say <result>over</result>»',
       },
     });
-    const run = await play(rig);
+    const run = await runToEnd(rig);
     expect(run.status).toBe('completed');
     expect(turnsOf(rig)).toStrictEqual([
       'START.md new s1',
@@ -115,13 +115,13 @@ withEachClaude('a conversation', (pinned) => {
         'NEXT.md': `---\nallowed_tools: [Bash]\n---\nI am NEXT ${meet('parent', ['a', 'b'])} «say <result>met both</result>»`,
       },
     });
-    const run = await play(rig);
+    const run = await runToEnd(rig);
     expect(run.agents.map(({ id, phase }) => [id, phase])).toStrictEqual([
       ['main', { kind: 'ended', result: 'met both' }],
       ['main_worker1', { kind: 'ended', result: 'a met b' }],
       ['main_worker2', { kind: 'ended', result: 'b met a' }],
     ]);
-    expect(rig.all('turn_ended').flatMap(({ denials }) => denials)).toStrictEqual([]);
+    expect(rig.eventsOf('turn_ended').flatMap(({ denials }) => denials)).toStrictEqual([]);
     expect(conversation(rig, 'I am a')).toStrictEqual(['> I am a']);
     expect(conversation(rig, 'I am b')).toStrictEqual(['> I am b']);
     expect(conversation(rig, 'I am NEXT')[0]).toBe('> I am START');
@@ -141,27 +141,27 @@ withEachClaude('a conversation', (pinned) => {
         'LAST.md': 'I am LAST «say all is well»',
       },
       script({ prompt, step }) {
-        if (prompt.startsWith('In your last turn')) return say('It is done. <goto>LAST</goto>');
-        if (prompt.startsWith('The next step') && step === 0) return say('<result>over</result>');
+        if (prompt.startsWith('In your last turn')) return textReply('It is done. <goto>LAST</goto>');
+        if (prompt.startsWith('The next step') && step === 0) return textReply('<result>over</result>');
         return undefined;
       },
     });
-    const run = await play(rig);
+    const run = await runToEnd(rig);
     expect(run.status).toBe('completed');
     expect(readFileSync(join(rig.cwd, 'made.txt'), 'utf8')).toBe('by hand');
-    expect(rig.all('turn_ended').map(({ state, denials }) => [state, denials])).toStrictEqual([
+    expect(rig.eventsOf('turn_ended').map(({ state, denials }) => [state, denials])).toStrictEqual([
       ['START.md', []],
       ['DENIED.md', ['Bash(npm install x)']],
       ['DENIED.md', []],
       ['LAST.md', []],
       ['LAST.md', []],
     ]);
-    expect(rig.all('transition').map(({ state, to, implicit }) => [state, to, implicit])).toStrictEqual([
+    expect(rig.eventsOf('transition').map(({ state, to, implicit }) => [state, to, implicit])).toStrictEqual([
       ['START.md', 'DENIED.md', true],
       ['DENIED.md', 'LAST.md', false],
       ['LAST.md', null, false],
     ]);
-    expect(rig.all('reminded').map(({ state, problem, count }) => [state, problem, count])).toStrictEqual([
+    expect(rig.eventsOf('reminded').map(({ state, problem, count }) => [state, problem, count])).toStrictEqual([
       ['DENIED.md', 'tools_denied', 1],
       ['LAST.md', 'no_tag', 1],
     ]);
@@ -171,7 +171,7 @@ withEachClaude('a conversation', (pinned) => {
       ...[expect.stringMatching(/^> In your last turn, .*Bash\(npm install x\)/s), '< It is done. <goto>LAST</goto>'],
       ...['> I am LAST', '< all is well', expect.stringMatching(/^> The next step/)],
     ]);
-    expect(new Set(rig.all('turn_started').map(({ session }) => session?.id)).size).toBe(1);
+    expect(new Set(rig.eventsOf('turn_started').map(({ session }) => session?.id)).size).toBe(1);
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 });

@@ -6,15 +6,25 @@ import type { Run } from '../../src/core/run.ts';
 import type { Pinned } from '../claude-code/pinned.ts';
 import type { FailureName } from '../messages-api/reply.ts';
 import type { Logged } from '../messages-api/server.ts';
-import { charged, conversation, play, playOn, type Rig, type Scene, say, setUp, withEachClaude } from './rig.ts';
+import {
+  charged,
+  conversation,
+  type Rig,
+  type RigSetup,
+  resumeToEnd,
+  runToEnd,
+  setUp,
+  textReply,
+  withEachClaude,
+} from './rig.ts';
 
 /** Claude Code's own retries are not what is tested here. */
 const AT_ONCE = { CLAUDE_CODE_MAX_RETRIES: '0' };
 
 /** What befalls a worker. */
-type Trouble = FailureName | 'nothing';
+type InjectedFailure = FailureName | 'nothing';
 
-interface Crew extends Partial<Omit<Scene, 'states' | 'script'>> {
+interface WorkersSetup extends Partial<Omit<RigSetup, 'states' | 'script'>> {
   /** In how many turns each worker meets its failure before all goes well. */
   readonly turns?: number;
   readonly frontmatter?: string;
@@ -25,11 +35,11 @@ interface Crew extends Partial<Omit<Scene, 'states' | 'script'>> {
  * A run with a worker for each of these ways to fail. Whatever Claude Code tries in a turn that is to fail, fails: it asks
  * once more without a stream, or another model, and what it says then must not matter.
  */
-async function setUpCrew(
+async function setUpWorkers(
   context: TestContext,
   pinned: Pinned,
-  fails: readonly Trouble[],
-  { turns = 1, frontmatter = '', detail, ...scene }: Crew = {},
+  fails: readonly InjectedFailure[],
+  { turns = 1, frontmatter = '', detail, ...scene }: WorkersSetup = {},
 ): Promise<Rig> {
   const forks = fails.map((fail) => `<fork next="END" fail="${fail}">WORKER</fork>`).join('');
   const rig: Rig = await setUp(context, pinned, {
@@ -45,9 +55,9 @@ async function setUpCrew(
       const worker = fails.findIndex((fail) => said.includes(`I am with ${fail}.`));
       const kind = fails[worker];
       if (kind === undefined) return undefined;
-      const well = say(`<result>${kind} is over</result>`);
+      const well = textReply(`<result>${kind} is over</result>`);
       if (kind === 'nothing') return well;
-      const met = rig.all('turn_ended').filter(({ agent }) => agent === `main_worker${worker + 1}`).length;
+      const met = rig.eventsOf('turn_ended').filter(({ agent }) => agent === `main_worker${worker + 1}`).length;
       const fail = { kind, ...(detail !== undefined && { detail }) };
       return met < turns ? { ...well, fail } : well;
     },
@@ -55,7 +65,7 @@ async function setUpCrew(
   return rig;
 }
 
-const over = (fails: readonly Trouble[]): readonly string[] => fails.map((fail) => `${fail} is over`);
+const over = (fails: readonly InjectedFailure[]): readonly string[] => fails.map((fail) => `${fail} is over`);
 
 const workers = ({ agents }: Run): readonly Agent[] => agents.filter(({ id }) => id !== 'main');
 
@@ -82,10 +92,10 @@ const sessionIn = (event: Event): string | undefined =>
  * What came to its end costs what the API charged for it. What broke off midway has a price, too, but it depends on how
  * much of it arrived whether Claude Code hears of that, and counts it.
  */
-function expectRightCosts(rig: Rig, run: Run, fails: readonly Trouble[]): void {
+function expectRightCosts(rig: Rig, run: Run, fails: readonly InjectedFailure[]): void {
   for (const [index, { id }] of workers(run).entries()) {
     const own = ({ messages }: Logged): boolean => JSON.stringify(messages).includes(`I am with ${fails[index]}.`);
-    const ended = rig.all('turn_ended').filter(({ agent }) => agent === id);
+    const ended = rig.eventsOf('turn_ended').filter(({ agent }) => agent === id);
     const cost = (turns: typeof ended): number => turns.reduce((sum, { costMicros }) => sum + costMicros, 0);
     const whole = charged(rig, (request) => own(request) && request.reply.fail === undefined);
     const broken = charged(rig, (request) => own(request) && request.reply.fail !== undefined);
@@ -97,17 +107,17 @@ function expectRightCosts(rig: Rig, run: Run, fails: readonly Trouble[]): void {
 withEachClaude('a run', (pinned) => {
   test('sleeps through a usage limit and nobody is asked until it is over', async (context) => {
     const reset = Math.floor(Date.now() / 1000) + 2;
-    const rig = await setUpCrew(context, pinned, ['limit', 'nothing'], {
+    const rig = await setUpWorkers(context, pinned, ['limit', 'nothing'], {
       detail: String(reset),
       options: { parallel: 1 },
       env: { ...AT_ONCE, ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up' },
     });
-    const run = await play(rig);
+    const run = await runToEnd(rig);
     expect([run.status, results(run), run.hold]).toStrictEqual(['completed', over(['limit', 'nothing']), null]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual([['usage_limit', 'none'], ['none']]);
-    const [slept, second] = rig.all('sleeping');
+    const [slept, second] = rig.eventsOf('sleeping');
     const untilMs = slept?.untilMs ?? Number.POSITIVE_INFINITY;
-    const [asked, ...later] = rig.all('turn_started').filter(({ state }) => state === 'WORKER.md');
+    const [asked, ...later] = rig.eventsOf('turn_started').filter(({ state }) => state === 'WORKER.md');
     expect([slept?.why, second]).toStrictEqual(['usage_limit', undefined]);
     expect(untilMs).toBeGreaterThan(reset * 1000);
     expect(later.map(({ at }) => at >= untilMs)).toStrictEqual([true, true]);
@@ -117,24 +127,26 @@ withEachClaude('a run', (pinned) => {
 
   test('tries again what passes, in the same conversation', async (context) => {
     const fails = ['500', '529', 'overloaded', 'html', 'drop', 'dropmid', 'malformed', 'garbage', 'empty'] as const;
-    const rig = await setUpCrew(context, pinned, fails);
-    const run = await play(rig);
+    const rig = await setUpWorkers(context, pinned, fails);
+    const run = await runToEnd(rig);
     expect([run.status, results(run)]).toStrictEqual(['completed', over(fails)]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual(fails.map(() => ['transient', 'none']));
     for (const [first, second] of byWorker(rig, run, sessionIn)) expect(second).toBe(first?.replace('new', 'resume'));
-    expect(new Set(rig.all('sleeping').map(({ why, count }) => `${why} ${count}`))).toStrictEqual(new Set(['retry 1']));
+    expect(new Set(rig.eventsOf('sleeping').map(({ why, count }) => `${why} ${count}`))).toStrictEqual(
+      new Set(['retry 1']),
+    );
     expectRightCosts(rig, run, fails);
   });
 
   test('pauses for what only its user can mend, and goes on when he has', async (context) => {
     const fails = ['401', '403', 'billing', '404', '400', 'toolong'] as const;
     const why = ['authentication', 'authentication', 'billing', 'model', 'invalid_request', 'prompt_too_long'];
-    const rig = await setUpCrew(context, pinned, fails);
-    const paused = await play(rig);
+    const rig = await setUpWorkers(context, pinned, fails);
+    const paused = await runToEnd(rig);
     expect(paused.status).toBe('paused');
     expect(workers(paused).map(({ phase }) => phase.kind === 'paused' && phase.why)).toStrictEqual(why);
     const asked = rig.api.requests.length;
-    const run = await playOn(rig);
+    const run = await resumeToEnd(rig);
     expect([run.status, results(run)]).toStrictEqual(['completed', over(fails)]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual(why.map((kind) => [kind, 'none']));
     for (const [first, second] of byWorker(rig, run, sessionIn)) expect(second).toBe(first?.replace('new', 'resume'));
@@ -143,18 +155,21 @@ withEachClaude('a run', (pinned) => {
   });
 
   test.for(['limit', '429'] as const)('pauses for a usage limit (%s) if it is not to wait', async (fail, context) => {
-    const rig = await setUpCrew(context, pinned, [fail], { options: { wait: false } });
-    const paused = await play(rig);
+    const rig = await setUpWorkers(context, pinned, [fail], { options: { wait: false } });
+    const paused = await runToEnd(rig);
     expect([paused.status, paused.stop]).toMatchObject(['paused', { kind: 'usage_limit' }]);
-    const run = await playOn(rig);
+    const run = await resumeToEnd(rig);
     expect([run.status, run.stop, results(run)]).toStrictEqual(['completed', null, over([fail])]);
     expect(byWorker(rig, run, failureIn)).toStrictEqual([['usage_limit', 'none']]);
-    expect(rig.all('sleeping')).toStrictEqual([]);
+    expect(rig.eventsOf('sleeping')).toStrictEqual([]);
   });
 
   test('gives up what does not pass, and lets the others finish', async (context) => {
-    const rig = await setUpCrew(context, pinned, ['500', 'refusal', 'nothing'], { options: { retries: 1 }, turns: 2 });
-    const run = await play(rig);
+    const rig = await setUpWorkers(context, pinned, ['500', 'refusal', 'nothing'], {
+      options: { retries: 1 },
+      turns: 2,
+    });
+    const run = await runToEnd(rig);
     expect([run.status, run.agents.map(({ phase }) => phase)]).toStrictEqual([
       'failed',
       [
@@ -170,8 +185,8 @@ withEachClaude('a run', (pinned) => {
 
   test('ends a turn whose API is silent, and tries it again', async (context) => {
     const fails = ['hang', 'hangmid'] as const;
-    const rig = await setUpCrew(context, pinned, fails, { frontmatter: '---\ntimeout: 10\n---\n' });
-    const run = await play(rig);
+    const rig = await setUpWorkers(context, pinned, fails, { frontmatter: '---\ntimeout: 10\n---\n' });
+    const run = await runToEnd(rig);
     expect([run.status, results(run)]).toStrictEqual(['completed', over(fails)]);
     for (const ends of byWorker(rig, run, failureIn)) {
       // A machine under load may be silent once more.
@@ -196,11 +211,11 @@ withEachClaude('a run', (pinned) => {
           ? { blocks: [{ type: 'text', text: '<result>over</result>' }], usage: { input: 2000, output: 200 } }
           : undefined,
     });
-    const stopped = await play(rig);
+    const stopped = await runToEnd(rig);
     expect([stopped.status, stopped.stop]).toStrictEqual(['budget_exceeded', { kind: 'budget' }]);
-    expect(rig.all('turn_ended').map(({ failure }) => failure)).toStrictEqual([null, 'budget']);
+    expect(rig.eventsOf('turn_ended').map(({ failure }) => failure)).toStrictEqual([null, 'budget']);
     expect(stopped.ledger.spentMicros).toBe(charged(rig));
-    const run = await playOn(rig, { budgetMicros: 1_000_000 });
+    const run = await resumeToEnd(rig, { budgetMicros: 1_000_000 });
     expect([run.status, run.agents[0]?.phase]).toStrictEqual(['completed', { kind: 'ended', result: 'over' }]);
     // What was in hand when the money ran out is told differently by each version.
     expect(conversation(rig, 'You were interrupted').slice(0, 3)).toStrictEqual([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { recordScenario } from '../../src/testing/record-scenario.ts';
-import { play, setUp, withEachClaude } from './rig.ts';
+import { runToEnd, setUp, withEachClaude } from './rig.ts';
 
 const tool = (name: string, input: object): string => `«tool ${name} ${JSON.stringify(input)}»`;
 
@@ -25,7 +25,7 @@ withEachClaude('a recorded run', (pinned) => {
       script: ({ prompt }) =>
         prompt.startsWith('Begin.') ? undefined : { blocks: [{ type: 'text', text: 'Sorry. <goto>CHECK</goto>' }] },
     });
-    const run = await play(rig);
+    const run = await runToEnd(rig);
     expect(run.status).toBe('completed');
     const {
       text,

@@ -18,7 +18,7 @@ import type { Reply } from '../messages-api/reply.ts';
 import { type Logged, type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
 
 /** A workflow and the world it is to run in. Its prompts hold what the model answers: see `messages-api/orders.ts`. */
-export interface Scene {
+export interface RigSetup {
   readonly states: Readonly<Record<string, string>>;
   /** What the model answers to prompts that are not ours to write, such as reminders. */
   readonly script?: Script;
@@ -37,12 +37,12 @@ export interface Rig {
   start(): Promise<RunHandle>;
   resume(options?: Partial<Options>): Promise<RunHandle>;
   /** Waits for the first such event; it may have been told already. */
-  told<K extends Event['kind']>(kind: K): Promise<Told<K>>;
+  waitForEvent<K extends Event['kind']>(kind: K): Promise<EventOf<K>>;
   /** Events of a kind, in order. */
-  all<K extends Event['kind']>(kind: K): readonly Told<K>[];
+  eventsOf<K extends Event['kind']>(kind: K): readonly EventOf<K>[];
 }
 
-type Told<K extends Event['kind']> = Extract<Event, { kind: K }>;
+type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>;
 
 /** Describes something for each version of Claude Code, all tests at the same time. */
 export function withEachClaude(about: string, tests: (pinned: Pinned) => void): void {
@@ -57,7 +57,7 @@ export function withEachClaude(about: string, tests: (pinned: Pinned) => void): 
 export async function setUp(
   { onTestFinished }: TestContext,
   { path }: Pinned,
-  { states, script, env = {}, options = {}, watch }: Scene,
+  { states, script, env = {}, options = {}, watch }: RigSetup,
 ): Promise<Rig> {
   const root = await mkdtemp(join(tmpdir(), 'raymond-e2e-'));
   const folder = async (name: string): Promise<string> => {
@@ -118,10 +118,10 @@ export async function setUp(
     start: async () =>
       follow(await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } })),
     resume: async (changed = {}) => follow(await resumeRun(id ?? 'last', { ...place, options: changed })),
-    told: (kind) =>
+    waitForEvent: (kind) =>
       new Promise((done) => {
         const look = (): void => {
-          const found = events.find((event): event is Told<typeof kind> => event.kind === kind);
+          const found = events.find((event): event is EventOf<typeof kind> => event.kind === kind);
           if (found === undefined) return;
           watchers.delete(look);
           done(found);
@@ -129,22 +129,22 @@ export async function setUp(
         watchers.add(look);
         look();
       }),
-    all: (kind) => events.filter((event): event is Told<typeof kind> => event.kind === kind),
+    eventsOf: (kind) => events.filter((event): event is EventOf<typeof kind> => event.kind === kind),
   };
 }
 
 /** Runs a workflow until nothing is due any more. */
-export async function play(rig: Rig): Promise<Run> {
+export async function runToEnd(rig: Rig): Promise<Run> {
   return (await rig.start()).finished;
 }
 
 /** Takes its run up again, until nothing is due any more. */
-export async function playOn(rig: Rig, options?: Partial<Options>): Promise<Run> {
+export async function resumeToEnd(rig: Rig, options?: Partial<Options>): Promise<Run> {
   return (await rig.resume(options)).finished;
 }
 
 /** A model's answer in words. */
-export const say = (text: string): Reply => ({ blocks: [{ type: 'text', text }] });
+export const textReply = (text: string): Reply => ({ blocks: [{ type: 'text', text }] });
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
 const ORDERS = /\s*«[\s\S]*»/;

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { textOf } from '../process/turns.ts';
-import { charged, conversation, playOn, type Rig, say, setUp, withEachClaude } from './rig.ts';
+import { charged, conversation, type Rig, resumeToEnd, setUp, textReply, withEachClaude } from './rig.ts';
 
-const sessions = (rig: Rig): readonly unknown[] => rig.all('turn_started').map(({ session }) => session?.id);
+const sessions = (rig: Rig): readonly unknown[] => rig.eventsOf('turn_started').map(({ session }) => session?.id);
 
 withEachClaude('a run that is stopped', (pinned) => {
   test('lets its turn finish, goes on in the same conversation, and counts every cent once', async (context) => {
@@ -29,10 +29,10 @@ withEachClaude('a run that is stopped', (pinned) => {
     second.stop('interrupted');
     const interrupted = await second.finished;
     expect([interrupted.status, interrupted.stop]).toStrictEqual(['interrupted', { kind: 'interrupted' }]);
-    expect(rig.all('transition').map(({ to }) => to)).toStrictEqual(['C.md', 'C2.md', 'B.md']);
+    expect(rig.eventsOf('transition').map(({ to }) => to)).toStrictEqual(['C.md', 'C2.md', 'B.md']);
     expect(interrupted.ledger.spentMicros).toBe(charged(rig));
 
-    const run = await playOn(rig);
+    const run = await resumeToEnd(rig);
     expect([run.status, run.agents[0]?.phase]).toStrictEqual(['completed', { kind: 'ended', result: 'over' }]);
     const [main, branch] = sessions(rig);
     expect(sessions(rig)).toStrictEqual([main, branch, branch, main, main]);
@@ -49,7 +49,7 @@ withEachClaude('a run that is stopped', (pinned) => {
     expect(run.ledger).toMatchObject({ spentMicros: charged(rig), estimatedMicros: 0, turns: 5 });
 
     const asked = rig.api.requests.length;
-    expect((await playOn(rig)).ledger).toStrictEqual(run.ledger);
+    expect((await resumeToEnd(rig)).ledger).toStrictEqual(run.ledger);
     expect(rig.api.requests.length).toBe(asked);
   });
 
@@ -58,17 +58,17 @@ withEachClaude('a run that is stopped', (pinned) => {
       env: { CLAUDE_CODE_MAX_RETRIES: '0' },
       states: { 'START.md': 'I am START' },
       script() {
-        const isFirst = rig.all('turn_ended').length === 0;
-        return { ...say('<result>over</result>'), ...(isFirst && { fail: { kind: '429' } as const }) };
+        const isFirst = rig.eventsOf('turn_ended').length === 0;
+        return { ...textReply('<result>over</result>'), ...(isFirst && { fail: { kind: '429' } as const }) };
       },
     });
     const running = await rig.start();
-    const { why, failure } = await rig.told('sleeping');
+    const { why, failure } = await rig.waitForEvent('sleeping');
     expect([why, failure]).toStrictEqual(['usage_limit', 'usage_limit']);
     running.stop();
     const stopped = await running.finished;
     expect([stopped.status, stopped.agents[0]?.phase.kind]).toStrictEqual(['paused', 'sleeping']);
-    const run = await playOn(rig);
+    const run = await resumeToEnd(rig);
     expect([run.status, run.hold, run.agents[0]?.phase]).toStrictEqual([
       ...['completed', null, { kind: 'ended', result: 'over' }],
     ]);
@@ -83,7 +83,8 @@ withEachClaude('a run that is stopped', (pinned) => {
         'START.md': 'I am START «usage 1000 10» «say <goto>TOOL</goto>»',
         'TOOL.md': `---\nallowed_tools: [Bash]\n---\nI am TOOL «usage 3000 30» «tool Bash ${JSON.stringify({ command })}»`,
       },
-      script: ({ prompt }) => (prompt.startsWith('You were interrupted') ? say('<result>over</result>') : undefined),
+      script: ({ prompt }) =>
+        prompt.startsWith('You were interrupted') ? textReply('<result>over</result>') : undefined,
     });
     const running = await rig.start();
     const marker = `${running.id}/`;
@@ -95,7 +96,7 @@ withEachClaude('a run that is stopped', (pinned) => {
     const killed = await running.finished;
     expect(await findMarkedProcesses(marker)).toStrictEqual([]);
     expect([killed.status, killed.stop]).toStrictEqual(['paused', { kind: 'stopped' }]);
-    expect(rig.all('turn_ended').map(({ failure, estimated }) => [failure, estimated])).toStrictEqual([
+    expect(rig.eventsOf('turn_ended').map(({ failure, estimated }) => [failure, estimated])).toStrictEqual([
       [null, false],
       ['stopped', true],
     ]);
@@ -103,10 +104,10 @@ withEachClaude('a run that is stopped', (pinned) => {
     // It was killed before it could tell what it had cost; the price is known from the turn before.
     expect(Math.abs(killed.ledger.estimatedMicros - cut) / cut).toBeLessThan(0.2);
 
-    const run = await playOn(rig);
+    const run = await resumeToEnd(rig);
     expect([run.status, run.agents[0]?.phase]).toStrictEqual(['completed', { kind: 'ended', result: 'over' }]);
     const [session] = sessions(rig);
-    expect(rig.all('turn_started').map((turn) => [turn.prompt, turn.session])).toStrictEqual([
+    expect(rig.eventsOf('turn_started').map((turn) => [turn.prompt, turn.session])).toStrictEqual([
       ['state', { kind: 'new', id: session }],
       ['state', { kind: 'resume', id: session }],
       ['continue', { kind: 'resume', id: session }],

@@ -7,19 +7,22 @@ import type { Signal } from '../../src/core/signal.ts';
 import { drive } from '../../src/engine/drive.ts';
 import { Inbox } from '../../src/engine/inbox.ts';
 import type { World } from '../../src/engine/world.ts';
-import { type Book, scopeOf, start } from '../core/play.ts';
+import { scopeOfWorkflow, startRun, type TestWorkflow } from '../core/run-driver.ts';
 
 /** A world without processes and disks: states answer as they are told, and everything done is written down. */
-class PaperWorld implements World {
+class FakeWorld implements World {
   readonly diary: string[] = [];
   readonly events: Event[] = [];
   saved: Run | undefined;
-  private readonly book: Book;
+  private readonly workflow: TestWorkflow;
   private readonly answers: Record<string, (turn: Turn, visit: number) => string | Promise<string>>;
   private readonly visits = new Map<string, number>();
 
-  constructor(book: Book, answers: Record<string, (turn: Turn, visit: number) => string | Promise<string>>) {
-    this.book = book;
+  constructor(
+    workflow: TestWorkflow,
+    answers: Record<string, (turn: Turn, visit: number) => string | Promise<string>>,
+  ) {
+    this.workflow = workflow;
     this.answers = answers;
   }
 
@@ -43,7 +46,7 @@ class PaperWorld implements World {
       cost: null,
       denials: [],
       folders: {},
-      scope: scopeOf(this.book),
+      scope: scopeOfWorkflow(this.workflow),
     };
   };
 
@@ -57,15 +60,15 @@ class PaperWorld implements World {
   };
 }
 
-const run = (book: Book, world: World, options: Partial<Options> = {}, signals = new Inbox<Signal>()) =>
-  drive(start(book, options), world, signals);
+const run = (workflow: TestWorkflow, world: World, options: Partial<Options> = {}, signals = new Inbox<Signal>()) =>
+  drive(startRun(workflow, options), world, signals);
 
 describe('drive', () => {
-  const book = { files: ['START.md', 'A.sh', 'W.sh'] };
+  const workflow = { files: ['START.md', 'A.sh', 'W.sh'] };
 
   test('saves before it starts, and the end of a turn together with the intent of the next', async () => {
-    const world = new PaperWorld(book, { 'START.md': () => '<goto>A</goto>', 'A.sh': () => '<result>x</result>' });
-    const end = await run(book, world);
+    const world = new FakeWorld(workflow, { 'START.md': () => '<goto>A</goto>', 'A.sh': () => '<result>x</result>' });
+    const end = await run(workflow, world);
     expect(end.status).toBe('completed');
     expect(world.saved).toStrictEqual(end);
     expect(world.diary).toStrictEqual([
@@ -84,7 +87,7 @@ describe('drive', () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const world = new PaperWorld(book, {
+    const world = new FakeWorld(workflow, {
       'START.md': () => '<fork next="A" n="1">W</fork><fork next="A" n="2">W</fork>',
       'W.sh': async (_turn, visit) => {
         if (visit === 2) open();
@@ -92,13 +95,13 @@ describe('drive', () => {
         return '<result>met</result>';
       },
     });
-    const end = await run(book, world);
+    const end = await run(workflow, world);
     expect(end.agents.map(({ phase }) => phase.kind)).toStrictEqual(['ended', 'ended', 'ended']);
   });
 
   test('a thousand workers end, and what they say together is saved together', async () => {
-    const world = new PaperWorld(book, { 'START.md': () => '<fork next="A">W</fork>'.repeat(1000) });
-    const end = await run(book, world);
+    const world = new FakeWorld(workflow, { 'START.md': () => '<fork next="A">W</fork>'.repeat(1000) });
+    const end = await run(workflow, world);
     expect(end.agents).toHaveLength(1001);
     expect(end.status).toBe('completed');
     expect(world.diary.filter((line) => line.startsWith('save')).length).toBeLessThan(100);
@@ -106,13 +109,13 @@ describe('drive', () => {
 
   test('a stop lets turns under way finish and starts nothing new', async () => {
     const signals = new Inbox<Signal>();
-    const world = new PaperWorld(book, {
+    const world = new FakeWorld(workflow, {
       'START.md': () => {
         signals.put({ kind: 'stopped', at: 5, by: 'interrupted' });
         return '<goto>A</goto>';
       },
     });
-    const end = await run(book, world, {}, signals);
+    const end = await run(workflow, world, {}, signals);
     expect(end.status).toBe('interrupted');
     expect(world.diary).not.toContain('start main A.sh');
     expect(end.agents[0]?.state).toBe('A.sh');
@@ -120,7 +123,7 @@ describe('drive', () => {
 
   test('a dropped sleep does not keep a stopped run alive', async () => {
     const signals = new Inbox<Signal>();
-    const world = new PaperWorld(book, {});
+    const world = new FakeWorld(workflow, {});
     world.take = async (turn) => {
       if (turn.kind === 'sleep') {
         signals.put({ kind: 'stopped', at: 9, by: 'stopped' });
@@ -129,33 +132,33 @@ describe('drive', () => {
       const failure = { kind: 'transient', message: 'overloaded' } as const;
       return { kind: 'failed', at: 2, agent: turn.agent, failure, cost: null, progress: 'none', jitter: 0 };
     };
-    expect((await run(book, world, {}, signals)).status).toBe('paused');
+    expect((await run(workflow, world, {}, signals)).status).toBe('paused');
   });
 
   test('takes up turns that were under way when it was killed', async () => {
-    const first = new PaperWorld(book, { 'START.md': () => new Promise<string>(() => {}) });
-    void run(book, first);
+    const first = new FakeWorld(workflow, { 'START.md': () => new Promise<string>(() => {}) });
+    void run(workflow, first);
     while (first.saved === undefined) await new Promise((resolve) => setImmediate(resolve));
-    const second = new PaperWorld(book, { 'START.md': () => '<result>found</result>' });
+    const second = new FakeWorld(workflow, { 'START.md': () => '<result>found</result>' });
     const end = await drive(first.saved, second, new Inbox());
     expect(end.agents[0]?.phase).toStrictEqual({ kind: 'ended', result: 'found' });
     expect(second.diary).toStrictEqual(['start main START.md', 'save 1']);
   });
 
   test('fails when saving fails, and starts nothing', async () => {
-    const world = new PaperWorld(book, {});
+    const world = new FakeWorld(workflow, {});
     world.save = async () => {
       throw new Error('disk full');
     };
-    await expect(run(book, world)).rejects.toThrow('disk full');
+    await expect(run(workflow, world)).rejects.toThrow('disk full');
     expect(world.diary).toStrictEqual(['prepare main START.md']);
   });
 
   test('a bug in the world is not swallowed', async () => {
-    const world = new PaperWorld(book, {});
+    const world = new FakeWorld(workflow, {});
     world.take = async () => {
       throw new Error('bug');
     };
-    await expect(run(book, world)).rejects.toThrow('bug');
+    await expect(run(workflow, world)).rejects.toThrow('bug');
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { DebugFiles } from '../../src/events/debug-files.ts';
-import { Stage } from '../core/play.ts';
+import { RunDriver } from '../core/run-driver.ts';
 
 /** A folder, and the debug files of a run whose turns have all left these files. */
 function keep(files: Readonly<Record<string, string>>): { folder: string; warnings: string[] } {
@@ -12,10 +12,10 @@ function keep(files: Readonly<Record<string, string>>): { folder: string; warnin
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
   const folder = join(root, 'debug');
   const warnings: string[] = [];
-  const stage = new Stage({ files: ['START.md', 'CHECK.sh'] });
-  stage.plays('<goto>CHECK</goto>', '<result>r</result>');
+  const driver = new RunDriver({ files: ['START.md', 'CHECK.sh'] });
+  driver.answer('<goto>CHECK</goto>', '<result>r</result>');
   const debug = new DebugFiles({ folder, turnFolder: () => root }, 0, (warning) => warnings.push(warning));
-  debug.write(stage.events);
+  debug.write(driver.events);
   return { folder, warnings };
 }
 

@@ -7,10 +7,10 @@ import { LogWriter } from '../../src/events/log-writer.ts';
 import { formatChangedFlags } from '../../src/events/option-flags.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
 import { type LogEntry, TurnRenderer } from '../../src/events/turn-renderer.ts';
-import { type Reply, Stage, usd } from '../core/play.ts';
+import { type Reply, RunDriver, usd } from '../core/run-driver.ts';
 
 /** The story of these events, without what turns left behind. */
-function storyOf(events: readonly Event[], page: Partial<LogWriter> = {}, files = true): readonly string[] {
+function render(events: readonly Event[], page: Partial<LogWriter> = {}, files = true): readonly string[] {
   const lines: string[] = [];
   const paper = Object.assign(new LogWriter(createColorizer(false), (line) => lines.push(line)), page);
   const story = new EventRenderer();
@@ -27,11 +27,11 @@ const [DAY, TIME] = formatLocalTime(1000).split(' ');
 const FORK: Reply = { text: '<fork next="W" kind="md" size="9">W</fork>', cost: usd(0.5) };
 
 test('a run reads as blocks, one for each turn, with its costs and times', () => {
-  const stage = new Stage({ files: ['START.md', 'W.sh', 'B.md'] }, { budgetMicros: 5_000_000 }, 'the\ninput');
-  stage.plays(FORK, '<call return="B" input="7">B</call>').take('main_w1', '<result>w</result>');
-  stage.plays({ text: '<result>x</result>', cost: usd(0.25) }, { text: 'no tag', cost: usd(0.1) });
-  stage.plays({ text: '<result>end</result>', cost: usd(0.2) });
-  expect(storyOf(stage.events)).toStrictEqual([
+  const driver = new RunDriver({ files: ['START.md', 'W.sh', 'B.md'] }, { budgetMicros: 5_000_000 }, 'the\ninput');
+  driver.answer(FORK, '<call return="B" input="7">B</call>').runTurn('main_w1', '<result>w</result>');
+  driver.answer({ text: '<result>x</result>', cost: usd(0.25) }, { text: 'no tag', cost: usd(0.1) });
+  driver.answer({ text: '<result>end</result>', cost: usd(0.2) });
+  expect(render(driver.events)).toStrictEqual([
     `── ${DAY} ${TIME} run run-1: /w/book`,
     '  options: --budget 5',
     '  input: the input',
@@ -62,9 +62,9 @@ test('a run reads as blocks, one for each turn, with its costs and times', () =>
 });
 
 test('side by side, every line is labelled with its agent', () => {
-  const stage = new Stage({ files: ['START.md', 'W.sh'] });
-  stage.plays(FORK, '<result>m</result>').take('main_w1', '<result>w</result>');
-  expect(storyOf(stage.events, { isInterleaved: true }).slice(1, 6)).toStrictEqual([
+  const driver = new RunDriver({ files: ['START.md', 'W.sh'] });
+  driver.answer(FORK, '<result>m</result>').runTurn('main_w1', '<result>w</result>');
+  expect(render(driver.events, { isInterleaved: true }).slice(1, 6)).toStrictEqual([
     `── ${TIME} [main] START.md, turn 1, new session s1`,
     '[main] START.md → W.sh (fork) $0.50, 0.0s',
     '[main_w1] forked by main, starts in W.sh (kind=md, size=9)',
@@ -77,9 +77,9 @@ test.each([
   [true, '  its files are gone: prompts, answers and output cannot be shown'],
   [false, '  with --no-debug no files of turns are kept: prompts, answers and output cannot be shown'],
 ])('without the files of turns, that is said once and results are told (debug: %s)', (debug, why) => {
-  const stage = new Stage({ files: ['START.sh', 'B.sh', 'C.sh'] }, { debug });
-  stage.plays('<call return="C">B</call>', '<result>from B</result>', '<result>all\nof it</result>');
-  expect(storyOf(stage.events, {}, false).filter((line) => !/^$|──|options/.test(line))).toStrictEqual([
+  const driver = new RunDriver({ files: ['START.sh', 'B.sh', 'C.sh'] }, { debug });
+  driver.answer('<call return="C">B</call>', '<result>from B</result>', '<result>all\nof it</result>');
+  expect(render(driver.events, {}, false).filter((line) => !/^$|──|options/.test(line))).toStrictEqual([
     why,
     '  START.sh → B.sh (call) $0.00, 0.0s',
     '  B.sh → C.sh (result) $0.00, 0.0s',
@@ -91,9 +91,9 @@ test.each([
 });
 
 test('a turn that failed says so, and what becomes of it', () => {
-  const stage = new Stage({ files: ['START.md'] });
-  stage.plays({ fail: { kind: 'model', message: 'There is no such model.' }, cost: usd(0.01) });
-  expect(storyOf(stage.events).slice(3)).toStrictEqual([
+  const driver = new RunDriver({ files: ['START.md'] });
+  driver.answer({ fail: { kind: 'model', message: 'There is no such model.' }, cost: usd(0.01) });
+  expect(render(driver.events).slice(3)).toStrictEqual([
     '  failed (model) after 0.0s, $0.01',
     '  paused: There is no such model.',
     '',
@@ -107,8 +107,8 @@ test('a resume tells which options are different from then on', () => {
     at: 1000,
     options: { ...DEFAULT_OPTIONS, ...options },
   });
-  const { events } = new Stage({ files: ['START.md'] }, { model: 'opus' });
-  const lines = storyOf([...events, resumed({ model: 'opus', budgetMicros: null }), resumed({ model: 'haiku' })]);
+  const { events } = new RunDriver({ files: ['START.md'] }, { model: 'opus' });
+  const lines = render([...events, resumed({ model: 'opus', budgetMicros: null }), resumed({ model: 'haiku' })]);
   expect(lines.filter((line) => line.includes('options'))).toStrictEqual([
     '  options: --model opus',
     '  options: --budget 0',

@@ -9,7 +9,7 @@ import {
   formatEvent,
   formatLocalTime,
 } from '../../src/events/format.ts';
-import { Stage, usd } from '../core/play.ts';
+import { RunDriver, usd } from '../core/run-driver.ts';
 
 describe('words for people', () => {
   test.each([
@@ -42,9 +42,9 @@ describe('words for people', () => {
 });
 
 test('a run reads as a story, one line an event, each labelled with its agent', () => {
-  const stage = new Stage({ files: ['START.md', 'W.sh'] });
-  stage.plays({ text: '<fork next="W">W</fork>', cost: usd(0.5) }, '?').take('main_w1', '<result>w</result>');
-  expect(stage.events.map(formatEvent).filter((line) => line !== null)).toStrictEqual([
+  const driver = new RunDriver({ files: ['START.md', 'W.sh'] });
+  driver.answer({ text: '<fork next="W">W</fork>', cost: usd(0.5) }, '?').runTurn('main_w1', '<result>w</result>');
+  expect(driver.events.map(formatEvent).filter((line) => line !== null)).toStrictEqual([
     'run run-1: /w/book',
     '[main] START.md',
     '[main] START.md → W.sh (fork) $0.50',
@@ -77,14 +77,14 @@ test('what takes several lines is labelled on each, and cannot drive a terminal'
 });
 
 test('transitions.log says who went where, in which session, for how much', () => {
-  const stage = new Stage({ files: ['START.md', 'B.md'] });
-  stage.plays(
+  const driver = new RunDriver({ files: ['START.md', 'B.md'] });
+  driver.answer(
     { text: '<call return="B">B</call>', cost: usd(0.5) },
     { text: '<result>a "b"</result>', cost: usd(0.25) },
   );
   const log = new TransitionsLog(0);
   const at = (ms: number) => formatLocalTime(ms);
-  expect(stage.events.map((event) => log.formatEntry(event) ?? '').join('')).toBe(
+  expect(driver.events.map((event) => log.formatEntry(event) ?? '').join('')).toBe(
     `${at(1020)} [main] START.md -> B.md (call)
   session_id: s1
   cost: $0.50

@@ -9,8 +9,8 @@ import { createEventDocument } from '../../src/events/event-document.ts';
 import { createStatusDocument } from '../../src/events/run-document.ts';
 import { collectHistory } from '../../src/events/run-history.ts';
 import { type Interruption, serializeTestReport } from '../../src/testing/report.ts';
+import { type CliProject, newCliProject } from '../cli/cli-project.ts';
 import { writeWorkflow } from '../cli/owners.ts';
-import { newRoom, type Room } from '../cli/room.ts';
 import { plain } from '../docs/page.ts';
 import { openPage } from '../docs/pages.ts';
 import { SAMPLE_EVENTS } from './sample-events.ts';
@@ -45,27 +45,27 @@ function pathsIn(value: unknown, path: string): readonly string[] {
   });
 }
 
-function roomWith(workflow: Readonly<Record<string, string>>): Room {
-  const room = newRoom();
-  writeWorkflow(room.cwd, 'wf', workflow);
-  return room;
+function projectWith(workflow: Readonly<Record<string, string>>): CliProject {
+  const project = newCliProject();
+  writeWorkflow(project.cwd, 'wf', workflow);
+  return project;
 }
 
-const printed = async (room: Room, ...argv: readonly string[]): Promise<unknown> =>
-  JSON.parse((await room.raymond(...argv)).out);
+const printed = async (project: CliProject, ...argv: readonly string[]): Promise<unknown> =>
+  JSON.parse((await project.raymond(...argv)).out);
 
 const TWO = { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' };
 
 describe('docs/json.md', () => {
   test('has every field of a run', async () => {
-    expect(fieldsOn('A run')).toStrictEqual(fieldsIn(await printed(roomWith(TWO), 'wf', '--json')));
+    expect(fieldsOn('A run')).toStrictEqual(fieldsIn(await printed(projectWith(TWO), 'wf', '--json')));
   });
 
   test('has every field of a status', async () => {
-    const room = roomWith(TWO);
-    await room.raymond('wf', '--run-id', 'r1', '--quiet');
+    const project = projectWith(TWO);
+    await project.raymond('wf', '--run-id', 'r1', '--quiet');
     expect(fieldsOn('The status of a run').filter((name) => !/^owner\.|\.stack\[/.test(name))).toStrictEqual(
-      fieldsIn(await printed(room, 'status', 'r1', '--json')),
+      fieldsIn(await printed(project, 'status', 'r1', '--json')),
     );
     const stack = [{ state: 'BACK.md', session: null, cwd: '/', model: null, effort: null }];
     const called = { ...newRun({ ...START, id: 'r1' }), agents: [{ ...newAgent({ ...MAIN, since: 0 }), stack }] };
@@ -75,11 +75,11 @@ describe('docs/json.md', () => {
   });
 
   test('has every field of a list of runs', async () => {
-    const room = roomWith(TWO);
-    await room.raymond('wf', '--run-id', 'r1', '--quiet');
-    writeFileSync(join(room.cwd, '.raymond', 'state', 'r2.json'), '{');
+    const project = projectWith(TWO);
+    await project.raymond('wf', '--run-id', 'r1', '--quiet');
+    writeFileSync(join(project.cwd, '.raymond', 'state', 'r2.json'), '{');
     const owner = { state: 'alive', pid: 1, host: 'h' };
-    const document = (await printed(room, 'list', '--json')) as { runs: object[] };
+    const document = (await printed(project, 'list', '--json')) as { runs: object[] };
     const owned = { runs: document.runs.map((run) => ('owner' in run ? { ...run, owner } : run)) };
     expect(fieldsOn('Lists of runs')).toStrictEqual(fieldsIn(owned));
   });
@@ -105,24 +105,24 @@ describe('docs/json.md', () => {
   });
 
   test('has every field of what lint finds', async () => {
-    const room = roomWith({
+    const project = projectWith({
       'START.md': 'Say <goto>LOOP</goto>.',
       'LOOP.sh': 'echo "<goto>$NEXT</goto>"',
       'AGAIN.sh': 'echo "<goto>LOOP</goto>"',
     });
-    expect(fieldsOn('Findings of lint')).toStrictEqual(fieldsIn(await printed(room, 'lint', 'wf', '--json')));
+    expect(fieldsOn('Findings of lint')).toStrictEqual(fieldsIn(await printed(project, 'lint', 'wf', '--json')));
   });
 
   test('has every field of what tests print', async () => {
     const policy = '---\nallowed_transitions:\n  - { tag: goto, target: START.md }\n  - { tag: result }\n---\n';
-    const room = roomWith({
+    const project = projectWith({
       'START.md': `${policy}Say <result>x</result>.`,
       'a.test.yaml':
         'answers: { START: <result>r</result> }\nexpect: { result: a, files: { out.txt: { contains: x } } }',
       'b.test.yaml': 'answers: { START: <result>r</result> }',
       'c.test.yaml': 'expect: { reslut: a }',
     });
-    const document = await printed(room, 'test', 'wf', '--json', '--coverage', '--keep');
+    const document = await printed(project, 'test', 'wf', '--json', '--coverage', '--keep');
     const testCase = { file: 'a.test.yaml', spec: { name: 'one', at: { line: 1 } }, workflow: { path: '/wf' } };
     const interruption = { interrupted: [{ testCase, positions: [] }], notStarted: 1 } as unknown as Interruption;
     const nothing = { results: [], unusable: [], untested: [], tookMs: 0, coverages: null };

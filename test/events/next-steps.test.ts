@@ -6,8 +6,8 @@ import type { Run } from '../../src/core/run.ts';
 import { describeNextSteps } from '../../src/events/next-steps.ts';
 import { collectHistory } from '../../src/events/run-history.ts';
 import { computeWorkMs } from '../../src/events/work-time.ts';
-import { start } from '../core/play.ts';
-import { BOOK } from '../core/random-play.ts';
+import { WORKFLOW } from '../core/random-run.ts';
+import { startRun } from '../core/run-driver.ts';
 
 const NOW = new Date(2026, 0, 15, 14, 0).getTime();
 const LATER = new Date(2026, 0, 15, 15, 50).getTime();
@@ -18,7 +18,7 @@ const READY: Phase = { kind: 'ready', prompt: { kind: 'state' }, since: 0 };
 const SLEEPING: Phase = { kind: 'sleeping', why: 'retry', untilMs: LATER, prompt: { kind: 'state' } };
 
 function runWith(phases: readonly Phase[], changes: Partial<Run> = {}): Run {
-  const run = { ...start(BOOK), id: 'r1' };
+  const run = { ...startRun(WORKFLOW), id: 'r1' };
   const [main] = run.agents as readonly [Agent];
   const agents = phases.map((phase, at) => ({ ...main, id: at === 0 ? 'main' : `main_w${at}`, phase }));
   return { ...run, agents, ...changes };
@@ -90,7 +90,7 @@ test.each<[ObservedStatus, readonly string[]]>([
 });
 
 test('the history of a run keeps its latest transitions, and the time of its agents without the time between lives', async () => {
-  const { options, workflow } = start(BOOK);
+  const { options, workflow } = startRun(WORKFLOW);
   const of = { agent: 'main', state: 'A.md' };
   const went = (at: number): Event => ({
     ...{ kind: 'transition', at, ...of, tag: 'goto', tags: [], to: 'B.md', implicit: false, session: null, depth: 0 },

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { Edge } from '../../src/graph/graph.ts';
 import { bash, END, policy } from '../lint/mistakes/check.ts';
-import { type Files, sheetOf } from '../lint/workflow-source-of.ts';
+import { type Files, sourceOf } from '../lint/source-of.ts';
 
-const graphOf = (files: Files) => buildGraph(sheetOf(files));
+const graphOf = (files: Files) => buildGraph(sourceOf(files));
 
 /** An edge in short: what it says, where it is said and why it counts. */
 function show({ from, tag, to, return: back, next, at, origin }: Edge): string {
@@ -83,7 +83,7 @@ describe('the transitions of a state', () => {
       'B.ps1': '# <goto>A</goto>\nWrite-Output "<call return=`"$next`">C</call>"\n',
       'C.md': END,
     };
-    const graph = buildGraph(sheetOf(files, { platform: 'windows' }));
+    const graph = buildGraph(sourceOf(files, { platform: 'windows' }));
     expect(graph.edges.map(show)).toStrictEqual([
       'B.ps1:2:15 text call C.md, any',
       'C.md:1:31 text result end',

@@ -3,18 +3,26 @@ import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.ts';
 import { prove } from '../../src/graph/proof.ts';
 import { findTermination } from '../../src/graph/termination.ts';
-import { canEnd, canReturn, Interpreter, STATES, type Story, story, visits } from '../lint/story.ts';
-import { sheetOf } from '../lint/workflow-source-of.ts';
+import {
+  canEnd,
+  canReturn,
+  type RandomWorkflow,
+  randomWorkflow,
+  STATES,
+  visitedStates,
+  WorkflowExplorer,
+} from '../lint/random-workflow.ts';
+import { sourceOf } from '../lint/source-of.ts';
 
-const proofOf = (story: Story) => prove(buildGraph(sheetOf(story.files)));
+const proofOf = (story: RandomWorkflow) => prove(buildGraph(sourceOf(story.files)));
 
 describe('the proof and the interpreter agree:', () => {
   test('a call can return exactly if some play of the interpreter does', () => {
     fc.assert(
-      fc.property(story, (story) => {
+      fc.property(randomWorkflow, (story) => {
         const { flow, ends } = proofOf(story);
         const proved = STATES.map((state) => ends.returns[flow.numberOf(state)]);
-        expect(proved).toStrictEqual(STATES.map((state) => canReturn(new Interpreter(story), state)));
+        expect(proved).toStrictEqual(STATES.map((state) => canReturn(new WorkflowExplorer(story), state)));
       }),
       { numRuns: 60 },
     );
@@ -22,10 +30,10 @@ describe('the proof and the interpreter agree:', () => {
 
   test('an agent can end exactly if some play of the interpreter does', () => {
     fc.assert(
-      fc.property(story, (story) => {
+      fc.property(randomWorkflow, (story) => {
         const { flow, ends } = proofOf(story);
         const proved = STATES.map((state) => ends.ends[flow.numberOf(state)]);
-        expect(proved).toStrictEqual(STATES.map((state) => canEnd(new Interpreter(story), state)));
+        expect(proved).toStrictEqual(STATES.map((state) => canEnd(new WorkflowExplorer(story), state)));
       }),
       { numRuns: 60 },
     );
@@ -33,9 +41,9 @@ describe('the proof and the interpreter agree:', () => {
 
   test('no play of the interpreter enters a state that was proved to be out of reach', () => {
     fc.assert(
-      fc.property(story, (story) => {
+      fc.property(randomWorkflow, (story) => {
         const { flow, reach } = proofOf(story);
-        for (const state of visits(new Interpreter(story)))
+        for (const state of visitedStates(new WorkflowExplorer(story)))
           expect([state, reach.has(flow.numberOf(state))]).toStrictEqual([state, true]);
       }),
       { numRuns: 60 },
@@ -44,11 +52,11 @@ describe('the proof and the interpreter agree:', () => {
 
   test('every way that is shown can be walked', () => {
     fc.assert(
-      fc.property(story, (story) => {
+      fc.property(randomWorkflow, (story) => {
         const { flow, reach } = proofOf(story);
         for (const state of STATES) {
           const number = flow.numberOf(state);
-          if (reach.has(number)) expect(new Interpreter(story).walk(reach.pathTo(number))).toBe(state);
+          if (reach.has(number)) expect(new WorkflowExplorer(story).walk(reach.pathTo(number))).toBe(state);
         }
       }),
       { numRuns: 60 },
@@ -57,11 +65,11 @@ describe('the proof and the interpreter agree:', () => {
 
   test('a ring that is reported can be walked to, walked round, and never be left', () => {
     fc.assert(
-      fc.property(story, (story) => {
+      fc.property(randomWorkflow, (story) => {
         for (const { path, round, kind } of proofOf(story).endless) {
           const [first] = round;
-          expect(new Interpreter(story).walk([...path, ...round])).toBe(first?.from);
-          if (kind !== 'generations') expect(canEnd(new Interpreter(story), first?.from ?? '')).toBe(false);
+          expect(new WorkflowExplorer(story).walk([...path, ...round])).toBe(first?.from);
+          if (kind !== 'generations') expect(canEnd(new WorkflowExplorer(story), first?.from ?? '')).toBe(false);
         }
       }),
       { numRuns: 100 },
@@ -70,15 +78,15 @@ describe('the proof and the interpreter agree:', () => {
 
   test('a call that is said to be abandoned never returns, though its agent may end', () => {
     fc.assert(
-      fc.property(story, (story) => {
+      fc.property(randomWorkflow, (story) => {
         const { flow, abandoned } = proofOf(story);
         for (const { callee, path } of abandoned) {
           const state = flow.names[callee] ?? '';
-          expect(new Interpreter(story).walk(path)).toBe(state);
-          expect([canReturn(new Interpreter(story), state), canEnd(new Interpreter(story), state)]).toStrictEqual([
-            false,
-            true,
-          ]);
+          expect(new WorkflowExplorer(story).walk(path)).toBe(state);
+          expect([
+            canReturn(new WorkflowExplorer(story), state),
+            canEnd(new WorkflowExplorer(story), state),
+          ]).toStrictEqual([false, true]);
         }
       }),
       { numRuns: 100 },
@@ -87,10 +95,10 @@ describe('the proof and the interpreter agree:', () => {
 
   test('a family that comes to its end in some play was not proved to be endless', () => {
     fc.assert(
-      fc.property(story, (story) => {
+      fc.property(randomWorkflow, (story) => {
         const { flow, endless } = proofOf(story);
         const families = findTermination(flow, () => false);
-        if (new Interpreter(story).familyEnds()) {
+        if (new WorkflowExplorer(story).allAgentsCanEnd()) {
           expect(families.ends[flow.entry ?? 0]).toBe(true);
         } else if (families.ends[flow.entry ?? 0] === false) {
           expect(endless).not.toStrictEqual([]);

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /*
- * Plays Claude Code at its worst. What it does is ordered in the prompt, by a line `@play {"id", "acts"}`: the first
- * call that finds the line plays the first act, the next call the second, and so on; after the last act it behaves. A
- * prompt without orders (a reminder, "go on") goes on with those in its conversation. play.ts writes the orders.
+ * A fake Claude Code that misbehaves. The prompt says how, in a line `@calls {"id", "calls"}`: the first
+ * call that finds the line does the first of them, the next call the second, and so on; after the last it behaves. A
+ * prompt without orders (a reminder, "go on") goes on with those in its conversation. fake-prompt.ts writes the line.
  *
  * Like the real one it keeps its conversations under $HOME/.claude/projects, refuses to open one twice and to resume
  * one that is not there. Every call leaves a line in $HOME/calls.jsonl.
@@ -49,7 +49,7 @@ if (prompt.startsWith('/')) {
 for (const step of nextAct()) await perform(step);
 leave(0);
 
-/** What an act is made of: each step is one of these, with its orders. */
+/** The steps of a call and what they do. */
 function STEPS() {
   return {
     init: (more) =>
@@ -163,16 +163,16 @@ async function perform(step) {
   for (const [name, orders] of Object.entries(step)) await STEPS()[name](orders);
 }
 
-/** The act for this call; taking a number is atomic, since several of us may play one piece. */
+/** The steps of this call; taking a number is atomic, because several calls may run at once. */
 function nextAct() {
   const told = [...history, { message: { content: prompt } }].map(({ message }) => message?.content);
-  const orders = told.findLast((content) => typeof content === 'string' && /^@play /m.test(content));
+  const orders = told.findLast((content) => typeof content === 'string' && /^@calls /m.test(content));
   if (orders === undefined) return behave();
-  const { id, acts } = JSON.parse(/^@play (.*)$/m.exec(orders)[1]);
+  const { id, calls } = JSON.parse(/^@calls (.*)$/m.exec(orders)[1]);
   for (let number = 0; ; number += 1) {
     try {
-      fs.mkdirSync(join(HOME, `act-${id}-${number}`));
-      return acts[number] ?? behave();
+      fs.mkdirSync(join(HOME, `call-${id}-${number}`));
+      return calls[number] ?? behave();
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }

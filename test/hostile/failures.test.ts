@@ -1,6 +1,6 @@
 import { exitCodeOf } from '../../src/events/run-document.ts';
-import { broken, play, RESULT, refused, state } from './play.ts';
-import { describe, expect, expectStuck, failures, read, resultOf, test, told } from './rig.ts';
+import { broken, fakePrompt, RESULT, refused, state } from './fake-prompt.ts';
+import { describe, eventsOf, expect, expectStuck, failures, logOf, resultOf, test } from './rig.ts';
 
 const ONCE = { retries: 0 };
 
@@ -40,43 +40,49 @@ describe.concurrent('what only the user can mend pauses the run, and a resume go
       /does not fit into the model's context: Context limit reached\./,
     ],
   ] as const)('%s', async ([kind, act, saying], { rig }) => {
-    const states = { 'START.md': state(ONLY_NEXT, play(act, 'on we go')), 'NEXT.md': play(RESULT) };
-    const played = await rig.play(states);
-    expectStuck(played, 'paused', saying);
-    expect(failures(played)).toStrictEqual([kind]);
-    expect(told(played, 'agent_paused')).toMatchObject([{ why: kind }]);
-    expect(exitCodeOf(played.run)).toBe(3);
-    expect(resultOf(await rig.resume(played))).toBe('done');
+    const states = { 'START.md': state(ONLY_NEXT, fakePrompt(act, 'on we go')), 'NEXT.md': fakePrompt(RESULT) };
+    const finished = await rig.run(states);
+    expectStuck(finished, 'paused', saying);
+    expect(failures(finished)).toStrictEqual([kind]);
+    expect(eventsOf(finished, 'agent_paused')).toMatchObject([{ why: kind }]);
+    expect(exitCodeOf(finished.run)).toBe(3);
+    expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 });
 
 describe.concurrent('what would fail again fails the agent', () => {
   test('a refusal', async ({ rig }) => {
     const refusal = refused('API Error: unable to respond', 'invalid_request', { stop_reason: 'refusal' });
-    const played = await rig.play({ 'START.md': state(ONLY_NEXT, play(refusal)), 'NEXT.md': play(RESULT) });
-    expectStuck(played, 'failed', /failed: START\.md: Claude declined to answer: .* Rephrase the prompt or choose/);
-    expect(failures(played)).toStrictEqual(['refusal']);
-    expect(exitCodeOf(played.run)).toBe(1);
+    const finished = await rig.run({
+      'START.md': state(ONLY_NEXT, fakePrompt(refusal)),
+      'NEXT.md': fakePrompt(RESULT),
+    });
+    expectStuck(finished, 'failed', /failed: START\.md: Claude declined to answer: .* Rephrase the prompt or choose/);
+    expect(failures(finished)).toStrictEqual(['refusal']);
+    expect(exitCodeOf(finished.run)).toBe(1);
   });
 
   test('the limit of steps, whatever was said before it', async ({ rig }) => {
     const act = broken('error_max_turns', ['Reached maximum number of turns (3)'], [{ assistant: { text: RESULT } }]);
-    const played = await rig.play({ 'START.md': play(act) });
-    expectStuck(played, 'failed', /limit of steps: Reached maximum number of turns \(3\)\. Give the state a smaller/);
-    expect(failures(played)).toStrictEqual(['max_turns']);
+    const finished = await rig.run({ 'START.md': fakePrompt(act) });
+    expectStuck(finished, 'failed', /limit of steps: Reached maximum number of turns \(3\)\. Give the state a smaller/);
+    expect(failures(finished)).toStrictEqual(['max_turns']);
   });
 
   test('an error in the midst of it, once it has been tried often enough', async ({ rig }) => {
     const act = broken('error_during_execution', ['Request was aborted.']);
-    const played = await rig.play({ 'START.md': play(act, act) }, { retries: 1 });
-    expectStuck(played, 'failed', /could not finish the turn: Request was aborted\. \(tried 2 times\)/);
-    expect(failures(played)).toStrictEqual(['transient', 'transient']);
+    const finished = await rig.run({ 'START.md': fakePrompt(act, act) }, { retries: 1 });
+    expectStuck(finished, 'failed', /could not finish the turn: Request was aborted\. \(tried 2 times\)/);
+    expect(failures(finished)).toStrictEqual(['transient', 'transient']);
   });
 
   test('an error that nobody has seen before, in its own words', async ({ rig }) => {
     const act = broken('error_of_a_new_kind', []);
-    const played = await rig.play({ 'START.md': state(ONLY_NEXT, play(act)), 'NEXT.md': play(RESULT) }, ONCE);
-    expectStuck(played, 'failed', /error_of_a_new_kind/);
+    const finished = await rig.run(
+      { 'START.md': state(ONLY_NEXT, fakePrompt(act)), 'NEXT.md': fakePrompt(RESULT) },
+      ONCE,
+    );
+    expectStuck(finished, 'failed', /error_of_a_new_kind/);
   });
 });
 
@@ -84,13 +90,13 @@ test('a turn that used up the budget moves nothing, though the answer is there, 
   rig,
 }) => {
   const act = broken('error_max_budget_usd', ['Reached maximum budget ($0.01)'], [{ assistant: { text: RESULT } }]);
-  const played = await rig.play({ 'START.md': play(act, RESULT) }, { budgetMicros: 10_000 });
-  expectStuck(played, 'budget_exceeded', /the budget is used up; a resume with a higher --budget goes on/);
-  expect(failures(played)).toStrictEqual(['budget']);
-  expect([played.run.ledger.spentMicros, exitCodeOf(played.run)]).toStrictEqual([10_000, 4]);
-  const resumed = await rig.resume(played, { options: { budgetMicros: 1_000_000 } });
+  const finished = await rig.run({ 'START.md': fakePrompt(act, RESULT) }, { budgetMicros: 10_000 });
+  expectStuck(finished, 'budget_exceeded', /the budget is used up; a resume with a higher --budget goes on/);
+  expect(failures(finished)).toStrictEqual(['budget']);
+  expect([finished.run.ledger.spentMicros, exitCodeOf(finished.run)]).toStrictEqual([10_000, 4]);
+  const resumed = await rig.resume(finished, { options: { budgetMicros: 1_000_000 } });
   expect(resultOf(resumed)).toBe('done');
-  expect(told(resumed, 'turn_started')).toMatchObject([{ prompt: 'continue', session: { kind: 'resume' } }]);
+  expect(eventsOf(resumed, 'turn_started')).toMatchObject([{ prompt: 'continue', session: { kind: 'resume' } }]);
   expect(resumed.run.ledger.spentMicros).toBe(20_000);
 });
 
@@ -103,20 +109,20 @@ describe.concurrent('denied tools', () => {
 
   test('do not let a state be left without a word, and the reminder names them', async ({ rig }) => {
     const states = {
-      'START.md': state(ONLY_NEXT, play(denied('all done'), '<goto>NEXT.md</goto>')),
-      'NEXT.md': play(RESULT),
+      'START.md': state(ONLY_NEXT, fakePrompt(denied('all done'), '<goto>NEXT.md</goto>')),
+      'NEXT.md': fakePrompt(RESULT),
     };
-    const played = await rig.play(states);
-    expect(resultOf(played)).toBe('done');
-    expect(told(played, 'reminded')).toMatchObject([{ problem: 'tools_denied', count: 1 }]);
-    expect(played.calls[1]?.prompt).toContain('the use of Bash(npm install) was not permitted');
-    expect(read(played)).toMatch(/warning: not permitted: Bash\(npm install\); allowed_tools or --permission-mode/);
+    const finished = await rig.run(states);
+    expect(resultOf(finished)).toBe('done');
+    expect(eventsOf(finished, 'reminded')).toMatchObject([{ problem: 'tools_denied', count: 1 }]);
+    expect(finished.calls[1]?.prompt).toContain('the use of Bash(npm install) was not permitted');
+    expect(logOf(finished)).toMatch(/warning: not permitted: Bash\(npm install\); allowed_tools or --permission-mode/);
   });
 
   test('do not hold up an answer that says where to go, and the user is warned', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play(denied(RESULT)) });
-    expect(resultOf(played)).toBe('done');
-    expect(told(played, 'turn_ended')).toMatchObject([{ failure: null, denials: ['Bash(npm install)'] }]);
-    expect(read(played)).toContain('warning: not permitted: Bash(npm install)');
+    const finished = await rig.run({ 'START.md': fakePrompt(denied(RESULT)) });
+    expect(resultOf(finished)).toBe('done');
+    expect(eventsOf(finished, 'turn_ended')).toMatchObject([{ failure: null, denials: ['Bash(npm install)'] }]);
+    expect(logOf(finished)).toContain('warning: not permitted: Bash(npm install)');
   });
 });

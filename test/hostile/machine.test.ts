@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RaymondError } from '../../src/errors.ts';
-import { play, RESULT, type Step, says } from './play.ts';
-import { describe, expect, type Rig, read, resultOf, test } from './rig.ts';
+import { answersWith, fakePrompt, RESULT, type Step } from './fake-prompt.ts';
+import { describe, expect, logOf, type Rig, resultOf, test } from './rig.ts';
 
 /** Why a run was refused; nothing may have been made by then. */
-async function refusal(rig: Rig, claude: string | null, path?: string): Promise<RaymondError> {
+async function errorOf(rig: Rig, claude: string | null, path?: string): Promise<RaymondError> {
   const env = { ...rig.env, ...(path !== undefined && { PATH: path }) };
-  const error = await thrownBy(rig.play({ 'START.md': play(RESULT) }, { claude }, { env }));
+  const error = await raymondErrorOf(rig.run({ 'START.md': fakePrompt(RESULT) }, { claude }, { env }));
   expect(existsSync(join(rig.cwd, '.raymond'))).toBe(false);
   expect(existsSync(join(rig.home, 'calls.jsonl'))).toBe(false);
   return error;
@@ -15,7 +15,7 @@ async function refusal(rig: Rig, claude: string | null, path?: string): Promise<
 
 describe.concurrent('nothing is started, and the user is told what to do, if Claude Code', () => {
   test('is not on the PATH', async ({ rig }) => {
-    expect(await refusal(rig, null, '/nowhere')).toMatchObject({
+    expect(await errorOf(rig, null, '/nowhere')).toMatchObject({
       message: 'Claude Code was not found: there is no `claude` on the PATH.',
       hint: expect.stringMatching(/^Install it .* or name it with --claude PATH\.$/),
       exitCode: 64,
@@ -23,7 +23,7 @@ describe.concurrent('nothing is started, and the user is told what to do, if Cla
   });
 
   test('is not where it should be', async ({ rig }) => {
-    expect(await refusal(rig, '/nowhere/claude')).toMatchObject({
+    expect(await errorOf(rig, '/nowhere/claude')).toMatchObject({
       message: 'There is no Claude Code at /nowhere/claude.',
       hint: 'Check the path given with --claude.',
       exitCode: 64,
@@ -58,7 +58,7 @@ describe.concurrent('nothing is started, and the user is told what to do, if Cla
   ] as const)('%s', async ([, mode, program, saying, advice], { rig }) => {
     writeFileSync(rig.claude, program);
     chmodSync(rig.claude, mode);
-    const { message, hint, exitCode } = await refusal(rig, rig.claude);
+    const { message, hint, exitCode } = await errorOf(rig, rig.claude);
     expect(message).toMatch(saying);
     expect(hint).toMatch(advice);
     expect(exitCode).toBe(64);
@@ -67,15 +67,17 @@ describe.concurrent('nothing is started, and the user is told what to do, if Cla
 
 describe.concurrent('somebody clears away', () => {
   test('the folder of a turn that runs: what was heard counts, else it is tried again', async ({ rig }) => {
-    const [init, ...rest] = says(RESULT);
-    const played = await rig.play({ 'START.md': play([init as Step, { removeTurn: true }, ...rest], RESULT) });
-    expect(resultOf(played)).toBe('done');
+    const [init, ...rest] = answersWith(RESULT);
+    const finished = await rig.run({ 'START.md': fakePrompt([init as Step, { removeTurn: true }, ...rest], RESULT) });
+    expect(resultOf(finished)).toBe('done');
   });
 
   test('everything of ours: the run ends with a sentence about it', async ({ rig }) => {
-    const [init, ...rest] = says(RESULT);
+    const [init, ...rest] = answersWith(RESULT);
     const clear = { remove: join(rig.cwd, '.raymond') };
-    const error = await thrownBy(rig.play({ 'START.md': play([init as Step, clear, ...rest]) }, { retries: 0 }));
+    const error = await raymondErrorOf(
+      rig.run({ 'START.md': fakePrompt([init as Step, clear, ...rest]) }, { retries: 0 }),
+    );
     expect(error).toMatchObject({
       message: expect.stringMatching(/\.json cannot be written: the folder it belongs in is gone\.$/),
       hint: expect.stringMatching(/^Put the folder back, then try again\./),
@@ -85,20 +87,20 @@ describe.concurrent('somebody clears away', () => {
   test('the folder that an agent works in: it is paused where it stands', async ({ rig }) => {
     const sub = join(rig.cwd, 'sub');
     mkdirSync(sub);
-    const states = { 'START.md': play('<reset cd="sub">NEXT.md</reset>'), 'NEXT.md': play(RESULT) };
-    const played = await rig.play(
+    const states = { 'START.md': fakePrompt('<reset cd="sub">NEXT.md</reset>'), 'NEXT.md': fakePrompt(RESULT) };
+    const finished = await rig.run(
       states,
       {},
       { onEvent: ({ kind }) => kind === 'transition' && rmSync(sub, { recursive: true }) },
     );
-    expect([played.run.status, played.main.state]).toStrictEqual(['paused', 'NEXT.md']);
-    expect(read(played)).toMatch(/paused: the working directory .*sub does not exist/);
+    expect([finished.run.status, finished.main.state]).toStrictEqual(['paused', 'NEXT.md']);
+    expect(logOf(finished)).toMatch(/paused: the working directory .*sub does not exist/);
     mkdirSync(sub);
-    expect(resultOf(await rig.resume(played))).toBe('done');
+    expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 });
 
-async function thrownBy(play: Promise<unknown>): Promise<RaymondError> {
+async function raymondErrorOf(play: Promise<unknown>): Promise<RaymondError> {
   const error = await play.then(
     () => undefined,
     (thrown: unknown) => thrown,

@@ -1,16 +1,16 @@
-import { INIT, play, RESULT, says, state } from './play.ts';
+import { answersWith, fakePrompt, INIT, RESULT, state } from './fake-prompt.ts';
 import {
   argument,
   type Call,
   describe,
+  eventsOf,
   expect,
   expectStuck,
+  type FinishedRun,
   failures,
-  type Played,
-  read,
+  logOf,
   resultOf,
   test,
-  told,
 } from './rig.ts';
 
 const IMPATIENT = 'timeout: 1';
@@ -20,75 +20,76 @@ const HANG = { hang: true };
 const PART = { assistant: { text: 'I will look into it.' } };
 const DEAF_CHILD = { child: { ownSession: true, deaf: true } };
 
-const prompts = (played: Played): readonly string[] => told(played, 'turn_started').map(({ prompt }) => prompt);
+const prompts = (finished: FinishedRun): readonly string[] =>
+  eventsOf(finished, 'turn_started').map(({ prompt }) => prompt);
 
 describe.concurrent('who does not leave', () => {
   test('has answered all the same, if the result is there', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play([...says(RESULT), HANG])) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual([null]);
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([...answersWith(RESULT), HANG])) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual([null]);
     expect(rig.left()).toStrictEqual([]);
   });
 
   test('is killed if it mutters on and hears nothing, and what it started with it', async ({ rig }) => {
-    const stubborn = [{ deaf: true }, DEAF_CHILD, ...says(RESULT), { mutter: { everyMs: 200 } }];
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play(stubborn)) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual([null]);
+    const stubborn = [{ deaf: true }, DEAF_CHILD, ...answersWith(RESULT), { mutter: { everyMs: 200 } }];
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt(stubborn)) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual([null]);
     expect(rig.left()).toStrictEqual([]);
   });
 
   test('has failed, if the result says so', async ({ rig }) => {
     const failed = { result: { is_error: true, result: 'API Error: 500' } };
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play([INIT, failed, HANG])) }, { retries: 0 });
-    expectStuck(played, 'failed', /API Error: 500/);
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([INIT, failed, HANG])) }, { retries: 0 });
+    expectStuck(finished, 'failed', /API Error: 500/);
     expect(rig.left()).toStrictEqual([]);
   });
 });
 
 describe.concurrent('who falls silent', () => {
   test('before any answer is asked the same again in its session', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play([INIT, HANG], RESULT)) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual(['timeout', null]);
-    expect(prompts(played)).toStrictEqual(['state', 'state']);
-    const [first, second] = played.calls as [Call, Call];
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([INIT, HANG], RESULT)) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual(['timeout', null]);
+    expect(prompts(finished)).toStrictEqual(['state', 'state']);
+    const [first, second] = finished.calls as [Call, Call];
     expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
-    expect(read(played)).toMatch(
+    expect(logOf(finished)).toMatch(
       /no output for 1 s, the limit set by `timeout` in START\.md\. A longer `timeout` gives it more time; tried again in/,
     );
   });
 
   test('in the middle of an answer is told to go on in its session', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play([INIT, PART, HANG], RESULT)) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual(['timeout', null]);
-    expect(prompts(played)).toStrictEqual(['state', 'continue']);
-    const [first, second] = played.calls as [Call, Call];
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([INIT, PART, HANG], RESULT)) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual(['timeout', null]);
+    expect(prompts(finished)).toStrictEqual(['state', 'continue']);
+    const [first, second] = finished.calls as [Call, Call];
     expect(argument(second, '--resume')).toBe(argument(first, '--session-id'));
     expect(second.prompt).toMatch(/^You were interrupted/);
   });
 
   test('without a single word gets a new session', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play([HANG], RESULT)) });
-    expect(resultOf(played)).toBe('done');
-    const [first, second] = played.calls as [Call, Call];
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([HANG], RESULT)) });
+    expect(resultOf(finished)).toBe('done');
+    const [first, second] = finished.calls as [Call, Call];
     expect(argument(second, '--session-id')).not.toBe(argument(first, '--session-id'));
     expect(second.args).not.toContain('--resume');
   });
 
   test('because it was stopped is ended, too', async ({ rig }) => {
     const stopped = [INIT, { die: 'SIGSTOP' }];
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play(stopped)) }, { retries: 0 });
-    expectStuck(played, 'failed', /failed: START\.md: .*no output for 1 s/);
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt(stopped)) }, { retries: 0 });
+    expectStuck(finished, 'failed', /failed: START\.md: .*no output for 1 s/);
     expect(rig.left()).toStrictEqual([]);
   });
 
   test('and does not hear SIGTERM is killed, with its deaf children in sessions of their own', async ({ rig }) => {
     const deaf = [INIT, { deaf: true }, DEAF_CHILD, HANG];
-    const played = await rig.play({ 'START.md': state(IMPATIENT, play(deaf)) }, { retries: 0 });
-    expectStuck(played, 'failed', /no output for/);
-    expect(failures(played)).toStrictEqual(['timeout']);
+    const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt(deaf)) }, { retries: 0 });
+    expectStuck(finished, 'failed', /no output for/);
+    expect(failures(finished)).toStrictEqual(['timeout']);
     expect(rig.left()).toStrictEqual([]);
   });
 });
@@ -96,38 +97,42 @@ describe.concurrent('who falls silent', () => {
 describe.concurrent('who is slow is left in peace', () => {
   test('as long as a byte comes now and then', async ({ rig }) => {
     const drip = { drip: { text: '.'.repeat(60), everyMs: 50 } };
-    const played = await rig.play({ 'START.md': state(PATIENT, play([INIT, drip, { raw: '\n' }, ...says(RESULT)])) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual([null]);
+    const finished = await rig.run({
+      'START.md': state(PATIENT, fakePrompt([INIT, drip, { raw: '\n' }, ...answersWith(RESULT)])),
+    });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual([null]);
   });
 
   test('as long as it says that it tries again', async ({ rig }) => {
     const retries = { retry: { times: 6, everyMs: 500 } };
-    const played = await rig.play({ 'START.md': state(PATIENT, play([INIT, retries, ...says(RESULT)])) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual([null]);
+    const finished = await rig.run({ 'START.md': state(PATIENT, fakePrompt([INIT, retries, ...answersWith(RESULT)])) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual([null]);
   });
 });
 
 describe.concurrent('who leaves children behind', () => {
   test('that hold its output open is not waited for, and they live on: they may be meant', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play([{ child: { ownSession: true } }, ...says(RESULT)]) });
-    expect(resultOf(played)).toBe('done');
+    const finished = await rig.run({
+      'START.md': fakePrompt([{ child: { ownSession: true } }, ...answersWith(RESULT)]),
+    });
+    expect(resultOf(finished)).toBe('done');
     expect(rig.left().length).toBeGreaterThan(0);
     rig.endLeft();
   });
 
   test('and fails takes them along', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play([DEAF_CHILD, INIT, { exit: 1 }]) }, { retries: 0 });
-    expectStuck(played, 'failed', /exit code 1/);
+    const finished = await rig.run({ 'START.md': fakePrompt([DEAF_CHILD, INIT, { exit: 1 }]) }, { retries: 0 });
+    expectStuck(finished, 'failed', /exit code 1/);
     expect(rig.left()).toStrictEqual([]);
   });
 
   test('and is killed has none by the time its session is used again', async ({ rig }) => {
     const killed = [INIT, PART, { child: { ownSession: true } }, { die: 'SIGKILL' }];
     let leftWhenAsleep: readonly number[] | undefined;
-    const played = await rig.play(
-      { 'START.md': play(killed, RESULT) },
+    const finished = await rig.run(
+      { 'START.md': fakePrompt(killed, RESULT) },
       {},
       {
         onEvent(event) {
@@ -136,30 +141,30 @@ describe.concurrent('who leaves children behind', () => {
       },
     );
     expect(leftWhenAsleep).toStrictEqual([]);
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual(['transient', null]);
-    expect(prompts(played)).toStrictEqual(['state', 'continue']);
-    expect(read(played)).toMatch(/Claude Code was killed without a result.*; tried again in/);
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual(['transient', null]);
+    expect(prompts(finished)).toStrictEqual(['state', 'continue']);
+    expect(logOf(finished)).toMatch(/Claude Code was killed without a result.*; tried again in/);
   });
 });
 
 describe.concurrent('who is killed', () => {
   test('together with its wrapper is tried again', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play([INIT, PART, { dieTogether: true }], RESULT) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual(['transient', null]);
+    const finished = await rig.run({ 'START.md': fakePrompt([INIT, PART, { dieTogether: true }], RESULT) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual(['transient', null]);
   });
 
   test('after its result has answered', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play([...says(RESULT), { die: 'SIGKILL' }]) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual([null]);
+    const finished = await rig.run({ 'START.md': fakePrompt([...answersWith(RESULT), { die: 'SIGKILL' }]) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual([null]);
   });
 
   test('by the user leaves nothing, and goes on when it is resumed', async ({ rig }) => {
     const busy = [INIT, PART, { deaf: true }, DEAF_CHILD, { mark: 'busy' }, HANG];
-    const played = await rig.play(
-      { 'START.md': play(busy, RESULT) },
+    const finished = await rig.run(
+      { 'START.md': fakePrompt(busy, RESULT) },
       {},
       {
         onEvent: ({ kind }, running) => {
@@ -167,9 +172,9 @@ describe.concurrent('who is killed', () => {
         },
       },
     );
-    expectStuck(played, 'paused', /the run was told to stop/);
+    expectStuck(finished, 'paused', /the run was told to stop/);
     expect(rig.left()).toStrictEqual([]);
-    const resumed = await rig.resume(played);
+    const resumed = await rig.resume(finished);
     expect(resultOf(resumed)).toBe('done');
     expect(prompts(resumed)).toStrictEqual(['continue']);
   });

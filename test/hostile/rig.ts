@@ -33,7 +33,7 @@ export interface Call {
 }
 
 /** A run that is over, with all that was told. */
-export interface Played {
+export interface FinishedRun {
   readonly run: Run;
   readonly main: Agent;
   readonly events: readonly Event[];
@@ -49,8 +49,8 @@ export interface Rig {
   /** Puts the fake back where it was. */
   install(): void;
   /** Runs these states to the end; `also` acts on events as they come. */
-  play(files: Readonly<Record<string, string>>, options?: Partial<Options>, also?: Also): Promise<Played>;
-  resume(played: Played, request?: ResumeRequest): Promise<Played>;
+  run(files: Readonly<Record<string, string>>, options?: Partial<Options>, also?: Also): Promise<FinishedRun>;
+  resume(finished: FinishedRun, request?: ResumeRequest): Promise<FinishedRun>;
   /** Acts as soon as the fake has come to a mark. */
   onceMarked(mark: string, act: () => void): void;
   /** The processes of this rig's runs that are still there. */
@@ -96,7 +96,7 @@ function newRig(root: string, bin: string): Rig {
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, HOME: home };
   const runs = new Set<string>();
 
-  const finish = async (begin: (observe: (event: Event) => void) => Promise<RunHandle>): Promise<Played> => {
+  const finish = async (begin: (observe: (event: Event) => void) => Promise<RunHandle>): Promise<FinishedRun> => {
     const events: Event[] = [];
     const running = await begin((event) => events.push(event));
     runs.add(running.id);
@@ -112,7 +112,7 @@ function newRig(root: string, bin: string): Rig {
     claude,
     env,
     install,
-    async play(files, options = {}, { onEvent, ...also } = {}) {
+    async run(files, options = {}, { onEvent, ...also } = {}) {
       for (const [name, text] of Object.entries(files)) {
         mkdirSync(dirname(join(cwd, 'flow', name)), { recursive: true });
         writeFileSync(join(cwd, 'flow', name), text);
@@ -122,7 +122,7 @@ function newRig(root: string, bin: string): Rig {
         if (running === undefined) throw new Error('it does not run yet');
         return running;
       };
-      const played = await finish(async (observe) => {
+      const finished = await finish(async (observe) => {
         const request = { cwd, env, ...also, options: { claude, ...options } };
         running = await runWorkflow('flow', {
           ...request,
@@ -134,10 +134,10 @@ function newRig(root: string, bin: string): Rig {
         return running;
       });
       // Whoever watches is told what is on disk, and all of it.
-      if (existsSync(join(cwd, '.raymond', 'runs', played.run.id))) {
-        expect(await readRunEvents(played.run.id, cwd)).toStrictEqual(played.events);
+      if (existsSync(join(cwd, '.raymond', 'runs', finished.run.id))) {
+        expect(await readRunEvents(finished.run.id, cwd)).toStrictEqual(finished.events);
       }
-      return played;
+      return finished;
     },
     resume: ({ run }, request = {}) => finish((observe) => resumeRun(run.id, { cwd, env, ...request, observe })),
     onceMarked: (mark, act) => void eventually(mark, () => existsSync(join(home, mark))).then(act),
@@ -171,8 +171,8 @@ function callsIn(home: string): readonly Call[] {
 }
 
 /** The events of one kind, in order. */
-export const told = <Kind extends Event['kind']>(
-  { events }: Played,
+export const eventsOf = <Kind extends Event['kind']>(
+  { events }: FinishedRun,
   kind: Kind,
 ): readonly Extract<Event, { kind: Kind }>[] =>
   events.filter((event): event is Extract<Event, { kind: Kind }> => event.kind === kind);
@@ -182,26 +182,27 @@ export const argument = ({ args }: Call, name: string): string | undefined =>
   args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
 
 /** Everything that the user reads. */
-export const read = ({ events }: Played): string => events.flatMap((event) => formatEvent(event) ?? []).join('\n');
+export const logOf = ({ events }: FinishedRun): string =>
+  events.flatMap((event) => formatEvent(event) ?? []).join('\n');
 
 /** How the turns ended, one after the other: `null` is well. */
-export const failures = (played: Played): readonly (string | null)[] =>
-  told(played, 'turn_ended').map(({ failure }) => failure);
+export const failures = (finished: FinishedRun): readonly (string | null)[] =>
+  eventsOf(finished, 'turn_ended').map(({ failure }) => failure);
 
 /** The result of the run, which must have completed. */
-export function resultOf(played: Played): string {
-  const { run, main } = played;
+export function resultOf(finished: FinishedRun): string {
+  const { run, main } = finished;
   expect([run.status, main.phase.kind]).toStrictEqual(['completed', 'ended']);
   return main.phase.kind === 'ended' ? main.phase.result : '';
 }
 
 /** A failure left the agent where it was, and told the user about it in a sentence. */
-export function expectStuck(played: Played, status: Run['status'], ...sayings: readonly RegExp[]): void {
-  expect([played.run.status, played.main.state]).toStrictEqual([status, 'START.md']);
-  expect(told(played, 'transition')).toStrictEqual([]);
-  expect(told(played, 'run_ended').at(-1)).toMatchObject({ status });
-  for (const saying of sayings) expect(read(played)).toMatch(saying);
-  const { phase } = played.main;
+export function expectStuck(finished: FinishedRun, status: Run['status'], ...patterns: readonly RegExp[]): void {
+  expect([finished.run.status, finished.main.state]).toStrictEqual([status, 'START.md']);
+  expect(eventsOf(finished, 'transition')).toStrictEqual([]);
+  expect(eventsOf(finished, 'run_ended').at(-1)).toMatchObject({ status });
+  for (const pattern of patterns) expect(logOf(finished)).toMatch(pattern);
+  const { phase } = finished.main;
   if (phase.kind === 'failed' || phase.kind === 'paused')
     expect(phase.message).toMatch(/^(START\.md: )?[A-Z][^\n]*[.)]$/);
 }

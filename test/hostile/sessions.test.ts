@@ -1,40 +1,51 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { broken, play, RESULT, says, state } from './play.ts';
-import { argument, type Call, describe, expect, expectStuck, failures, read, resultOf, test, told } from './rig.ts';
+import { answersWith, broken, fakePrompt, RESULT, state } from './fake-prompt.ts';
+import {
+  argument,
+  type Call,
+  describe,
+  eventsOf,
+  expect,
+  expectStuck,
+  failures,
+  logOf,
+  resultOf,
+  test,
+} from './rig.ts';
 
 const GO: string = '<goto>NEXT.md</goto>';
 
 describe.concurrent('a conversation that is gone', () => {
   test('is resumed, then forked, then begun anew, and each step is told', async ({ rig }) => {
-    const forgetful = [...says(GO), { forget: true }];
-    const played = await rig.play({ 'START.md': play(forgetful), 'NEXT.md': play(RESULT) });
-    expect(resultOf(played)).toBe('done');
-    expect(failures(played)).toStrictEqual([null, 'session_lost', 'session_lost', null]);
-    const [first, , , last] = played.calls as [Call, Call, Call, Call];
+    const forgetful = [...answersWith(GO), { forget: true }];
+    const finished = await rig.run({ 'START.md': fakePrompt(forgetful), 'NEXT.md': fakePrompt(RESULT) });
+    expect(resultOf(finished)).toBe('done');
+    expect(failures(finished)).toStrictEqual([null, 'session_lost', 'session_lost', null]);
+    const [first, , , last] = finished.calls as [Call, Call, Call, Call];
     const session = argument(first, '--session-id');
-    expect(told(played, 'session_lost')).toMatchObject([
+    expect(eventsOf(finished, 'session_lost')).toMatchObject([
       { state: 'NEXT.md', session, next: 'fork' },
       { state: 'NEXT.md', session, next: 'new' },
     ]);
-    expect(played.calls.map((call) => argument(call, '--resume'))).toStrictEqual([
+    expect(finished.calls.map((call) => argument(call, '--resume'))).toStrictEqual([
       undefined,
       session,
       session,
       undefined,
     ]);
     expect(argument(last, '--session-id')).not.toBe(session);
-    expect(last.prompt).toBe(played.calls[1]?.prompt);
-    expect(read(played)).toMatch(/cannot be resumed \(.*No conversation found.*\); it is forked/);
-    expect(read(played)).toMatch(/cannot be resumed \(.*No conversation found.*\); a new one is started/);
+    expect(last.prompt).toBe(finished.calls[1]?.prompt);
+    expect(logOf(finished)).toMatch(/cannot be resumed \(.*No conversation found.*\); it is forked/);
+    expect(logOf(finished)).toMatch(/cannot be resumed \(.*No conversation found.*\); a new one is started/);
   });
 
   test('is not begun anew if it can be forked', async ({ rig }) => {
     const lost = broken('error_during_execution', ['No conversation found with session ID: x']);
-    const played = await rig.play({ 'START.md': play(GO), 'NEXT.md': play(lost, RESULT) });
-    expect(resultOf(played)).toBe('done');
-    expect(told(played, 'session_lost')).toMatchObject([{ next: 'fork' }]);
-    const [first, , forked] = played.calls as [Call, Call, Call];
+    const finished = await rig.run({ 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt(lost, RESULT) });
+    expect(resultOf(finished)).toBe('done');
+    expect(eventsOf(finished, 'session_lost')).toMatchObject([{ next: 'fork' }]);
+    const [first, , forked] = finished.calls as [Call, Call, Call];
     expect(argument(forked, '--resume')).toBe(argument(first, '--session-id'));
     expect(forked.args).toContain('--fork-session');
     expect(argument(forked, '--session-id')).not.toBe(argument(first, '--session-id'));
@@ -42,23 +53,23 @@ describe.concurrent('a conversation that is gone', () => {
 
   test('is found to be gone on stderr, too', async ({ rig }) => {
     const lost = [{ stderr: 'No conversation found with session ID: x\n' }, { exit: 1 }];
-    const played = await rig.play({ 'START.md': play(GO), 'NEXT.md': play(lost, lost, RESULT) });
-    expect(resultOf(played)).toBe('done');
-    expect(told(played, 'session_lost').map(({ next }) => next)).toStrictEqual(['fork', 'new']);
+    const finished = await rig.run({ 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt(lost, lost, RESULT) });
+    expect(resultOf(finished)).toBe('done');
+    expect(eventsOf(finished, 'session_lost').map(({ next }) => next)).toStrictEqual(['fork', 'new']);
   });
 
   test('without having been there is an error, not a loop', async ({ rig }) => {
     const lost = broken('error_during_execution', ['No conversation found with session ID: x']);
-    const played = await rig.play({ 'START.md': play(lost) });
-    expectStuck(played, 'failed', /The conversation to be resumed is gone/);
-    expect(played.calls.length).toBe(1);
+    const finished = await rig.run({ 'START.md': fakePrompt(lost) });
+    expectStuck(finished, 'failed', /The conversation to be resumed is gone/);
+    expect(finished.calls.length).toBe(1);
   });
 });
 
 test('a session id that is taken is not fought for: the next try has one of its own', async ({ rig }) => {
   let taken: string | undefined;
-  const played = await rig.play(
-    { 'START.md': play(RESULT) },
+  const finished = await rig.run(
+    { 'START.md': fakePrompt(RESULT) },
     {},
     {
       onEvent(event) {
@@ -70,10 +81,10 @@ test('a session id that is taken is not fought for: the next try has one of its 
       },
     },
   );
-  expect(resultOf(played)).toBe('done');
-  expect(failures(played)).toStrictEqual(['transient', null]);
-  expect(read(played)).toMatch(/already in use\. The next try opens a conversation of its own; tried again in/);
-  const [first, second] = played.calls as [Call, Call];
+  expect(resultOf(finished)).toBe('done');
+  expect(failures(finished)).toStrictEqual(['transient', null]);
+  expect(logOf(finished)).toMatch(/already in use\. The next try opens a conversation of its own; tried again in/);
+  const [first, second] = finished.calls as [Call, Call];
   expect(argument(first, '--session-id')).toBe(taken);
   expect([argument(second, '--resume'), argument(second, '--session-id') === taken]).toStrictEqual([undefined, false]);
 });
@@ -83,51 +94,51 @@ describe.concurrent('a prompt', () => {
     ['that is blank', state('description: nothing', ' \n\t\n')],
     ['of which nothing is left', '{{result}}\n'],
   ] as const)('%s is refused by us: nothing would come of it', async ([, prompt], { rig }) => {
-    const played = await rig.play({ 'START.md': prompt }, {}, { input: '' });
-    expectStuck(played, 'paused', /START\.md: .*prompt is empty/);
-    expect(told(played, 'agent_paused')).toMatchObject([{ why: 'unreadable' }]);
-    expect(played.calls).toStrictEqual([]);
-    writeFileSync(join(rig.cwd, 'flow', 'START.md'), play(RESULT));
-    expect(resultOf(await rig.resume(played))).toBe('done');
+    const finished = await rig.run({ 'START.md': prompt }, {}, { input: '' });
+    expectStuck(finished, 'paused', /START\.md: .*prompt is empty/);
+    expect(eventsOf(finished, 'agent_paused')).toMatchObject([{ why: 'unreadable' }]);
+    expect(finished.calls).toStrictEqual([]);
+    writeFileSync(join(rig.cwd, 'flow', 'START.md'), fakePrompt(RESULT));
+    expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 
   test('that begins with a slash is no command', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': `/review everything\n${play(RESULT)}` });
-    expect(resultOf(played)).toBe('done');
-    expect(played.calls[0]?.prompt).toMatch(/^\n\/review everything\n/);
+    const finished = await rig.run({ 'START.md': `/review everything\n${fakePrompt(RESULT)}` });
+    expect(resultOf(finished)).toBe('done');
+    expect(finished.calls[0]?.prompt).toMatch(/^\n\/review everything\n/);
   });
 
   test('of 5 MB arrives whole', async ({ rig }) => {
-    const prompt = `${play(RESULT)}${'é'.repeat(2_500_000)}.`;
-    const played = await rig.play({ 'START.md': prompt });
-    expect(resultOf(played)).toBe('done');
-    expect(played.calls[0]?.size).toBe(Buffer.byteLength(prompt));
+    const prompt = `${fakePrompt(RESULT)}${'é'.repeat(2_500_000)}.`;
+    const finished = await rig.run({ 'START.md': prompt });
+    expect(resultOf(finished)).toBe('done');
+    expect(finished.calls[0]?.size).toBe(Buffer.byteLength(prompt));
   });
 });
 
 describe.concurrent('Claude Code', () => {
   test('may be updated in the midst of a run, and the money is still counted right', async ({ rig }) => {
-    const updated = [...says(GO), { update: '2.2.0' }];
-    const played = await rig.play({ 'START.md': play(updated), 'NEXT.md': play(RESULT) });
-    expect(resultOf(played)).toBe('done');
-    expect(played.run.ledger.spentMicros).toBe(20_000);
-    expect(played.calls[1]?.env.DISABLE_AUTOUPDATER).toBe('1');
+    const updated = [...answersWith(GO), { update: '2.2.0' }];
+    const finished = await rig.run({ 'START.md': fakePrompt(updated), 'NEXT.md': fakePrompt(RESULT) });
+    expect(resultOf(finished)).toBe('done');
+    expect(finished.run.ledger.spentMicros).toBe(20_000);
+    expect(finished.calls[1]?.env.DISABLE_AUTOUPDATER).toBe('1');
   });
 
   test('may be gone in the midst of a run, which then waits for the user', async ({ rig }) => {
-    const gone = [...says(GO), { remove: rig.claude }];
-    const played = await rig.play({ 'START.md': play(gone), 'NEXT.md': play(RESULT) });
-    expect([played.run.status, played.main.state]).toStrictEqual(['paused', 'NEXT.md']);
-    expect(read(played)).toMatch(/paused: .*claude\.mjs.* not found.* then resume the run\./);
+    const gone = [...answersWith(GO), { remove: rig.claude }];
+    const finished = await rig.run({ 'START.md': fakePrompt(gone), 'NEXT.md': fakePrompt(RESULT) });
+    expect([finished.run.status, finished.main.state]).toStrictEqual(['paused', 'NEXT.md']);
+    expect(logOf(finished)).toMatch(/paused: .*claude\.mjs.* not found.* then resume the run\./);
     rig.install();
-    expect(resultOf(await rig.resume(played))).toBe('done');
+    expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 
   test('does not learn that it runs inside another one, nor anything of ours', async ({ rig }) => {
     const outer = { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli', RAYMOND_RESULT: 'of an outer run', KEPT: 'yes' };
-    const played = await rig.play({ 'START.md': play(RESULT) }, {}, { env: { ...rig.env, ...outer } });
-    expect(resultOf(played)).toBe('done');
-    const names = Object.keys(played.calls[0]?.env ?? {});
+    const finished = await rig.run({ 'START.md': fakePrompt(RESULT) }, {}, { env: { ...rig.env, ...outer } });
+    expect(resultOf(finished)).toBe('done');
+    const names = Object.keys(finished.calls[0]?.env ?? {});
     expect(names.filter((name) => /^(CLAUDECODE|CLAUDE_CODE_ENTRYPOINT|RAYMOND_.*)$/.test(name))).toStrictEqual([
       'RAYMOND_TURN',
     ]);

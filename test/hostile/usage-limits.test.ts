@@ -1,6 +1,6 @@
 import { exitCodeOf } from '../../src/events/run-document.ts';
-import { type Act, play, RESULT, refused, says } from './play.ts';
-import { describe, expect, expectStuck, failures, resultOf, test, told } from './rig.ts';
+import { answersWith, type FakeCall, fakePrompt, RESULT, refused } from './fake-prompt.ts';
+import { describe, eventsOf, expect, expectStuck, failures, resultOf, test } from './rig.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -17,12 +17,12 @@ const hour = inTokyo({ hour: 'numeric', hour12: true }).replace(/\s/g, '').toLow
 const hourAndMinute = hour.replace(/(?=[ap]m)/, ':00');
 const day = inTokyo({ month: 'short', day: 'numeric' });
 
-const limited = (text: string): Act => refused(text, 'rate_limit', { api_error_status: 429 });
+const limited = (text: string): FakeCall => refused(text, 'rate_limit', { api_error_status: 429 });
 
 const event = (rate_limit_info: object): { line: object } => ({ line: { type: 'rate_limit_event', rate_limit_info } });
 
 describe.concurrent('a usage limit pauses a run that does not wait, and says when it ends', () => {
-  test.for<[string, Act]>([
+  test.for<[string, FakeCall]>([
     [
       'as the event says, exactly',
       [
@@ -40,40 +40,45 @@ describe.concurrent('a usage limit pauses a run that does not wait, and says whe
       [{ init: {} }, { result: { is_error: true, result: `Claude AI usage limit reached|${resetsAt}` } }],
     ],
   ])('%s', async ([, act], { rig }) => {
-    const played = await rig.play({ 'START.md': play(act, RESULT) }, NO_WAIT);
+    const finished = await rig.run({ 'START.md': fakePrompt(act, RESULT) }, NO_WAIT);
     expectStuck(
-      played,
+      finished,
       'paused',
       /Claude's usage limit is reached: .*; nothing new is started, a resume after .* goes on/,
     );
-    expect(failures(played)).toStrictEqual(['usage_limit']);
-    expect(played.run.stop).toMatchObject({ kind: 'usage_limit', untilMs: resetsMs + MINUTE_MS });
-    expect(exitCodeOf(played.run)).toBe(3);
-    expect(resultOf(await rig.resume(played))).toBe('done');
+    expect(failures(finished)).toStrictEqual(['usage_limit']);
+    expect(finished.run.stop).toMatchObject({ kind: 'usage_limit', untilMs: resetsMs + MINUTE_MS });
+    expect(exitCodeOf(finished.run)).toBe(3);
+    expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 
   test('or when it is worth a try, if nobody knows', async ({ rig }) => {
-    const played = await rig.play({ 'START.md': play(limited('You have hit your monthly spend limit')) }, NO_WAIT);
-    const [stopping] = told(played, 'run_stopping');
-    expectStuck(played, 'paused', /monthly spend limit/);
+    const finished = await rig.run(
+      { 'START.md': fakePrompt(limited('You have hit your monthly spend limit')) },
+      NO_WAIT,
+    );
+    const [stopping] = eventsOf(finished, 'run_stopping');
+    expectStuck(finished, 'paused', /monthly spend limit/);
     expect(stopping?.stop).toMatchObject({ kind: 'usage_limit', untilMs: (stopping?.at ?? 0) + 5 * MINUTE_MS });
   });
 });
 
 test('a usage limit is slept through by a run that waits, without counting as a retry', async ({ rig }) => {
   const act = limited(`Claude AI usage limit reached|${resetsAt}`);
-  const played = await rig.play(
-    { 'START.md': play(act, RESULT) },
+  const finished = await rig.run(
+    { 'START.md': fakePrompt(act, RESULT) },
     { retries: 0 },
     { onEvent: ({ kind }, running) => kind === 'sleeping' && running().stop() },
   );
-  expectStuck(played, 'paused', /Claude's usage limit is reached: .*; waiting until /);
-  expect(told(played, 'sleeping')).toMatchObject([{ why: 'usage_limit', untilMs: resetsMs + MINUTE_MS, count: 0 }]);
-  expect(resultOf(await rig.resume(played))).toBe('done');
+  expectStuck(finished, 'paused', /Claude's usage limit is reached: .*; waiting until /);
+  expect(eventsOf(finished, 'sleeping')).toMatchObject([
+    { why: 'usage_limit', untilMs: resetsMs + MINUTE_MS, count: 0 },
+  ]);
+  expect(resultOf(await rig.resume(finished))).toBe('done');
 });
 
 test('a warning that a limit is near stops nothing', async ({ rig }) => {
   const warning = event({ status: 'allowed_warning', resetsAt, utilization: 0.93 });
-  const played = await rig.play({ 'START.md': play([warning, ...says(RESULT)]) }, NO_WAIT);
-  expect(resultOf(played)).toBe('done');
+  const finished = await rig.run({ 'START.md': fakePrompt([warning, ...answersWith(RESULT)]) }, NO_WAIT);
+  expect(resultOf(finished)).toBe('done');
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../src/lint/lint.ts';
 import { RULES } from '../../src/lint/rules/index.ts';
 import { addBashSyntaxErrors } from '../../src/runtime/bash-syntax.ts';
-import { readLessons } from './docs.ts';
-import { type Files, sheetOf } from './workflow-source-of.ts';
+import { readRuleExamples } from './docs.ts';
+import { type Files, sourceOf } from './source-of.ts';
 
-const LESSONS = readLessons();
+const RULE_EXAMPLES = readRuleExamples();
 
 /** A return that cannot happen is always somebody's fault, and that is found too; so is what a slip does not allow. */
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
@@ -13,10 +13,10 @@ const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   'unknown-rule': ['endless-loop'],
 };
 
-const findIn = async (files: Files) => lintSource(await addBashSyntaxErrors(sheetOf(files)));
+const findIn = async (files: Files) => lintSource(await addBashSyntaxErrors(sourceOf(files)));
 
 /** Findings as the page shows them. */
-const say = async (files: Files): Promise<string> =>
+const formatFindings = async (files: Files): Promise<string> =>
   (await findIn(files))
     .map(({ file, line, column, level, rule, message, hint }) => {
       return `${line === 0 ? file : `${file}:${line}:${column}`}: ${level}: ${message} (${rule})\n  ${hint}`;
@@ -24,21 +24,21 @@ const say = async (files: Files): Promise<string> =>
     .join('\n');
 
 test('docs/lint.md explains every rule once, with its level', () => {
-  const stated = LESSONS.map(({ rule, level }) => [rule, level]).sort();
+  const stated = RULE_EXAMPLES.map(({ rule, level }) => [rule, level]).sort();
   expect(stated).toStrictEqual(RULES.map(({ id, level }) => [id, level]).sort());
 });
 
-describe.each(LESSONS)('docs/lint.md, $rule', ({ rule, bad, findings, good }) => {
+describe.each(RULE_EXAMPLES)('docs/lint.md, $rule', ({ rule, bad, findings, good }) => {
   test('exactly this rule finds the mistake', async () => {
     const rules = new Set((await findIn(bad)).map((finding) => finding.rule));
     expect([...rules].sort()).toStrictEqual([rule, ...(COMPANIONS[rule] ?? [])].sort());
   });
 
   test('the findings are those that are shown', async () => {
-    expect(await say(bad)).toBe(findings);
+    expect(await formatFindings(bad)).toBe(findings);
   });
 
   test('nothing is wrong with what is better', async () => {
-    expect(await say(good)).toBe('');
+    expect(await formatFindings(good)).toBe('');
   });
 });

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Block, readPage } from '../docs/page.ts';
-import type { Files } from './workflow-source-of.ts';
+import type { Files } from './source-of.ts';
 
 /** What docs/lint.md says about one rule: a workflow with the mistake, what lint says about it, and the mended one. */
-export interface Lesson {
+export interface RuleExample {
   readonly rule: string;
   readonly level: string;
   readonly bad: Files;
@@ -15,7 +15,7 @@ export interface Lesson {
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'lint.md');
 
 /** The sections of docs/lint.md that are about a rule: files, findings, files again. */
-export function readLessons(): readonly Lesson[] {
+export function readRuleExamples(): readonly RuleExample[] {
   const text = readFileSync(PAGE, 'utf8');
   return readPage(text).flatMap(({ title: rule, level: depth, blocks }) => {
     if (depth !== 3) return [];

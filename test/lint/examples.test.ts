@@ -8,13 +8,13 @@ import { readWorkflowSource } from '../../src/workflow/workflow-source.ts';
 import { anyText } from '../core/builders.ts';
 import { exampleOf, filesShown } from '../docs/example.ts';
 import { readPage } from '../docs/page.ts';
-import { sheetOf } from './workflow-source-of.ts';
+import { sourceOf } from './source-of.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** That there is only one way on is no fault; everything else would be a false alarm. */
-const alarms = (sheet: Parameters<typeof lintSource>[0]): readonly string[] =>
-  lintSource(sheet)
+const findingsOf = (source: Parameters<typeof lintSource>[0]): readonly string[] =>
+  lintSource(source)
     .filter(({ rule }) => rule !== 'implicit-transition')
     .map(({ rule, file, line }) => `${rule} ${file}:${line}`);
 
@@ -24,8 +24,8 @@ describe('nothing is wrong with', () => {
 
   test.each(examples.map(({ name }) => name))('examples/%s', async (name) => {
     const circumstances = { platform: 'unix', resetStack: 'keep', variables: [] } as const;
-    const { source: sheet } = await readWorkflowSource(join(ROOT, 'examples', name), circumstances);
-    expect(alarms(sheet)).toStrictEqual([]);
+    const { source } = await readWorkflowSource(join(ROOT, 'examples', name), circumstances);
+    expect(findingsOf(source)).toStrictEqual([]);
   });
 
   const sections = readPage(readFileSync(join(ROOT, 'docs', 'authoring.md'), 'utf8'));
@@ -39,7 +39,7 @@ describe('nothing is wrong with', () => {
   });
 
   test.each(workflows.map((section) => [section.title, section] as const))('docs/authoring.md, %s', (_, section) => {
-    expect(alarms(sheetOf(exampleOf(section).files))).toStrictEqual([]);
+    expect(findingsOf(sourceOf(exampleOf(section).files))).toStrictEqual([]);
   });
 });
 
@@ -65,9 +65,9 @@ test('any workflow at all is looked through and drawn, and always in the same wa
   );
   fc.assert(
     fc.property(workflow, fc.constantFrom('unix', 'windows'), (files, platform) => {
-      const sheet = sheetOf(files, { platform });
-      expect(lintSource(sheet)).toStrictEqual(lintSource(sheet));
-      expect(buildGraph(sheet)).toStrictEqual(buildGraph(sheet));
+      const source = sourceOf(files, { platform });
+      expect(lintSource(source)).toStrictEqual(lintSource(source));
+      expect(buildGraph(source)).toStrictEqual(buildGraph(source));
     }),
     { numRuns: 100 },
   );

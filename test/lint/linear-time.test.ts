@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
 import { lintSource } from '../../src/lint/lint.ts';
-import { sheetOf } from './workflow-source-of.ts';
+import { sourceOf } from './source-of.ts';
 
 const FEW = 250;
 const MANY = 8 * FEW;
@@ -16,7 +16,7 @@ type Shape = (n: number, size: number) => string;
  * How much more CPU time the work takes for many states than for an eighth of them: 8 if it is linear, 64 if it is
  * quadratic. The best of several attempts counts, and nobody tries again once it is good enough.
  */
-function growthBetween(work: (sheet: WorkflowSource) => unknown, few: WorkflowSource, many: WorkflowSource): number {
+function growthBetween(work: (source: WorkflowSource) => unknown, few: WorkflowSource, many: WorkflowSource): number {
   let least = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < ATTEMPTS && least >= FAR_BELOW_QUADRATIC; attempt++) {
     const short = cpuMicros(() => {
@@ -28,8 +28,8 @@ function growthBetween(work: (sheet: WorkflowSource) => unknown, few: WorkflowSo
   return least;
 }
 
-const growth = (work: (sheet: WorkflowSource) => unknown, shape: Shape): number =>
-  growthBetween(work, sheetOfSize(FEW, shape), sheetOfSize(MANY, shape));
+const growth = (work: (source: WorkflowSource) => unknown, shape: Shape): number =>
+  growthBetween(work, sourceOfSize(FEW, shape), sourceOfSize(MANY, shape));
 
 function cpuMicros(work: () => void): number {
   const before = process.cpuUsage();
@@ -40,9 +40,9 @@ function cpuMicros(work: () => void): number {
 
 const name = (n: number): string => (n === 0 ? 'START.md' : `S${n}.md`);
 
-function sheetOfSize(size: number, shape: Shape): WorkflowSource {
+function sourceOfSize(size: number, shape: Shape): WorkflowSource {
   const files = Array.from({ length: size }, (_, n) => [name(n), shape(n, size)]);
-  return sheetOf(Object.fromEntries(files));
+  return sourceOf(Object.fromEntries(files));
 }
 
 const next = (n: number, size: number): string => name((n + 1) % size);
@@ -118,7 +118,7 @@ test('scripts are read in linear time, however long they are', () => {
       { length: branches },
       (_, n) => `if [ -f ${n} ]; then\n  echo "<goto>A${n % 100}</goto>"\n  exit\nfi\n`,
     );
-    return sheetOf({ 'START.sh': `#!/bin/bash\n${body.join('')}` });
+    return sourceOf({ 'START.sh': `#!/bin/bash\n${body.join('')}` });
   };
   expect(growthBetween(lintSource, shape(FEW), shape(MANY))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
@@ -141,11 +141,11 @@ test.each([
   ['quotes', '"x" = '],
   ['backticks', '` '],
 ])('a prompt full of %s is looked through in linear time, with a policy and without', (_, piece) => {
-  const sheetFor = (length: number) => {
+  const sourceFor = (length: number) => {
     const text = `input ${piece.repeat(Math.ceil(length / piece.length))}`;
-    return sheetOf({ 'START.md': policed(text), '1_START.md': text }, { entry: { kind: 'found', file: 'START.md' } });
+    return sourceOf({ 'START.md': policed(text), '1_START.md': text }, { entry: { kind: 'found', file: 'START.md' } });
   };
-  expect(growthBetween(lintSource, sheetFor(2 ** 12), sheetFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
+  expect(growthBetween(lintSource, sourceFor(2 ** 12), sourceFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 
 test.each([
@@ -163,12 +163,13 @@ test.each([
   ['names between single quotes', "echo '<result>$a</result>'\n", 'a=1\n'],
   ['the word read', 'read ', "echo '<result>$a</result>' #"],
 ])('a script full of %s is looked through in linear time', (_, piece, begin = '') => {
-  const sheetFor = (length: number) => sheetOf({ 'START.sh': begin + piece.repeat(Math.ceil(length / piece.length)) });
-  expect(growthBetween(lintSource, sheetFor(2 ** 12), sheetFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
+  const sourceFor = (length: number) =>
+    sourceOf({ 'START.sh': begin + piece.repeat(Math.ceil(length / piece.length)) });
+  expect(growthBetween(lintSource, sourceFor(2 ** 12), sourceFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 
 test('a chain of twenty thousand steps is not too long', () => {
   const size = 20_000;
-  const sheet = sheetOfSize(size, (n) => `Then <goto>${next(n, size)}</goto>.`);
-  expect(lintSource(sheet).map(({ rule, path }) => [rule, path.length])).toStrictEqual([['endless-loop', size]]);
+  const source = sourceOfSize(size, (n) => `Then <goto>${next(n, size)}</goto>.`);
+  expect(lintSource(source).map(({ rule, path }) => [rule, path.length])).toStrictEqual([['endless-loop', size]]);
 });

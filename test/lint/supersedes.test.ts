@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../src/lint/lint.ts';
 import { RULES } from '../../src/lint/rules/index.ts';
-import { readLessons } from './docs.ts';
+import { readRuleExamples } from './docs.ts';
 import { bash, END, policy } from './mistakes/check.ts';
-import { type Files, sheetOf } from './workflow-source-of.ts';
+import { type Files, sourceOf } from './source-of.ts';
 
 /** Workflows with a mistake and what follows from it. */
 const CASCADES: readonly Files[] = [
@@ -31,11 +31,11 @@ describe('which mistakes make others redundant', () => {
   });
 
   test.each(
-    [...readLessons().map(({ bad }) => bad), ...CASCADES].map(
+    [...readRuleExamples().map(({ bad }) => bad), ...CASCADES].map(
       (files) => [Object.keys(files).join(' '), files] as const,
     ),
   )('does not depend on the order of the rules: %s', (_, files) => {
-    const source = sheetOf(files);
+    const source = sourceOf(files);
     const expected = lintSource(source);
     const shuffled = fc.shuffledSubarray([...RULES], { minLength: RULES.length });
     fc.assert(
@@ -48,6 +48,6 @@ describe('which mistakes make others redundant', () => {
 
   test('does not depend on whether the superseding mistake is allowed', () => {
     const files = { 'START.sh': '# lint: allow unquoted-tag\necho <goto>A.md</goto>\n', 'A.md': END };
-    expect(lintSource(sheetOf(files)).map(({ rule }) => rule)).not.toContain('unreachable-state');
+    expect(lintSource(sourceOf(files)).map(({ rule }) => rule)).not.toContain('unreachable-state');
   });
 });

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
 import { lintSource } from '../../src/lint/lint.ts';
 import { bash, END, policy } from './mistakes/check.ts';
-import { type Files, sheetOf } from './workflow-source-of.ts';
+import { type Files, sourceOf } from './source-of.ts';
 
 /** The findings of one rule in words. */
 const say = (rule: string, files: Files, changes: Partial<WorkflowSource> = {}) =>
-  lintSource(sheetOf(files, changes)).flatMap((found) => (found.rule === rule ? [[found.message, found.hint]] : []));
+  lintSource(sourceOf(files, changes)).flatMap((found) => (found.rule === rule ? [[found.message, found.hint]] : []));
 
 test('a forbidden tag is shown with its attributes, and beside it the entry that it resembles', () => {
   const files = {
@@ -165,7 +165,7 @@ test.each([
   ['elsewhere, too', 'For {{title}}:\n```\n{{title}}\n```\nWhen done <result>x</result>.', 'warning'],
   ['by a slip', 'Like this:\n```\n{{reslut}}\n```\nWhen done <result>x</result>.', 'warning'],
 ])('a variable that a prompt has in a code block, %s, may be part of an example', (_, text, level) => {
-  const found = lintSource(sheetOf({ 'START.md': text })).filter(({ rule }) => rule === 'undefined-variable');
+  const found = lintSource(sourceOf({ 'START.md': text })).filter(({ rule }) => rule === 'undefined-variable');
   expect(found.map((finding) => finding.level)).toStrictEqual([level]);
 });
 
@@ -193,7 +193,7 @@ test.each([
   ['TODO.md', policy(['tag: result'], END), 'warning'],
   ['MORE.md', 'Mend it.', 'warning'],
 ])('%s, to which nothing leads, may be no state at all', (file, text, level) => {
-  const found = lintSource(sheetOf({ 'START.md': END, [file]: text }));
+  const found = lintSource(sourceOf({ 'START.md': END, [file]: text }));
   expect(found.map((finding) => [finding.rule, finding.level])).toStrictEqual([['unreachable-state', level]]);
 });
 
@@ -292,7 +292,7 @@ test.each([
     'A.md': END,
     'END.md': 'If so <reset>A</reset>.',
   };
-  expect(lintSource(sheetOf(files)).map((found) => [found.rule, found.hint])).toStrictEqual([[rule, hint]]);
+  expect(lintSource(sourceOf(files)).map((found) => [found.rule, found.hint])).toStrictEqual([[rule, hint]]);
 });
 
 test('a quote that is not closed is told, and not that the tag has no end', () => {
@@ -329,7 +329,7 @@ test.each([
   ['echo "<result>x</result>"; echo "<result>y</result>"', 'the script prints', 'error'],
   ['if [ -e a ]; then echo "<result>x</result>"; fi; echo "<result>y</result>"', 'the script can print', 'warning'],
 ])('two tags on every way are an error: %s', (line, words, level) => {
-  const [found] = lintSource(sheetOf({ 'START.sh': bash(line) }));
+  const [found] = lintSource(sourceOf({ 'START.sh': bash(line) }));
   expect(found).toMatchObject({ rule: 'several-tags', level, message: expect.stringContaining(words) });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../src/lint/lint.ts';
 import { addBashSyntaxErrors } from '../../src/runtime/bash-syntax.ts';
-import { sheetOf } from '../lint/workflow-source-of.ts';
+import { sourceOf } from '../lint/source-of.ts';
 
 const WINDOWS = process.platform === 'win32';
 
 const findIn = async (script: string): Promise<readonly string[]> =>
-  lintSource(await addBashSyntaxErrors(sheetOf({ 'START.sh': `#!/bin/bash\n${script}\n` }))).map(
+  lintSource(await addBashSyntaxErrors(sourceOf({ 'START.sh': `#!/bin/bash\n${script}\n` }))).map(
     ({ rule, line }) => `${rule} ${line}`,
   );
 

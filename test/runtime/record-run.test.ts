@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { fingerprintScript } from '../../src/runtime/record-run.ts';
 import type { RunRequest } from '../../src/runtime/start.ts';
 import { type RecordScenarioRequest, recordScenario } from '../../src/testing/record-scenario.ts';
-import { openTheatre, type Theatre } from '../scenario/rig.ts';
+import { openTestProject, type TestProject } from '../scenario/test-project.ts';
 
 const windows = process.platform === 'win32';
 
@@ -19,17 +19,17 @@ async function ran(
   states: Readonly<Record<string, string>>,
   answers: string,
   request: RunRequest = {},
-): Promise<Theatre> {
-  const theatre = openTheatre();
-  theatre.write(Object.fromEntries(Object.entries(states).map(([name, text]) => [`wf/${name}`, text])));
-  theatre.write({ 'answers.yaml': answers });
-  const running = await theatre.start('wf', 'answers.yaml', { runId: 'r1', ...request });
+): Promise<TestProject> {
+  const project = openTestProject();
+  project.write(Object.fromEntries(Object.entries(states).map(([name, text]) => [`wf/${name}`, text])));
+  project.write({ 'answers.yaml': answers });
+  const running = await project.start('wf', 'answers.yaml', { runId: 'r1', ...request });
   await running.finished;
-  return theatre;
+  return project;
 }
 
 /** Records the run and gives back what the file says. */
-async function recorded({ folder }: Theatre, request: Partial<RecordScenarioRequest> = {}) {
+async function recorded({ folder }: TestProject, request: Partial<RecordScenarioRequest> = {}) {
   const made = await recordScenario('last', { ...REQUEST, cwd: folder, ...request });
   // How long things took is different each time.
   return { ...made, data: parse(made.text, (key, value) => (key === 'seconds' ? undefined : value)) };
@@ -48,7 +48,7 @@ Is it done? {{hint}} Answer with <result>done</result>, or with <goto>START.md</
 
 describe('a recorded run', () => {
   test('has what was answered and what came of it, and goes the same way when it is played', async () => {
-    const theatre = await ran(
+    const project = await ran(
       { 'START.md': LOOP },
       `answers:
   START.md:
@@ -56,7 +56,7 @@ describe('a recorded run', () => {
     - turns: [Perhaps., { fail: overloaded, cost: 0.005 }, { text: <result>done</result>, deny: [Bash ls] }]`,
       { input: 'i', options: { retries: 5, variables: { hint: 'h' } } },
     );
-    const { data, testResult: verdict, file, answers, notes } = await recorded(theatre);
+    const { data, testResult, file, answers, notes } = await recorded(project);
     expect(data).toStrictEqual({
       ...{ name: 'wf', input: 'i', vars: { hint: 'h' }, options: { retries: 5 }, scripts: 'played' },
       answers: {
@@ -78,32 +78,32 @@ describe('a recorded run', () => {
       },
     });
     expect({ file, answers, notes }).toStrictEqual({ file: join('wf', 'r1.test.yaml'), answers: 4, notes: [] });
-    expect(verdict?.differences).toStrictEqual([]);
-    expect(readFileSync(join(theatre.folder, 'wf/r1.test.yaml'), 'utf8')).toContain('\nname: wf\n');
+    expect(testResult?.differences).toStrictEqual([]);
+    expect(readFileSync(join(project.folder, 'wf/r1.test.yaml'), 'utf8')).toContain('\nname: wf\n');
   });
 
   test('is no template, whatever was said in it', async () => {
-    const theatre = await ran(
+    const project = await ran(
       { 'START.md': 'Go.' },
       'answers: { START: { text: "<result>\\\\{{hint}} and \\\\\\\\{{ x }}</result>", write: { "./\\\\{{a}}.txt": "{{state}}" } } }',
     );
-    const { data, testResult: verdict } = await recorded(theatre);
+    const { data, testResult } = await recorded(project);
     expect(data.answers['START.md']).toStrictEqual([
       { text: '<result>\\{{hint}} and \\\\{{ x }}</result>', write: { './\\{{a}}.txt': 'START.md' } },
     ]);
     expect(data.expect.results).toStrictEqual({ main: '{{hint}} and \\{{ x }}' });
-    expect(verdict?.differences).toStrictEqual([]);
+    expect(testResult?.differences).toStrictEqual([]);
   });
 
   test('has an answer for each agent where several were in a state', async () => {
-    const theatre = await ran(
+    const project = await ran(
       { 'START.md': 'Fork.', 'W.md': 'Work on {{n}}.', 'END.md': 'End.' },
       `answers:
   START.md: '<fork n="1" next="END">W</fork><fork n="2" next="END">W</fork>'
   W.md: { text: "<result>{{n}}</result>", cost: 0.01 }
   END.md: <result>e</result>`,
     );
-    const { data, testResult: verdict } = await recorded(theatre);
+    const { data, testResult } = await recorded(project);
     expect(data.answers['W.md']).toStrictEqual([
       { when: { agent_id: 'main_w1' }, visits: [{ text: '<result>1</result>', cost: 0.01 }] },
       { when: { agent_id: 'main_w2' }, visits: [{ text: '<result>2</result>', cost: 0.01 }] },
@@ -112,7 +112,7 @@ describe('a recorded run', () => {
       path: { main: ['START.md', 'END.md'], main_w1: ['W.md'], main_w2: ['W.md'] },
       ...{ turns: 4, reminders: 0, warnings: 0 },
     });
-    expect(verdict?.differences).toStrictEqual([]);
+    expect(testResult?.differences).toStrictEqual([]);
   });
 
   test.skipIf(windows)('plays its scripts as they went, or leaves them to be run (not on Windows)', async () => {
@@ -120,8 +120,8 @@ describe('a recorded run', () => {
       'START.sh': 'pwd; mkdir -p sub/dir; echo aside >&2; echo "<reset cd=\\"$PWD/sub/dir\\">END</reset>"',
       'END.sh': 'basename "$PWD"; echo broken >&2; exit 3',
     };
-    const theatre = await ran(states, 'answers: {}');
-    const played = await recorded(theatre);
+    const project = await ran(states, 'answers: {}');
+    const played = await recorded(project);
     expect(played.data.answers).toMatchObject({
       'START.sh': [{ text: '.\n<reset cd="sub/dir">END</reset>\n', stderr: 'aside\n', write: { 'sub/dir/.keep': '' } }],
       'END.sh': [{ text: 'dir\n', stderr: 'broken\n', exit: 3 }],
@@ -133,7 +133,7 @@ describe('a recorded run', () => {
       'END.sh': fingerprintScript(states['END.sh']),
     });
     expect(played.testResult?.warnings.join()).not.toContain('has changed');
-    const real = await recorded(theatre, { realScripts: true, output: 'wf/real.test.yaml' });
+    const real = await recorded(project, { realScripts: true, output: 'wf/real.test.yaml' });
     expect(real.data).toMatchObject({ scripts: 'real', answers: {} });
     expect(real.data).not.toHaveProperty('recorded_scripts');
     expect(real.testResult?.differences).toStrictEqual([]);
@@ -143,16 +143,16 @@ describe('a recorded run', () => {
     const start = (...tags: readonly string[]) =>
       `---\nallowed_transitions: [${tags.join()}]\n---\nSay <goto>END.md</goto>, or <result>no</result>.`;
     const onwards = '{ tag: goto, target: END.md }';
-    const theatre = await ran(
+    const project = await ran(
       { 'START.md': start(onwards, '{ tag: result }'), 'END.md': 'Say <result>r</result>.' },
       'answers: { START: { turns: [Hm., <goto>END</goto>] }, END: <result>r</result> }',
     );
-    const { data, testResult: verdict } = await recorded(theatre, { output: 'wf/a.test.yaml' });
+    const { data, testResult } = await recorded(project, { output: 'wf/a.test.yaml' });
     expect(data.expect).toMatchObject({ turns: { 'START.md': 2 }, reminders: { 'START.md': 1 } });
-    expect(verdict?.differences).toStrictEqual([]);
+    expect(testResult?.differences).toStrictEqual([]);
     // With one way left, nothing has to be said.
-    theatre.write({ 'wf/START.md': start(onwards) });
-    const again = await recorded(theatre, { output: 'wf/b.test.yaml' });
+    project.write({ 'wf/START.md': start(onwards) });
+    const again = await recorded(project, { output: 'wf/b.test.yaml' });
     expect(again.testResult?.differences.map(({ what }) => what)).toStrictEqual([
       'the number of turns of START.md',
       'the number of reminders of START.md',
@@ -160,44 +160,44 @@ describe('a recorded run', () => {
   });
 
   test('does not expect that nobody is warned if somebody was', async () => {
-    const theatre = await ran({ 'START.md': LOOP }, 'answers: { START: <result>r</result> }');
-    const { data, testResult: verdict } = await recorded(theatre);
+    const project = await ran({ 'START.md': LOOP }, 'answers: { START: <result>r</result> }');
+    const { data, testResult } = await recorded(project);
     expect(data.expect).not.toHaveProperty('warnings');
-    expect(verdict).toMatchObject({ differences: [], warnings: [`${join('wf', 'START.md')}: {{hint}} is not set`] });
+    expect(testResult).toMatchObject({ differences: [], warnings: [`${join('wf', 'START.md')}: {{hint}} is not set`] });
   });
 
   test('that failed, and was resumed after that, goes through at once at the same cost', async () => {
-    const theatre = await ran({ 'START.md': LOOP }, 'answers: { START: { fail: billing, cost: 0.01 } }');
-    theatre.write({ 'answers.yaml': 'answers: { START: { text: <result>r</result>, cost: 0.02 } }' });
-    await (await theatre.resume('r1')).finished;
-    const { data, testResult: verdict } = await recorded(theatre);
+    const project = await ran({ 'START.md': LOOP }, 'answers: { START: { fail: billing, cost: 0.01 } }');
+    project.write({ 'answers.yaml': 'answers: { START: { text: <result>r</result>, cost: 0.02 } }' });
+    await (await project.resume('r1')).finished;
+    const { data, testResult } = await recorded(project);
     expect(data.answers['START.md']).toStrictEqual([{ text: '<result>r</result>', cost: 0.03 }]);
-    expect(verdict?.differences).toStrictEqual([]);
+    expect(testResult?.differences).toStrictEqual([]);
   });
 
   test('keeps a failure that it ended with, and what had been said until then', async () => {
-    const theatre = await ran({ 'START.md': LOOP }, 'answers: { START: { text: Half., fail: refusal } }');
-    const { data, testResult: verdict } = await recorded(theatre);
+    const project = await ran({ 'START.md': LOOP }, 'answers: { START: { text: Half., fail: refusal } }');
+    const { data, testResult } = await recorded(project);
     expect(data.answers['START.md']).toStrictEqual([{ text: 'Half.', fail: 'refusal' }]);
     expect(data.expect).toMatchObject({ status: 'failed', exit: 1 });
-    expect(verdict?.differences).toStrictEqual([]);
+    expect(testResult?.differences).toStrictEqual([]);
   });
 
   test('keeps a usage limit with the time it took', async () => {
     const answers = 'answers: { START: { turns: [{ fail: usage_limit, resets_in: 0.4 }, <result>r</result>] } }';
-    const { data, testResult: verdict } = await recorded(await ran({ 'START.md': LOOP }, answers));
+    const { data, testResult } = await recorded(await ran({ 'START.md': LOOP }, answers));
     expect(data.answers['START.md']).toStrictEqual([
       { turns: [{ fail: 'usage_limit', resets_in: 0 }, says('<result>r</result>')] },
     ]);
-    expect(verdict?.differences).toStrictEqual([]);
+    expect(testResult?.differences).toStrictEqual([]);
   });
 });
 
 describe('a recording has no', () => {
   test('path of the machine, and no secret', async () => {
-    const theatre = openTheatre();
-    const { folder } = theatre;
-    theatre.write({
+    const project = openTestProject();
+    const { folder } = project;
+    project.write({
       'wf/START.md': LOOP,
       'answers.yaml': `answers:
   START.md:
@@ -206,12 +206,12 @@ describe('a recording has no', () => {
       <result>${folder}/out.txt, sk-ant-api03-abcdefghijklmnop1234, run {{workflow_id}}</result>
     write: { out.txt: "in ${folder}: tok12345678\\n" }`,
     });
-    const running = await theatre.start('wf', 'answers.yaml', {
+    const running = await project.start('wf', 'answers.yaml', {
       ...{ runId: 'secret-run', input: `in ${folder}` },
       options: { agent: `replay:${folder}/answers.yaml`, variables: { token: 'abc', where: folder } },
     });
     await running.finished;
-    const { data, text, testResult: verdict } = await recorded(theatre);
+    const { data, text, testResult } = await recorded(project);
     for (const secret of [folder, 'tok12345678', 'sk-ant', 'ada', 'grace', 'secret-run'])
       expect(text).not.toContain(secret);
     expect(data).toMatchObject({
@@ -220,13 +220,13 @@ describe('a recording has no', () => {
       answers: { 'START.md': [{ write: { 'out.txt': 'in .: [masked]\n' } }] },
       expect: { results: { main: 'out.txt, [masked], run test' } },
     });
-    expect(verdict?.differences).toStrictEqual([]);
+    expect(testResult?.differences).toStrictEqual([]);
   });
 });
 
 describe('what cannot be recorded is refused:', () => {
   test('a run that kept nothing', async () => {
-    const kept = openTheatre();
+    const kept = openTestProject();
     kept.write({ 'wf/START.md': 'Go.', 'a.yaml': 'answers: { START: <result>r</result> }' });
     const running = await kept.start('wf', 'a.yaml', {
       runId: 'r1',
@@ -240,21 +240,21 @@ describe('what cannot be recorded is refused:', () => {
   });
 
   test('a run that is not there, and a file that is', async () => {
-    const theatre = await ran({ 'START.md': 'Go.' }, 'answers: { START: <result>r</result> }');
-    await expect(recordScenario('nobody', { ...REQUEST, cwd: theatre.folder })).rejects.toThrow('no such run: nobody');
-    writeFileSync(join(theatre.folder, 'x.yaml'), 'mine');
-    await expect(recorded(theatre, { output: 'x.yaml' })).rejects.toMatchObject({
+    const project = await ran({ 'START.md': 'Go.' }, 'answers: { START: <result>r</result> }');
+    await expect(recordScenario('nobody', { ...REQUEST, cwd: project.folder })).rejects.toThrow('no such run: nobody');
+    writeFileSync(join(project.folder, 'x.yaml'), 'mine');
+    await expect(recorded(project, { output: 'x.yaml' })).rejects.toMatchObject({
       ...{ message: 'x.yaml already exists', exitCode: 64 },
     });
-    expect(theatre.read('x.yaml')).toBe('mine');
-    await expect(recorded(theatre, { output: 'no/x.yaml' })).rejects.toThrow('no/x.yaml cannot be written (ENOENT)');
+    expect(project.read('x.yaml')).toBe('mine');
+    await expect(recorded(project, { output: 'no/x.yaml' })).rejects.toThrow('no/x.yaml cannot be written (ENOENT)');
   });
 
   test('a run that is under way', async () => {
-    const theatre = openTheatre();
-    theatre.write({ 'wf/START.md': 'Go.', 'a.yaml': 'answers: { START: { fail: usage_limit, resets_in: 3600 } }' });
-    const running = await theatre.start('wf', 'a.yaml', { runId: 'r1' });
-    await expect(recorded(theatre)).rejects.toMatchObject({
+    const project = openTestProject();
+    project.write({ 'wf/START.md': 'Go.', 'a.yaml': 'answers: { START: { fail: usage_limit, resets_in: 3600 } }' });
+    const running = await project.start('wf', 'a.yaml', { runId: 'r1' });
+    await expect(recorded(project)).rejects.toMatchObject({
       ...{ message: 'The run r1 is not over, so it cannot be recorded: it is running.', exitCode: 64 },
     });
     running.kill();
@@ -263,12 +263,12 @@ describe('what cannot be recorded is refused:', () => {
 });
 
 test('a recording elsewhere names its workflow, and none is written where it is only to be shown', async () => {
-  const theatre = await ran({ 'START.md': 'Go.' }, 'answers: { START: <result>r</result> }');
-  theatre.write({ 'wf/tests/x': '', 'far/x': '' });
-  const made = async (output: string) => (await recorded(theatre, { output })).data.workflow;
+  const project = await ran({ 'START.md': 'Go.' }, 'answers: { START: <result>r</result> }');
+  project.write({ 'wf/tests/x': '', 'far/x': '' });
+  const made = async (output: string) => (await recorded(project, { output })).data.workflow;
   expect(await made('wf/tests/a.test.yaml')).toBeUndefined();
   expect(await made('far/a.test.yaml')).toBe(join('..', 'wf'));
-  const shown = await recorded(theatre, { output: '-' });
+  const shown = await recorded(project, { output: '-' });
   expect(shown).toMatchObject({ file: null, data: { workflow: 'wf' } });
   expect(shown.testResult?.differences).toStrictEqual([]);
 });

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ANSWER_KEYS } from '../../src/scenario/answer-schema.ts';
 import { CANNED_FAILURES } from '../../src/scenario/scenario.ts';
-import { newRoom } from '../cli/room.ts';
+import { newCliProject } from '../cli/cli-project.ts';
 import { plain, readPage, type Section } from '../docs/page.ts';
-import { play, storyOf } from './rig.ts';
+import { logLines, runToEnd } from './test-project.ts';
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs');
 const PAGE = readFileSync(join(DOCS, 'replay.md'), 'utf8');
@@ -35,9 +35,9 @@ describe('docs/replay.md', () => {
       const [answers] = only(section, 'yaml');
       const [story] = only(section, 'story');
       const [findings] = only(section, 'findings');
-      const played = play(files, answers?.text ?? '');
+      const played = runToEnd(files, answers?.text ?? '');
       if (story !== undefined)
-        expect(sorted(storyOf((await played).playing.seen.events))).toStrictEqual(sorted([story.text]));
+        expect(sorted(logLines((await played).handle.seen.events))).toStrictEqual(sorted([story.text]));
       else {
         const wrong = await played.then(String, (error: Error) => error.message);
         const [, ...lines] = wrong.replaceAll(/^.*\/wf\//gm, '').split('\n');
@@ -47,7 +47,7 @@ describe('docs/replay.md', () => {
   );
 
   test('begins with a command that plays the first file', async () => {
-    const room = newRoom();
+    const room = newCliProject();
     const first = SECTIONS.find(({ title }) => title === 'A first file');
     mkdirSync(join(room.cwd, 'notes'));
     for (const { name, text } of first?.blocks.filter((block) => block.name !== '') ?? [])

@@ -16,17 +16,17 @@ export const frontmatterText = (value: unknown): string => `---\n${yaml(value)}\
  * Whether the loader takes a frontmatter without a word. That a key is unknown is only a warning, so that workflows of
  * later versions load, but an editor should say it. That a key is not supported yet is no fault of its value.
  */
-export function takesFrontmatter(value: unknown, platform: Platform = 'unix'): boolean {
+export function acceptsFrontmatter(value: unknown, platform: Platform = 'unix'): boolean {
   const { findings } = parsePrompt('A.md', frontmatterText(value), platform);
   return findings.every(({ message }) => message.includes('is not supported yet'));
 }
 
 /** Whether a scenario file is sound on every platform, for a workflow of these states. */
-export function takesScenario(value: unknown, files: readonly string[] = statesIn(value)): boolean {
+export function acceptsScenario(value: unknown, files: readonly string[] = statesIn(value)): boolean {
   const file = parseScenarioFile('a.test.yaml', yaml(value), '.');
   const platforms: readonly Platform[] = ['unix', 'windows'];
   const scopes = (platform: Platform) => resolveWorkflowPaths(file).map(() => ({ files, platform }));
-  return platforms.every((platform) => isTaken(() => checkScenarioFile(file, scopes(platform))));
+  return platforms.every((platform) => isAccepted(() => checkScenarioFile(file, scopes(platform))));
 }
 
 /** Whatever such a file could mean by a state, whoever enters it. */
@@ -42,9 +42,10 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 /** Whether a config file can be used. */
-export const takesConfig = (table: unknown): boolean => isTaken(() => parseConfig(stringify(table), 'config.toml'));
+export const acceptsConfig = (table: unknown): boolean =>
+  isAccepted(() => parseConfig(stringify(table), 'config.toml'));
 
-function isTaken(read: () => unknown): boolean {
+function isAccepted(read: () => unknown): boolean {
   try {
     read();
     return true;

@@ -6,7 +6,7 @@ import { parse as parseYaml } from 'yaml';
 import { FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
 import { configTemplate } from '../../src/config/template.ts';
 import { splitPrompt } from '../../src/workflow/prompt-file.ts';
-import { newRoom } from '../cli/room.ts';
+import { newCliProject } from '../cli/cli-project.ts';
 import { PROJECT, publishedText, validate } from './published.ts';
 
 describe('what `raymond init` writes', () => {
@@ -17,7 +17,7 @@ describe('what `raymond init` writes', () => {
     ['answers.yaml', 'scenario'],
     ['tour.test.yaml', 'scenario'],
   ])('%s refers to the %s schema, which stands beside it', async (file, name) => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');
     const [line = ''] = (readFileSync(join(cwd, 'first', file), 'utf8').match(/^#.*/m) ?? []) as string[];
     const [, path = ''] = /^# yaml-language-server: \$schema=\.\/(.*)$/.exec(line) ?? [];
@@ -28,7 +28,7 @@ describe('what `raymond init` writes', () => {
 
 describe('what `raymond --init-config` writes', () => {
   test('refers to its schema, which stands beside it', async () => {
-    const { cwd, raymond } = newRoom();
+    const { cwd, raymond } = newCliProject();
     await raymond('--init-config');
     const [line = ''] = readFileSync(join(cwd, '.raymond', 'config.toml'), 'utf8').split('\n');
     const [, path = ''] = /^#:schema \.\/(.*)$/.exec(line) ?? [];

@@ -7,7 +7,7 @@ import { loadRun } from '../../src/store/load.ts';
 import { createRun, openStore } from '../../src/store/store.ts';
 import { createTurnFolder } from '../../src/store/turn-folder.ts';
 import { Disk } from './disk.ts';
-import { fixedStory, refusalOf, runAfter, story } from './story.ts';
+import { fixedHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
@@ -22,7 +22,7 @@ const life = (number: number) => ({
 describe('a run that need not survive a power cut', () => {
   test('is as good as any other while there is power', async () => {
     await fc.assert(
-      fc.asyncProperty(story(20), async (history) => {
+      fc.asyncProperty(randomHistory(20), async (history) => {
         const layout = layoutHere();
         const store = await createRun(layout, history.run, history.events, { durable: false });
         for (const step of history.steps) await store.save([step]);
@@ -38,7 +38,7 @@ describe('a run that need not survive a power cut', () => {
 
   test('is never synced', async () => {
     const disk = new Disk();
-    const history = fixedStory(4);
+    const history = fixedHistory(4);
     const store = await createRun(layoutHere(), history.run, history.events, { durable: true, openFile: disk.open });
     await store.save(history.steps);
     await store.close();
@@ -55,7 +55,7 @@ describe('a run that need not survive a power cut', () => {
 
   test('has one name for one run', async () => {
     const layout = layoutHere();
-    const history = fixedStory(0);
+    const history = fixedHistory(0);
     const store = await createRun(layout, history.run, history.events, { durable: false });
     const refusal = await refusalOf(() => createRun(layout, history.run, history.events, { durable: false }));
     expect(refusal.message).toBe('A run run-1 already exists.');
@@ -75,7 +75,7 @@ async function handleOf(folder: string): Promise<object> {
 describe('a run that was abandoned', () => {
   test('is left as a killed process leaves it, and whoever comes next goes on from what was saved', async () => {
     const layout = layoutHere();
-    const history = fixedStory(6);
+    const history = fixedHistory(6);
     const store = await createRun(layout, history.run, history.events, life(1));
     const before = readFileSync(layout.stateFile('run-1'), 'utf8');
     await store.save(history.steps.slice(0, 4));
@@ -93,7 +93,7 @@ describe('a run that was abandoned', () => {
 
   test('is never written again, though it meant to bring its state file up to date', async () => {
     const layout = layoutHere();
-    const history = fixedStory(4);
+    const history = fixedHistory(4);
     vi.useFakeTimers();
     try {
       const store = await createRun(layout, history.run, history.events, life(1));

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/core/run.ts';
 import { step } from '../../src/core/step.ts';
 import { applyChange, type Change, changeOf } from '../../src/store/change.ts';
-import { Stage } from '../core/play.ts';
-import { story } from './story.ts';
+import { RunDriver } from '../core/run-driver.ts';
+import { randomHistory } from './run-history.ts';
 
 const throughDisk = (change: Change): Change => JSON.parse(JSON.stringify(change));
 
 test('a change leads from the run before a step to the run after it, also by way of the disk', () => {
   fc.assert(
-    fc.property(story(), ({ steps }) => {
+    fc.property(randomHistory(), ({ steps }) => {
       for (const { before, step } of steps) {
         const untouched = structuredClone(before);
         expect(applyChange(before, throughDisk(changeOf(before, step)))).toStrictEqual(step.run);
@@ -23,7 +23,7 @@ test('a change leads from the run before a step to the run after it, also by way
 
 test('a change that does not come next is not applied', () => {
   fc.assert(
-    fc.property(story(10), ({ run, steps }) => {
+    fc.property(randomHistory(10), ({ run, steps }) => {
       const [first] = steps;
       if (first === undefined) return;
       const change = changeOf(first.before, first.step);
@@ -50,7 +50,7 @@ describe('the size of a change does not grow', () => {
     return Math.max(JSON.stringify(changeOf(run, began)).length, JSON.stringify(changeOf(began.run, answered)).length);
   }
 
-  const few = new Stage({ files: ['START.md', 'A.md'] }).run;
+  const few = new RunDriver({ files: ['START.md', 'A.md'] }).run;
   const main = few.agents[0];
   const small = sizeOfNextTurn(few);
 

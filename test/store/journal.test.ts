@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/store/change.ts';
 import { Journal } from '../../src/store/journal.ts';
 import { Disk } from './disk.ts';
-import { refusalOf } from './story.ts';
+import { refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makePrivateFolder } from '../../src/store/files.ts';
 import { findRaymondFolder, layoutOf, resolveDebugFolder } from '../../src/store/layout.ts';
-import { asNobody, refusalOf } from './story.ts';
+import { asNobody, refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();

@@ -8,14 +8,16 @@ import { readJournalLines } from '../../src/store/journal-lines.ts';
 import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
 import { createRun, openStore } from '../../src/store/store.ts';
-import { fixedStory, refusalOf, runAfter, type Story, story } from './story.ts';
+import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
 const NEVER = 1e9;
 
 /** A run on disk as it is when its owner was killed: the state file is still the first one. */
-async function killed(history: Story): Promise<{ layout: StoreLayout; file: string; first: number; ends: number[] }> {
+async function killed(
+  history: RunHistory,
+): Promise<{ layout: StoreLayout; file: string; first: number; ends: number[] }> {
   const layout = layoutOf(join(temporary(), '.raymond'));
   const id = history.run.id;
   const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: NEVER });
@@ -31,7 +33,7 @@ async function killed(history: Story): Promise<{ layout: StoreLayout; file: stri
 const load = (layout: StoreLayout, cut = false) => loadRun(layout, 'run-1', { cut });
 
 test('cut off at any byte, a journal gives the run as of its last whole step', async () => {
-  const history = fixedStory(3);
+  const history = fixedHistory(3);
   const { layout, file, first, ends } = await killed(history);
   for (let size = statSync(file).size; size >= first; size--) {
     truncateSync(file, size);
@@ -46,7 +48,7 @@ test('cut off at any byte, a journal gives the run as of its last whole step', a
 
 test('a torn step is cut off by the owner alone, and the run goes on as if it had not begun', async () => {
   await fc.assert(
-    fc.asyncProperty(story(12), fc.nat(), async (history, at) => {
+    fc.asyncProperty(randomHistory(12), fc.nat(), async (history, at) => {
       const { layout, file, first, ends } = await killed(history);
       const size = first + (at % (statSync(file).size - first + 1));
       truncateSync(file, size);
@@ -64,7 +66,7 @@ test('a torn step is cut off by the owner alone, and the run goes on as if it ha
 });
 
 test('a last line that is no JSON is torn too: a power cut may leave anything', async () => {
-  const history = fixedStory(6);
+  const history = fixedHistory(6);
   const { layout, file } = await killed(history);
   const whole = statSync(file).size;
   for (const rest of ['\0\0\0\0', '\0\0\0\0\n', '{"seq":\n', '\n']) {
@@ -92,7 +94,7 @@ describe('a journal is refused by file and line, and left untouched,', () => {
     ],
     ['if an agent comes from nowhere', 3, (line) => line.replace('"at":0', '"at":7'), 'there is no agent 7 (main) yet'],
   ])('%s', async (_, number, change, why) => {
-    const { layout, file } = await killed(fixedStory(10));
+    const { layout, file } = await killed(fixedHistory(10));
     const lines = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, lines.with(number - 1, change(lines[number - 1] ?? '')).join('\n'));
     const before = readFileSync(file, 'utf8');
@@ -105,7 +107,7 @@ describe('a journal is refused by file and line, and left untouched,', () => {
   });
 
   test('if it leads to something that is no run', async () => {
-    const { layout, file } = await killed(fixedStory(10));
+    const { layout, file } = await killed(fixedHistory(10));
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('"kind":"ready"', '"kind":"dreaming"'));
     const refusal = await refusalOf(() => load(layout, true));
     expect(refusal.message).toContain(
@@ -114,7 +116,7 @@ describe('a journal is refused by file and line, and left untouched,', () => {
   });
 
   test('if it is shorter than the state file says, or another one', async () => {
-    const { layout, file } = await killed(fixedStory(10));
+    const { layout, file } = await killed(fixedHistory(10));
     const { store } = await openStore(layout, 'run-1');
     await store.close();
     const text = readFileSync(file, 'utf8');
@@ -144,7 +146,7 @@ describe('the events of a run', () => {
 
   test('are all there, from the first to the last, or after any step', async () => {
     await fc.assert(
-      fc.asyncProperty(story(20), fc.nat(20), async (history, after) => {
+      fc.asyncProperty(randomHistory(20), fc.nat(20), async (history, after) => {
         const { layout } = await killed(history);
         const later = (from: number): Event[] => history.steps.slice(from).flatMap(({ step }) => step.events);
         expect(await eventsOf(layout)).toStrictEqual([...history.events, ...later(0)]);
@@ -155,7 +157,7 @@ describe('the events of a run', () => {
   });
 
   test('go on where the last one was seen, without reading all that is before', async () => {
-    const history = fixedStory(10);
+    const history = fixedHistory(10);
     const { layout, first } = await killed(history);
     for await (const { seq, offset } of readEvents(layout, 'run-1')) {
       expect(await eventsOf(layout, { offset })).toStrictEqual(
@@ -166,7 +168,7 @@ describe('the events of a run', () => {
   });
 
   test('of a step that is being written are not told yet', async () => {
-    const history = fixedStory(10);
+    const history = fixedHistory(10);
     const { layout, file } = await killed(history);
     truncateSync(file, statSync(file).size - 1);
     const told = history.steps.slice(0, -1).flatMap(({ step }) => step.events);

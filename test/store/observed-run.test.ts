@@ -6,7 +6,7 @@ import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
 import { observeRun } from '../../src/store/observed-run.ts';
 import { identifyThisProcess, type ProcessIdentity } from '../../src/store/process-identity.ts';
 import { createRun } from '../../src/store/store.ts';
-import { fixedStory, runAfter } from './story.ts';
+import { fixedHistory, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
@@ -16,7 +16,7 @@ const NOBODY = { ...US, pid: 2 ** 22 + 1 };
 /** A run that says it is running, with this on record about its owner. */
 async function runningRun(owner: ProcessIdentity | string | null): Promise<StoreLayout> {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const history = fixedStory(0);
+  const history = fixedHistory(0);
   const store = await createRun(layout, history.run, history.events);
   await store.close();
   const text = typeof owner === 'string' ? owner : JSON.stringify(owner);
@@ -51,7 +51,7 @@ describe('a run that says it is running', () => {
 
 test('what is being written right now is passed over', async () => {
   const layout = layoutOf(join(temporary(), '.raymond'));
-  const history = fixedStory(9);
+  const history = fixedHistory(9);
   const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });
   await store.save(history.steps);
   appendFileSync(layout.journalFile('run-1'), '{"seq":');

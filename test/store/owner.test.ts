@@ -10,7 +10,7 @@ import {
   readStartTime,
   readStartTimeFromPs,
 } from '../../src/store/process-identity.ts';
-import { asNobody, refusalOf } from './story.ts';
+import { asNobody, refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();

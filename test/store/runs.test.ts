@@ -5,14 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
 import { listStoredRuns, resolveRunId } from '../../src/store/runs.ts';
 import { createRun, type RunStore } from '../../src/store/store.ts';
-import { fixedStory, refusalOf, runAfter } from './story.ts';
+import { fixedHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
 const layoutHere = (): StoreLayout => layoutOf(join(temporary(), '.raymond'));
 
 const make = (layout: StoreLayout, id: string, startedAt = 0): Promise<RunStore> => {
-  const { run, events } = fixedStory(0, id);
+  const { run, events } = fixedHistory(0, id);
   return createRun(layout, { ...run, startedAt }, events, { snapshotEveryMs: 1e9 });
 };
 
@@ -23,7 +23,7 @@ describe('a list of runs', () => {
 
   test('says how each stands right now, whatever its state file has not heard of yet', async () => {
     const layout = layoutHere();
-    const history = fixedStory(30);
+    const history = fixedHistory(30);
     const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });
     const [driven] = await listStoredRuns(layout);
     const owner = { state: 'alive', pid: process.pid, host: hostname() };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RaymondError } from '../../src/errors.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
-import { Stage } from '../core/play.ts';
+import { RunDriver } from '../core/run-driver.ts';
 
 const FILES = { files: ['START.md', 'WORKER.md', 'BACK.md'] };
 
@@ -17,7 +17,7 @@ function refusalOf(text: string): RaymondError {
 
 /** The state file of a run in the middle of things, with one value replaced. */
 function changed(path: readonly (string | number)[], value: unknown): string {
-  const { run } = new Stage(FILES).plays(
+  const { run } = new RunDriver(FILES).answer(
     '<fork next="START" item="x">WORKER</fork>',
     '<call return="BACK">START</call>',
   );
@@ -29,15 +29,21 @@ function changed(path: readonly (string | number)[], value: unknown): string {
 }
 
 test('a run comes back from its state file exactly as it was', () => {
-  const stage = new Stage(FILES).plays('<fork next="START" item="x">WORKER</fork>', '<call return="BACK">START</call>');
-  stage.begin('main');
-  expect(parseRun(serializeRun(stage.run), 'r.json')).toStrictEqual(stage.run);
+  const driver = new RunDriver(FILES).answer(
+    '<fork next="START" item="x">WORKER</fork>',
+    '<call return="BACK">START</call>',
+  );
+  driver.begin('main');
+  expect(parseRun(serializeRun(driver.run), 'r.json')).toStrictEqual(driver.run);
 });
 
 test('what a crash must not lose is in the file: variables, pending fork, counters, the turn under way', () => {
-  const stage = new Stage(FILES).plays('<fork next="START" item="x">WORKER</fork>', '<call return="BACK">START</call>');
-  stage.begin('main_worker1');
-  expect(JSON.parse(serializeRun(stage.run))).toMatchObject({
+  const driver = new RunDriver(FILES).answer(
+    '<fork next="START" item="x">WORKER</fork>',
+    '<call return="BACK">START</call>',
+  );
+  driver.begin('main_worker1');
+  expect(JSON.parse(serializeRun(driver.run))).toMatchObject({
     status: 'running',
     iterations: 3,
     agents: [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ownerOf, takeOwnership } from '../../src/store/owner.ts';
 import { readStopRequest, requestStop } from '../../src/store/stop-request.ts';
-import { asNobody, refusalOf } from './story.ts';
+import { asNobody, refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();

@@ -8,14 +8,14 @@ import { loadRun } from '../../src/store/load.ts';
 import type { SavedRun } from '../../src/store/state-file.ts';
 import { createRun, openStore, type RunStore } from '../../src/store/store.ts';
 import { Disk } from './disk.ts';
-import { fixedStory, refusalOf, runAfter, type Story, story } from './story.ts';
+import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
 const NEVER = 1e9;
 
 const layoutHere = () => layoutOf(join(temporary(), '.raymond'));
-const create = (layout: ReturnType<typeof layoutOf>, { run, events }: Story, options = {}): Promise<RunStore> =>
+const create = (layout: ReturnType<typeof layoutOf>, { run, events }: RunHistory, options = {}): Promise<RunStore> =>
   createRun(layout, run, events, { snapshotEveryMs: NEVER, ...options });
 const load = async (layout: ReturnType<typeof layoutOf>, id = 'run-1') =>
   (await loadRun(layout, id, { cut: false })).run;
@@ -25,7 +25,7 @@ const stateFile = (layout: ReturnType<typeof layoutOf>): SavedRun & { status: st
 describe('a new run', () => {
   test('is there as soon as it is made, with its status at the top of a private file', async () => {
     const layout = layoutHere();
-    const history = fixedStory(0);
+    const history = fixedHistory(0);
     const store = await create(layout, history);
     expect(await load(layout)).toStrictEqual(history.run);
     expect(stateFile(layout)).toMatchObject({ id: 'run-1', status: 'running', seq: 0, journal: { seq: 0 } });
@@ -45,22 +45,22 @@ describe('a new run', () => {
 
   test('is kept out of a repository, but for the config file; what the user wrote there stays', async () => {
     const layout = layoutHere();
-    await (await create(layout, fixedStory(0))).close();
+    await (await create(layout, fixedHistory(0))).close();
     const file = join(layout.root, '.gitignore');
     expect(readFileSync(file, 'utf8').split('\n')).toContain('!config.toml');
     const own = layoutHere();
     mkdirSync(own.root);
     writeFileSync(join(own.root, '.gitignore'), 'mine');
-    await (await create(own, fixedStory(0))).close();
+    await (await create(own, fixedHistory(0))).close();
     expect(readFileSync(join(own.root, '.gitignore'), 'utf8')).toBe('mine');
   });
 
   test('is refused an id that is taken, whether its owner is alive or not', async () => {
     const layout = layoutHere();
-    const store = await create(layout, fixedStory(0));
+    const store = await create(layout, fixedHistory(0));
     const before = readFileSync(layout.stateFile('run-1'), 'utf8');
     for (let again = 0; again < 2; again++) {
-      const refusal = await refusalOf(() => create(layout, fixedStory(0)));
+      const refusal = await refusalOf(() => create(layout, fixedHistory(0)));
       expect(refusal.message).toBe('A run run-1 already exists.');
       expect(refusal.exitCode).toBe(64);
       expect(refusal.hint).toContain('raymond resume run-1');
@@ -71,15 +71,15 @@ describe('a new run', () => {
 
   test('is made once when many want its id at the same time', async () => {
     const layout = layoutHere();
-    const tries = await Promise.allSettled(Array.from({ length: 8 }, () => create(layout, fixedStory(0))));
+    const tries = await Promise.allSettled(Array.from({ length: 8 }, () => create(layout, fixedHistory(0))));
     const made = tries.filter((one) => one.status === 'fulfilled');
     expect(made).toHaveLength(1);
     await made[0]?.value.close();
-    expect(await load(layout)).toStrictEqual(fixedStory(0).run);
+    expect(await load(layout)).toStrictEqual(fixedHistory(0).run);
   });
 
   test('is refused an id that no run can have', async () => {
-    const refusal = await refusalOf(() => create(layoutHere(), fixedStory(0, '../x')));
+    const refusal = await refusalOf(() => create(layoutHere(), fixedHistory(0, '../x')));
     expect(refusal.message).toContain('`../x` cannot be a run');
     expect(refusal.exitCode).toBe(64);
   });
@@ -88,7 +88,7 @@ describe('a new run', () => {
     const layout = layoutHere();
     mkdirSync(layout.runFolder('run-1'), { recursive: true });
     writeFileSync(layout.journalFile('run-1'), '{"seq":0,"he');
-    const history = fixedStory(6);
+    const history = fixedHistory(6);
     const store = await create(layout, history);
     await store.save(history.steps);
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
@@ -98,7 +98,7 @@ describe('a new run', () => {
   test('does not take the place of turns whose state file is gone', async () => {
     const layout = layoutHere();
     mkdirSync(layout.turnsFolder('run-1'), { recursive: true });
-    const refusal = await refusalOf(() => create(layout, fixedStory(0)));
+    const refusal = await refusalOf(() => create(layout, fixedHistory(0)));
     expect(refusal.message).toContain('holds turns of a run whose state file is gone');
     expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['turns']);
   });
@@ -107,40 +107,45 @@ describe('a new run', () => {
     const layout = layoutHere();
     const disk = new Disk();
     disk.space = 20;
-    const refusal = await refusalOf(() => create(layout, fixedStory(0), { openFile: disk.open }));
+    const refusal = await refusalOf(() => create(layout, fixedHistory(0), { openFile: disk.open }));
     expect(refusal.message).toContain('no space is left on the disk');
     expect((await refusalOf(() => load(layout))).message).toBe('no such run: run-1');
     expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
-    await (await create(layout, fixedStory(0))).close();
+    await (await create(layout, fixedHistory(0))).close();
   });
 });
 
 test('a run loads as it was, wherever its state file stopped following and however its steps were bundled', async () => {
   await fc.assert(
-    fc.asyncProperty(story(), fc.nat(40), fc.array(fc.integer({ min: 1, max: 5 })), async (history, at, bundles) => {
-      const layout = layoutHere();
-      const store = await create(layout, history);
-      const steps = [...history.steps];
-      for (let saved = 0; steps.length > 0; ) {
-        if (saved >= at && stateFile(layout).seq === 0) await store.snapshot();
-        const bundle = steps.splice(0, bundles.pop() ?? 1);
-        saved += bundle.length;
-        await store.save(bundle);
-        const live = runAfter(history, saved);
-        expect(await load(layout)).toStrictEqual(live);
-      }
-      await store.close();
-      const end = runAfter(history, history.steps.length);
-      expect(await load(layout)).toStrictEqual(end);
-      expect(stateFile(layout)).toMatchObject({ seq: end.seq, status: end.status, journal: { seq: end.seq } });
-    }),
+    fc.asyncProperty(
+      randomHistory(),
+      fc.nat(40),
+      fc.array(fc.integer({ min: 1, max: 5 })),
+      async (history, at, bundles) => {
+        const layout = layoutHere();
+        const store = await create(layout, history);
+        const steps = [...history.steps];
+        for (let saved = 0; steps.length > 0; ) {
+          if (saved >= at && stateFile(layout).seq === 0) await store.snapshot();
+          const bundle = steps.splice(0, bundles.pop() ?? 1);
+          saved += bundle.length;
+          await store.save(bundle);
+          const live = runAfter(history, saved);
+          expect(await load(layout)).toStrictEqual(live);
+        }
+        await store.close();
+        const end = runAfter(history, history.steps.length);
+        expect(await load(layout)).toStrictEqual(end);
+        expect(stateFile(layout)).toMatchObject({ seq: end.seq, status: end.status, journal: { seq: end.seq } });
+      },
+    ),
     { numRuns: 40 },
   );
 });
 
 test('a run that was closed goes on where it stood, again and again', async () => {
   const layout = layoutHere();
-  const history = fixedStory(60);
+  const history = fixedHistory(60);
   await (await create(layout, history)).close();
   for (const taken of history.steps) {
     const { run, store } = await openStore(layout, 'run-1');
@@ -154,7 +159,7 @@ test('a run that was closed goes on where it stood, again and again', async () =
 
 test('a run that was killed has an up-to-date state file once it was opened and closed again', async () => {
   const layout = layoutHere();
-  const history = fixedStory(12);
+  const history = fixedHistory(12);
   const store = await create(layout, history);
   const first = readFileSync(layout.stateFile('run-1'));
   await store.save(history.steps);
@@ -166,7 +171,7 @@ test('a run that was killed has an up-to-date state file once it was opened and 
 
 test('steps that are saved without waiting are kept in their order', async () => {
   const layout = layoutHere();
-  const history = fixedStory(60);
+  const history = fixedHistory(60);
   const disk = new Disk();
   const store = await create(layout, history, { openFile: disk.open });
   await Promise.all(history.steps.map((taken) => store.save([taken])));
@@ -177,7 +182,7 @@ test('steps that are saved without waiting are kept in their order', async () =>
 
 test('a step that cannot follow is a bug that never reaches the disk', async () => {
   const layout = layoutHere();
-  const history = fixedStory(6);
+  const history = fixedHistory(6);
   const store = await create(layout, history);
   await expect(store.save(history.steps.slice(1))).rejects.toThrow('step 2 of run run-1 cannot follow step 0');
   expect(await load(layout)).toStrictEqual(history.run);
@@ -187,7 +192,7 @@ test('a step that cannot follow is a bug that never reaches the disk', async () 
 describe('the state file', () => {
   test('follows by itself within its time, and never runs ahead of the journal', async () => {
     const layout = layoutHere();
-    const history = fixedStory(30);
+    const history = fixedHistory(30);
     const store = await create(layout, history, { snapshotEveryMs: 1 });
     for (const taken of history.steps) {
       await store.save([taken]);
@@ -200,7 +205,7 @@ describe('the state file', () => {
 
   test('is not written more often than it may be', async () => {
     const layout = layoutHere();
-    const history = fixedStory(30);
+    const history = fixedHistory(30);
     const store = await create(layout, history, { snapshotEveryMs: 60_000 });
     for (const taken of history.steps) await store.save([taken]);
     expect(stateFile(layout).seq).toBe(0);
@@ -211,7 +216,7 @@ describe('the state file', () => {
 
   test('that cannot be written loses nothing: the journal has it all', async () => {
     const layout = layoutHere();
-    const history = fixedStory(6);
+    const history = fixedHistory(6);
     const store = await create(layout, history);
     await store.save(history.steps);
     mkdirSync(join(layout.stateFolder, '.run-1.json.tmp'));
@@ -229,7 +234,7 @@ describe('the state file', () => {
 /** Saves steps one by one until one is refused. */
 async function saveAll(
   store: RunStore,
-  { steps }: Story,
+  { steps }: RunHistory,
 ): Promise<{ saved: number; refusal: RaymondError | undefined }> {
   for (const [saved, taken] of steps.entries()) {
     const refusal = await store.save([taken]).then(
@@ -245,7 +250,7 @@ test('when the disk runs full, the run is kept up to a whole step and goes on fr
   await fc.assert(
     fc.asyncProperty(fc.nat(6000), async (space) => {
       const layout = layoutHere();
-      const history = fixedStory(12);
+      const history = fixedHistory(12);
       const disk = new Disk();
       const store = await create(layout, history, { openFile: disk.open });
       disk.space = space;
@@ -267,7 +272,7 @@ test('when the disk runs full, the run is kept up to a whole step and goes on fr
 
 test('after a failure nothing more is saved, though there is space again', async () => {
   const layout = layoutHere();
-  const history = fixedStory(6);
+  const history = fixedHistory(6);
   const disk = new Disk();
   const store = await create(layout, history, { openFile: disk.open });
   disk.space = 5;
@@ -283,7 +288,7 @@ test('after a failure nothing more is saved, though there is space again', async
 describe('a journal that is gone', () => {
   test('is missed by nobody if the state file covers it, and begins anew', async () => {
     const layout = layoutHere();
-    const history = fixedStory(12);
+    const history = fixedHistory(12);
     const store = await create(layout, history);
     await store.save(history.steps.slice(0, 6));
     await store.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { layoutOf } from '../../src/store/layout.ts';
 import { createTurnFolder, removeTurnFolder } from '../../src/store/turn-folder.ts';
-import { refusalOf } from './story.ts';
+import { refusalOf } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();

@@ -6,7 +6,7 @@ import { describeUnfinished, formatResumeCommand } from '../../src/events/next-s
 import { RunTally } from '../../src/events/run-tally.ts';
 import { widthOf } from '../../src/events/text-width.ts';
 import { renderRunEnd, renderSummary, type SummaryOptions } from '../../src/terminal/summary.ts';
-import { Stage, usd } from '../core/play.ts';
+import { RunDriver, usd } from '../core/run-driver.ts';
 
 const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
@@ -25,12 +25,12 @@ function tallyOf(events: readonly Event[]): RunTally {
   return tally;
 }
 
-const summary = ({ run, events }: Stage, page: Partial<SummaryOptions> = {}): string =>
+const summary = ({ run, events }: RunDriver, page: Partial<SummaryOptions> = {}): string =>
   renderSummary(run, tallyOf(events), { ...PAGE, ...page });
 
 describe('a summary', () => {
   const coding = () =>
-    new Stage(FILES).plays(
+    new RunDriver(FILES).answer(
       { text: '<goto>BUILD</goto>', cost: usd(0.5) },
       { text: 'no tag', cost: usd(1) },
       { text: '<goto>CHECK</goto>', cost: usd(0.25) },
@@ -51,60 +51,61 @@ Debug files: .raymond/debug/run-1
   });
 
   test('is short for a short run', () => {
-    expect(summary(new Stage({ files: ['START.sh'] }).plays('<result>r</result>'))).toBe(
+    expect(summary(new RunDriver({ files: ['START.sh'] }).answer('<result>r</result>'))).toBe(
       'Completed in 0.0s: 1 turn, $0.00.\n',
     );
   });
 
   test('is readable in 40 columns', () => {
     const long = 'A_STATE_WITH_QUITE_A_LONG_NAME.md';
-    const stage = new Stage({ files: ['START.md', long] });
-    stage.plays({ text: `<goto>${long}</goto>`, cost: usd(2) }, { text: '?', cost: usd(3) }, '<result>r</result>');
-    const lines = summary(stage, { columns: 40 }).split('\n');
+    const driver = new RunDriver({ files: ['START.md', long] });
+    driver.answer({ text: `<goto>${long}</goto>`, cost: usd(2) }, { text: '?', cost: usd(3) }, '<result>r</result>');
+    const lines = summary(driver, { columns: 40 }).split('\n');
     expect(Math.max(...lines.map(widthOf))).toBeLessThan(40);
     expect(lines).toContain('  A_STATE_…       1      2  0.0s  $3.00');
   });
 
   test('leaves out what took no time where there are very many states', () => {
     const files = Array.from({ length: 20 }, (_, index) => `S${index}.sh`);
-    const stage = new Stage({ files });
-    stage.plays(...files.slice(1).map((file) => `<goto>${file}</goto>`), '<result>r</result>');
-    const lines = summary(stage).trim().split('\n');
+    const driver = new RunDriver({ files });
+    driver.answer(...files.slice(1).map((file) => `<goto>${file}</goto>`), '<result>r</result>');
+    const lines = summary(driver).trim().split('\n');
     expect(lines).toHaveLength(1 + 1 + 15 + 1);
     expect(lines.at(-1)).toBe('  … 5 more states');
   });
 
   test('counts all lives of a run', () => {
-    const stage = new Stage(FILES, { maxIterations: 1 }).plays({ text: '<goto>BUILD</goto>', cost: usd(1) });
-    stage.begin('main');
-    stage.resume({ maxIterations: 9 }).plays({ text: '<result>r</result>', cost: usd(1) });
-    expect(tallyOf(stage.events).states.map(({ state, turns }) => [state, turns])).toStrictEqual([
+    const driver = new RunDriver(FILES, { maxIterations: 1 }).answer({ text: '<goto>BUILD</goto>', cost: usd(1) });
+    driver.begin('main');
+    driver.resume({ maxIterations: 9 }).answer({ text: '<result>r</result>', cost: usd(1) });
+    expect(tallyOf(driver.events).states.map(({ state, turns }) => [state, turns])).toStrictEqual([
       ['START.md', 1],
       ['BUILD.md', 1],
     ]);
   });
 
   test('has colours where there are any', () => {
-    const stage = new Stage({ files: ['START.sh'] }).plays('?');
-    expect(renderSummary(stage.run, tallyOf(stage.events), { ...PAGE, colour: true })).toContain(
+    const driver = new RunDriver({ files: ['START.sh'] }).answer('?');
+    expect(renderSummary(driver.run, tallyOf(driver.events), { ...PAGE, colour: true })).toContain(
       '\u001b[31mFailed after',
     );
   });
 });
 
 describe('a run that did not end well', () => {
-  test.each<[string, () => Stage, string[]]>([
+  test.each<[string, () => RunDriver, string[]]>([
     [
       'its budget is used up',
-      () => new Stage(FILES, { budgetMicros: usdToMicros(5) }).plays({ text: '<result>r</result>', cost: usd(5.12) }),
+      () =>
+        new RunDriver(FILES, { budgetMicros: usdToMicros(5) }).answer({ text: '<result>r</result>', cost: usd(5.12) }),
       ['The budget of $5.00 is used up: $5.12 spent.', 'To go on: raymond resume run-1 --budget 10'],
     ],
     [
       'the limit of iterations is reached',
       () => {
-        const stage = new Stage(FILES, { maxIterations: 3 });
-        stage.plays('<goto>BUILD</goto>', '<goto>BUILD</goto>', '<goto>BUILD</goto>').begin('main');
-        return stage;
+        const driver = new RunDriver(FILES, { maxIterations: 3 });
+        driver.answer('<goto>BUILD</goto>', '<goto>BUILD</goto>', '<goto>BUILD</goto>').begin('main');
+        return driver;
       },
       ['The limit of 3 iterations is reached.', 'To go on: raymond resume run-1 --max-iterations 6'],
     ],
@@ -112,29 +113,31 @@ describe('a run that did not end well', () => {
       'a script failed, whose last words are left out',
       () => {
         const fail = { kind: 'script', message: 'it ended with exit code 2\nlast words' } as const;
-        return new Stage({ files: ['START.sh'] }).plays({ fail });
+        return new RunDriver({ files: ['START.sh'] }).answer({ fail });
       },
       ['[main] failed: START.sh: it ended with exit code 2', 'To go on: raymond resume run-1 --retry'],
     ],
     [
       'an account cannot pay',
-      () => new Stage(FILES).plays({ fail: { kind: 'billing', message: 'Add credit.' } }),
+      () => new RunDriver(FILES).answer({ fail: { kind: 'billing', message: 'Add credit.' } }),
       ['[main] paused: Add credit.', 'To go on: raymond resume run-1'],
     ],
     [
       'a usage limit is not waited for',
       () => {
         const fail = { kind: 'usage_limit', message: 'Limit reached.', untilMs: NOON + 60_000 } as const;
-        return new Stage(FILES, { wait: false }).plays({ fail });
+        return new RunDriver(FILES, { wait: false }).answer({ fail });
       },
       ['Limit reached. It ends at 12:01.', 'To go on: raymond resume run-1'],
     ],
     [
       'a state was entered too often',
       () => {
-        const stage = new Stage({ ...FILES, rules: { 'START.md': { maxVisits: 1 } } }).plays('<goto>START</goto>');
-        stage.begin('main');
-        return stage;
+        const driver = new RunDriver({ ...FILES, rules: { 'START.md': { maxVisits: 1 } } }).answer(
+          '<goto>START</goto>',
+        );
+        driver.begin('main');
+        return driver;
       },
       [
         '[main] START.md was entered 1 time, as often as max_visits allows: raise it in that file first.',
@@ -144,10 +147,10 @@ describe('a run that did not end well', () => {
     [
       'it was told to stop',
       () => {
-        const stage = new Stage(FILES);
-        stage.begin('main');
-        stage.say({ kind: 'stopped', at: 2000, by: 'stopped' });
-        return stage.reply('main', '<goto>BUILD</goto>');
+        const driver = new RunDriver(FILES);
+        driver.begin('main');
+        driver.apply({ kind: 'stopped', at: 2000, by: 'stopped' });
+        return driver.reply('main', '<goto>BUILD</goto>');
       },
       ['It was told to stop.', 'To go on: raymond resume run-1'],
     ],
@@ -157,11 +160,13 @@ describe('a run that did not end well', () => {
 
   test('says all that is known where it was not told before', () => {
     const fail = { kind: 'script', message: 'it ended with exit code 2\nlast words' } as const;
-    expect(renderRunEnd(new Stage({ files: ['START.sh'] }).plays({ fail }).run, PAGE, true)).toContain('last words');
+    expect(renderRunEnd(new RunDriver({ files: ['START.sh'] }).answer({ fail }).run, PAGE, true)).toContain(
+      'last words',
+    );
   });
 
   test('does not say again what was told just now, but always how to go on', () => {
-    const { run } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
+    const { run } = new RunDriver({ files: ['START.sh'] }).answer({ fail: { kind: 'script', message: 'no' } });
     const lines = ['To go on: raymond resume run-1 --retry'];
     expect(renderRunEnd(run, { ...PAGE, alreadyReported: new Set(['main']) })).toStrictEqual(lines);
     expect(renderRunEnd(run, { ...PAGE, alreadyReported: new Set(['other']) })).toStrictEqual([
@@ -171,7 +176,7 @@ describe('a run that did not end well', () => {
   });
 
   test('gives what is to be copied a line of its own where it does not fit', () => {
-    const { run, events } = new Stage({ files: ['START.sh'] }).plays({ fail: { kind: 'script', message: 'no' } });
+    const { run, events } = new RunDriver({ files: ['START.sh'] }).answer({ fail: { kind: 'script', message: 'no' } });
     const folder = `.raymond/debug/${'long_name_'.repeat(3)}`;
     const page = { ...PAGE, columns: 38, debugFolder: folder };
     expect(renderSummary(run, tallyOf(events), page)).toContain(
@@ -180,17 +185,17 @@ describe('a run that did not end well', () => {
   });
 
   test('has one sentence for agents with the same trouble', () => {
-    const stage = new Stage({ files: ['START.md', 'W.sh'] });
-    stage.plays('<fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork>');
-    for (const { id } of stage.run.agents) stage.take(id, '?');
+    const driver = new RunDriver({ files: ['START.md', 'W.sh'] });
+    driver.answer('<fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork>');
+    for (const { id } of driver.run.agents) driver.runTurn(id, '?');
     const trouble = 'failed: W.sh: no next step is found in its output: it contains no tag; it printed:\n?';
-    expect(describeUnfinished(stage.run, NOON)).toStrictEqual([`[main, main_w1 and 3 more] ${trouble}`]);
+    expect(describeUnfinished(driver.run, NOON)).toStrictEqual([`[main, main_w1 and 3 more] ${trouble}`]);
   });
 });
 
 describe('a higher budget', () => {
   const command = (budget: number, spent: number): string | null => {
-    const { run } = new Stage(FILES, { budgetMicros: usdToMicros(budget) });
+    const { run } = new RunDriver(FILES, { budgetMicros: usdToMicros(budget) });
     const ledger = { ...run.ledger, spentMicros: usdToMicros(spent) };
     return formatResumeCommand({ ...run, status: 'budget_exceeded', stop: { kind: 'budget' }, ledger } satisfies Run);
   };

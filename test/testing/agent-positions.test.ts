@@ -3,31 +3,31 @@ import type { Event } from '../../src/core/event.ts';
 import { describeAgentPositions } from '../../src/testing/agent-positions.ts';
 
 /** An event with what matters here. */
-const told = (kind: Event['kind'], agent: string, state: string, more: object = {}): Event =>
+const eventOf = (kind: Event['kind'], agent: string, state: string, more: object = {}): Event =>
   ({ at: 0, kind, agent, state, ...more }) as Event;
 
 const STOPPING = { kind: 'run_stopping', at: 0, stop: { kind: 'stopped' } } as const;
 
 test('tells of everybody who had not come to an end where they were and what they did', () => {
   const events = [
-    told('agent_started', 'main', 'START.sh'),
-    told('turn_started', 'main', 'START.sh', { turn: 1 }),
-    told('turn_ended', 'main', 'START.sh', { failure: null }),
-    told('transition', 'main', 'START.sh', { to: 'SLOW.sh' }),
-    ...['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((agent) => told('agent_started', agent, 'W.md')),
-    ...['a', 'b', 'c', 'd', 'e', 'f'].map((agent) => told('turn_started', agent, 'W.md', { turn: 7 })),
-    told('warning', 'main', 'SLOW.sh', { message: 'm' }),
-    told('turn_started', 'main', 'SLOW.sh', { turn: 2 }),
-    told('agent_failed', 'b', 'W.md'),
-    told('sleeping', 'c', 'W.md', { why: 'retry' }),
-    told('sleeping', 'd', 'W.md', { why: 'usage_limit' }),
-    told('agent_paused', 'e', 'W.md', { why: 'billing' }),
-    told('transition', 'f', 'W.md', { to: null }),
-    told('agent_ended', 'f', 'W.md'),
-    told('visit_limit', 'h', 'W.md'),
+    eventOf('agent_started', 'main', 'START.sh'),
+    eventOf('turn_started', 'main', 'START.sh', { turn: 1 }),
+    eventOf('turn_ended', 'main', 'START.sh', { failure: null }),
+    eventOf('transition', 'main', 'START.sh', { to: 'SLOW.sh' }),
+    ...['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((agent) => eventOf('agent_started', agent, 'W.md')),
+    ...['a', 'b', 'c', 'd', 'e', 'f'].map((agent) => eventOf('turn_started', agent, 'W.md', { turn: 7 })),
+    eventOf('warning', 'main', 'SLOW.sh', { message: 'm' }),
+    eventOf('turn_started', 'main', 'SLOW.sh', { turn: 2 }),
+    eventOf('agent_failed', 'b', 'W.md'),
+    eventOf('sleeping', 'c', 'W.md', { why: 'retry' }),
+    eventOf('sleeping', 'd', 'W.md', { why: 'usage_limit' }),
+    eventOf('agent_paused', 'e', 'W.md', { why: 'billing' }),
+    eventOf('transition', 'f', 'W.md', { to: null }),
+    eventOf('agent_ended', 'f', 'W.md'),
+    eventOf('visit_limit', 'h', 'W.md'),
     STOPPING,
-    told('turn_ended', 'main', 'SLOW.sh', { failure: 'interrupted' }),
-    told('agent_paused', 'main', 'SLOW.sh', { why: 'interrupted' }),
+    eventOf('turn_ended', 'main', 'SLOW.sh', { failure: 'interrupted' }),
+    eventOf('agent_paused', 'main', 'SLOW.sh', { why: 'interrupted' }),
   ];
   expect(describeAgentPositions(events)).toStrictEqual([
     'main in SLOW.sh, turn 2: its script was running',
@@ -43,16 +43,16 @@ test('tells of everybody who had not come to an end where they were and what the
 
 test('tells where a turn was cut off also if the run was coming to its end before', () => {
   const events = [
-    told('agent_started', 'main', 'SLOW.sh'),
-    told('turn_started', 'main', 'SLOW.sh', { turn: 1 }),
+    eventOf('agent_started', 'main', 'SLOW.sh'),
+    eventOf('turn_started', 'main', 'SLOW.sh', { turn: 1 }),
     { kind: 'run_stopping', at: 0, stop: { kind: 'budget' } } as const,
-    told('turn_ended', 'main', 'SLOW.sh', { failure: 'interrupted' }),
-    told('agent_paused', 'main', 'SLOW.sh', { why: 'interrupted' }),
+    eventOf('turn_ended', 'main', 'SLOW.sh', { failure: 'interrupted' }),
+    eventOf('agent_paused', 'main', 'SLOW.sh', { why: 'interrupted' }),
   ];
   expect(describeAgentPositions(events)).toStrictEqual(['main in SLOW.sh, turn 1: its script was running']);
 });
 
 test('of very many agents it tells of some', () => {
-  const events = Array.from({ length: 15 }, (_, at) => told('agent_started', `a${at}`, 'W.md'));
+  const events = Array.from({ length: 15 }, (_, at) => eventOf('agent_started', `a${at}`, 'W.md'));
   expect(describeAgentPositions(events).slice(-2)).toStrictEqual(['a9 in W.md: it waited for its turn', 'and 5 more']);
 });

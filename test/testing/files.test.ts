@@ -17,7 +17,7 @@ const windows = process.platform === 'win32';
 const PROMPT = 'Go. Say <result>r</result>.';
 
 /** The folder in which the only scenario of a folder was played. */
-async function playedIn(folder: string): Promise<string> {
+async function runIn(folder: string): Promise<string> {
   const [result] = await resultsIn(folder, { keep: true });
   expect(result?.differences).toStrictEqual([]);
   return result?.folder ?? '';
@@ -33,7 +33,7 @@ describe('the files of a scenario', () => {
     const scenario = `
 files: { inbox/: , out/deep/: "" }
 answers: { START: { text: <result>r</result>, write: { "{{agent_id}}/": , a/b.txt: b } } }`;
-    const played = await playedIn(folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario }));
+    const played = await runIn(folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario }));
     expect(filesIn(played)).toStrictEqual(['a', 'a/b.txt', 'inbox', 'main', 'out', 'out/deep']);
   });
 
@@ -46,7 +46,7 @@ answers: { START: { text: <result>r</result>, write: { "{{agent_id}}/": , a/b.tx
 files: { a.sh: "#!/bin/sh\\necho a\\n", b.sh: not yet, c.sh: "echo c\\n" }
 answers: { START: { text: Done., write: { b.sh: "#!/bin/sh\\necho b\\n" } } }
 expect: { result: a b }`;
-    const played = await playedIn(folderWith({ ...states, 'a.test.yaml': scenario }));
+    const played = await runIn(folderWith({ ...states, 'a.test.yaml': scenario }));
     expect(statSync(join(played, 'c.sh')).mode & 0o111).toBe(0);
   });
 
@@ -79,7 +79,7 @@ describe('a folder of fixtures', () => {
     mkdirSync(join(fixtures, 'empty'));
     writeFileSync(join(fixtures, 'bytes'), Buffer.of(0, 255));
     chmodSync(join(fixtures, 'a/a.sh'), 0o755);
-    const played = await playedIn(folder);
+    const played = await runIn(folder);
     expect(filesIn(played)).toStrictEqual(['a', 'a/a.sh', 'b.txt', 'bytes', 'c.txt', 'empty']);
     expect(readFileSync(join(played, 'b.txt'), 'utf8')).toBe('own');
     expect(readFileSync(join(played, 'bytes'))).toStrictEqual(Buffer.of(0, 255));

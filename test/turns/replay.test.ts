@@ -5,17 +5,23 @@ import type { FailureKind } from '../../src/core/failure.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { CannedFailureName } from '../../src/scenario/scenario.ts';
 import { parseClaudeLine } from '../../src/turns/claude/parse-event.ts';
-import { openTheatre, type Playing, play, storyOf, type Theatre } from '../scenario/rig.ts';
+import {
+  logLines,
+  type ObservedHandle,
+  openTestProject,
+  runToEnd,
+  type TestProject,
+} from '../scenario/test-project.ts';
 
 const GO = '---\nallowed_transitions:\n  - { tag: goto, target: END.md }\n---\nGo.\n';
 const TWO = { 'START.md': GO, 'END.md': 'End.\n' };
 const END = '  END.md: <result>the end</result>\n';
 
-const told = ({ seen }: Playing) => storyOf(seen.events);
+const logOf = ({ seen }: ObservedHandle) => logLines(seen.events);
 const phases = ({ agents }: Run) => agents.map(({ phase }) => phase);
 
 /** The lines that a turn left, by the name of its folder. */
-const linesOf = ({ folder }: Theatre, run: Run, turn: string, file = 'stdout'): string =>
+const linesOf = ({ folder }: TestProject, run: Run, turn: string, file = 'stdout'): string =>
   readFileSync(join(folder, '.raymond', 'runs', run.id, 'turns', turn, file), 'utf8');
 
 describe('a canned turn', () => {
@@ -26,22 +32,22 @@ describe('a canned turn', () => {
     write: { a.txt: "a\\n", deep/er/b.txt: b }
     cost: 0.123456
 ${END}`;
-    const { theatre, run } = await play(TWO, answers);
+    const { project, run } = await runToEnd(TWO, answers);
     expect(phases(run)).toStrictEqual([{ kind: 'ended', result: 'the end' }]);
     expect(run.ledger).toMatchObject({ spentMicros: 123_456, estimatedMicros: 0, turns: 2 });
-    expect(theatre.files()).toStrictEqual(['a.txt', 'deep/er/b.txt']);
-    expect(theatre.read('a.txt')).toBe('a\n');
+    expect(project.files()).toStrictEqual(['a.txt', 'deep/er/b.txt']);
+    expect(project.read('a.txt')).toBe('a\n');
   });
 
   test('leaves the prompt as it was sent and lines that read like those of Claude Code', async () => {
     const answers = `answers:
   START.md: { text: said, uses: [Read a.txt, Bash npm test], write: { b.txt: b }, deny: [WebFetch example.org], cost: 0.5 }
 ${END}`;
-    const { theatre, run } = await play({ ...TWO, 'START.md': GO.replace('Go.', 'Go, {{who}}.') }, answers, {
+    const { project, run } = await runToEnd({ ...TWO, 'START.md': GO.replace('Go.', 'Go, {{who}}.') }, answers, {
       options: { variables: { who: 'Ada' } },
     });
-    expect(linesOf(theatre, run, '0001-main-START', 'stdin')).toBe('Go, Ada.\n');
-    const events = linesOf(theatre, run, '0001-main-START').trim().split('\n').map(parseClaudeLine);
+    expect(linesOf(project, run, '0001-main-START', 'stdin')).toBe('Go, Ada.\n');
+    const events = linesOf(project, run, '0001-main-START').trim().split('\n').map(parseClaudeLine);
     expect(events.map(({ kind }) => kind)).toStrictEqual(
       'init assistant tool_results assistant tool_results assistant tool_results assistant tool_results assistant result'.split(
         ' ',
@@ -55,7 +61,7 @@ ${END}`;
       totalCostUsd: 0.5,
       denials: ['WebFetch(example.org)'],
     });
-    expect(readdirSync(join(theatre.folder, '.raymond', 'debug'), { recursive: true })).toContainEqual(
+    expect(readdirSync(join(project.folder, '.raymond', 'debug'), { recursive: true })).toContainEqual(
       expect.stringMatching(/main_START_001\.jsonl$/),
     );
   });
@@ -64,8 +70,8 @@ ${END}`;
     const answers = `answers:
   START.md: { text: said, uses: [Edit b.txt, Bash ls], write: { a.txt: a, b.txt: b } }
 ${END}`;
-    const { playing } = await play(TWO, answers);
-    const doings = playing.seen.activities.map(({ doing }) => doing).slice(0, 4);
+    const { handle } = await runToEnd(TWO, answers);
+    const doings = handle.seen.activities.map(({ doing }) => doing).slice(0, 4);
     expect(doings).toStrictEqual([
       { kind: 'uses', tool: 'Edit', detail: 'b.txt' },
       { kind: 'uses', tool: 'Bash', detail: 'ls' },
@@ -75,39 +81,39 @@ ${END}`;
   });
 
   test('that was denied a tool must say its tag, as a real one must', async () => {
-    const { playing } = await play(
+    const { handle } = await runToEnd(
       TWO,
       `answers:\n  START.md: { turns: [{ text: done, deny: [Bash rm] }, <goto>END.md</goto>] }\n${END}`,
     );
-    expect(told(playing)).toContainEqual(expect.stringContaining('not permitted: Bash(rm)'));
-    expect(told(playing)).toContainEqual(expect.stringContaining('reminder 1 of 3'));
+    expect(logOf(handle)).toContainEqual(expect.stringContaining('not permitted: Bash(rm)'));
+    expect(logOf(handle)).toContainEqual(expect.stringContaining('reminder 1 of 3'));
   });
 
   test('keeps to its session: goto resumes it, reset opens another', async () => {
     const files = { 'START.md': 'x', 'A.md': 'x', 'B.md': 'x' };
     const answers = 'answers: { START: <goto>A</goto>, A: <reset>B</reset>, B: <result>r</result> }';
-    const { playing } = await play(files, answers);
-    const uses = playing.seen.events.flatMap((event) => (event.kind === 'turn_started' ? [event.session] : []));
+    const { handle } = await runToEnd(files, answers);
+    const uses = handle.seen.events.flatMap((event) => (event.kind === 'turn_started' ? [event.session] : []));
     expect(uses.map((use) => use?.kind)).toStrictEqual(['new', 'resume', 'new']);
     expect(uses[1]?.id).toBe(uses[0]?.id);
   });
 
   test('counts against the budget', async () => {
     const answers = `answers:\n  START.md: { text: done, cost: 0.02 }\n${END}`;
-    const { theatre, run } = await play(TWO, answers, { options: { budgetMicros: 20_000 } });
+    const { project, run } = await runToEnd(TWO, answers, { options: { budgetMicros: 20_000 } });
     expect(run.status).toBe('budget_exceeded');
-    const resumed = await theatre.resume(run.id, { options: { budgetMicros: 50_000 } });
+    const resumed = await project.resume(run.id, { options: { budgetMicros: 50_000 } });
     expect((await resumed.finished).status).toBe('completed');
   });
 
   test('repeats the last answer of its visit until the reminders are used up', async () => {
-    const { run, playing } = await play(TWO, `answers:\n  START.md: <goto>NOWHERE</goto>\n${END}`);
+    const { run, handle } = await runToEnd(TWO, `answers:\n  START.md: <goto>NOWHERE</goto>\n${END}`);
     expect(run.status).toBe('failed');
-    expect(told(playing).filter((line) => line.includes(': reminder '))).toHaveLength(3);
+    expect(logOf(handle).filter((line) => line.includes(': reminder '))).toHaveLength(3);
   });
 
   test('needs no Claude Code, and none is looked for', async () => {
-    const { run } = await play(TWO, `answers:\n  START.md: done\n${END}`, { env: { PATH: '/nowhere' } });
+    const { run } = await runToEnd(TWO, `answers:\n  START.md: done\n${END}`, { env: { PATH: '/nowhere' } });
     expect(run.status).toBe('completed');
   });
 });
@@ -129,10 +135,10 @@ const KINDS: Record<Exclude<CannedFailureName, 'session_lost'>, FailureKind> = {
 
 describe('a canned failure', () => {
   test.each(Object.entries(KINDS))('%s is taken for %s, with its cost', async (name, kind) => {
-    const { playing, run } = await play(TWO, `answers:\n  START.md: { fail: ${name}, cost: 0.25 }\n`, {
+    const { handle, run } = await runToEnd(TWO, `answers:\n  START.md: { fail: ${name}, cost: 0.25 }\n`, {
       options: { retries: 0, wait: false, budgetMicros: 250_000 },
     });
-    const ended = playing.seen.events.find((event) => event.kind === 'turn_ended');
+    const ended = handle.seen.events.find((event) => event.kind === 'turn_ended');
     expect(ended).toMatchObject({ failure: kind, costMicros: 250_000 });
     expect(run.status).not.toBe('completed');
   });
@@ -140,9 +146,9 @@ describe('a canned failure', () => {
   test('session_lost is for a turn that resumes a conversation: one that begins it cannot be played', async () => {
     const lost = (turns: string) => `answers:\n  START.md: done\n  END.md:\n    turns: [${turns}]\n`;
     const LOST = '{ fail: session_lost }';
-    const played = await play(TWO, lost(`${LOST}, ${LOST}, <result>r</result>`));
+    const played = await runToEnd(TWO, lost(`${LOST}, ${LOST}, <result>r</result>`));
     expect(played.run.status).toBe('completed');
-    const { run } = await play(TWO, lost(LOST));
+    const { run } = await runToEnd(TWO, lost(LOST));
     expect(phases(run)).toMatchObject([
       {
         kind: 'paused',
@@ -154,22 +160,22 @@ describe('a canned failure', () => {
   });
 
   test('is told in the words that Claude Code would have used', async () => {
-    const { playing } = await play(TWO, 'answers: { START.md: { fail: billing } }');
-    expect(told(playing)[0]).toMatch(/^\[main\] paused: Claude's account cannot pay: Credit balance is too low\. /);
+    const { handle } = await runToEnd(TWO, 'answers: { START.md: { fail: billing } }');
+    expect(logOf(handle)[0]).toMatch(/^\[main\] paused: Claude's account cannot pay: Credit balance is too low\. /);
   });
 
   test('of a usage limit lasts as long as it says, to the second', async () => {
     const answers = `answers:\n  START.md: { turns: [{ fail: usage_limit, resets_in: 0.05 }, done] }\n${END}`;
-    const { playing, run } = await play(TWO, answers);
-    const slept = playing.seen.events.find((event) => event.kind === 'sleeping');
+    const { handle, run } = await runToEnd(TWO, answers);
+    const slept = handle.seen.events.find((event) => event.kind === 'sleeping');
     expect(slept?.kind === 'sleeping' && slept.untilMs - slept.at).toBe(50);
     expect(run.status).toBe('completed');
   });
 
   test('in the middle of an answer is gone on from', async () => {
     const answers = `answers:\n  START.md: { turns: [{ fail: prompt_too_long, text: I had begun }, done] }\n${END}`;
-    const { theatre, run } = await play(TWO, answers);
-    const resumed = await theatre.resume(run.id);
+    const { project, run } = await runToEnd(TWO, answers);
+    const resumed = await project.resume(run.id);
     await resumed.finished;
     expect(resumed.seen.events.find((event) => event.kind === 'turn_started')).toMatchObject({ prompt: 'continue' });
   });
@@ -179,26 +185,26 @@ describe('a played script', () => {
   const files = { 'START.sh': 'touch really-run; echo "<result>real</result>"\n' };
 
   test('is not run; what it prints is on record and seen', async () => {
-    const { theatre, run, playing } = await play(files, 'answers: { START.sh: "one\\n<result>{{x}}</result>" }', {
+    const { project, run, handle } = await runToEnd(files, 'answers: { START.sh: "one\\n<result>{{x}}</result>" }', {
       options: { variables: { x: 'played' } },
     });
     expect(phases(run)).toStrictEqual([{ kind: 'ended', result: 'played' }]);
-    expect(theatre.files()).toStrictEqual([]);
-    expect(linesOf(theatre, run, '0001-main-START')).toBe('one\n<result>played</result>');
-    expect(playing.seen.activities.map(({ doing }) => doing)).toStrictEqual([
+    expect(project.files()).toStrictEqual([]);
+    expect(linesOf(project, run, '0001-main-START')).toBe('one\n<result>played</result>');
+    expect(handle.seen.activities.map(({ doing }) => doing)).toStrictEqual([
       { kind: 'prints', text: 'one' },
       { kind: 'prints', text: '<result>played</result>' },
     ]);
   });
 
   test('that is not in the file is run', async () => {
-    const { theatre, run } = await play(files, 'answers: {}');
+    const { project, run } = await runToEnd(files, 'answers: {}');
     expect(phases(run)).toStrictEqual([{ kind: 'ended', result: 'real' }]);
-    expect(theatre.files()).toStrictEqual(['really-run']);
+    expect(project.files()).toStrictEqual(['really-run']);
   });
 
   test('fails with its exit code and its last words', async () => {
-    const { run } = await play(files, 'answers: { START.sh: { exit: 3, stderr: "oh no\\n" } }');
+    const { run } = await runToEnd(files, 'answers: { START.sh: { exit: 3, stderr: "oh no\\n" } }');
     expect(phases(run)).toStrictEqual([
       { kind: 'failed', message: 'START.sh: the script ended with exit code 3\noh no' },
     ]);
@@ -223,12 +229,12 @@ describe('where the file has no answer, the agent pauses and says what to add', 
       /answers\.yaml:2:3: no answer for START\.md matches main \(x: 1, no y\)\. Add one, then resume the run\./,
     ],
   ])('%s', async (_, answers, message) => {
-    const { run, theatre } = await play({ 'START.md': 'x' }, answers, { options: { variables: { x: '1' } } });
+    const { run, project } = await runToEnd({ 'START.md': 'x' }, answers, { options: { variables: { x: '1' } } });
     expect(phases(run)).toStrictEqual([
       { kind: 'paused', why: 'unreadable', message: expect.stringMatching(message), prompt: { kind: 'state' } },
     ]);
-    theatre.write({ 'wf/answers.yaml': 'answers: { START.md: <result>added</result> }' });
-    const resumed = await (await theatre.resume(run.id)).finished;
+    project.write({ 'wf/answers.yaml': 'answers: { START.md: <result>added</result> }' });
+    const resumed = await (await project.resume(run.id)).finished;
     expect(phases(resumed)).toStrictEqual([{ kind: 'ended', result: 'added' }]);
   });
 });
@@ -238,34 +244,34 @@ describe('a file that cannot be written', () => {
     ['outside of the working directory', '"{{x}}/a.txt"', '..', /`\.\.\/a\.txt` leaves the working directory/],
     ['where a folder is', 'wf', 'x', /wf cannot be written \(EISDIR\)/],
   ])('%s pauses the agent; nothing is written elsewhere', async (_, name, x, message) => {
-    const { theatre, run } = await play(TWO, `answers: { START.md: { text: done, write: { ${name}: a } } }`, {
+    const { project, run } = await runToEnd(TWO, `answers: { START.md: { text: done, write: { ${name}: a } } }`, {
       options: { variables: { x } },
     });
     expect(phases(run)).toMatchObject([
       { kind: 'paused', why: 'invalid_request', message: expect.stringMatching(message) },
     ]);
-    expect(theatre.files()).toStrictEqual([]);
+    expect(project.files()).toStrictEqual([]);
   });
 });
 
 test('a variable that an answer asks for in vain is told once', async () => {
   const files = { 'START.md': 'x' };
   const answers = 'answers: { START.md: ["{{nobody}} <goto>START.md</goto>", "{{nobody}} <result>r</result>"] }';
-  const { playing } = await play(files, answers);
-  expect(told(playing).filter((line) => line.includes('warning'))).toStrictEqual([
+  const { handle } = await runToEnd(files, answers);
+  expect(logOf(handle).filter((line) => line.includes('warning'))).toStrictEqual([
     expect.stringMatching(/answers\.yaml: the answer for START\.md: \{\{nobody\}\} is not set$/),
   ]);
 });
 
 test('a run goes on with its file after a kill, and the turn that was ended is taken again', async () => {
-  const theatre = openTheatre();
-  theatre.write({ 'wf/START.md': GO, 'wf/END.md': 'x' });
-  theatre.write({ 'answers.yaml': `answers:\n  START.md: { text: done, seconds: 3600 }\n${END}` });
-  const playing = await theatre.start('wf', 'answers.yaml', { env: process.env, watch: () => playing.kill() });
-  const run = await playing.finished;
-  expect(playing.seen.events.find((event) => event.kind === 'turn_ended')).toMatchObject({ failure: 'stopped' });
+  const project = openTestProject();
+  project.write({ 'wf/START.md': GO, 'wf/END.md': 'x' });
+  project.write({ 'answers.yaml': `answers:\n  START.md: { text: done, seconds: 3600 }\n${END}` });
+  const handle = await project.start('wf', 'answers.yaml', { env: process.env, watch: () => handle.kill() });
+  const run = await handle.finished;
+  expect(handle.seen.events.find((event) => event.kind === 'turn_ended')).toMatchObject({ failure: 'stopped' });
   expect(run.status).toBe('paused');
-  const resumed = await (await theatre.resume(run.id)).finished;
+  const resumed = await (await project.resume(run.id)).finished;
   expect(phases(resumed)).toStrictEqual([{ kind: 'ended', result: 'the end' }]);
 });
 
@@ -275,10 +281,10 @@ describe('before anything runs', () => {
     ['it is a folder', 'replay:/', /^\/ cannot be read \(EISDIR\)$/, 64],
     ['nobody knows the agent', 'codex', /^the agent must be claude or replay:FILE, not `codex`$/, 64],
   ])('it is told that %s', async (_, agent, message, exitCode) => {
-    const theatre = openTheatre();
-    theatre.write({ 'wf/START.md': 'x' });
-    const started = theatre.start('wf', 'answers.yaml', { options: { agent } });
+    const project = openTestProject();
+    project.write({ 'wf/START.md': 'x' });
+    const started = project.start('wf', 'answers.yaml', { options: { agent } });
     await expect(started).rejects.toMatchObject({ message: expect.stringMatching(message), exitCode });
-    expect(readdirSync(join(theatre.folder, '.raymond'))).toStrictEqual([]);
+    expect(readdirSync(join(project.folder, '.raymond'))).toStrictEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type SupervisedProcess, supervise } from '../../src/turns/process-turn.ts';
 
 /** A process on paper: it exits when it is ended, or when the test says so. */
-function paperProcess(
+function fakeProcess(
   more: Partial<SupervisedProcess<string>> = {},
 ): SupervisedProcess<string> & { exit: (how: string) => void } {
   let exit: (how: string) => void = () => {};
@@ -16,18 +16,18 @@ function paperProcess(
 
 describe('supervise', () => {
   test('waits for a process that ends by itself', async () => {
-    const watch = paperProcess({ timeoutMs: 600_000 });
+    const watch = fakeProcess({ timeoutMs: 600_000 });
     watch.exit('done');
     expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'itself' });
   });
 
   test('ends a process that is silent for too long', async () => {
-    expect(await supervise(paperProcess({ timeoutMs: 40 }))).toStrictEqual({ exit: 'ended', endCause: 'timeout' });
+    expect(await supervise(fakeProcess({ timeoutMs: 40 }))).toStrictEqual({ exit: 'ended', endCause: 'timeout' });
   });
 
   test('leaves a process alone as long as it is heard of', async () => {
     let looks = 0;
-    const watch = paperProcess({
+    const watch = fakeProcess({
       timeoutMs: 40,
       lastOutputMs: async () => {
         looks++;
@@ -39,15 +39,15 @@ describe('supervise', () => {
   });
 
   test('ends a process that will not leave after its last word, however long its timeout', async () => {
-    const watch = paperProcess({ timeoutMs: 600_000, grace: { ms: 40, isDone: () => true } });
+    const watch = fakeProcess({ timeoutMs: 600_000, grace: { ms: 40, isDone: () => true } });
     expect(await supervise(watch)).toStrictEqual({ exit: 'ended', endCause: 'hung' });
   });
 
   test('ends a process when it is told to, also if that was before', async () => {
     const kill = new AbortController();
-    const waiting = supervise(paperProcess({ kill: kill.signal }));
+    const waiting = supervise(fakeProcess({ kill: kill.signal }));
     kill.abort();
     expect(await waiting).toStrictEqual({ exit: 'ended', endCause: 'stopped' });
-    expect(await supervise(paperProcess({ kill: kill.signal }))).toStrictEqual({ exit: 'ended', endCause: 'stopped' });
+    expect(await supervise(fakeProcess({ kill: kill.signal }))).toStrictEqual({ exit: 'ended', endCause: 'stopped' });
   });
 });

@@ -3,7 +3,7 @@ import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 
 const read = (entries: string) => parsePrompt('A.md', `---\nallowed_transitions:\n${entries}\n---\n`, 'unix');
 const policy = (entries: string) => read(entries).frontmatter.policy;
-const said = (entries: string) =>
+const messagesOf = (entries: string) =>
   read(entries).findings.map((each) => `${each.severity} ${each.line}:${each.column} ${each.message}`);
 
 const TAGS = 'goto, reset, call, function, fork, result';
@@ -20,7 +20,7 @@ describe('entries', () => {
   });
 
   test.each(['  []', '  ~', ''])('%j is no policy', (entries) => {
-    expect([policy(entries), said(entries)]).toStrictEqual([[], []]);
+    expect([policy(entries), messagesOf(entries)]).toStrictEqual([[], []]);
   });
 
   test.each([
@@ -44,7 +44,7 @@ describe('entries', () => {
       { tag: 'call', target: 'B', attributes: { return: 'C', model: 'Opus' } },
     ],
   ])('%s', (entry, expected) => {
-    expect(said(`  - ${entry}`)).toStrictEqual([]);
+    expect(messagesOf(`  - ${entry}`)).toStrictEqual([]);
     expect(policy(`  - ${entry}`)).toStrictEqual([expected]);
   });
 
@@ -108,14 +108,14 @@ describe('what is wrong with an entry', () => {
     ['{ tag: fork, next: A, Next: B }', 'error 3:27 `Next` is given twice: on line 3 and here; keep one of them'],
     ['{ <<: { tag: goto }, tag: goto }', 'error 3:7 merge keys (`<<`) are not supported: write the keys out'],
   ])('%s', (entry, message) => {
-    expect(said(`  - ${entry}`)).toStrictEqual([message]);
+    expect(messagesOf(`  - ${entry}`)).toStrictEqual([message]);
   });
 
   test.each([
     ['  { tag: goto }', 'a mapping'],
     ['  goto', 'the text `goto`'],
   ])('the value must be a list: %j', (value, found) => {
-    expect(said(value)).toStrictEqual([
+    expect(messagesOf(value)).toStrictEqual([
       `error 3:3 \`allowed_transitions\` must be a list of entries such as \`{ tag: goto, target: NEXT.md }\`, not ${found}`,
     ]);
   });
@@ -125,7 +125,7 @@ describe('what is wrong with an entry', () => {
     ['{ tag: call, retrun: B }', '3:18 `retrun` means nothing on <call> and is ignored (did you mean return?)'],
     ['{ tag: result, payload: { a: b } }', '3:20 `payload` means nothing on <result> and is ignored'],
   ])('a key that means nothing is ignored with a warning: %s', (entry, message) => {
-    expect(said(`  - ${entry}`)).toStrictEqual([`warning ${message}`]);
+    expect(messagesOf(`  - ${entry}`)).toStrictEqual([`warning ${message}`]);
     expect(policy(`  - ${entry}`)[0]?.attributes).toStrictEqual({});
   });
 });

@@ -7,10 +7,10 @@ const read = (text: string) => parsePrompt('A.md', text, 'unix');
 const keys = (yaml: string) => read(`---\n${yaml}\n---\nbody`);
 
 /** The findings as an author sees them. */
-const said = (text: string): readonly string[] =>
+const messagesOf = (text: string): readonly string[] =>
   read(text).findings.map((each) => `${each.severity} ${each.line}:${each.column} ${each.message}`);
 
-const saidOf = (yaml: string): readonly string[] => said(`---\n${yaml}\n---\nbody`);
+const messagesOfYaml = (yaml: string): readonly string[] => messagesOf(`---\n${yaml}\n---\nbody`);
 
 describe('the fences', () => {
   test.each([
@@ -36,7 +36,7 @@ describe('the fences', () => {
   test.each(['---', '---\n', '---\nmodel: opus\n', '---\r\nmodel: opus\r\n ---\r\n'])(
     'a block that is never closed is an error that says what to do: %j',
     (text) => {
-      expect(said(text)).toStrictEqual([
+      expect(messagesOf(text)).toStrictEqual([
         'error 1:1 the frontmatter that this `---` opens is never closed: put a line `---` after its last key; if it is meant as a horizontal rule, put an empty line before it',
       ]);
     },
@@ -156,11 +156,11 @@ describe('what is wrong with a value', () => {
       'error 3:1 frontmatter is made of keys and values, such as `model: sonnet`, not the text `model:opus`',
     ],
   ])('%j', (yaml, message) => {
-    expect(saidOf(yaml)).toStrictEqual([message]);
+    expect(messagesOfYaml(yaml)).toStrictEqual([message]);
   });
 
   test('a long value is quoted in part and on one line', () => {
-    expect(saidOf(`timeout: "a\\n${'b'.repeat(100)}"`)).toStrictEqual([
+    expect(messagesOfYaml(`timeout: "a\\n${'b'.repeat(100)}"`)).toStrictEqual([
       `error 2:10 \`timeout\` must be a number of seconds from 0 (no limit) to 2147483, not the text \`a\\n${'b'.repeat(58)}…\``,
     ]);
   });
@@ -179,11 +179,11 @@ describe('what an author should know', () => {
     ['force_implicit: true', 'warning 2:1 `force_implicit` is not supported yet and has no effect'],
     ['model: !foo opus', 'warning 2:8 YAML: Unresolved tag: !foo'],
   ])('%j', (yaml, message) => {
-    expect(saidOf(yaml)).toStrictEqual([message]);
+    expect(messagesOfYaml(yaml)).toStrictEqual([message]);
   });
 
   test('what is not supported yet is checked all the same', () => {
-    expect(saidOf('force_implicit: yes\nevaluator: 5')).toStrictEqual([
+    expect(messagesOfYaml('force_implicit: yes\nevaluator: 5')).toStrictEqual([
       'warning 2:1 `force_implicit` is not supported yet and has no effect',
       'error 2:17 `force_implicit` must be true or false, not the text `yes`',
       'warning 3:1 `evaluator` is not supported yet and has no effect',
@@ -192,7 +192,9 @@ describe('what an author should know', () => {
   });
 
   test('everything wrong with a file is said at once', () => {
-    expect(saidOf('model: 1\nefort: low\ntimeout: x\nmodel: 2\nallowed_transitions: [{ tag: go }]')).toHaveLength(5);
+    expect(
+      messagesOfYaml('model: 1\nefort: low\ntimeout: x\nmodel: 2\nallowed_transitions: [{ tag: go }]'),
+    ).toHaveLength(5);
   });
 });
 
@@ -242,22 +244,22 @@ describe('YAML itself', () => {
     ['model: *none', '2:8 `*none` cannot be used here: nothing before this is marked `&none`'],
     ['a: *b\nc: &b x', '2:4 `*b` cannot be used here: nothing before this is marked `&b`'],
   ])('%j', (yaml, message) => {
-    expect(saidOf(yaml)).toStrictEqual([`error ${message}`]);
+    expect(messagesOfYaml(yaml)).toStrictEqual([`error ${message}`]);
   });
 
   test('positions are right in a file with a byte order mark and CRLF', () => {
-    expect(said('\uFEFF---\r\nmodel: opus\r\n  \r\ntimeout: x\r\n---\r\n')[0]).toMatch(/^error 4:10 /);
+    expect(messagesOf('\uFEFF---\r\nmodel: opus\r\n  \r\ntimeout: x\r\n---\r\n')[0]).toMatch(/^error 4:10 /);
   });
 
   test('an alias stands for what it names, and is found wrong where it stands', () => {
     expect(keys('description: &d text\nmodel: *d').frontmatter.model).toBe('text');
-    expect(saidOf('allowed_tools: &t [Read]\nmodel: *t')).toStrictEqual([
+    expect(messagesOfYaml('allowed_tools: &t [Read]\nmodel: *t')).toStrictEqual([
       'error 3:8 `model` must be a text, not a list',
     ]);
   });
 
   test('an alias may not make a value endless', () => {
-    expect(saidOf('allowed_tools: &t [*t]')).toStrictEqual([
+    expect(messagesOfYaml('allowed_tools: &t [*t]')).toStrictEqual([
       'error 2:20 `*t` cannot be used here: it would contain itself',
     ]);
   });
@@ -265,26 +267,28 @@ describe('YAML itself', () => {
   test('a bomb of aliases does not go off', () => {
     const laughs = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [*l${i}, *l${i}, *l${i}]`);
     const yaml = ['l0: &l0 [x]', ...laughs, 'allowed_tools: *l30'].join('\n');
-    expect(saidOf(yaml)).toStrictEqual(['error 8:15 there are more than 1000 aliases (`*name`): write the values out']);
+    expect(messagesOfYaml(yaml)).toStrictEqual([
+      'error 8:15 there are more than 1000 aliases (`*name`): write the values out',
+    ]);
   });
 
   test('more aliases than anyone needs are refused', () => {
     const aliases = (n: number) => `x: &x Read\nallowed_tools: [${Array(n).fill('*x').join(', ')}]`;
     expect(keys(aliases(1000)).frontmatter.allowedTools).toHaveLength(1000);
-    expect(saidOf(aliases(1001))).toStrictEqual([
+    expect(messagesOfYaml(aliases(1001))).toStrictEqual([
       'error 3:4017 there are more than 1000 aliases (`*name`): write the values out',
     ]);
   });
 
   test('what is nested too deeply is refused', () => {
-    expect(saidOf(`model: ${'['.repeat(20_000)}`)[0]).toMatch(
+    expect(messagesOfYaml(`model: ${'['.repeat(20_000)}`)[0]).toMatch(
       /^error 2:\d+ this is not valid YAML: this is nested too deeply$/,
     );
   });
 
   test('thousands of unknown keys are each reported', () => {
     const yaml = Array.from({ length: 5000 }, (_, i) => `key_${i}: ${i}`).join('\n');
-    expect(saidOf(yaml)).toHaveLength(5000);
+    expect(messagesOfYaml(yaml)).toHaveLength(5000);
   });
 });
 

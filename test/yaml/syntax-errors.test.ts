@@ -3,7 +3,7 @@ import { parseYamlDocument } from '../../src/yaml/document.ts';
 import { newFindingReport } from '../../src/yaml/finding-report.ts';
 
 /** What is said about a text that is no YAML, without what is always said. */
-function faultsOf(text: string): readonly string[] {
+function problemsOf(text: string): readonly string[] {
   const report = newFindingReport('a.yaml');
   parseYamlDocument(text, report);
   return report.findings.map(
@@ -39,12 +39,12 @@ describe('one mistake is told once, with what to do about it', () => {
       'answers:\n  START.md: "x" y\n  FIX.md: x\n',
       '2:17 this follows the end of a value: put quotes around the whole value, and double each quote inside it',
     ],
-  ])('%j', (text, fault) => {
-    expect(faultsOf(text)).toStrictEqual([fault]);
+  ])('%j', (text, problem) => {
+    expect(problemsOf(text)).toStrictEqual([problem]);
   });
 
   test('keys that are given twice are all told', () => {
-    expect(faultsOf('input: a\ninput: b\nname: c\nname: d\n')).toStrictEqual([
+    expect(problemsOf('input: a\ninput: b\nname: c\nname: d\n')).toStrictEqual([
       '2:1 `input` is given twice: on line 1 and here; keep one of them',
       '4:1 `name` is given twice: on line 3 and here; keep one of them',
     ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../../src/lint/lint.ts';
-import { sheetOf } from '../workflow-source-of.ts';
+import { sourceOf } from '../source-of.ts';
 import { bash, check, END, policy } from './check.ts';
 
 describe('calls:', () =>
@@ -182,7 +182,7 @@ describe('forks:', () =>
 
 test('a ring that only policies and scripts decide on is an error, else it is a warning', () => {
   const levels = (text: string) =>
-    lintSource(sheetOf({ 'START.md': text, 'W.md': END })).map(({ rule, level }) => [rule, level]);
+    lintSource(sourceOf({ 'START.md': text, 'W.md': END })).map(({ rule, level }) => [rule, level]);
   const entry = policy(
     ['tag: fork, target: W, next: START', 'tag: goto, target: START'],
     '<fork next="START">W</fork> if so, else <goto>START</goto>',
@@ -197,7 +197,7 @@ test('a finding says what is wrong, what to do, and how it comes about', () => {
     'A.md': 'If so <goto>A</goto>.',
     'END.md': END,
   };
-  const [finding, ...others] = lintSource(sheetOf(files));
+  const [finding, ...others] = lintSource(sourceOf(files));
   expect(others).toStrictEqual([]);
   expect(finding).toStrictEqual({
     rule: 'never-returns',

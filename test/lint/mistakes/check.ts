@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorkflowSource } from '../../../src/graph/workflow-source.ts';
 import { lintSource } from '../../../src/lint/lint.ts';
-import { type Files, sheetOf } from '../workflow-source-of.ts';
+import { type Files, sourceOf } from '../source-of.ts';
 
 /** A small workflow and everything that is to be found in it, as `rule file:line:column`. */
 export type Case = readonly [
@@ -15,7 +15,7 @@ export type Case = readonly [
 export function check(cases: readonly Case[]): void {
   for (const [title, files, findings, changes] of cases) {
     test(title, () => {
-      const found = lintSource(sheetOf(files, changes)).map(
+      const found = lintSource(sourceOf(files, changes)).map(
         ({ rule, file, line, column }) => `${rule} ${file}:${line}:${column}`,
       );
       expect(found).toStrictEqual(findings);

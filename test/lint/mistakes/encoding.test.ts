@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../../src/lint/lint.ts';
-import { sheetOf } from '../workflow-source-of.ts';
+import { sourceOf } from '../source-of.ts';
 import { bash, check, END, SCRIPT } from './check.ts';
 
 const MARK = '\uFEFF';
@@ -30,6 +30,6 @@ test.each([
   ['\necho "<result>x</result>"\n', 'warning', 'complains about that line'],
   ['cd src\necho "<result>x</result>"\n', 'error', 'does not run that line'],
 ])('a byte order mark is as bad as what it spoils: %j', (script, level, what) => {
-  const [found] = lintSource(sheetOf({ 'START.sh': MARK + script })).filter(({ rule }) => rule === 'byte-order-mark');
+  const [found] = lintSource(sourceOf({ 'START.sh': MARK + script })).filter(({ rule }) => rule === 'byte-order-mark');
   expect(found).toMatchObject({ level, message: expect.stringContaining(what) });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../../src/lint/lint.ts';
-import { sheetOf } from '../workflow-source-of.ts';
+import { sourceOf } from '../source-of.ts';
 import { bash, check, END, policy, SCRIPT } from './check.ts';
 
 const withKeys = (...keys: readonly string[]): string => `---\n${keys.join('\n')}\n---\n${END}`;
@@ -133,7 +133,7 @@ describe('variables of scripts:', () =>
 
 describe('the state to start in', () => {
   const hintOf = (files: Readonly<Record<string, string>>, below: readonly string[] = []) =>
-    lintSource(sheetOf(files, { below }))
+    lintSource(sourceOf(files, { below }))
       .filter(({ rule }) => rule === 'missing-entry')
       .map(({ message, hint }) => [message, hint]);
   const NONE = 'there is no state to start in: name one 1_START.md or START.md';

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type LiveBlock, Painter } from '../../../src/terminal/live/painter.ts';
-import { PaperClock, PaperTerminal } from './paper-terminal.ts';
+import { FakeClock, FakeTerminal } from './fake-terminal.ts';
 
 function setUp(columns = 40, rows = 10) {
-  const terminal = new PaperTerminal(columns, rows);
-  const clock = new PaperClock();
-  let picture: LiveBlock = { lines: [], title: '' };
-  const painter = new Painter(terminal, clock, () => picture);
+  const terminal = new FakeTerminal(columns, rows);
+  const clock = new FakeClock();
+  let diagram: LiveBlock = { lines: [], title: '' };
+  const painter = new Painter(terminal, clock, () => diagram);
   const show = (lines: readonly string[], title = 't'): void => {
-    picture = { lines, title };
+    diagram = { lines, title };
     painter.scheduleRepaint();
-    clock.pass(100);
+    clock.advance(100);
   };
   return { terminal, clock, painter, show };
 }
@@ -33,17 +33,17 @@ describe('the block', () => {
     for (let i = 0; i < 50; i++) painter.print(`${i}`);
     show(['a', 'b']);
     expect(terminal.writes).toHaveLength(1);
-    clock.pass(10_000);
+    clock.advance(10_000);
     expect(terminal.writes).toHaveLength(1);
   });
 
   test('is painted again every second without being asked', () => {
-    const terminal = new PaperTerminal();
-    const clock = new PaperClock();
+    const terminal = new FakeTerminal();
+    const clock = new FakeClock();
     const painter = new Painter(terminal, clock, (now) => ({ lines: [`${now}`], title: '' }));
-    clock.pass(1000);
+    clock.advance(1000);
     expect(terminal.text).toBe('1000');
-    clock.pass(2500);
+    clock.advance(2500);
     expect(terminal.text).toBe('3000');
     painter.close();
   });
@@ -84,13 +84,13 @@ describe('the block', () => {
   });
 
   test('leaves two rows below it free, and the cursor where the next program may write', () => {
-    const terminal = new PaperTerminal(40, 10);
-    const clock = new PaperClock();
+    const terminal = new FakeTerminal(40, 10);
+    const clock = new FakeClock();
     const painter = new Painter(terminal, clock, (_, { rows }) => ({
       lines: Array.from({ length: rows }, (_line, row) => `${row}`),
       title: '',
     }));
-    clock.pass(1000);
+    clock.advance(1000);
     terminal.write('$ ');
     expect(terminal.text).toBe('0\n1\n2\n3\n4\n5\n6\n7\n$');
     painter.close();
@@ -123,7 +123,7 @@ describe('the block', () => {
 describe('the terminal', () => {
   test('is not touched before there is something to show', () => {
     const { terminal, clock, painter } = setUp();
-    clock.pass(5000);
+    clock.advance(5000);
     painter.close();
     expect(terminal.writes).toStrictEqual([]);
   });
@@ -140,7 +140,7 @@ describe('the terminal', () => {
     expect(clock.isIdle).toBe(true);
     const { length } = terminal.writes;
     painter.print('too late');
-    clock.pass(5000);
+    clock.advance(5000);
     expect(terminal.writes).toHaveLength(length);
   });
 

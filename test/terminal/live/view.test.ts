@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { initialEvents } from '../../../src/core/step.ts';
 import { computeWorkMs } from '../../../src/events/work-time.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
-import { Stage, start, usd } from '../../core/play.ts';
-import { action, BOOK, CostMeter, playOn } from '../../core/random-play.ts';
+import { action, applyActions, CostMeter, WORKFLOW } from '../../core/random-run.ts';
+import { RunDriver, startRun, usd } from '../../core/run-driver.ts';
 import { SAMPLE_EVENTS } from '../../events/sample-events.ts';
 
 const { turn_started, ...others } = SAMPLE_EVENTS;
@@ -13,9 +13,9 @@ const OTHER_EVENTS = Object.values(others);
 test('shows every agent as the run has it, whatever happens', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
-      const first = start(BOOK);
+      const first = startRun(WORKFLOW);
       let view = applyEvents(EMPTY_VIEW, initialEvents(first));
-      playOn(first, actions, new CostMeter(), (_before, _signal, run, events) => {
+      applyActions(first, actions, new CostMeter(), (_before, _signal, run, events) => {
         view = applyEvents(view, events);
         const agents = run.agents.map(({ id, state, phase, costMicros }) => ({
           id,
@@ -44,9 +44,9 @@ describe('what an agent is doing', () => {
   const says = (at: number, text: string) => ({ at, agent: 'main', doing: { kind: 'says', text } }) as const;
 
   test('is what was seen last in its turn', () => {
-    const stage = new Stage({ files: ['START.md'] });
-    stage.begin('main');
-    const view = applyEvents(EMPTY_VIEW, stage.events);
+    const driver = new RunDriver({ files: ['START.md'] });
+    driver.begin('main');
+    const view = applyEvents(EMPTY_VIEW, driver.events);
     expect(applyActivities(view, [says(5000, 'a'), says(5001, 'b')]).agents.get('main')).toMatchObject({
       phase: 'running',
       since: 1010,
@@ -57,12 +57,12 @@ describe('what an agent is doing', () => {
   });
 
   test('is over when its turn is', () => {
-    const stage = new Stage({ files: ['START.md'] });
-    stage.begin('main');
-    let view = applyActivities(applyEvents(EMPTY_VIEW, stage.events), [says(5000, 'a')]);
-    const told = stage.events.length;
-    stage.reply('main', '<goto>START</goto>');
-    view = applyEvents(view, stage.events.slice(told));
+    const driver = new RunDriver({ files: ['START.md'] });
+    driver.begin('main');
+    let view = applyActivities(applyEvents(EMPTY_VIEW, driver.events), [says(5000, 'a')]);
+    const told = driver.events.length;
+    driver.reply('main', '<goto>START</goto>');
+    view = applyEvents(view, driver.events.slice(told));
     expect(view.agents.get('main')).toMatchObject({ phase: 'ready', since: null, doing: null });
     expect(applyActivities(view, [says(6000, 'too late')])).toStrictEqual(view);
   });
@@ -77,13 +77,13 @@ test.each(OTHER_EVENTS)('$kind keeps the clock and activity of an agent that goe
 });
 
 test('time counts in all lives of a run, and not between them', () => {
-  const stage = new Stage({ files: ['START.md'] }, { budgetMicros: 1 });
-  stage.plays({ text: '<result>r</result>', cost: usd(0.5) });
-  const view = applyEvents(EMPTY_VIEW, stage.events);
+  const driver = new RunDriver({ files: ['START.md'] }, { budgetMicros: 1 });
+  driver.answer({ text: '<result>r</result>', cost: usd(0.5) });
+  const view = applyEvents(EMPTY_VIEW, driver.events);
   expect(computeWorkMs(view.worked, 9_000_000)).toBe(20);
-  const again = applyEvents(view, [{ kind: 'run_resumed', at: 10_000_000, options: stage.run.options }]);
+  const again = applyEvents(view, [{ kind: 'run_resumed', at: 10_000_000, options: driver.run.options }]);
   expect(computeWorkMs(again.worked, 10_000_500)).toBe(520);
   const crashed = applyEvents(again, [{ kind: 'woken', at: 10_001_000, agent: 'main', state: 'START.md' }]);
-  const third = applyEvents(crashed, [{ kind: 'run_resumed', at: 20_000_000, options: stage.run.options }]);
+  const third = applyEvents(crashed, [{ kind: 'run_resumed', at: 20_000_000, options: driver.run.options }]);
   expect(computeWorkMs(third.worked, 20_000_001)).toBe(1021);
 });

@@ -4,7 +4,7 @@ import type { Activity } from '../../../src/core/activity.ts';
 import { createActivityReader, createActivityReporter } from '../../../src/turns/claude/activity.ts';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { newTurnContext } from '../turn-context.ts';
-import { assistant, init, type Lines, result, say, synthetic } from './lines.ts';
+import { assistant, assistantText, init, type Lines, result, synthetic } from './lines.ts';
 
 /** What is read off these lines, one after the other. */
 function activitiesIn(...lines: Lines) {
@@ -61,7 +61,7 @@ describe('the activities of a turn', () => {
     expect(
       activitiesIn(
         init(),
-        say('I look.\n\nThen I write.', 'm1'),
+        assistantText('I look.\n\nThen I write.', 'm1'),
         use('Bash', { command: 'ls' }),
         back('a.txt', { is_error: false }),
         use('Read', { file_path: 'x' }),
@@ -74,7 +74,7 @@ describe('the activities of a turn', () => {
         back('This command requires approval', { is_error: true }),
         { type: 'telepathy' },
         { type: 'system', subtype: 'api_retry', attempt: 2, error: 'overloaded' },
-        say('<goto>B</goto>', 'm2'),
+        assistantText('<goto>B</goto>', 'm2'),
         result({ result: '<goto>B</goto>' }),
       ),
     ).toStrictEqual([
@@ -95,7 +95,7 @@ describe('the activities of a turn', () => {
     const prompt = { type: 'user', message: { content: [{ type: 'text', text: 'count' }] }, ...below };
     const activities = activitiesIn(
       prompt,
-      say('I count', 'm', below),
+      assistantText('I count', 'm', below),
       use('Bash', {}, 't1', below),
       back('3', {}, below),
     );
@@ -124,10 +124,14 @@ describe('the activities of a turn', () => {
   });
 
   test.each<[string, Lines, readonly string[]]>([
-    ['is said once', [say('a', 'm'), result({ result: 'a' })], ['a']],
-    ['is said once, in pieces', [say('a', 'm'), say('b', 'm'), result({ result: 'ab' })], ['a', 'b']],
+    ['is said once', [assistantText('a', 'm'), result({ result: 'a' })], ['a']],
+    [
+      'is said once, in pieces',
+      [assistantText('a', 'm'), assistantText('b', 'm'), result({ result: 'ab' })],
+      ['a', 'b'],
+    ],
     ['may be in the result alone', [result({ result: 'a' })], ['a']],
-    ['may be another than what was said before', [say('a', 'm'), result({ result: 'b' })], ['a', 'b']],
+    ['may be another than what was said before', [assistantText('a', 'm'), result({ result: 'b' })], ['a', 'b']],
     ['is none if it is an error', [result({ result: 'API Error', is_error: true })], []],
     ['is none if it was made up', [synthetic('API Error', 'server_error')], []],
   ])('an answer %s', (_, lines, texts) => {
@@ -163,8 +167,12 @@ describe('who watches', () => {
     const tell = createActivityReporter(newTurnContext('/', { onActivity: (activity) => seen.push(activity) }), 'main');
     const below = { parent_tool_use_id: 'toolu_1' };
     for (const line of [
-      ...[say('one'), use('Bash', { command: 'ls' }), back('a'), use('Task', { description: 'd' })],
-      ...[say('from below', 'm2', below), use('Grep', { pattern: 'p' }, 't2', below), result({ result: 'done' })],
+      ...[assistantText('one'), use('Bash', { command: 'ls' }), back('a'), use('Task', { description: 'd' })],
+      ...[
+        assistantText('from below', 'm2', below),
+        use('Grep', { pattern: 'p' }, 't2', below),
+        result({ result: 'done' }),
+      ],
     ]) {
       tell?.(parseClaudeLine(JSON.stringify(line)));
     }
@@ -186,7 +194,7 @@ describe('who watches', () => {
       }),
       'main',
     );
-    expect(() => tell?.(parseClaudeLine(JSON.stringify(say('one'))))).not.toThrow();
+    expect(() => tell?.(parseClaudeLine(JSON.stringify(assistantText('one'))))).not.toThrow();
   });
 
   test('is the only reason to look', () => {

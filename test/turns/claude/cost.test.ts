@@ -3,7 +3,7 @@ import { computeTurnCost } from '../../../src/turns/claude/cost.ts';
 import { estimateUsd, learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
 import { modelCosts } from '../../../src/turns/claude/transcript.ts';
 import { NO_USAGE } from '../../../src/turns/claude/usage.ts';
-import { after, assistant, init, type Lines, result, say, usage } from './lines.ts';
+import { after, assistant, assistantText, init, type Lines, result, usage } from './lines.ts';
 
 const reported = (micros: number) => ({ kind: 'reported', micros }) as const;
 const estimated = (micros: number) => ({ kind: 'estimated', micros }) as const;
@@ -43,7 +43,11 @@ describe('a turn costs', () => {
   });
 
   test('an estimate, if it came to no result, by the prices that were learned', () => {
-    const lines = [init(), assistant('m1', { type: 'tool_use', input: {} }, {}, usage(1000, 100)), say('x', 'm2')];
+    const lines = [
+      init(),
+      assistant('m1', { type: 'tool_use', input: {} }, {}, usage(1000, 100)),
+      assistantText('x', 'm2'),
+    ];
     expect(cost(9, { 'claude-opus-4-8': 0.00001 }, ...lines)).toStrictEqual(estimated((1000 + 500 + 1000 + 5) * 10));
   });
 

@@ -23,7 +23,7 @@ const BASE = ['-p', '--output-format', 'stream-json', '--verbose'];
 const ACCEPT = ['--permission-mode', 'acceptEdits'];
 
 /** What a call says beyond what every call says. */
-const said = (call: Partial<ClaudeCall>): readonly string[] => {
+const argumentsOf = (call: Partial<ClaudeCall>): readonly string[] => {
   const args = claudeArguments({ ...CALL, ...call });
   expect(args.slice(0, BASE.length)).toStrictEqual(BASE);
   return args.slice(BASE.length);
@@ -34,7 +34,7 @@ test.each<[string, ClaudeCall['session'], readonly string[]]>([
   ['resumes', { kind: 'resume', id: 'X' }, ['--resume', 'X']],
   ['forks', { kind: 'fork', id: 'V', from: 'X' }, ['--resume', 'X', '--fork-session', '--session-id', 'V']],
 ])('a call %s the conversation that was chosen for it', (_, session, args) => {
-  expect(said({ session })).toStrictEqual([...args, ...ACCEPT]);
+  expect(argumentsOf({ session })).toStrictEqual([...args, ...ACCEPT]);
 });
 
 test.each<[string, Partial<ClaudeCall>, readonly string[]]>([
@@ -47,12 +47,12 @@ test.each<[string, Partial<ClaudeCall>, readonly string[]]>([
     ['--permission-mode', 'plan'],
   ],
 ])('a call permits %s', (_, call, args) => {
-  expect(said(call)).toStrictEqual(['--session-id', 'V', ...args]);
+  expect(argumentsOf(call)).toStrictEqual(['--session-id', 'V', ...args]);
 });
 
 test('a call names model, effort, budget and tools', () => {
   const settings = { ...SETTINGS, allowedTools: ['Bash(git *)', 'Edit'], disallowedTools: ['WebFetch'] };
-  expect(said({ model: 'opus', effort: 'high', budgetMicros: 1_234_567, settings })).toStrictEqual([
+  expect(argumentsOf({ model: 'opus', effort: 'high', budgetMicros: 1_234_567, settings })).toStrictEqual([
     ...['--session-id', 'V', '--model', 'opus', '--effort', 'high', ...ACCEPT, '--max-budget-usd', '1.234567'],
     ...['--allowedTools', 'Bash(git *),Edit', '--disallowedTools', 'WebFetch'],
   ]);
@@ -60,7 +60,7 @@ test('a call names model, effort, budget and tools', () => {
 
 test('an empty list of tools is no list, and the smallest budget is a micro-dollar', () => {
   const settings = { ...SETTINGS, allowedTools: [], disallowedTools: [] };
-  expect(said({ settings, budgetMicros: 0 })).toStrictEqual([
+  expect(argumentsOf({ settings, budgetMicros: 0 })).toStrictEqual([
     '--session-id',
     'V',
     ...ACCEPT,
@@ -83,11 +83,11 @@ describe('what a state adds to the system prompt', () => {
     ['is kept from sticking in later versions, too', [2, 2, 0], [...added, '--system-prompt-snapshot', 'off']],
     ['is said to a version nobody knows', null, added],
   ])('%s', (_, version, args) => {
-    expect(said({ settings, version }).slice(-args.length)).toStrictEqual(args);
+    expect(argumentsOf({ settings, version }).slice(-args.length)).toStrictEqual(args);
   });
 
   test('is not mentioned where there is nothing', () => {
-    expect(said({ settings: { ...SETTINGS, appendSystemPrompt: '' }, version: [2, 1, 325] })).toStrictEqual([
+    expect(argumentsOf({ settings: { ...SETTINGS, appendSystemPrompt: '' }, version: [2, 1, 325] })).toStrictEqual([
       ...['--session-id', 'V', ...ACCEPT],
     ]);
   });

@@ -27,7 +27,7 @@ export const assistant = (id: string, block: Fields, more: Fields = {}, tokens =
   ...more,
 });
 
-export const say = (text: string, id = 'msg_1', more: Fields = {}): Fields =>
+export const assistantText = (text: string, id = 'msg_1', more: Fields = {}): Fields =>
   assistant(id, { type: 'text', text }, more);
 
 /** The message that Claude Code makes up when it got none. */

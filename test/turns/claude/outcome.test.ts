@@ -3,11 +3,11 @@ import type { FailureKind } from '../../../src/core/failure.ts';
 import { type ClaudeOutcome, type EndedTurn, judgeClaudeTurn } from '../../../src/turns/claude/outcome.ts';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from '../../../src/turns/claude/transcript.ts';
-import { after, init, type Lines, result, say, synthetic } from './lines.ts';
+import { after, assistantText, init, type Lines, result, synthetic } from './lines.ts';
 
 const NOW = Date.parse('2026-11-16T01:00:00Z');
 
-function judge(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
+function classify(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
   return judgeClaudeTurn({
     ...{
       transcript: after(...lines),
@@ -24,12 +24,12 @@ function judge(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
 
 const brief = (outcome: ClaudeOutcome): readonly unknown[] =>
   outcome.kind === 'answered' ? ['answered', outcome.text] : [outcome.failure.kind, outcome.progress];
-const words = (outcome: ClaudeOutcome): string => (outcome.kind === 'failed' ? outcome.failure.message : '');
+const messageOf = (outcome: ClaudeOutcome): string => (outcome.kind === 'failed' ? outcome.failure.message : '');
 
 describe('a turn is done', () => {
   test('if a result says so, with what was denied and what it cost', () => {
     const denial = { tool_name: 'Bash', tool_input: { command: 'rm -r /' } };
-    expect(judge([init(), say('done'), result({ permission_denials: [denial] })])).toStrictEqual({
+    expect(classify([init(), assistantText('done'), result({ permission_denials: [denial] })])).toStrictEqual({
       kind: 'answered',
       text: 'done',
       denials: ['Bash(rm -r /)'],
@@ -45,7 +45,7 @@ describe('a turn is done', () => {
     ['nobody saw it end', { endCause: 'gone', exitCode: null }],
     ['it left notices', { stderr: 'Warning: something is deprecated' }],
   ])('though %s', (_, more) => {
-    expect(brief(judge([init(), say('done'), result()], more))).toStrictEqual(['answered', 'done']);
+    expect(brief(classify([init(), assistantText('done'), result()], more))).toStrictEqual(['answered', 'done']);
   });
 
   test.each([
@@ -53,22 +53,25 @@ describe('a turn is done', () => {
     ['empty', ''],
     ['missing', undefined],
   ])('with the last words of its model, if the result is %s', (_, text) => {
-    expect(brief(judge([init(), say('my words'), result({ result: text })]))).toStrictEqual(['answered', 'my words']);
+    expect(brief(classify([init(), assistantText('my words'), result({ result: text })]))).toStrictEqual([
+      'answered',
+      'my words',
+    ]);
   });
 
   test('without words, if its model had none', () => {
-    expect(brief(judge([init(), say(''), result({ result: '' })]))).toStrictEqual(['answered', '']);
+    expect(brief(classify([init(), assistantText(''), result({ result: '' })]))).toStrictEqual(['answered', '']);
   });
 });
 
 test.each<[string, Lines, FailureKind]>([
   ['it says nothing and exits with 0', [], 'transient'],
   ['it begins and exits with 0', [init()], 'transient'],
-  ['it answers, but there is no result', [init(), say('done')], 'transient'],
+  ['it answers, but there is no result', [init(), assistantText('done')], 'transient'],
   ['its result is empty and no model was asked', [init(), result({ result: '' })], 'transient'],
   ['only something else was answered', [init(), result({ origin: { kind: 'task-notification' } })], 'transient'],
 ])('a turn is not done if %s', (_, lines, kind) => {
-  expect(brief(judge(lines))[0]).toBe(kind);
+  expect(brief(classify(lines))[0]).toBe(kind);
 });
 
 const failing = (text: string, error: string | undefined, more: Record<string, unknown> = {}): Lines => [
@@ -136,12 +139,12 @@ describe('a failure is told by what Claude Code says', () => {
     [
       'max_turns',
       'too many steps',
-      [init(), say('x'), broken('error_max_turns', 'Reached maximum number of turns (1)')],
+      [init(), assistantText('x'), broken('error_max_turns', 'Reached maximum number of turns (1)')],
     ],
     [
       'budget',
       'a budget used up',
-      [init(), say('x'), broken('error_max_budget_usd', 'Reached maximum budget ($0.001)')],
+      [init(), assistantText('x'), broken('error_max_budget_usd', 'Reached maximum budget ($0.001)')],
     ],
     [
       'session_lost',
@@ -149,10 +152,10 @@ describe('a failure is told by what Claude Code says', () => {
       [broken('error_during_execution', 'No conversation found with session ID: X')],
     ],
   ])('%s: %s', (kind, _, lines) => {
-    const outcome = judge(lines, { exitCode: 1 });
+    const outcome = classify(lines, { exitCode: 1 });
     expect(brief(outcome)[0]).toBe(kind);
     // A sentence for a person: it begins and ends like one and does not say the same thing twice.
-    expect(words(outcome)).toMatch(/^[A-Z].*[.!?…]$/);
+    expect(messageOf(outcome)).toMatch(/^[A-Z].*[.!?…]$/);
   });
 
   test.each<[FailureKind, Partial<EndedTurn>, RegExp]>([
@@ -173,13 +176,13 @@ describe('a failure is told by what Claude Code says', () => {
     ],
     ['transient', { exitCode: null }, /was killed without a result/],
   ])('%s: on stderr, where it did not begin (%o)', (kind, more, said) => {
-    const outcome = judge([], { exitCode: 1, ...more });
+    const outcome = classify([], { exitCode: 1, ...more });
     expect(brief(outcome)).toStrictEqual([kind, 'none']);
-    expect(words(outcome)).toMatch(said);
+    expect(messageOf(outcome)).toMatch(said);
   });
 
   test('a notice on stderr is no reason once it has begun', () => {
-    const outcome = judge([init(), say('x')], { exitCode: 1, stderr: 'the port is already in use' });
+    const outcome = classify([init(), assistantText('x')], { exitCode: 1, stderr: 'the port is already in use' });
     expect(brief(outcome)).toStrictEqual(['transient', 'answer']);
   });
 });
@@ -194,7 +197,7 @@ describe('a turn that we ended', () => {
     ],
     ['lost', 'gone', 'Claude Code was no longer running when the run was taken up again.'],
   ])('is %s', (kind, ending, message) => {
-    expect(judge([init(), say('x')], { endCause: ending, exitCode: null })).toMatchObject({
+    expect(classify([init(), assistantText('x')], { endCause: ending, exitCode: null })).toMatchObject({
       failure: { kind, message },
       progress: 'answer',
       cost: { kind: 'estimated' },
@@ -202,18 +205,18 @@ describe('a turn that we ended', () => {
   });
 
   test('is stopped, though an interrupted tool makes a result of its own', () => {
-    const lines = [init(), say('x'), broken('error_during_execution', 'interrupted')];
-    expect(brief(judge(lines, { endCause: 'stopped', exitCode: 1 }))).toStrictEqual(['stopped', 'answer']);
+    const lines = [init(), assistantText('x'), broken('error_during_execution', 'interrupted')];
+    expect(brief(classify(lines, { endCause: 'stopped', exitCode: 1 }))).toStrictEqual(['stopped', 'answer']);
   });
 });
 
 test.each<[string, Lines, boolean, string]>([
-  ['part of an answer', [init(), say('x')], true, 'answer'],
+  ['part of an answer', [init(), assistantText('x')], true, 'answer'],
   ['only the prompt', [init(), synthetic('No', 'server_error')], true, 'prompt'],
-  ['nothing, if it is not on disk', [init(), say('x')], false, 'none'],
+  ['nothing, if it is not on disk', [init(), assistantText('x')], false, 'none'],
   ['nothing, if it was never begun: what is on disk is older', [], true, 'none'],
 ])('of a failed turn is left %s', (_, lines, resumable, progress) => {
-  expect(brief(judge(lines, { resumable, exitCode: 1 }))).toStrictEqual(['transient', progress]);
+  expect(brief(classify(lines, { resumable, exitCode: 1 }))).toStrictEqual(['transient', progress]);
 });
 
 describe('a usage limit ends', () => {
@@ -225,11 +228,13 @@ describe('a usage limit ends', () => {
     ['when the text says, without an event', failing(text, 'rate_limit'), Date.parse('2026-11-16T02:57:00Z')],
     ['who knows when: it is probed', failing('API Error: Request rejected (429)', 'rate_limit'), NOW + 20 * 60_000],
   ])('%s', (_, lines, untilMs) => {
-    expect(judge(lines, { exitCode: 1, priorLimits: 2 })).toMatchObject({ failure: { kind: 'usage_limit', untilMs } });
+    expect(classify(lines, { exitCode: 1, priorLimits: 2 })).toMatchObject({
+      failure: { kind: 'usage_limit', untilMs },
+    });
   });
 
   test('only if it is one', () => {
-    const outcome = judge([limit, ...failing('API Error: 500', 'server_error')], { exitCode: 1 });
+    const outcome = classify([limit, ...failing('API Error: 500', 'server_error')], { exitCode: 1 });
     expect(outcome.kind === 'failed' && outcome.failure).toStrictEqual({
       kind: 'transient',
       message: 'Claude Code could not finish the turn: API Error: 500.',
@@ -238,7 +243,7 @@ describe('a usage limit ends', () => {
 });
 
 test('a message is one line, however much Claude Code said', () => {
-  const message = words(judge(failing(`API Error\n\n${'x '.repeat(5000)}`, 'server_error'), { exitCode: 1 }));
+  const message = messageOf(classify(failing(`API Error\n\n${'x '.repeat(5000)}`, 'server_error'), { exitCode: 1 }));
   expect(message.length).toBeLessThan(500);
   expect(message).not.toContain('\n');
 });
@@ -254,5 +259,5 @@ test.each<[string, readonly string[], string, RegExp]>([
   ['is cut off', ['{"type":"result","resu'], '', /without a result\.$/],
 ])('a turn without a result that %s says so', (_, lines, stderr, message) => {
   const transcript = lines.map(parseClaudeLine).reduce(addClaudeEvent, EMPTY_TRANSCRIPT);
-  expect(words(judge([], { transcript, stderr }))).toMatch(message);
+  expect(messageOf(classify([], { transcript, stderr }))).toMatch(message);
 });

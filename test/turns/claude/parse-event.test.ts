@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
-import { assistant, init, result, say, synthetic, usage } from './lines.ts';
+import { assistant, assistantText, init, result, synthetic, usage } from './lines.ts';
 
 const read = (line: object) => parseClaudeLine(JSON.stringify(line));
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
@@ -45,7 +45,7 @@ test.each([
 });
 
 test('a sub-agent speaks on its own thread, and what is made up is marked', () => {
-  expect(read(say('x', 'm', { parent_tool_use_id: 'toolu_1' }))).toMatchObject({ thread: 'toolu_1' });
+  expect(read(assistantText('x', 'm', { parent_tool_use_id: 'toolu_1' }))).toMatchObject({ thread: 'toolu_1' });
   expect(read(synthetic('API Error', 'server_error'))).toMatchObject({ synthetic: true, error: 'server_error' });
 });
 
@@ -145,5 +145,5 @@ test('whatever a line holds, it can be read', () => {
 });
 
 test('a line of many megabytes is a line', () => {
-  expect(read(say('x'.repeat(8_000_000)))).toMatchObject({ kind: 'assistant', writtenChars: 8_000_000 });
+  expect(read(assistantText('x'.repeat(8_000_000)))).toMatchObject({ kind: 'assistant', writtenChars: 8_000_000 });
 });

@@ -23,7 +23,7 @@ import type { Pinned } from '../../claude-code/pinned.ts';
 import { type MessagesApi, startMessagesApi } from '../../messages-api/server.ts';
 
 /** One turn to be taken, but for what every turn has. */
-export interface Asked extends Partial<Omit<ClaudeCall, 'settings'>> {
+export interface TurnRequest extends Partial<Omit<ClaudeCall, 'settings'>> {
   readonly prompt: string;
   readonly settings?: Partial<ClaudeCall['settings']>;
   readonly env?: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface Asked extends Partial<Omit<ClaudeCall, 'settings'>> {
 }
 
 /** A turn that was taken, and what was made of it. */
-export interface Took {
+export interface TurnResult {
   readonly outcome: ClaudeOutcome;
   readonly transcript: Transcript;
   readonly exitCode: number | null;
@@ -43,7 +43,7 @@ export interface Took {
 export interface Rig {
   readonly api: MessagesApi;
   readonly cwd: string;
-  take(asked: Asked): Promise<Took>;
+  runTurn(request: TurnRequest): Promise<TurnResult>;
   close(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     CLAUDE_CODE_MAX_RETRIES: '0',
   };
 
-  async function take({ prompt, settings, env, killAt, ...call }: Asked): Promise<Took> {
+  async function runTurn({ prompt, settings, env, killAt, ...call }: TurnRequest): Promise<TurnResult> {
     const session = call.session ?? fresh();
     const from = session.kind === 'fork' ? session.from : session.id;
     const before = await findSessionFile(claudeConfigDir(ours), cwd, from);
@@ -134,5 +134,5 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  return { api, cwd, take, close };
+  return { api, cwd, runTurn, close };
 }

@@ -6,15 +6,16 @@ import type { FailureKind } from '../../../src/core/failure.ts';
 import { usdToMicros } from '../../../src/core/ledger.ts';
 import { formatClaudeVersion } from '../../../src/turns/claude/find-claude.ts';
 import { PINNED } from '../../claude-code/pinned.ts';
-import { fork, fresh, REFUSED, type Rig, resume, setUp, type Took } from './real-claude.ts';
+import { fork, fresh, REFUSED, type Rig, resume, setUp, type TurnResult } from './real-claude.ts';
 
 /** What the ledger enters for a turn, whatever the conversation has cost before. */
-const micros = ({ outcome }: Took): number => outcome.cost.micros;
+const micros = ({ outcome }: TurnResult): number => outcome.cost.micros;
 
-const failure = ({ outcome }: Took): unknown =>
+const failure = ({ outcome }: TurnResult): unknown =>
   outcome.kind === 'failed' ? [outcome.failure.kind, outcome.progress] : ['answered', outcome.text];
 
-const words = ({ outcome }: Took): string => (outcome.kind === 'failed' ? outcome.failure.message : outcome.text);
+const messageOf = ({ outcome }: TurnResult): string =>
+  outcome.kind === 'failed' ? outcome.failure.message : outcome.text;
 
 for (const pinned of PINNED) {
   const name = `Claude Code ${formatClaudeVersion(pinned.version)}`;
@@ -34,7 +35,7 @@ for (const pinned of PINNED) {
 
     test('answers, and tells its session, model and version', async () => {
       const session = fresh();
-      const { outcome, transcript, exitCode } = await rig.take({ session, prompt: '«say hello»', model: 'haiku' });
+      const { outcome, transcript, exitCode } = await rig.runTurn({ session, prompt: '«say hello»', model: 'haiku' });
       expect(outcome).toStrictEqual({
         kind: 'answered',
         text: 'hello',
@@ -51,18 +52,18 @@ for (const pinned of PINNED) {
     test('writes a file where it works', async () => {
       const file = join(rig.cwd, 'made.txt');
       const prompt = `«tool Write ${JSON.stringify({ file_path: file, content: 'by hand' })}» «say made»`;
-      expect(failure(await rig.take({ prompt }))).toStrictEqual(['answered', 'made']);
+      expect(failure(await rig.runTurn({ prompt }))).toStrictEqual(['answered', 'made']);
       expect(readFileSync(file, 'utf8')).toBe('by hand');
     });
 
     test('remembers when it is resumed, forgets when it is not, and leaves the original of a fork alone', async () => {
       const first = fresh();
-      await rig.take({ session: first, prompt: 'the word is plum «say 1»' });
+      await rig.runTurn({ session: first, prompt: 'the word is plum «say 1»' });
       const branch = fork(first);
-      await rig.take({ session: branch, prompt: 'medlar «say 2»' });
-      await rig.take({ session: resume(first), prompt: 'quince «say 3»' });
-      await rig.take({ session: resume(branch), prompt: 'medlar again «say 4»' });
-      await rig.take({ session: fresh(), prompt: 'anew «say 5»' });
+      await rig.runTurn({ session: branch, prompt: 'medlar «say 2»' });
+      await rig.runTurn({ session: resume(first), prompt: 'quince «say 3»' });
+      await rig.runTurn({ session: resume(branch), prompt: 'medlar again «say 4»' });
+      await rig.runTurn({ session: fresh(), prompt: 'anew «say 5»' });
       expect(heard('medlar «say 2»')).toContain('plum');
       expect(heard('quince «say 3»')).toContain('plum');
       expect(heard('quince «say 3»')).not.toContain('medlar');
@@ -73,27 +74,30 @@ for (const pinned of PINNED) {
 
     test('takes a prompt word for word, even one that looks like a command or an option', async () => {
       for (const prompt of ['/cost', '--help', '  spaced\n\n\ttext 🜚 é\u200b "quotes" $HOME `x`']) {
-        const took = await rig.take({ prompt });
+        const took = await rig.runTurn({ prompt });
         expect(failure(took)).toStrictEqual(['answered', `echo: ${prompt.trim()}`]);
       }
     });
 
     test('says that a conversation is lost, to a resume as to a fork', async () => {
       const gone = { kind: 'new', id: randomUUID() } as const;
-      expect(failure(await rig.take({ session: resume(gone), prompt: 'hi' }))).toStrictEqual(['session_lost', 'none']);
-      expect(failure(await rig.take({ session: fork(gone), prompt: 'hi' }))).toStrictEqual(['session_lost', 'none']);
+      expect(failure(await rig.runTurn({ session: resume(gone), prompt: 'hi' }))).toStrictEqual([
+        'session_lost',
+        'none',
+      ]);
+      expect(failure(await rig.runTurn({ session: fork(gone), prompt: 'hi' }))).toStrictEqual(['session_lost', 'none']);
     });
 
     test('does not take a session id twice', async () => {
       const session = fresh();
-      await rig.take({ session, prompt: '«say first»' });
-      const second = await rig.take({ session, prompt: '«say second»' });
+      await rig.runTurn({ session, prompt: '«say first»' });
+      const second = await rig.runTurn({ session, prompt: '«say second»' });
       expect(failure(second)).toStrictEqual(['transient', 'none']);
-      expect(words(second)).toContain('already in use');
+      expect(messageOf(second)).toContain('already in use');
     });
 
     test('is done though a tool was denied, and says which', async () => {
-      const { outcome } = await rig.take({ prompt: '«tool Bash {"command":"npm install x"}» «say could not»' });
+      const { outcome } = await rig.runTurn({ prompt: '«tool Bash {"command":"npm install x"}» «say could not»' });
       expect(outcome).toMatchObject({ kind: 'answered', text: 'could not', denials: ['Bash(npm install x)'] });
     });
 
@@ -101,24 +105,24 @@ for (const pinned of PINNED) {
       const prompt =
         '«tool Bash {"command":"npm --version, x"}» «tool Write {"file_path":"no.txt","content":""}» «say ok»';
       const settings = { allowedTools: ['Bash(npm --version, x)', 'Edit'], disallowedTools: ['Write'] };
-      const { outcome } = await rig.take({ prompt, settings });
+      const { outcome } = await rig.runTurn({ prompt, settings });
       expect(outcome).toMatchObject({ kind: 'answered', denials: [] });
       expect(existsSync(join(rig.cwd, 'no.txt'))).toBe(false);
     });
 
     test('refuses a permission mode that does not exist, which the user must mend', async () => {
-      const took = await rig.take({ prompt: 'hi', permissionMode: 'nonsense' });
+      const took = await rig.runTurn({ prompt: 'hi', permissionMode: 'nonsense' });
       expect(failure(took)).toStrictEqual(['invalid_request', 'none']);
-      expect(words(took)).toContain('nonsense');
+      expect(messageOf(took)).toContain('nonsense');
     });
 
     test('adds to the system prompt what a state says, and only for that state', async () => {
       const session = fresh();
       const appended = (appendSystemPrompt: string) => ({ settings: { appendSystemPrompt } });
-      await rig.take({ session, prompt: 'sys «say 1»', ...appended('-PLUM-') });
-      await rig.take({ session: resume(session), prompt: 'sys «say 2»' });
-      await rig.take({ session: resume(session), prompt: 'sys «say 3»', ...appended('-PEAR-') });
-      await rig.take({ session: resume(session), prompt: 'sys «say 4»' });
+      await rig.runTurn({ session, prompt: 'sys «say 1»', ...appended('-PLUM-') });
+      await rig.runTurn({ session: resume(session), prompt: 'sys «say 2»' });
+      await rig.runTurn({ session: resume(session), prompt: 'sys «say 3»', ...appended('-PEAR-') });
+      await rig.runTurn({ session: resume(session), prompt: 'sys «say 4»' });
       const systems = rig.api.requests
         .filter(({ prompt }) => prompt.startsWith('sys '))
         .map(({ system }) => ['-PLUM-', '-PEAR-'].filter((fruit) => system.includes(fruit)));
@@ -126,7 +130,7 @@ for (const pinned of PINNED) {
     });
 
     test('goes on by itself when its answer was cut off', async () => {
-      const took = await rig.take({ prompt: 'cut off «fail maxtokens 1» «say half»' });
+      const took = await rig.runTurn({ prompt: 'cut off «fail maxtokens 1» «say half»' });
       expect(failure(took)).toStrictEqual(['answered', expect.stringContaining('Output token limit hit')]);
     });
 
@@ -134,7 +138,7 @@ for (const pinned of PINNED) {
       ['in the middle of its work', '«tool Write {"file_path":"b.txt","content":"x"}» «say q»'],
       ['with its last message', '«say the end, though too dear»'],
     ])('stops for the budget %s', async (_, prompt) => {
-      const took = await rig.take({ prompt, budgetMicros: 1000 });
+      const took = await rig.runTurn({ prompt, budgetMicros: 1000 });
       expect(failure(took)).toStrictEqual(['budget', 'answer']);
       expect(micros(took)).toBe(charged(prompt));
     });
@@ -155,24 +159,24 @@ for (const pinned of PINNED) {
       ['400', 'invalid_request', /something is wrong/],
       ['toolong', 'prompt_too_long', /too long/],
     ])('fails when the API answers %s: %s', async (kind, expected, said) => {
-      const took = await rig.take({ prompt: `«fail ${kind}»` });
+      const took = await rig.runTurn({ prompt: `«fail ${kind}»` });
       expect(failure(took)).toStrictEqual([expected, 'prompt']);
-      expect(words(took)).toMatch(said);
+      expect(messageOf(took)).toMatch(said);
       expect(took.exitCode).not.toBe(0);
     });
 
     test('fails when the model refuses, however often it is asked', async () => {
-      const took = await rig.take({ prompt: `please ${REFUSED}` });
+      const took = await rig.runTurn({ prompt: `please ${REFUSED}` });
       expect(failure(took)).toStrictEqual(['refusal', 'prompt']);
     });
 
     test('goes on after a failure in the middle of its work', async () => {
       const session = fresh();
       const prompt = '«tool Write {"file_path":"c.txt","content":"x"}» «fail 500 1» «say never»';
-      const broken = await rig.take({ session, prompt });
+      const broken = await rig.runTurn({ session, prompt });
       expect(failure(broken)).toStrictEqual(['transient', 'answer']);
       expect(micros(broken)).toBe(charged(prompt));
-      expect(failure(await rig.take({ session: resume(session), prompt: 'on «say on»' }))).toStrictEqual([
+      expect(failure(await rig.runTurn({ session: resume(session), prompt: 'on «say on»' }))).toStrictEqual([
         'answered',
         'on',
       ]);
@@ -181,20 +185,20 @@ for (const pinned of PINNED) {
     test('tells a subscriber when his limit ends', async () => {
       const reset = Math.floor(Date.now() / 1000) + 5000;
       const env = { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up' };
-      const { outcome } = await rig.take({ prompt: `«fail limit * ${reset}»`, env });
+      const { outcome } = await rig.runTurn({ prompt: `«fail limit * ${reset}»`, env });
       expect(outcome).toMatchObject({ kind: 'failed', failure: { kind: 'usage_limit', untilMs: (reset + 60) * 1000 } });
     });
 
     test('cannot log in without a key', async () => {
-      const took = await rig.take({ prompt: 'hi', env: { ANTHROPIC_API_KEY: '' } });
+      const took = await rig.runTurn({ prompt: 'hi', env: { ANTHROPIC_API_KEY: '' } });
       expect(failure(took)).toStrictEqual(['authentication', 'prompt']);
-      expect(words(took)).toContain('Not logged in');
+      expect(messageOf(took)).toContain('Not logged in');
     });
 
     test('counts its sub-agents, but does not take their words for its own', async () => {
       const task = { description: 'd', prompt: 'sub «say from below»', subagent_type: 'general-purpose' };
       const prompt = `«tool Agent ${JSON.stringify(task)}» «fail 500»`;
-      const took = await rig.take({ prompt });
+      const took = await rig.runTurn({ prompt });
       expect(failure(took)).toStrictEqual(['transient', 'answer']);
       expect(took.transcript.lastText).toBe(null);
       expect(micros(took)).toBe(charged(prompt) + charged('sub «say from below»'));
@@ -229,7 +233,7 @@ for (const pinned of PINNED) {
         { session: resume(lost), prompt: 'c13 «usage 2500 95» «say j»' },
       ];
       for (const step of steps) {
-        const took = await rig.take(step);
+        const took = await rig.runTurn(step);
         const exact = charged(step.prompt);
         if (step.prompt.includes('hang')) {
           expect(failure(took)).toStrictEqual(['transient', 'answer']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, totalUsage } from '../../../src/turns/claude/transcript.ts';
-import { after, assistant, init, result, say, synthetic, usage } from './lines.ts';
+import { after, assistant, assistantText, init, result, synthetic, usage } from './lines.ts';
 
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
 
@@ -16,25 +16,25 @@ test('a turn is known by its session, model and version', () => {
 
 test('the last words are those of the last message that has any, on the main thread', () => {
   const lines = [
-    say('first'),
-    say('one, ', 'msg_2'),
-    say('two', 'msg_2'),
+    assistantText('first'),
+    assistantText('one, ', 'msg_2'),
+    assistantText('two', 'msg_2'),
     assistant('msg_3', { type: 'tool_use', input: {} }),
-    say('from below', 'msg_4', { parent_tool_use_id: 'toolu_1' }),
+    assistantText('from below', 'msg_4', { parent_tool_use_id: 'toolu_1' }),
     synthetic('API Error', 'server_error'),
   ];
   expect(after(...lines).lastText).toStrictEqual({ messageId: 'msg_2', text: 'one, two' });
 });
 
 test('neither a sub-agent nor Claude Code itself answers the prompt', () => {
-  const below = say('x', 'm', { parent_tool_use_id: 't' });
+  const below = assistantText('x', 'm', { parent_tool_use_id: 't' });
   expect(after(init(), below, synthetic('No', 'unknown')).answered).toBe(false);
   expect(after(init(), assistant('m', { type: 'tool_use', input: {} })).answered).toBe(true);
 });
 
 test('an error that the model got over is forgotten', () => {
   expect(after(synthetic('529', 'server_error')).error).toBe('server_error');
-  expect(after(synthetic('529', 'server_error'), say('now')).error).toBe(null);
+  expect(after(synthetic('529', 'server_error'), assistantText('now')).error).toBe(null);
 });
 
 test('the result that counts is the last that answers our prompt, before or after others', () => {
@@ -58,10 +58,10 @@ test('a limit is one only while it is refused', () => {
 test('each message is counted once, on every thread, and its output by what it wrote', () => {
   const below = { parent_tool_use_id: 't' };
   const lines = [
-    say('x'.repeat(350), 'msg_1'),
-    say('y', 'sub_1', below),
+    assistantText('x'.repeat(350), 'msg_1'),
+    assistantText('y', 'sub_1', below),
     assistant('msg_1', { type: 'text', text: 'z'.repeat(350) }),
-    say('y', 'sub_1', below),
+    assistantText('y', 'sub_1', below),
     assistant('msg_2', { type: 'text', text: '' }, {}, usage(2000, 70)),
     synthetic('no', 'unknown'),
   ];

@@ -8,71 +8,76 @@ import type { Answered, Failed, Signal } from '../../src/core/signal.ts';
 import type { Scope } from '../../src/core/state-names.ts';
 import { initialEvents, step } from '../../src/core/step.ts';
 
-/** A workflow as far as the interpreter sees it: its files and what their frontmatter says. */
-export interface Book {
+/** The part of a workflow that the interpreter uses: its files and their frontmatter. */
+export interface TestWorkflow {
   readonly files: readonly string[];
   readonly rules?: Readonly<Record<string, Partial<Rules>>>;
 }
 
-export const scopeOf = (book: Book): Scope => ({ files: book.files, platform: 'unix' });
+/** The scope in which the names of a workflow are resolved. */
+export const scopeOfWorkflow = (workflow: TestWorkflow): Scope => ({ files: workflow.files, platform: 'unix' });
 
-export function start(book: Book, options: Partial<Options> = {}, input: string | null = null): Run {
+/** A new run of a workflow, before its first turn. */
+export function startRun(workflow: TestWorkflow, options: Partial<Options> = {}, input: string | null = null): Run {
   return newRun({
     id: 'run-1',
     workflow: { name: 'book', path: '/w/book', platform: 'unix' },
     startedAt: 1000,
     options: { ...DEFAULT_OPTIONS, ...options },
-    state: book.files[0] ?? 'START.md',
+    state: workflow.files[0] ?? 'START.md',
     cwd: '/w',
     input,
   });
 }
 
 type WorkTurn = ClaudeTurn | ScriptTurn;
+/** How a turn ends: with an answer or with a failure. */
 export type Reply = Partial<Answered> | { fail: Failed['failure']; progress?: Failed['progress']; cost?: CostReport };
 
-/** Plays a run by hand, one agent's turn after the other, and keeps what was told. */
-export class Stage {
+/** Drives a run by hand, one turn after the other, and collects its events. */
+export class RunDriver {
   run: Run;
   readonly events: Event[];
   readonly turns: { agent: string; state: string; session: string; input: string | null }[] = [];
-  private readonly book: Book;
+  private readonly workflow: TestWorkflow;
   private sessions = 0;
   private now = 1000;
 
-  constructor(book: Book, options: Partial<Options> = {}, input: string | null = null) {
-    this.book = book;
-    this.run = start(book, options, input);
+  constructor(workflow: TestWorkflow, options: Partial<Options> = {}, input: string | null = null) {
+    this.workflow = workflow;
+    this.run = startRun(workflow, options, input);
     this.events = [...initialEvents(this.run)];
   }
 
-  say(signal: Signal): Step {
+  /** Applies a signal to the run. */
+  apply(signal: Signal): Step {
     const next = step(this.run, signal);
     this.run = next.run;
     this.events.push(...next.events);
     return next;
   }
 
-  /** Lets the agent begin its turn and answer it. */
-  take(agent: string, reply: string | Reply): this {
+  /** Begins a turn of the agent and ends it with the reply. */
+  runTurn(agent: string, reply: string | Reply): this {
     if (this.begin(agent)) this.reply(agent, reply);
     return this;
   }
 
-  /** `main` gives these answers, one a turn. */
-  plays(...replies: (string | Reply)[]): this {
-    for (const reply of replies) this.take('main', reply);
+  /** Runs one turn of `main` for each reply. */
+  answer(...replies: (string | Reply)[]): this {
+    for (const reply of replies) this.runTurn('main', reply);
     return this;
   }
 
+  /** Begins the agent's turn; false if the run does not allow it to start. */
   begin(agent: string): boolean {
     const turn = this.turnOf(agent);
     if (turn === undefined) throw new Error(`no turn of ${agent} is due`);
-    const policy: Policy = this.book.rules?.[turn.state]?.policy ?? [];
-    const maxVisits = this.book.rules?.[turn.state]?.maxVisits ?? null;
+    const policy: Policy = this.workflow.rules?.[turn.state]?.policy ?? [];
+    const maxVisits = this.workflow.rules?.[turn.state]?.maxVisits ?? null;
     const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
     const rules = reads ? { policy, maxVisits } : null;
-    this.say({ kind: 'began', at: this.tick(), agent, sessionId: `s${this.sessions + 1}`, rules, warnings: [] });
+    this.apply({ kind: 'began', at: this.tick(), agent, sessionId: `s${this.sessions + 1}`, rules, warnings: [] });
     const { phase } = getAgent(this.run, agent);
     if (phase.kind !== 'running') return false;
     const use = phase.turn.session;
@@ -83,28 +88,29 @@ export class Stage {
     return true;
   }
 
+  /** Ends the turn that the agent has begun. */
   reply(agent: string, reply: string | Reply): this {
     const at = this.tick();
-    const scope = scopeOf(this.book);
+    const scope = scopeOfWorkflow(this.workflow);
     if (typeof reply === 'object' && 'fail' in reply) {
       const { fail: failure, progress = 'none', cost = null } = reply;
-      this.say({ kind: 'failed', at, agent, failure, cost, progress, jitter: 0 });
+      this.apply({ kind: 'failed', at, agent, failure, cost, progress, jitter: 0 });
     } else {
       const given = typeof reply === 'string' ? { text: reply } : reply;
-      this.say({ kind: 'answered', at, agent, text: '', cost: null, denials: [], folders: {}, scope, ...given });
+      this.apply({ kind: 'answered', at, agent, text: '', cost: null, denials: [], folders: {}, scope, ...given });
     }
     return this;
   }
 
   resume(options: Partial<Options> = {}, retry = false): this {
-    this.say({ kind: 'resumed', at: this.tick(), options, retry, scope: scopeOf(this.book) });
+    this.apply({ kind: 'resumed', at: this.tick(), options, retry, scope: scopeOfWorkflow(this.workflow) });
     return this;
   }
 
   wake(agent: string): this {
     const { phase } = getAgent(this.run, agent);
     const at = phase.kind === 'sleeping' ? phase.untilMs : this.tick();
-    this.say({ kind: 'woke', at, agent });
+    this.apply({ kind: 'woke', at, agent });
     return this;
   }
 
@@ -117,7 +123,8 @@ export class Stage {
     return this.turns.map(({ session }) => session).filter((session) => session !== 'none');
   }
 
-  told<Kind extends Event['kind']>(kind: Kind): Extract<Event, { kind: Kind }>[] {
+  /** The events of one kind, in order. */
+  eventsOf<Kind extends Event['kind']>(kind: Kind): Extract<Event, { kind: Kind }>[] {
     return this.events.filter((event): event is Extract<Event, { kind: Kind }> => event.kind === kind);
   }
 
@@ -133,6 +140,7 @@ export class Stage {
 
 const isWork = (turn: Turn): turn is WorkTurn => turn.kind !== 'sleep';
 
+/** A reported cost in dollars. */
 export const usd = (dollars: number): CostReport => ({
   kind: 'reported',
   micros: dollars * 1_000_000,

@@ -8,16 +8,16 @@ import { step } from '../../src/core/step.ts';
 import type { TagName } from '../../src/core/transitions/index.ts';
 import type { PathStep } from '../../src/graph/reachability.ts';
 
-/** A small workflow in which anything may follow on anything, as files and as what they permit. */
-export interface Story {
+/** A small workflow with random transitions: its files and their policies. */
+export interface RandomWorkflow {
   readonly files: Readonly<Record<string, string>>;
   readonly policies: Readonly<Record<string, readonly PolicyEntry[]>>;
 }
 
 export const STATES = ['START.md', 'A.md', 'B.md'];
-/** A state outside of the stories, to which a call that is looked at returns. */
+/** A state outside of the workflow, used as the return state of a call. */
 const HOME = 'HOME.md';
-/** In a shortest way to a result no state calls itself, so that this many frames are enough. */
+/** On a shortest path to a result no state calls itself, so this many frames are enough. */
 const DEEPEST = STATES.length + 1;
 
 const state = fc.constantFrom(...STATES);
@@ -31,11 +31,11 @@ const entry: fc.Arbitrary<PolicyEntry> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<PolicyEntry>({ tag: 'result', target: null, attributes: {} }) },
 );
 
-/** A step of a way names a tag and a state; two entries that differ only in the rest would be one step. */
+/** A step of a path has only a tag and states; entries that differ only in other attributes are the same step. */
 const same = ({ tag, target, attributes }: PolicyEntry): string =>
   [tag, target, attributes.return, attributes.next].join();
 
-export const story: fc.Arbitrary<Story> = fc
+export const randomWorkflow: fc.Arbitrary<RandomWorkflow> = fc
   .tuple(...STATES.map(() => fc.uniqueArray(entry, { minLength: 1, maxLength: 3, selector: same })))
   .map((policies) => {
     const named = STATES.map((file, index) => [file, policies[index] ?? []] as const);
@@ -60,28 +60,28 @@ function textOf(policy: readonly PolicyEntry[]): string {
   return `---\nallowed_transitions:\n${entries.join('')}---\n${policy.map(formatPolicyTag).join('\n')}\n`;
 }
 
-/** Plays stories with the real interpreter. */
-export class Interpreter {
-  readonly story: Story;
+/** Explores what a workflow can do with the real interpreter. */
+export class WorkflowExplorer {
+  readonly randomWorkflow: RandomWorkflow;
 
-  constructor(story: Story) {
-    this.story = story;
+  constructor(randomWorkflow: RandomWorkflow) {
+    this.randomWorkflow = randomWorkflow;
   }
 
   begin(state: string, home = false): Run {
-    const workflow = { name: 'story', path: '/story', platform: 'unix' } as const;
+    const workflow = { name: 'random', path: '/random', platform: 'unix' } as const;
     const run = newRun({ id: 'r', workflow, startedAt: 0, options: DEFAULT_OPTIONS, state, cwd: '/', input: null });
     const frame = { state: HOME, session: null, cwd: '/', model: null, effort: null };
     return home ? withAgent(run, { ...getAgent(run, 'main'), stack: [frame] }) : run;
   }
 
-  /** What becomes of a run when one of its agents answers with what this entry permits. */
+  /** The run after one of its agents has answered with the tag of this entry. */
   answer(run: Run, agent: string, entry: PolicyEntry): Run {
-    const policy = this.story.policies[getAgent(run, agent).state] ?? [];
+    const policy = this.randomWorkflow.policies[getAgent(run, agent).state] ?? [];
     const rules = { policy, maxVisits: null };
     const began = step(run, { kind: 'began', at: 0, agent, sessionId: 's', rules, warnings: [] });
     const scope = { files: [...STATES, HOME], platform: 'unix' } as const;
-    const said = {
+    const answered = {
       kind: 'answered',
       at: 0,
       agent,
@@ -91,17 +91,17 @@ export class Interpreter {
       folders: {},
       scope,
     } as const;
-    return step(began.run, said).run;
+    return step(began.run, answered).run;
   }
 
-  /** The agents that can still go on. */
+  /** The agents with a due turn. */
   ready(run: Run): Run['agents'] {
     return due(run)
       .flatMap(({ agent }) => getAgent(run, agent))
       .filter(({ state }) => state !== HOME);
   }
 
-  /** Every position that one agent can get to from here, up to some depth. Workers are left alone. */
+  /** Every position that one agent can reach from here, up to a stack depth. Its workers take no turns. */
   *positions(start: Run, agent = 'main', deepest = DEEPEST): Generator<Run> {
     const seen = new Set<string>();
     const queue = [start];
@@ -114,85 +114,86 @@ export class Interpreter {
       yield run;
       if (now.phase.kind !== 'ready' || now.state === HOME) continue;
       const alone = { ...run, agents: [now] };
-      for (const entry of this.story.policies[now.state] ?? []) queue.push(this.answer(alone, agent, entry));
+      for (const entry of this.randomWorkflow.policies[now.state] ?? []) queue.push(this.answer(alone, agent, entry));
     }
   }
 
-  /** Walks a way step by step and says where it ends. */
+  /** Follows a path and returns the state in which it ends. */
   walk(path: readonly PathStep[]): string {
     let run = this.begin('START.md');
     let agent = 'main';
     for (const step of path) {
       const { state } = getAgent(run, agent);
-      const entry = this.story.policies[state]?.find((each) => isSaid(each, step));
+      const entry = this.randomWorkflow.policies[state]?.find((each) => matchesStep(each, step));
       if (entry === undefined || state !== step.from) throw new Error(`${state} cannot go ${JSON.stringify(step)}`);
       const depth = getAgent(run, agent).stack.length;
       const before = run.agents.length;
       run = this.answer(run, agent, entry);
       if (step.how === 'worker') agent = run.agents[before]?.id ?? '';
-      if (step.how === 'back') run = this.comeBack(run, agent, depth, step.to);
+      if (step.how === 'back') run = this.returnToCaller(run, agent, depth, step.to);
     }
     return getAgent(run, agent).state;
   }
 
-  /** Whether some play ends every agent; those that fork more than a few are given up. */
-  familyEnds(): boolean {
+  /** Whether all agents can end; runs with more than a few workers are not explored. */
+  allAgentsCanEnd(): boolean {
     const seen = new Set<string>();
     const queue = [this.begin('START.md')];
     for (let i = 0; i < queue.length && i < 500; i++) {
       const run = queue[i] ?? this.begin('START.md');
       const [agent] = this.ready(run);
       if (agent === undefined) return run.status === 'completed';
-      const living = this.ready(run).map(({ state, stack }) => [state, ...stack.map((frame) => frame.state)].join());
-      if (seen.has(living.join(';')) || living.length > 3 || agent.stack.length > 2) continue;
-      seen.add(living.join(';'));
-      for (const entry of this.story.policies[agent.state] ?? []) queue.push(this.answer(run, agent.id, entry));
+      const stacks = this.ready(run).map(({ state, stack }) => [state, ...stack.map((frame) => frame.state)].join());
+      if (seen.has(stacks.join(';')) || stacks.length > 3 || agent.stack.length > 2) continue;
+      seen.add(stacks.join(';'));
+      for (const entry of this.randomWorkflow.policies[agent.state] ?? [])
+        queue.push(this.answer(run, agent.id, entry));
     }
     return false;
   }
 
-  /** Plays on until a result has led back to the caller; clearing the stack is another way to lose its frames. */
-  private comeBack(run: Run, agent: string, depth: number, to: string): Run {
+  /** Continues until a result returns to the caller; frames can also be lost by clearing the stack. */
+  private returnToCaller(run: Run, agent: string, depth: number, to: string): Run {
     for (const later of this.positions(run, agent, depth + DEEPEST)) {
       const { stack, state, input } = getAgent(later, agent);
       if (stack.length === depth && state === to && input !== null) return later;
     }
-    throw new Error('the call does not come back');
+    throw new Error('the call does not return');
   }
 }
 
-/** Whether a call of this state comes back in some play. */
-export function canReturn(interpreter: Interpreter, state: string): boolean {
+/** Whether a call of this state can return. */
+export function canReturn(interpreter: WorkflowExplorer, state: string): boolean {
   for (const run of interpreter.positions(interpreter.begin(state, true))) {
     if (getAgent(run, 'main').state === HOME) return true;
   }
   return false;
 }
 
-/** Whether an agent that begins in this state ends in some play. */
-export function canEnd(interpreter: Interpreter, state: string): boolean {
+/** Whether an agent that starts in this state can end. */
+export function canEnd(interpreter: WorkflowExplorer, state: string): boolean {
   for (const run of interpreter.positions(interpreter.begin(state))) {
     if (getAgent(run, 'main').phase.kind === 'ended') return true;
   }
   return false;
 }
 
-/** The states that any agent enters in some play. */
-export function visits(interpreter: Interpreter): ReadonlySet<string> {
+/** The states that some agent can enter. */
+export function visitedStates(interpreter: WorkflowExplorer): ReadonlySet<string> {
   const seen = new Set(['START.md']);
-  const births = new Set(seen);
-  for (const birth of births) {
-    for (const run of interpreter.positions(interpreter.begin(birth))) {
+  const workerStates = new Set(seen);
+  for (const workerState of workerStates) {
+    for (const run of interpreter.positions(interpreter.begin(workerState))) {
       for (const { state, parent } of run.agents) {
         seen.add(state);
-        if (parent !== null) births.add(state);
+        if (parent !== null) workerStates.add(state);
       }
     }
   }
   return seen;
 }
 
-function isSaid({ tag, target, attributes }: PolicyEntry, { to, how, after, ...step }: PathStep): boolean {
+function matchesStep({ tag, target, attributes }: PolicyEntry, { to, how, after, ...step }: PathStep): boolean {
   if (tag !== step.tag) return false;
   if (how === 'back') return target === after && attributes.return === to;
   if (how === 'next') return target === after && attributes.next === to;

@@ -5,24 +5,25 @@ import { onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import type { Terminal } from '../../src/terminal/terminal.ts';
 
-/** What a command said, and how it ended. */
-export interface Said {
+/** The output and exit code of a command. */
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** A folder of its own to give commands in, which is gone when the test has finished. */
-export interface Room {
+/** A temporary folder in which a test runs commands. */
+export interface CliProject {
   readonly cwd: string;
-  readonly terminal: (env?: NodeJS.ProcessEnv) => Terminal & { readonly said: () => Omit<Said, 'code'> };
-  readonly raymond: (...argv: readonly string[]) => Promise<Said>;
+  readonly terminal: (env?: NodeJS.ProcessEnv) => Terminal & { readonly output: () => Omit<CommandResult, 'code'> };
+  readonly raymond: (...argv: readonly string[]) => Promise<CommandResult>;
 }
 
-export function newRoom(): Room {
-  const cwd = mkdtempSync(join(tmpdir(), 'raymond-room-'));
+/** Creates an empty project; it is removed after the test. */
+export function newCliProject(): CliProject {
+  const cwd = mkdtempSync(join(tmpdir(), 'raymond-cli-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-  const terminal: Room['terminal'] = (env = { ...process.env, RAYMOND_REPLAY: 'fast' }) => {
+  const terminal: CliProject['terminal'] = (env = { ...process.env, RAYMOND_REPLAY: 'fast' }) => {
     let [out, err] = ['', ''];
     return {
       out: (text) => {
@@ -31,7 +32,7 @@ export function newRoom(): Room {
       err: (text) => {
         err += text;
       },
-      said: () => ({ out, err }),
+      output: () => ({ out, err }),
       cwd,
       env,
       screen: null,
@@ -44,7 +45,7 @@ export function newRoom(): Room {
     async raymond(...argv) {
       const mine = terminal();
       const code = await runCli(argv, mine);
-      return { code, ...mine.said() };
+      return { code, ...mine.output() };
     },
   };
 }

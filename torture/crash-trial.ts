@@ -2,31 +2,31 @@ import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { kill, killGroups, processesOf } from './processes.ts';
-import type { Chance } from './random.ts';
-import { type Command, type Ended, type Rig, textOf } from './rig.ts';
+import type { Random } from './random.ts';
+import { type Command, type CommandEnd, type Rig, textOf } from './rig.ts';
 
 /** What is killed: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
-export type Victim = 'orchestrator' | 'turn' | 'both';
+export type KillTarget = 'orchestrator' | 'turn' | 'both';
 
 /** When a kill comes: after a time, as soon as something happens on disk, or while a script runs, which is never long. */
-type Moment = 'timed' | 'at a transition' | 'in a script';
+type KillTime = 'timed' | 'at a transition' | 'in a script';
 
 /** One kill that happened. */
 export interface Kill {
   readonly at: number;
-  readonly victim: Victim;
-  readonly when: Moment;
+  readonly target: KillTarget;
+  readonly when: KillTime;
   /** Turns that had a living process at that instant, and those whose group was killed. */
   readonly underWay: readonly string[];
-  readonly hit: readonly string[];
+  readonly killed: readonly string[];
 }
 
 /** A run that was killed again and again, and came to its end or not. */
-export interface Ordeal {
+export interface CrashTrial {
   readonly kills: readonly Kill[];
   /** How each start of the command ended that we did not kill, in order. */
   readonly exits: readonly Exit[];
-  readonly last: Ended | null;
+  readonly last: CommandEnd | null;
   readonly tookMs: number;
   readonly resumes: number;
 }
@@ -38,39 +38,39 @@ export interface Exit {
 }
 
 export interface Plan {
-  readonly victims: readonly [Victim, ...Victim[]];
+  readonly targets: readonly [KillTarget, ...KillTarget[]];
   /** After so many kills the run is left alone. */
-  readonly mostKills: number;
+  readonly maxKills: number;
   /** The longest time between a start of the command, or a kill, and the next kill. */
-  readonly longestMs: number;
+  readonly maxDelayMs: number;
 }
 
 /** A command that takes longer than this hangs; what is waited for after many kills of one turn is well below. */
-const PATIENCE_MS = 900_000;
+const HANG_TIMEOUT_MS = 900_000;
 /** How many kills wait for the moment when one turn ends and the next one begins, and how many for a script. */
 const AT_TRANSITION = 0.12;
 const IN_SCRIPT = 0.25;
 /** How many of the others are put off if they would hit nothing that runs. */
-const SPARED = 0.9;
+const SKIPPED_IF_IDLE = 0.9;
 /** Nobody needs more attempts than this, kills aside. */
-const MOST_STARTS = 400;
+const MAX_STARTS = 400;
 
 /** Starts a run, kills what the plan says, resumes, and so on until it has ended. */
-export async function suffer(rig: Rig, plan: Plan, chance: Chance): Promise<Ordeal> {
+export async function runTrial(rig: Rig, plan: Plan, random: Random): Promise<CrashTrial> {
   const began = Date.now();
   const kills: Kill[] = [];
   const exits: Exit[] = [];
   let resumes = 0;
   let args: readonly string[] = ['run', rig.workflow, '--run-id', rig.id, '--json'];
-  for (let starts = 0; starts < MOST_STARTS; starts += 1) {
+  for (let starts = 0; starts < MAX_STARTS; starts += 1) {
     const command = rig.command(args);
-    const ended = await plague(rig, plan, chance, command, kills);
+    const ended = await killWhileRunning(rig, plan, random, command, kills);
     if (ended === null) {
       exits.push({ args, code: null, stderr: 'it hangs' });
       break;
     }
     if (ended.code !== null) exits.push({ args, code: ended.code, stderr: ended.stderr });
-    const next = nextWords(rig, ended);
+    const next = nextArguments(rig, ended);
     if (next === null) return { kills, exits, last: ended, tookMs: Date.now() - began, resumes };
     args = (await exists(rig)) ? next : ['run', rig.workflow, '--run-id', rig.id, '--json'];
     if (args === next) resumes += 1;
@@ -79,7 +79,7 @@ export async function suffer(rig: Rig, plan: Plan, chance: Chance): Promise<Orde
 }
 
 /** How to go on after a command ended; null if there is nothing to go on with. Only a pause asks for `--retry`. */
-function nextWords(rig: Rig, { code, stderr }: Ended): readonly string[] | null {
+function nextArguments(rig: Rig, { code, stderr }: CommandEnd): readonly string[] | null {
   const resume = ['resume', rig.id, '--json'];
   if (code === null) return resume;
   if (code === 3) return /--retry/.test(stderr) ? [...resume, '--retry'] : resume;
@@ -91,63 +91,69 @@ const exists = async (rig: Rig): Promise<boolean> =>
   (await textOf(rig.cwd, '.raymond', 'state', `${rig.id}.json`)) !== '';
 
 /** Kills while a command runs, until it has ended; null if it does not end. */
-async function plague(rig: Rig, plan: Plan, chance: Chance, command: Command, kills: Kill[]): Promise<Ended | null> {
+async function killWhileRunning(
+  rig: Rig,
+  plan: Plan,
+  random: Random,
+  command: Command,
+  kills: Kill[],
+): Promise<CommandEnd | null> {
   const over = new AbortController();
   const ended = command.ended.finally(() => over.abort());
   let hangs = false;
-  const patience = setTimeout(() => {
+  const hangTimer = setTimeout(() => {
     hangs = kill(command.child.pid ?? 0);
-  }, PATIENCE_MS);
-  while (kills.length < plan.mostKills && !over.signal.aborted) {
-    const when = moment(chance.next());
-    await WAIT[when](rig, plan, chance, over.signal);
+  }, HANG_TIMEOUT_MS);
+  while (kills.length < plan.maxKills && !over.signal.aborted) {
+    const when = drawKillTime(random.next());
+    await WAIT[when](rig, plan, random, over.signal);
     if (over.signal.aborted) break;
-    const struck = strike(rig, chance.oneOf(plan.victims), when, chance, command);
-    if (struck === null) continue;
-    kills.push(struck);
-    if (struck.victim !== 'turn') break;
+    const latest = killTarget(rig, random.oneOf(plan.targets), when, random, command);
+    if (latest === null) continue;
+    kills.push(latest);
+    if (latest.target !== 'turn') break;
   }
   const first = await ended;
-  clearTimeout(patience);
+  clearTimeout(hangTimer);
   return hangs ? null : first;
 }
 
-const moment = (drawn: number): Moment =>
+const drawKillTime = (drawn: number): KillTime =>
   drawn < AT_TRANSITION ? 'at a transition' : drawn < AT_TRANSITION + IN_SCRIPT ? 'in a script' : 'timed';
 
-type Wait = (rig: Rig, plan: Plan, chance: Chance, abort: AbortSignal) => Promise<void>;
+type Wait = (rig: Rig, plan: Plan, random: Random, abort: AbortSignal) => Promise<void>;
 
 /** Kills now; null if what was to be killed is not there. */
-function strike(rig: Rig, victim: Victim, when: Moment, chance: Chance, { child }: Command): Kill | null {
+function killTarget(rig: Rig, target: KillTarget, when: KillTime, random: Random, { child }: Command): Kill | null {
   const processes = processesOf(rig.id);
   const underWay = [...new Set(processes.map(({ turn }) => turn))];
   const [first, ...others] = underWay;
-  if (first === undefined && when !== 'at a transition' && chance.next() < SPARED) return null;
-  if (victim === 'turn') {
+  if (first === undefined && when !== 'at a transition' && random.next() < SKIPPED_IF_IDLE) return null;
+  if (target === 'turn') {
     if (first === undefined) return null;
-    const chosen = chance.oneOf([first, ...others]);
-    const hit = killGroups(processes.filter(({ turn }) => turn === chosen));
-    return hit.length === 0 ? null : { at: Date.now(), victim, when, underWay, hit };
+    const chosen = random.oneOf([first, ...others]);
+    const killed = killGroups(processes.filter(({ turn }) => turn === chosen));
+    return killed.length === 0 ? null : { at: Date.now(), target, when, underWay, killed };
   }
-  const orchestratorFirst = chance.next() < 0.5;
+  const orchestratorFirst = random.next() < 0.5;
   if (orchestratorFirst) kill(child.pid ?? 0);
-  const hit = victim === 'both' ? killGroups(processes) : [];
+  const killed = target === 'both' ? killGroups(processes) : [];
   if (!orchestratorFirst) kill(child.pid ?? 0);
-  return { at: Date.now(), victim, when, underWay, hit };
+  return { at: Date.now(), target, when, underWay, killed };
 }
 
 /** Waits for a random time. */
-const someTime: Wait = (_rig, { longestMs }, chance, abort) => nap(chance.between(0, longestMs), abort);
+const waitRandomTime: Wait = (_rig, { maxDelayMs }, random, abort) => wait(random.between(0, maxDelayMs), abort);
 
 /** Waits until a script runs, and for a part of its time. */
-async function inScript(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
-  while (!abort.aborted && !processesOf(rig.id).some(({ isScript }) => isScript)) await nap(20, abort);
-  await nap(chance.between(0, 200), abort);
+async function waitForScript(rig: Rig, _plan: Plan, random: Random, abort: AbortSignal): Promise<void> {
+  while (!abort.aborted && !processesOf(rig.id).some(({ isScript }) => isScript)) await wait(20, abort);
+  await wait(random.between(0, 200), abort);
 }
 
 /** Waits until something changes in the run's folder, where the journal lies, and a few milliseconds more. */
-async function transition(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSignal): Promise<void> {
-  await nap(chance.between(0, 500), abort);
+async function waitForChange(rig: Rig, _plan: Plan, random: Random, abort: AbortSignal): Promise<void> {
+  await wait(random.between(0, 500), abort);
   let watcher: FSWatcher | undefined;
   await Promise.race([
     new Promise<void>((done) => {
@@ -157,16 +163,17 @@ async function transition(rig: Rig, _plan: Plan, chance: Chance, abort: AbortSig
         done();
       }
     }),
-    nap(5_000, abort),
+    wait(5_000, abort),
   ]);
   watcher?.close();
-  await nap(chance.between(0, 12), abort);
+  await wait(random.between(0, 12), abort);
 }
 
-const nap = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal }).catch(() => undefined);
+const wait = (ms: number, signal: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal }).catch(() => undefined);
 
-const WAIT: Readonly<Record<Moment, Wait>> = {
-  timed: someTime,
-  'at a transition': transition,
-  'in a script': inScript,
+const WAIT: Readonly<Record<KillTime, Wait>> = {
+  timed: waitRandomTime,
+  'at a transition': waitForChange,
+  'in a script': waitForScript,
 };

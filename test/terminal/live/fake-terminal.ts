@@ -1,8 +1,8 @@
 import { widthOf } from '../../../src/events/text-width.ts';
 import type { LiveClock, Screen } from '../../../src/terminal/terminal.ts';
 
-/** A terminal on paper. It knows the few codes that the painter uses, and throws at any other. */
-export class PaperTerminal implements Screen {
+/** A terminal in memory. It supports only the codes that the painter uses, and throws at any other. */
+export class FakeTerminal implements Screen {
   /** Every row there is, those that have scrolled out of sight included. */
   private rows: string[][] = [[]];
   private top = 0;
@@ -40,7 +40,7 @@ export class PaperTerminal implements Screen {
   readonly write = (text: string): void => {
     this.writes.push(text);
     for (const [, code, title, mark, character = ''] of text.matchAll(TOKENS)) {
-      if (code !== undefined) this.obey(code);
+      if (code !== undefined) this.applyCode(code);
       else if (mark === '7') this.saved = { row: this.row, top: this.top };
       else if (mark === '8') this.row = this.top + this.saved.row - this.saved.top;
       else if (title !== undefined) this.title = title;
@@ -78,7 +78,7 @@ export class PaperTerminal implements Screen {
     for (const act of this.listeners) act();
   }
 
-  private obey(code: string): void {
+  private applyCode(code: string): void {
     const [, count, letter] = /^(\d*)([ABJK])$/.exec(code) ?? [];
     const by = Number(count || 1);
     if (letter === 'A') this.row = Math.max(this.top, this.row - by);
@@ -125,7 +125,7 @@ export class PaperTerminal implements Screen {
 const TOKENS = /\u001b\[([^A-Za-z]*[A-Za-z])|\u001b\]2;([^\u0007]*)\u0007|\u001b([78])|([\s\S])/gu;
 
 /** A clock that stands still until it is told to go on. */
-export class PaperClock implements LiveClock {
+export class FakeClock implements LiveClock {
   private at = 0;
   private readonly due = new Set<{ at: number; every: number | null; readonly act: () => void }>();
 
@@ -138,7 +138,7 @@ export class PaperClock implements LiveClock {
     return this.due.size === 0;
   }
 
-  pass(ms: number): void {
+  advance(ms: number): void {
     const until = this.at + ms;
     for (;;) {
       const [next] = [...this.due].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at);

@@ -10,34 +10,34 @@ import { type ResumeRequest, resumeRun } from '../../src/runtime/resume.ts';
 import type { RunHandle } from '../../src/runtime/run-handle.ts';
 import { type RunRequest, runWorkflow } from '../../src/runtime/start.ts';
 
-/** A folder in which workflows are played, for the time of a test. */
-export interface Theatre {
+/** A temporary folder in which a test runs workflows with canned answers. */
+export interface TestProject {
   readonly folder: string;
-  /** Writes files, and the folders they need. */
+  /** Writes files and creates their folders. */
   write(files: Readonly<Record<string, string>>): void;
-  /** What a file holds. */
+  /** Reads a file. */
   read(name: string): string;
-  /** All files but Raymond's own and those of the workflow, as paths. */
+  /** The paths of all files except Raymond's own and those of the workflow. */
   files(): readonly string[];
-  start(path: string, answers: string, request?: RunRequest): Promise<Playing>;
-  resume(id: string, request?: ResumeRequest): Promise<Playing>;
+  start(path: string, answers: string, request?: RunRequest): Promise<ObservedHandle>;
+  resume(id: string, request?: ResumeRequest): Promise<ObservedHandle>;
 }
 
-/** A run that is being played, and what was seen of it so far. */
-export interface Playing extends RunHandle {
+/** A running run, with the events and activities observed so far. */
+export interface ObservedHandle extends RunHandle {
   readonly seen: { readonly events: readonly Event[]; readonly activities: readonly Activity[] };
 }
 
 const FAST = { ...process.env, RAYMOND_REPLAY: 'fast' };
 
-/** An empty theatre. Its `.raymond` is its own. */
-export function openTheatre(): Theatre {
-  const folder = mkdtempSync(join(tmpdir(), 'raymond-play-'));
+/** Creates an empty project with its own `.raymond`; it is removed after the test. */
+export function openTestProject(): TestProject {
+  const folder = mkdtempSync(join(tmpdir(), 'raymond-project-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, '.raymond'));
-  const seeing = async (setOff: (place: RunRequest) => Promise<RunHandle>): Promise<Playing> => {
+  const observed = async (start: (place: RunRequest) => Promise<RunHandle>): Promise<ObservedHandle> => {
     const seen: { events: Event[]; activities: Activity[] } = { events: [], activities: [] };
-    const running = await setOff({
+    const running = await start({
       cwd: folder,
       env: FAST,
       observe: (event) => void seen.events.push(event),
@@ -61,38 +61,38 @@ export function openTheatre(): Theatre {
         .filter((path) => !/^(\.raymond|wf)\//.test(path))
         .sort(),
     start: (path, answers, request = {}) =>
-      seeing((place) => {
+      observed((place) => {
         const options = { agent: `replay:${join(folder, answers)}`, ...request.options };
         return runWorkflow(path, { ...place, ...request, options });
       }),
-    resume: (id, request = {}) => seeing((place) => resumeRun(id, { ...place, ...request })),
+    resume: (id, request = {}) => observed((place) => resumeRun(id, { ...place, ...request })),
   };
 }
 
-/** Plays a workflow to its end. */
-export async function play(
+/** Runs a workflow to its end. */
+export async function runToEnd(
   files: Readonly<Record<string, string>>,
   answers: string,
   request: RunRequest = {},
-): Promise<{ readonly theatre: Theatre; readonly run: Run; readonly playing: Playing }> {
-  const theatre = openTheatre();
-  theatre.write(Object.fromEntries(Object.entries(files).map(([name, text]) => [`wf/${name}`, text])));
-  theatre.write({ 'wf/answers.yaml': answers });
-  const playing = await theatre.start('wf', 'wf/answers.yaml', request);
-  return { theatre, playing, run: await playing.finished };
+): Promise<{ readonly project: TestProject; readonly run: Run; readonly handle: ObservedHandle }> {
+  const project = openTestProject();
+  project.write(Object.fromEntries(Object.entries(files).map(([name, text]) => [`wf/${name}`, text])));
+  project.write({ 'wf/answers.yaml': answers });
+  const handle = await project.start('wf', 'wf/answers.yaml', request);
+  return { project, handle, run: await handle.finished };
 }
 
-const STORY: readonly Event['kind'][] = [
+const LOGGED_KINDS: readonly Event['kind'][] = [
   ...(['transition', 'reminded', 'agent_started', 'agent_failed', 'agent_paused', 'warning', 'visit_limit'] as const),
   ...(['run_ended', 'turn_ended', 'session_lost', 'answer_withheld'] as const),
 ];
 
-/** The story of a run in plain lines, without times, and in an order that does not depend on which agent was faster. */
-export function storyOf(events: readonly Event[]): readonly string[] {
-  const told = events.filter(({ kind }) => STORY.includes(kind));
-  const agents = [...new Set(told.map((event) => ('agent' in event ? event.agent : '~')))].sort();
+/** The log of a run without times, sorted by agent, so that it does not depend on timing. */
+export function logLines(events: readonly Event[]): readonly string[] {
+  const logged = events.filter(({ kind }) => LOGGED_KINDS.includes(kind));
+  const agents = [...new Set(logged.map((event) => ('agent' in event ? event.agent : '~')))].sort();
   return agents.flatMap((agent) =>
-    told
+    logged
       .filter((event) => ('agent' in event ? event.agent : '~') === agent)
       .flatMap((event) => formatEvent(event) ?? []),
   );

@@ -6,7 +6,7 @@ import { parseStateFile } from '../../src/workflow/state-file.ts';
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** A workflow made of these files, as lint looks at it. */
-export function sheetOf(files: Files, changes: Partial<WorkflowSource> = {}): WorkflowSource {
+export function sourceOf(files: Files, changes: Partial<WorkflowSource> = {}): WorkflowSource {
   const platform = changes.platform ?? 'unix';
   const names = Object.keys(files).sort();
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { lintSource } from '../../../src/lint/lint.ts';
-import { sheetOf } from '../workflow-source-of.ts';
+import { sourceOf } from '../source-of.ts';
 import { bash, check, END } from './check.ts';
 
 describe('ways:', () =>
@@ -93,6 +93,6 @@ describe('ways:', () =>
   ]));
 
 test('an unreachable state is only worth knowing if the user named where to start', () => {
-  const sheet = sheetOf({ 'START.md': END, 'OTHER.md': END }, { entryGiven: true });
-  expect(lintSource(sheet).map(({ rule, level }) => [rule, level])).toStrictEqual([['unreachable-state', 'info']]);
+  const source = sourceOf({ 'START.md': END, 'OTHER.md': END }, { entryGiven: true });
+  expect(lintSource(source).map(({ rule, level }) => [rule, level])).toStrictEqual([['unreachable-state', 'info']]);
 });

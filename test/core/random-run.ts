@@ -7,10 +7,10 @@ import type { PolicyEntry } from '../../src/core/policy.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
-import { scopeOf } from './play.ts';
+import { scopeOfWorkflow } from './run-driver.ts';
 
 /** A workflow with prompts, a script and a state with a policy, where any state may follow any other. */
-export const BOOK = { files: ['START.md', 'A.md', 'B.md', 'S.sh', 'GATE.md'] };
+export const WORKFLOW = { files: ['START.md', 'A.md', 'B.md', 'S.sh', 'GATE.md'] };
 
 const GATE: PolicyEntry[] = [
   { tag: 'goto', target: 'A', attributes: {} },
@@ -18,7 +18,7 @@ const GATE: PolicyEntry[] = [
   { tag: 'result', target: null, attributes: {} },
 ];
 
-/** One thing that happens: which of the due turns moves, and how its turn ends if it was under way. */
+/** A random action: which of the due turns is chosen, and how it ends if it is running. */
 export interface Action {
   readonly pick: number;
   readonly text: string;
@@ -65,6 +65,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
 );
 
+/** Any action. */
 export const action: fc.Arbitrary<Action> = fc.record({
   pick: fc.nat(50),
   text,
@@ -86,16 +87,16 @@ export const action: fc.Arbitrary<Action> = fc.record({
 export class CostMeter {
   paidMicros = 0;
 
-  ring(kind: CostReport['kind'], micros: number): CostReport {
+  add(kind: CostReport['kind'], micros: number): CostReport {
     this.paidMicros += micros;
     return { kind, micros };
   }
 }
 
-/** The signal that an action leads to in this run; undefined if nothing can happen any more. */
+/** The signal that an action produces in this run; undefined if no turn is due. */
 function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefined {
   const at = 2000 + run.seq * 10;
-  const scope = scopeOf(BOOK);
+  const scope = scopeOfWorkflow(WORKFLOW);
   if (action.interlude === 'stop') return { kind: 'stopped', at, by: 'stopped' };
   if (action.interlude === 'resume' || run.status !== 'running') {
     return {
@@ -121,7 +122,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   const use = turn.record.session;
   const failure = action.failure ?? (action.killed && action.denied ? 'transient' : null);
   if (failure !== null) {
-    const cost = use === null ? null : meter.ring(action.killed ? 'estimated' : 'reported', action.micros);
+    const cost = use === null ? null : meter.add(action.killed ? 'estimated' : 'reported', action.micros);
     const progress = cost?.kind === 'reported' && action.progress === 'none' ? 'prompt' : action.progress;
     return {
       kind: 'failed',
@@ -133,7 +134,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
       jitter: 0.5,
     };
   }
-  const cost = use === null ? null : meter.ring('reported', action.micros);
+  const cost = use === null ? null : meter.add('reported', action.micros);
   return {
     kind: 'answered',
     at,
@@ -146,12 +147,12 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   };
 }
 
-/** Plays actions on, letting `look` see every step. */
-export function playOn(
+/** Applies actions to a run and calls `onStep` after every step. */
+export function applyActions(
   run: Run,
   actions: readonly Action[],
   meter: CostMeter,
-  look?: (before: Run, signal: Signal, after: Run, events: readonly Event[]) => void,
+  onStep?: (before: Run, signal: Signal, after: Run, events: readonly Event[]) => void,
 ): { run: Run; events: Event[] } {
   const events: Event[] = [];
   let now = run;
@@ -159,7 +160,7 @@ export function playOn(
     const signal = signalOf(now, action, meter);
     if (signal === undefined) continue;
     const next = step(now, signal);
-    look?.(now, signal, next.run, next.events);
+    onStep?.(now, signal, next.run, next.events);
     events.push(...next.events);
     now = next.run;
   }
