@@ -107,7 +107,7 @@ describe('a forbidden import is found', () => {
     ]);
   });
 
-  test('when a file belongs to no room, whatever its kind', () => {
+  test('when a file of any kind belongs to no room', () => {
     expect(violationsIn({ 'src/utils/a.ts': '', 'src/helper.ts': '', 'src/data/a.json': '{}' })).toStrictEqual([
       'src/utils/a.ts belongs to no room: utils is not in the table',
       'src/helper.ts belongs to no room: helper.ts is not in the table',
@@ -145,12 +145,12 @@ describe('an import cycle is found', () => {
     ]);
   });
 
-  test('of one file, and behind a file that is not part of it', () => {
+  test('from a file to itself, and behind a file that is not part of it', () => {
     const tree = { 'src/core/z.ts': "import './y.ts';", 'src/core/y.ts': "import './y.ts';" };
     expect(violationsIn(tree)).toStrictEqual(['import cycle: src/core/y.ts → src/core/y.ts']);
   });
 
-  test('but not where two paths lead to one file', () => {
+  test('only if it is one: two paths to the same file are allowed', () => {
     const tree = { a: "import './b.ts'; import './c.ts';", b: "import './d.ts';", c: "import './d.ts';", d: '' };
     const files = Object.entries(tree).map(([name, text]) => [`src/core/${name}.ts`, text]);
     expect(violationsIn(Object.fromEntries(files))).toStrictEqual([]);
@@ -214,7 +214,7 @@ describe('an exported name with two meanings is found', () => {
     ['a re-export of everything', "export * from '../core/a.ts';"],
     ['an imported name that is passed on', "import { A } from '../core/a.ts';\nexport { A };"],
     ['a name that stays in its file', 'const A = 1;'],
-  ])('but not %s', (_, text) => {
+  ])('only if there are two: %s is allowed', (_, text) => {
     const declaration = 'export function A(a: 1): 1;\nexport function A(a: 2): 2;\nexport type A = 1;';
     expect(duplicatesIn({ 'src/core/a.ts': declaration, 'src/cli/b.ts': text })).toStrictEqual([]);
   });
@@ -244,7 +244,7 @@ describe('a missing comment above an export is found', () => {
     '/** Explains A. */\nexport function A(a: 1): 1;\nexport function A(a: 2): 2;',
     "export { A } from './b.ts';\nexport * from './c.ts';",
     'type A = 1;',
-  ])('but not in %j', (text) => {
+  ])('only if it is missing: %j is allowed', (text) => {
     expect(missingCommentsIn(text)).toStrictEqual([]);
   });
 });
@@ -327,7 +327,7 @@ describe('an option that is not in the table of options is found', () => {
     "const LINT = { name: 'lint', flags: [['--level <level>', 'what to show']] };",
     'type Request = { options: Partial<Options>; input: string };',
     'const call = { budget: 1, parallel: 2, cwd: 3 };',
-  ])('but not in %s', (text) => {
+  ])('only if it is an option of a run: %s is allowed', (text) => {
     expect(unlistedOptionsIn({ 'src/core/options.ts': table, 'src/cli/a.ts': text })).toStrictEqual([]);
   });
 });

@@ -190,7 +190,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
   });
 
-  test('a script that is killed while its run lives pauses the run likewise', async () => {
+  test('a script that is killed while its run continues pauses the run as well', async () => {
     const running = run(THEN);
     await hasBegun();
     signal(-group(), 'SIGKILL');
@@ -232,7 +232,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
   });
 
-  test('of two resumes at once one goes on, and the other is told who', async () => {
+  test('two simultaneous resumes: one continues, the other gets a message with its process', async () => {
     await orchestratorKilled(THEN);
     const both = [resume(), resume()] as const;
     const first = await Promise.race(both.map(async ({ pid, ended }) => ({ pid, ...(await ended) })));
@@ -243,7 +243,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
 
-  test('a machine that was started anew is no owner, whoever has its number now', async () => {
+  test('a process from before a reboot is no owner, even if its pid was reused', async () => {
     await bothKilled(THEN);
     const owner = join(home, '.raymond', 'runs', ID, 'owner.1');
     const facts = JSON.parse(readFileSync(owner, 'utf8'));
@@ -341,7 +341,7 @@ ${commands}`;
     return attend(child).ended;
   };
 
-  test('that is full stops the run with a clear error, and once there is room it goes on', async () => {
+  test('stops the run with a clear error if it is full, and a resume continues', async () => {
     const folder = workflow({
       'START.sh': 'echo start >> effects; echo "<goto>NEXT</goto>"; [ -e gate ] || cat /dev/zero > .raymond/fill',
       'NEXT.sh': 'echo next >> effects; echo "<result>done</result>"',
@@ -356,7 +356,7 @@ raymond resume ${ID} --retry; echo "second: $?"`);
     expect(stderr).not.toContain('    at ');
   });
 
-  test('that is read-only is named before anything runs', async () => {
+  test('is reported before anything runs if it is read-only', async () => {
     const folder = workflow({ 'START.sh': 'echo start >> effects' });
     const { stdout, stderr } = await onSmallDisk(`
 mount -o remount,ro "$PWD/.raymond"

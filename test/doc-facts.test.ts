@@ -80,7 +80,7 @@ describe('the library on its page', () => {
     expect(named(library, title, header)).toStrictEqual(sorted(Object.keys(real)));
   });
 
-  test('has everything about a run under way', () => {
+  test('has everything about a running run', () => {
     const stated = column(library, 'Run a workflow', 'RunHandle').flat();
     expect(sorted(stated.map((name) => name.replace('()', '')))).toStrictEqual(sorted(Object.keys(fields.RUNNING)));
   });
@@ -110,7 +110,7 @@ describe('the messages in docs/troubleshooting.md', () => {
     expect(sorted(new Set(reported.map(({ reporter }) => reporter)))).toStrictEqual(sorted(Object.keys(REPORTERS)));
   });
 
-  test('cover every way in which a turn can fail', () => {
+  test('cover every kind of failure of a turn', () => {
     const kinds = Object.keys(REACTIONS) as FailureKind[];
     const isQuoted = (sentence: string) => messages.some(({ message }) => message === sentence);
     const isNamed = (kind: string) => troubleshooting.text.match(new RegExp(`\\*${kind}\\.?\\*`)) !== null;
@@ -125,7 +125,7 @@ test('docs/unattended.md quotes a message that can be printed', () => {
   expect(quoted.filter(({ text }) => !canBePrinted(text, sources))).toStrictEqual([]);
 });
 
-test('whoever begins with the README finds every page', () => {
+test('every page can be reached from the README', () => {
   const pages = allPages();
   const found = new Set(pages.slice(0, 1));
   for (const page of found) {

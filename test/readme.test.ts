@@ -34,7 +34,7 @@ describe('the README', () => {
     }
   });
 
-  test('shows the first workflow as it is in its folder', () => {
+  test('shows the first workflow exactly as in its folder', () => {
     const shown = [...blocks('markdown'), ...blocks('bash')];
     const files = ['START.md', 'WRITE.md', 'CHECK.sh'].map((file) => join(PROJECT, 'examples', 'hello', file));
     expect(shown).toHaveLength(files.length);

@@ -37,7 +37,7 @@ describe('the published schemas', () => {
     expect(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')).files).toContain('schemas');
   });
 
-  test('are of the newest draft that every editor knows', () => {
+  test('use the newest draft that every editor supports', () => {
     for (const name of Object.keys(validate)) {
       expect(published(name).$schema).toBe('http://json-schema.org/draft-07/schema#');
     }
@@ -46,7 +46,7 @@ describe('the published schemas', () => {
 
 const keysOf = (node: Node | undefined): readonly string[] => Object.keys(listed(node, 'properties'));
 
-describe('a schema knows every key, and what it is for', () => {
+describe('a schema has every key, with a description,', () => {
   test('of the frontmatter', () => {
     const schema = published('frontmatter');
     expect(keysOf(schema)).toStrictEqual(Object.keys(FRONTMATTER_KEYS));
@@ -84,7 +84,7 @@ describe('a schema knows every key, and what it is for', () => {
   }
 });
 
-test('the frontmatter schema offers models and efforts wherever they can be asked for, and refuses no other', () => {
+test('the frontmatter schema suggests models and efforts everywhere, and refuses no others', () => {
   const schema = published('frontmatter');
   const { items } = listed(schema, 'properties').allowed_transitions ?? {};
   const { anyOf: entries } = items as { readonly anyOf: readonly Node[] };
@@ -103,8 +103,8 @@ describe.each([
   { name: 'frontmatter', takes: acceptsFrontmatter, documents: (value: unknown) => value },
   { name: 'scenario', takes: acceptsScenario, documents: withDistinctNames },
   { name: 'config', takes: acceptsConfig, documents: withoutNothing },
-] as const)('the $name schema allows what the loader takes, and nothing else', ({ name, takes, documents }) => {
-  test('whatever stands in whatever place', () => {
+] as const)('the $name schema accepts the same as the loader', ({ name, takes, documents }) => {
+  test('for every value in every place', () => {
     const cases = [...sweep(published(name))].map(documents).map((value) => ({ value, taken: takes(value) }));
     expect(cases.filter(({ value, taken }) => validate[name](value) !== taken)).toStrictEqual([]);
     // If nearly all were refused, or nearly none, little would have been compared.
@@ -112,7 +112,7 @@ describe.each([
     expect(Math.min(share, 1 - share)).toBeGreaterThan(0.2);
   });
 
-  test('however it is put together', () => {
+  test('for random documents', () => {
     const values = documentsFor(published(name)).map(documents);
     fc.assert(
       fc.property(values, (value) => validate[name](value) === takes(value)),
@@ -145,11 +145,11 @@ function withoutNothing(value: unknown): unknown {
 }
 
 /** All that a schema cannot say, or should not. docs/editor.md tells it to authors. */
-describe('the loader knows more than a schema:', () => {
+describe('the loader also checks', () => {
   const entry = (keys: object): object => ({ allowed_transitions: [{ tag: 'goto', ...keys }] });
   const answers = (states: object): object => ({ answers: states });
 
-  test('which states there are', async () => {
+  test('the existing states', async () => {
     const unknown = entry({ target: 'B.md' });
     expect(validate.frontmatter(unknown)).toBe(true);
     const folder = folderOf({ 'START.md': frontmatterText(unknown) });
@@ -158,7 +158,7 @@ describe('the loader knows more than a schema:', () => {
     expect(acceptsScenario(answers({ 'B.md': 'x' }), ['START.md'])).toBe(false);
   });
 
-  test('which state a name without its extension means', () => {
+  test('the state of a name without its extension', () => {
     const both = answers({ START: 'x', 'START.md': 'x' });
     const code = answers({ START: { text: 'x', exit: 1 } });
     expect([validate.scenario(both), acceptsScenario(both, ['START.md'])]).toStrictEqual([true, false]);
@@ -166,7 +166,7 @@ describe('the loader knows more than a schema:', () => {
     expect(acceptsScenario(code, ['START.md'])).toBe(false);
   });
 
-  test('which names of scenarios are taken already', () => {
+  test('duplicate names of scenarios', () => {
     for (const scenarios of [
       [
         { name: '\uFEFF', answers: {} },
@@ -180,14 +180,14 @@ describe('the loader knows more than a schema:', () => {
     }
   });
 
-  test('what stands in another file', () => {
+  test('the content of another file', () => {
     const others = { answers_from: 'nowhere.yaml' };
     const read = () => readScenario('a.test.yaml', JSON.stringify(others), { files: [], platform: 'unix' });
     expect(validate.scenario(others)).toBe(true);
     expect(read).toThrow('there is no nowhere.yaml');
   });
 
-  test('that the letter case of the language’s own words does not matter; a schema would have to list every spelling', () => {
+  test('words of the language in any letter case; a schema would have to list every spelling', () => {
     for (const same of [entry({ tag: 'GOTO' }), entry({ tag: ' goto ' }), entry({ Target: 'A' })]) {
       expect([validate.frontmatter(same), acceptsFrontmatter(same)]).toStrictEqual([false, true]);
     }
@@ -195,12 +195,12 @@ describe('the loader knows more than a schema:', () => {
     expect([validate.frontmatter(wrong), acceptsFrontmatter(wrong)]).toStrictEqual([true, false]);
   });
 
-  test('that a key `__proto__` in a scenario is passed over, whatever its value', () => {
+  test('a key `__proto__` in a scenario, which is ignored', () => {
     const odd = JSON.parse('{ "expect": { "turns": { "__proto__": -1 } } }');
     expect([validate.scenario(odd), acceptsScenario(odd)]).toStrictEqual([false, true]);
   });
 
-  test('on which platform it is', () => {
+  test('the platform', () => {
     const path = entry({ tag: 'fork', path: 'a' });
     expect([validate.frontmatter(path), acceptsFrontmatter(path, 'unix')]).toStrictEqual([true, true]);
     expect(acceptsFrontmatter(path, 'windows')).toBe(false);

@@ -54,7 +54,7 @@ const errorOf = (run: Run): string | undefined => {
 const SAY = (text: string): string => `cat <<'END'\n${text}\nEND\n`;
 
 describe('a script', () => {
-  test('finds in its environment where it is and what was handed to it', async () => {
+  test('has its state, run and input in its environment', async () => {
     const { run } = await runs(
       {
         'START.sh': SAY('<fork next="END" item="a b" path="x/y">WORK</fork>'),
@@ -70,7 +70,7 @@ describe('a script', () => {
     expect(resultOf(run)).toBe('none none none');
   });
 
-  test('gets a payload of any size by its file, byte for byte', async () => {
+  test('gets a payload of any size in a file, byte for byte', async () => {
     const { run } = await runs({
       'START.sh': `printf '<call return="BACK">BIG</call>'`,
       'BIG.sh': `printf '<result>'; head -c 300000 /dev/zero | tr '\\0' 'x'; printf '</result>'`,
@@ -84,7 +84,7 @@ describe('a script', () => {
     expect(resultOf(run)).toBe('b []');
   });
 
-  test('works where its agent works, and comes back with its caller', async () => {
+  test('runs in the working directory of its agent, which is restored with its caller', async () => {
     mkdirSync(join(home, 'sub'));
     const { run } = await runs({
       'START.sh': SAY('<call return="BACK">IN</call>'),
@@ -123,20 +123,20 @@ describe('a script', () => {
       'START.sh: no next step is found in its output: `<reset>START</reset>` (line 1): there is no folder `nope`',
     ],
     ['dies by a signal', 'kill -9 $$', 'START.sh: the script ended with exit code 137'],
-  ])('that %s fails its agent, with the reason', async (_, script, message) => {
+  ])('fails its agent with the reason if it %s', async (_, script, message) => {
     const { run } = await runs({ 'START.sh': script, 'A.sh': 'true' });
     expect(run.status).toBe('failed');
     expect(errorOf(run)).toContain(message);
   });
 
-  test('that is silent for too long is ended, and the message says who set the limit', async () => {
+  test('is ended if it is silent for too long, and the message says who set the limit', async () => {
     const { run } = await runs({ 'START.sh': 'sleep 600' }, { options: { timeoutMs: 200 } });
     expect(errorOf(run)).toContain(
       'START.sh: the script was ended: no output for 0.2 s, the limit set by --timeout or the config file',
     );
   });
 
-  test('leaves its siblings alone when it fails, and can be retried', async () => {
+  test('does not affect its siblings if it fails, and can be retried', async () => {
     const { run } = await runs({
       'START.sh': SAY('<fork next="FAIL">OK</fork>'),
       'OK.sh': SAY('<result>fine</result>'),
@@ -158,7 +158,7 @@ describe('a run', () => {
       'echo x >> lines; if [ "$(wc -l < lines)" -lt 3 ]; then echo "<reset>START</reset>"; else echo "<result>done</result>"; fi',
   };
 
-  test('tells its events as an iterable, from the first on, and an observer that throws does not matter', async () => {
+  test('has its events as an iterable, from the first on, and tolerates an observer that throws', async () => {
     const observe = () => {
       throw new Error('observer');
     };
@@ -170,7 +170,7 @@ describe('a run', () => {
     expect((await running.finished).status).toBe('completed');
   });
 
-  test('tells everybody who iterates, and forgets those who leave', async () => {
+  test('sends its events to all iterators, and forgets those that return', async () => {
     const running = await runWorkflow(workflow(LOOP), { cwd: home });
     const { events } = running;
     const all = async () => {
@@ -187,7 +187,7 @@ describe('a run', () => {
     expect(third).not.toBe('none');
   });
 
-  test('is not disturbed by the end of another run of the same name', async () => {
+  test('is not affected by the end of another run of the same name', async () => {
     const files = { 'START.sh': 'echo here; while [ ! -e go ]; do sleep 0.02; done; echo "<result>r</result>"' };
     const other = join(home, 'other');
     mkdirSync(join(other, '.raymond'), { recursive: true });
@@ -200,21 +200,21 @@ describe('a run', () => {
     expect((await two.finished).status).toBe('completed');
   });
 
-  test('stops at its limit of iterations and goes on with more', async () => {
+  test('stops at its limit of iterations and continues with a higher one', async () => {
     const { run } = await runs(LOOP, { options: { maxIterations: 2 } });
     expect(run.status).toBe('iteration_limit');
     expect((await resumes(run.id, { options: { maxIterations: 3 } })).status).toBe('completed');
     expect(readFileSync(join(home, 'lines'), 'utf8')).toBe('x\nx\nx\n');
   });
 
-  test('that has ended runs nothing when it is resumed', async () => {
+  test('runs nothing when it is resumed after its end', async () => {
     const { run } = await runs(LOOP);
     const again = await resumes(run.id);
     expect({ ...again, seq: 0 }).toStrictEqual({ ...run, seq: 0 });
     expect(readFileSync(join(home, 'lines'), 'utf8')).toBe('x\nx\nx\n');
   });
 
-  test('keeps private files, and a readable history of its turns', async () => {
+  test('has private files, and a readable history of its turns', async () => {
     const { run } = await runs(LOOP);
     const [debug = ''] = readdirSync(join(home, '.raymond', 'debug'));
     expect(readdirSync(join(home, '.raymond', 'debug', debug)).sort()).toStrictEqual([
@@ -228,13 +228,13 @@ describe('a run', () => {
     expect(statSync(join(home, '.raymond')).mode & 0o777).toBe(0o700);
   });
 
-  test('leaves nothing of its turns behind with debug off', async () => {
+  test('leaves no files of its turns with debug off', async () => {
     const { run } = await runs(LOOP, { options: { debug: false } });
     expect(readdirSync(join(home, '.raymond'))).toStrictEqual(['.gitignore', 'runs', 'state']);
     expect(readdirSync(join(home, '.raymond', 'runs', run.id, 'turns'))).toStrictEqual([]);
   });
 
-  test('reads a state each time it is entered; one that has become invalid pauses it until it is mended', async () => {
+  test('reads a state each time it is entered; an invalid one pauses it until it is fixed', async () => {
     const { run } = await runs({
       'START.sh': 'printf "\\xff" > wf/MORE.sh; echo "<goto>MORE</goto>"',
       'MORE.sh': 'true',
@@ -245,7 +245,7 @@ describe('a run', () => {
     expect(resultOf(await resumes(run.id))).toBe('mended');
   });
 
-  test('stops when it is told to: turns under way finish, nothing new starts, a resume goes on', async () => {
+  test('stops on request: running turns finish, nothing new starts, a resume continues', async () => {
     const files = {
       'START.sh': 'touch here; while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
       'NEXT.sh': SAY('<result>n</result>'),
@@ -261,7 +261,7 @@ describe('a run', () => {
     expect(resultOf(await resumes(run.id))).toBe('n');
   });
 
-  test('ends a script when it must stop at once; only a retry runs it again', async () => {
+  test('ends a script when it must stop immediately; only a retry runs it again', async () => {
     const files = {
       'START.sh': 'echo x >> lines; if [ -e quick ]; then echo "<result>q</result>"; else sleep 600; fi',
     };
@@ -276,7 +276,7 @@ describe('a run', () => {
   });
 });
 
-test('a working directory that is gone is told by its name', async () => {
+test('a missing working directory is named', async () => {
   const gone = join(home, 'gone');
   const { run } = await runs({
     'START.sh': `mkdir ${gone}; echo '<reset cd="${gone}">NEXT</reset>'`,

@@ -173,12 +173,12 @@ describe('the paths through a script', () => {
     ['ls | while read -r x; do echo "<fork>B</fork>"; exit; done; echo "<goto>A</goto>"', ['single']],
     ['trap "rm -f tmp" EXIT; echo "<goto>A</goto>"', ['single']],
     ['{ echo "<goto>A</goto>"; } >&2', ['nothing']],
-  ])('are told: %s', (script, kinds) => {
+  ])('have the expected outputs: %s', (script, kinds) => {
     const paths = pathsOf(script);
     expect([...new Set(paths?.outputs.map(({ kind }) => kind))].sort()).toStrictEqual(kinds);
   });
 
-  test('are those of the example that the interpreter explains itself with', () => {
+  test('match the example in the comment of the interpreter', () => {
     const script = (second: string) =>
       `if [ -f a ]; then\n  echo "<goto>A</goto>"\nfi\nif [ -s ${second} ]; then\n  echo "<goto>B</goto>"\nfi`;
     const kinds = (text: string) => pathsOf(text)?.outputs.map(({ kind }) => kind);
@@ -190,13 +190,13 @@ describe('the paths through a script', () => {
     expect(kinds(script('a'))?.sort()).toStrictEqual(['single', 'single', 'uncertain']);
   });
 
-  test('are not told where functions multiply them', () => {
+  test('are unknown if function calls multiply them', () => {
     const functions = Array.from({ length: 40 }, (_, n) => `f${n}() { f${n + 1}; f${n + 1}; }`);
     expect(pathsOf(`${functions.join('\n')}\nf0`)).toBeUndefined();
   });
 
   test.each(['exec ./other', 'trap "echo \'<goto>A</goto>\'" EXIT', 'exec > log; echo "<goto>A</goto>"'])(
-    'are not told where the text is not enough: %s',
+    'are unknown if the text does not show them: %s',
     (script) => {
       expect(pathsOf(script)).toBeUndefined();
     },

@@ -69,7 +69,7 @@ describe('the offset of a tag is right', () => {
     ]);
   });
 
-  test('or that of the substitution, between backticks with escapes', () => {
+  test('is that of the substitution, between backticks with escapes', () => {
     const script = 'x=`echo \\`ls\\` "<goto>A</goto>"`';
     expect(readScriptTags('START.sh', script).tags.map(({ offset }) => offset)).toStrictEqual([script.indexOf('`')]);
   });

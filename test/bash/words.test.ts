@@ -79,7 +79,7 @@ describe('words', () => {
     );
   });
 
-  test('know where each of their characters stands', () => {
+  test('have the offset of each of their characters', () => {
     const script = 'echo "a\\"b"\'c\'$x"d"';
     const [, word] = wordsOf(script) ?? [];
     if (word === undefined) throw new Error('no word');
@@ -90,7 +90,7 @@ describe('words', () => {
 });
 
 describe('a script', () => {
-  test('of any text is read without an exception', () => {
+  test('is read without an exception, with any text', () => {
     fc.assert(fc.property(fc.oneof(anyText, texts(GRAMMAR, ' '), texts(PIECES, '')), (text) => void parseScript(text)));
   });
 
@@ -101,11 +101,11 @@ describe('a script', () => {
     ['conditions', 'if '],
     ['functions', 'f() '],
     ['subshells', '( '],
-  ])('nested too deeply in %s is not understood, and that is all', (_, opening) => {
+  ])('is not analyzed if it is nested too deeply in %s', (_, opening) => {
     expect(parseScript(opening.repeat(20_000))).toBeUndefined();
   });
 
-  test.skipIf(WINDOWS)('that bash understands is understood (not on Windows)', () => {
+  test.skipIf(WINDOWS)('is understood if bash understands it (not on Windows)', () => {
     const scripts = fc.sample(texts(GRAMMAR, ' '), SAMPLES).filter((script) => script.trim() !== '');
     const sound = inBash('/bin/bash -n -c "$case" 2>/dev/null && printf yes', scripts);
     const missed = scripts.filter((script, index) => sound[index] === 'yes' && parseScript(script) === undefined);

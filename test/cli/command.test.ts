@@ -34,7 +34,7 @@ function workflow(files: Record<string, string>): void {
 
 describe('raymond WORKFLOW', () => {
   test.each([['wf'], ['run', 'wf'], ['start', 'wf'], ['wf/START.sh']])(
-    '%s %s runs it: the result on stdout, the story on stderr',
+    '%s %s runs the workflow: the result on stdout, the log on stderr',
     async (...args) => {
       workflow({ 'START.sh': 'echo "<result>got $RAYMOND_RESULT</result>"' });
       const said = await raymond(...args.filter((arg) => arg !== undefined), '--input', 'x');
@@ -43,7 +43,7 @@ describe('raymond WORKFLOW', () => {
     },
   );
 
-  test('says nothing but the result when it is told to be quiet', async () => {
+  test('prints nothing but the result with --quiet', async () => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     expect(await raymond('wf', '--quiet')).toStrictEqual({ code: 0, out: 'r\n', err: '' });
   });
@@ -98,7 +98,7 @@ describe('raymond WORKFLOW', () => {
   });
 });
 
-test('tells what is odd about a workflow and runs it all the same', async () => {
+test('prints warnings about the workflow and runs it', async () => {
   workflow({ 'START.sh': 'echo "<result>r</result>"', 'OTHER.md': '---\nmodle: opus\n---\nx' });
   writeFileSync(join(home, 'answers.yaml'), 'answers: {}\n');
   const { code, err } = await raymond('wf', '--agent', 'replay:answers.yaml');
@@ -107,7 +107,7 @@ test('tells what is odd about a workflow and runs it all the same', async () => 
   expect(err).toContain('did you mean model?');
 });
 
-test('goes on when nobody reads what it prints any more', async () => {
+test('continues if its output is no longer read', async () => {
   workflow({
     'START.sh': 'echo x >> n; [ $(wc -l < n) -lt 30 ] && echo "<reset>START</reset>" || echo "<result>r</result>"',
   });
@@ -132,7 +132,7 @@ test('an ended run is shown even if its workflow is gone', async () => {
 });
 
 describe('the first Ctrl-C', () => {
-  test('lets the turn under way finish, and the second ends it; both exit 130', async () => {
+  test('lets the running turn finish, and the second ends it; both exit 130', async () => {
     workflow({
       'START.sh': 'touch here; while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
       'NEXT.sh': 'echo "<result>n</result>"',
@@ -178,7 +178,7 @@ test.each([
   expect(out).toMatch(said);
 });
 
-describe('what a new user may do wrong', () => {
+describe('an error of a new user', () => {
   test.each<[string, string[], number, RegExp]>([
     ['nothing at all', [], 64, /there is nothing to do\nUsage: raymond WORKFLOW/],
     ['no workflow', ['run'], 64, /there is no workflow to run\nSee raymond run --help/],

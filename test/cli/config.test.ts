@@ -13,7 +13,7 @@ function withConfig(text: string): CliProject & { readonly file: string } {
 }
 
 describe('raymond --init-config', () => {
-  test('writes a file with every option, for the eyes of its user only', async () => {
+  test('writes a file with every option, readable only by its user', async () => {
     const { cwd, raymond } = newCliProject();
     const file = join(cwd, '.raymond', 'config.toml');
     expect(await raymond('--init-config')).toMatchObject({
@@ -26,7 +26,7 @@ describe('raymond --init-config', () => {
     expect(await raymond('config')).toMatchObject({ code: 0, out: expect.not.stringMatching(/line \d/) });
   });
 
-  test('leaves a file alone that is there', async () => {
+  test('does not change an existing file', async () => {
     const { file, raymond } = withConfig('mine');
     expect(await raymond('--init-config')).toMatchObject({
       code: 64,
@@ -36,7 +36,7 @@ describe('raymond --init-config', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine');
   });
 
-  test('does not write through a link that leads nowhere', async () => {
+  test('does not write through a broken link', async () => {
     const { cwd, raymond } = newCliProject();
     mkdirSync(join(cwd, '.raymond'));
     symlinkSync(join(cwd, 'nowhere'), join(cwd, '.raymond', 'config.toml'));
@@ -44,7 +44,7 @@ describe('raymond --init-config', () => {
     expect(statSync(join(cwd, 'nowhere'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('says what is in the way of its folder', async () => {
+  test('names the file that prevents its folder from being created', async () => {
     const { cwd, raymond } = newCliProject();
     writeFileSync(join(cwd, '.raymond'), '');
     const { code, err } = await raymond('--init-config');
@@ -54,7 +54,7 @@ describe('raymond --init-config', () => {
 });
 
 describe('raymond config', () => {
-  test('says that there is no file, and what the defaults are', async () => {
+  test('prints that there is no file, and the defaults', async () => {
     const { cwd, raymond } = newCliProject();
     const { code, out } = await raymond('config');
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('raymond config', () => {
     expect(out).not.toContain('vars');
   });
 
-  test('says which line each value comes from', async () => {
+  test('prints the line that each value comes from', async () => {
     const { file, raymond } = withConfig('[vars]\nbudget = "b"\n\n[raymond]\nretries = 5\nbudget = 2.5\n');
     const { out } = await raymond('config');
     expect(out.startsWith(`${file}\n`)).toBe(true);
@@ -75,7 +75,7 @@ describe('raymond config', () => {
     expect(out).toMatch(/^vars\.budget +line 2 +"b"$/m);
   });
 
-  test('says it as JSON', async () => {
+  test('prints JSON with --json', async () => {
     const { file, raymond } = withConfig('[raymond]\nbudget = 2.5\n[vars]\nissue = "7"\n');
     const document: unknown = JSON.parse((await raymond('config', '--json')).out);
     expect(document).toMatchObject({
@@ -89,7 +89,7 @@ describe('raymond config', () => {
     });
   });
 
-  test('tells what is wrong with the file, line by line', async () => {
+  test('prints the problems of the file with their lines', async () => {
     const { file, raymond } = withConfig('[raymond]\nbugdet = 1\nwait = 3\n');
     expect(await raymond('config')).toStrictEqual({
       code: 64,

@@ -9,7 +9,7 @@ import { newCliProject } from './cli-project.ts';
 const PROJECT = join(import.meta.dirname, '..', '..');
 
 describe('raymond demo', () => {
-  test('plays a whole workflow in a folder of its own, and shows what it made and what to do next', async () => {
+  test('runs a whole workflow in its own folder, and prints what it made and the next steps', async () => {
     const project = newCliProject();
     const { code, out, err } = await project.raymond('demo', '--fast');
     expect(code).toBe(0);
@@ -25,7 +25,7 @@ describe('raymond demo', () => {
   test.each([
     ['its name, where that is on the PATH', true],
     ['its file, where it is not', false],
-  ])('says what to do next by %s', async (_, isOnPath) => {
+  ])('prints the next commands with %s', async (_, isOnPath) => {
     const project = newCliProject();
     const bin = join(project.cwd, 'bin');
     mkdirSync(bin);
@@ -54,7 +54,7 @@ describe('raymond demo', () => {
     expect(Math.max(...words.split('\n').map((line) => line.length))).toBeLessThan(40);
   });
 
-  test('has everything in it: a call, tests that fail at first, a review that sends it back, two workers', async () => {
+  test('uses a call, tests that fail at first, a review that rejects the work, and two workers', async () => {
     const { err } = await newCliProject().raymond('demo', '--fast');
     const ways = err.match(/^\[main\w*\] \S+ → \S+ \(\w+/gm) ?? [];
     expect(ways.filter((line) => !line.startsWith('[main_'))).toStrictEqual([
@@ -78,7 +78,7 @@ describe('raymond demo', () => {
     ]);
   });
 
-  test('takes another folder if there was a demo before, and the one that it is told to take', async () => {
+  test('uses another folder if there was a demo before, or the one that is given', async () => {
     const project = newCliProject();
     mkdirSync(join(project.cwd, 'raymond-demo'));
     writeFileSync(join(project.cwd, 'raymond-demo', 'mine'), '');
@@ -92,7 +92,7 @@ describe('raymond demo', () => {
   test.each([
     ['a folder that is not empty', 'full', 'full is not empty: file'],
     ['a file', 'full/file', 'full/file cannot be written: there is a file where a folder should be'],
-  ])('refuses %s and leaves it as it is', async (_, dir, message) => {
+  ])('refuses %s and does not change it', async (_, dir, message) => {
     const project = newCliProject();
     mkdirSync(join(project.cwd, 'full'));
     writeFileSync(join(project.cwd, 'full', 'file'), '');
@@ -101,7 +101,7 @@ describe('raymond demo', () => {
     expect(readdirSync(project.cwd, { recursive: true })).toStrictEqual(['full', 'full/file']);
   });
 
-  test.skipIf(!existsSync('/proc'))('does not wait for ever where no folder can be made', async () => {
+  test.skipIf(!existsSync('/proc'))('does not wait forever if no folder can be created', async () => {
     const { code, err } = await newCliProject().raymond('demo', '/proc/x/y', '--fast');
     expect([code, err]).toStrictEqual([
       64,
@@ -109,7 +109,7 @@ describe('raymond demo', () => {
     ]);
   });
 
-  test('says where it can be gone on with after a Ctrl-C, and there it goes on', async () => {
+  test('prints how to resume after a Ctrl-C, and can be resumed there', async () => {
     const project = newCliProject();
     const interrupting = (act: () => void) => {
       act();
@@ -121,7 +121,7 @@ describe('raymond demo', () => {
     expect(await runCli(['resume', 'last'], { ...project.terminal(), cwd: join(project.cwd, 'raymond-demo') })).toBe(0);
   });
 
-  test('takes between ten seconds and a minute where somebody watches, by the times in its answers', () => {
+  test('takes between ten seconds and a minute in a terminal, by the times in its answers', () => {
     const answers = readFileSync(join(PROJECT, 'examples', 'demo', 'answers.yaml'), 'utf8');
     const seconds = [...answers.matchAll(/seconds: ([\d.]+)/g)].reduce((sum, [, each]) => sum + Number(each), 0);
     expect(seconds).toBeGreaterThan(10);

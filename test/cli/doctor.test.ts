@@ -44,7 +44,7 @@ async function examine(
 }
 
 describe('the doctor', () => {
-  test('finds everything in order, in lines that say so', async () => {
+  test('reports that everything works', async () => {
     const project = withClaude(claudeSaying('{"loggedIn":true,"authMethod":"api_key"}'));
     const mine = project.terminal(project.env);
     expect(await handleDoctor([], {}, mine)).toBe(0);
@@ -68,7 +68,7 @@ describe('the doctor', () => {
     expect(readdirSync(join(project.cwd, '.raymond'))).toStrictEqual([]);
   });
 
-  test('misses Claude Code, says where to get it, and looks at all the rest', async () => {
+  test('reports that Claude Code is missing and where to get it, and continues with the other checks', async () => {
     const { code, checks } = await examine(newCliProject(), { PATH: TOOLS });
     expect(code).toBe(64);
     expect(checks['Claude Code']).toMatchObject({ level: 'error', remedy: expect.stringContaining('--claude PATH') });
@@ -88,14 +88,14 @@ describe('the doctor', () => {
     ['is too old', 'echo "2.0.1 (Claude Code)"', 'is Claude Code 2.0.1; Raymond needs 2.1.197 or newer.'],
     ['is something else', 'echo "a clock"', 'does not seem to be Claude Code: it calls itself "a clock".'],
     ['does not work', 'echo "no licence" >&2; exit 3', '--version failed: no licence'],
-  ])('tells of a claude that %s', async (_, script, message) => {
+  ])('reports a claude that %s', async (_, script, message) => {
     const project = withClaude(script);
     const { code, checks } = await examine(project, project.env);
     expect(code).toBe(64);
     expect(checks['Claude Code']).toMatchObject({ level: 'error', message: expect.stringContaining(message) });
   });
 
-  test('takes the claude that is named, else that of the config file', async () => {
+  test('checks the claude that is given, else that of the config file', async () => {
     const project = withClaude(claudeSaying('{"loggedIn":true}'));
     const named = join(project.cwd, 'bin', 'claude');
     const env = { PATH: TOOLS };
@@ -105,7 +105,7 @@ describe('the doctor', () => {
     expect((await examine(project, env)).checks['Claude Code']).toMatchObject({ level: 'ok' });
   });
 
-  test('shows what is wrong with the config file, and the lines', async () => {
+  test('prints the problems of the config file with their lines', async () => {
     const project = withClaude(claudeSaying('{"loggedIn":true}'));
     mkdirSync(join(project.cwd, '.raymond'), { mode: 0o755 });
     const file = join(project.cwd, '.raymond', 'config.toml');
@@ -116,7 +116,7 @@ describe('the doctor', () => {
     expect(checks.rights).toMatchObject({ level: 'warning', remedy: `chmod 700 ${dirname(file)}` });
   });
 
-  test('says what is in the way of the folder that runs are kept in', async () => {
+  test('names the file that prevents the folder of runs from being created', async () => {
     const project = withClaude(claudeSaying('{"loggedIn":true}'));
     writeFileSync(join(project.cwd, '.raymond'), '');
     const { checks } = await examine(project, project.env);
@@ -127,7 +127,7 @@ describe('the doctor', () => {
     });
   });
 
-  test('tells of runs that cannot be read', async () => {
+  test('reports runs that cannot be read', async () => {
     const project = withClaude(claudeSaying('{"loggedIn":true}'));
     mkdirSync(join(project.cwd, '.raymond', 'state'), { recursive: true });
     writeFileSync(join(project.cwd, '.raymond', 'state', 'old-run.json'), '{');
@@ -135,7 +135,7 @@ describe('the doctor', () => {
     expect(checks.runs).toMatchObject({ level: 'warning', message: '1 of 1 cannot be read: old-run' });
   });
 
-  test('tells of runs that were cut off', async () => {
+  test('reports runs that crashed', async () => {
     const project = withClaude(claudeSaying('{"loggedIn":true}'));
     const run = newRun({
       id: 'night-1',
@@ -170,7 +170,7 @@ describe('the doctor', () => {
     expect(wide).toStrictEqual([]);
   });
 
-  test('knows a repository', async () => {
+  test('recognizes a git repository', async () => {
     const project = withClaude(claudeSaying('{"loggedIn":true}'));
     expect((await examine(project, project.env)).checks.git).toMatchObject({ level: 'warning' });
     expect((await examine(project, { PATH: join(project.cwd, 'bin') })).checks.git).toMatchObject({
@@ -179,7 +179,7 @@ describe('the doctor', () => {
   });
 });
 
-describe('what Claude Code says of its login', () => {
+describe('the login status of Claude Code', () => {
   test.each([
     ['{"loggedIn": true, "authMethod": "claude.ai", "email": "me@example.org"}', 'ok', 'yes, with a Claude account'],
     ['{"loggedIn": true, "authMethod": "third_party"}', 'ok', 'yes, through a cloud provider'],
@@ -194,7 +194,7 @@ describe('what Claude Code says of its login', () => {
   });
 });
 
-test('Node is held to the version that the package asks for', () => {
+test('the required version of Node is that of the package', () => {
   const { engines } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
     engines: { node: string };
   };
@@ -214,7 +214,7 @@ for (const { version, path, isInstalled } of PINNED) {
       ANTHROPIC_API_KEY: 'made up',
     });
 
-    test('sends one short prompt, and tells the model and the cost', async ({ onTestFinished }) => {
+    test('sends one short prompt, and prints the model and the cost', async ({ onTestFinished }) => {
       const project = newCliProject();
       const api = await startMessagesApi();
       onTestFinished(() => api.close());
@@ -241,7 +241,7 @@ for (const { version, path, isInstalled } of PINNED) {
       expect(checks.answers).toMatchObject({ level: 'error', message: expect.stringContaining('could not log in') });
     });
 
-    test('knows that nobody is signed in', async () => {
+    test('reports that no user is signed in', async () => {
       const project = newCliProject();
       const { checks } = await examine(project, { PATH: TOOLS, HOME: project.cwd }, { claude: path });
       expect(checks['signed in']).toMatchObject({ level: 'error' });

@@ -38,7 +38,7 @@ describe('raymond graph WORKFLOW', () => {
     expect(out).toContain('["GHOST<br/>missing"]:::missing');
   });
 
-  test('draws a zip and a state file as well, and a workflow that could not run', async () => {
+  test('draws a zip, a state file and a workflow that cannot run', async () => {
     const project = projectWith({
       'flow.zip': buildZip([{ name: 'START.md', data: 'Stop. <result>x</result>' }]),
       'wf/A.md': '---\nmodel: [\n---\nStop. <goto>B</goto>',
@@ -55,7 +55,7 @@ describe('raymond graph WORKFLOW', () => {
     ['a.HTML', [], /^<!doctype html>.*<h1>wf<\/h1>/s],
     ['a.txt', ['--format', 'svg'], /^<svg /],
     ['wf/README.md', [], /^```mermaid\n/],
-  ])('writes to %s %j, in the format that its ending or --format says', async (file, words, content) => {
+  ])('writes to %s %j, in the format of the extension or of --format', async (file, words, content) => {
     const project = projectWith(FLOW);
     const { code, out, err } = await project.raymond('graph', 'wf', '--output', file, ...words);
     expect([code, out, err]).toStrictEqual([0, '', `Wrote ${file}\n`]);
@@ -68,19 +68,19 @@ describe('raymond graph WORKFLOW', () => {
     expect((await project.raymond('graph', 'wf', '--format', 'html')).out).toMatch(/^<!doctype html>/);
   });
 
-  test('draws the folder that the user is in if nothing is named', async () => {
+  test('draws the current folder if no workflow is given', async () => {
     const { code, out, err } = await projectWith({ 'START.sh': script('<result>r</result>') }).raymond('graph');
     expect([code, err]).toStrictEqual([0, '']);
     expect(out).toContain('{{"START.sh"}}');
   });
 
-  test('puts what lint has found on the page', async () => {
+  test('shows the findings of lint on the page', async () => {
     const { out } = await projectWith(FLOW).raymond('graph', 'wf', '--format', 'html');
     expect(out).toContain('"rule":"missing-state"');
   });
 
   test.skipIf(process.platform === 'win32')(
-    'says on the page what bash has against a script, and lets it go nowhere (not on Windows)',
+    'shows the syntax error of a script on the page, and no transitions of it (not on Windows)',
     async () => {
       const project = projectWith({
         'wf/START.sh': script('<call return="B">F</call>'),
@@ -128,7 +128,7 @@ describe('raymond graph WORKFLOW', () => {
 });
 
 describe('raymond graph RUN', () => {
-  test('says how often each state and arrow was taken', async () => {
+  test('shows how often each state and arrow was taken', async () => {
     const project = await hasRun(projectWith(FLOW));
     const { code, out, err } = await project.raymond('graph', 'last');
     expect([code, err]).toStrictEqual([0, '']);
@@ -150,14 +150,14 @@ describe('raymond graph RUN', () => {
     expect(await project.raymond('graph', '--run', 'r1')).toStrictEqual({ code, out, err });
   });
 
-  test('is drawn as a page, with how the run stands', async () => {
+  test('is drawn as a page, with the status of the run', async () => {
     const project = await hasRun(projectWith(FLOW));
     const { out } = await project.raymond('graph', 'r1', '--format', 'html');
     expect(out).toContain('<h1>r1</h1>');
     expect(out).toContain('<p id="summary">wf: completed, 3 agents, $0.00</p>');
   });
 
-  test('shows states that were visited and are there no longer', async () => {
+  test('shows visited states that no longer exist', async () => {
     const project = await hasRun(projectWith(FLOW));
     renameSync(join(project.cwd, 'wf', 'W.sh'), join(project.cwd, 'wf', 'V.sh'));
     writeFileSync(join(project.cwd, 'wf', 'START.sh'), script('<goto>B</goto>'));
@@ -166,7 +166,7 @@ describe('raymond graph RUN', () => {
     expect(out).toContain('{{"V.sh"}}:::unvisited');
   });
 
-  test('is drawn alone if its workflow is gone, and says so', async () => {
+  test('is drawn without its workflow if that no longer exists, with a message', async () => {
     const project = await hasRun(projectWith(FLOW));
     rmSync(join(project.cwd, 'wf'), { recursive: true });
     const { code, out, err } = await project.raymond('graph', 'r1');
@@ -177,21 +177,21 @@ describe('raymond graph RUN', () => {
     expect(out).toContain('"START.sh<br/>no longer there<br/>1 visit');
   });
 
-  test('shows who failed where', async () => {
+  test('shows where agents failed', async () => {
     const project = await hasRun(
       projectWith({ ...FLOW, 'wf/W.sh': '#!/bin/bash\n[ "$n" = 1 ] && echo "<result>w</result>"\n' }),
     );
     expect((await project.raymond('graph', 'r1')).out).toContain('<br/>✗ main_w2"}}:::failed');
   });
 
-  test('gives way to a path of the same name, unless --run is said', async () => {
+  test('is used only with --run if a path has the same name', async () => {
     const project = await hasRun(projectWith({ ...FLOW, 'last/START.sh': script('<result>other</result>') }));
     expect((await project.raymond('graph', 'last')).out).not.toContain('visit');
     expect((await project.raymond('graph', '--run', 'last')).out).toContain('2 visits');
   });
 });
 
-test('the picture in the documentation is what is drawn now: raymond graph examples/demo --output docs/graph.svg', async () => {
+test('docs/graph.svg is up to date: raymond graph examples/demo --output docs/graph.svg', async () => {
   const project = join(import.meta.dirname, '..', '..');
   const { out } = await newCliProject().raymond('graph', join(project, 'examples', 'demo'), '--format', 'svg');
   // Not toBe: nobody wants to read the difference.

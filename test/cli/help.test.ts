@@ -13,7 +13,7 @@ async function helpAt(columns: number, argv: readonly string[]): Promise<string>
 }
 
 describe.each([40, 60, 80, 100])('in a terminal of %i columns', (columns) => {
-  test.each(PAGES)('the help of %s fits, but for commands, which are there to be copied', async (...argv) => {
+  test.each(PAGES)('the help of %s fits, except for commands, which are to be copied', async (...argv) => {
     const out = await helpAt(
       columns,
       argv.filter((word) => word !== undefined),
@@ -23,7 +23,7 @@ describe.each([40, 60, 80, 100])('in a terminal of %i columns', (columns) => {
   });
 });
 
-test('where there is little room, what an option is for stands below it', async () => {
+test('the description of an option is below it if there is not enough space beside it', async () => {
   expect(await helpAt(40, ['lint', '--help'])).toContain(
     ['  --level <level>', '      show only findings of this level', '      or worse: error, warning or info'].join(
       '\n',

@@ -12,7 +12,7 @@ describe('raymond init', () => {
     [['mine'], 'mine', './mine'],
     [['a b/c/'], 'a b/c', "'a b/c'"],
     [['.'], '.', '.'],
-  ])('%j writes a workflow that has nothing odd about it, and says what to do next', async (args, dir, written) => {
+  ])('%j writes a workflow without findings, and prints the next steps', async (args, dir, written) => {
     const { cwd, raymond } = newCliProject();
     const { code, out, err } = await raymond('init', ...args);
     expect([code, err]).toStrictEqual([0, '']);
@@ -24,7 +24,7 @@ describe('raymond init', () => {
     expect(out.trimEnd().split('\n')).toHaveLength(7);
   });
 
-  test('sends Claude no words that are meant for the author', async () => {
+  test('sends Claude no text that is meant for the author', async () => {
     const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');
     const workflow = await openWorkflow(join(cwd, 'first'), 'unix');
@@ -34,7 +34,7 @@ describe('raymond init', () => {
     }
   });
 
-  test.each([['START.md'], ['notes.txt']])('touches nothing where there is a %s', async (name) => {
+  test.each([['START.md'], ['notes.txt']])('does not change a folder with a %s', async (name) => {
     const { cwd, raymond } = newCliProject();
     mkdirSync(join(cwd, 'first'));
     writeFileSync(join(cwd, 'first', name), 'mine');
@@ -44,7 +44,7 @@ describe('raymond init', () => {
     expect(readFileSync(join(cwd, 'first', name), 'utf8')).toBe('mine');
   });
 
-  test.each([['first'], ['first/more']])('says what is in the way of %s', async (dir) => {
+  test.each([['first'], ['first/more']])('names the file that prevents the creation of %s', async (dir) => {
     const { cwd, raymond } = newCliProject();
     writeFileSync(join(cwd, 'first'), 'mine');
     const { code, err } = await raymond('init', dir);
@@ -57,7 +57,7 @@ describe('raymond init', () => {
 });
 
 describe('raymond init --schemas', () => {
-  test('writes the schemas of a workflow anew, and touches nothing else', async () => {
+  test('writes the schemas of a workflow again, and nothing else', async () => {
     const { cwd, raymond } = newCliProject();
     mkdirSync(join(cwd, 'mine'));
     writeFileSync(join(cwd, 'mine/START.md'), 'mine');
@@ -68,7 +68,7 @@ describe('raymond init --schemas', () => {
     expect([start, schemas]).toStrictEqual(['mine', WORKFLOW_SCHEMAS]);
   });
 
-  test('writes into the folder one is in, and beside a config file its schema', async () => {
+  test('writes into the current folder, and next to a config file its schema', async () => {
     const { cwd, raymond } = newCliProject();
     await raymond('--init-config');
     const before = textsIn(join(cwd, '.raymond'));
@@ -78,7 +78,7 @@ describe('raymond init --schemas', () => {
     expect((await raymond('init', '--schemas')).out).toBe('Wrote .: frontmatter.schema.json, scenario.schema.json\n');
   });
 
-  test('makes no folder', async () => {
+  test('creates no folder', async () => {
     const { cwd, raymond } = newCliProject();
     const { code, err } = await raymond('init', 'nowhere', '--schemas');
     expect([code, err]).toStrictEqual([64, expect.stringMatching(/^raymond: there is no folder nowhere\n/)]);
@@ -89,13 +89,13 @@ describe('raymond init --schemas', () => {
     Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 });
 
-test.skipIf(!existsSync('/proc'))('init does not wait for ever where no folder can be made', async () => {
+test.skipIf(!existsSync('/proc'))('init does not wait forever if no folder can be created', async () => {
   const { code, err } = await newCliProject().raymond('init', '/proc/x/y');
   expect([code, err]).toStrictEqual([64, expect.stringMatching(/^raymond: \/proc\/x\/y cannot be written: (no|perm)/)]);
 });
 
 describe('the first workflow', () => {
-  test('can be tried at once: its gate sends the first answer back', async () => {
+  test('can be run immediately: its gate rejects the first answer', async () => {
     const { raymond } = newCliProject();
     await raymond('init', 'first');
     const { code, out, err } = await raymond('first', '--agent', 'replay:first/answers.yaml');

@@ -32,7 +32,7 @@ const BROKEN = {
 };
 
 describe('raymond lint --explain', () => {
-  test('says of a rule how bad it is, what it means, how it looks, and where the others are', async () => {
+  test('prints the level of a rule, its meaning, an example, and where the other rules are', async () => {
     const { code, out, err } = await newCliProject().raymond('lint', '--explain', 'no-shebang');
     expect([code, err]).toStrictEqual([0, '']);
     expect(out.split('\n')).toStrictEqual([
@@ -59,14 +59,14 @@ describe('raymond lint --explain', () => {
     ]);
   });
 
-  test.each(RULES)('knows $id', async ({ id, level }) => {
+  test.each(RULES)('explains $id', async ({ id, level }) => {
     const { code, out } = await newCliProject().raymond('lint', '--explain', id);
     expect([code, out]).toStrictEqual([0, expect.stringMatching(`^${id} \\(${level}\\)\n\n[A-Z]`)]);
     expect(out).toMatch(/\nBetter:\n/);
     expect(out).not.toMatch(/```|^#+ /m);
   });
 
-  test('knows no other', async () => {
+  test('refuses an unknown rule', async () => {
     const { code, out, err } = await newCliProject().raymond('lint', '--explain', 'no-shebag');
     expect([code, out]).toStrictEqual([64, '']);
     expect(err).toMatch(
@@ -76,7 +76,7 @@ describe('raymond lint --explain', () => {
 });
 
 describe('raymond lint', () => {
-  test('tells every finding with its place, its rule and what to do, and exits with 65', async () => {
+  test('prints every finding with its place, its rule and a hint, and exits with 65', async () => {
     const { code, out, err } = await projectWith(BROKEN).raymond('lint', 'bad');
     expect([code, err]).toStrictEqual([65, '']);
     expect(out.split('\n')).toStrictEqual([
@@ -105,12 +105,12 @@ describe('raymond lint', () => {
     expect((await raymond('lint', 'a', 'b', 'bad', ...args)).code).toBe(65);
   });
 
-  test.each(['-1', 'none', '1.5'])('refuses %s as the most warnings', async (most) => {
+  test.each(['-1', 'none', '1.5'])('refuses %s for --max-warnings', async (most) => {
     const { code, err } = await projectWith({ 'START.md': FINE }).raymond('lint', `--max-warnings=${most}`);
     expect([code, err]).toStrictEqual([64, expect.stringContaining('--max-warnings must be a ')]);
   });
 
-  test('looks at the workflow of the folder that the user is in if none is named', async () => {
+  test('checks the workflow in the current folder if none is given', async () => {
     const project = projectWith({ 'START.md': FINE, 'notes.txt': '' });
     expect(await project.raymond('lint')).toStrictEqual({
       ...{ code: 0, err: '' },
@@ -120,7 +120,7 @@ describe('raymond lint', () => {
     expect((await two.raymond('lint')).out).toContain('it could start in 1_START.md or in START.md');
   });
 
-  test('looks at several workflows of every kind, and exits with 0 if none has errors', async () => {
+  test('checks several workflows of every kind, and exits with 0 if none has errors', async () => {
     const project = projectWith({
       'a/START.md': FINE,
       'b/ANY.md': FINE,
@@ -133,7 +133,7 @@ describe('raymond lint', () => {
     ]);
   });
 
-  test('names the files of a zip within it, and goes on after a zip that cannot be opened', async () => {
+  test('names the files inside a zip, and continues after a zip that cannot be opened', async () => {
     const project = projectWith({
       'flow.zip': buildZip([{ name: 'START.md', data: '---\nmodle: x\n---\nStop. <result>x</result>' }]),
       'broken.zip': 'PK nonsense',
@@ -145,13 +145,13 @@ describe('raymond lint', () => {
     expect(out).toMatch(/^2 workflows: 1 error, 1 warning\.$/m);
   });
 
-  test('passes over a README.md among several paths, which a `*` of the shell brings along', async () => {
+  test('skips a README.md among several paths, because a `*` of the shell includes it', async () => {
     const project = projectWith({ 'a/START.md': FINE, 'README.md': 'For people.' });
     expect(await project.raymond('lint', 'README.md', 'a')).toStrictEqual(await project.raymond('lint', 'a'));
     expect(await project.raymond('lint', 'README.md')).toMatchObject({ code: 64 });
   });
 
-  test('knows the variables of the config and of --var, and what reset does by default', async () => {
+  test('uses the variables of the config and of --var, and the default of reset', async () => {
     const files = { 'wf/START.md': 'Greet {{who}} and {{whom}}, then stop. <result>x</result>' };
     const rulesIn = async (project: CliProject, ...more: string[]): Promise<readonly string[]> => {
       const { out } = await project.raymond('lint', 'wf', '--json', ...more);
@@ -173,7 +173,7 @@ describe('raymond lint', () => {
     expect(await rulesIn(clearing)).toStrictEqual([expect.stringContaining('never returns')]);
   });
 
-  test('shows only what is bad enough with --level, and says that there is more', async () => {
+  test('hides findings below --level, and says so', async () => {
     const project = projectWith(BROKEN);
     const { code, out } = await project.raymond('lint', 'bad', '--level', 'error');
     expect(code).toBe(65);
@@ -181,7 +181,7 @@ describe('raymond lint', () => {
     expect(out).toMatch(/^1 workflow: 1 error, 1 warning \(1 of them not shown\)\.$/m);
   });
 
-  test('says of a workflow of which nothing is shown that there is more', async () => {
+  test('says so if all findings of a workflow are hidden', async () => {
     const project = projectWith({ 'a/START.md': `---\nmodle: x\n---\n${FINE}`, 'b/START.md': FINE });
     const { code, out } = await project.raymond('lint', 'a', 'b', '--level', 'error');
     expect([code, out]).toStrictEqual([
@@ -190,7 +190,7 @@ describe('raymond lint', () => {
     ]);
   });
 
-  test('looks at the others if a path leads nowhere, and exits with 64 all the same', async () => {
+  test('checks the other workflows if a path does not exist, and exits with 64', async () => {
     const project = projectWith({ 'a/START.md': FINE, 'b/START.md': FINE });
     const one = await project.raymond('lint', 'a', 'nowhere', 'b');
     expect(one.code).toBe(64);
@@ -201,24 +201,24 @@ describe('raymond lint', () => {
     expect(two.err).toMatch(/nowhere\n.*nothing\n/);
   });
 
-  test('says of an empty folder that there are no states in it', async () => {
+  test('says that an empty folder has no states', async () => {
     const { code, out } = await projectWith({ 'wf/data.json': '{}' }).raymond('lint', 'wf');
     expect(code).toBe(65);
     expect(out).toMatch(/^wf: error: there are no states here \(missing-entry\)$/m);
   });
 
-  test('takes --var with a name alone: it does not look at values', async () => {
+  test('takes --var without a value: it does not check values', async () => {
     const project = projectWith({ 'wf/START.md': 'Greet {{who}}, then stop. <result>x</result>' });
     expect((await project.raymond('lint', 'wf', '--var', 'who')).out).toContain('wf: nothing found');
   });
 
-  test('looks with the eyes of another platform', async () => {
+  test('checks for another platform', async () => {
     const project = projectWith({ 'wf/START.bat': '@echo off\r\necho ^<result^>x^</result^>\r\n' });
     expect((await project.raymond('lint', 'wf', '--platform', 'unix')).code).toBe(65);
     expect(await project.raymond('lint', 'wf', '--platform', 'windows')).toMatchObject({ code: 0 });
   });
 
-  test('gives one document with --json', async () => {
+  test('prints one document with --json', async () => {
     const { code, out } = await projectWith(BROKEN).raymond('lint', 'bad', '--json', '--level', 'error');
     expect(code).toBe(65);
     expect(JSON.parse(out)).toStrictEqual({
@@ -247,7 +247,7 @@ describe('raymond lint', () => {
     });
   });
 
-  test('shows the whole of a way that the message cuts short', async () => {
+  test('prints the full path that the message shortens', async () => {
     const states = Array.from({ length: 12 }, (_, index) => [
       `wf/S${index}.md`,
       `---\nallowed_transitions: [{ tag: goto, target: S${(index + 1) % 12} }]\n---\nGo on, then stop.`,
@@ -261,7 +261,7 @@ describe('raymond lint', () => {
     expect(JSON.parse(json).workflows[0].findings[0].example).toHaveLength(13);
   });
 
-  test('finds no error and nothing to be warned of in any example of ours', async () => {
+  test('finds no errors and no warnings in the examples of the project', async () => {
     const paths = readdirSync(EXAMPLES).map((name) => join(EXAMPLES, name));
     const { code, out } = await newCliProject().raymond('lint', ...paths, '--level', 'warning');
     expect(out.match(/^.*: (?:error|warning): .*$/gm)).toBeNull();
@@ -284,7 +284,7 @@ describe('raymond lint', () => {
 });
 
 describe('annotations for GitHub', () => {
-  test('have their place, their rule as a title, and levels of its own', async () => {
+  test("have their place, their rule as a title, and GitHub's levels", async () => {
     const { code, out } = await projectWith(BROKEN).raymond('lint', 'bad', '--format', 'github');
     expect(code).toBe(65);
     expect(out.split('\n')).toStrictEqual([
@@ -297,7 +297,7 @@ describe('annotations for GitHub', () => {
     ]);
   });
 
-  test('of what is in a zip stand at the zip, and name the file', async () => {
+  test('are placed at the zip for files inside it, and name the file', async () => {
     const zip = buildZip([{ name: 'START.md', data: '---\nmodle: x\n---\nStop. <result>x</result>' }]);
     const { out } = await projectWith({ 'flow.zip': zip, 'bad.zip': 'PK' }).raymond(
       ...['lint', 'flow.zip', 'bad.zip', '--format', 'github'],
@@ -310,7 +310,7 @@ describe('annotations for GitHub', () => {
     ]);
   });
 
-  test('escape what would end them', async () => {
+  test('escape special characters', async () => {
     const name = 'a,b:c%d';
     const project = projectWith({ [`${name}/START.md`]: 'Stop. <goto>50%::x</goto>' });
     const { out } = await project.raymond('lint', name, '--format', 'github', '--level', 'error');
@@ -321,7 +321,7 @@ describe('annotations for GitHub', () => {
   });
 });
 
-test('in a terminal there is colour and no line is too long; in a pipe there is neither', async () => {
+test('a terminal gets colours and short lines, a pipe gets neither', async () => {
   const project = projectWith(BROKEN);
   const screen = { colour: true, size: () => ({ columns: 60, rows: 20 }) };
   const terminal = { ...project.terminal(), outIsScreen: true, screen: screen as never };

@@ -28,7 +28,7 @@ const cellsOf = (out: string): readonly (readonly string[])[] =>
     .split('\n')
     .map((line) => line.trim().split(/ {2,}/));
 
-test('where there are no runs, it says so and how to start one', async () => {
+test('a folder without runs gets a message that says how to start one', async () => {
   const { raymond } = newCliProject();
   expect(await raymond('list')).toStrictEqual({
     code: 0,
@@ -38,7 +38,7 @@ test('where there are no runs, it says so and how to start one', async () => {
   expect((await raymond('list', '--json')).out).toBe('{"runs":[]}\n');
 });
 
-test('shows the unfinished first, then the latest first, and last what cannot be read, with the reason', async () => {
+test('shows unfinished runs first, then the latest, and last those that cannot be read, with the reason', async () => {
   const { cwd, raymond } = await manySorts();
   const { code, out, err } = await raymond('ls');
   expect(code).toBe(0);
@@ -54,7 +54,7 @@ test('shows the unfinished first, then the latest first, and last what cannot be
   );
 });
 
-test('gives all of it as one document', async () => {
+test('prints everything as one document with --json', async () => {
   const { cwd, raymond } = await manySorts();
   const { runs } = JSON.parse((await raymond('list', '--json')).out) as { runs: unknown[] };
   expect(runs).toStrictEqual([
@@ -75,7 +75,7 @@ test('gives all of it as one document', async () => {
   ]);
 });
 
-test('a run that is driven has its process, and one whose process was killed has crashed', async () => {
+test('a running run has its process, and one whose process was killed has crashed', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>r</result>') });
   const owner = startOwner(cwd, 'wf', '--run-id', 'r1');
@@ -120,7 +120,7 @@ describe('on a screen', () => {
     [38, 'RUN     STATUS            COST  AGE', 'over-1'],
     [30, 'over-1  over', '  iteration limit  2 live'],
     [20, 'over-1  over', '  iteration limit'],
-  ])('of %i columns every line fits, and what is left out is what matters least', async (columns, first, second) => {
+  ])('with %i columns every line fits, and the least important columns are omitted', async (columns, first, second) => {
     const { cwd } = await manySorts();
     const lines = renderRunTable(await listRuns(cwd), pageOf(columns));
     expect(lines[0]).toBe(first);
@@ -128,7 +128,7 @@ describe('on a screen', () => {
     for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
   });
 
-  test('an id that is wider than the screen is not cut off: it is there to be copied', async () => {
+  test('an id that is wider than the screen is not shortened, because it is to be copied', async () => {
     const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
     const id = 'x'.repeat(60);
@@ -136,7 +136,7 @@ describe('on a screen', () => {
     expect(renderRunTable(await listRuns(cwd), pageOf(40))[0]).toBe(id);
   });
 
-  test('a name drives no terminal', async () => {
+  test('a name cannot control the terminal', async () => {
     const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
     await raymond('wf', '--run-id', 'r1', '--name', 'a\u001b[2Jb\nc');
@@ -144,7 +144,7 @@ describe('on a screen', () => {
   });
 });
 
-test('a folder in the place of a state file spoils nothing', async () => {
+test('a folder in place of a state file is tolerated', async () => {
   const { cwd, raymond } = await manySorts();
   rmSync(join(cwd, '.raymond', 'state', 'ok-1.json'));
   mkdirSync(join(cwd, '.raymond', 'state', 'ok-1.json'));

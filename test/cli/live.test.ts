@@ -22,7 +22,7 @@ function setUp({ verbose = false, columns = 62 } = {}) {
 }
 
 describe('the live view', () => {
-  test('keeps what goes on at the bottom and lets what happened scroll away', () => {
+  test('keeps current activity at the bottom while log lines scroll away', () => {
     const { terminal, clock, show, tell } = setUp();
     const driver = new RunDriver(BOOK).answer({ text: '<goto>CHECK</goto>', cost: usd(0.5) });
     driver.begin('main');
@@ -44,7 +44,7 @@ run run-1: /w/book
     });
   });
 
-  test('prints all that agents say, if it is told to be verbose, each line with its agent', () => {
+  test('prints all output of agents with --verbose, each line with its agent', () => {
     const { terminal, clock, show } = setUp({ verbose: true });
     show.watch?.({ at: 1, agent: 'main_w1', doing: { kind: 'says', text: 'one\n\u001b[31mtwo' } });
     show.watch?.({ at: 2, agent: 'main', doing: { kind: 'uses', tool: 'Bash', detail: 'npm test' } });
@@ -53,7 +53,7 @@ run run-1: /w/book
     show.close();
   });
 
-  test('knows what was before it: who resumes a run sees its name, its agents and what is spent', async () => {
+  test('shows a resumed run with its name, its agents and its costs', async () => {
     const { terminal, clock, show, tell } = setUp();
     const driver = new RunDriver(BOOK).answer({ text: '<fork next="CHECK">CHECK</fork>', cost: usd(2) });
     driver.apply({ kind: 'stopped', at: 3000, by: 'interrupted' });
@@ -76,7 +76,7 @@ run run-1: /w/book
     show.close();
   });
 
-  test('says at once what a Ctrl-C has brought about', () => {
+  test('shows the effect of a Ctrl-C immediately', () => {
     const { terminal, clock, show, tell } = setUp({ columns: 80 });
     const driver = new RunDriver(BOOK);
     driver.begin('main');
@@ -149,7 +149,7 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
       },
     ],
     ['is ended by Ctrl-\\', (pid) => process.kill(pid, 'SIGQUIT')],
-  ])('the title is as it was when the run %s, and the cursor was never hidden', async (_, act) => {
+  ])('the title is restored when the run %s, and the cursor was never hidden', async (_, act) => {
     const written = await watch(act);
     expect(written).not.toContain('\u001b[?25l');
     expect(written.lastIndexOf('\u001b[23;2t')).toBeGreaterThan(written.lastIndexOf('\u001b]2;'));
@@ -157,20 +157,20 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
 
   const finish = (): void => writeFileSync(join(home, 'go'), '');
 
-  test('there is a live view where the terminal has a name, and our signs where the locale has them', async () => {
+  test('the live view is shown if the terminal has a name, and uses Unicode if the locale allows it', async () => {
     const written = await watch(finish);
     expect(written).toContain('── r1 ──');
     expect(written).toContain('\u001b7');
   });
 
-  test.each(['env -u TERM', 'env TERM=dumb'])('there are plain lines with %s', async (before) => {
+  test.each(['env -u TERM', 'env TERM=dumb'])('plain lines are printed with %s', async (before) => {
     finish();
     const written = await watch(() => {}, before);
     expect(written).not.toContain('\u001b');
     expect(written).toContain('[main] START.sh');
   });
 
-  test('signs are ASCII where the locale has no others', async () => {
+  test('symbols are ASCII if the locale has no others', async () => {
     const written = await watch(finish, 'env -u LC_ALL -u LC_CTYPE TERM=xterm LANG=C');
     expect(written).toContain('-- r1 --');
     expect(Buffer.byteLength(written)).toBe(written.length);

@@ -40,7 +40,7 @@ const turnFile = (cwd: string, turn: string, file: string): string => {
 };
 
 describe('raymond logs', () => {
-  test('tells the last run in order: what scripts printed, where agents went, what went wrong', async () => {
+  test('prints the last run in order: output of scripts, transitions, failures', async () => {
     const project = projectWith({
       'START.sh': 'echo hello; echo odd >&2; echo "<fork next=\\"B\\" n=\\"7\\">W</fork>"',
       'W.sh': 'echo "<result>$n</result>"',
@@ -84,7 +84,7 @@ describe('raymond logs', () => {
     ]);
   });
 
-  test('leaves out the middle of what is long, and says where it is', async () => {
+  test('omits the middle of long output, and says where to find it', async () => {
     const project = projectWith({ 'START.sh': 'seq 100; seq 45 >&2; echo "<result>r</result>"' });
     await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
     const told = plain((await project.raymond('logs', 'r1')).out);
@@ -102,7 +102,7 @@ describe('raymond logs', () => {
     ]);
   });
 
-  test('passes over a step that was being written', async () => {
+  test('ignores a step that is being written', async () => {
     const project = projectWith({ 'START.sh': 'echo "<result>r</result>"' });
     await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
     const before = await project.raymond('logs');
@@ -110,7 +110,7 @@ describe('raymond logs', () => {
     expect(await project.raymond('logs', '--follow')).toStrictEqual(before);
   });
 
-  test('repeats what turns put out as it is with --raw', async () => {
+  test('prints the raw output of turns with --raw', async () => {
     const project = projectWith({
       'START.sh': `seq 100; printf '\\033[1mx\\r\\n'; echo odd >&2; echo "<goto>B</goto>"`,
       'B.sh': 'printf "<result>r</result>"',
@@ -122,7 +122,7 @@ describe('raymond logs', () => {
     expect(err).toBe('');
   });
 
-  test('says once that nothing of the turns was kept, and tells the rest', async () => {
+  test('says once that no files of the turns were kept, and prints the rest', async () => {
     const project = projectWith({ 'START.sh': 'echo "<goto>B</goto>"', 'B.sh': 'echo "<result>r</result>"' });
     await (await runWorkflow('wf', { cwd: project.cwd, options: { debug: false } })).finished;
     await eventually('the end of the files', () => {
@@ -153,14 +153,14 @@ describe('raymond logs', () => {
   });
 });
 
-describe('raymond logs of a run that is under way', () => {
+describe('raymond logs of a running run', () => {
   const states = {
     'START.sh': 'echo "<fork next=\\"B\\">W</fork>"',
     'W.sh': `echo at work; ${WAIT}; echo back; echo "<result>w</result>"`,
     'B.sh': `echo also; ${WAIT}; printf "<result>b</result>"`,
   };
 
-  test('tells what there is, and a line that is not whole does no harm', async () => {
+  test('prints what exists, and tolerates an incomplete line', async () => {
     const project = projectWith(states);
     const { finished } = await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' });
     await eventually('both', () =>
@@ -183,7 +183,7 @@ describe('raymond logs of a run that is under way', () => {
     await finished;
   });
 
-  test('goes on telling with --follow, each line labelled, until the run ends', async () => {
+  test('follows the run with --follow, each line labelled, until the run ends', async () => {
     const project = projectWith(states);
     const { finished } = await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' });
     const terminal = lines(project);
@@ -213,7 +213,7 @@ describe('raymond logs of a run that is under way', () => {
     expect(all.at(-1)).toBe('── the run has ended: completed, $0.00');
   });
 
-  test('repeats lines as they come with --raw --follow, of one agent if that is wanted', async () => {
+  test('prints raw lines as they come with --raw --follow, optionally of one agent', async () => {
     const project = projectWith(states);
     const { finished } = await runWorkflow('wf', { cwd: project.cwd });
     await eventually('a run', () => readdirSync(join(project.cwd, '.raymond')).includes('state'));
@@ -226,7 +226,7 @@ describe('raymond logs of a run that is under way', () => {
     expect(terminal.output()).toStrictEqual({ out: 'at work\nback\n<result>w</result>\n', err: '' });
   });
 
-  test('stops at once when nobody listens any more', async () => {
+  test('stops immediately if its output is no longer read', async () => {
     const project = projectWith(states);
     const { finished } = await runWorkflow('wf', { cwd: project.cwd });
     const enough = new AbortController();
@@ -243,7 +243,7 @@ describe('raymond logs of a run that is under way', () => {
     await finished;
   });
 
-  test('says that its process is gone, and goes on telling after a resume', async () => {
+  test('says that the process of the run is gone, and continues after a resume', async () => {
     const project = projectWith(states);
     const owner = spawn(process.execPath, [CLI, 'wf', '--run-id', 'r1', '--quiet'], {
       cwd: project.cwd,
@@ -275,7 +275,7 @@ describe('raymond logs of a run that is under way', () => {
   });
 });
 
-test('a reader that leaves ends the telling quietly', async () => {
+test('a reader that closes the pipe ends the command quietly', async () => {
   const project = projectWith({ 'START.sh': 'seq 300000; echo "<result>r</result>"' });
   await (await runWorkflow('wf', { cwd: project.cwd })).finished;
   const child = spawn(process.execPath, [CLI, 'logs', '--raw'], { cwd: project.cwd });

@@ -32,7 +32,7 @@ test('says so if there is nothing to recover', async () => {
   expect(await raymond('recover', '--json')).toStrictEqual({ code: 0, out: '{"runs":[]}\n', err: '' });
 });
 
-test('shows the runs whose process is gone and no other', async () => {
+test('shows the runs whose process is gone and no others', async () => {
   const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
   const live = startOwner(project.cwd, 'wf-r1', '--run-id', 'r3');
   await appears(project.cwd, '.raymond/runs/r3/turns');
@@ -47,7 +47,7 @@ test('shows the runs whose process is gone and no other', async () => {
 });
 
 describe('with --resume', () => {
-  test('goes on with all of them, leaves alone what is driven, and exits with the strongest code', async () => {
+  test('resumes all of them, skips running ones, and exits with the most severe code', async () => {
     const project = await leftBehind({ r1: '<result>a</result>', r2: '<goto>BAD</goto>', r3: '<result>c</result>' });
     const live = startOwner(project.cwd, 'wf-r1', '--run-id', 'r4');
     await appears(project.cwd, '.raymond/runs/r4/turns');
@@ -70,7 +70,7 @@ describe('with --resume', () => {
     expect((await project.raymond('recover')).err).toContain('Nothing to recover');
   });
 
-  test('is not kept from the others by one that cannot go on', async () => {
+  test('continues with the others if one cannot be resumed', async () => {
     const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
     rmSync(join(project.cwd, 'wf-r2'), { recursive: true });
     go(project);
@@ -81,7 +81,7 @@ describe('with --resume', () => {
     expect(await project.raymond('recover', '--resume')).toMatchObject({ code: 0, out: 'b\n' });
   });
 
-  test('starts none of the others once it is interrupted', async () => {
+  test('starts no further run once it is interrupted', async () => {
     const project = await leftBehind({ r1: '<goto>BAD</goto>', r2: '<goto>BAD</goto>' });
     let interrupt = (): void => {};
     let err = '';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
 
-test('without the name of a run, those are named that can go on', async () => {
+test('without a run id, the resumable runs are listed', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
   writeWorkflow(cwd, 'bad', { 'START.sh': 'exit 2' });
@@ -26,7 +26,7 @@ test('without the name of a run, those are named that can go on', async () => {
   ]);
 });
 
-test('without the name of a run, the only one that can go on is meant', async () => {
+test('without a run id, the only resumable run is resumed', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
   await raymond('ok', '--run-id', 'done');
@@ -39,7 +39,7 @@ test.each([
   ['an id nobody knows', 'nope', /^raymond: no such run: nope\n`raymond list` shows the runs of .*\n$/],
   ['a slip', 'okk', /^raymond: no such run: okk \(did you mean ok-1 or ok-2\?\)\n/],
   ['a beginning that several have', 'ok', /^raymond: `ok` may be any of 2 runs: ok-1, ok-2\.\nWrite more of its id/],
-])('%s is refused with what may be meant', async (_, wanted, message) => {
+])('%s is refused with a suggestion', async (_, wanted, message) => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
   for (const id of ['ok-1', 'ok-2']) await raymond('ok', '--run-id', id);

@@ -81,7 +81,7 @@ async function raymond(...argv: string[]): Promise<{ code: number; out: string; 
 const TIMES = /\d+\.\ds/g;
 
 describe('piped', () => {
-  test('the story and its summary go to stderr in plain lines, the result to stdout as it is', async () => {
+  test('the log and the summary go to stderr in plain lines, the result to stdout unchanged', async () => {
     workflow({
       'START.sh': 'echo "<goto>NEXT</goto>"',
       'NEXT.sh': `printf '<result>\\033[1mr\\033[0m</result>'`,
@@ -102,7 +102,7 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
 `);
   });
 
-  test('a debug folder that could not be made is warned of, and the summary does not name it', async () => {
+  test('a debug folder that could not be created gets a warning, and the summary does not name it', async () => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     mkdirSync(join(home, '.raymond'), { recursive: true });
     writeFileSync(join(home, '.raymond', 'debug'), 'in the way');
@@ -112,13 +112,13 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     expect(err).not.toContain('Debug files:');
   });
 
-  test('what agents do is printed too, if it is asked for', async () => {
+  test('activities of agents are printed, too, with --verbose', async () => {
     workflow({ 'START.sh': 'echo one; echo "<result>r</result>"' });
     expect((await raymond('wf', '--verbose')).err).toContain('[main] | one\n');
     expect((await raymond('wf')).err).not.toContain('one');
   });
 
-  test('a failure is told once, with its last words, and the summary adds the command to go on', async () => {
+  test('a failure is reported once, with its last output, and the summary adds the command to resume', async () => {
     workflow({ 'START.sh': `echo one >&2; printf '\\033[2Jtwo\\n' >&2; exit 3` });
     const { code, err } = await raymond('wf', '--run-id', 'r1');
     expect(code).toBe(1);
@@ -129,7 +129,7 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     expect(err.match(/exit code 3/g)).toHaveLength(1);
   });
 
-  test('a failure after which others went on is told again at the end', async () => {
+  test('a failure after which other agents continued is repeated at the end', async () => {
     workflow({
       'START.sh': 'echo "<fork next=\\"LATER\\">A</fork>"',
       'A.sh': 'touch failed; exit 3',
@@ -140,7 +140,7 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
     expect(err).toMatch(/\n\[main_a1\] failed: A\.sh: the script ended with exit code 3\nTo go on: /);
   });
 
-  test('quiet says only what must be known', async () => {
+  test('--quiet prints only problems', async () => {
     workflow({ 'START.sh': 'echo one >&2; exit 3' });
     const { err } = await raymond('wf', '--run-id', 'r1', '--quiet');
     expect(err).toBe(
@@ -169,10 +169,10 @@ Debug files: ${join('.raymond', 'debug', 'r1_then')}
   });
 });
 
-describe('whoever watches', () => {
+describe('an observer', () => {
   const TWO = { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' };
 
-  test('cannot keep others from watching by failing', async () => {
+  test('does not affect other observers by failing', async () => {
     workflow(TWO);
     const terminal = new RecordingTerminal();
     let broken = 0;
@@ -186,16 +186,19 @@ describe('whoever watches', () => {
     expect(readFileSync(join(home, 'log'), 'utf8')).toContain('run_ended');
   });
 
-  test.skipIf(!existsSync('/dev/full'))('is told once that the log cannot be written, and sees the rest', async () => {
-    workflow(TWO);
-    symlinkSync('/dev/full', join(home, 'log'));
-    const { code, out, err } = await raymond('wf', '--run-id', 'r1', '--log-file', 'log');
-    expect([code, out]).toStrictEqual([0, 'r\n']);
-    expect(err.match(/^warning: --log-file log can no longer be written \(ENOSPC\): .*$/gm)).toHaveLength(1);
-    expect(err).toContain('[main] START.sh → NEXT.sh (goto) $0.00\n');
-  });
+  test.skipIf(!existsSync('/dev/full'))(
+    'gets one message that the log cannot be written, and all other events',
+    async () => {
+      workflow(TWO);
+      symlinkSync('/dev/full', join(home, 'log'));
+      const { code, out, err } = await raymond('wf', '--run-id', 'r1', '--log-file', 'log');
+      expect([code, out]).toStrictEqual([0, 'r\n']);
+      expect(err.match(/^warning: --log-file log can no longer be written \(ENOSPC\): .*$/gm)).toHaveLength(1);
+      expect(err).toContain('[main] START.sh → NEXT.sh (goto) $0.00\n');
+    },
+  );
 
-  test('learns what could not be printed, and the run ends as it ended', async () => {
+  test('reports output that could not be printed, and the run ends normally', async () => {
     workflow(TWO);
     const terminal = new RecordingTerminal();
     expect(await runCli(['wf', '--run-id', 'r1'], { ...terminal, takeWriteError: () => 'ENOSPC' })).toBe(0);
@@ -205,8 +208,8 @@ describe('whoever watches', () => {
   });
 });
 
-describe('a run that has ended already', () => {
-  test('is not started again, and that is said in one sentence', async () => {
+describe('a run that has already ended', () => {
+  test('is not started again, which is reported in one sentence', async () => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     await raymond('wf', '--run-id', 'r1');
     expect(await raymond('resume', 'r1')).toStrictEqual({
@@ -216,7 +219,7 @@ describe('a run that has ended already', () => {
     });
   });
 
-  test('is told with what would take it up again, if it failed', async () => {
+  test('is reported with the command that would retry it, if it failed', async () => {
     workflow({ 'START.sh': 'exit 3' });
     await raymond('wf', '--run-id', 'r1');
     expect((await raymond('resume', 'r1')).err).toBe(
@@ -226,7 +229,7 @@ describe('a run that has ended already', () => {
 });
 
 describe('in a terminal', () => {
-  test('the block is gone at the end, the results cannot drive it, and it is as it was', async () => {
+  test('the block is gone at the end, results cannot control the terminal, and its title is restored', async () => {
     workflow({ 'START.sh': `printf '<result>\\033[2J\\033]0;owned\\007r</result>'` });
     const screen = new FakeTerminal();
     const terminal = new RecordingTerminal(screen);
@@ -240,14 +243,14 @@ describe('in a terminal', () => {
     expect(terminal.stderr).toMatch(/^\n\nCompleted in/);
   });
 
-  test.each([['--events'], ['--quiet']])('%s wants no live view', async (flag) => {
+  test.each([['--events'], ['--quiet']])('%s shows no live view', async (flag) => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     const screen = new FakeTerminal();
     await runCli(['wf', flag], new RecordingTerminal(screen));
     expect(screen.writes).toStrictEqual([]);
   });
 
-  test('an error before the start leaves no trace on the screen', async () => {
+  test('an error before the start changes nothing on the screen', async () => {
     const screen = new FakeTerminal();
     const terminal = new RecordingTerminal(screen);
     expect(await runCli(['nowhere'], terminal)).toBe(64);
@@ -256,7 +259,7 @@ describe('in a terminal', () => {
   });
 });
 
-test('a first Ctrl-C lets the turn finish, and the summary says how to go on', async () => {
+test('a first Ctrl-C lets the turn finish, and the summary says how to resume', async () => {
   workflow({
     'START.sh': 'while [ ! -e go ]; do sleep 0.02; done; echo "<goto>NEXT</goto>"',
     'NEXT.sh': 'echo "<result>r</result>"',

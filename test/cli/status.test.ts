@@ -26,7 +26,7 @@ async function stoppedMidway(): Promise<CliProject> {
   return project;
 }
 
-test('says where the agents of a run stand, how they came there, what it waits for and how to go on', async () => {
+test('prints the state of each agent, its path, what the run waits for and how to resume it', async () => {
   const { cwd, raymond } = await stoppedMidway();
   const { code, out, err } = await raymond('status');
   expect([code, err]).toStrictEqual([0, '']);
@@ -68,7 +68,7 @@ function partsOf(out: string): [head: string, ...parts: string[][]] {
   return [head, facts, ...rest.map((part) => part.split('\n'))];
 }
 
-test('gives the same as one document', async () => {
+test('prints the same as one document with --json', async () => {
   const { cwd, raymond } = await stoppedMidway();
   const main = { id: 'main', parent: null, status: 'ready', state: 'CALLEE.sh', since: TIME, until: null };
   const work = { id: 'main_work1', parent: 'main', status: 'ended', state: 'WORK.sh', since: TIME, until: null };
@@ -107,8 +107,8 @@ test('gives the same as one document', async () => {
   });
 });
 
-describe('the last words', () => {
-  test('about a failed agent are why, and the command that tries it again', async () => {
+describe('the next steps', () => {
+  test('for a failed agent are the reason and the command that retries it', async () => {
     const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': 'echo oh no >&2; exit 3' });
     await raymond('wf', '--run-id', 'r1');
@@ -117,7 +117,7 @@ describe('the last words', () => {
     );
   });
 
-  test('about a run that is driven are what is under way, and how to watch and stop it', async () => {
+  test('for a running run are the running turns, and how to watch and stop it', async () => {
     const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>r</result>') });
     const owner = startOwner(cwd, 'wf', '--run-id', 'r1');
@@ -142,7 +142,7 @@ describe('the last words', () => {
     ]);
   });
 
-  test('about a run on another machine are that it cannot be seen', async () => {
+  test('for a run on another machine say that it cannot be observed', async () => {
     const { cwd, raymond } = newCliProject();
     writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>r</result>') });
     const owner = startOwner(cwd, 'wf', '--run-id', 'r1');
@@ -158,7 +158,7 @@ describe('the last words', () => {
   });
 });
 
-test('a run is looked at while its owner writes, and what is shown always fits together', async () => {
+test('a run is read while its owner writes, and the output is always consistent', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', {
     'START.sh': 'echo x >> n; [ $(wc -l < n) -lt 60 ] && echo "<reset>START</reset>" || echo "<result>r</result>"',
@@ -182,7 +182,7 @@ test('a run is looked at while its owner writes, and what is shown always fits t
   expect(await owner.exited).toBe(0);
 }, 60_000);
 
-test('half a line at the end of the journal is passed over and left alone', async () => {
+test('an incomplete line at the end of the journal is ignored and left unchanged', async () => {
   const { cwd, raymond } = await stoppedMidway();
   const whole = (await raymond('status', '--json')).out;
   appendFileSync(join(cwd, '.raymond', 'runs', 'r1', 'journal.jsonl'), '{"seq":99,"head"');
@@ -190,7 +190,7 @@ test('half a line at the end of the journal is passed over and left alone', asyn
 });
 
 describe('on a narrow screen', () => {
-  test.each([[80], [60], [40], [30]])('of %i columns only what is to be copied is wider', async (columns) => {
+  test.each([[80], [60], [40], [30]])('with %i columns only commands are wider', async (columns) => {
     const { cwd } = await stoppedMidway();
     const lines = renderStatusReport(await getStatus('r1', cwd), {
       columns,
@@ -204,7 +204,7 @@ describe('on a narrow screen', () => {
     expect(lines.join('\n')).toContain('CALLEE.sh');
   });
 
-  test('a hundred agents are folded, those that have ended first; in a pipe all are there', async () => {
+  test('a hundred agents are folded in a terminal, ended ones first; a pipe gets all', async () => {
     const { cwd } = await stoppedMidway();
     const { run, ...report } = await getStatus('r1', cwd);
     const [main, worker] = run.agents as readonly [Agent, Agent];

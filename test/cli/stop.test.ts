@@ -33,7 +33,7 @@ function stopping(project: CliProject, then: () => void, now = false): ReturnTyp
 }
 
 describe('a run in another process', () => {
-  test('is stopped when its turn has come to its end; its process exits with 3, and a resume goes on', async () => {
+  test('is stopped when its turn has ended; its process exits with 3, and a resume continues it', async () => {
     const project = await driven();
     const outcome = await stopping(project, () => go(project));
     expect([outcome.kind, outcome.seen.observedStatus]).toStrictEqual(['stopped', 'paused']);
@@ -44,7 +44,7 @@ describe('a run in another process', () => {
     expect(await project.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
   });
 
-  test('is stopped with its turns by --now, and nothing of it is left', async () => {
+  test('is stopped together with its turns by --now, and no process remains', async () => {
     const id = randomUUID();
     const { owner, raymond } = await driven(id);
     expect(await raymond('stop', id, '--now')).toStrictEqual({
@@ -56,7 +56,7 @@ describe('a run in another process', () => {
     expect(await findMarkedProcesses(`${id}/`)).toStrictEqual([]);
   });
 
-  test('is stopped with its turns by a second request', async () => {
+  test('is stopped together with its turns by a second request', async () => {
     const project = await driven();
     const stages: string[] = [];
     const note = ({ stage }: StopProgress): void => void stages.push(stage);
@@ -70,7 +70,7 @@ describe('a run in another process', () => {
     expect(await project.owner.exited).toBe(3);
   });
 
-  test('goes on stopping by itself when the one who asked for it leaves with Ctrl-C', async () => {
+  test('continues to stop if the user leaves the stop command with Ctrl-C', async () => {
     const project = await driven();
     let interrupt = (): void => {};
     const terminal = {
@@ -93,7 +93,7 @@ describe('a run in another process', () => {
     expect(await project.owner.exited).toBe(3);
   });
 
-  test('that is suspended does not hear, and the user is told', async () => {
+  test('does not respond while it is suspended, and the user gets a message', async () => {
     const { cwd, owner } = await driven();
     owner.signal('SIGSTOP');
     const told: string[] = [];
@@ -110,7 +110,7 @@ describe('a run in another process', () => {
   });
 });
 
-test('a run that sleeps until a usage limit is over is stopped at once', async () => {
+test('a run that sleeps until a usage limit ends is stopped immediately', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', {
     'START.md': 'x',
@@ -130,7 +130,7 @@ test('a run that sleeps until a usage limit is over is stopped at once', async (
   expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'r\n' });
 });
 
-test('a run that a program drives through the library is stopped, too', async () => {
+test('a run that a program started through the library is stopped, too', async () => {
   const { cwd, raymond } = newCliProject();
   writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': 'echo "<result>n</result>"' });
   const events: Event['kind'][] = [];
@@ -145,7 +145,7 @@ test('a run that a program drives through the library is stopped, too', async ()
   expect((await again.finished).status).toBe('completed');
 });
 
-test('what a process was asked that was killed before it heard stops nobody later', async () => {
+test('a stop request to a process that was killed does not stop a later one', async () => {
   const project = await driven();
   project.owner.signal('SIGSTOP');
   const folder = join(project.cwd, '.raymond', 'runs', 'r1');
@@ -166,7 +166,7 @@ describe('a run whose process is gone', () => {
     return project;
   }
 
-  test('is taken up and stopped when the turns that outlived it have come to their end', async () => {
+  test('is resumed, and stopped when its surviving turns have ended', async () => {
     const project = await left();
     const terminal = project.terminal();
     const err = (text: string): void => {
@@ -177,7 +177,7 @@ describe('a run whose process is gone', () => {
     expect((await project.raymond('status')).out).toMatch(/\nmain {3}NEXT\.sh {2}to go on here/);
   });
 
-  test('is taken up and its turns are ended by --now', async () => {
+  test('is resumed, and its turns are ended by --now', async () => {
     const id = randomUUID();
     const { owner, raymond } = await left(id);
     expect(await findMarkedProcesses(`${id}/`)).not.toStrictEqual([]);
@@ -190,8 +190,8 @@ describe('a run whose process is gone', () => {
   });
 });
 
-describe('there is nothing to stop', () => {
-  test('where no run is running', async () => {
+describe('nothing is stopped', () => {
+  test('if no run is running', async () => {
     const { cwd, raymond } = newCliProject();
     expect(await raymond('stop')).toStrictEqual({ code: 0, out: 'No run is running here.\n', err: '' });
     expect((await raymond('stop', 'r1')).code).toBe(64);
@@ -204,7 +204,7 @@ describe('there is nothing to stop', () => {
     });
   });
 
-  test('that could be heard of on another machine', async () => {
+  test('if the run is on another machine', async () => {
     const { cwd, owner, raymond } = await driven();
     owner.signal('SIGKILL');
     await owner.exited;
@@ -225,7 +225,7 @@ describe('there is nothing to stop', () => {
   });
 });
 
-test('without a name the only run that is running is meant, and of several none', async () => {
+test('without a run id the only running run is stopped, and none of several', async () => {
   const { cwd, owner, raymond } = await driven();
   writeWorkflow(cwd, 'wf2', { 'START.sh': waiting('<result>r</result>', 'here2') });
   const other = startOwner(cwd, 'wf2', '--run-id', 'r2');

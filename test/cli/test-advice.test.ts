@@ -20,7 +20,7 @@ const PROMPT = 'Say <result>r</result>.';
 const SAYS = 'answers: { START: <result>r</result> }\n';
 
 describe('raymond test', () => {
-  test('plays what there is to play among the paths that a shell gives, and names workflows without scenarios', async () => {
+  test('runs the scenarios among the paths that a shell gives, and names workflows without scenarios', async () => {
     const files = { 'w/a/START.md': PROMPT, 'w/a/a.test.yaml': SAYS, 'w/b/START.md': PROMPT, 'w/README.md': '# w' };
     const project = projectWith({
       ...files,
@@ -40,7 +40,7 @@ describe('raymond test', () => {
     expect(elsewhere).toMatchObject({ code: 0, out: expect.not.stringContaining('There are no scenarios') });
   });
 
-  test('does not hide a single line of what is the same', async () => {
+  test('never hides a single equal line of a diff', async () => {
     const [was, wanted] = [(last: string) => `"0\\n1\\n2\\n3\\n4\\n${last}"`, (first: string) => `"${first}9\\nx\\n"`];
     const scenario = `files: { short: ${was('5')}, long: ${wanted('a\\nb\\nc\\nd\\ne\\nf\\n')} }
 ${SAYS}expect: { files: { short: ${was('five')}, long: ${wanted('a\\nb\\nc\\nd\\ne\\nf\\n').replace('x', 'y')} } }`;
@@ -50,28 +50,25 @@ ${SAYS}expect: { files: { short: ${was('five')}, long: ${wanted('a\\nb\\nc\\nd\\
     expect(out).toContain('\n    … 3 the same\n      d\n      e\n      f\n      9\n    - y\n    + x\n');
   });
 
-  test.skipIf(windows)(
-    'says what scripts may lack that are run instead of their answers (not on Windows)',
-    async () => {
-      const answers = 'answers: { START: <result>2</result> }\n';
-      const project = projectWith({
-        'START.sh': 'echo "<result>$(grep -c . list.txt)</result>"',
-        'a.test.yaml': answers,
-      });
-      expect((await project.raymond('test')).code).toBe(0);
-      const { out } = await project.raymond('test', '--real-scripts');
-      expect(out).not.toContain('With --real-scripts');
-      writeFileSync(join(project.cwd, 'a.test.yaml'), `${answers}expect: { result: 2 }`);
-      const failed = await project.raymond('test', '--real-scripts');
-      expect(failed).toMatchObject({
-        code: 1,
-        out: expect.stringContaining('\n\nWith --real-scripts, scripts find only'),
-      });
-      expect((await project.raymond('test')).out).not.toContain('With --real-scripts');
-    },
-  );
+  test.skipIf(windows)('lists what executed scripts may be missing (not on Windows)', async () => {
+    const answers = 'answers: { START: <result>2</result> }\n';
+    const project = projectWith({
+      'START.sh': 'echo "<result>$(grep -c . list.txt)</result>"',
+      'a.test.yaml': answers,
+    });
+    expect((await project.raymond('test')).code).toBe(0);
+    const { out } = await project.raymond('test', '--real-scripts');
+    expect(out).not.toContain('With --real-scripts');
+    writeFileSync(join(project.cwd, 'a.test.yaml'), `${answers}expect: { result: 2 }`);
+    const failed = await project.raymond('test', '--real-scripts');
+    expect(failed).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('\n\nWith --real-scripts, scripts find only'),
+    });
+    expect((await project.raymond('test')).out).not.toContain('With --real-scripts');
+  });
 
-  test('advises nothing about --graph that it does not have', async () => {
+  test('does not suggest --graph if it does not apply', async () => {
     const project = projectWith({ 'START.md': PROMPT, 'a.test.yaml': SAYS });
     const { err } = await project.raymond('test', '--graph', 'x.png');
     expect(err).toBe(
@@ -81,10 +78,10 @@ ${SAYS}expect: { files: { short: ${was('five')}, long: ${wanted('a\\nb\\nc\\nd\\
   });
 });
 
-describe.skipIf(windows)('a recording that does not go as its run went (not on Windows)', () => {
+describe.skipIf(windows)('a recording that differs from its run (not on Windows)', () => {
   const STATES = { 'w/START.sh': 'cat list.txt > copy.txt && echo "<result>r</result>"', 'list.txt': 'a\n' };
 
-  test('is said to be there, and what its scripts may lack', async () => {
+  test('is kept, with a list of what its scripts may be missing', async () => {
     const project = projectWith({ ...STATES, 'answers.yaml': '{}' });
     await project.raymond('w', '--agent', 'replay:answers.yaml');
     const { code, out } = await project.raymond(
@@ -100,7 +97,7 @@ describe.skipIf(windows)('a recording that does not go as its run went (not on W
     expect(out).toMatch(/\nThe file is written all the same\. To play it again: raymond test w\/a\.test\.yaml\n$/);
   });
 
-  test('may be of a workflow that has changed', async () => {
+  test('may be of a workflow that has changed since', async () => {
     const project = projectWith({ ...STATES, 'answers.yaml': '{}' });
     await project.raymond('w', '--agent', 'replay:answers.yaml');
     writeFileSync(join(project.cwd, 'w/START.sh'), 'echo "<goto>END.md</goto>"');

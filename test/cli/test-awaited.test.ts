@@ -17,7 +17,7 @@ async function setUp(columns: number) {
   return { terminal, clock, line, pieces };
 }
 
-test('the line says which scenario is awaited, for how long, and how many are done', async () => {
+test('the progress line shows the running scenario, its duration, and how many are done', async () => {
   const { terminal, clock, line, pieces } = await setUp(80);
   expect(terminal.text).toBe('');
   clock.advance(2000);
@@ -33,7 +33,7 @@ test('the line says which scenario is awaited, for how long, and how many are do
   expect(terminal.text).toBe('');
 });
 
-test('the line keeps to the width of the terminal', async () => {
+test('the progress line fits the width of the terminal', async () => {
   const { terminal, clock, line } = await setUp(40);
   clock.advance(1000);
   expect(terminal.text).toBe('1 s: waiting for tests never pass and…');

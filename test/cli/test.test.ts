@@ -42,7 +42,7 @@ function projectWith(files: Readonly<Record<string, string>>): CliProject {
 const timeless = (text: string): string => text.replace(/\b\d+(\.\d+)? (ms|s)\b/g, 'a while');
 
 describe('raymond test', () => {
-  test('has a line for each scenario, tells in detail what failed, and counts', async () => {
+  test('prints a line for each scenario, details of failures, and the counts', async () => {
     const { code, out, err } = await projectWith({ 'a.test.yaml': TWO }).raymond('test');
     expect({ code, err }).toStrictEqual({ code: 1, err: '' });
     expect(timeless(out)).toBe(`a.test.yaml
@@ -61,7 +61,7 @@ describe('raymond test', () => {
 `);
   });
 
-  test('gives everything a place, and the reason below it', async () => {
+  test('prints the place of every difference, and the reason below it', async () => {
     const scenarios = `answers: { START: { fail: refusal } }
 scenarios:
   - name: fails
@@ -101,7 +101,7 @@ scenarios:
 `;
   const hinting = { 'w/START.md': LOOP.replace('Is it', '{{hint}} Is it'), 'w/a.test.yaml': WARNING };
 
-  test('shows below each scenario what it warns of, but in full only once', async () => {
+  test('prints the warnings of each scenario below it, in full only once', async () => {
     const { code, out } = await projectWith(hinting).raymond('test', 'w');
     expect(code).toBe(1);
     const warning = `warning: ${join('w', 'START.md')}: {{hint}} is not set`;
@@ -121,7 +121,7 @@ scenarios:
 `);
   });
 
-  test('has all warnings in its document', async () => {
+  test('includes all warnings in its document', async () => {
     const { out } = await projectWith(hinting).raymond('test', 'w', '--json');
     const warned = [`${join('w', 'START.md')}: {{hint}} is not set`];
     expect(JSON.parse(out)).toMatchObject({
@@ -129,7 +129,7 @@ scenarios:
     });
   });
 
-  test('does not show more warnings of a scenario than one can read', async () => {
+  test('limits the number of warnings of a scenario', async () => {
     const states = { 'w/START.md': `---\na: 1\nb: 2\nc: 3\nd: 4\ne: 5\n${LOOP.slice(4)}` };
     const scenarios = WARNING.replace(/ {2}- \{ name: three[\s\S]*/, '');
     const { out } = await projectWith({ ...states, 'w/a.test.yaml': scenarios }).raymond('test', 'w');
@@ -150,7 +150,7 @@ scenarios:
     return mine.output().out;
   }
 
-  test('shows what is covered in a narrow terminal, too, each number with what it counts', async () => {
+  test('prints the coverage in a narrow terminal, each number with its label', async () => {
     const project = projectWith({ 'w/START.md': LOOP, 'w/a.test.yaml': 'answers: { START: <result>r</result> }' });
     expect(await narrowly(project, 'test', 'w', '--coverage')).toContain(`
 w
@@ -162,13 +162,13 @@ Never taken:
 `);
   });
 
-  test('keeps to the width of the terminal', async () => {
+  test('fits the width of the terminal', async () => {
     const out = await narrowly(projectWith(hinting), 'test', 'w');
     expect(out).toContain('\n  w');
     expect(out.split('\n').filter((line) => line.length > 40)).toStrictEqual([]);
   });
 
-  test('is content when all is as expected', async () => {
+  test('exits with 0 if all scenarios pass', async () => {
     const project = projectWith({ 'a.test.yaml': TWO });
     const { code, out } = await project.raymond('test', 'a.test.yaml', '--filter', 'ROUND');
     expect({ code, out: timeless(out) }).toStrictEqual({
@@ -181,13 +181,13 @@ Never taken:
     ['0.2', '0.21', 'should be $0.20, but is $0.21'],
     ['1', '0.0000015', 'should be $1.000000, but is $0.000002'],
     ['0', '3', 'should be $0.00, but is $3.00'],
-  ])('writes amounts of money alike: %s and %s', async (expected, actual, words) => {
+  ])('formats amounts of money consistently: %s and %s', async (expected, actual, words) => {
     const scenario = `answers: { START: { text: <result>r</result>, cost: ${actual} } }\nexpect: { cost: ${expected} }`;
     const { out } = await projectWith({ 'a.test.yaml': scenario }).raymond('test');
     expect(out).toContain(`the cost ${words}\n`);
   });
 
-  test('plays the one that is called exactly as --filter says, where there is one', async () => {
+  test('runs only the scenario whose name equals --filter, if there is one', async () => {
     const names = 'answers: { START: <result>r</result> }\nscenarios: [{ name: limit }, { name: limit without wait }]';
     const project = projectWith({ 'a.test.yaml': names });
     expect((await project.raymond('test', '--filter', 'Limit')).out).toContain('\n1 scenario: all passed');
@@ -221,7 +221,7 @@ Never taken:
     });
   });
 
-  test('says what is never taken, and fails below what is asked for', async () => {
+  test('lists what is never taken, and fails below the required coverage', async () => {
     const project = projectWith({ 'a.test.yaml': 'answers: { START: <result>r</result> }' });
     const { code, out, err } = await project.raymond('test', '--coverage', '--min-coverage', '61');
     expect({ code, err }).toStrictEqual({ code: 1, err: 'raymond: 60% covered, less than 61%\n' });
@@ -243,7 +243,7 @@ Never taken:
     expect(readFileSync(join(project.cwd, 'covered.mmd'), 'utf8')).toMatch(/"START.md<br\/>\d+ visits?/);
   });
 
-  test('plays what can be played when a file cannot be used', async () => {
+  test('runs the other files if one cannot be used', async () => {
     const project = projectWith({
       ...{ 'a.test.yaml': 'expect: { reslut: a }', 'b.test.yaml': TWO, 'c/c.test.yaml': '{}', 'c/d.test.yaml': '{}' },
       'e.test.yaml': 'workflow: d/START.md',
@@ -288,7 +288,7 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     expect(err).toContain(message);
   });
 
-  test('refuses to draw two workflows before it plays either', async () => {
+  test('refuses to draw two workflows before it runs either', async () => {
     const project = projectWith({ 'a.test.yaml': TWO, 'w/START.md': LOOP, 'w/b.test.yaml': TWO });
     expect(await project.raymond('test', '--graph', 'x.html')).toStrictEqual({
       code: 64,
@@ -298,12 +298,12 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     expect(await project.raymond('test', 'w', '--graph', 'x.mmd')).toMatchObject({ code: 1 });
   });
 
-  test('says what is wrong with a file also where a picture is asked for', async () => {
+  test('prints the problems of a file even if a graph is requested', async () => {
     const project = projectWith({ 'a.test.yaml': 'expect: { reslut: a }' });
     expect(await project.raymond('test', '--graph', 'x.html')).toMatchObject({ code: 65, err: '' });
   });
 
-  test('shows where the folders are that it keeps, which can be looked into', async () => {
+  test('prints the folders that it keeps', async () => {
     const project = projectWith({ 'a.test.yaml': 'answers: { START: { text: <result>r</result>, write: { x: y } } }' });
     const { out } = await project.raymond('test', '--keep');
     const folder = out.split('\n')[2]?.trim() ?? '';
@@ -340,7 +340,7 @@ scenarios:
       return { code: await code, ...mine.output() };
     }
 
-    test('tells what is known so far, what was interrupted and where it stood, and leaves nothing behind', async () => {
+    test('prints results so far, the interrupted scenario and its position, and leaves nothing behind', async () => {
       const before = readdirSync(tmpdir()).filter((name) => name.startsWith('raymond-test-'));
       const { code, out } = await interrupted('fails');
       expect({ code, out: timeless(out) }).toStrictEqual({
@@ -376,7 +376,7 @@ interrupted: 1 passed, 1 failed, 1 interrupted (a while)
 });
 
 describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
-  test('makes a test of the demo that passes, until the workflow is broken', async () => {
+  test('records a test of the demo that passes until the workflow is broken', async () => {
     const project = newCliProject();
     await project.raymond('demo', 'demo', '--fast');
     const inDemo = async (...argv: readonly string[]) => {
@@ -416,7 +416,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
 `);
   });
 
-  test('prints it for -, and says so if it does not go the same way', async () => {
+  test('prints it for -, and says so if a replay differs', async () => {
     const project = projectWith({ 'answers.yaml': 'answers: { START: <result>r</result> }' });
     mkdirSync(join(project.cwd, '.raymond'));
     await project.raymond('.', '--agent', `replay:${project.cwd}/answers.yaml`);

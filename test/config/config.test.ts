@@ -16,7 +16,7 @@ function problemsOf(text: string): string {
 }
 
 describe('a config file', () => {
-  test('says what the options of a run are', () => {
+  test('sets the options of a run', () => {
     const text = `
 [raymond]
 budget = 50.0
@@ -62,7 +62,7 @@ issue = "195"
     expect(readConfigOptions('/nowhere/config.toml')).toStrictEqual({});
   });
 
-  test('has all its problems told at once, each with its line', () => {
+  test('has all its problems reported together, each with its line', () => {
     const text = '[raymond]\nbugdet = 5\nmodel = 3\nreset_stack = "maybe"\n\n[vars]\nPATH = "x"\nn = 4\n\n[raymnd]\n';
     expect(problemsOf(text).split('\n')).toStrictEqual([
       'config.toml:2: there is no option `bugdet` (did you mean budget?)',
@@ -90,16 +90,16 @@ issue = "195"
       '[vars]\nresult = "x"\n',
       'config.toml:2: `result` cannot be a variable: {{result}} has a meaning of its own; use another name',
     ],
-  ])('says what is wrong with %j', (text, problem) => {
+  ])('is refused with a precise message: %j', (text, problem) => {
     expect(problemsOf(text)).toBe(problem);
   });
 
-  test('takes the shortest timeout for one, not for none', () => {
+  test('accepts the shortest timeout', () => {
     expect(configOf('[raymond]\ntimeout = 0.0001\n', 'config.toml')).toStrictEqual({ timeoutMs: 1 });
     expect(configOf('[raymond]\ntimeout = 0\n', 'config.toml')).toStrictEqual({ timeoutMs: 0 });
   });
 
-  test('that is no TOML is refused with line and column', () => {
+  test('is refused with line and column if it is not TOML', () => {
     expect(problemsOf('[raymond]\nbudget = \n')).toMatch(/^config\.toml:2:\d+: \w/);
   });
 });

@@ -24,7 +24,7 @@ describe('the table of options', () => {
     expect(new Set(OPTIONS.map(({ key }) => key)).size).toBe(OPTIONS.length);
   });
 
-  test.each(OPTIONS)('writes the default of $key so that it is read again', ({ name, type }) => {
+  test.each(OPTIONS)('writes the default of $key so that it can be read again', ({ name, type }) => {
     const written = type.format(DEFAULT_OPTIONS[name]);
     if (written !== null) expect(type.parse(written)).toBe(DEFAULT_OPTIONS[name]);
   });
@@ -37,7 +37,7 @@ describe('the table of options', () => {
     },
   );
 
-  test('explains each in a phrase that can also become a sentence', () => {
+  test('describes each option in a phrase that can also become a sentence', () => {
     const phrases = OPTIONS.flatMap(({ help, negation = help }) => [help, negation]);
     expect(phrases.filter((phrase) => !/^[a-z].*[^.]$/.test(phrase))).toStrictEqual([]);
   });
@@ -56,7 +56,7 @@ describe.each(['run', 'resume'])('the command %s', (command) => {
 
 describe('on the command line', () => {
   test.each(['run', 'resume'])(
-    'of %s an option that is not given is not set, so that nothing is overruled',
+    'with %s an option that is not given is not set, so that no other value is overridden',
     async (command) => {
       let given: ParsedOptions | undefined;
       const program = createProgram(newCliProject().terminal(), async (_, __, options) => {
@@ -82,7 +82,7 @@ describe('on the command line', () => {
     });
   });
 
-  test('to name a mode takes back the permission for everything, unless that is given, too', () => {
+  test('a permission mode revokes the permission for everything, unless that is given, too', () => {
     const mode = { permissionMode: 'plan' };
     expect(parseRunOptions(mode, '/')).toStrictEqual({ ...mode, skipPermissions: false });
     expect(parseRunOptions({ ...mode, dangerouslySkipPermissions: true }, '/').skipPermissions).toBe(true);

@@ -6,11 +6,11 @@ import { DEFAULT_OPTIONS, OPTIONS } from '../../src/core/options.ts';
 const uncommented = (text: string): string => text.replace(/^#(?=\w)/gm, '');
 
 describe('the config file to start from', () => {
-  test('changes nothing as it is', () => {
+  test('changes nothing until it is edited', () => {
     expect(parseConfig(configTemplate(), 'config.toml').options).toStrictEqual({});
   });
 
-  test('with every line uncommented it is right, names every option once, and tells its default', () => {
+  test('is valid with every line uncommented, and has every option once with its default', () => {
     const { options, lineOf } = parseConfig(uncommented(configTemplate()), 'config.toml');
     expect(options.variables).toStrictEqual({ issue: '195' });
     const lines = CONFIG_OPTIONS.map(({ key }) => lineOf('raymond', key));
@@ -21,7 +21,7 @@ describe('the config file to start from', () => {
     }
   });
 
-  test('leaves out no option of a run but those that are a matter of one run', () => {
+  test('has every option except those that apply to a single run', () => {
     const left = OPTIONS.filter((option) => !CONFIG_OPTIONS.includes(option)).map(({ name }) => name);
     expect(left).toStrictEqual(['variables', 'agent']);
   });

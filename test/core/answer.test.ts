@@ -67,11 +67,11 @@ describe('an answer with one tag', () => {
     ['<result></result>', { tag: 'result', target: goOf('') }],
     ['<result/>', { tag: 'result', target: goOf('') }],
     ['<result><goto>A</goto></result>', { tag: 'result', target: goOf('<goto>A</goto>') }],
-  ])('goes where it says: %s', (text, tag) => {
+  ])('follows its tag: %s', (text, tag) => {
     expect(decide(`Done.\n${text}\nBye.`, contextOf())).toStrictEqual(go([tag]));
   });
 
-  test('clears the stack on a reset that does not say, where the run was told so', () => {
+  test('clears the stack on a reset without `stack` if that is the default of the run', () => {
     const cleared = contextOf({ resetStack: 'clear' });
     const stackOf = (text: string) => {
       const decision = decide(text, cleared);
@@ -91,7 +91,7 @@ describe('identical tags', () => {
     expect(decide(text, contextOf())).toStrictEqual(go([GOTO_A]));
   });
 
-  test('are one whatever the order of their attributes', () => {
+  test('are one if only the order of their attributes differs', () => {
     expect(
       decide(`<call return=R model=opus>A</call><call model='opus' Return="R">A</call>`, contextOf()),
     ).toStrictEqual(go([{ tag: 'call', target: goOf('A.md', { return: 'R.md', model: 'opus' }) }]));
@@ -143,7 +143,7 @@ describe('several forks', () => {
       '<fork item="1" next="A.md">W</fork><goto input="go">A</goto>',
       [fork('1', 'A.md'), { tag: 'goto', target: goOf('A.md', { input: 'go' }) }],
     ],
-  ])('go on together: %s', (_, text, tags) => {
+  ])('continue together: %s', (_, text, tags) => {
     expect(decide(text, contextOf())).toStrictEqual(go(tags));
   });
 
@@ -197,7 +197,7 @@ describe('several forks', () => {
     expect(decide(text, contextOf())).toStrictEqual(decision);
   });
 
-  test('are each held against the policy', () => {
+  test('are each checked against the policy', () => {
     const policy = [entryOf('fork', 'W', { next: 'N' }), entryOf('goto', 'N')];
     expect(decide('<fork>W</fork><fork>W</fork><goto>N</goto>', contextOf({ policy })).kind).toBe('go');
     expect(decide('<fork next=N>W</fork>\n<fork>A</fork>', contextOf({ policy }))).toStrictEqual(
@@ -358,7 +358,7 @@ describe('a protocol error', () => {
       'bad_attribute',
       '`<fork>W</fork>` (line 1): `effort` is empty',
     ],
-  ])('is told precisely: %s', (_, text, kind, message) => {
+  ])('is reported precisely: %s', (_, text, kind, message) => {
     expect(decide(text, contextOf())).toStrictEqual(wrong(kind, message));
   });
 
@@ -491,7 +491,7 @@ describe('a warning', () => {
       '<result format="json">{}</result>',
       ['`<result>` (line 1): `format` means nothing on <result> and is ignored'],
     ],
-  ])('is told, and the answer followed: %s', (_, text, warnings) => {
+  ])('is reported, and the answer is followed: %s', (_, text, warnings) => {
     const decision = decide(text, contextOf());
     expect(decision.kind === 'go' && decision.warnings).toStrictEqual(warnings);
   });
@@ -527,7 +527,7 @@ describe('a policy', () => {
     expect(decide(text, contextOf({ policy }))).toStrictEqual(wrong('not_permitted', message));
   });
 
-  test('does not hide what is wrong with a tag in itself', () => {
+  test('does not hide other problems of a tag', () => {
     expect(decide('<goto>X</goto>', contextOf({ policy }))).toMatchObject({ problem: { kind: 'bad_state' } });
   });
 });
@@ -545,7 +545,7 @@ describe('an implicit transition', () => {
       entryOf('fork', 'W', { next: 'N', item: 'x' }),
       { tag: 'fork', target: goOf('W.md', { next: 'N.md', variables: { item: 'x' } }) },
     ],
-  ])('is taken where nothing was said: %s', (_, entry, tag) => {
+  ])('is taken if there is no tag: %s', (_, entry, tag) => {
     expect(only({ policy: [entry] })).toStrictEqual(implicit(tag));
   });
 
@@ -561,7 +561,7 @@ describe('an implicit transition', () => {
 
   const policy = [entryOf('goto', 'A')];
 
-  test('may be said all the same', () => {
+  test('may also be written', () => {
     expect(decide('<goto>A.md</goto>', contextOf({ policy }))).toStrictEqual(go([GOTO_A]));
   });
 
@@ -574,7 +574,7 @@ describe('an implicit transition', () => {
     expect(decide(text, contextOf({ policy }))).toMatchObject({ kind: 'wrong', problem: { kind } });
   });
 
-  test('is told without a line, if something is wrong with it', () => {
+  test('is reported without a line if it is invalid', () => {
     expect(only({ policy: [entryOf('reset', 'A', { cd: 'gone' })] })).toStrictEqual(
       wrong('no_folder', '`<reset>A</reset>`: there is no folder `gone`'),
     );
@@ -620,7 +620,7 @@ describe('any text in any context', () => {
     implicit: fc.boolean(),
   });
 
-  test('gets a decision: a way that exists, or a sentence', () => {
+  test('gets a decision: existing states or a message', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
         const decision = decide(text, given);
@@ -638,7 +638,7 @@ describe('any text in any context', () => {
     );
   });
 
-  test('is taken one way only if it goes one way', () => {
+  test('has a transition only if it is unambiguous', () => {
     fc.assert(
       fc.property(anyText, context, (text, given) => {
         const decision = decide(text, given);

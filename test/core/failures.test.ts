@@ -38,7 +38,7 @@ describe('reminders', () => {
     ]);
   });
 
-  test('moving on starts the count anew', () => {
+  test('a transition resets the count', () => {
     const driver = new RunDriver(WITH_POLICY, { reminders: 1 }).answer(
       '?',
       '<goto>A</goto>',
@@ -50,7 +50,7 @@ describe('reminders', () => {
     expect(driver.eventsOf('reminded').map(({ count }) => count)).toStrictEqual([1, 1, 1]);
   });
 
-  test('the reminder names the permitted tags and what was wrong', () => {
+  test('the reminder lists the permitted tags and the problem', () => {
     const driver = new RunDriver(WITH_POLICY).answer('<reset>A</reset>');
     const [turn] = due(driver.run);
     expect(turn).toMatchObject({ kind: 'claude', number: 2, prompt: { kind: 'reminder' } });
@@ -65,13 +65,13 @@ describe('reminders', () => {
     ['1\n2\n\n3\n4\n5\n6\n', 'it contains no tag; it printed:\n2\n3\n4\n5\n6'],
     [' \n', 'it printed nothing'],
     ['<goto>S</goto><goto>T</goto>', 'found 2 tags: `<goto>S</goto>` (line 1) and `<goto>T</goto>` (line 1)'],
-  ])('a script is not reminded: its agent fails, and after %j it says why', (text, why) => {
+  ])('a script is not reminded: its agent fails, and the message after %j has the reason', (text, why) => {
     const driver = new RunDriver({ files: ['S.sh'] }).answer(text);
     const message = `S.sh: no next step is found in its output: ${why}`;
     expect(driver.agent().phase).toStrictEqual({ kind: 'failed', message });
   });
 
-  test('a folder that does not exist can be reminded of', () => {
+  test('a missing folder causes a reminder', () => {
     const driver = new RunDriver({ files }).answer({ text: '<reset cd="nope">A</reset>', folders: { nope: null } });
     expect(driver.eventsOf('reminded')).toMatchObject([{ problem: 'no_folder' }]);
   });
@@ -81,7 +81,7 @@ describe('denied tools', () => {
   const only = { files, rules: { 'START.md': { policy: policy.slice(0, 1) } } };
   const denials = ['Bash', 'Bash', 'WebFetch'];
 
-  test('no implicit transition is taken: the agent is asked, and has to say it', () => {
+  test('no implicit transition is taken: the agent is reminded and must write the tag', () => {
     const driver = new RunDriver(only).answer({ text: 'could not run it', denials });
     expect(driver.eventsOf('reminded')).toMatchObject([
       { problem: 'tools_denied', message: 'the use of Bash, WebFetch was not permitted' },
@@ -100,7 +100,7 @@ describe('denied tools', () => {
 });
 
 describe('retries', () => {
-  test('a transient failure is tried three times more, each after a longer sleep, then the agent fails', () => {
+  test('a transient failure is retried three times with growing delays, then the agent fails', () => {
     const driver = new RunDriver({ files });
     for (let i = 0; i < 3; i++) driver.answer(fail('transient')).wake('main');
     expect(driver.eventsOf('sleeping').map(({ at, untilMs, count }) => [untilMs - at, count])).toStrictEqual([
@@ -116,7 +116,7 @@ describe('retries', () => {
     ['none', 'state', ['new s1', 'new s2']],
     ['prompt', 'state', ['new s1', 'resume s1']],
     ['answer', 'continue', ['new s1', 'resume s1']],
-  ] as const)('with %s left of the conversation the next try says %s', (progress, prompt, sessions) => {
+  ] as const)('with %s left of the conversation the retry says %s', (progress, prompt, sessions) => {
     const driver = new RunDriver({ files }).answer({ ...fail('transient'), progress }).wake('main');
     expect(due(driver.run)).toMatchObject([{ prompt: { kind: prompt } }]);
     driver.answer('<result>x</result>');
@@ -156,7 +156,7 @@ describe('usage limits', () => {
     return driver;
   }
 
-  test('hold every Claude turn of the run until the reset, let scripts go on, and count as no retry', () => {
+  test('hold every Claude turn of the run until the reset, let scripts continue, and are not retries', () => {
     const driver = three().reply('main', limit(99_000));
     expect(due(driver.run)).toMatchObject([
       { kind: 'sleep', agent: 'main', untilMs: 99_000 },
@@ -180,7 +180,7 @@ describe('usage limits', () => {
     expect(driver.wake('main_a1').run.hold).toBe(null);
   });
 
-  test('pause the run where nobody wants to wait', () => {
+  test('pause the run with --no-wait', () => {
     const driver = three({ wait: false });
     driver.begin('main_s2');
     driver.reply('main', limit(50_000));
@@ -193,12 +193,12 @@ describe('usage limits', () => {
   });
 });
 
-describe('credentials that are refused', () => {
-  test('pause the agent at once if they have never worked', () => {
+describe('rejected credentials', () => {
+  test('pause the agent immediately if they have never worked', () => {
     expect(new RunDriver({ files }).answer(fail('authentication')).run.status).toBe('paused');
   });
 
-  test('hold everybody while one tries again, if they have worked before: they may only be changing hands', () => {
+  test('hold all agents while one retries, if they have worked before: they may be about to be replaced', () => {
     const driver = new RunDriver({ files }).answer(
       { text: '<fork next="START">A</fork>', cost: usd(1) },
       fail('authentication'),
@@ -210,7 +210,7 @@ describe('credentials that are refused', () => {
     expect(driver.run.status).toBe('completed');
   });
 
-  test('pause the agent if they do not come back', () => {
+  test('pause the agent if they keep being rejected', () => {
     const driver = new RunDriver({ files }, { retries: 1 }).answer({ text: '<goto>A</goto>', cost: usd(1) });
     driver.answer(fail('authentication')).wake('main').answer(fail('authentication'));
     expect(driver.eventsOf('agent_paused')).toMatchObject([{ why: 'authentication' }]);
@@ -218,8 +218,8 @@ describe('credentials that are refused', () => {
   });
 });
 
-describe('a conversation that is gone', () => {
-  test('is forked, then given up, each step told, always with the whole prompt', () => {
+describe('a lost conversation', () => {
+  test('is forked, then abandoned, with an event for each step, always with the whole prompt', () => {
     const driver = new RunDriver(WITH_POLICY).answer('?', fail('session_lost'), fail('session_lost'));
     expect(driver.eventsOf('session_lost').map(({ session, next }) => [session, next])).toStrictEqual([
       ['s1', 'fork'],
@@ -232,10 +232,10 @@ describe('a conversation that is gone', () => {
   });
 });
 
-describe('what only a person can mend', () => {
+describe('a problem that only the user can fix', () => {
   const pausing = (Object.keys(REACTIONS) as FailureKind[]).filter((kind) => REACTIONS[kind] === 'pause');
 
-  test.each(pausing)('%s pauses the agent where it stands; a resume goes on there', (kind) => {
+  test.each(pausing)('%s pauses the agent in its state; a resume continues there', (kind) => {
     const driver = new RunDriver({ files }).answer({ ...fail(kind), progress: 'prompt' });
     expect(driver.run.status).toBe('paused');
     expect(driver.eventsOf('agent_paused')).toMatchObject([{ why: kind, message: `it was ${kind}` }]);
@@ -244,25 +244,25 @@ describe('what only a person can mend', () => {
     expect(driver.sessionsUsed).toStrictEqual(['new s1', 'resume s1']);
   });
 
-  test('a script that died midway runs again only if the user says so', () => {
+  test('a script that was killed runs again only with --retry', () => {
     const driver = new RunDriver({ files: ['S.sh'] }).answer(fail('interrupted')).resume();
     expect(driver.run.status).toBe('paused');
     expect(driver.resume({}, true).answer('<result>x</result>').run.status).toBe('completed');
   });
 
-  test.each(['lost', 'stopped'] as const)('a %s turn is simply taken again, and counts as no retry', (kind) => {
+  test.each(['lost', 'stopped'] as const)('a %s turn is started again, and is not a retry', (kind) => {
     const driver = new RunDriver({ files }).answer({ ...fail(kind), progress: 'answer' });
     expect(driver.agent()).toMatchObject({ retries: 0, phase: { kind: 'ready', prompt: { kind: 'continue' } } });
   });
 
-  test('a file that cannot be read pauses the agent and costs no execution', () => {
+  test('an unreadable file pauses the agent and is not an execution', () => {
     const driver = new RunDriver({ files });
     driver.apply({ kind: 'unreadable', at: 2000, agent: 'main', message: 'START.md:2:1: bad' });
     expect(driver.run).toMatchObject({ status: 'paused', iterations: 0 });
     expect(driver.resume().answer('<result>x</result>').run.status).toBe('completed');
   });
 
-  test('a file that cannot be read does not matter to a run that may enter no state any more', () => {
+  test('an unreadable file does not affect a run that may enter no further state', () => {
     const driver = new RunDriver({ files }, { maxIterations: 1 }).answer('<goto>START</goto>');
     driver.apply({ kind: 'unreadable', at: 2000, agent: 'main', message: 'START.md:2:1: bad' });
     expect(driver.run).toMatchObject({ status: 'iteration_limit', iterations: 1 });
@@ -270,14 +270,14 @@ describe('what only a person can mend', () => {
 });
 
 describe('failed agents', () => {
-  test('leave their siblings alone; the run ends failed when the last one has ended', () => {
+  test('do not affect their siblings; the run ends failed when the last one has ended', () => {
     const driver = new RunDriver({ files }).answer('<fork next="S.sh">A</fork>', fail('script'));
     expect(driver.run.status).toBe('running');
     driver.runTurn('main_a1', '<result>fine</result>');
     expect(driver.run.status).toBe('failed');
   });
 
-  test('stay failed at a resume, unless it retries them: with their session and stack, their counters cleared', () => {
+  test('stay failed at a resume, unless it retries them: with their session and stack, and new counters', () => {
     const driver = new RunDriver(WITH_POLICY, { reminders: 0 }).answer(
       '<goto>A</goto>',
       '<call return="A">START</call>',
@@ -296,7 +296,7 @@ describe('failed agents', () => {
 describe('a resume', () => {
   const interrupt = { kind: 'stopped', at: 5000, by: 'interrupted' } as const;
 
-  test('of a run whose last agent ended while it was stopping finds nothing to do: it is completed', () => {
+  test('completes a run whose last agent ended while it was stopping', () => {
     const driver = new RunDriver({ files });
     driver.begin('main');
     driver.apply(interrupt);
@@ -306,7 +306,7 @@ describe('a resume', () => {
     expect(driver.eventsOf('run_resumed')).toHaveLength(0);
   });
 
-  test('of a run with nothing but an interrupted script says that it is paused', () => {
+  test('leaves a run paused if it has only an interrupted script', () => {
     const driver = new RunDriver({ files: ['S.sh'] });
     driver.begin('main');
     driver.apply(interrupt);
@@ -314,7 +314,7 @@ describe('a resume', () => {
     expect(driver.resume().run.status).toBe('paused');
   });
 
-  test('takes new options even if nobody can go on', () => {
+  test('takes new options even if no agent can continue', () => {
     const driver = new RunDriver({ files }, { budgetMicros: 1 }).answer({ ...fail('refusal'), cost: usd(1) });
     expect(driver.run.status).toBe('budget_exceeded');
     expect(driver.resume({ budgetMicros: 9_000_000 }).run).toMatchObject({
@@ -328,7 +328,7 @@ describe('a resume', () => {
     expect(driver.run.options.variables).toStrictEqual({ a: '3', b: '2' });
   });
 
-  test('that retries is no new execution, and what the failed tries cost is not forgotten', () => {
+  test('is no new execution if it retries, and the costs of failed attempts are kept', () => {
     const rules = { 'START.md': { maxVisits: 1 } };
     const driver = new RunDriver({ files, rules }, { maxIterations: 1 }).answer({ ...fail('refusal'), cost: usd(1) });
     driver.resume({}, true).answer({ text: '<result>x</result>', cost: usd(2) });
@@ -338,7 +338,7 @@ describe('a resume', () => {
 });
 
 describe('stopping on purpose', () => {
-  test('is told once, as the strongest reason, and so is the end', () => {
+  test('is reported once, with the most severe reason, and so is the end', () => {
     const driver = new RunDriver({ files }).answer(fail('transient'));
     driver.apply({ kind: 'stopped', at: 5000, by: 'interrupted' });
     driver.apply({ kind: 'stopped', at: 5001, by: 'stopped' });
@@ -347,7 +347,7 @@ describe('stopping on purpose', () => {
     expect(driver.eventsOf('run_ended')).toMatchObject([{ status: 'interrupted' }]);
   });
 
-  test('starts nothing new, drops the sleeping, lets turns under way finish and be followed', () => {
+  test('starts nothing new, drops sleeping turns, and follows the answers of running turns', () => {
     const driver = new RunDriver({ files }).answer('<fork next="START">A</fork>', fail('transient'));
     driver.begin('main_a1');
     driver.apply({ kind: 'stopped', at: 5000, by: 'interrupted' });
@@ -359,13 +359,13 @@ describe('stopping on purpose', () => {
     expect(due(driver.run).map(({ kind }) => kind)).toStrictEqual(['sleep', 'claude']);
   });
 
-  test('stopped from elsewhere is paused', () => {
+  test('pauses the run if it comes from another process', () => {
     const driver = new RunDriver({ files });
     driver.apply({ kind: 'stopped', at: 5000, by: 'stopped' });
     expect(driver.run.status).toBe('paused');
   });
 
-  test('a turn that was about to begin does not', () => {
+  test('prevents a turn that was about to begin', () => {
     const driver = new RunDriver({ files });
     driver.apply({ kind: 'stopped', at: 5000, by: 'interrupted' });
     driver.apply({
@@ -379,7 +379,7 @@ describe('stopping on purpose', () => {
     expect(driver.agent().phase.kind).toBe('ready');
   });
 
-  test('an interruption outweighs a failure, and so does a limit', () => {
+  test('an interruption takes precedence over a failure, and so does a limit', () => {
     const forked = () =>
       new RunDriver({ files }).answer('<fork next="START">S</fork>').runTurn('main_s1', fail('script'));
     const driver = forked();

@@ -15,7 +15,7 @@ function forkAll(forks: readonly (readonly [parent: string, state: string])[]): 
 }
 
 describe("a worker's id", () => {
-  test('counts the workers of its parent, whatever their state', () => {
+  test('counts the workers of its parent in all states', () => {
     const forks = ['WORKER.md', 'WORKER.md', 'ANALYZE.sh'].map((state) => ['main', state] as const);
     expect(forkAll(forks)).toStrictEqual(['main_worker1', 'main_worker2', 'main_analyz3']);
   });

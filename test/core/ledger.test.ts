@@ -9,7 +9,7 @@ import {
   usdToMicros,
 } from '../../src/core/ledger.ts';
 
-test('enters every turn under its state and in the sum', () => {
+test('adds every turn to its state and to the sum', () => {
   const ledger = [
     { state: 'A.md', micros: 100, estimated: false },
     { state: 'B.md', micros: 30, estimated: true },
@@ -23,7 +23,7 @@ test('enters every turn under its state and in the sum', () => {
   });
 });
 
-test('leaves the ledger it was given as it was', () => {
+test('does not change the given ledger', () => {
   const before = enterCost(EMPTY_LEDGER, 'A.md', 5, false);
   const copy = structuredClone(before);
   enterCost(before, 'A.md', 7, true);
@@ -48,10 +48,10 @@ test.each([
   [0.0123456, 12_346],
   [10, 10_000_000],
   [0, 0],
-])('takes %d dollars for %d whole micro-dollars', (usd, micros) => {
+])('converts %d dollars to %d whole micro-dollars', (usd, micros) => {
   expect(usdToMicros(usd)).toBe(micros);
 });
 
-test('no micro-dollar is lost on the way to dollars and back', () => {
+test('micro-dollars survive a conversion to dollars and back', () => {
   fc.assert(fc.property(fc.nat(2 ** 31 - 1), (micros) => usdToMicros(microsToUsd(micros)) === micros));
 });

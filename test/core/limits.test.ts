@@ -6,7 +6,7 @@ const LOOP = { files: ['LOOP.md', 'WORK.md', 'FREE.sh'] };
 const again = (dollars: number) => ({ text: '<goto>LOOP</goto>', cost: usd(dollars) });
 
 describe('budget', () => {
-  test('when it is used up no transition is followed, and the run ends', () => {
+  test('if it is used up no transition is followed, and the run ends', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 }).answer(again(0.6), again(0.6));
     expect(driver.run.status).toBe('budget_exceeded');
     expect(driver.run.ledger.spentMicros).toBe(1_200_000);
@@ -16,14 +16,14 @@ describe('budget', () => {
     expect(driver.eventsOf('run_ended')).toMatchObject([{ status: 'budget_exceeded', spentMicros: 1_200_000 }]);
   });
 
-  test('not even a result is followed: it is not the answer of a caller', () => {
+  test('even a result is not followed: it does not return to the caller', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
     driver.answer('<call return="WORK">LOOP</call>', { text: '<result>r</result>', cost: usd(1) });
     expect(driver.run.status).toBe('budget_exceeded');
     expect(driver.agent()).toMatchObject({ state: 'LOOP.md', phase: { kind: 'withheld' } });
   });
 
-  test('a resume with more money follows the answer that was kept; without, it ends as before', () => {
+  test('a resume with a higher budget follows the kept answer; without, it ends as before', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 }).answer(again(1)).resume();
     expect(driver.run.status).toBe('budget_exceeded');
     driver.resume({ budgetMicros: 5_000_000 });
@@ -33,7 +33,7 @@ describe('budget', () => {
     expect(driver.run.status).toBe('completed');
   });
 
-  test('turns under way finish and are counted, but nobody is followed, not even a free script', () => {
+  test('running turns finish and are counted, but no answer is followed, not even of a script', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
     driver.answer('<fork next="LOOP">WORK</fork><fork next="LOOP">FREE</fork>');
     for (const agent of ['main', 'main_work1', 'main_free2']) driver.begin(agent);
@@ -47,7 +47,7 @@ describe('budget', () => {
     expect(driver.run.agents.map(({ phase }) => phase.kind)).toStrictEqual(['ready', 'ended', 'ended']);
   });
 
-  test('a turn that reaches it inside goes on with its own conversation after the resume', () => {
+  test('a turn that reaches it continues its own conversation after the resume', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
     driver.answer({ fail: { kind: 'budget', message: 'budget reached' }, progress: 'answer', cost: usd(1.1) });
     expect(driver.run.status).toBe('budget_exceeded');
@@ -57,7 +57,7 @@ describe('budget', () => {
     expect(driver.sessionsUsed).toStrictEqual(['new s1', 'resume s1']);
   });
 
-  test('a turn starts only if something is left beside what the running ones are expected to cost', () => {
+  test('a turn starts only if something is left after the expected costs of running turns', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
     driver.answer({ text: '<fork next="LOOP">LOOP</fork><fork next="LOOP">LOOP</fork>', cost: usd(0.5) });
     expect(due(driver.run)).toMatchObject([{ agent: 'main', budgetMicros: 500_000 }]);
@@ -67,7 +67,7 @@ describe('budget', () => {
     expect(due(driver.run)).toMatchObject([{ agent: 'main_loop1', budgetMicros: 400_000 }, { agent: 'main_loop2' }]);
   });
 
-  test('a turn that reaches only its own share goes on when it can, and does not end the run', () => {
+  test('a turn that reaches only its own share continues later, and does not end the run', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
     driver.answer({ text: '<fork next="LOOP">WORK</fork>', cost: usd(0.1) });
     driver.begin('main_work1');
@@ -82,24 +82,24 @@ describe('budget', () => {
     expect(driver.run.stop).toStrictEqual({ kind: 'budget' });
   });
 
-  test('a turn that never ran does not lower what turns are expected to cost', () => {
+  test('a turn that never ran does not lower the expected costs', () => {
     const driver = new RunDriver(LOOP).answer({ fail: { kind: 'lost', message: 'gone' } }, again(1));
     expect(driver.run.ledger).toMatchObject({ turns: 1, states: { 'LOOP.md': { turns: 1, micros: 1_000_000 } } });
   });
 
-  test.each(['budgetMicros', 'parallel', 'maxIterations'])('%s of nothing is no limit', (limit) => {
+  test.each(['budgetMicros', 'parallel', 'maxIterations'])('%s of zero is no limit', (limit) => {
     const driver = new RunDriver(LOOP, { [limit]: 0 }).answer(again(1));
     expect(due(driver.run)).toHaveLength(1);
   });
 
-  test('without a budget nothing is held back', () => {
+  test('without a budget no turn is held back', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: null }).answer(again(1000));
     expect(due(driver.run)).toMatchObject([{ budgetMicros: null }]);
   });
 });
 
 describe('iterations', () => {
-  test('N executions happen, the next one is refused, and more of them let the run go on', () => {
+  test('N executions are allowed, the next one is refused, and a higher limit continues the run', () => {
     const driver = new RunDriver(LOOP, { maxIterations: 3 }).answer(again(0), again(0), again(0));
     expect(driver.run).toMatchObject({ status: 'running', iterations: 3 });
     driver.begin('main');
@@ -126,7 +126,7 @@ describe('iterations', () => {
 describe('max_visits', () => {
   const workflow = { ...LOOP, rules: { 'LOOP.md': { maxVisits: 2 } } };
 
-  test('stops the agent that enters the state once too often, and leaves its siblings alone', () => {
+  test('stops an agent that enters the state too often, and does not affect its siblings', () => {
     const driver = new RunDriver(workflow).answer('<fork next="LOOP">WORK</fork>', again(0));
     driver.begin('main');
     expect(driver.agent().phase).toStrictEqual({ kind: 'limited', maxVisits: 2 });
@@ -135,13 +135,13 @@ describe('max_visits', () => {
     expect(driver.run.status).toBe('iteration_limit');
   });
 
-  test('is counted for each agent by itself', () => {
+  test('is counted per agent', () => {
     const driver = new RunDriver(workflow).answer('<fork next="LOOP">LOOP</fork>').runTurn('main_loop1', again(0));
     driver.answer('<result></result>').runTurn('main_loop1', '<result></result>');
     expect(driver.run.status).toBe('completed');
   });
 
-  test('a resume asks the file again, which may allow more by then', () => {
+  test('is read again at a resume, so that the file may allow more by then', () => {
     const rules = { 'LOOP.md': { maxVisits: 1 } };
     const driver = new RunDriver({ ...LOOP, rules }).answer(again(0));
     driver.begin('main');
@@ -158,7 +158,7 @@ describe('parallel turns', () => {
     expect(due(driver.run).map(({ kind }) => kind)).toStrictEqual(['script', 'script', 'script', 'claude', 'claude']);
   });
 
-  test('who has waited longest starts first, so that nobody starves', () => {
+  test('the agent that has waited longest starts first, so that none starves', () => {
     const driver = new RunDriver(LOOP, { parallel: 1 }).answer('<fork next="LOOP">WORK</fork>', again(0));
     expect(due(driver.run).map(({ agent }) => agent)).toStrictEqual(['main_work1']);
   });

@@ -52,7 +52,7 @@ const half = (open: string, close: string) => (length: number) => {
 const between = (open: string, shape: (length: number) => string, close: string) => (length: number) =>
   open + shape(length) + close;
 
-describe('an answer is judged in linear time:', () => {
+describe('an answer is parsed in linear time:', () => {
   test.each([
     ['beginnings of tags', filled('<goto')],
     ['beginnings of tags, each on its line', filled('<goto\n')],
@@ -134,7 +134,7 @@ describe('a prompt is rendered in linear time:', () => {
   });
 });
 
-test('the yardstick tells quadratic work from linear work', () => {
+test('the measurement distinguishes quadratic from linear work', () => {
   const quadratic = ({ length }: string) => {
     let sum = 0;
     for (let i = 0; i < length; i++) for (let j = 0; j < length; j++) sum += i ^ j;
@@ -148,7 +148,7 @@ test.each([
   ['`<goto>`', '<goto>'],
   ['unbalanced quotes', '<goto x="'],
   ['backticks', '` '],
-])('a megabyte of %s gives a verdict', (_, piece) => {
+])('a megabyte of %s is parsed', (_, piece) => {
   const text = piece.repeat(Math.ceil(2 ** 20 / piece.length));
   expect(interpretAnswer(text, contextOf()).kind).toBe('wrong');
 });

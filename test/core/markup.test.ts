@@ -68,7 +68,7 @@ describe('a comment', () => {
   });
 });
 
-test('what begins first wins', () => {
+test('the region that begins first wins', () => {
   expect(regionsOf('<!-- ` --> `a` <!-- ` -->')).toStrictEqual([
     ['comment', '<!-- ` -->'],
     ['code', '`a`'],

@@ -88,7 +88,7 @@ describe('a transition needs no saying', () => {
     ['the return of a call is open', [entryOf('call', 'A')]],
     ['the return of a function is open', [entryOf('function', 'A')]],
     ['the next of a fork is open', [entryOf('fork', 'W', { item: 'x' })]],
-  ])('but not if %s', (_, policy) => {
+  ])('is not taken if %s', (_, policy) => {
     expect(implicitTag(policy)).toBeUndefined();
   });
 });

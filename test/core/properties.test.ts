@@ -12,7 +12,7 @@ import { startRun } from './run-driver.ts';
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
 const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3 });
 
-test('the random stories reach every corner of the interpreter', () => {
+test('the random runs reach every part of the interpreter', () => {
   const seen = new Set<string>();
   const kinds = new Set<string>();
   for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
@@ -140,7 +140,7 @@ test('a run is running exactly as long as something is due', () => {
   );
 });
 
-test('whoever has only the events knows where every agent stands, what it cost and how it ended', () => {
+test('the events alone determine the position, costs and end of every agent', () => {
   fc.assert(
     fc.property(story, (actions) => {
       const run = fresh();
@@ -150,7 +150,7 @@ test('whoever has only the events knows where every agent stands, what it cost a
   );
 });
 
-test('the random stories take every turn that an observer has to know of', () => {
+test('the random runs contain every kind of turn that an observer must know', () => {
   const seen = new Set<string>();
   for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
     for (const event of applyActions(fresh(), actions, new CostMeter()).events) {

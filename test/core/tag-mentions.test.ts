@@ -49,7 +49,7 @@ describe('the tags of a text', () => {
     expect(found(text)).toStrictEqual(tags);
   });
 
-  test('that are not closed are put aside, with the name that follows', () => {
+  test('are returned separately if they are not closed, with the name that follows', () => {
     const text = 'If so <goto>A.md, else\n<fork next="N">W\nor say <result> and why. <goto>B</goto>';
     expect(readTagMentions(text).unclosedTags).toStrictEqual([
       { name: 'goto', offset: 6, after: 'A.md' },

@@ -45,7 +45,7 @@ describe('a tag', () => {
     expect(read(text)).toStrictEqual(tags(tagOf(name, '')));
   });
 
-  test('knows its line, whatever the line ends', () => {
+  test('has its line, with any line ending', () => {
     expect(read('a\n\r\n<goto>A</goto>\n\n x <goto\n>B</goto><goto>C</goto>')).toStrictEqual(
       tags(tagOf('goto', 'A', {}, 3), tagOf('goto', 'B', {}, 5), tagOf('goto', 'C', {}, 6)),
     );
@@ -82,7 +82,7 @@ describe('an attribute', () => {
     expect(read(`<fork ${written}>W</fork>`)).toStrictEqual(tags(tagOf('fork', 'W', attributes)));
   });
 
-  test.each(BUILT_IN_ATTRIBUTES)("of the language's own, %s, is read in any letter case", (name) => {
+  test.each(BUILT_IN_ATTRIBUTES)('is read in any letter case if it belongs to the language: %s', (name) => {
     const mixed = name.replace(/^./, (first) => first.toUpperCase());
     const expected = tags(tagOf('fork', 'W', { [name]: 'V' }));
     expect(read(`<fork ${name.toUpperCase()}="V">W</fork>`)).toStrictEqual(expected);
@@ -103,7 +103,7 @@ describe('an attribute', () => {
   });
 });
 
-describe('what stands in a result', () => {
+describe('the content of a result', () => {
   test.each([
     ['tags', 'see <goto>A.md</goto> and <fork next="N">W</fork>'],
     ['another result', 'a <result>b</result> c'],

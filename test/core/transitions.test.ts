@@ -43,7 +43,7 @@ describe('reset', () => {
     expect(driver.eventsOf('warning')).toStrictEqual([]);
   });
 
-  test('abandons the callers when told to, and says so', () => {
+  test('drops the callers with `stack="clear"`, with an event', () => {
     const driver = new RunDriver(workflow('START.md', 'A.md', 'BACK.md'));
     driver.answer('<call return="BACK">A</call>', '<reset stack="clear">START</reset>', '<result>end</result>');
     expect(driver.run.status).toBe('completed');
@@ -52,7 +52,7 @@ describe('reset', () => {
     ]);
   });
 
-  test('abandons them by default if the run is configured that way, unless it says `stack="keep"`', () => {
+  test('drops them by default if the run is configured that way, unless it has `stack="keep"`', () => {
     const driver = new RunDriver(workflow('START.md', 'A.md', 'BACK.md'), { resetStack: 'clear' });
     driver.answer('<call return="BACK">A</call>', '<reset stack="keep">A</reset>');
     expect(driver.agent().stack).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('call, function and result', () => {
     expect(driver.turns.map(({ session }) => session)).toStrictEqual(['none', 'new s1', 'new s2']);
   });
 
-  test('comes back to the caller, however far the callee wandered', () => {
+  test('returns to the caller, even after the callee has changed states several times', () => {
     const driver = new RunDriver(workflow('S1.md', 'S2.md', 'S3.md', 'S4.md', 'S5.md'));
     driver.answer('<call return="S3">S2</call>', '<goto>S4</goto>', '<goto>S5</goto>', '<result>r</result>');
     expect(driver.agent()).toMatchObject({ state: 'S3.md', input: 'r', stack: [] });
@@ -193,7 +193,7 @@ describe('the event of a transition', () => {
   const files = ['START.md', 'A.md', 'B.md'];
   const tagsOf = (driver: RunDriver) => driver.eventsOf('transition').map(({ tags }) => tags);
 
-  test('tells the tag with its names exact, and as it was written', () => {
+  test('reports the tag with exact names, and as it was written', () => {
     const text = '<CALL return=" B " model="Opus" odd="1">A</CALL>';
     expect(tagsOf(new RunDriver(workflow(...files)).answer(text))).toStrictEqual([
       [
@@ -207,7 +207,7 @@ describe('the event of a transition', () => {
     ]);
   });
 
-  test('tells all forks and their goto, each with where their parent goes on', () => {
+  test('reports all forks and their goto, each with the next state of the parent', () => {
     const text = '<fork item="x" cd="sub">A</fork><fork item="y">A</fork><goto>B</goto>';
     const driver = new RunDriver(workflow(...files)).answer({ text, folders: { sub: '/w/sub' } });
     expect(tagsOf(driver)[0]?.map(({ tag, target, attributes }) => ({ tag, target, ...attributes }))).toStrictEqual([
@@ -223,7 +223,7 @@ describe('the event of a transition', () => {
     expect(JSON.stringify(tagsOf(driver))).not.toContain('long');
   });
 
-  test('tells an implicit tag as its policy has it', () => {
+  test('reports an implicit tag as written in the policy', () => {
     const policy: PolicyEntry[] = [{ tag: 'goto', target: 'A', attributes: { input: 'i' } }];
     const driver = new RunDriver({ files, rules: { 'START.md': { policy } } }).answer('All done.');
     const attributes = { input: 'i' };

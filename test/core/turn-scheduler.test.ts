@@ -28,7 +28,7 @@ function expectTrueNotes({ agents }: Run): void {
   }
 }
 
-test('the agenda says what `due` says, at every step, whoever is attended to', () => {
+test('the scheduler has the same turns as `due` after every step', () => {
   fc.assert(
     fc.property(story, fc.infiniteStream(fc.boolean()), (actions, coins) => {
       const run = fresh();

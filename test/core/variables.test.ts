@@ -62,7 +62,7 @@ test("a prompt can name the run's variables, the worker's before the launch's", 
   });
 });
 
-test.each(['a result', ''])('what was handed over has two names: %j', (input) => {
+test.each(['a result', ''])('the input has two names: %j', (input) => {
   const variables = promptVariables(run, { ...main, input, variables: { result: 'mine' } });
   expect([variables.result, variables.input]).toStrictEqual([input, input]);
 });

@@ -32,7 +32,7 @@ describe('the picture of a workflow', () => {
     ]);
   });
 
-  test('tells returns apart where a state calls several others', () => {
+  test('distinguishes returns if a state calls several others', () => {
     const files = {
       'START.md': policy('tag: call, target: A, return: END', 'tag: function, target: B, return: END'),
       'A.md': END,
@@ -131,7 +131,7 @@ describe('a run over its workflow', () => {
   };
   const workflow = { files: ['START.md', 'A.md', 'B.md', 'W.md', 'OLD.md'] };
 
-  test('counts a way to a state whose name was left open, and shows which state it was', () => {
+  test('counts transitions to computed names, and shows their actual states', () => {
     const open = {
       'START.md': policy('tag: goto', 'tag: goto, target: B'),
       'A.md': 'x <goto>START</goto>',
@@ -204,7 +204,7 @@ describe('a run over its workflow', () => {
     ]);
   });
 
-  test('shows states that exist no longer, and ways that the workflow does not show', () => {
+  test('shows states that no longer exist, and transitions that the workflow does not show', () => {
     const driver = new RunDriver(workflow).answer('<goto>OLD</goto>', '<goto>W</goto>');
     const diagram = diagramOf(files, overlayOf(driver));
     expect(diagram.shapes.filter(isStateShape).at(-1)).toMatchObject({

@@ -39,7 +39,7 @@ const diagram: fc.Arbitrary<Diagram> = fc
     hasRun: false,
   }));
 
-test('whatever leads where, the layout has no rings, and every arrow still points to where it leads, with its label', () => {
+test('the layout has no cycles, and every arrow still has its direction and label, for any graph', () => {
   fc.assert(
     fc.property(diagram, (drawn) => {
       const order = [...assignLayers(drawn).keys()];

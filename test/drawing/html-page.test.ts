@@ -82,7 +82,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.evaluate(attempt)).toBe('connect-src');
   });
 
-  test('tells of a state that is clicked on: prompt, policy, and where it leads', async () => {
+  test('shows a clicked state: prompt, policy, and its targets', async () => {
     const { page, requests, errors } = await open(await demoPage());
     await page.click(`#canvas [aria-label^="DECIDE.md"]`);
     expect(await page.textContent('#details h2')).toBe('DECIDE.md');
@@ -301,7 +301,7 @@ test.each([
     { 'START.md': 'Then <goto>A</goto>', 'A.sh': 'echo "<result>x</result>"' },
     '3 states, 2 transitions, 1 ambiguous name',
   ],
-])('of states and transitions, %s', async (_, start, said) => {
+])('a page with many states and transitions, %s', async (_, start, said) => {
   const files = { ...start, 'A.md': 'Stop. <result>x</result>' };
   const html = await toHtmlPage(diagramOf(files), { source: sourceOf(files), findings: [], run: null });
   expect(html).toContain(`<p id="summary">${said}</p>`);

@@ -35,7 +35,7 @@ describe('as Mermaid', () => {
 `);
   });
 
-  test('what is ambiguous, computed, or left to another program is told apart', () => {
+  test('ambiguous, computed and unknown targets are distinguished', () => {
     const files = {
       'START.md': 'If so <goto>A</goto>, else <goto>B</goto>.',
       'A.md': 'Stop. <result>x</result>',
@@ -48,7 +48,7 @@ describe('as Mermaid', () => {
     expect(text).toContain('s4{{"B.sh"}}:::open\n');
   });
 
-  test('a run is told by numbers, and by who is where', () => {
+  test('a run is shown as counts and positions of agents', () => {
     const driver = new RunDriver({ files: ['START.md', 'A.md', 'B.sh', 'W.md'] });
     driver.answer({ text: '<call return="B">A</call>', cost: { kind: 'reported', micros: 310_000 } }).begin('main');
     const text = toMermaid(diagramOf(FILES, overlayOf(driver)));
@@ -59,7 +59,7 @@ describe('as Mermaid', () => {
     expect(text).toContain('s3 -->|"result"| s3e');
   });
 
-  test('who failed is told apart', () => {
+  test('failed agents are marked', () => {
     const driver = new RunDriver({ files: ['B.sh'] }).answer('nothing');
     expect(toMermaid(diagramOf(FILES, overlayOf(driver)))).toContain(
       's2{{"B.sh<br/>1 visit, 0.0s<br/>✗ main"}}:::failed',

@@ -47,7 +47,7 @@ describe('as SVG', () => {
     ]);
   });
 
-  test('a name that could mean several states is told with them, and a computed one as any state', async () => {
+  test('an ambiguous name lists its candidates, and a computed one is any state', async () => {
     const files = {
       'START.md': 'If so <goto>A</goto>, else <result>x</result>.',
       'A.md': 'Stop. <result>x</result>',

@@ -16,8 +16,8 @@ const counterOf = (events: readonly Event[]): TransitionCounter => {
 const transitionsOf = (events: readonly Event[]): readonly string[] =>
   counterOf(events).transitionCounts.map(({ from, kind, to, times }) => `${from} ${kind} ${to} ${times}`);
 
-describe('the ways of a run', () => {
-  test('lead back to where the caller goes on, however far the callee wandered', () => {
+describe('the transitions of a run', () => {
+  test('include the return to the caller, even after the callee has changed states several times', () => {
     const { events } = new RunDriver({ files: ['START.md', 'F.md', 'F2.md', 'F3.md', 'B.md'] }).answer(
       '<function return="B">F</function>',
       '<goto>F2</goto>',

@@ -13,7 +13,7 @@ const TASK = {
 };
 
 withEachClaude('what an agent does', (pinned) => {
-  test('is seen as it happens and is told by the logs afterwards, its sub-agents included', async (context) => {
+  test('is observed live and printed by the logs afterwards, including sub-agents', async (context) => {
     const seen: Activity[] = [];
     const rig = await setUp(context, pinned, {
       states: {

@@ -20,7 +20,7 @@ function turnsOf(rig: Rig): readonly string[] {
 }
 
 withEachClaude('a conversation', (pinned) => {
-  test('goes on, starts afresh or branches as the tags say', async (context) => {
+  test('continues, restarts or branches as the tags say', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
         'START.md': 'I am START «say <function return="B">F</function>»',
@@ -65,7 +65,7 @@ withEachClaude('a conversation', (pinned) => {
     expect(run.ledger.estimatedMicros).toBe(0);
   });
 
-  test('is left alone by scripts, even one that is still to be branched', async (context) => {
+  test('is not changed by scripts, not even one that is still to be branched', async (context) => {
     const rig = await setUp(context, pinned, {
       env: { FRUIT: 'plum' },
       states: {
@@ -101,7 +101,7 @@ withEachClaude('a conversation', (pinned) => {
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test('is its own for each worker, and all work at the same time', async (context) => {
+  test('is separate for each worker, and all work at the same time', async (context) => {
     const meet = (own: string, others: readonly string[]): string => {
       const all = others.map((each) => `[ -e ${each} ]`).join(' && ');
       const command = `touch ${own}; for i in $(seq 600); do ${all} && exit 0; sleep 0.1; done; exit 1`;
@@ -132,7 +132,7 @@ withEachClaude('a conversation', (pinned) => {
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test('holds the tools that ran, those that were denied, and the reminders of both', async (context) => {
+  test('contains the tools that ran, those that were denied, and the reminders', async (context) => {
     const only = (target: string): string => `---\nallowed_transitions:\n  - { tag: goto, target: ${target} }\n---\n`;
     const rig = await setUp(context, pinned, {
       states: {

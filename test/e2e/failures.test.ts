@@ -105,7 +105,7 @@ function expectRightCosts(rig: Rig, run: Run, fails: readonly InjectedFailure[])
 }
 
 withEachClaude('a run', (pinned) => {
-  test('sleeps through a usage limit and nobody is asked until it is over', async (context) => {
+  test('sleeps until a usage limit ends, without further requests', async (context) => {
     const reset = Math.floor(Date.now() / 1000) + 2;
     const rig = await setUpWorkers(context, pinned, ['limit', 'nothing'], {
       detail: String(reset),
@@ -125,7 +125,7 @@ withEachClaude('a run', (pinned) => {
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test('tries again what passes, in the same conversation', async (context) => {
+  test('retries temporary failures in the same conversation', async (context) => {
     const fails = ['500', '529', 'overloaded', 'html', 'drop', 'dropmid', 'malformed', 'garbage', 'empty'] as const;
     const rig = await setUpWorkers(context, pinned, fails);
     const run = await runToEnd(rig);
@@ -138,7 +138,7 @@ withEachClaude('a run', (pinned) => {
     expectRightCosts(rig, run, fails);
   });
 
-  test('pauses for what only its user can mend, and goes on when he has', async (context) => {
+  test('pauses for problems that only the user can fix, and continues after a resume', async (context) => {
     const fails = ['401', '403', 'billing', '404', '400', 'toolong'] as const;
     const why = ['authentication', 'authentication', 'billing', 'model', 'invalid_request', 'prompt_too_long'];
     const rig = await setUpWorkers(context, pinned, fails);
@@ -154,7 +154,7 @@ withEachClaude('a run', (pinned) => {
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test.for(['limit', '429'] as const)('pauses for a usage limit (%s) if it is not to wait', async (fail, context) => {
+  test.for(['limit', '429'] as const)('pauses for a usage limit (%s) with --no-wait', async (fail, context) => {
     const rig = await setUpWorkers(context, pinned, [fail], { options: { wait: false } });
     const paused = await runToEnd(rig);
     expect([paused.status, paused.stop]).toMatchObject(['paused', { kind: 'usage_limit' }]);
@@ -164,7 +164,7 @@ withEachClaude('a run', (pinned) => {
     expect(rig.eventsOf('sleeping')).toStrictEqual([]);
   });
 
-  test('gives up what does not pass, and lets the others finish', async (context) => {
+  test('fails after permanent failures, and lets the others finish', async (context) => {
     const rig = await setUpWorkers(context, pinned, ['500', 'refusal', 'nothing'], {
       options: { retries: 1 },
       turns: 2,
@@ -183,7 +183,7 @@ withEachClaude('a run', (pinned) => {
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test('ends a turn whose API is silent, and tries it again', async (context) => {
+  test('ends a turn whose API does not respond, and retries it', async (context) => {
     const fails = ['hang', 'hangmid'] as const;
     const rig = await setUpWorkers(context, pinned, fails, { frontmatter: '---\ntimeout: 10\n---\n' });
     const run = await runToEnd(rig);
@@ -198,7 +198,7 @@ withEachClaude('a run', (pinned) => {
     expectRightCosts(rig, run, fails);
   });
 
-  test('ends when a turn has used up the budget, and goes on from there with more', async (context) => {
+  test('ends when a turn has used up the budget, and continues from there with a higher one', async (context) => {
     const rig = await setUp(context, pinned, {
       options: { budgetMicros: 20_000 },
       states: {

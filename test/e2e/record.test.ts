@@ -6,7 +6,7 @@ import { runToEnd, setUp, withEachClaude } from './rig.ts';
 const tool = (name: string, input: object): string => `«tool ${name} ${JSON.stringify(input)}»`;
 
 withEachClaude('a recorded run', (pinned) => {
-  test('has the files that Claude Code wrote and edited, and plays the same way without it', async (context) => {
+  test('has the files that Claude Code wrote and edited, and replays the same way without it', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
         'START.md': [

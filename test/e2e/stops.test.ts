@@ -7,7 +7,7 @@ import { charged, conversation, type Rig, resumeToEnd, setUp, textReply, withEac
 const sessions = (rig: Rig): readonly unknown[] => rig.eventsOf('turn_started').map(({ session }) => session?.id);
 
 withEachClaude('a run that is stopped', (pinned) => {
-  test('lets its turn finish, goes on in the same conversation, and counts every cent once', async (context) => {
+  test('lets its turn finish, continues in the same conversation, and counts all costs once', async (context) => {
     const rig = await setUp(context, pinned, {
       states: {
         'START.md': 'I am START «usage 1000 10 700» «delay 500» «say <call return="B">C</call>»',
@@ -53,7 +53,7 @@ withEachClaude('a run that is stopped', (pinned) => {
     expect(rig.api.requests.length).toBe(asked);
   });
 
-  test('need not sleep on until a usage limit is over', async (context) => {
+  test('does not have to sleep until a usage limit ends', async (context) => {
     const rig: Rig = await setUp(context, pinned, {
       env: { CLAUDE_CODE_MAX_RETRIES: '0' },
       states: { 'START.md': 'I am START' },
@@ -76,7 +76,7 @@ withEachClaude('a run that is stopped', (pinned) => {
     expect(run.ledger.spentMicros).toBe(charged(rig));
   });
 
-  test('leaves no process behind when it is killed, not even a stubborn one, and goes on where it was', async (context) => {
+  test('leaves no process behind when it is killed, not even one that ignores signals, and can be resumed', async (context) => {
     const command = 'trap "" TERM INT HUP; mkfifo pipe; echo $$ > pid; cat pipe';
     const rig = await setUp(context, pinned, {
       states: {

@@ -82,7 +82,7 @@ describe('drive', () => {
     ]);
   });
 
-  test('runs agents side by side: workers that wait for each other all come to their end', async () => {
+  test('runs agents in parallel: workers that wait for each other all end', async () => {
     let open: () => void = () => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
@@ -99,7 +99,7 @@ describe('drive', () => {
     expect(end.agents.map(({ phase }) => phase.kind)).toStrictEqual(['ended', 'ended', 'ended']);
   });
 
-  test('a thousand workers end, and what they say together is saved together', async () => {
+  test('a thousand workers end, and simultaneous signals are saved together', async () => {
     const world = new FakeWorld(workflow, { 'START.md': () => '<fork next="A">W</fork>'.repeat(1000) });
     const end = await run(workflow, world);
     expect(end.agents).toHaveLength(1001);
@@ -107,7 +107,7 @@ describe('drive', () => {
     expect(world.diary.filter((line) => line.startsWith('save')).length).toBeLessThan(100);
   });
 
-  test('a stop lets turns under way finish and starts nothing new', async () => {
+  test('a stop lets running turns finish and starts nothing new', async () => {
     const signals = new Inbox<Signal>();
     const world = new FakeWorld(workflow, {
       'START.md': () => {
@@ -135,7 +135,7 @@ describe('drive', () => {
     expect((await run(workflow, world, {}, signals)).status).toBe('paused');
   });
 
-  test('takes up turns that were under way when it was killed', async () => {
+  test('adopts turns that were running when it was killed', async () => {
     const first = new FakeWorld(workflow, { 'START.md': () => new Promise<string>(() => {}) });
     void run(workflow, first);
     while (first.saved === undefined) await new Promise((resolve) => setImmediate(resolve));

@@ -17,7 +17,7 @@ const moved = (agent: string, state: string, to: string | null): Event => {
 const pathsIn = (...events: readonly Event[]) => Object.fromEntries(collectAgentPaths(events));
 
 describe('the path of an agent', () => {
-  test('is where it has been, however many turns it took there', () => {
+  test('has each visited state once, for any number of turns', () => {
     const events = [
       turn('main', 'A.md'),
       turn('main', 'A.md', 2),
@@ -29,7 +29,7 @@ describe('the path of an agent', () => {
     });
   });
 
-  test('is its own', () => {
+  test('is separate for each agent', () => {
     const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'B.md'), born('main_w1', 'W.md')];
     expect(pathsIn(...events, turn('main_w1', 'W.md'), turn('main', 'B.md'))).toStrictEqual({
       main: ['A.md', 'B.md'],
@@ -37,7 +37,7 @@ describe('the path of an agent', () => {
     });
   });
 
-  test('does not lead into a state that may not be entered again, until it is entered after all', () => {
+  test('does not include a state that may not be entered again, until it is entered', () => {
     const refused: Event = { kind: 'visit_limit', at, agent: 'main', state: 'A.md', maxVisits: 1 };
     const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'A.md'), refused];
     expect(pathsIn(...events)).toStrictEqual({ main: ['A.md'] });
@@ -45,13 +45,13 @@ describe('the path of an agent', () => {
     expect(pathsIn(...events, resumed, turn('main', 'A.md'))).toStrictEqual({ main: ['A.md', 'A.md'] });
   });
 
-  test('ends before a state that nobody had the time to enter', () => {
+  test('ends before a state that was not entered', () => {
     const stop: Event = { kind: 'run_stopping', at, stop: { kind: 'iterations' } };
     const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'B.md'), stop];
     expect(pathsIn(...events)).toStrictEqual({ main: ['A.md'] });
   });
 
-  test('leads into a state whose file cannot be read, once', () => {
+  test('includes a state whose file cannot be read, once', () => {
     const paused: Event = { kind: 'agent_paused', at, agent: 'main', state: 'B.md', why: 'unreadable', message: '' };
     const events = [born('main', 'A.md'), turn('main', 'A.md'), moved('main', 'A.md', 'B.md'), paused];
     expect(pathsIn(...events, turn('main', 'B.md'))).toStrictEqual({ main: ['A.md', 'B.md'] });

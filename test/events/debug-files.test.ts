@@ -19,7 +19,7 @@ function keep(files: Readonly<Record<string, string>>): { folder: string; warnin
   return { folder, warnings };
 }
 
-test('what a turn printed is kept under a plain name, and what it printed on stderr beside it', () => {
+test('the output of a turn is kept under a readable name, and its stderr beside it', () => {
   const { folder, warnings } = keep({ stdout: 'out', stderr: 'odd' });
   expect(readdirSync(folder).toSorted()).toStrictEqual([
     'main_CHECK_002.stderr',

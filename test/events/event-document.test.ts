@@ -23,7 +23,7 @@ describe('a line of --events', () => {
     });
   });
 
-  test('says which version it is of where a run starts or goes on', () => {
+  test('has the version of Raymond at the start and at a resume', () => {
     expect(document(SAMPLE_EVENTS.run_started)).toMatchObject({
       events_version: 1,
       run_id: 'r1',
@@ -40,7 +40,7 @@ describe('a line of --events', () => {
     expect(options).toMatchObject({ budget: 2.5, timeout: 1.5, max_iterations: null, vars: { issue: '7' } });
   });
 
-  test('says which session a turn uses, and nothing of the kind for a script', () => {
+  test('has the session of a turn, but not for a script', () => {
     const { turn_started } = SAMPLE_EVENTS;
     const script = { session_id: null, session_use: null, forked_from: null };
     expect(document(turn_started)).toMatchObject({ session_id: 's2', session_use: 'fork', forked_from: 's1' });
@@ -50,7 +50,7 @@ describe('a line of --events', () => {
     });
   });
 
-  test('says why a run stops, and until when only if a usage limit is the reason', () => {
+  test('has the reason of a stop, and its end only for a usage limit', () => {
     const { run_stopping } = SAMPLE_EVENTS;
     const limit = { why: 'usage_limit', until: '2026-11-16T22:16:02.000Z', message: 'limit' };
     expect(document(run_stopping)).toMatchObject(limit);
@@ -59,7 +59,7 @@ describe('a line of --events', () => {
     });
   });
 
-  test.each(Object.values(SAMPLE_EVENTS))('loses nothing that $kind has', (event) => {
+  test.each(Object.values(SAMPLE_EVENTS))('has everything of $kind', (event) => {
     const whole = document(event);
     for (const [name, value] of Object.entries(event).filter(([name]) => name !== 'kind')) {
       expect(document({ ...event, [name]: changed(value) } as Event), name).not.toStrictEqual(whole);

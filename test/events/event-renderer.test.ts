@@ -26,7 +26,7 @@ function render(events: readonly Event[], page: Partial<LogWriter> = {}, files =
 const [DAY, TIME] = formatLocalTime(1000).split(' ');
 const FORK: Reply = { text: '<fork next="W" kind="md" size="9">W</fork>', cost: usd(0.5) };
 
-test('a run reads as blocks, one for each turn, with its costs and times', () => {
+test('a run is printed in blocks, one for each turn, with its costs and times', () => {
   const driver = new RunDriver({ files: ['START.md', 'W.sh', 'B.md'] }, { budgetMicros: 5_000_000 }, 'the\ninput');
   driver.answer(FORK, '<call return="B" input="7">B</call>').runTurn('main_w1', '<result>w</result>');
   driver.answer({ text: '<result>x</result>', cost: usd(0.25) }, { text: 'no tag', cost: usd(0.1) });
@@ -61,7 +61,7 @@ test('a run reads as blocks, one for each turn, with its costs and times', () =>
   ]);
 });
 
-test('side by side, every line is labelled with its agent', () => {
+test('parallel agents have their name on every line', () => {
   const driver = new RunDriver({ files: ['START.md', 'W.sh'] });
   driver.answer(FORK, '<result>m</result>').runTurn('main_w1', '<result>w</result>');
   expect(render(driver.events, { isInterleaved: true }).slice(1, 6)).toStrictEqual([
@@ -76,7 +76,7 @@ test('side by side, every line is labelled with its agent', () => {
 test.each([
   [true, '  its files are gone: prompts, answers and output cannot be shown'],
   [false, '  with --no-debug no files of turns are kept: prompts, answers and output cannot be shown'],
-])('without the files of turns, that is said once and results are told (debug: %s)', (debug, why) => {
+])('missing files of turns are reported once, and results are printed (debug: %s)', (debug, why) => {
   const driver = new RunDriver({ files: ['START.sh', 'B.sh', 'C.sh'] }, { debug });
   driver.answer('<call return="C">B</call>', '<result>from B</result>', '<result>all\nof it</result>');
   expect(render(driver.events, {}, false).filter((line) => !/^$|──|options/.test(line))).toStrictEqual([
@@ -90,7 +90,7 @@ test.each([
   ]);
 });
 
-test('a turn that failed says so, and what becomes of it', () => {
+test('a failed turn is printed with its consequence', () => {
   const driver = new RunDriver({ files: ['START.md'] });
   driver.answer({ fail: { kind: 'model', message: 'There is no such model.' }, cost: usd(0.01) });
   expect(render(driver.events).slice(3)).toStrictEqual([
@@ -101,7 +101,7 @@ test('a turn that failed says so, and what becomes of it', () => {
   ]);
 });
 
-test('a resume tells which options are different from then on', () => {
+test('a resume prints the changed options', () => {
   const resumed = (options: Partial<Options>): Event => ({
     kind: 'run_resumed',
     at: 1000,
@@ -122,11 +122,11 @@ test.each<[Partial<Options>, readonly string[]]>([
   [{ parallel: null, retries: 0, timeoutMs: 90_000 }, ['--timeout 90', '--parallel 0', '--retries 0']],
   [{ variables: { a: 'x y', b: '1' }, claude: '/a b' }, ["--claude '/a b'", "--var 'a=x y'", '--var b=1']],
   [{ agent: 'replay:/x.yaml', effort: 'high' }, ['--effort high', '--agent replay:/x.yaml']],
-])('the options %j are told as flags', (options, flags) => {
+])('the options %j are printed as flags', (options, flags) => {
   expect(formatChangedFlags(DEFAULT_OPTIONS, { ...DEFAULT_OPTIONS, ...options })).toStrictEqual(flags);
 });
 
-describe('what a turn left behind', () => {
+describe('the output of a turn', () => {
   const tell = (...passages: readonly LogEntry[]): readonly string[] => {
     const tale = new TurnRenderer();
     return passages
@@ -140,7 +140,7 @@ describe('what a turn left behind', () => {
     ...{ kind: 'gets', id, text, isError, below },
   });
 
-  test('is a prompt, words, tools and what they gave back', () => {
+  test('consists of prompt, text, tools and their results', () => {
     expect(
       tell(
         { kind: 'asked', text: 'Do it.' },
@@ -172,7 +172,7 @@ describe('what a turn left behind', () => {
     ]);
   });
 
-  test('says of which tool a result is, where that does not stand right above, and whether a sub-agent used it', () => {
+  test('names the tool of a result unless it is directly above, and whether a sub-agent used it', () => {
     expect(
       tell(
         uses('1', 'a'),
@@ -185,7 +185,7 @@ describe('what a turn left behind', () => {
     ).toStrictEqual(['  > Bash a', '  > Bash b', '    Bash a:', '      A', '    > Bash c', '        C']);
   });
 
-  test('is what a script printed, on which stream, and where the rest is', () => {
+  test('is what a script printed, by stream, and where the rest is', () => {
     expect(
       tell(
         { kind: 'prints', text: 'one' },
@@ -204,11 +204,11 @@ describe('what a turn left behind', () => {
     ['a torn tool', uses('1', 'rm\u001b[2J\nx'), ['  > Bash rm x']],
     ['a clear screen in a result', gets('1', '\u001b[2J\u001b[Hgone', true), ['      ! gone']],
     ['an odd line of a prompt', { kind: 'asked', text: 'a\u0008b\r' }, ['  prompt', '    ab']],
-  ])('cannot drive a terminal: %s', (_, passage, lines) => {
+  ])('cannot control a terminal: %s', (_, passage, lines) => {
     expect(tell(passage)).toStrictEqual(lines);
   });
 
-  test('is cut where it is endless', () => {
+  test('is shortened if it is very long', () => {
     expect(tell({ kind: 'prints', text: `${'x'.repeat(1_999)}😀${'y'.repeat(98)}` })).toStrictEqual([
       `  | ${'x'.repeat(1_999)}… (100 more characters)`,
     ]);

@@ -11,7 +11,7 @@ import {
 } from '../../src/events/format.ts';
 import { RunDriver, usd } from '../core/run-driver.ts';
 
-describe('words for people', () => {
+describe('human-readable formats', () => {
   test.each([
     [0, '$0.00'],
     [1_230, '$0.0012'],
@@ -41,7 +41,7 @@ describe('words for people', () => {
   });
 });
 
-test('a run reads as a story, one line an event, each labelled with its agent', () => {
+test('a run is one line per event, each labelled with its agent', () => {
   const driver = new RunDriver({ files: ['START.md', 'W.sh'] });
   driver.answer({ text: '<fork next="W">W</fork>', cost: usd(0.5) }, '?').runTurn('main_w1', '<result>w</result>');
   expect(driver.events.map(formatEvent).filter((line) => line !== null)).toStrictEqual([
@@ -62,13 +62,13 @@ test.each([
   [10, 'tried again in 1 s'],
   [90_000, 'tried again in 90 s'],
   [300_000, 'tried again at 14:35'],
-])('what is tried again after %i ms is %s', (ms, words) => {
+])('a retry after %i ms is %s', (ms, words) => {
   const at = new Date(2026, 0, 15, 14, 30, 0).getTime();
   const place = { at, agent: 'main', state: 'START.md', count: 1, failure: 'transient', why: 'retry' } as const;
   expect(formatEvent({ kind: 'sleeping', ...place, untilMs: at + ms, message: 'No.' })).toBe(`[main] No; ${words}`);
 });
 
-test('what takes several lines is labelled on each, and cannot drive a terminal', () => {
+test('a text of several lines is labelled on each, and cannot control a terminal', () => {
   const message = 'START.sh: exit 2\n\u001b[2Jlast\r\n\twords\n';
   const failed = { kind: 'agent_failed', at: 1, agent: 'main_w1', state: 'START.sh', message } as const;
   expect(formatEvent(failed)).toBe('[main_w1] failed: START.sh: exit 2\n[main_w1]   last\n[main_w1]       words');
@@ -76,7 +76,7 @@ test('what takes several lines is labelled on each, and cannot drive a terminal'
   expect(formatActivity({ at: 1, agent: 'main', doing: says })).toStrictEqual(['[main] | a', '[main] | b']);
 });
 
-test('transitions.log says who went where, in which session, for how much', () => {
+test('transitions.log has the agent, states, session and cost of each transition', () => {
   const driver = new RunDriver({ files: ['START.md', 'B.md'] });
   driver.answer(
     { text: '<call return="B">B</call>', cost: usd(0.5) },

@@ -90,7 +90,7 @@ describe('docs/json.md', () => {
     expect(['kind', 'at', ...stated]).toStrictEqual(Object.keys(createEventDocument(event)));
   });
 
-  test('has no event besides, and says what each field means', () => {
+  test('has no other event, and explains each field', () => {
     expect(column('Events', 'Event', 'Event').flat()).toStrictEqual(Object.keys(SAMPLE_EVENTS));
     const lines = Object.values(SAMPLE_EVENTS).map(createEventDocument);
     const names = new Set(lines.flatMap((line) => Object.keys(line)));
@@ -99,12 +99,12 @@ describe('docs/json.md', () => {
     expect(fieldsOn('Options', 'Option')).toStrictEqual(Object.keys(options).sort());
   });
 
-  test('shows a transition with all that one has', () => {
+  test('shows a transition with all its fields', () => {
     const [shown = ''] = page.blocks.filter(({ kind }) => kind === 'json').map(({ text }) => text);
     expect(Object.keys(JSON.parse(shown))).toStrictEqual(Object.keys(createEventDocument(SAMPLE_EVENTS.transition)));
   });
 
-  test('has every field of what lint finds', async () => {
+  test('has every field of a lint document', async () => {
     const project = projectWith({
       'START.md': 'Say <goto>LOOP</goto>.',
       'LOOP.sh': 'echo "<goto>$NEXT</goto>"',
@@ -113,7 +113,7 @@ describe('docs/json.md', () => {
     expect(fieldsOn('Findings of lint')).toStrictEqual(fieldsIn(await printed(project, 'lint', 'wf', '--json')));
   });
 
-  test('has every field of what tests print', async () => {
+  test('has every field of a test document', async () => {
     const policy = '---\nallowed_transitions:\n  - { tag: goto, target: START.md }\n  - { tag: result }\n---\n';
     const project = projectWith({
       'START.md': `${policy}Say <result>x</result>.`,

@@ -24,7 +24,7 @@ function runWith(phases: readonly Phase[], changes: Partial<Run> = {}): Run {
   return { ...run, agents, ...changes };
 }
 
-describe('what a run waits for', () => {
+describe('the waiting reason of a run', () => {
   test.each<[string, readonly Phase[], Partial<Run>, ObservedStatus, string]>([
     ['a turn', [RUNNING], {}, 'running', '1 turn is under way.'],
     ['turns', [RUNNING, RUNNING], {}, 'running', '2 turns are under way.'],
@@ -89,7 +89,7 @@ test.each<[ObservedStatus, readonly string[]]>([
   expect(outlook.commands.map(({ command }) => command)).toStrictEqual(commands);
 });
 
-test('the history of a run keeps its latest transitions, and the time of its agents without the time between lives', async () => {
+test('the history of a run has its latest transitions, and the working time of its agents across resumes', async () => {
   const { options, workflow } = startRun(WORKFLOW);
   const of = { agent: 'main', state: 'A.md' };
   const went = (at: number): Event => ({

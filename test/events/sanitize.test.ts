@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sanitize, sanitizeLine, sanitizeLines } from '../../src/events/sanitize.ts';
 import { anyText } from '../core/builders.ts';
 
-describe('what models and scripts say cannot drive the terminal', () => {
+describe('output of models and scripts cannot control the terminal', () => {
   test.each([
     ['colours', '\u001b[31mred\u001b[0m', 'red'],
     ['a cleared screen', 'a\u001b[2J\u001b[Hb', 'ab'],
@@ -16,7 +16,7 @@ describe('what models and scripts say cannot drive the terminal', () => {
     ['plain text, lines and tabs', 'a\tb\nc é 日本 👩‍👩‍👧', 'a\tb\nc é 日本 👩‍👩‍👧'],
   ])('%s', (_, text, expected) => expect(sanitize(text)).toBe(expected));
 
-  test('whatever it is', () => {
+  test('for any text', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(anyText, fc.constantFrom('\u001b', '[', ']', '\u009b', '2J', '\u0007'))),
@@ -28,7 +28,7 @@ describe('what models and scripts say cannot drive the terminal', () => {
   });
 });
 
-test('a text in one line, and in its lines that have something on them', () => {
+test('a text is put on one line, or split into its nonempty lines', () => {
   expect(sanitizeLine(' a\n\n\tb\u001b[1m c ')).toBe('a b c');
   expect(sanitizeLines('a  \n\n\tb\n')).toStrictEqual(['a', '    b']);
 });

@@ -22,7 +22,7 @@ describe('a text is shortened', () => {
     expect(shorten(text, width, keep)).toBe(expected);
   });
 
-  test('never to more than there is room for, and only if it must be', () => {
+  test('never to more columns than available, and only if necessary', () => {
     fc.assert(
       fc.property(words, fc.nat(20), fc.constantFrom('start', 'end'), (text, width, keep) => {
         const short = shorten(text, width, keep);
@@ -33,13 +33,13 @@ describe('a text is shortened', () => {
   });
 });
 
-test('a text is filled up by what it looks like, not by its length', () => {
+test('a text is padded by its width, not by its length', () => {
   expect(padToWidth('日本', 6)).toBe('日本  ');
   expect(padToWidth('\u001b[1mab\u001b[22m', 4, 'left')).toBe('  \u001b[1mab\u001b[22m');
   expect(padToWidth('long', 2)).toBe('long');
 });
 
-test('a long line is broken between words and goes on indented; a path is left whole', () => {
+test('a long line is broken between words and continues indented; a path is kept whole', () => {
   expect(wrapText('[main] failed: the script ended badly', 20)).toStrictEqual([
     '[main] failed: the',
     '  script ended badly',

@@ -43,6 +43,6 @@ test.each<[string, Event[], number]>([
     [started(0), begins(60), resumed(1000), resumed(2000), ends(1500, 1440), ended(2050)],
     1550,
   ],
-])('the time at work: %s', (_, events, ms) => {
+])('the working time: %s', (_, events, ms) => {
   expect(computeWorkMs(events.reduce(updateWorkTime, NO_WORK_TIME), 9999)).toBe(ms);
 });

@@ -19,7 +19,7 @@ function show({ from, tag, to, return: back, next, at, origin }: Edge): string {
 const edges = (files: Files): readonly string[] => graphOf(files).edges.map(show);
 
 describe('the transitions of a state', () => {
-  test('are those of its policy, whatever its text says', () => {
+  test('are those of its policy, regardless of its text', () => {
     const text = 'Not <goto>END</goto>, but <result>x</result>';
     const entries = ['tag: call, target: A, return: END', 'tag: fork, target: A', 'tag: result'];
     expect(edges({ 'START.md': policy(entries, text), 'A.md': END, 'END.md': END }).slice(2)).toStrictEqual([
@@ -45,7 +45,7 @@ describe('the transitions of a state', () => {
     ]);
   });
 
-  test('are guessed if they stand in code beside others that do not', () => {
+  test('are guesses if they are in code beside others that are not', () => {
     const text =
       'Say `<goto>A.md</goto>`, `<goto>B.md</goto>`, `<goto>GHOST</goto>` or <goto>B.md</goto>.\n```\n<goto>C.md</goto>\n```\n';
     expect(edges({ 'START.md': text, 'A.md': END, 'B.md': END, 'C.md': END }).slice(3)).toStrictEqual([
@@ -64,7 +64,7 @@ describe('the transitions of a state', () => {
     ]);
   });
 
-  test('of a script, forks go with the goto of the same way only', () => {
+  test('combine the forks of a script only with the goto on the same path', () => {
     const script = bash(
       'if [ ! -s list ]; then echo "<goto>W</goto>"; exit; fi',
       'while read -r x; do echo "<fork x=\'$x\'>W</fork>"; done < list',
@@ -77,7 +77,7 @@ describe('the transitions of a state', () => {
     ]);
   });
 
-  test('are told of batch files and of PowerShell too', () => {
+  test('are found in batch files and PowerShell, too', () => {
     const files = {
       'START.bat': '@echo off\r\nrem ^<goto^>A^</goto^>\r\necho ^<goto^>B^</goto^>\r\n',
       'B.ps1': '# <goto>A</goto>\nWrite-Output "<call return=`"$next`">C</call>"\n',
@@ -92,14 +92,14 @@ describe('the transitions of a state', () => {
   });
 });
 
-describe('a name of which a part is known', () => {
+describe('a partly known name', () => {
   const STYLES = { 'STYLE_go.md': END, 'STYLE_rust.sh': bash('echo "<result>x</result>"'), 'OTHER.md': END };
   const first = (files: Files, count: number) =>
     edges(files)
       .filter((edge) => edge.startsWith('START'))
       .slice(0, count);
 
-  test('leads to the states that fit it, in a script', () => {
+  test('leads to the matching states, in a script', () => {
     expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>STYLE_${1}</goto>"') }, 3)).toStrictEqual([
       'START.sh:2:7 part goto STYLE_go.md',
       'START.sh:2:7 part goto STYLE_rust.sh',
@@ -112,7 +112,7 @@ describe('a name of which a part is known', () => {
     ]);
   });
 
-  test('leads to the states that fit it, in a prompt', () => {
+  test('leads to the matching states, in a prompt', () => {
     const text = 'When done <call return="OTHER_{{x}}">STYLE_{{ lang }}.md</call>.';
     expect(first({ ...STYLES, 'OTHER_1.md': END, 'OTHER_2.md': END, 'START.md': text }, 3)).toStrictEqual([
       'START.md:1:11 part call STYLE_go.md, OTHER_1.md',
@@ -120,7 +120,7 @@ describe('a name of which a part is known', () => {
     ]);
   });
 
-  test('lets the parent of a worker go on in one of them', () => {
+  test("is possible for the next state of a worker's parent", () => {
     const script = bash('echo "<fork>OTHER</fork>"', 'echo "<goto>STYLE_$1</goto>"');
     expect(first({ ...STYLES, 'START.sh': script }, 2)).toStrictEqual([
       'START.sh:2:7 text fork OTHER.md, STYLE_go.md',
@@ -134,14 +134,14 @@ describe('a name of which a part is known', () => {
     ]);
   });
 
-  test('leads nowhere if no state fits it', () => {
+  test('leads nowhere if no state matches', () => {
     expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>FORMAT_$1.md</goto>"') }, 3)).toStrictEqual([
       'START.sh:2:7 text goto no FORMAT_….md',
     ]);
   });
 });
 
-test('a policy that leaves the state open has the full tags of its prompt as well', () => {
+test('a policy without a target also has the full tags of its prompt', () => {
   const text = 'Go on with <goto>A.md</goto> or <goto>B</goto>, or say <goto>STATE</goto>, not `<goto>C.md</goto>`.';
   const files = { 'START.md': policy(['tag: goto', 'tag: result'], text), 'A.md': END, 'B.md': END, 'C.md': END };
   expect(edges(files).slice(3)).toStrictEqual([
@@ -152,7 +152,7 @@ test('a policy that leaves the state open has the full tags of its prompt as wel
   ]);
 });
 
-test('a name that could mean several states is a node of its own, with what it could mean', () => {
+test('an ambiguous name is a separate node, with its candidates', () => {
   const files = { 'START.md': 'Then <goto>A</goto>.', 'A.md': END, 'A.sh': bash('echo "<result>x</result>"') };
   expect(graphOf(files).nodes.at(-1)).toStrictEqual({
     ...{ state: 'A', kind: 'missing', maxVisits: null, description: null, open: false },
@@ -160,7 +160,7 @@ test('a name that could mean several states is a node of its own, with what it c
   });
 });
 
-test('the nodes are the states, and what is missing', () => {
+test('the nodes are the states and the missing states', () => {
   const files = {
     'START.md': `---\nmax_visits: 3\ndescription: first\n---\nThen <goto>GHOST</goto>.`,
     'A.sh': './x\n',

@@ -17,7 +17,7 @@ import { sourceOf } from '../lint/source-of.ts';
 const proofOf = (story: RandomWorkflow) => prove(buildGraph(sourceOf(story.files)));
 
 describe('the proof and the interpreter agree:', () => {
-  test('a call can return exactly if some play of the interpreter does', () => {
+  test('a call can return if and only if it does in some run of the interpreter', () => {
     fc.assert(
       fc.property(randomWorkflow, (story) => {
         const { flow, ends } = proofOf(story);
@@ -28,7 +28,7 @@ describe('the proof and the interpreter agree:', () => {
     );
   });
 
-  test('an agent can end exactly if some play of the interpreter does', () => {
+  test('an agent can end if and only if it does in some run of the interpreter', () => {
     fc.assert(
       fc.property(randomWorkflow, (story) => {
         const { flow, ends } = proofOf(story);
@@ -39,7 +39,7 @@ describe('the proof and the interpreter agree:', () => {
     );
   });
 
-  test('no play of the interpreter enters a state that was proved to be out of reach', () => {
+  test('no run of the interpreter enters a state that was proved unreachable', () => {
     fc.assert(
       fc.property(randomWorkflow, (story) => {
         const { flow, reach } = proofOf(story);
@@ -50,7 +50,7 @@ describe('the proof and the interpreter agree:', () => {
     );
   });
 
-  test('every way that is shown can be walked', () => {
+  test('every example path can be followed', () => {
     fc.assert(
       fc.property(randomWorkflow, (story) => {
         const { flow, reach } = proofOf(story);
@@ -63,7 +63,7 @@ describe('the proof and the interpreter agree:', () => {
     );
   });
 
-  test('a ring that is reported can be walked to, walked round, and never be left', () => {
+  test('a reported cycle can be reached and repeated, and never be left', () => {
     fc.assert(
       fc.property(randomWorkflow, (story) => {
         for (const { path, round, kind } of proofOf(story).endless) {
@@ -76,7 +76,7 @@ describe('the proof and the interpreter agree:', () => {
     );
   });
 
-  test('a call that is said to be abandoned never returns, though its agent may end', () => {
+  test('a call that is reported as never returning never returns, though its agent may end', () => {
     fc.assert(
       fc.property(randomWorkflow, (story) => {
         const { flow, abandoned } = proofOf(story);
@@ -93,7 +93,7 @@ describe('the proof and the interpreter agree:', () => {
     );
   });
 
-  test('a family that comes to its end in some play was not proved to be endless', () => {
+  test('a run whose agents all end was not proved endless', () => {
     fc.assert(
       fc.property(randomWorkflow, (story) => {
         const { flow, endless } = proofOf(story);

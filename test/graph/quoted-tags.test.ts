@@ -16,6 +16,6 @@ test.each([
   ['`<!-- <goto>A</goto> -->`, <goto>B</goto>', []],
   ['<!-- `<goto>A</goto>` -->, <goto>B</goto>', []],
   ['no tag at all', []],
-])('the tags in code that others keep from counting: %j', (text, found) => {
+])('tags in code do not count beside tags outside of it: %j', (text, found) => {
   expect(quoted(text)).toStrictEqual(found);
 });

@@ -7,7 +7,7 @@ const ONCE = { retries: 0 };
 /** Where this is all that is permitted, an answer need not say it. */
 const ONLY_NEXT = 'allowed_transitions:\n  - { tag: goto, target: NEXT.md }';
 
-describe.concurrent('what only the user can mend pauses the run, and a resume goes on', () => {
+describe.concurrent('a problem that only the user can fix pauses the run, and a resume continues', () => {
   test.for([
     [
       'authentication',
@@ -50,7 +50,7 @@ describe.concurrent('what only the user can mend pauses the run, and a resume go
   });
 });
 
-describe.concurrent('what would fail again fails the agent', () => {
+describe.concurrent('a permanent problem fails the agent', () => {
   test('a refusal', async ({ rig }) => {
     const refusal = refused('API Error: unable to respond', 'invalid_request', { stop_reason: 'refusal' });
     const finished = await rig.run({
@@ -62,21 +62,21 @@ describe.concurrent('what would fail again fails the agent', () => {
     expect(exitCodeOf(finished.run)).toBe(1);
   });
 
-  test('the limit of steps, whatever was said before it', async ({ rig }) => {
+  test('the turn limit, regardless of the answer before it', async ({ rig }) => {
     const act = broken('error_max_turns', ['Reached maximum number of turns (3)'], [{ assistant: { text: RESULT } }]);
     const finished = await rig.run({ 'START.md': fakePrompt(act) });
     expectStuck(finished, 'failed', /limit of steps: Reached maximum number of turns \(3\)\. Give the state a smaller/);
     expect(failures(finished)).toStrictEqual(['max_turns']);
   });
 
-  test('an error in the midst of it, once it has been tried often enough', async ({ rig }) => {
+  test('an error during execution, after all retries', async ({ rig }) => {
     const act = broken('error_during_execution', ['Request was aborted.']);
     const finished = await rig.run({ 'START.md': fakePrompt(act, act) }, { retries: 1 });
     expectStuck(finished, 'failed', /could not finish the turn: Request was aborted\. \(tried 2 times\)/);
     expect(failures(finished)).toStrictEqual(['transient', 'transient']);
   });
 
-  test('an error that nobody has seen before, in its own words', async ({ rig }) => {
+  test('an unknown error, with its own message', async ({ rig }) => {
     const act = broken('error_of_a_new_kind', []);
     const finished = await rig.run(
       { 'START.md': state(ONLY_NEXT, fakePrompt(act)), 'NEXT.md': fakePrompt(RESULT) },
@@ -86,7 +86,7 @@ describe.concurrent('what would fail again fails the agent', () => {
   });
 });
 
-test('a turn that used up the budget moves nothing, though the answer is there, until there is more money', async ({
+test('a turn that used up the budget is not followed, though it has an answer, until the budget is higher', async ({
   rig,
 }) => {
   const act = broken('error_max_budget_usd', ['Reached maximum budget ($0.01)'], [{ assistant: { text: RESULT } }]);
@@ -107,7 +107,7 @@ describe.concurrent('denied tools', () => {
     { result: { result: text, permission_denials: [{ tool_name: 'Bash', tool_input: { command: 'npm install' } }] } },
   ];
 
-  test('do not let a state be left without a word, and the reminder names them', async ({ rig }) => {
+  test('prevent an implicit transition, and the reminder names them', async ({ rig }) => {
     const states = {
       'START.md': state(ONLY_NEXT, fakePrompt(denied('all done'), '<goto>NEXT.md</goto>')),
       'NEXT.md': fakePrompt(RESULT),
@@ -119,7 +119,7 @@ describe.concurrent('denied tools', () => {
     expect(logOf(finished)).toMatch(/warning: not permitted: Bash\(npm install\); allowed_tools or --permission-mode/);
   });
 
-  test('do not hold up an answer that says where to go, and the user is warned', async ({ rig }) => {
+  test('do not affect an answer with a tag, and cause a warning', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt(denied(RESULT)) });
     expect(resultOf(finished)).toBe('done');
     expect(eventsOf(finished, 'turn_ended')).toMatchObject([{ failure: null, denials: ['Bash(npm install)'] }]);

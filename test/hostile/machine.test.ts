@@ -13,7 +13,7 @@ async function errorOf(rig: Rig, claude: string | null, path?: string): Promise<
   return error;
 }
 
-describe.concurrent('nothing is started, and the user is told what to do, if Claude Code', () => {
+describe.concurrent('nothing is started, and a hint says what to do, if Claude Code', () => {
   test('is not on the PATH', async ({ rig }) => {
     expect(await errorOf(rig, null, '/nowhere')).toMatchObject({
       message: 'Claude Code was not found: there is no `claude` on the PATH.',
@@ -22,7 +22,7 @@ describe.concurrent('nothing is started, and the user is told what to do, if Cla
     });
   });
 
-  test('is not where it should be', async ({ rig }) => {
+  test('is not at the given path', async ({ rig }) => {
     expect(await errorOf(rig, '/nowhere/claude')).toMatchObject({
       message: 'There is no Claude Code at /nowhere/claude.',
       hint: 'Check the path given with --claude.',
@@ -65,14 +65,14 @@ describe.concurrent('nothing is started, and the user is told what to do, if Cla
   });
 });
 
-describe.concurrent('somebody clears away', () => {
-  test('the folder of a turn that runs: what was heard counts, else it is tried again', async ({ rig }) => {
+describe.concurrent('somebody deletes', () => {
+  test('the folder of a running turn: an answer that was read counts, else the turn is retried', async ({ rig }) => {
     const [init, ...rest] = answersWith(RESULT);
     const finished = await rig.run({ 'START.md': fakePrompt([init as Step, { removeTurn: true }, ...rest], RESULT) });
     expect(resultOf(finished)).toBe('done');
   });
 
-  test('everything of ours: the run ends with a sentence about it', async ({ rig }) => {
+  test('the whole .raymond folder: the run ends with a message about it', async ({ rig }) => {
     const [init, ...rest] = answersWith(RESULT);
     const clear = { remove: join(rig.cwd, '.raymond') };
     const error = await raymondErrorOf(
@@ -84,7 +84,7 @@ describe.concurrent('somebody clears away', () => {
     });
   });
 
-  test('the folder that an agent works in: it is paused where it stands', async ({ rig }) => {
+  test('the working directory of an agent: the agent is paused', async ({ rig }) => {
     const sub = join(rig.cwd, 'sub');
     mkdirSync(sub);
     const states = { 'START.md': fakePrompt('<reset cd="sub">NEXT.md</reset>'), 'NEXT.md': fakePrompt(RESULT) };

@@ -22,7 +22,7 @@ describe.concurrent('an answer is found', () => {
     expect(resultOf(finished)).toBe('done');
   });
 
-  test('when it is as long as a book itself', async ({ rig }) => {
+  test('when it is as long as a book', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt([INIT, { vast: 4 * MIB }]) });
     expect(resultOf(finished).length).toBe(4 * MIB);
   });
@@ -36,7 +36,7 @@ describe.concurrent('an answer is found', () => {
     expect(failures(finished)).toStrictEqual([null]);
   });
 
-  test('among events that nobody knows', async ({ rig }) => {
+  test('among unknown events', async ({ rig }) => {
     const mood = { line: { type: 'system', subtype: 'mood', is_error: true, result: 'low' } };
     const unknown = { line: { type: 'telepathy', strength: 9 } };
     const finished = await rig.run({ 'START.md': fakePrompt([mood, unknown, ...answersWith(RESULT), unknown, mood]) });
@@ -48,14 +48,14 @@ describe.concurrent('an answer is found', () => {
     expect(resultOf(finished)).toBe('done');
   });
 
-  test('among bytes that are no text', async ({ rig }) => {
+  test('among bytes that are not UTF-8', async ({ rig }) => {
     const bytes = Buffer.from([0, 0xff, 0xfe, 0xc3, 0x28, 0x0a, 0x1b, 0x5b, 0x32, 0x4a, 0x0a, 0xed, 0xa0, 0x80, 0x0a]);
     const noise = { bytes: bytes.toString('base64') };
     const finished = await rig.run({ 'START.md': fakePrompt([noise, INIT, noise, ...answersWith(RESULT), noise]) });
     expect(resultOf(finished)).toBe('done');
   });
 
-  test('when every byte of it comes alone, and no character is broken', async ({ rig }) => {
+  test('when its bytes arrive one by one, and no character is broken', async ({ rig }) => {
     const text = '<result>é 🜚 漢字 \u200b \\u00e9 "quoted"</result>';
     const finished = await rig.run({
       'START.md': fakePrompt([INIT, { drip: { text: resultLine(text), everyMs: 0 } }]),
@@ -63,7 +63,7 @@ describe.concurrent('an answer is found', () => {
     expect(resultOf(finished)).toBe('é 🜚 漢字 \u200b \\u00e9 "quoted"');
   });
 
-  test('when its line has no end, but is whole', async ({ rig }) => {
+  test('when its line has no newline but is complete', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt([INIT, { raw: resultLine(RESULT).trimEnd() }]) });
     expect(resultOf(finished)).toBe('done');
   });
@@ -95,27 +95,27 @@ describe.concurrent('an answer is found', () => {
     expect(resultOf(finished)).toBe('done');
   });
 
-  test('though stderr is full of noise that looks like failures', async ({ rig }) => {
+  test('when stderr is full of text that looks like failures', async ({ rig }) => {
     const stderr = 'Error: No conversation found\nport 3000 already in use\nerror: unknown option --x\n'.repeat(5_000);
     const finished = await rig.run({ 'START.md': fakePrompt([{ stderr }, ...answersWith(RESULT), { stderr }]) });
     expect(resultOf(finished)).toBe('done');
     expect(logOf(finished)).not.toContain('already in use');
   });
 
-  test('though it speaks of failures itself', async ({ rig }) => {
+  test('when it mentions failures itself', async ({ rig }) => {
     const text = '<result>Claude AI usage limit reached|1794789626; prompt is too long</result>';
     expect(resultOf(await rig.run({ 'START.md': fakePrompt(text) }))).toContain('usage limit reached');
   });
 
-  test('though Claude Code exits with 1 after it', async ({ rig }) => {
+  test('when Claude Code exits with 1 after it', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt([...answersWith(RESULT), { exit: 1 }]) });
     expect(resultOf(finished)).toBe('done');
     expect(failures(finished)).toStrictEqual([null]);
   });
 });
 
-describe.concurrent('nothing counts', () => {
-  test('when Claude Code exits with 0 and has said nothing at all', async ({ rig }) => {
+describe.concurrent('an answer is not accepted', () => {
+  test('when Claude Code exits with 0 without any output', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt([]) }, ONCE);
     expectStuck(
       finished,
@@ -155,13 +155,13 @@ describe.concurrent('nothing counts', () => {
     expectStuck(finished, 'failed', /without a result/);
   });
 
-  test('when only a sub-agent has spoken', async ({ rig }) => {
+  test('when only a sub-agent has answered', async ({ rig }) => {
     const below = { assistant: { text: RESULT, parent_tool_use_id: 'tool_1' } };
     const finished = await rig.run({ 'START.md': fakePrompt([INIT, below, { result: { result: '' } }]) }, ONCE);
     expectStuck(finished, 'failed', /empty answer/);
   });
 
-  test('not even where only one transition is permitted', async ({ rig }) => {
+  test('not even if only one transition is permitted', async ({ rig }) => {
     const only = 'allowed_transitions:\n  - { tag: goto, target: NEXT.md }';
     const finished = await rig.run({ 'START.md': state(only, fakePrompt([])), 'NEXT.md': fakePrompt(RESULT) }, ONCE);
     expectStuck(finished, 'failed', /without a result/);
@@ -169,7 +169,7 @@ describe.concurrent('nothing counts', () => {
   });
 });
 
-test('a turn that said nothing is tried again, and the user is told so', async ({ rig }) => {
+test('a turn without output is retried, with a message for the user', async ({ rig }) => {
   const finished = await rig.run({ 'START.md': fakePrompt([{ stderr: 'out of cheese\n' }], RESULT) });
   expect(resultOf(finished)).toBe('done');
   expect(failures(finished)).toStrictEqual(['transient', null]);

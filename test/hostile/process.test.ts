@@ -23,15 +23,15 @@ const DEAF_CHILD = { child: { ownSession: true, deaf: true } };
 const prompts = (finished: FinishedRun): readonly string[] =>
   eventsOf(finished, 'turn_started').map(({ prompt }) => prompt);
 
-describe.concurrent('who does not leave', () => {
-  test('has answered all the same, if the result is there', async ({ rig }) => {
+describe.concurrent('a process that does not exit', () => {
+  test('has answered if its result was read', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([...answersWith(RESULT), HANG])) });
     expect(resultOf(finished)).toBe('done');
     expect(failures(finished)).toStrictEqual([null]);
     expect(rig.left()).toStrictEqual([]);
   });
 
-  test('is killed if it mutters on and hears nothing, and what it started with it', async ({ rig }) => {
+  test('is killed with its children if it keeps printing and ignores SIGTERM', async ({ rig }) => {
     const stubborn = [{ deaf: true }, DEAF_CHILD, ...answersWith(RESULT), { mutter: { everyMs: 200 } }];
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt(stubborn)) });
     expect(resultOf(finished)).toBe('done');
@@ -39,7 +39,7 @@ describe.concurrent('who does not leave', () => {
     expect(rig.left()).toStrictEqual([]);
   });
 
-  test('has failed, if the result says so', async ({ rig }) => {
+  test('has failed if the result is an error', async ({ rig }) => {
     const failed = { result: { is_error: true, result: 'API Error: 500' } };
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([INIT, failed, HANG])) }, { retries: 0 });
     expectStuck(finished, 'failed', /API Error: 500/);
@@ -47,8 +47,8 @@ describe.concurrent('who does not leave', () => {
   });
 });
 
-describe.concurrent('who falls silent', () => {
-  test('before any answer is asked the same again in its session', async ({ rig }) => {
+describe.concurrent('a process that stops printing', () => {
+  test('before any answer gets the same prompt again in its session', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([INIT, HANG], RESULT)) });
     expect(resultOf(finished)).toBe('done');
     expect(failures(finished)).toStrictEqual(['timeout', null]);
@@ -60,7 +60,7 @@ describe.concurrent('who falls silent', () => {
     );
   });
 
-  test('in the middle of an answer is told to go on in its session', async ({ rig }) => {
+  test('in the middle of an answer is asked to continue in its session', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([INIT, PART, HANG], RESULT)) });
     expect(resultOf(finished)).toBe('done');
     expect(failures(finished)).toStrictEqual(['timeout', null]);
@@ -70,7 +70,7 @@ describe.concurrent('who falls silent', () => {
     expect(second.prompt).toMatch(/^You were interrupted/);
   });
 
-  test('without a single word gets a new session', async ({ rig }) => {
+  test('without any output gets a new session', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt([HANG], RESULT)) });
     expect(resultOf(finished)).toBe('done');
     const [first, second] = finished.calls as [Call, Call];
@@ -78,14 +78,14 @@ describe.concurrent('who falls silent', () => {
     expect(second.args).not.toContain('--resume');
   });
 
-  test('because it was stopped is ended, too', async ({ rig }) => {
+  test('because it was suspended is ended, too', async ({ rig }) => {
     const stopped = [INIT, { die: 'SIGSTOP' }];
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt(stopped)) }, { retries: 0 });
     expectStuck(finished, 'failed', /failed: START\.md: .*no output for 1 s/);
     expect(rig.left()).toStrictEqual([]);
   });
 
-  test('and does not hear SIGTERM is killed, with its deaf children in sessions of their own', async ({ rig }) => {
+  test('and ignores SIGTERM is killed, with children in their own sessions that ignore it, too', async ({ rig }) => {
     const deaf = [INIT, { deaf: true }, DEAF_CHILD, HANG];
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt(deaf)) }, { retries: 0 });
     expectStuck(finished, 'failed', /no output for/);
@@ -94,8 +94,8 @@ describe.concurrent('who falls silent', () => {
   });
 });
 
-describe.concurrent('who is slow is left in peace', () => {
-  test('as long as a byte comes now and then', async ({ rig }) => {
+describe.concurrent('a slow process is not ended', () => {
+  test('as long as it prints a byte now and then', async ({ rig }) => {
     const drip = { drip: { text: '.'.repeat(60), everyMs: 50 } };
     const finished = await rig.run({
       'START.md': state(PATIENT, fakePrompt([INIT, drip, { raw: '\n' }, ...answersWith(RESULT)])),
@@ -104,7 +104,7 @@ describe.concurrent('who is slow is left in peace', () => {
     expect(failures(finished)).toStrictEqual([null]);
   });
 
-  test('as long as it says that it tries again', async ({ rig }) => {
+  test('as long as it reports that it retries', async ({ rig }) => {
     const retries = { retry: { times: 6, everyMs: 500 } };
     const finished = await rig.run({ 'START.md': state(PATIENT, fakePrompt([INIT, retries, ...answersWith(RESULT)])) });
     expect(resultOf(finished)).toBe('done');
@@ -112,8 +112,8 @@ describe.concurrent('who is slow is left in peace', () => {
   });
 });
 
-describe.concurrent('who leaves children behind', () => {
-  test('that hold its output open is not waited for, and they live on: they may be meant', async ({ rig }) => {
+describe.concurrent('a process with background children', () => {
+  test('ends its turn although they hold its output open, and they survive: they may be intended', async ({ rig }) => {
     const finished = await rig.run({
       'START.md': fakePrompt([{ child: { ownSession: true } }, ...answersWith(RESULT)]),
     });
@@ -122,13 +122,13 @@ describe.concurrent('who leaves children behind', () => {
     rig.endLeft();
   });
 
-  test('and fails takes them along', async ({ rig }) => {
+  test('takes them along if it fails', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt([DEAF_CHILD, INIT, { exit: 1 }]) }, { retries: 0 });
     expectStuck(finished, 'failed', /exit code 1/);
     expect(rig.left()).toStrictEqual([]);
   });
 
-  test('and is killed has none by the time its session is used again', async ({ rig }) => {
+  test('has none left by the time its session is used again, if it is killed', async ({ rig }) => {
     const killed = [INIT, PART, { child: { ownSession: true } }, { die: 'SIGKILL' }];
     let leftWhenAsleep: readonly number[] | undefined;
     const finished = await rig.run(
@@ -148,20 +148,20 @@ describe.concurrent('who leaves children behind', () => {
   });
 });
 
-describe.concurrent('who is killed', () => {
-  test('together with its wrapper is tried again', async ({ rig }) => {
+describe.concurrent('a killed process', () => {
+  test('is retried if its wrapper was killed, too', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt([INIT, PART, { dieTogether: true }], RESULT) });
     expect(resultOf(finished)).toBe('done');
     expect(failures(finished)).toStrictEqual(['transient', null]);
   });
 
-  test('after its result has answered', async ({ rig }) => {
+  test('has answered if its result was read', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': fakePrompt([...answersWith(RESULT), { die: 'SIGKILL' }]) });
     expect(resultOf(finished)).toBe('done');
     expect(failures(finished)).toStrictEqual([null]);
   });
 
-  test('by the user leaves nothing, and goes on when it is resumed', async ({ rig }) => {
+  test('leaves nothing behind if the user killed it, and continues when it is resumed', async ({ rig }) => {
     const busy = [INIT, PART, { deaf: true }, DEAF_CHILD, { mark: 'busy' }, HANG];
     const finished = await rig.run(
       { 'START.md': fakePrompt(busy, RESULT) },

@@ -16,8 +16,8 @@ import {
 
 const GO: string = '<goto>NEXT.md</goto>';
 
-describe.concurrent('a conversation that is gone', () => {
-  test('is resumed, then forked, then begun anew, and each step is told', async ({ rig }) => {
+describe.concurrent('a lost conversation', () => {
+  test('is resumed, then forked, then restarted, with an event for each step', async ({ rig }) => {
     const forgetful = [...answersWith(GO), { forget: true }];
     const finished = await rig.run({ 'START.md': fakePrompt(forgetful), 'NEXT.md': fakePrompt(RESULT) });
     expect(resultOf(finished)).toBe('done');
@@ -40,7 +40,7 @@ describe.concurrent('a conversation that is gone', () => {
     expect(logOf(finished)).toMatch(/cannot be resumed \(.*No conversation found.*\); a new one is started/);
   });
 
-  test('is not begun anew if it can be forked', async ({ rig }) => {
+  test('is not restarted if it can be forked', async ({ rig }) => {
     const lost = broken('error_during_execution', ['No conversation found with session ID: x']);
     const finished = await rig.run({ 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt(lost, RESULT) });
     expect(resultOf(finished)).toBe('done');
@@ -51,14 +51,14 @@ describe.concurrent('a conversation that is gone', () => {
     expect(argument(forked, '--session-id')).not.toBe(argument(first, '--session-id'));
   });
 
-  test('is found to be gone on stderr, too', async ({ rig }) => {
+  test('is also recognized by a message on stderr', async ({ rig }) => {
     const lost = [{ stderr: 'No conversation found with session ID: x\n' }, { exit: 1 }];
     const finished = await rig.run({ 'START.md': fakePrompt(GO), 'NEXT.md': fakePrompt(lost, lost, RESULT) });
     expect(resultOf(finished)).toBe('done');
     expect(eventsOf(finished, 'session_lost').map(({ next }) => next)).toStrictEqual(['fork', 'new']);
   });
 
-  test('without having been there is an error, not a loop', async ({ rig }) => {
+  test('is an error, not a loop, if there was none', async ({ rig }) => {
     const lost = broken('error_during_execution', ['No conversation found with session ID: x']);
     const finished = await rig.run({ 'START.md': fakePrompt(lost) });
     expectStuck(finished, 'failed', /The conversation to be resumed is gone/);
@@ -66,7 +66,7 @@ describe.concurrent('a conversation that is gone', () => {
   });
 });
 
-test('a session id that is taken is not fought for: the next try has one of its own', async ({ rig }) => {
+test('a session id that is taken is not used again: the next attempt has a new one', async ({ rig }) => {
   let taken: string | undefined;
   const finished = await rig.run(
     { 'START.md': fakePrompt(RESULT) },
@@ -93,7 +93,7 @@ describe.concurrent('a prompt', () => {
   test.for([
     ['that is blank', state('description: nothing', ' \n\t\n')],
     ['of which nothing is left', '{{result}}\n'],
-  ] as const)('%s is refused by us: nothing would come of it', async ([, prompt], { rig }) => {
+  ] as const)('%s is refused before a turn starts', async ([, prompt], { rig }) => {
     const finished = await rig.run({ 'START.md': prompt }, {}, { input: '' });
     expectStuck(finished, 'paused', /START\.md: .*prompt is empty/);
     expect(eventsOf(finished, 'agent_paused')).toMatchObject([{ why: 'unreadable' }]);
@@ -102,13 +102,13 @@ describe.concurrent('a prompt', () => {
     expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 
-  test('that begins with a slash is no command', async ({ rig }) => {
+  test('is not a command if it begins with a slash', async ({ rig }) => {
     const finished = await rig.run({ 'START.md': `/review everything\n${fakePrompt(RESULT)}` });
     expect(resultOf(finished)).toBe('done');
     expect(finished.calls[0]?.prompt).toMatch(/^\n\/review everything\n/);
   });
 
-  test('of 5 MB arrives whole', async ({ rig }) => {
+  test('arrives whole with 5 MB', async ({ rig }) => {
     const prompt = `${fakePrompt(RESULT)}${'é'.repeat(2_500_000)}.`;
     const finished = await rig.run({ 'START.md': prompt });
     expect(resultOf(finished)).toBe('done');
@@ -117,7 +117,7 @@ describe.concurrent('a prompt', () => {
 });
 
 describe.concurrent('Claude Code', () => {
-  test('may be updated in the midst of a run, and the money is still counted right', async ({ rig }) => {
+  test('may be updated during a run, and the costs are still right', async ({ rig }) => {
     const updated = [...answersWith(GO), { update: '2.2.0' }];
     const finished = await rig.run({ 'START.md': fakePrompt(updated), 'NEXT.md': fakePrompt(RESULT) });
     expect(resultOf(finished)).toBe('done');
@@ -125,7 +125,7 @@ describe.concurrent('Claude Code', () => {
     expect(finished.calls[1]?.env.DISABLE_AUTOUPDATER).toBe('1');
   });
 
-  test('may be gone in the midst of a run, which then waits for the user', async ({ rig }) => {
+  test('may be removed during a run, which then pauses', async ({ rig }) => {
     const gone = [...answersWith(GO), { remove: rig.claude }];
     const finished = await rig.run({ 'START.md': fakePrompt(gone), 'NEXT.md': fakePrompt(RESULT) });
     expect([finished.run.status, finished.main.state]).toStrictEqual(['paused', 'NEXT.md']);
@@ -134,7 +134,7 @@ describe.concurrent('Claude Code', () => {
     expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 
-  test('does not learn that it runs inside another one, nor anything of ours', async ({ rig }) => {
+  test('gets no variables of Raymond or of another Claude Code around it', async ({ rig }) => {
     const outer = { CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli', RAYMOND_RESULT: 'of an outer run', KEPT: 'yes' };
     const finished = await rig.run({ 'START.md': fakePrompt(RESULT) }, {}, { env: { ...rig.env, ...outer } });
     expect(resultOf(finished)).toBe('done');

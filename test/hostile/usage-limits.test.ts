@@ -21,7 +21,7 @@ const limited = (text: string): FakeCall => refused(text, 'rate_limit', { api_er
 
 const event = (rate_limit_info: object): { line: object } => ({ line: { type: 'rate_limit_event', rate_limit_info } });
 
-describe.concurrent('a usage limit pauses a run that does not wait, and says when it ends', () => {
+describe.concurrent('a usage limit pauses a run that does not wait, and the message says when it ends', () => {
   test.for<[string, FakeCall]>([
     [
       'as the event says, exactly',
@@ -52,7 +52,7 @@ describe.concurrent('a usage limit pauses a run that does not wait, and says whe
     expect(resultOf(await rig.resume(finished))).toBe('done');
   });
 
-  test('or when it is worth a try, if nobody knows', async ({ rig }) => {
+  test('or when to try again, if the end is unknown', async ({ rig }) => {
     const finished = await rig.run(
       { 'START.md': fakePrompt(limited('You have hit your monthly spend limit')) },
       NO_WAIT,
@@ -63,7 +63,7 @@ describe.concurrent('a usage limit pauses a run that does not wait, and says whe
   });
 });
 
-test('a usage limit is slept through by a run that waits, without counting as a retry', async ({ rig }) => {
+test('a run that waits sleeps until the usage limit ends, which is not a retry', async ({ rig }) => {
   const act = limited(`Claude AI usage limit reached|${resetsAt}`);
   const finished = await rig.run(
     { 'START.md': fakePrompt(act, RESULT) },
@@ -77,7 +77,7 @@ test('a usage limit is slept through by a run that waits, without counting as a 
   expect(resultOf(await rig.resume(finished))).toBe('done');
 });
 
-test('a warning that a limit is near stops nothing', async ({ rig }) => {
+test('a warning about a near limit stops nothing', async ({ rig }) => {
   const warning = event({ status: 'allowed_warning', resetsAt, utilization: 0.93 });
   const finished = await rig.run({ 'START.md': fakePrompt([warning, ...answersWith(RESULT)]) }, NO_WAIT);
   expect(resultOf(finished)).toBe('done');

@@ -29,16 +29,16 @@ test('docs/lint.md explains every rule once, with its level', () => {
 });
 
 describe.each(RULE_EXAMPLES)('docs/lint.md, $rule', ({ rule, bad, findings, good }) => {
-  test('exactly this rule finds the mistake', async () => {
+  test('only this rule reports the mistake', async () => {
     const rules = new Set((await findIn(bad)).map((finding) => finding.rule));
     expect([...rules].sort()).toStrictEqual([rule, ...(COMPANIONS[rule] ?? [])].sort());
   });
 
-  test('the findings are those that are shown', async () => {
+  test('the findings are those on the page', async () => {
     expect(await formatFindings(bad)).toBe(findings);
   });
 
-  test('nothing is wrong with what is better', async () => {
+  test('the better version has no findings', async () => {
     expect(await formatFindings(good)).toBe('');
   });
 });

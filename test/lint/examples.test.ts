@@ -18,7 +18,7 @@ const findingsOf = (source: Parameters<typeof lintSource>[0]): readonly string[]
     .filter(({ rule }) => rule !== 'implicit-transition')
     .map(({ rule, file, line }) => `${rule} ${file}:${line}`);
 
-describe('nothing is wrong with', () => {
+describe('there are no findings in', () => {
   const folders = readdirSync(join(ROOT, 'examples'), { withFileTypes: true });
   const examples = folders.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
 
@@ -34,7 +34,7 @@ describe('nothing is wrong with', () => {
     return filesShown(section).length > 0 && !findings;
   });
 
-  test('every workflow of docs/authoring.md, of which there are some', () => {
+  test('every workflow of docs/authoring.md, which has some', () => {
     expect(workflows.length).toBeGreaterThan(5);
   });
 
@@ -43,7 +43,7 @@ describe('nothing is wrong with', () => {
   });
 });
 
-test('any workflow at all is looked through and drawn, and always in the same way', () => {
+test('any workflow can be checked and drawn, always with the same result', () => {
   const name = fc.constantFrom(
     'START.md',
     '1_START.md',

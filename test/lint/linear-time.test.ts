@@ -101,7 +101,7 @@ describe.each<readonly [string, Shape]>([
       `---\nallowed_transitions:\n  - { tag: goto, target: ${next(n, size)} }\n  - { tag: call, target: ${next(n, size)}, return: START }\n  - { tag: result }\n---\nIf so <goto>${next(n, size)}</goto> or <call return="START">${next(n, size)}</call>, else <result>x</result>.`,
   ],
 ])('%s', (_, shape) => {
-  test('is looked through in linear time', () => {
+  test('is checked in linear time', () => {
     expect(growth(lintSource, shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
   });
 });
@@ -112,7 +112,7 @@ test('a workflow is drawn in linear time', () => {
   expect(growth(buildGraph, shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 
-test('scripts are read in linear time, however long they are', () => {
+test('long scripts are parsed in linear time', () => {
   const shape = (branches: number) => {
     const body = Array.from(
       { length: branches },
@@ -140,7 +140,7 @@ test.each([
   ['variables', '{{x}} '],
   ['quotes', '"x" = '],
   ['backticks', '` '],
-])('a prompt full of %s is looked through in linear time, with a policy and without', (_, piece) => {
+])('a prompt full of %s is checked in linear time, with a policy and without', (_, piece) => {
   const sourceFor = (length: number) => {
     const text = `input ${piece.repeat(Math.ceil(length / piece.length))}`;
     return sourceOf({ 'START.md': policed(text), '1_START.md': text }, { entry: { kind: 'found', file: 'START.md' } });
@@ -162,13 +162,13 @@ test.each([
   ['values', 'if [ -f a ]; then t="<result>x</result>"; echo "$t"; exit; fi\n'],
   ['names between single quotes', "echo '<result>$a</result>'\n", 'a=1\n'],
   ['the word read', 'read ', "echo '<result>$a</result>' #"],
-])('a script full of %s is looked through in linear time', (_, piece, begin = '') => {
+])('a script full of %s is checked in linear time', (_, piece, begin = '') => {
   const sourceFor = (length: number) =>
     sourceOf({ 'START.sh': begin + piece.repeat(Math.ceil(length / piece.length)) });
   expect(growthBetween(lintSource, sourceFor(2 ** 12), sourceFor(2 ** 15))).toBeLessThan(FAR_BELOW_QUADRATIC);
 });
 
-test('a chain of twenty thousand steps is not too long', () => {
+test('a chain of twenty thousand steps is supported', () => {
   const size = 20_000;
   const source = sourceOfSize(size, (n) => `Then <goto>${next(n, size)}</goto>.`);
   expect(lintSource(source).map(({ rule, path }) => [rule, path.length])).toStrictEqual([['endless-loop', size]]);

@@ -8,7 +8,7 @@ import { type Files, sourceOf } from './source-of.ts';
 const say = (rule: string, files: Files, changes: Partial<WorkflowSource> = {}) =>
   lintSource(sourceOf(files, changes)).flatMap((found) => (found.rule === rule ? [[found.message, found.hint]] : []));
 
-test('a forbidden tag is shown with its attributes, and beside it the entry that it resembles', () => {
+test('a forbidden tag is shown with its attributes and the most similar entry', () => {
   const files = {
     'START.md': policy(
       ['tag: call, target: W.md, return: START.md', 'tag: result'],
@@ -26,7 +26,7 @@ test('a forbidden tag is shown with its attributes, and beside it the entry that
   ]);
 });
 
-test('a forbidden tag that resembles nothing is shown alone', () => {
+test('a forbidden tag without a similar entry is shown alone', () => {
   const files = {
     'START.md': policy(['tag: goto, target: END.md', 'tag: reset, target: END.md'], 'When done <result>x</result>.'),
     'END.md': END,
@@ -40,7 +40,7 @@ test.each([
   ['keep', ' stack="clear"', 'Remove stack="clear" from the <reset> of EVAL.md, so that its callers get their result.'],
   ['clear', '', 'Write stack="keep" on the <reset> of EVAL.md: without it, the return stack is cleared here.'],
 ] as const)(
-  'a call that never returns is told what clears the stack, where a reset would %s it',
+  'the hint for a call that never returns names what clears the stack, if a reset would %s it',
   (resetStack, given, hint) => {
     const files = {
       'START.md': 'Then answer <call return="END.md">EVAL.md</call>.',
@@ -59,7 +59,7 @@ test.each([
   ['When done answer <result>x</goto>, or <result>y</result>', 1],
   ['When done answer <result>x<result>, or <result>y</result>', 1],
 ])(
-  'a result that nothing closes is told if it is all there is, or if something else was to close it: %s',
+  'an unclosed result is reported if it is the only tag, or if another tag was meant to close it: %s',
   (text, count) => {
     expect(say('unclosed-tag', { 'START.md': text })).toHaveLength(count);
     const permitted = `---\nallowed_transitions: [{ tag: result }, { tag: goto, target: END.md }]\n---\n${text}`;
@@ -76,14 +76,14 @@ test.each([
   ['answer with a tag called "result"', 0],
   ['write down the result of your work', 0],
   ['write down what you found', 1],
-])('a result may be asked for in words: %s', (words, count) => {
+])('a result may be described in words: %s', (words, count) => {
   expect(say('unmentioned-entry', { 'START.md': policy(['tag: result'], `When done, ${words}.`) })).toHaveLength(count);
 });
 
-describe('a variable that is not set', () => {
+describe('an undefined variable', () => {
   const WORKER = 'Do {{item}}. When done <result>x</result>.';
 
-  test('in the state in which the parent goes on is told to be the worker’s alone', () => {
+  test('in the next state of the parent is reported as defined only for the worker', () => {
     const files = {
       'START.md': 'Then <fork next="P.md" item="a">W.md</fork>.',
       'W.md': WORKER,
@@ -98,7 +98,7 @@ describe('a variable that is not set', () => {
     ]);
   });
 
-  test('in a state that worker and parent share is told to be the worker’s alone', () => {
+  test('in a state shared by worker and parent is reported as defined only for the worker', () => {
     const files = {
       'START.md': 'Then <fork next="P.md" item="a">W.md</fork>.',
       'P.md': 'Then <goto>W.md</goto>.',
@@ -113,7 +113,7 @@ describe('a variable that is not set', () => {
     ]);
   });
 
-  test('for one of two workers is asked of the fork that forgets it', () => {
+  test('of one of two workers is reported at the fork that omits it', () => {
     const files = {
       'START.sh': bash('echo \'<fork next="END" item="a">W</fork>\'', 'echo \'<fork next="END">W</fork>\''),
       'W.md': WORKER,
@@ -127,7 +127,7 @@ describe('a variable that is not set', () => {
     ]);
   });
 
-  test('for an agent that no fork has made is left to the run', () => {
+  test('of an agent that no fork has started may come from the run', () => {
     const files = {
       'START.md': 'Then <fork next="END.md" item="a">W.md</fork>, or <goto>W.md</goto>.',
       'W.md': WORKER,
@@ -142,14 +142,14 @@ describe('a variable that is not set', () => {
     ]);
   });
 
-  test('in the first state is told without a way', () => {
+  test('in the first state is reported without a path', () => {
     const files = { 'START.md': 'Take {{item}}. Then <fork next="END.md" item="a">END.md</fork>.', 'END.md': END };
     expect(say('undefined-variable', files).map(([message]) => message)).toStrictEqual([
       '{{item}} is not set in START.md, where the run begins',
     ]);
   });
 
-  test('in a state that a script chooses is told if no fork gives it', () => {
+  test('in a state chosen by a script is reported if no fork defines it', () => {
     const files = {
       'START.sh': bash('echo "<goto>$(cat next)</goto>"'),
       'A.md': WORKER,
@@ -164,12 +164,12 @@ test.each([
   ['only there', 'Like this:\n```\n{{title}}\n```\nWhen done <result>x</result>.', 'info'],
   ['elsewhere, too', 'For {{title}}:\n```\n{{title}}\n```\nWhen done <result>x</result>.', 'warning'],
   ['by a slip', 'Like this:\n```\n{{reslut}}\n```\nWhen done <result>x</result>.', 'warning'],
-])('a variable that a prompt has in a code block, %s, may be part of an example', (_, text, level) => {
+])('a variable in a code block of a prompt, %s, may be part of an example', (_, text, level) => {
   const found = lintSource(sourceOf({ 'START.md': text })).filter(({ rule }) => rule === 'undefined-variable');
   expect(found.map((finding) => finding.level)).toStrictEqual([level]);
 });
 
-test('a variable that is only shown is told how to be written as it stands', () => {
+test('the hint for a variable that is only mentioned says how to escape it', () => {
   const files = { 'START.md': 'Like this:\n```\n{{title}}\n```\nWhen done <result>x</result>.' };
   expect(say('undefined-variable', files)).toStrictEqual([
     [
@@ -179,7 +179,7 @@ test('a variable that is only shown is told how to be written as it stands', () 
   ]);
 });
 
-test('a fork that need not be said is told to start one worker', () => {
+test('the hint for an implicit fork says that it starts one worker', () => {
   const files = { 'START.md': policy(['tag: fork, target: END.md, next: END.md'], 'Stop after this.'), 'END.md': END };
   expect(say('implicit-transition', files).map(([, hint]) => hint)).toStrictEqual([
     'The prompt does not have to ask for a tag; it only has to say when to stop. One worker starts, with only the variables ' +
@@ -192,7 +192,7 @@ test.each([
   ['TODO.md', 'Mend it.', 'info'],
   ['TODO.md', policy(['tag: result'], END), 'warning'],
   ['MORE.md', 'Mend it.', 'warning'],
-])('%s, to which nothing leads, may be no state at all', (file, text, level) => {
+])('%s is unreachable and may not be a state', (file, text, level) => {
   const found = lintSource(sourceOf({ 'START.md': END, [file]: text }));
   expect(found.map((finding) => [finding.rule, finding.level])).toStrictEqual([['unreachable-state', level]]);
 });
@@ -200,7 +200,7 @@ test.each([
 test.each([
   ['START.sh', '…', bash('echo "<goto>STYLE_${1}.md</goto>"')],
   ['START.md', '{{result}}', 'When done <goto>STYLE_{{result}}.md</goto>.'],
-])('a name that no state can have is told with what is known of it: %s', (file, hole, text) => {
+])('the message for an impossible name has its known parts: %s', (file, hole, text) => {
   expect(say('missing-state', { [file]: text })).toStrictEqual([
     [
       `\`<goto>STYLE_${hole}.md</goto>\`: no state of this workflow is named like \`STYLE_….md\``,
@@ -209,7 +209,7 @@ test.each([
   ]);
 });
 
-test('of states that nothing leads to, those that lie behind another are counted', () => {
+test('unreachable states behind another one are only counted', () => {
   const files = {
     'START.md': END,
     'A.md': 'When done <goto>B.md</goto>.',
@@ -224,8 +224,8 @@ test('of states that nothing leads to, those that lie behind another are counted
   ]);
 });
 
-describe('a loop without a way out', () => {
-  test('is shown as wide as it is, and what the round leaves out is named', () => {
+describe('an endless loop', () => {
+  test('is shown with all its states, and those outside of the shown cycle are named', () => {
     const files = {
       'START.sh': bash(
         'case $1 in',
@@ -242,7 +242,7 @@ describe('a loop without a way out', () => {
     ]);
   });
 
-  test('says of a way that a computed name takes it', () => {
+  test('marks a transition with a computed name', () => {
     const files = {
       'START.sh': bash('echo "<goto>$(cat next)</goto>"'),
       'A.md': 'When done <goto>START</goto>.',
@@ -257,7 +257,7 @@ test.each([
   ['CHECK.bash', 'Rename it to CHECK.sh, and write that name here.'],
   ['CHEKC.md', 'Write CHECK.md.'],
   ['GHOST.md', 'Add a state GHOST.md to the workflow, or name one that exists.'],
-])('a state that does not exist, %s, is told with one way to mend it', (name, hint) => {
+])('the hint for a missing state, %s, has one fix', (name, hint) => {
   const files = {
     'START.md': `When done <goto>${name}</goto> or <goto>CHECK.md</goto>.`,
     'CHECK.md': END,
@@ -269,7 +269,7 @@ test.each([
 test.each([
   ['---\nallowed_transitions: []\n---\nStop then.', 'its `allowed_transitions` are empty'],
   ['Stop then.', 'it has no `allowed_transitions`'],
-])('a prompt without a way out is told what is with its policy: %j', (text, why) => {
+])('the message for a prompt without a transition describes its policy: %j', (text, why) => {
   expect(say('no-way-out', { 'START.md': text }).map(([message]) => message)).toStrictEqual([
     `there is no way out of START.md: the prompt names no tag to answer with, and ${why}`,
   ]);
@@ -286,7 +286,7 @@ test.each([
     'unknown-tag',
     'Write <goto>A.md</goto>, or another one: the tags are goto, reset, call, function, fork and result.',
   ],
-])('what to write in place of %s is said once', (tag, rule, hint) => {
+])('the replacement for %s is suggested once', (tag, rule, hint) => {
   const files = {
     'START.md': `If so ${tag}, else <goto>END</goto>.`,
     'A.md': END,
@@ -295,7 +295,7 @@ test.each([
   expect(lintSource(sourceOf(files)).map((found) => [found.rule, found.hint])).toStrictEqual([[rule, hint]]);
 });
 
-test('a quote that is not closed is told, and not that the tag has no end', () => {
+test('an unclosed quote is reported instead of an unclosed tag', () => {
   const files = {
     'START.md': 'When done <fork next="END item="a">A</fork> or <result>x</result>.',
     'A.md': END,
@@ -319,7 +319,7 @@ test.each([
   ['case $x in a) ;; *) echo "<result>x</result>" ;; esac', 'it gets here'],
   ['if [ -e a ]; then exit; fi; echo "<result>x</result>"', 'it exits here'],
   ['if [ -e a ]; then sleep 1; else echo "<result>x</result>"; fi', 'it gets here'],
-])('a way without a tag is told by what happens there: %s', (line, when) => {
+])('a path without a tag is described by its condition: %s', (line, when) => {
   expect(say('silent-path', { 'START.sh': bash(line) }).map(([message]) => message)).toStrictEqual([
     `the script can end without printing a tag, for example when ${when}`,
   ]);
@@ -328,12 +328,12 @@ test.each([
 test.each([
   ['echo "<result>x</result>"; echo "<result>y</result>"', 'the script prints', 'error'],
   ['if [ -e a ]; then echo "<result>x</result>"; fi; echo "<result>y</result>"', 'the script can print', 'warning'],
-])('two tags on every way are an error: %s', (line, words, level) => {
+])('two tags on every path are an error: %s', (line, words, level) => {
   const [found] = lintSource(sourceOf({ 'START.sh': bash(line) }));
   expect(found).toMatchObject({ rule: 'several-tags', level, message: expect.stringContaining(words) });
 });
 
-test('a variable that no fork gives is told beside those that forks give', () => {
+test('an undefined variable is reported with the variables that forks define', () => {
   const files = {
     'START.md': 'When done <fork next="END" item="x">W</fork>.',
     'W.md': 'Look at {{doc}}. When done <result>x</result>.',
@@ -347,7 +347,7 @@ test('a variable that no fork gives is told beside those that forks give', () =>
 test.each([
   ['LOOK.py', 'Run LOOK.py from a script such as LOOK.sh, and name that script here.'],
   ['LOOK.MD', 'Rename LOOK.MD to LOOK.md: upper and lower case count, also in the ending.'],
-])('what to do if the file of a missing state is %s', (file, hint) => {
+])('the hint for a missing state whose file is %s', (file, hint) => {
   const name = file === 'LOOK.MD' ? 'LOOK.md' : file;
   const files = { 'START.md': `When done <goto>${name}</goto>.`, [file]: 'print(1)' };
   expect(say('missing-state', files).map(([, said]) => said)).toStrictEqual([hint]);

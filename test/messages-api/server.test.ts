@@ -21,7 +21,7 @@ const said = async (api: MessagesApi, ...messages: object[]): Promise<string> =>
   return content.map(({ text, name }) => text ?? name).join('+');
 };
 
-test('orders are carried out one message at a time, and an echo follows', async () => {
+test('orders are executed one message at a time, followed by an echo', async () => {
   const api = await start();
   const prompt = user(
     '<system-reminder>now</system-reminder>',
@@ -44,7 +44,7 @@ test('the last prompt counts, even within one message with an older one or with 
   ).toBe('new');
 });
 
-test('it fails as ordered, as often as ordered', async () => {
+test('failures happen as often as ordered', async () => {
   const api = await start();
   const statuses = [];
   for (const _ of [1, 2, 3]) statuses.push((await ask(api, [user('«fail 529 2» «say ok»')])).status);
@@ -53,7 +53,7 @@ test('it fails as ordered, as often as ordered', async () => {
   await expect(ask(api, [user('«fail drop»')])).rejects.toThrow('fetch failed');
 });
 
-test('it knows what it has charged, and for what', async () => {
+test('charges are recorded by request', async () => {
   const api = await start();
   await said(api, user('«usage 1000 100» «say a»'));
   await said(api, user('«usage 2000 0 10000 0 100» «say b»'));
@@ -62,7 +62,7 @@ test('it knows what it has charged, and for what', async () => {
   expect(api.chargedUsd()).toBeCloseTo(0.0075 + 0.005 * (2 + 1 + 0.2), 10);
 });
 
-test('a script goes before the orders, and what is seen can be waited for', async () => {
+test('a script takes precedence over orders, and requests can be awaited', async () => {
   const api = await start(({ prompt }) =>
     prompt === 'secret' ? { blocks: [{ type: 'text', text: 'no' }] } : undefined,
   );
@@ -72,7 +72,7 @@ test('a script goes before the orders, and what is seen can be waited for', asyn
   expect((await seen).messages).toStrictEqual([user('secret')]);
 });
 
-test('it streams what it says in pieces', async () => {
+test('answers are streamed in pieces', async () => {
   const api = await start();
   const text = await (await ask(api, [user('«usage 7 9» «say hello»')], true)).text();
   const types = [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
@@ -81,7 +81,7 @@ test('it streams what it says in pieces', async () => {
   expect(text).toContain('"output_tokens":9');
 });
 
-test('an order that does not exist is told to whoever gave it', async () => {
+test('an unknown order is reported to the sender', async () => {
   const response = await ask(await start(), [user('«dance»')]);
   expect([response.status, await response.text()]).toStrictEqual([
     400,

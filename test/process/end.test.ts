@@ -13,7 +13,7 @@ const NOBODY = { killed: 0, left: 0 };
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
 describe('ending a turn', () => {
-  test('asks first, and the status is on record', async () => {
+  test('sends SIGTERM first, and the exit status is recorded', async () => {
     const turn = newTurn();
     const started = await start(turn, shell(turn, 'trap "echo bye; exit 3" TERM; echo $$ >mine; sleep 60 & wait'));
     await wordsIn(turn, 'mine');
@@ -22,7 +22,7 @@ describe('ending a turn', () => {
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('bye\n');
   });
 
-  test('interrupts before that, if told to', async () => {
+  test('sends SIGINT before that, if requested', async () => {
     const turn = newTurn();
     const script =
       'trap "echo INT; exit 4" INT; trap "echo TERM; exit 5" TERM; echo $$ >mine; while :; do sleep 0.01; done';
@@ -33,7 +33,7 @@ describe('ending a turn', () => {
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('INT\n');
   });
 
-  test('kills what does not listen, and the wrapper still records it', async () => {
+  test('kills a process that ignores signals, and the wrapper still records it', async () => {
     const turn = newTurn();
     const started = await start(turn, shell(turn, 'trap "" INT TERM; echo $$ >mine; exec sleep 60'));
     await wordsIn(turn, 'mine');
@@ -42,7 +42,7 @@ describe('ending a turn', () => {
     expect(await awake(started.exited)).toStrictEqual(exited(137));
   });
 
-  test('reaches a process that was stopped', async () => {
+  test('reaches a suspended process', async () => {
     const turn = newTurn();
     const started = await start(turn, shell(turn, 'echo $$ >mine; exec sleep 60'));
     const [command] = await wordsIn(turn, 'mine');
@@ -51,7 +51,7 @@ describe('ending a turn', () => {
     expect(await awake(started.exited)).toStrictEqual(exited(143));
   });
 
-  test('finds grandchildren in sessions of their own, while the command runs', async () => {
+  test('finds grandchildren in their own sessions, while the command runs', async () => {
     const turn = newTurn();
     const script =
       'setsid sh -c "trap : TERM; echo \\$\\$ >tool; while :; do sleep 0.01; done" & echo $$ >mine; exec sleep 60';
@@ -65,7 +65,7 @@ describe('ending a turn', () => {
     expect((await processEntry(Number(tool)))?.zombie ?? true).toBe(true);
   });
 
-  test('finds them after the command has gone', async () => {
+  test('finds them after the command has exited', async () => {
     const turn = newTurn();
     const script = 'setsid sh -c "echo \\$\\$ >tool; exec sleep 60" & until [ -s tool ]; do sleep 0.01; done';
     expect(await run(turn, shell(turn, script))).toStrictEqual(exited(0));
@@ -77,7 +77,7 @@ describe('ending a turn', () => {
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(exited(0));
   });
 
-  test('finds a process of the group that dropped its environment', async () => {
+  test('finds a process of the group that cleared its environment', async () => {
     const turn = newTurn();
     const started = await start(turn, shell(turn, 'exec env -i PATH="$PATH" sh -c "echo \\$\\$ >mine; exec sleep 60"'));
     await wordsIn(turn, 'mine');
@@ -85,7 +85,7 @@ describe('ending a turn', () => {
     expect(await awake(started.exited)).toStrictEqual(exited(143));
   });
 
-  test('finds what starts while it ends', async () => {
+  test('finds processes that start meanwhile', async () => {
     const turn = newTurn();
     const script = 'trap "setsid sleep 60 & exit 0" TERM; echo $$ >mine; while :; do sleep 0.01; done';
     const started = await start(turn, shell(turn, script));
@@ -105,7 +105,7 @@ describe('ending a turn', () => {
     expect(await awake(started.exited)).toStrictEqual({ kind: 'died' });
   });
 
-  test.each(['sh', '/bin/sh'])('right after its start leaves nothing of %s behind either', async (file) => {
+  test.each(['sh', '/bin/sh'])('leaves nothing of %s behind right after the start', async (file) => {
     for (let round = 0; round < 20; round++) {
       const turn = newTurn();
       const started = await start(turn, { ...shell(turn, 'exec sleep 60'), file });
@@ -115,7 +115,7 @@ describe('ending a turn', () => {
     }
   });
 
-  test('leaves the neighbours alone', async () => {
+  test('does not affect other turns', async () => {
     const [turn, neighbour] = [newTurn(), newTurn()];
     const [first, second] = [
       await start(turn, shell(turn, 'exec sleep 60')),
@@ -128,13 +128,13 @@ describe('ending a turn', () => {
     expect(await awake(second.exited)).toStrictEqual(exited(0));
   });
 
-  test('has nothing to do when nothing runs', async () => {
+  test('does nothing if nothing runs', async () => {
     const turn = newTurn();
     expect(await endTurn(turn.dir, turn.marker, PATIENT)).toStrictEqual(NOBODY);
   });
 });
 
-test('a whole run is ended by its prefix, stubborn turns and their tools included', async () => {
+test('a whole run is ended by its prefix, including turns and tools that ignore signals', async () => {
   const script = 'trap "" TERM; setsid sleep 60 & echo $$ >mine; while :; do sleep 0.01; done';
   const started = [];
   for (const turn of [newTurn(), newTurn(), newTurn()]) {

@@ -17,7 +17,7 @@ const ALIVE = { kind: 'alive' } as const;
 const NEVER = { kind: 'never_started' } as const;
 
 describe('a command whose starter was killed', () => {
-  test('runs on, is found alive, is followed, and leaves its exit', async () => {
+  test('continues, is found alive, can be followed, and records its exit', async () => {
     const turn = newTurn('from the dead');
     const room = compileRoom(folder());
     const script = `const { startCommand } = await import(process.argv[1]);
@@ -38,7 +38,7 @@ describe('a command whose starter was killed', () => {
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('from the dead\ndone\n');
   });
 
-  test('does not keep its starter from leaving in peace', async () => {
+  test('does not prevent its starter from exiting', async () => {
     const turn = newTurn();
     const room = compileRoom(folder());
     const script = `const { startCommand } = await import(process.argv[1]);
@@ -54,7 +54,7 @@ describe('a command whose starter was killed', () => {
 });
 
 describe('when only the wrapper is killed', () => {
-  test('the turn lives as long as its command does, and then has died', async () => {
+  test('the turn is alive as long as its command, and has died then', async () => {
     const turn = newTurn();
     const { pid, exited } = await start(turn, shell(turn, `echo $$ >mine; ${WAIT_FOR_GO}; echo late`));
     await wordsIn(turn, 'mine');
@@ -67,7 +67,7 @@ describe('when only the wrapper is killed', () => {
     expect(textOf(turnFiles(turn.dir).stdout)).toBe('late\n');
   });
 
-  test('a command that dropped its environment is not taken for ours, since its group proves nothing any more', async () => {
+  test('a command that cleared its environment is not ours, because its group proves nothing any more', async () => {
     const turn = newTurn();
     const { pid, exited } = await start(turn, shell(turn, `exec env -i PATH="$PATH" sh -c '${hidden}'`));
     const [command] = await wordsIn(turn, 'mine');
@@ -82,7 +82,7 @@ describe('when only the wrapper is killed', () => {
 const hidden = `echo $$ >mine; ${WAIT_FOR_GO}`;
 const gone = (entry: { zombie: boolean } | undefined) => entry === undefined || entry.zombie;
 
-test('a command that is killed has 128 + n on record', async () => {
+test('a killed command has recorded 128 + n', async () => {
   const turn = newTurn();
   const { exited } = await start(turn, shell(turn, 'echo $$ >mine; exec sleep 60'));
   const [command] = await wordsIn(turn, 'mine');
@@ -91,7 +91,7 @@ test('a command that is killed has 128 + n on record', async () => {
 });
 
 describe('a turn that never started', () => {
-  test('is found so, again and again, and cannot start late', async () => {
+  test('is found as such every time, and cannot start later', async () => {
     const turn = newTurn();
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(NEVER);
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(NEVER);
@@ -101,7 +101,7 @@ describe('a turn that never started', () => {
     expect(readdirSync(turn.dir).sort()).toStrictEqual(['started', 'stderr', 'stdin', 'stdout']);
   });
 
-  test('either starts or is found so, when both are tried at once', async () => {
+  test('either starts or is found as such, if both happen at once', async () => {
     for (let round = 0; round < 30; round++) {
       const turn = newTurn();
       const [started, found] = await Promise.all([
@@ -116,15 +116,15 @@ describe('a turn that never started', () => {
   });
 });
 
-describe('what is on record', () => {
-  test.each(['', '1', '12'])('a torn exit %j of a turn that is gone means that it died', async (torn) => {
+describe('the record', () => {
+  test.each(['', '1', '12'])('of a turn that is gone with an incomplete exit %j means that it died', async (torn) => {
     const turn = newTurn();
     writeFileSync(turnFiles(turn.dir).started, `1 1\n${torn}`);
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
     expect(await waitForEnd(turn.dir, turn.marker)).toStrictEqual(DIED);
   });
 
-  test.each(['', '12', '12 3'])('a torn record %j means that the command may have run', async (torn) => {
+  test.each(['', '12', '12 3'])('with incomplete content %j means that the command may have run', async (torn) => {
     const turn = newTurn();
     writeFileSync(turnFiles(turn.dir).started, torn);
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
@@ -132,7 +132,7 @@ describe('what is on record', () => {
     expect([textOf(turnFiles(turn.dir).started), textOf(turnFiles(turn.dir).stdout)]).toStrictEqual([torn, '']);
   });
 
-  test('a pid that belongs to somebody else by now is not the turn, and is left alone', async () => {
+  test('with a reused pid is not the turn, and the other process is not touched', async () => {
     const [turn, other] = [newTurn(), newTurn()];
     const { pid, exited } = await start(other, shell(other, WAIT_FOR_GO));
     const [, startTime] = await wordsIn(other, 'started');
@@ -147,7 +147,7 @@ describe('what is on record', () => {
     expect(await awake(exited)).toStrictEqual({ kind: 'exited', code: 0 });
   });
 
-  test('the wrapper is there with its pid and start time', async () => {
+  test('of the wrapper has its pid and start time', async () => {
     const turn = newTurn();
     const { pid, exited } = await start(turn, shell(turn, WAIT_FOR_GO));
     const words = await wordsIn(turn, 'started');
@@ -159,7 +159,7 @@ describe('what is on record', () => {
 });
 
 describe('waiting', () => {
-  test('can be given up', async () => {
+  test('can be aborted', async () => {
     const turn = newTurn();
     const { exited } = await start(turn, shell(turn, WAIT_FOR_GO));
     const abort = new AbortController();
@@ -171,7 +171,7 @@ describe('waiting', () => {
     await awake(exited);
   });
 
-  test('hears of the end of a wrapper that nobody watched', async () => {
+  test('notices the end of a wrapper that is not a child', async () => {
     const turn = newTurn();
     const { pid } = await start(turn, shell(turn, 'exec sleep 60'));
     await wordsIn(turn, 'started');
@@ -182,7 +182,7 @@ describe('waiting', () => {
 });
 
 describe('markers', () => {
-  test('find a whole run and not its neighbour', async () => {
+  test('find a whole run and not another with a similar id', async () => {
     const [one, two] = [newTurn(), newTurn()];
     const neighbour = { ...newTurn(), marker: `${turns.prefix().slice(0, -1)}0/1` };
     const started = [];
@@ -193,7 +193,7 @@ describe('markers', () => {
     for (const { exited } of started) await awake(exited);
   });
 
-  test('are not counted on ourselves', async () => {
+  test('are ignored on the process itself', async () => {
     const turn = newTurn();
     const room = compileRoom(folder());
     const script = `const { findMarkedProcesses } = await import(process.argv[1]);

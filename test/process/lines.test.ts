@@ -51,14 +51,14 @@ describe('splitting', () => {
     );
   });
 
-  test('leaves carriage returns and other line breaks of Unicode alone', () => {
+  test('keeps carriage returns and other Unicode line breaks', () => {
     const lines = newLineSplitter().push(Buffer.from('a\r\nb\u2028c\u0085d\re\n'));
     expect(lines.map(String)).toStrictEqual(['a\r', 'b\u2028c\u0085d\re']);
   });
 });
 
 describe('following', () => {
-  test('delivers lines as they come, and the last one without a newline at the end', async () => {
+  test('returns lines as they arrive, and the last one without a newline at the end', async () => {
     const file = join(folder(), 'out');
     writeFileSync(file, 'one\ntw');
     const { lines, ended } = follow(file);
@@ -90,7 +90,7 @@ describe('following', () => {
     expect([await late.ended(), await never.ended()]).toStrictEqual([['here'], []]);
   });
 
-  test('delivers what was written before the end, also if it rejects', async () => {
+  test('returns what was written before the end, also if it rejects', async () => {
     const file = join(folder(), 'out');
     writeFileSync(file, 'a\nb');
     const lines: string[] = [];
@@ -98,7 +98,7 @@ describe('following', () => {
     expect(lines).toStrictEqual(['a', 'b']);
   });
 
-  test('begins again when a command empties the file', async () => {
+  test('restarts when a command truncates the file', async () => {
     const file = join(folder(), 'out');
     writeFileSync(file, 'a long line\nrest');
     const { lines, ended } = follow(file);
@@ -110,7 +110,7 @@ describe('following', () => {
     expect(await ended()).toStrictEqual(['a long line', 'rest', 'new']);
   });
 
-  test('passes on what the listener throws, and lets go of the file', async () => {
+  test('passes on what the listener throws, and closes the file', async () => {
     const file = join(folder(), 'out');
     writeFileSync(file, 'a\n');
     const fail = (): never => {
@@ -119,7 +119,7 @@ describe('following', () => {
     await expect(followLines(file, fail, { until: new Promise(() => {}) })).rejects.toThrow('bad line');
   });
 
-  test('sees everything a command says, line by line, in lines of 20 MiB too', async () => {
+  test('returns all lines of a command, even of 20 MiB', async () => {
     const turn = newTurn();
     const size = 20 * 1024 * 1024;
     const script = `process.stdout.write('first\\n' + 'x'.repeat(${size}) + '\\nlast');`;
@@ -130,7 +130,7 @@ describe('following', () => {
     expect(await awake(exited)).toStrictEqual({ kind: 'exited', code: 0 });
   });
 
-  test('is not kept by a process that goes on writing after the end', async () => {
+  test('ends even if another process continues to write', async () => {
     const turn = newTurn();
     const { exited } = await start(turn, shell(turn, 'setsid sh -c "while :; do echo y; done" & exit 0'));
     let count = 0;
@@ -140,7 +140,7 @@ describe('following', () => {
 });
 
 describe('a finished file', () => {
-  test('is read line by line, empty lines and a last one without newline included', async () => {
+  test('is read line by line, including empty lines and a last one without newline', async () => {
     const file = join(folder(), 'out');
     writeFileSync(file, 'a\n\nb\r\nä');
     expect((await linesOf(file)).map(String)).toStrictEqual(['a', '', 'b\r', 'ä']);
@@ -154,7 +154,7 @@ describe('a finished file', () => {
     expect([`${first}`, second?.equals(long), `${third}`, more]).toStrictEqual(['a', true, 'b', []]);
   });
 
-  test('can be left in the middle, empty, or missing', async () => {
+  test('may be left in the middle, be empty, or be missing', async () => {
     const dir = folder();
     writeFileSync(join(dir, 'out'), 'a\nb\n');
     writeFileSync(join(dir, 'empty'), '');
@@ -179,12 +179,12 @@ describe('the end of a file', () => {
     expect(await lastLines(file, most, maxBytes)).toBe(expected);
   });
 
-  test('of a missing file is empty', async () => {
+  test('is empty for a missing file', async () => {
     expect(await lastLines(join(folder(), 'err'), 5, 100)).toBe('');
   });
 });
 
-test('quiet since the latest change of any file', async () => {
+test('the quiet time counts from the latest change of any file', async () => {
   const dir = folder();
   const files = ['a', 'b', 'missing'].map((name) => join(dir, name));
   for (const [index, file] of files.slice(0, 2).entries()) {

@@ -14,7 +14,7 @@ const { newTurn, folder } = useTurns();
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
 describe('a command', () => {
-  test.each([0, 1, 42, 255])('that exits with %i has that on record', async (code) => {
+  test.each([0, 1, 42, 255])('has its exit code %i recorded', async (code) => {
     const turn = newTurn();
     expect(await run(turn, shell(turn, `exit ${code}`))).toStrictEqual(exited(code));
     expect(textOf(turnFiles(turn.dir).started)).toMatch(new RegExp(`^\\d+ \\d+\\n${code}\\n$`));
@@ -25,12 +25,12 @@ describe('a command', () => {
     ['KILL', 137],
     ['TERM', 143],
     ['SEGV', 139],
-  ])('that dies of SIG%s has 128 + n on record', async (name, code) => {
+  ])('has 128 + n recorded if it dies of SIG%s', async (name, code) => {
     const turn = newTurn();
     expect(await run(turn, shell(turn, `kill -${name} $$`))).toStrictEqual(exited(code));
   });
 
-  test('reads its stdin file and writes to files that nobody else can read', async () => {
+  test('reads its stdin file and writes to files that only the user can read', async () => {
     const turn = newTurn('the prompt\nwith two lines');
     await run(turn, shell(turn, 'cat; echo oops >&2'));
     const { stdout, stderr } = turnFiles(turn.dir);
@@ -38,7 +38,7 @@ describe('a command', () => {
     expect([statSync(stdout).mode & 0o777, statSync(stderr).mode & 0o777]).toStrictEqual([0o600, 0o600]);
   });
 
-  test('without input finds none, and needs no file for it', async () => {
+  test('gets an empty stdin without an input, and needs no file for it', async () => {
     const turn = newTurn('not for this one');
     rmSync(turnFiles(turn.dir).stdin);
     expect(await run(turn, { ...shell(turn, 'cat; exit 6'), input: 'none' })).toStrictEqual(exited(6));
@@ -51,7 +51,7 @@ describe('a command', () => {
     ['HUP', 129],
     ['QUIT', 131],
     ['USR1', 138],
-  ])('has its end on record when SIG%s goes to its whole group', async (name, code) => {
+  ])('has its end recorded when SIG%s is sent to its whole group', async (name, code) => {
     const turn = newTurn();
     expect(await run(turn, shell(turn, `kill -${name} 0; sleep 60`))).toStrictEqual(exited(code));
   });
@@ -62,7 +62,7 @@ describe('a command', () => {
     expect(textOf(turnFiles(turn.dir).stdout)).toMatch(/^SigIgn:\s0+$/m);
   });
 
-  test('leads no group itself, but its wrapper does, in a session of its own', async () => {
+  test('leads no group itself, but its wrapper does, in its own session', async () => {
     const turn = newTurn();
     const started = await start(turn, { ...shell(turn, ''), file: 'cat', args: ['/proc/self/stat'] });
     await awake(started.exited);
@@ -86,13 +86,13 @@ describe('arguments and environment', () => {
     ';&|<>',
   ];
 
-  test('arrive as they were', async () => {
+  test('are passed unchanged', async () => {
     const turn = newTurn();
     await run(turn, shell(turn, `printf '%s\\0' "$@"`, ...ODD));
     expect(textOf(turnFiles(turn.dir).stdout).split('\0').slice(0, -1)).toStrictEqual(ODD);
   });
 
-  test('also when a shell could not use the names, or would fill them itself', async () => {
+  test('are passed even if a shell could not use the names, or sets them itself', async () => {
     const turn = newTurn();
     const env = {
       [MARKER_VARIABLE]: turn.marker,
@@ -112,7 +112,7 @@ describe('arguments and environment', () => {
     expect(got).toStrictEqual(expected.sort());
   });
 
-  test('a name of a built-in means the program of that name', async () => {
+  test('a name of a shell built-in is the program of that name', async () => {
     const turn = newTurn();
     await run(turn, { ...shell(turn, ''), file: 'echo', args: ['--version'] });
     expect(textOf(turnFiles(turn.dir).stdout)).toContain('coreutils');
@@ -138,12 +138,12 @@ describe('arguments and environment', () => {
   });
 });
 
-describe('what cannot run', () => {
+describe('a command that cannot run', () => {
   test.each([
     ['is missing', { file: 'no-such-command' }, 127, 'not found'],
     ['is a folder', { file: '/tmp' }, 126, '/tmp'],
     ['has no working directory', { cwd: '/no/such/folder' }, 126, '/no/such/folder'],
-  ])('because it %s has a status on record and a reason on stderr', async (_, change, code, reason) => {
+  ])('because it %s has a status recorded and a reason on stderr', async (_, change, code, reason) => {
     const turn = newTurn();
     expect(await run(turn, { ...shell(turn, 'exit 0'), ...change })).toStrictEqual(exited(code));
     expect(textOf(turnFiles(turn.dir).stderr)).toContain(reason);
@@ -189,13 +189,13 @@ describe('what cannot run', () => {
     },
   );
 
-  test('a command without a marker is a mistake of ours', async () => {
+  test('a command without a marker is a bug', async () => {
     const turn = newTurn();
     await expect(startCommand(turn.dir, { ...shell(turn, ''), env: {} })).rejects.toThrow('RAYMOND_TURN');
   });
 });
 
-test('of two wrappers on one folder exactly one runs, and both tell its exit', async () => {
+test('two wrappers on one folder run the command once, and both return its exit', async () => {
   const turns = Array.from({ length: 20 }, () => newTurn());
   for (const turn of turns) {
     const command = shell(turn, 'echo ran; exit 5');
@@ -221,7 +221,7 @@ test('a thousand quick starts leak no file descriptor', { timeout: 120_000 }, as
   expect(open()).toBeLessThanOrEqual(before);
 });
 
-describe('the way of Windows, as far as it can be tried here', () => {
+describe('the Windows implementation, as far as it can be tested here', () => {
   test('records the exit of a plain child', async () => {
     const turn = newTurn('hello');
     const started = await startOnWindows(turn.dir, shell(turn, 'cat; exit 4'), turn.marker);

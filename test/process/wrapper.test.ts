@@ -33,7 +33,7 @@ const complaintsOf = (turn: Turn): string => textOf(turnFiles(turn.dir).stderr);
 describe.each(BOTH)('the wrapper in $by, around $file', ({ by, file }) => {
   const command = (turn: Turn, script: string): ProcessCommand => ({ ...shell(turn, script), file });
 
-  test('records who it is before the command begins, and the exit when it is over', async () => {
+  test('records its identity before the command starts, and the exit when it ends', async () => {
     const turn = newTurn('some input');
     const record = await wrap(by, turn, command(turn, 'cat; cat started; exit 7'));
     expect(record).toMatch(/^\d+ \d+\n7\n$/);
@@ -45,20 +45,20 @@ describe.each(BOTH)('the wrapper in $by, around $file', ({ by, file }) => {
     ['INT', 130],
     ['HUP', 129],
     ['KILL', 137],
-  ])('outlives SIG%s, and the command has died of it', async (name, code) => {
+  ])('survives SIG%s, and the command dies of it', async (name, code) => {
     const turn = newTurn();
     const whom = name === 'KILL' ? '$$' : '0';
     const record = await wrap(by, turn, command(turn, `kill -${name} ${whom}; exec sleep 60`));
     expect(record.split('\n')[1]).toBe(`${code}`);
   });
 
-  test('outlives a signal that the command survives', async () => {
+  test('survives a signal that the command survives', async () => {
     const turn = newTurn();
     const record = await wrap(by, turn, command(turn, 'trap "" TERM INT; kill -TERM 0; kill -INT 0; exit 5'));
     expect(record.split('\n')[1]).toBe('5');
   });
 
-  test('hands on the three streams, but neither its record nor an ignored signal', async () => {
+  test('passes on the three streams, but neither its record nor an ignored signal', async () => {
     const turn = newTurn();
     await wrap(by, turn, command(turn, 'exec ls -l /proc/self/fd'));
     const open = ['stdin', 'stdout', 'stderr', 'started'].filter((name) => saidBy(turn).includes(join(turn.dir, name)));
@@ -68,7 +68,7 @@ describe.each(BOTH)('the wrapper in $by, around $file', ({ by, file }) => {
     expect(saidBy(other)).toMatch(/^SigIgn:\s0+$/m);
   });
 
-  test('leaves every variable as it was, also those whose names it could want for itself', async () => {
+  test('changes no variables, not even those with names that it could use itself', async () => {
     const turn = newTurn();
     const own = { x: 'mine', start: '5', RAYMOND_WRAPPER_START: '6', RAYMOND_WRAPPER_ODD_0: '7', 'a-b': '8', IFS: '9' };
     const { PATH = '' } = process.env;
@@ -85,7 +85,7 @@ describe.each(BOTH)('the wrapper in $by, around $file', ({ by, file }) => {
     expect(['RAYMOND_WRAPPER', 'OLDPWD'].filter((name) => got.has(name))).toStrictEqual([]);
   });
 
-  test('leaves quietly if somebody has the turn already', async () => {
+  test('exits quietly if the turn is taken', async () => {
     const turn = newTurn();
     const first = await wrap(by, turn, command(turn, 'echo ran'));
     expect(await wrap(by, turn, command(turn, 'echo ran again'))).toBe(first);
@@ -99,7 +99,7 @@ describe.each(BOTH)('the wrapper in $by, around $file', ({ by, file }) => {
     expect(complaintsOf(turn)).toContain('/no/such/folder');
   });
 
-  test('records the exit in a folder that has got another name meanwhile', async () => {
+  test('records the exit in a folder that was renamed meanwhile', async () => {
     const [turn, cwd] = [newTurn(), folder()];
     const over = wrap(by, turn, { ...command(turn, `${WAIT_FOR_GO}; exit 3`), cwd });
     await wordsIn(turn, 'started');
@@ -117,7 +117,7 @@ describe.each(SHELLS)('a command that cannot run, in %s', (by) => {
     ['/no/such/command', 127],
     ['/tmp', 126],
     ['exit', 127],
-  ])('%s has %i on record, and a reason on stderr', async (file, code) => {
+  ])('%s has %i recorded, and a reason on stderr', async (file, code) => {
     const turn = newTurn();
     const record = await wrap(by, turn, { ...shell(turn, ''), file, args: ['0'] });
     expect([record.split('\n')[1], complaintsOf(turn).includes(file)]).toStrictEqual([`${code}`, true]);

@@ -24,7 +24,7 @@ describe.skipIf(WINDOWS)('scripts that bash cannot read (not on Windows)', () =>
     expect([first?.replace(/ \d+$/, ''), others]).toStrictEqual(['bash-syntax', []]);
   });
 
-  test('are found where bash says that they are broken', async () => {
+  test('are reported at the place that bash names', async () => {
     expect(await findIn('if true; then\n  :\nfi\nfi\necho "<result>a</result>"')).toStrictEqual(['bash-syntax 5']);
   });
 
@@ -32,7 +32,7 @@ describe.skipIf(WINDOWS)('scripts that bash cannot read (not on Windows)', () =>
     ['what only bash understands', 'coproc cat\nselect x in a b; do break; done\necho "<result>a</result>"'],
     ['a here document without its end, which bash forgives', 'cat <<E\n<result>a</result>'],
     ['a tag without quotes, of which something better is said', 'echo <result>a</result>'],
-  ])('are not: %s', async (_, script) => {
+  ])('are not reported: %s', async (_, script) => {
     expect((await findIn(script)).filter((each) => each.startsWith('bash-syntax'))).toStrictEqual([]);
   });
 });

@@ -47,7 +47,7 @@ Is it done? {{hint}} Answer with <result>done</result>, or with <goto>START.md</
 `;
 
 describe('a recorded run', () => {
-  test('has what was answered and what came of it, and goes the same way when it is played', async () => {
+  test('has the answers and their effects, and replays the same way', async () => {
     const project = await ran(
       { 'START.md': LOOP },
       `answers:
@@ -82,7 +82,7 @@ describe('a recorded run', () => {
     expect(readFileSync(join(project.folder, 'wf/r1.test.yaml'), 'utf8')).toContain('\nname: wf\n');
   });
 
-  test('is no template, whatever was said in it', async () => {
+  test('contains no template, with any text', async () => {
     const project = await ran(
       { 'START.md': 'Go.' },
       'answers: { START: { text: "<result>\\\\{{hint}} and \\\\\\\\{{ x }}</result>", write: { "./\\\\{{a}}.txt": "{{state}}" } } }',
@@ -95,7 +95,7 @@ describe('a recorded run', () => {
     expect(testResult?.differences).toStrictEqual([]);
   });
 
-  test('has an answer for each agent where several were in a state', async () => {
+  test('has an answer for each agent if several were in a state', async () => {
     const project = await ran(
       { 'START.md': 'Fork.', 'W.md': 'Work on {{n}}.', 'END.md': 'End.' },
       `answers:
@@ -115,7 +115,7 @@ describe('a recorded run', () => {
     expect(testResult?.differences).toStrictEqual([]);
   });
 
-  test.skipIf(windows)('plays its scripts as they went, or leaves them to be run (not on Windows)', async () => {
+  test.skipIf(windows)('replays its scripts, or leaves them to be executed (not on Windows)', async () => {
     const states = {
       'START.sh': 'pwd; mkdir -p sub/dir; echo aside >&2; echo "<reset cd=\\"$PWD/sub/dir\\">END</reset>"',
       'END.sh': 'basename "$PWD"; echo broken >&2; exit 3',
@@ -139,7 +139,7 @@ describe('a recorded run', () => {
     expect(real.testResult?.differences).toStrictEqual([]);
   });
 
-  test('fails when an answer that had to be asked for again is taken at once', async () => {
+  test('fails if an answer that caused a reminder is accepted', async () => {
     const start = (...tags: readonly string[]) =>
       `---\nallowed_transitions: [${tags.join()}]\n---\nSay <goto>END.md</goto>, or <result>no</result>.`;
     const onwards = '{ tag: goto, target: END.md }';
@@ -159,14 +159,14 @@ describe('a recorded run', () => {
     ]);
   });
 
-  test('does not expect that nobody is warned if somebody was', async () => {
+  test('does not expect the absence of warnings if there were some', async () => {
     const project = await ran({ 'START.md': LOOP }, 'answers: { START: <result>r</result> }');
     const { data, testResult } = await recorded(project);
     expect(data.expect).not.toHaveProperty('warnings');
     expect(testResult).toMatchObject({ differences: [], warnings: [`${join('wf', 'START.md')}: {{hint}} is not set`] });
   });
 
-  test('that failed, and was resumed after that, goes through at once at the same cost', async () => {
+  test('replays without the failure at the same cost, if it failed and was resumed', async () => {
     const project = await ran({ 'START.md': LOOP }, 'answers: { START: { fail: billing, cost: 0.01 } }');
     project.write({ 'answers.yaml': 'answers: { START: { text: <result>r</result>, cost: 0.02 } }' });
     await (await project.resume('r1')).finished;
@@ -175,7 +175,7 @@ describe('a recorded run', () => {
     expect(testResult?.differences).toStrictEqual([]);
   });
 
-  test('keeps a failure that it ended with, and what had been said until then', async () => {
+  test('keeps a final failure, and the output before it', async () => {
     const project = await ran({ 'START.md': LOOP }, 'answers: { START: { text: Half., fail: refusal } }');
     const { data, testResult } = await recorded(project);
     expect(data.answers['START.md']).toStrictEqual([{ text: 'Half.', fail: 'refusal' }]);
@@ -183,7 +183,7 @@ describe('a recorded run', () => {
     expect(testResult?.differences).toStrictEqual([]);
   });
 
-  test('keeps a usage limit with the time it took', async () => {
+  test('keeps a usage limit with its duration', async () => {
     const answers = 'answers: { START: { turns: [{ fail: usage_limit, resets_in: 0.4 }, <result>r</result>] } }';
     const { data, testResult } = await recorded(await ran({ 'START.md': LOOP }, answers));
     expect(data.answers['START.md']).toStrictEqual([
@@ -193,7 +193,7 @@ describe('a recorded run', () => {
   });
 });
 
-describe('a recording has no', () => {
+describe('a recording contains no', () => {
   test('path of the machine, and no secret', async () => {
     const project = openTestProject();
     const { folder } = project;
@@ -224,8 +224,8 @@ describe('a recording has no', () => {
   });
 });
 
-describe('what cannot be recorded is refused:', () => {
-  test('a run that kept nothing', async () => {
+describe('recording is refused for', () => {
+  test('a run without kept files', async () => {
     const kept = openTestProject();
     kept.write({ 'wf/START.md': 'Go.', 'a.yaml': 'answers: { START: <result>r</result> }' });
     const running = await kept.start('wf', 'a.yaml', {
@@ -239,7 +239,7 @@ describe('what cannot be recorded is refused:', () => {
     });
   });
 
-  test('a run that is not there, and a file that is', async () => {
+  test('an unknown run, and an existing file', async () => {
     const project = await ran({ 'START.md': 'Go.' }, 'answers: { START: <result>r</result> }');
     await expect(recordScenario('nobody', { ...REQUEST, cwd: project.folder })).rejects.toThrow('no such run: nobody');
     writeFileSync(join(project.folder, 'x.yaml'), 'mine');
@@ -250,7 +250,7 @@ describe('what cannot be recorded is refused:', () => {
     await expect(recorded(project, { output: 'no/x.yaml' })).rejects.toThrow('no/x.yaml cannot be written (ENOENT)');
   });
 
-  test('a run that is under way', async () => {
+  test('a running run', async () => {
     const project = openTestProject();
     project.write({ 'wf/START.md': 'Go.', 'a.yaml': 'answers: { START: { fail: usage_limit, resets_in: 3600 } }' });
     const running = await project.start('wf', 'a.yaml', { runId: 'r1' });
@@ -262,7 +262,7 @@ describe('what cannot be recorded is refused:', () => {
   });
 });
 
-test('a recording elsewhere names its workflow, and none is written where it is only to be shown', async () => {
+test('a recording elsewhere names its workflow, and none is written if it is only printed', async () => {
   const project = await ran({ 'START.md': 'Go.' }, 'answers: { START: <result>r</result> }');
   project.write({ 'wf/tests/x': '', 'far/x': '' });
   const made = async (output: string) => (await recorded(project, { output })).data.workflow;

@@ -48,7 +48,7 @@ describe('paths', () => {
     ['<goto>RUN.sh</goto> </tmp> <result>a/b</result> 1/2/3'],
     ['src/home/x, ./tmp/y, ../var/z, a/tmp/b, ~/x'],
     ['/homework is not /tmpl, nor is /unknown/place'],
-  ])('%s stays as it is', (text) => {
+  ])('%s is unchanged', (text) => {
     expect(scrub(text)).toBe(text);
   });
 });
@@ -83,7 +83,7 @@ describe('secrets', () => {
     ['the key to success is a password-less login'],
     ['abc'],
     ['risk-analysis-of-the-task'],
-  ])('%s is none', (text) => {
+  ])('%s is not a secret', (text) => {
     expect(scrub(text)).toBe(text);
   });
 
@@ -96,12 +96,12 @@ describe('secrets', () => {
     ['KEYBOARD', false],
     ['MONKEY', false],
     ['hint', false],
-  ])('the variable %s is taken to hold one: %s', (name, secret) => {
+  ])('the variable %s is assumed to hold a secret: %s', (name, secret) => {
     expect(isSecretName(name)).toBe(secret);
   });
 });
 
-test('whatever stands around them, what is in the folder, the home and the environment is not told', () => {
+test('paths and secrets are removed in any context', () => {
   const around = fc.constantFrom('', ' ', '"', "'", '`', '(', ')', '\n', ',', ';', '<', '>', '|', '=');
   const part = fc.constantFrom('/srv/project/a', '/home/ada/b', '/tmp/c/d', 'tok12345678', 'x', '<result>');
   fc.assert(
@@ -112,7 +112,7 @@ test('whatever stands around them, what is in the folder, the home and the envir
   );
 });
 
-test('what was made fit to be shown stays as it is', () => {
+test('scrubbing twice changes nothing', () => {
   const text = fc.array(fc.constantFrom('/srv/project/a', '/home/ada', '/tmp/x', 'tok12345678', '~', 'C:\\x', '/'));
   fc.assert(
     fc.property(text, (parts) => {

@@ -34,12 +34,12 @@ test.each([
   [{ item: 'y' }, 1, 'first'],
   [{ item: 'y' }, 2, 'second'],
   [{}, 1, 'first'],
-])('for an agent with %o, visit %i is %s: the first that is meant for it counts', (variables, visit, text) => {
+])('for an agent with %o, visit %i is %s: the first matching answer is used', (variables, visit, text) => {
   const answers = '[first, { when: { item: x }, visits: [x1, x2] }, { when: { result: PASS }, text: passed }, second]';
   expect(said(answers, visit, 1, variables)).toBe(text);
 });
 
-test('every turn gets the answer of its visit, whatever the list', () => {
+test('every turn gets the answer of its visit, for any list', () => {
   const visits = fc.array(fc.array(fc.nat(), { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(visits, fc.nat(6), fc.nat(6), (list, visit, attempt) => {

@@ -19,7 +19,7 @@ const KINDS = ['markdown', 'bash', 'yaml', 'story', 'findings', 'console'];
 const only = ({ blocks }: Section, ...kinds: string[]) => blocks.filter(({ kind }) => kinds.includes(kind));
 
 describe('docs/replay.md', () => {
-  test('has no example that goes unchecked', () => {
+  test('has no unchecked example', () => {
     for (const section of SECTIONS) {
       for (const { kind } of section.blocks) expect(KINDS).toContain(kind);
       expect(only(section, 'story', 'findings')).toHaveLength(only(section, 'yaml').length);
@@ -29,7 +29,7 @@ describe('docs/replay.md', () => {
 
   const examples = SECTIONS.filter((section) => only(section, 'yaml').length > 0);
   test.each(examples.map((section) => [section.title, section] as const))(
-    '%s: it goes as stated',
+    '%s: it runs as stated',
     async (_, section) => {
       const files = Object.fromEntries(only(section, 'markdown', 'bash').map(({ name, text }) => [name, `${text}\n`]));
       const [answers] = only(section, 'yaml');
@@ -46,7 +46,7 @@ describe('docs/replay.md', () => {
     },
   );
 
-  test('begins with a command that plays the first file', async () => {
+  test('begins with a command that replays the first file', async () => {
     const room = newCliProject();
     const first = SECTIONS.find(({ title }) => title === 'A first file');
     mkdirSync(join(room.cwd, 'notes'));
@@ -67,7 +67,7 @@ describe('docs/replay.md', () => {
     expect(column('Failure')).toStrictEqual(CANNED_FAILURES);
   });
 
-  test('has no link that leads nowhere', () => {
+  test('has no broken link', () => {
     const titles = SECTIONS.map(({ title }) => title.toLowerCase().replaceAll(' ', '-'));
     for (const [, file = '', anchor = ''] of PAGE.matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)) {
       expect(existsSync(join(DOCS, file)), file).toBe(true);

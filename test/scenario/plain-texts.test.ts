@@ -7,7 +7,7 @@ const SCOPE = { files: ['START.md', 'NAME.md', 'CHECK.sh', '5.md'], platform: 'u
 
 const read = (text: string) => readTestSpecs(parseScenarioFile('a.test.yaml', text, '.'), [SCOPE])[0];
 
-test('where a text is wanted, a number or a boolean is one, as it is written in the file', () => {
+test('a number or a boolean is accepted as a text, exactly as written in the file', () => {
   const scenario = read(`
 name: 007
 input: 1e3
@@ -41,7 +41,7 @@ expect:
   ]);
 });
 
-test('so is one that an alias stands for', () => {
+test('an alias of one is accepted, too', () => {
   const scenario = read('vars: { a: &n 1.50 }\ninput: *n\nexpect: { cost: *n, result: *n }');
   expect(scenario).toMatchObject({ input: '1.50', options: { variables: { a: '1.50' } } });
   expect(scenario?.expectations).toMatchObject([
@@ -55,7 +55,7 @@ test.each([
   ['answers: { START: { text: 5, cost: true } }', '1:36: `cost` must be a number from 0, not `true`'],
   ['answers: { START: { text: 5, crash: 1 } }', '1:37: `crash` must be true or false, not `1`'],
   ['answers: { START: }', '1:12: `START` must be a text, a mapping or a list of them, not nothing'],
-])('a number is wanted where a number is wanted: %s', (text, wrong) => {
+])('a text is not accepted as a number: %s', (text, wrong) => {
   expect(() => read(text)).toThrow(RaymondError);
   expect(() => read(text)).toThrow(`a.test.yaml:${wrong}`);
 });

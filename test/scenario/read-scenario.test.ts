@@ -66,7 +66,7 @@ describe('the answers of a state', () => {
     expect(casesOf(`answers: { ${answers} }`)).toStrictEqual(cases);
   });
 
-  test('with `when` are cases of their own, before what is for everybody else', () => {
+  test('with `when` are separate cases, before those for all other agents', () => {
     expect(casesOf('answers: { START.md: [a, { when: { n: 1, b: true }, visits: [b, c] }, d] }')).toStrictEqual([
       { when: { n: '1', b: 'true' }, everyVisit: false, visits: [[says('b')], [says('c')]] },
       { when: {}, everyVisit: false, visits: [[says('a')], [says('d')]] },
@@ -77,7 +77,7 @@ describe('the answers of a state', () => {
     expect(casesOf('answers: { CHECK.sh: &x [a], START.md: *x }')).toStrictEqual(casesOf('answers: { START.md: [a] }'));
   });
 
-  test('know where they begin', () => {
+  test('have their position', () => {
     const { answers: parts } = read('# x\nanswers:\n  CHECK.sh: a\n\n  START.md: a\n');
     expect([...parts].map(([file, { line }]) => [file, line])).toStrictEqual([
       ['CHECK.sh', 3],
@@ -85,12 +85,12 @@ describe('the answers of a state', () => {
     ]);
   });
 
-  test('for the other platform are left alone', () => {
+  test('for the other platform are ignored', () => {
     expect([...read('answers: { CHECK.ps1: a }').answers.keys()]).toStrictEqual([]);
   });
 });
 
-describe('a mistake is told with its place and what to do', () => {
+describe('a mistake is reported with its place and a hint', () => {
   test.each<[string, string, readonly string[]]>([
     ['an unknown key at the top', 'answrs: {}', ['1:1: the key `answrs` is unknown (did you mean answers?)']],
     ['an unknown key', 'answers:\n  START.md:\n    txet: a', ['3:5: the key `txet` is unknown (did you mean text?)']],
@@ -269,7 +269,7 @@ describe('a mistake is told with its place and what to do', () => {
     expect(wrongWith(text)).toStrictEqual(wrong);
   });
 
-  test('all of them at once, in the order of the file', () => {
+  test('together with all others, in the order of the file', () => {
     expect(
       wrongWith('answers:\n  NO.md: a\n  START.md:\n    - { txt: a }\n    - { text: {} }\n').map((line) =>
         line.slice(0, 4),
@@ -278,7 +278,7 @@ describe('a mistake is told with its place and what to do', () => {
   });
 });
 
-test('whatever a file holds, it is a scenario or an error with a place', () => {
+test('any file is a scenario or an error with a place', () => {
   const text = fc.oneof(
     fc.string(),
     fc.json().map((json) => `answers: ${json}`),
@@ -292,14 +292,14 @@ test('whatever a file holds, it is a scenario or an error with a place', () => {
   );
 });
 
-test('a file that unfolds without end is refused', () => {
+test('a file with endless aliases is refused', () => {
   const levels = Array.from({ length: 12 }, (_, at) => `&l${at + 1} [${`*l${at}, `.repeat(9)}*l${at}]`);
   expect(wrongWith(`answers: { START.md: [&l0 a, ${levels.join(', ')}] }`)).toStrictEqual([
     '1:182: there are more than 1000 aliases (`*name`): write the values out',
   ]);
 });
 
-test('a file is opened as UTF-8 and called by its name', () => {
+test('a file is read as UTF-8 and named in errors', () => {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-scenario-'));
   const file = join(folder, 'a.yaml');
   try {

@@ -29,12 +29,12 @@ const says = ({ scenario }: TestSpec, state: string): string | undefined =>
   scenario.answers.get(state)?.cases[0]?.visits[0]?.[0]?.text;
 
 describe('a file with one scenario', () => {
-  test('is called like the file unless it has a name', () => {
+  test('is named like the file unless it has a name', () => {
     expect(read('answers: {}').map(({ name }) => name)).toStrictEqual(['a']);
     expect(read('name: x').map(({ name }) => name)).toStrictEqual(['x']);
   });
 
-  test('says under which circumstances it is played', () => {
+  test('has the circumstances of its run', () => {
     const [only] = read(`
 input: i
 vars: { n: 1, b: true, t: x }
@@ -51,7 +51,7 @@ recorded_scripts: { CHECK.sh: 0123456789ab }
     });
   });
 
-  test('expects things that know their place', () => {
+  test('has expectations with positions', () => {
     const [only] = read(`expect:
   path: [START, CHECK]
   results: { main: r }
@@ -81,7 +81,7 @@ recorded_scripts: { CHECK.sh: 0123456789ab }
   });
 });
 
-test('several scenarios share what stands beside them, and say themselves what is different', () => {
+test('several scenarios share the keys beside them, and override them', () => {
   const [first, second] = read(`
 input: i
 vars: { a: "1", b: "1" }
@@ -118,7 +118,7 @@ describe('answers from another file', () => {
     return folder;
   }
 
-  test('are taken where there are none, and know where they stand', () => {
+  test('are used where there are none, with their positions', () => {
     const folder = folderWith({
       'a.test.yaml': 'answers_from: b.yaml\nanswers: { NAME: own }',
       'b.yaml': 'answers_from: c.yaml\n\nanswers: { START: b }',
@@ -136,7 +136,7 @@ describe('answers from another file', () => {
     expect([...played.answers.keys()].sort()).toStrictEqual(['CHECK.sh', 'NAME.md', 'START.md']);
   });
 
-  test('are an error if the file is not there, is wrong, or leads round in a circle', () => {
+  test('are an error if the file is missing, invalid or circular', () => {
     const folder = folderWith({
       'a.yaml': 'answers_from: nowhere.yaml',
       'b.yaml': 'answers_from: wrong.yaml',
@@ -150,7 +150,7 @@ describe('answers from another file', () => {
   });
 });
 
-describe('a mistake is told with its place', () => {
+describe('a mistake is reported with its place', () => {
   test.each<[string, string, string]>([
     ['an unknown key', 'exptect: {}', '1:1: the key `exptect` is unknown (did you mean expect?)'],
     ['an unknown key of a scenario', 'scenarios: [{ name: a, flow: b }]', '1:24: the key `flow` is unknown'],

@@ -24,7 +24,7 @@ describe('the workflow of a scenario', () => {
 describe('scenarios for several workflows', () => {
   const shared = 'answers: { START: s, ONE: o, TWO: t }\n';
 
-  test('take from what stands beside them what their workflow has', () => {
+  test('take those of the shared answers that their workflow has states for', () => {
     const several = file(`${shared}scenarios: [{ name: x, workflow: a }, { name: y, workflow: b }]`);
     const parts = readTestSpecs(several, [ONE, TWO]).map(({ scenario }) => [...scenario.answers.keys()]);
     expect(parts).toStrictEqual([
@@ -33,19 +33,19 @@ describe('scenarios for several workflows', () => {
     ]);
   });
 
-  test('say themselves only what their own workflow has', () => {
+  test('may only have answers for states of their own workflow', () => {
     const wrong = file('scenarios: [{ name: x, answers: { ONE: a } }, { name: y, answers: { ONE: a } }]');
     expect(() => readTestSpecs(wrong, [ONE, TWO])).toThrow(
       'a.test.yaml cannot be used: 1 error\na.test.yaml:1:69: there is no state `ONE` in this workflow',
     );
   });
 
-  test('cannot make use of what none of them has', () => {
+  test('may not share answers for states that none of them has', () => {
     const wrong = file(`${shared.replace('TWO', 'THREE')}scenarios: [{ name: x }, { name: y }]`);
     expect(() => readTestSpecs(wrong, [ONE, TWO])).toThrow('a.test.yaml:1:30: there is no state `THREE`');
   });
 
-  test('do not keep others from taking the answers that stand beside them', () => {
+  test('do not affect other files that use their shared answers', () => {
     const text = `${shared}scenarios: [{ name: x, workflow: b, answers: { TWO: u } }, { name: y }]`;
     expect([...readScenario('a.test.yaml', text, ONE).answers.keys()]).toStrictEqual(['START.md', 'ONE.md']);
   });

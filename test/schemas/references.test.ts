@@ -9,14 +9,14 @@ import { splitPrompt } from '../../src/workflow/prompt-file.ts';
 import { newCliProject } from '../cli/cli-project.ts';
 import { PROJECT, publishedText, validate } from './published.ts';
 
-describe('what `raymond init` writes', () => {
+describe('the workflow of `raymond init`', () => {
   test.each([
     ['START.md', 'frontmatter'],
     ['MEND.md', 'frontmatter'],
     ['REPORT.md', 'frontmatter'],
     ['answers.yaml', 'scenario'],
     ['tour.test.yaml', 'scenario'],
-  ])('%s refers to the %s schema, which stands beside it', async (file, name) => {
+  ])('%s refers to the %s schema beside it', async (file, name) => {
     const { cwd, raymond } = newCliProject();
     await raymond('init', 'first');
     const [line = ''] = (readFileSync(join(cwd, 'first', file), 'utf8').match(/^#.*/m) ?? []) as string[];
@@ -26,8 +26,8 @@ describe('what `raymond init` writes', () => {
   });
 });
 
-describe('what `raymond --init-config` writes', () => {
-  test('refers to its schema, which stands beside it', async () => {
+describe('the config file of `raymond --init-config`', () => {
+  test('refers to its schema beside it', async () => {
     const { cwd, raymond } = newCliProject();
     await raymond('--init-config');
     const [line = ''] = readFileSync(join(cwd, '.raymond', 'config.toml'), 'utf8').split('\n');
@@ -35,7 +35,7 @@ describe('what `raymond --init-config` writes', () => {
     expect(readFileSync(join(cwd, '.raymond', path), 'utf8')).toBe(publishedText('config'));
   });
 
-  test('is allowed by its schema, as it is and with every option set', () => {
+  test('is valid, unchanged and with every option set', () => {
     for (const text of [configTemplate(), configTemplate().replace(/^#(?=\w)/gm, '')]) {
       validate.config(parseToml(text));
       expect(validate.config.errors).toBeNull();
@@ -43,7 +43,7 @@ describe('what `raymond --init-config` writes', () => {
   });
 });
 
-describe('the schemas find no fault', () => {
+describe('the schemas report no problem', () => {
   const examples = readdirSync(join(PROJECT, 'examples'), { recursive: true, encoding: 'utf8' })
     .filter((name) => !name.endsWith('README.md'))
     .map((name): [string, string] => [name, join(PROJECT, 'examples', name)])

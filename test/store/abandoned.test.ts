@@ -19,8 +19,8 @@ const life = (number: number) => ({
   facts: { pid: process.pid, startTime: null, bootId: `life ${number}`, namespace: null, host: 'here' },
 });
 
-describe('a run that need not survive a power cut', () => {
-  test('is as good as any other while there is power', async () => {
+describe('a run that is not synced', () => {
+  test('behaves like any other', async () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(20), async (history) => {
         const layout = layoutHere();
@@ -72,8 +72,8 @@ async function handleOf(folder: string): Promise<object> {
   return handle;
 }
 
-describe('a run that was abandoned', () => {
-  test('is left as a killed process leaves it, and whoever comes next goes on from what was saved', async () => {
+describe('an abandoned run', () => {
+  test('is left like that of a killed process, and the next owner continues from what was saved', async () => {
     const layout = layoutHere();
     const history = fixedHistory(6);
     const store = await createRun(layout, history.run, history.events, life(1));
@@ -91,7 +91,7 @@ describe('a run that was abandoned', () => {
     expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(history, history.steps.length));
   });
 
-  test('is never written again, though it meant to bring its state file up to date', async () => {
+  test('is never written again, not even its pending state file', async () => {
     const layout = layoutHere();
     const history = fixedHistory(4);
     vi.useFakeTimers();

@@ -8,7 +8,7 @@ import { randomHistory } from './run-history.ts';
 
 const throughDisk = (change: Change): Change => JSON.parse(JSON.stringify(change));
 
-test('a change leads from the run before a step to the run after it, also by way of the disk', () => {
+test('a change converts the run before a step to the run after it, also after serialization', () => {
   fc.assert(
     fc.property(randomHistory(), ({ steps }) => {
       for (const { before, step } of steps) {
@@ -21,7 +21,7 @@ test('a change leads from the run before a step to the run after it, also by way
   );
 });
 
-test('a change that does not come next is not applied', () => {
+test('a change out of order is not applied', () => {
   fc.assert(
     fc.property(randomHistory(10), ({ run, steps }) => {
       const [first] = steps;

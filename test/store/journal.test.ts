@@ -33,7 +33,7 @@ test('a batch of steps costs one write and one sync, one line each', async () =>
   expect(end).toBe(statSync(file).size);
 });
 
-test('those that come while a sync runs go together in the next one, in their order', async () => {
+test('steps during a sync go together in the next one, in order', async () => {
   const { file, disk, journal } = await journalOn();
   let openGate = (): void => {};
   disk.gate = new Promise((resolve) => {
@@ -51,7 +51,7 @@ test('those that come while a sync runs go together in the next one, in their or
   expect(ends).toStrictEqual([1, 2, 3, 4, 5, 6].map((count) => (count * statSync(file).size) / 6));
 });
 
-test('an append that has resolved is on disk before anyone else hears of it', async () => {
+test('a resolved append is on disk', async () => {
   const { disk, journal } = await journalOn();
   const order: string[] = [];
   disk.gate = Promise.resolve().then(() => void order.push('sync'));
@@ -66,13 +66,13 @@ test('the file is private', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-describe('after a failure everything that follows is refused', () => {
+describe('everything is refused after a failure', () => {
   test.each([
     ['ENOSPC', 'no space is left on the disk', 'Free some space'],
     ['EROFS', 'the file system is read-only', 'Make it writable'],
     ['EIO', 'the disk reported an error', 'Check the disk'],
     ['EWEIRD', 'EWEIRD: made up', 'Fix this'],
-  ])('of a sync (%s), with what is kept and what to do', async (code, reason, cure) => {
+  ])('of a sync (%s), with what is kept and a hint', async (code, reason, cure) => {
     const { file, disk, journal } = await journalOn();
     await journal.append([change(1)]);
     disk.failSync = code;
@@ -88,7 +88,7 @@ describe('after a failure everything that follows is refused', () => {
     await journal.close();
   });
 
-  test('of a write half way, also for those who were waiting for the next sync', async () => {
+  test('of a partial write, also for waiting appends', async () => {
     const { file, disk, journal } = await journalOn();
     await journal.append([change(1)]);
     disk.space = 10;

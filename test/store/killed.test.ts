@@ -28,7 +28,7 @@ function runsAt(seqs: readonly number[]): Run[] {
 }
 
 describe('a run whose process is killed', () => {
-  test('has every step that was reported as safe, and no half one, again and again', async () => {
+  test('has every step that was reported as saved, and no partial one, every time', async () => {
     const layout = layoutOf(join(temporary(), '.raymond'));
     const found: Run[] = [];
     let safe = 0;
@@ -51,7 +51,7 @@ describe('a run whose process is killed', () => {
     expect(last).toBeGreaterThanOrEqual(safe);
   });
 
-  test('that ends without closing its run is kept alive by no timer', () => {
+  test('exits without closing its run, without a timer that keeps it alive', () => {
     const root = join(temporary(), '.raymond');
     const { status, stdout } = spawnSync(process.execPath, [DRIVER, compiled, root, 'create', '3'], {
       timeout: 20_000,
@@ -60,7 +60,7 @@ describe('a run whose process is killed', () => {
   });
 });
 
-test('of many processes that want a dead run at once, exactly one gets it, each time its owner is killed', async () => {
+test('many processes that take a dead run at once: exactly one gets it, each time its owner is killed', async () => {
   const folder = temporary();
   let takers: Program[] = Array.from({ length: 6 }, () => startProgram('taker.mjs', compiled, folder));
   try {

@@ -9,28 +9,28 @@ import { temporaryFolders } from './temp.ts';
 const temporary = temporaryFolders();
 
 describe('the .raymond folder is', () => {
-  test('the nearest one on the way up to the git root', () => {
+  test('the nearest one up to the git root', () => {
     const root = temporary({ '.git/HEAD': '', '.raymond/config.toml': '', 'a/.raymond/config.toml': '', 'a/b/c': '' });
     expect(findRaymondFolder(join(root, 'a/b'))).toBe(join(root, 'a/.raymond'));
     expect(findRaymondFolder(root)).toBe(join(root, '.raymond'));
   });
 
-  test('to be made at the git root, which may have a file `.git`, and never beyond it', () => {
+  test('created at the git root, which may have a file `.git`, and never above it', () => {
     const root = temporary({ '.raymond/config.toml': '', 'repo/.git': 'gitdir: elsewhere', 'repo/a/b': '' });
     expect(findRaymondFolder(join(root, 'repo/a'))).toBe(join(root, 'repo/.raymond'));
   });
 
-  test('to be made where one works, outside a repository', () => {
+  test('created in the current folder, outside a repository', () => {
     const root = temporary({ 'a/b': '' });
     expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, 'a/.raymond'));
   });
 
-  test("one's own further up, outside a repository", () => {
+  test("the user's own further up, outside a repository", () => {
     const root = temporary({ '.raymond/config.toml': '', 'a/b': '' });
     expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, '.raymond'));
   });
 
-  test.skipIf(process.getuid?.() !== 0)("not someone else's further up (needs root to make one)", () => {
+  test.skipIf(process.getuid?.() !== 0)("not another user's further up (needs root to create one)", () => {
     const root = temporary({ '.raymond/config.toml': '', 'a/b': '' });
     chownSync(join(root, '.raymond'), 65534, 65534);
     expect(findRaymondFolder(join(root, 'a'))).toBe(join(root, 'a/.raymond'));
@@ -38,7 +38,7 @@ describe('the .raymond folder is', () => {
   });
 });
 
-test('everything has its place', () => {
+test('every file has its path', () => {
   const layout = layoutOf('/p/.raymond');
   const turn = { agent: 'main_worker1', number: 7, state: 'REVIEW.md' };
   expect([
@@ -58,35 +58,35 @@ test('everything has its place', () => {
   ]);
 });
 
-describe('a turn folder has a name that any disk takes', () => {
+describe('a turn folder has a name that is valid on any disk', () => {
   const name = (agent: string, state: string): string =>
     basename(layoutOf('/r').turnFolder('r', { agent, number: 12345, state }));
 
-  test('whatever the state is called', () => {
+  test('for any name of a state', () => {
     expect(name('main', 'a b/../"c"\n.md')).toBe('12345-main-a-b-..--c--');
   });
 
-  test('however long agent and state are, and two agents never share one', () => {
+  test('for any length of agent and state, and two agents never share one', () => {
     const long = `main${'_worker1'.repeat(50)}`;
     expect(Buffer.byteLength(name(long, `${'漢'.repeat(100)}.md`))).toBeLessThan(200);
     expect(name(`${long}1`, 'A.md')).not.toBe(name(`${long}2`, 'A.md'));
   });
 });
 
-test('a run keeps its debug folder, in whatever time zone it is resumed', async () => {
+test('a run keeps its debug folder when it is resumed in another time zone', async () => {
   const root = temporary({ 'debug/r_20200101_000000/x': '', 'debug/r_20200101_000000_20210101_000000/x': '' });
   expect(await resolveDebugFolder(layoutOf(root), 'r', 0)).toBe(join(root, 'debug/r_20200101_000000'));
   expect(await resolveDebugFolder(layoutOf(root), 's', 0)).toBe(layoutOf(root).debugFolder('s', 0));
 });
 
 describe('a folder', () => {
-  test('is private, and so are those made on the way to it', async () => {
+  test('is private, and so are its newly created parents', async () => {
     const root = temporary();
     await makePrivateFolder(join(root, 'a/b/c'));
     for (const path of ['a', 'a/b', 'a/b/c']) expect(statSync(join(root, path)).mode & 0o777).toBe(0o700);
   });
 
-  test('that is there is left as it is', async () => {
+  test('is not changed if it exists', async () => {
     const root = temporary();
     mkdirSync(join(root, 'a'));
     chmodSync(join(root, 'a'), 0o755);
@@ -94,7 +94,7 @@ describe('a folder', () => {
     expect(statSync(join(root, 'a')).mode & 0o777).toBe(0o755);
   });
 
-  test.each(['a', 'a/b/c'])('cannot be made where a file is: the sentence names it (%s)', async (path) => {
+  test.each(['a', 'a/b/c'])('cannot be created where a file is: the message names it (%s)', async (path) => {
     const root = temporary();
     writeFileSync(join(root, 'a'), '');
     const refusal = await refusalOf(() => makePrivateFolder(join(root, path)));
@@ -105,7 +105,7 @@ describe('a folder', () => {
     expect(refusal.exitCode).toBe(64);
   });
 
-  test('cannot be made in a read-only place: the sentence says what to do', async () => {
+  test('cannot be created in a read-only place: the hint says what to do', async () => {
     const root = realpathSync(temporary());
     chmodSync(root, 0o555);
     const refusal = await refusalOf(() => asNobody(() => makePrivateFolder(join(root, '.raymond/state'))));

@@ -32,7 +32,7 @@ async function killed(
 
 const load = (layout: StoreLayout, cut = false) => loadRun(layout, 'run-1', { cut });
 
-test('cut off at any byte, a journal gives the run as of its last whole step', async () => {
+test('a journal cut off at any byte loads the run after its last complete step', async () => {
   const history = fixedHistory(3);
   const { layout, file, first, ends } = await killed(history);
   for (let size = statSync(file).size; size >= first; size--) {
@@ -46,7 +46,7 @@ test('cut off at any byte, a journal gives the run as of its last whole step', a
   }
 }, 120_000);
 
-test('a torn step is cut off by the owner alone, and the run goes on as if it had not begun', async () => {
+test('an incomplete step is removed only by the owner, and the run continues as if it had not begun', async () => {
   await fc.assert(
     fc.asyncProperty(randomHistory(12), fc.nat(), async (history, at) => {
       const { layout, file, first, ends } = await killed(history);
@@ -65,7 +65,7 @@ test('a torn step is cut off by the owner alone, and the run goes on as if it ha
   );
 });
 
-test('a last line that is no JSON is torn too: a power cut may leave anything', async () => {
+test('a last line that is not JSON is incomplete, too: a power cut may leave anything', async () => {
   const history = fixedHistory(6);
   const { layout, file } = await killed(history);
   const whole = statSync(file).size;
@@ -79,7 +79,7 @@ test('a last line that is no JSON is torn too: a power cut may leave anything', 
   }
 });
 
-describe('a journal is refused by file and line, and left untouched,', () => {
+describe('a journal is refused by file and line, and not changed,', () => {
   test.each<[string, number, (line: string) => string, string]>([
     ['if a line in the middle is torn', 4, (line) => line.slice(0, -5), 'it is not JSON'],
     ['if a line in the middle is empty', 3, () => '', 'it is not JSON'],
@@ -106,7 +106,7 @@ describe('a journal is refused by file and line, and left untouched,', () => {
     expect((await refusalOf(() => openStore(layout, 'run-1'))).message).toBe(refusal.message);
   });
 
-  test('if it leads to something that is no run', async () => {
+  test('if it does not lead to a valid run', async () => {
     const { layout, file } = await killed(fixedHistory(10));
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll('"kind":"ready"', '"kind":"dreaming"'));
     const refusal = await refusalOf(() => load(layout, true));
@@ -115,7 +115,7 @@ describe('a journal is refused by file and line, and left untouched,', () => {
     );
   });
 
-  test('if it is shorter than the state file says, or another one', async () => {
+  test('if it is shorter than the state file says, or of another run', async () => {
     const { layout, file } = await killed(fixedHistory(10));
     const { store } = await openStore(layout, 'run-1');
     await store.close();
@@ -144,7 +144,7 @@ describe('the events of a run', () => {
     return events;
   };
 
-  test('are all there, from the first to the last, or after any step', async () => {
+  test('are complete, from the first to the last, or after any step', async () => {
     await fc.assert(
       fc.asyncProperty(randomHistory(20), fc.nat(20), async (history, after) => {
         const { layout } = await killed(history);
@@ -156,7 +156,7 @@ describe('the events of a run', () => {
     );
   });
 
-  test('go on where the last one was seen, without reading all that is before', async () => {
+  test('continue after the last one that was read, without reading all before', async () => {
     const history = fixedHistory(10);
     const { layout, first } = await killed(history);
     for await (const { seq, offset } of readEvents(layout, 'run-1')) {
@@ -167,7 +167,7 @@ describe('the events of a run', () => {
     }
   });
 
-  test('of a step that is being written are not told yet', async () => {
+  test('do not include those of a step that is being written', async () => {
     const history = fixedHistory(10);
     const { layout, file } = await killed(history);
     truncateSync(file, statSync(file).size - 1);
@@ -175,13 +175,13 @@ describe('the events of a run', () => {
     expect(await eventsOf(layout)).toStrictEqual([...history.events, ...told]);
   });
 
-  test('of an unknown run are refused', async () => {
+  test('are refused for an unknown run', async () => {
     const refusal = await refusalOf(() => eventsOf(layoutOf(join(temporary(), '.raymond'))));
     expect(refusal.message).toBe('no such run: run-1');
   });
 });
 
-test('lines are read whole, however they lie across the reads', async () => {
+test('lines are read whole across several reads', async () => {
   const texts = ['a', '', 'é'.repeat(700_000), 'b'.repeat(3_000_000), 'c'.repeat((1 << 18) - 1), '漢'];
   const file = join(temporary({ lines: texts.join('\n') }), 'lines');
   const lines: { text: string; start: number; end: number; ended: boolean }[] = [];

@@ -24,7 +24,7 @@ async function runningRun(owner: ProcessIdentity | string | null): Promise<Store
   return layout;
 }
 
-describe('a run that says it is running', () => {
+describe('a run with the status running', () => {
   test.each<[string, ProcessIdentity | string | null, string]>([
     ['is, if its owner is alive', US, 'running'],
     ['has crashed, if its owner is gone', NOBODY, 'crashed'],
@@ -44,12 +44,12 @@ describe('a run that says it is running', () => {
     expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(before);
   });
 
-  test('is stopping, once nothing new is started', () => {
+  test('is stopping if nothing new is started', () => {
     expect(deriveObservedStatus({ status: 'running', stop: { kind: 'stopped' } }, 'alive')).toBe('stopping');
   });
 });
 
-test('what is being written right now is passed over', async () => {
+test('an incomplete line is ignored', async () => {
   const layout = layoutOf(join(temporary(), '.raymond'));
   const history = fixedHistory(9);
   const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });

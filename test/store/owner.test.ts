@@ -24,7 +24,7 @@ function ownedBy(facts: ProcessIdentity | string): string {
   return join(temporary({ 'run-1/owner.1': text }), 'run-1');
 }
 
-test('an owner puts itself on record, keeps others away, and is gone when it is done', async () => {
+test('an owner records itself, keeps others away, and is removed when it is done', async () => {
   const folder = temporary();
   const owner = await takeOwnership(folder);
   const file = join(folder, 'owner.1');
@@ -57,7 +57,7 @@ describe('a run is taken from an owner that is', () => {
     expect(readdirSync(folder).sort()).toStrictEqual(['owner.1', 'owner.2']);
   });
 
-  test('a zombie: dead, only that its parent has not looked', async () => {
+  test('a zombie: dead, but not yet reaped by its parent', async () => {
     // The shell becomes a program that never waits for the child it inherits; only then the child may end.
     const script = 'exec 3<&0; (read line <&3) & echo $!; exec sleep 60';
     const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] });
@@ -76,7 +76,7 @@ describe('a run is taken from an owner that is', () => {
   });
 });
 
-describe('a run is refused, with a sentence that says why and what to do, if its owner is', () => {
+describe('a run is refused, with a reason and a hint, if its owner is', () => {
   test.each<[string, ProcessIdentity | string, string, string]>([
     ['alive', US, `is driven by process ${US.pid}, which is alive.`, '`raymond stop run-1`'],
     ['alive, and says not since when', { ...US, startTime: null }, 'which is alive.', '`raymond stop run-1`'],
@@ -105,8 +105,8 @@ describe('a run is refused, with a sentence that says why and what to do, if its
   });
 });
 
-describe('whoever takes a run over', () => {
-  test('gets it from an owner that cannot be seen, and that one learns of it', async () => {
+describe('a takeover', () => {
+  test('succeeds from an owner that cannot be seen, which notices it', async () => {
     const folder = temporary();
     const far = await takeOwnership(folder, { facts: { ...US, bootId: 'x', host: 'far' } });
     const near = await takeOwnership(folder, { takeOver: true });
@@ -115,36 +115,36 @@ describe('whoever takes a run over', () => {
     expect((await ownerOf(folder))?.number).toBe(2);
   });
 
-  test('gets it if nobody can read who has it', async () => {
+  test('succeeds if the record of the owner cannot be read', async () => {
     expect((await takeOwnership(ownedBy('?'), { takeOver: true })).number).toBe(2);
   });
 
-  test('does not get it from one that is alive', async () => {
+  test('fails if the owner is alive', async () => {
     await refusalOf(() => takeOwnership(ownedBy(US), { takeOver: true }));
   });
 });
 
-test('of many that want a run at once in one process, one gets it', async () => {
+test('many takers in one process: exactly one gets the run', async () => {
   const folder = ownedBy(NOBODY);
   const tries = await Promise.allSettled(Array.from({ length: 20 }, () => takeOwnership(folder)));
   expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(readdirSync(folder).sort()).toStrictEqual(['owner.1', 'owner.2']);
 });
 
-test('numbers above nine are numbers', async () => {
+test('numbers above nine are sorted as numbers', async () => {
   const folder = temporary();
   for (const number of [2, 9, 10]) writeFileSync(join(folder, `owner.${number}`), JSON.stringify(NOBODY));
   expect((await takeOwnership(folder)).number).toBe(11);
 });
 
-test('a folder that may not be written is refused by name', async () => {
+test('a read-only folder is named', async () => {
   const folder = ownedBy(NOBODY);
   const refusal = await refusalOf(() => asNobody(() => takeOwnership(folder, { facts: US })));
   expect(refusal.message).toContain(folder);
   expect(refusal.message).toContain('permission was denied');
 });
 
-test('where there is no /proc, ps tells', async () => {
+test('ps is used if there is no /proc', async () => {
   expect(await readStartTimeFromPs(process.pid)).toMatch(/^\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$/);
   expect(await readStartTimeFromPs(NOBODY.pid)).toBe(null);
 });

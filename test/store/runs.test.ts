@@ -21,7 +21,7 @@ describe('a list of runs', () => {
     expect(await listStoredRuns(layoutHere())).toStrictEqual([]);
   });
 
-  test('says how each stands right now, whatever its state file has not heard of yet', async () => {
+  test('has the current status of each, even if its state file is behind', async () => {
     const layout = layoutHere();
     const history = fixedHistory(30);
     const store = await createRun(layout, history.run, history.events, { snapshotEveryMs: 1e9 });
@@ -47,7 +47,7 @@ describe('a list of runs', () => {
     await store.close();
   });
 
-  test('has the latest first, and is not spoilt by a file that cannot be read', async () => {
+  test('has the latest first, and tolerates a file that cannot be read', async () => {
     const layout = layoutHere();
     for (const [id, at] of [
       ['b', 1],
@@ -91,7 +91,7 @@ describe('a run is found', () => {
     ['several that fit', 'book', '`book` may be any of 2 runs: book-1, book-2.'],
     ['no word at all', '', 'no such run: '],
     ['a path', '../state/book-1', 'no such run: ../state/book-1'],
-  ])('or refused: %s', async (_, wanted, message) => {
+  ])('only if it is unambiguous: %s', async (_, wanted, message) => {
     const layout = await three();
     const refusal = await refusalOf(() => resolveRunId(layout, wanted));
     expect(refusal.message).toBe(message);
@@ -99,7 +99,7 @@ describe('a run is found', () => {
     expect(refusal.hint).toBeDefined();
   });
 
-  test('or refused with the latest of very many that fit', async () => {
+  test('only if it is unambiguous, else the latest of many candidates are named', async () => {
     const layout = layoutHere();
     for (let day = 10; day < 20; day++) await (await make(layout, `book-${day}`)).close();
     const refusal = await refusalOf(() => resolveRunId(layout, 'book'));
@@ -111,7 +111,7 @@ describe('a run is found', () => {
     );
   });
 
-  test('as the last one that can be read', async () => {
+  test('by `last`, which skips runs that cannot be read', async () => {
     const layout = await three();
     writeFileSync(layout.stateFile('zoo'), '{');
     expect(await resolveRunId(layout, 'last')).toBe('book-2');

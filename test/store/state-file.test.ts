@@ -28,7 +28,7 @@ function changed(path: readonly (string | number)[], value: unknown): string {
   return JSON.stringify(data);
 }
 
-test('a run comes back from its state file exactly as it was', () => {
+test('a run is loaded from its state file exactly as it was', () => {
   const driver = new RunDriver(FILES).answer(
     '<fork next="START" item="x">WORKER</fork>',
     '<call return="BACK">START</call>',
@@ -37,7 +37,7 @@ test('a run comes back from its state file exactly as it was', () => {
   expect(parseRun(serializeRun(driver.run), 'r.json')).toStrictEqual(driver.run);
 });
 
-test('what a crash must not lose is in the file: variables, pending fork, counters, the turn under way', () => {
+test('the file has everything needed after a crash: variables, pending fork, counters, the running turn', () => {
   const driver = new RunDriver(FILES).answer(
     '<fork next="START" item="x">WORKER</fork>',
     '<call return="BACK">START</call>',
@@ -57,11 +57,11 @@ test('what a crash must not lose is in the file: variables, pending fork, counte
   });
 });
 
-test('an option that is younger than the state file has its default', () => {
+test('an option that is newer than the state file has its default', () => {
   expect(parseRun(changed(['options', 'parallel'], undefined), 'r.json').options.parallel).toBe(8);
 });
 
-describe('a state file is refused, with a sentence that says why,', () => {
+describe('a state file is refused, with a reason,', () => {
   test.each<[string, string, string]>([
     ['if it is not JSON', '{"version": 1,', 'r.json is not a state file of Raymond: it is not JSON.'],
     ['if it is empty', '', 'r.json is not a state file of Raymond: it is not JSON.'],

@@ -12,7 +12,7 @@ async function lifeIn(folder: string): Promise<string> {
   return (await ownerOf(folder))?.ownershipId ?? '';
 }
 
-test('an owner hears that it is to stop, and then that it is to stop now', async () => {
+test('an owner gets the request to stop, and then the request to stop now', async () => {
   const folder = temporary();
   const owner = await takeOwnership(folder);
   const life = await lifeIn(folder);
@@ -25,7 +25,7 @@ test('an owner hears that it is to stop, and then that it is to stop now', async
   expect(readdirSync(folder)).toStrictEqual([]);
 });
 
-test('who asks for the same once more is told so, and of many at once one was the first', async () => {
+test('a repeated request is reported as such, and of many at once one is the first', async () => {
   const folder = temporary();
   await takeOwnership(folder);
   const life = await lifeIn(folder);
@@ -34,7 +34,7 @@ test('who asks for the same once more is told so, and of many at once one was th
   expect(await requestStop(folder, life, 'soon')).toBe(false);
 });
 
-test('what a past life was asked stops no later one, though process and number are the same', async () => {
+test('a request to an earlier ownership stops no later one, even with the same process and number', async () => {
   const folder = temporary();
   const first = await takeOwnership(folder);
   const past = await lifeIn(folder);
@@ -50,7 +50,7 @@ test('what a past life was asked stops no later one, though process and number a
   expect(second.requestedStop()).toBe(null);
 });
 
-test('an owner that has lost the run leaves alone what the new one was asked', async () => {
+test('an owner that has lost the run ignores requests to the new one', async () => {
   const folder = temporary();
   const facts = { pid: 1, startTime: '1', bootId: 'x', namespace: null, host: 'far' };
   const far = await takeOwnership(folder, { facts });
@@ -60,21 +60,21 @@ test('an owner that has lost the run leaves alone what the new one was asked', a
   expect(near.requestedStop()).toBe('soon');
 });
 
-test('other files in the folder are no requests', async () => {
+test('other files in the folder are not requests', async () => {
   const folder = temporary({ 'journal.jsonl': 'x', 'stop-soon': 'x', 'stop-now.README': 'x' });
   const owner = await takeOwnership(folder);
   await owner.release();
   expect(readdirSync(folder).sort()).toStrictEqual(['journal.jsonl', 'stop-now.README', 'stop-soon']);
 });
 
-test('an owner of before lives had names is known, but cannot be asked', async () => {
+test('an owner record without an ownership id is read, but cannot be asked', async () => {
   const folder = temporary();
   const facts = { pid: 1, startTime: '1', bootId: 'x', namespace: null, host: 'far' };
   writeFileSync(join(folder, 'owner.1'), JSON.stringify(facts));
   expect(await ownerOf(folder)).toStrictEqual({ number: 1, state: 'elsewhere', facts, ownershipId: null });
 });
 
-test('a folder that may not be written is refused by name', async () => {
+test('a read-only folder is named', async () => {
   const folder = temporary();
   const refusal = await refusalOf(() => asNobody(() => requestStop(folder, 'a1', 'soon')));
   expect(refusal.message).toContain(join(folder, 'stop-soon.a1'));

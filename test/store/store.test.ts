@@ -23,7 +23,7 @@ const stateFile = (layout: ReturnType<typeof layoutOf>): SavedRun & { status: st
   JSON.parse(readFileSync(layout.stateFile('run-1'), 'utf8'));
 
 describe('a new run', () => {
-  test('is there as soon as it is made, with its status at the top of a private file', async () => {
+  test('exists as soon as it is created, with its status at the top of a private file', async () => {
     const layout = layoutHere();
     const history = fixedHistory(0);
     const store = await create(layout, history);
@@ -43,7 +43,7 @@ describe('a new run', () => {
     await store.close();
   });
 
-  test('is kept out of a repository, but for the config file; what the user wrote there stays', async () => {
+  test('is ignored by git, except for the config file; an existing .gitignore is kept', async () => {
     const layout = layoutHere();
     await (await create(layout, fixedHistory(0))).close();
     const file = join(layout.root, '.gitignore');
@@ -55,7 +55,7 @@ describe('a new run', () => {
     expect(readFileSync(join(own.root, '.gitignore'), 'utf8')).toBe('mine');
   });
 
-  test('is refused an id that is taken, whether its owner is alive or not', async () => {
+  test('is refused if its id is taken, whether its owner is alive or not', async () => {
     const layout = layoutHere();
     const store = await create(layout, fixedHistory(0));
     const before = readFileSync(layout.stateFile('run-1'), 'utf8');
@@ -69,7 +69,7 @@ describe('a new run', () => {
     expect(readFileSync(layout.stateFile('run-1'), 'utf8')).toBe(before);
   });
 
-  test('is made once when many want its id at the same time', async () => {
+  test('is created once if many request its id at the same time', async () => {
     const layout = layoutHere();
     const tries = await Promise.allSettled(Array.from({ length: 8 }, () => create(layout, fixedHistory(0))));
     const made = tries.filter((one) => one.status === 'fulfilled');
@@ -78,13 +78,13 @@ describe('a new run', () => {
     expect(await load(layout)).toStrictEqual(fixedHistory(0).run);
   });
 
-  test('is refused an id that no run can have', async () => {
+  test('is refused with an invalid id', async () => {
     const refusal = await refusalOf(() => create(layoutHere(), fixedHistory(0, '../x')));
     expect(refusal.message).toContain('`../x` cannot be a run');
     expect(refusal.exitCode).toBe(64);
   });
 
-  test('clears away what a Raymond left that died before the run existed', async () => {
+  test('removes files of a process that died before the run existed', async () => {
     const layout = layoutHere();
     mkdirSync(layout.runFolder('run-1'), { recursive: true });
     writeFileSync(layout.journalFile('run-1'), '{"seq":0,"he');
@@ -95,7 +95,7 @@ describe('a new run', () => {
     await store.close();
   });
 
-  test('does not take the place of turns whose state file is gone', async () => {
+  test('does not replace turns whose state file is gone', async () => {
     const layout = layoutHere();
     mkdirSync(layout.turnsFolder('run-1'), { recursive: true });
     const refusal = await refusalOf(() => create(layout, fixedHistory(0)));
@@ -103,7 +103,7 @@ describe('a new run', () => {
     expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['turns']);
   });
 
-  test('does not exist if the disk was full: nothing of it is found', async () => {
+  test('does not exist if the disk was full', async () => {
     const layout = layoutHere();
     const disk = new Disk();
     disk.space = 20;
@@ -115,7 +115,7 @@ describe('a new run', () => {
   });
 });
 
-test('a run loads as it was, wherever its state file stopped following and however its steps were bundled', async () => {
+test('a run loads as it was, at any position of its state file and with any batches of steps', async () => {
   await fc.assert(
     fc.asyncProperty(
       randomHistory(),
@@ -143,7 +143,7 @@ test('a run loads as it was, wherever its state file stopped following and howev
   );
 });
 
-test('a run that was closed goes on where it stood, again and again', async () => {
+test('a closed run continues where it was, every time', async () => {
   const layout = layoutHere();
   const history = fixedHistory(60);
   await (await create(layout, history)).close();
@@ -157,7 +157,7 @@ test('a run that was closed goes on where it stood, again and again', async () =
   expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
 });
 
-test('a run that was killed has an up-to-date state file once it was opened and closed again', async () => {
+test('a killed run has a current state file once it was opened and closed again', async () => {
   const layout = layoutHere();
   const history = fixedHistory(12);
   const store = await create(layout, history);
@@ -169,7 +169,7 @@ test('a run that was killed has an up-to-date state file once it was opened and 
   expect(stateFile(layout).seq).toBe(history.steps.length);
 });
 
-test('steps that are saved without waiting are kept in their order', async () => {
+test('steps that are saved without waiting are kept in order', async () => {
   const layout = layoutHere();
   const history = fixedHistory(60);
   const disk = new Disk();
@@ -180,7 +180,7 @@ test('steps that are saved without waiting are kept in their order', async () =>
   await store.close();
 });
 
-test('a step that cannot follow is a bug that never reaches the disk', async () => {
+test('a step out of order is a bug that never reaches the disk', async () => {
   const layout = layoutHere();
   const history = fixedHistory(6);
   const store = await create(layout, history);
@@ -190,7 +190,7 @@ test('a step that cannot follow is a bug that never reaches the disk', async () 
 });
 
 describe('the state file', () => {
-  test('follows by itself within its time, and never runs ahead of the journal', async () => {
+  test('is written within its interval, and never ahead of the journal', async () => {
     const layout = layoutHere();
     const history = fixedHistory(30);
     const store = await create(layout, history, { snapshotEveryMs: 1 });
@@ -203,7 +203,7 @@ describe('the state file', () => {
     await store.close();
   });
 
-  test('is not written more often than it may be', async () => {
+  test('is not written more often than allowed', async () => {
     const layout = layoutHere();
     const history = fixedHistory(30);
     const store = await create(layout, history, { snapshotEveryMs: 60_000 });
@@ -214,7 +214,7 @@ describe('the state file', () => {
     await store.close();
   });
 
-  test('that cannot be written loses nothing: the journal has it all', async () => {
+  test('loses nothing if it cannot be written: the journal has everything', async () => {
     const layout = layoutHere();
     const history = fixedHistory(6);
     const store = await create(layout, history);
@@ -246,7 +246,7 @@ async function saveAll(
   return { saved: steps.length, refusal: undefined };
 }
 
-test('when the disk runs full, the run is kept up to a whole step and goes on from there', async () => {
+test('on a full disk the run is kept up to a complete step and continues from there', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(6000), async (space) => {
       const layout = layoutHere();
@@ -270,7 +270,7 @@ test('when the disk runs full, the run is kept up to a whole step and goes on fr
   );
 });
 
-test('after a failure nothing more is saved, though there is space again', async () => {
+test('after a failure nothing more is saved, even if there is space again', async () => {
   const layout = layoutHere();
   const history = fixedHistory(6);
   const disk = new Disk();
@@ -285,8 +285,8 @@ test('after a failure nothing more is saved, though there is space again', async
   expect(await load(layout)).toStrictEqual(history.run);
 });
 
-describe('a journal that is gone', () => {
-  test('is missed by nobody if the state file covers it, and begins anew', async () => {
+describe('a missing journal', () => {
+  test('is tolerated if the state file covers it, and is started again', async () => {
     const layout = layoutHere();
     const history = fixedHistory(12);
     const store = await create(layout, history);

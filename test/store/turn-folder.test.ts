@@ -9,7 +9,7 @@ import { temporaryFolders } from './temp.ts';
 const temporary = temporaryFolders();
 const TURN = { agent: 'main', number: 1, state: 'START.md' };
 
-test("a turn's folder is complete and private, however little was there before", async () => {
+test("a turn's folder is complete and private, with any missing parents", async () => {
   const layout = layoutOf(join(temporary(), '.raymond'));
   const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'Do it: é', raw: new Uint8Array([0, 255]) });
   expect(folder).toBe(layout.turnFolder('r', TURN));
@@ -19,7 +19,7 @@ test("a turn's folder is complete and private, however little was there before",
   expect(statSync(join(folder, 'prompt')).mode & 0o777).toBe(0o600);
 });
 
-test('what was prepared and never recorded is made anew', async () => {
+test('a prepared folder of an unrecorded turn is created again', async () => {
   const layout = layoutOf(temporary());
   await createTurnFolder(layout, 'r', TURN, { prompt: 'old', extra: '' });
   const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'new' });
@@ -27,7 +27,7 @@ test('what was prepared and never recorded is made anew', async () => {
   expect(readFileSync(join(folder, 'prompt'), 'utf8')).toBe('new');
 });
 
-test('the folder of a turn that has started is never touched', async () => {
+test('the folder of a started turn is never changed', async () => {
   const layout = layoutOf(temporary());
   const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'old' });
   writeFileSync(join(folder, 'started'), '');
@@ -35,7 +35,7 @@ test('the folder of a turn that has started is never touched', async () => {
   expect(readFileSync(join(folder, 'prompt'), 'utf8')).toBe('old');
 });
 
-test('a dropped turn leaves nothing, and dropping it twice is no fault', async () => {
+test('a dropped turn leaves nothing, and may be dropped twice', async () => {
   const layout = layoutOf(temporary());
   const folder = await createTurnFolder(layout, 'r', TURN, { prompt: 'x' });
   await removeTurnFolder(layout, 'r', TURN);
@@ -43,7 +43,7 @@ test('a dropped turn leaves nothing, and dropping it twice is no fault', async (
   expect(existsSync(folder)).toBe(false);
 });
 
-test('a folder that cannot be filled is refused by name', async () => {
+test('a folder that cannot be written is named', async () => {
   const layout = layoutOf(temporary({ 'runs/r/turns': 'a file' }));
   const refusal = await refusalOf(() => createTurnFolder(layout, 'r', TURN, {}));
   expect(refusal.message).toContain('there is a file where a folder should be');

@@ -36,13 +36,13 @@ function projectWith(version: string): string {
   return project;
 }
 
-test('every version that can be read has a sample, and the latest is that of today', () => {
+test('every supported version has a sample, and the latest is the current one', () => {
   expect(versions).toStrictEqual([...MIGRATIONS.keys()].map(String).sort());
   expect(Math.max(...versions.map(Number))).toBe(RUN_VERSION);
 });
 
 describe.each(versions)('a run of version %s', (version) => {
-  test('loads with all that its journal tells', async () => {
+  test('loads with everything in its journal', async () => {
     const { run } = await loadRun(layoutOf(join(projectWith(version), '.raymond')), 'sample', { cut: false });
     expect(run).toMatchObject({ version: RUN_VERSION, seq: 12, status: 'budget_exceeded' });
     expect(run.agents.map(({ id, phase }) => [id, phase.kind])).toStrictEqual([
@@ -52,7 +52,7 @@ describe.each(versions)('a run of version %s', (version) => {
     ]);
   });
 
-  test('is listed, and its log is told', async () => {
+  test('is listed, and its log is printed', async () => {
     const cwd = projectWith(version);
     expect(await listRuns(cwd)).toMatchObject([{ id: 'sample', observedStatus: 'budget_exceeded' }]);
     const lines: string[] = [];
@@ -61,13 +61,13 @@ describe.each(versions)('a run of version %s', (version) => {
     expect(lines.join('\n')).toContain('Review this: 64 MiB');
   });
 
-  test('tells no event that lacks something', async () => {
+  test('has only complete events', async () => {
     const events = await readRunEvents('sample', projectWith(version));
     expect(events.filter((event) => event.kind === 'transition' && !Array.isArray(event.tags))).toStrictEqual([]);
     expect(events.filter(({ kind }) => kind === 'transition')).toHaveLength(3);
   });
 
-  test('goes on', async () => {
+  test('can be resumed', async () => {
     const cwd = projectWith(version);
     const run = await (await resumeRun('sample', { cwd, options: { budgetMicros: 1_000_000 } })).finished;
     expect(run.status).toBe('completed');

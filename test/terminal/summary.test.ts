@@ -39,7 +39,7 @@ describe('a summary', () => {
       '<result>r</result>',
     );
 
-  test('tells state by state how often, how long and for how much', () => {
+  test('has the visits, time and cost of each state', () => {
     expect(summary(coding(), { debugFolder: '.raymond/debug/run-1' })).toBe(`\
 Completed in 0.1s: 6 turns, $2.00 of $10.00.
             visits  turns  time   cost
@@ -65,7 +65,7 @@ Debug files: .raymond/debug/run-1
     expect(lines).toContain('  A_STATE_…       1      2  0.0s  $3.00');
   });
 
-  test('leaves out what took no time where there are very many states', () => {
+  test('omits rows without time if there are very many states', () => {
     const files = Array.from({ length: 20 }, (_, index) => `S${index}.sh`);
     const driver = new RunDriver({ files });
     driver.answer(...files.slice(1).map((file) => `<goto>${file}</goto>`), '<result>r</result>');
@@ -74,7 +74,7 @@ Debug files: .raymond/debug/run-1
     expect(lines.at(-1)).toBe('  … 5 more states');
   });
 
-  test('counts all lives of a run', () => {
+  test('counts across resumes', () => {
     const driver = new RunDriver(FILES, { maxIterations: 1 }).answer({ text: '<goto>BUILD</goto>', cost: usd(1) });
     driver.begin('main');
     driver.resume({ maxIterations: 9 }).answer({ text: '<result>r</result>', cost: usd(1) });
@@ -84,7 +84,7 @@ Debug files: .raymond/debug/run-1
     ]);
   });
 
-  test('has colours where there are any', () => {
+  test('has colours if they are enabled', () => {
     const driver = new RunDriver({ files: ['START.sh'] }).answer('?');
     expect(renderSummary(driver.run, tallyOf(driver.events), { ...PAGE, colour: true })).toContain(
       '\u001b[31mFailed after',
@@ -92,7 +92,7 @@ Debug files: .raymond/debug/run-1
   });
 });
 
-describe('a run that did not end well', () => {
+describe('a run that did not complete', () => {
   test.each<[string, () => RunDriver, string[]]>([
     [
       'its budget is used up',
@@ -154,18 +154,18 @@ describe('a run that did not end well', () => {
       },
       ['It was told to stop.', 'To go on: raymond resume run-1'],
     ],
-  ])('says why and how to go on: %s', (_, play, lines) => {
+  ])('has the reason and the command to resume: %s', (_, play, lines) => {
     expect(renderRunEnd(play().run, PAGE)).toStrictEqual(lines);
   });
 
-  test('says all that is known where it was not told before', () => {
+  test('has all details if they were not printed before', () => {
     const fail = { kind: 'script', message: 'it ended with exit code 2\nlast words' } as const;
     expect(renderRunEnd(new RunDriver({ files: ['START.sh'] }).answer({ fail }).run, PAGE, true)).toContain(
       'last words',
     );
   });
 
-  test('does not say again what was told just now, but always how to go on', () => {
+  test('does not repeat what was just printed, but always has the command to resume', () => {
     const { run } = new RunDriver({ files: ['START.sh'] }).answer({ fail: { kind: 'script', message: 'no' } });
     const lines = ['To go on: raymond resume run-1 --retry'];
     expect(renderRunEnd(run, { ...PAGE, alreadyReported: new Set(['main']) })).toStrictEqual(lines);
@@ -175,7 +175,7 @@ describe('a run that did not end well', () => {
     ]);
   });
 
-  test('gives what is to be copied a line of its own where it does not fit', () => {
+  test('puts a command on its own line if it does not fit', () => {
     const { run, events } = new RunDriver({ files: ['START.sh'] }).answer({ fail: { kind: 'script', message: 'no' } });
     const folder = `.raymond/debug/${'long_name_'.repeat(3)}`;
     const page = { ...PAGE, columns: 38, debugFolder: folder };
@@ -184,7 +184,7 @@ describe('a run that did not end well', () => {
     );
   });
 
-  test('has one sentence for agents with the same trouble', () => {
+  test('has one sentence for agents with the same problem', () => {
     const driver = new RunDriver({ files: ['START.md', 'W.sh'] });
     driver.answer('<fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork><fork next="W">W</fork>');
     for (const { id } of driver.run.agents) driver.runTurn(id, '?');

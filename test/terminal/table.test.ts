@@ -16,7 +16,7 @@ const cell = fc.stringMatching(/^[a-z0-9漢é]{0,9}$/);
 const rows = fc.array(fc.array(cell, { minLength: 4, maxLength: 4 }), { minLength: 1, maxLength: 6 });
 const COLUMNS = [column(0), column(1, { spare: true }), column(2, { align: 'right', style: () => 'red' }), column(3)];
 
-test('no line is wider than the page, unless a single cell is, and no cell is lost that is not spare', () => {
+test('no line is wider than the page, unless a single cell is, and only spare cells are omitted', () => {
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.boolean(), (table, columns, colour) => {
       const lines = renderTable(table, COLUMNS, page(columns, colour));
@@ -28,7 +28,7 @@ test('no line is wider than the page, unless a single cell is, and no cell is lo
   );
 });
 
-test('cells of a column stand below each other', () => {
+test('cells of a column are aligned', () => {
   const lines = renderTable(
     [
       ['漢字', 'x', '1', ''],
@@ -40,7 +40,7 @@ test('cells of a column stand below each other', () => {
   expect(lines).toStrictEqual(['T0      T1   T2  T3', '漢字    x     1', 'abcdef  yy  100  z']);
 });
 
-test('a table without titles has no head, and what belongs to a row follows it', () => {
+test('a table without titles has no header, and notes follow their row', () => {
   const untitled = [column(0, { title: '' }), column(1, { title: '' })];
   const below = ([first]: readonly string[]): readonly string[] => [`  more of ${first}`];
   expect(renderTable([['a', 'b'], ['c']], untitled, page(80), below)).toStrictEqual([

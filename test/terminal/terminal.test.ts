@@ -12,7 +12,7 @@ describe('an outlet', () => {
   const failing = (code: string): Writable =>
     new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('no'), { code })) });
 
-  test('says once why something could not be written, and never throws', async () => {
+  test('reports once why something could not be written, and never throws', async () => {
     const outlet = createOutputWriter(failing('ENOSPC'));
     outlet.write('one');
     outlet.write('two');
@@ -20,7 +20,7 @@ describe('an outlet', () => {
     expect([outlet.takeWriteError(), outlet.takeWriteError()]).toStrictEqual(['ENOSPC', null]);
   });
 
-  test('does not mind if a stream throws', () => {
+  test('tolerates a stream that throws', () => {
     const stream = new Writable();
     stream.write = () => {
       throw Object.assign(new Error('no'), { code: 'EFBIG' });
@@ -30,7 +30,7 @@ describe('an outlet', () => {
     expect(outlet.takeWriteError()).toBe('EFBIG');
   });
 
-  test.each(['EPIPE', 'EIO'])('does not mind if the reader has left: %s', async (code) => {
+  test.each(['EPIPE', 'EIO'])('tolerates a closed pipe: %s', async (code) => {
     const outlet = createOutputWriter(failing(code));
     outlet.write('one');
     await setImmediate();
@@ -46,11 +46,11 @@ test.each<[NodeJS.ProcessEnv, boolean]>([
   [{ LANG: 'de_DE.ISO-8859-1' }, false],
   [{ LANG: 'en_US.UTF-8', LC_ALL: 'C' }, false],
   [{ LANG: 'C', LC_CTYPE: 'en_US.UTF-8' }, true],
-])('whether the locale %j knows more than ASCII: %s', (env, knows) => {
+])('the locale %j allows Unicode: %s', (env, knows) => {
   expect(supportsUnicode(env, 'linux')).toBe(knows);
 });
 
-test('signs in ASCII are as wide as what they stand for', () => {
+test('ASCII symbols are as wide as the symbols that they replace', () => {
   const signs = '── a → b … · — ⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ é';
   expect(replaceSymbolsWithAscii(signs)).toBe('-- a > b ~ . - |/-\\|/-\\|/ é');
   expect(widthOf(replaceSymbolsWithAscii(signs))).toBe(widthOf(signs));
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
     });
 
   describe.skipIf(!existsSync('/dev/full'))('on a full disk', () => {
-    test('goes on with its run, which ends as it ends; what could not be printed is said at the end', async () => {
+    test('continues its run, which ends normally; the output that could not be printed is reported at the end', async () => {
       const { code, err } = await sh('$R wf --run-id r1 --events > /dev/full');
       expect(code).toBe(0);
       expect(err).toMatch(/could not be written \(ENOSPC\); `raymond status r1` shows the results\.\n$/);
@@ -93,14 +93,14 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
       expect(await sh('$R wf > /dev/full 2>&1')).toStrictEqual({ code: 0, out: '', err: '' });
     });
 
-    test('fails where printing is all there was to do', async () => {
+    test('fails if printing is its only purpose', async () => {
       expect(await sh('$R list > /dev/full')).toStrictEqual({
         ...{ code: 64, out: '', err: 'raymond: the output could not be written (ENOSPC)\n' },
       });
     });
   });
 
-  test('says in a sentence that the folder it was started in is gone', async () => {
+  test('reports that its working directory is gone', async () => {
     expect(await sh('mkdir gone && cd gone && rmdir ../gone && $R list')).toStrictEqual({
       code: 64,
       out: '',

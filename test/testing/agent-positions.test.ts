@@ -8,7 +8,7 @@ const eventOf = (kind: Event['kind'], agent: string, state: string, more: object
 
 const STOPPING = { kind: 'run_stopping', at: 0, stop: { kind: 'stopped' } } as const;
 
-test('tells of everybody who had not come to an end where they were and what they did', () => {
+test('lists the position and activity of every agent that had not ended', () => {
   const events = [
     eventOf('agent_started', 'main', 'START.sh'),
     eventOf('turn_started', 'main', 'START.sh', { turn: 1 }),
@@ -41,7 +41,7 @@ test('tells of everybody who had not come to an end where they were and what the
   ]);
 });
 
-test('tells where a turn was cut off also if the run was coming to its end before', () => {
+test('has the interrupted turn even if the run was already ending', () => {
   const events = [
     eventOf('agent_started', 'main', 'SLOW.sh'),
     eventOf('turn_started', 'main', 'SLOW.sh', { turn: 1 }),
@@ -52,7 +52,7 @@ test('tells where a turn was cut off also if the run was coming to its end befor
   expect(describeAgentPositions(events)).toStrictEqual(['main in SLOW.sh, turn 1: its script was running']);
 });
 
-test('of very many agents it tells of some', () => {
+test('lists only some of very many agents', () => {
   const events = Array.from({ length: 15 }, (_, at) => eventOf('agent_started', `a${at}`, 'W.md'));
   expect(describeAgentPositions(events).slice(-2)).toStrictEqual(['a9 in W.md: it waited for its turn', 'and 5 more']);
 });

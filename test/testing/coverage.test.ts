@@ -21,7 +21,7 @@ Go.`,
   'LOST.md': 'Say <result>never</result>.',
 };
 
-test('counts what the scenarios took, to the return of a call and the entry of a policy', async () => {
+test('counts what the scenarios took, including the return of a call and the entry of a policy', async () => {
   const scenarios = `
 answers:
   SUB.md: <result>s</result>
@@ -72,7 +72,7 @@ scenarios:
   expect(coverage.traffic.states.map(({ state, visits }) => [state, visits])).toContainEqual(['W.md', 2]);
 });
 
-test('an implicit transition takes the only entry there is', async () => {
+test('an implicit transition takes the only entry', async () => {
   const states = { 'START.md': '---\nallowed_transitions: [{ tag: goto, target: END }]\n---\nGo.', 'END.md': 'End.' };
   const scenario = 'answers: { START: Done., END: <result>e</result> }';
   const { entries, transitions } = await coverageIn(folderWith({ ...states, 'a.test.yaml': scenario }));
@@ -80,7 +80,7 @@ test('an implicit transition takes the only entry there is', async () => {
   expect(shown(transitions)).toStrictEqual(['START.md:2 goto END.md 1']);
 });
 
-test('an answer that was refused takes nothing, and what is played again after a crash is taken once', async () => {
+test('a rejected answer takes nothing, and a turn repeated after a crash is counted once', async () => {
   const scenario = `
 answers:
   START:
@@ -93,12 +93,12 @@ answers:
   expect(shown(entries)).toStrictEqual(['START.md:2 goto START 0', 'START.md:2 result 1']);
 });
 
-test('of a folder with several workflows only the states count that can be come to', async () => {
+test('only reachable states count in a folder with several workflows', async () => {
   const scenario = 'workflow: SUB.md\nanswers: { SUB: <result>s</result> }';
   const { states } = await coverageIn(folderWith({ ...STATES, 'a.test.yaml': scenario }));
   expect(shown(states)).toStrictEqual(['SUB.md 1']);
 });
 
-test('of nothing all is covered', () => {
+test('an empty workflow is covered', () => {
   expect(coveredPercent([])).toBe(100);
 });

@@ -20,7 +20,7 @@ test.each([
   expect(shown(expected, actual)).toBe(lines);
 });
 
-test('what is kept and what is gone is what was expected, and what is kept and what has come is what is there', () => {
+test('kept and removed lines are the expected text, kept and added lines are the actual text', () => {
   const list = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 });
   fc.assert(
     fc.property(list, list, (expected, actual) => {
@@ -32,7 +32,7 @@ test('what is kept and what is gone is what was expected, and what is kept and w
   );
 });
 
-test('lists that are too long to compare are told one after the other', () => {
+test('lists that are too long to compare are shown one after the other', () => {
   const [a, b] = [Array.from({ length: 3000 }, (_, at) => `a${at}`), Array.from({ length: 3000 }, (_, at) => `b${at}`)];
   expect(
     diffLists(a, b)

@@ -17,7 +17,7 @@ test.each([
   ['Contents of a scenario', []],
   ['Expectations', ['expect']],
   ['Texts', ['expect', 'result']],
-])('every key is named under "%s", and no other', (title, path) => {
+])('every key is named under "%s", and no others', (title, path) => {
   expect(keysUnder(title)).toStrictEqual(scenarioKeysAt(path));
 });
 

@@ -8,7 +8,7 @@ import { resultsIn } from './rig.ts';
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples');
 
 test.skipIf(process.platform === 'win32')(
-  'every example has scenarios, all of them pass, and together they take all of it (not on Windows)',
+  'every example has scenarios that pass and together cover all of it (not on Windows)',
   { timeout: 120_000 },
   async () => {
     const coverages = new CoverageCollector();

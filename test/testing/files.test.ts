@@ -37,7 +37,7 @@ answers: { START: { text: <result>r</result>, write: { "{{agent_id}}/": , a/b.tx
     expect(filesIn(played)).toStrictEqual(['a', 'a/b.txt', 'inbox', 'main', 'out', 'out/deep']);
   });
 
-  test.skipIf(windows)('can be run if they begin with #! (not on Windows)', async () => {
+  test.skipIf(windows)('are executable if they begin with #! (not on Windows)', async () => {
     const states = {
       'START.md': '---\nallowed_transitions: [{ tag: goto, target: RUN.sh }]\n---\nWrite b.sh.',
       'RUN.sh': 'echo "<result>$(./a.sh) $(./b.sh)</result>"',
@@ -50,7 +50,7 @@ expect: { result: a b }`;
     expect(statSync(join(played, 'c.sh')).mode & 0o111).toBe(0);
   });
 
-  test('that cannot be made fail their scenario, and no other', async () => {
+  test('fail only their own scenario if they cannot be created', async () => {
     const scenario = `answers: { START: <result>r</result> }
 scenarios:
   - { name: a, files: { a: b, a/c: d } }
@@ -66,7 +66,7 @@ scenarios:
 describe('a folder of fixtures', () => {
   const answers = 'answers: { START: <result>r</result> }\n';
 
-  test('is copied, and the files of the scenario go before what is in it', async () => {
+  test('is copied, and the files of the scenario take precedence', async () => {
     const folder = folderWith({
       ...{ 'START.md': PROMPT, 'tests/a.test.yaml': `${answers}files_from: fixtures\nfiles: { b.txt: own, c.txt: c }` },
       ...{
@@ -86,7 +86,7 @@ describe('a folder of fixtures', () => {
     if (!windows) expect(statSync(join(played, 'a/a.sh')).mode & 0o111).toBe(0o111);
   });
 
-  test('that a scenario names goes before the one beside it', async () => {
+  test('takes precedence over the one beside the scenario if it is named', async () => {
     const scenario = `${answers}files_from: one
 scenarios:
   - { name: a, expect: { files: { x: "1" } } }

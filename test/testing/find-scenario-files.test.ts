@@ -31,7 +31,7 @@ describe('scenario files', () => {
     expect(findScenarioFiles(paths, folderWith(files))).toStrictEqual({ files: found, withoutScenarios: [] });
   });
 
-  test('are not looked for behind links, which may lead round in a circle', () => {
+  test('are not searched behind links, which may be circular', () => {
     const folder = folderWith(files);
     symlinkSync(folder, join(folder, 'a', 'again'));
     expect(findScenarioFiles(['.'], folder).files).toHaveLength(3);
@@ -49,13 +49,13 @@ describe('scenario files', () => {
   });
 });
 
-describe('what a shell makes of workflows/* does not keep the others from being played:', () => {
+describe('a path from workflows/* does not prevent the other scenarios from running:', () => {
   const files = {
     ...{ 'w/a/START.md': 'Go.', 'w/a/a.test.yaml': SAYS, 'w/b/START.md': 'Go.', 'w/b/tests/b.test.yaml': SAYS },
     ...{ 'w/README.md': '# Workflows', 'w/notes.txt': '', 'w/run.sh': '', 'w/c/START.md': 'Go.', 'w/d.zip': '' },
   };
 
-  test('what has no scenarios is passed over, and workflows among it are told', () => {
+  test('a path without scenarios is skipped, and workflows among them are named', () => {
     const paths = ['README.md', 'a', 'b', 'c', 'd.zip', 'notes.txt', 'run.sh'].map((name) => join('w', name));
     expect(findScenarioFiles(paths, folderWith(files))).toStrictEqual({
       files: [join('w/a', 'a.test.yaml'), join('w/b/tests', 'b.test.yaml')],
@@ -63,7 +63,7 @@ describe('what a shell makes of workflows/* does not keep the others from being 
     });
   });
 
-  test('the scenarios of a zip or a state file lie beside it, and say so', () => {
+  test('the scenarios of a zip or a state file are beside it', () => {
     const beside = {
       ...{ 'w/d.test.yaml': 'workflow: d.zip', 'w/tests/s.test.yaml': 'workflow: ../run.sh' },
       ...{ 'w/list.test.yaml': 'scenarios: [{ name: x, workflow: d.zip }]', 'w/broken.test.yaml': '[' },
@@ -74,7 +74,7 @@ describe('what a shell makes of workflows/* does not keep the others from being 
     expect(findScenarioFiles([join('w', 'run.sh')], folder).files).toStrictEqual([join('w/tests', 's.test.yaml')]);
   });
 
-  test('a path that does not exist is an error, and so is it if there are no scenarios at all', () => {
+  test('a missing path is an error, and so is the absence of all scenarios', () => {
     const folder = folderWith(files);
     expect(() => findScenarioFiles(['w/a', 'w/nowhere'], folder)).toThrow('there is no w/nowhere');
     expect(() => findScenarioFiles(['w/c', 'w/README.md'], folder)).toThrow(
@@ -95,7 +95,7 @@ describe('the workflow of a scenario', () => {
   });
 });
 
-test('a file that cannot be used does not keep the others from being played', async () => {
+test('an invalid file does not prevent the others from running', async () => {
   const folder = folderWith({
     'START.md': 'Go.',
     'a.test.yaml': 'answrs: {}',
@@ -119,7 +119,7 @@ test('a file that cannot be used does not keep the others from being played', as
   for (const { error } of unusable) expect(error).toBeInstanceOf(RaymondError);
 });
 
-test('a scenario may have a workflow of its own', async () => {
+test('a scenario may have its own workflow', async () => {
   const files = {
     ...{
       'one/START.md': 'Go. Say <result>r</result>.',
@@ -136,7 +136,7 @@ scenarios:
   expect(results.map(({ differences }) => differences)).toStrictEqual([[], []]);
 });
 
-test('what is wrong with a file is told before what is wrong with the folder that it lies in', async () => {
+test('problems of a file are reported before those of its folder', async () => {
   const folder = folderWith({
     'w/START.md': 'Go. Say <result>r</result>.',
     'a.test.yaml': 'scenarios: [{ name: a, worfklow: w }]',

@@ -5,7 +5,7 @@ import { openSandboxFolders } from '../../src/testing/sandbox.ts';
 import { readTestSuite } from '../../src/testing/suite.ts';
 import { folderWith, REQUEST } from './rig.ts';
 
-test('however many scenarios are played at once, there is nothing to warn of', async () => {
+test('many simultaneous scenarios cause no warnings', async () => {
   const warnings: Error[] = [];
   const listen = (warning: Error): void => void warnings.push(warning);
   process.on('warning', listen);
@@ -27,7 +27,7 @@ test('however many scenarios are played at once, there is nothing to warn of', a
 });
 
 test.skipIf(process.platform === 'win32')(
-  'when it is enough, those are told of that came to their end behind one that did not (not on Windows)',
+  'after an abort, scenarios that ended behind an unfinished one are reported (not on Windows)',
   async () => {
     const scenarios = `answers: { START: <result>yes</result> }
 scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one }, { name: two }]`;

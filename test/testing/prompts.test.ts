@@ -16,7 +16,7 @@ expect:
   prompts:
     ${prompts}`;
 
-  test('are those that it was sent, whatever the others were', async () => {
+  test('are compared without those of other agents', async () => {
     const wanted = `W: { contains: Work }
     main_w1/W: { contains: Work on x }
     main_w2/W.md: [{ contains: Work on y }, { lacks: x }]`;

@@ -15,7 +15,7 @@ Is it done? {{hint}} Answer with <result>done</result>, or with <goto>START.md</
 const windows = process.platform === 'win32';
 
 describe('a scenario', () => {
-  test('that goes as expected has nothing against it', async () => {
+  test('passes if it runs as expected', async () => {
     const scenario = `
 vars: { hint: Look. }
 files: { notes/a.txt: at first }
@@ -70,7 +70,7 @@ expect:
     ['reminders: 1', 'the reminders', ['5:3 the number of reminders: 1, not 0']],
     ['status: failed', 'the status', ['5:3 the status of the run: "failed", not "completed"']],
     ['exit: 1', 'the exit code', ['5:3 the exit code: 1, not 0']],
-  ])('that expects %s is told that it is wrong about %s', async (expected, _, wrong) => {
+  ])('that expects %s gets a difference about %s', async (expected, _, wrong) => {
     const states = { 'START.md': LOOP, 'OTHER.md': 'Nobody comes here.' };
     const answers =
       '{ START: [{ text: <goto>START</goto>, write: { a.txt: a } }, { text: <result>done</result>, cost: 0.01 }] }';
@@ -78,7 +78,7 @@ expect:
     expect(await wrongWith(states, scenario)).toStrictEqual(wrong);
   });
 
-  test('tells first how it ended, then which way it went, and every trouble once', async () => {
+  test('reports first its end, then its path, and every problem once', async () => {
     const scenario = `answers: { START: { fail: refusal } }
 expect: { result: a, results: { x: y }, path: { main: [START, START], x: [START] }, exit: 0, cost: 1, status: completed }`;
     const refused = '[main] failed: START.md: Claude declined to answer: ';
@@ -92,7 +92,7 @@ expect: { result: a, results: { x: y }, path: { main: [START, START], x: [START]
     ]);
   });
 
-  test('that ends badly tells of nothing that could not be as expected, but of its results', async () => {
+  test('reports only its results if it fails unexpectedly, because nothing else could be as expected', async () => {
     const long = 'It is done, and it was a great pleasure to do it; there is nothing left that anybody could wish for.';
     const scenario = `answers: { START: { fail: refusal } }
 expect: { cost: 1, turns: 7, path: [START, START], files: { a: b }, result: "${long}", prompts: { OTHER: a } }`;
@@ -104,19 +104,19 @@ expect: { cost: 1, turns: 7, path: [START, START], files: { a: b }, result: "${l
     ]);
   });
 
-  test('that is expected to end badly is looked at as a whole', async () => {
+  test('is checked completely if its failure is expected', async () => {
     const scenario = 'answers: { START: { fail: refusal } }\nexpect: { status: failed, turns: 7 }';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual(['2:27 the number of turns: 7, not 1']);
   });
 
-  test('that nobody expects to end badly must complete', async () => {
+  test('must complete unless another end is expected', async () => {
     expect(await wrongWith({ 'START.md': LOOP }, 'answers: { START: { fail: billing } }')).toStrictEqual([
       '1:1 it: the run should complete, but it ends as paused',
       expect.stringContaining('1:1 the reason: [main] paused: '),
     ]);
   });
 
-  test('that lacks an answer fails, whatever it expects, and says which', async () => {
+  test('fails if it lacks an answer, regardless of its expectations, and names it', async () => {
     const scenario = 'answers: { START: [<goto>START</goto>] }\nexpect: { status: paused, path: [START] }';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual([
       '1:12 it: START.md has one answer, and this is visit 2 of main. Add one to the list.',
@@ -124,12 +124,12 @@ expect: { cost: 1, turns: 7, path: [START, START], files: { a: b }, result: "${l
     ]);
   });
 
-  test('that would go on for ever ends after a thousand states', async () => {
+  test('ends after a thousand states instead of running forever', async () => {
     const scenario = 'answers: { START: <goto>START</goto> }\nexpect: { status: iteration_limit, turns: 1000 }';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual([]);
   });
 
-  test('has not been in a state that it was kept out of', async () => {
+  test('has not visited a state that it was not allowed to enter', async () => {
     const bounded = LOOP.replace('---\n', '---\nmax_visits: 2\n');
     const scenario = `answers: { START: <goto>START</goto> }
 scenarios:
@@ -146,13 +146,13 @@ scenarios:
     expect(results.map(({ differences }) => differences)).toStrictEqual([[], [], [], []]);
   });
 
-  test('may bound that itself', async () => {
+  test('may set that limit itself', async () => {
     const scenario =
       'options: { max_iterations: 3 }\nanswers: { START: <goto>START</goto> }\nexpect: { exit: 4, turns: 3 }';
     expect(await wrongWith({ 'START.md': LOOP }, scenario)).toStrictEqual([]);
   });
 
-  test('takes no time for retries, limits and seconds, and yet what is shorter comes first', async () => {
+  test('takes no time for retries, limits and seconds, but keeps their order', async () => {
     const fork = '<fork n="1" next="WAIT">W</fork><fork n="2" next="WAIT">W</fork>';
     const scenario = `
 answers:
@@ -172,12 +172,12 @@ expect: { results: { main_w1: late, main_w2: early }, files: { last.txt: late },
   });
 });
 
-describe('what a run warns of', () => {
+describe('a warning of a run', () => {
   const states = { 'START.md': `---\nmax_visist: 3\n${LOOP.slice(4)}` };
   const answers = 'answers: { START: [<goto>START</goto>, "<result>{{no}}</result>"] }';
   const typo = 'START.md:2:1: the key `max_visist` is unknown and has no effect (did you mean max_visits?)';
 
-  test('is told with the scenario, each once, with the path of the state from where the user is', async () => {
+  test('is reported once with the scenario, with the path of the state relative to the working directory', async () => {
     const warnings = [typo, 'START.md: {{hint}} is not set', 'a.test.yaml: the answer for START.md: {{no}} is not set'];
     expect(await warnedBy(states, answers)).toStrictEqual(warnings);
     const elsewhere = folderWith({ 'w/START.md': states['START.md'], 'w/tests/a.test.yaml': answers });
@@ -189,12 +189,12 @@ describe('what a run warns of', () => {
     ]);
   });
 
-  test('is told after a crash, too', async () => {
+  test('is reported after a crash, too', async () => {
     const scenario = 'answers: { START: { text: <result>r</result>, crash: true } }';
     expect(await warnedBy({ 'START.md': LOOP }, scenario)).toStrictEqual(['START.md: {{hint}} is not set']);
   });
 
-  test('can be expected, in all or by state', async () => {
+  test('can be expected, in total or by state', async () => {
     const expecting = (warnings: string) => wrongWith(states, `${answers}\nexpect: { warnings: ${warnings} }`);
     expect(await expecting('3')).toStrictEqual([]);
     expect(await expecting('{ START: 3 }')).toStrictEqual([]);
@@ -205,12 +205,12 @@ describe('what a run warns of', () => {
 describe('scripts', () => {
   const states = { 'START.sh': 'echo real > made.txt; echo "<result>$hint $RAYMOND_RESULT</result>"' };
 
-  test.skipIf(windows)('are run in the folder of the scenario (not on Windows)', async () => {
+  test.skipIf(windows)('are executed in the folder of the scenario (not on Windows)', async () => {
     const scenario = 'vars: { hint: h }\ninput: i\nexpect: { result: h i, files: { made.txt: "real\\n" } }';
     expect(await wrongWith(states, scenario)).toStrictEqual([]);
   });
 
-  test('that have an answer are played', async () => {
+  test('are replayed if they have an answer', async () => {
     const scenario =
       'answers: { START: <result>r</result> }\nexpect: { result: r, files: { made.txt: { absent: true } } }';
     expect(await wrongWith(states, scenario)).toStrictEqual([]);
@@ -222,22 +222,25 @@ describe('scripts', () => {
     ]);
   });
 
-  test.skipIf(windows)('that take too long are ended, and it is said where they were (not on Windows)', async () => {
-    const [wrong] = await wrongWith({ 'START.sh': 'sleep 600' }, 'expect: {}', { timeoutMs: 300 });
-    expect(wrong).toMatch(
-      /^1:1 it: it took too long and was ended; --timeout gives it more time\nmain in START\.sh(, turn 1: its script was running|: it waited for its turn)$/,
-    );
-  });
+  test.skipIf(windows)(
+    'are ended if they take too long, and their positions are reported (not on Windows)',
+    async () => {
+      const [wrong] = await wrongWith({ 'START.sh': 'sleep 600' }, 'expect: {}', { timeoutMs: 300 });
+      expect(wrong).toMatch(
+        /^1:1 it: it took too long and was ended; --timeout gives it more time\nmain in START\.sh(, turn 1: its script was running|: it waited for its turn)$/,
+      );
+    },
+  );
 
-  test('that would go on for ever are ended in the same way', async () => {
+  test('are ended in the same way if they would run forever', async () => {
     const scenario = 'options: { max_iterations: 0 }\nanswers: { START: <goto>START</goto> }';
     const [wrong] = await wrongWith({ 'START.md': LOOP }, scenario, { timeoutMs: 300 });
     expect(wrong).toMatch(/\nmain in START\.md(, turn \d+: its answer was played|: it waited for its turn)$/);
   });
 });
 
-describe('when Raymond crashes', () => {
-  test('a new life takes up what the old one left on disk', async () => {
+describe('after a crash', () => {
+  test('the run continues from what is on disk', async () => {
     const scenario = `
 answers:
   START.md:
@@ -260,7 +263,7 @@ expect: { path: [START, START], cost: 0.03, turns: 3, reminders: 1, files: { a.t
     expect((await finished).status).toBe('completed');
   });
 
-  test('other agents are cut off in the middle of their turns and begin them again', async () => {
+  test('other agents repeat the turns that were interrupted', async () => {
     const scenario = `
 answers:
   START.md: '<fork next="NEXT">W</fork>'
@@ -270,25 +273,22 @@ expect: { results: { main: n, main_w1: w }, turns: 3, files: { a: "1", b: "2" } 
     expect(await wrongWith({ 'START.md': 'Fork.', 'NEXT.md': 'Go.', 'W.md': 'Work.' }, scenario)).toStrictEqual([]);
   });
 
-  test.skipIf(windows)(
-    'a script that is under way is found again, and not started twice (not on Windows)',
-    async () => {
-      const states = {
-        'START.sh': `echo '<fork next="SLOW">W</fork>'`,
-        'SLOW.sh': 'echo x >> started.txt; until [ -e go.txt ]; do sleep 0.02; done; echo "<result>s</result>"',
-        'W.md': '---\nallowed_transitions: [{ tag: goto, target: LAST.md }]\n---\nWork.',
-        'LAST.md': 'Say it.',
-      };
-      const scenario = `
+  test.skipIf(windows)('a running script is adopted, and not started twice (not on Windows)', async () => {
+    const states = {
+      'START.sh': `echo '<fork next="SLOW">W</fork>'`,
+      'SLOW.sh': 'echo x >> started.txt; until [ -e go.txt ]; do sleep 0.02; done; echo "<result>s</result>"',
+      'W.md': '---\nallowed_transitions: [{ tag: goto, target: LAST.md }]\n---\nWork.',
+      'LAST.md': 'Say it.',
+    };
+    const scenario = `
 answers:
   W.md: { text: Done., crash: true }
   LAST.md: { text: <result>w</result>, write: { go.txt: "" } }
 expect: { results: { main: s, main_w1: w }, files: { started.txt: "x\\n" }, turns: { SLOW: 1 } }`;
-      expect(await wrongWith(states, scenario)).toStrictEqual([]);
-    },
-  );
+    expect(await wrongWith(states, scenario)).toStrictEqual([]);
+  });
 
-  test('played scripts may be what it crashes over', async () => {
+  test('replayed scripts may cause it', async () => {
     const scenario = 'answers: { START: { text: <result>r</result>, crash: true } }\nexpect: { result: r, turns: 1 }';
     expect(await wrongWith({ 'START.sh': 'echo "<result>real</result>"' }, scenario)).toStrictEqual([]);
   });
@@ -297,21 +297,21 @@ expect: { results: { main: s, main_w1: w }, files: { started.txt: "x\\n" }, turn
 describe('the folder of a scenario', () => {
   const files = { 'START.md': LOOP, 'a.test.yaml': 'answers: { START: <result>r</result> }' };
 
-  test('is gone afterwards, unless it is to be kept', async () => {
+  test('is removed afterwards, unless it is to be kept', async () => {
     const [gone] = await resultsIn(folderWith(files));
     expect(gone?.folder).toBeNull();
     const [kept] = await resultsIn(folderWith(files), { keep: true });
     expect(existsSync(join(kept?.folder ?? '', '.raymond/state/test.json'))).toBe(true);
   });
 
-  test('is not looked for any further once it is enough', async () => {
+  test('is not awaited after an abort', async () => {
     const enough = new AbortController();
     enough.abort();
     expect(await resultsIn(folderWith(files), { ...REQUEST, abortSignal: enough.signal })).toStrictEqual([]);
   });
 });
 
-test('many scenarios are told in their order, however long each takes', async () => {
+test('many scenarios are reported in order, regardless of their durations', async () => {
   const names = Array.from({ length: 40 }, (_, at) => `s${at}`);
   const scenarios = names.map((name, at) => `  - { name: ${name}, options: { max_iterations: ${40 - at} } }`);
   const shared = 'answers: { START: <goto>START</goto> }\nscenarios:\n';

@@ -22,8 +22,8 @@ function used(sandboxes: SandboxFolders): readonly string[] {
 
 const left = (folders: readonly string[]): readonly string[] => folders.map(dirname).filter(existsSync);
 
-describe('of the folders that scenarios were played in', () => {
-  test('nothing is left, however many there were', async () => {
+describe('of the folders of scenarios', () => {
+  test('none is left, for any number of them', async () => {
     const sandboxes = openSandboxFolders(false);
     const folders = used(sandboxes);
     expect(new Set(folders).size).toBe(MANY);
@@ -31,7 +31,7 @@ describe('of the folders that scenarios were played in', () => {
     expect(left(folders)).toStrictEqual([]);
   });
 
-  test('nothing is left where nobody else can remove them, and never many', async () => {
+  test('none is left if no side process can remove them, and never many at once', async () => {
     vi.stubEnv('PATH', '/nowhere');
     const sandboxes = openSandboxFolders(false);
     const folders = used(sandboxes);
@@ -40,7 +40,7 @@ describe('of the folders that scenarios were played in', () => {
     expect(left(folders)).toStrictEqual([]);
   });
 
-  test('all is left if they are to be kept', async () => {
+  test('all are left if they are to be kept', async () => {
     const sandboxes = openSandboxFolders(true);
     const folders = used(sandboxes);
     for (const root of new Set(folders.map(dirname))) {

@@ -36,7 +36,7 @@ function newTurn(time: VirtualTime) {
   };
 }
 
-test('a turn that is under way when its life ends does nothing more', async () => {
+test('a running turn does nothing more after a crash', async () => {
   const time = new VirtualTime();
   const { take, has } = newTurn(time);
   let isOver = false;
@@ -49,13 +49,13 @@ test('a turn that is under way when its life ends does nothing more', async () =
   expect({ isOver, b: has('b') }).toStrictEqual({ isOver: false, b: false });
 });
 
-test('the same turn comes to its end if its life does not', async () => {
+test('the same turn ends without a crash', async () => {
   const { take, has } = newTurn(new VirtualTime());
   expect(await take()).toMatchObject({ kind: 'answered', text: 't' });
   expect(has('b')).toBe(true);
 });
 
-test('a world that is gone tells nothing, answers nobody and is asked for nothing', async () => {
+test('a crashed world emits no events, answers no turns and gets no requests', async () => {
   const gone = new AbortController();
   const done: string[] = [];
   let finish = (): void => {};

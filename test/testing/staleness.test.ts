@@ -26,19 +26,19 @@ const ANSWERS = `answers:
   NAME.md: <result>red</result>
 `;
 
-describe.skipIf(windows)('a script that was played (not on Windows)', () => {
-  test('and can print what it was made to print is not mentioned', async () => {
+describe.skipIf(windows)('a replayed script (not on Windows)', () => {
+  test('is not mentioned if it can still print its answer', async () => {
     expect(await warnedBy(statesWith(CHECK), ANSWERS)).toStrictEqual([]);
   });
 
-  test('but cannot print that any more fails the scenario, at the answer', async () => {
+  test('fails the scenario, at the answer, if it can no longer print it', async () => {
     const states = statesWith(CHECK.replace('NAME.md', 'START.md'));
     expect(await wrongWith(states, ANSWERS)).toStrictEqual([
       '3:37 CHECK.sh: CHECK.sh cannot print `<goto>NAME.md</goto>`, which this answer lets it print: its text has only `<goto>START.md</goto>`',
     ]);
   });
 
-  test('is told so once, however often it was made to print that, and at an answer that is filled in', async () => {
+  test('is reported once for the same answer, also for an answer with variables', async () => {
     const answers = `vars: { where: NAME }
 files: { x: y }
 answers:
@@ -64,7 +64,7 @@ answers:
     ]);
   });
 
-  test('is held to its calls and forks, too', async () => {
+  test('is compared with its calls and forks, too', async () => {
     const states = {
       'START.sh': `echo '<function return="NAME.md">W.md</function>'`,
       'W.md': 'Say <result>w</result>.',
@@ -91,7 +91,7 @@ answers:
     expect(await wrongWith(statesWith(script), ANSWERS)).toStrictEqual([]);
   });
 
-  test('is known by its functions, too', async () => {
+  test('is analyzed with its functions, too', async () => {
     const script = 'go() { echo "<goto>START.md</goto>"; }\ngo\n';
     expect(await wrongWith(statesWith(script), ANSWERS)).toHaveLength(1);
     expect(await wrongWith(statesWith(script.replace('START.md', 'NAME.md')), ANSWERS)).toHaveLength(1);
@@ -103,14 +103,14 @@ answers:
     expect(await wrongWith(states, `${failing}expect: { status: failed }`)).toStrictEqual([]);
   });
 
-  test('and names a state that does not exist fails the scenario', async () => {
+  test('fails the scenario if it names a missing state', async () => {
     const states = statesWith(`${CHECK}[ -e x ] && echo "<goto>NAEM.md</goto>"\n`);
     expect(await wrongWith(states, ANSWERS)).toStrictEqual([
       'CHECK.sh:6:19 CHECK.sh: `<goto>NAEM.md</goto>`: there is no state `NAEM.md` in this workflow (did you mean NAME.md?)',
     ]);
   });
 
-  test('and is no script that bash could read fails the scenario', async () => {
+  test('fails the scenario if bash cannot parse it', async () => {
     expect(await wrongWith(statesWith(CHECK.replace('fi\n', '')), ANSWERS)).toStrictEqual([
       expect.stringMatching(/^CHECK\.sh:\d+:1 CHECK\.sh: bash cannot read the script: syntax error/),
     ]);
@@ -119,19 +119,19 @@ answers:
   const recorded = (fingerprint: string, more = '') =>
     `recorded_scripts: { CHECK.sh: "${fingerprint}" }\n${more}${ANSWERS}`;
 
-  test('and was recorded when it was another one is warned of, for what it does now is not known', async () => {
+  test('causes a warning if it has changed since the recording and cannot be analyzed', async () => {
     expect(await warnedBy(statesWith(CHECK), recorded(fingerprintScript(CHECK)))).toStrictEqual([]);
     expect(await warnedBy(statesWith(`${CHECK}exit\n`), recorded(fingerprintScript(CHECK)))).toStrictEqual([
       'CHECK.sh has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again',
     ]);
   });
 
-  test('is the same one however its lines end', () => {
+  test('is unchanged if only its line endings differ', () => {
     expect(fingerprintScript(CHECK.replaceAll('\n', '\r\n'))).toBe(fingerprintScript(CHECK));
     expect(fingerprintScript('')).toBe('e3b0c44298fc');
   });
 
-  test('is not spoken of if it was never entered, but its answers are', async () => {
+  test('is not mentioned if it was never entered, but its answers are', async () => {
     const states = { ...statesWith('echo "<goto>NAEM.md</goto>"'), 'START.md': NAME };
     const scenario = recorded('0123456789ab').replace('Done.', '<result>red</result>');
     expect(await warnedBy(states, scenario)).toStrictEqual([
@@ -140,21 +140,21 @@ answers:
     ]);
   });
 
-  test('is not spoken of if it was run', async () => {
+  test('is not mentioned if it was executed', async () => {
     const states = statesWith(CHECK);
     const scenario = recorded('0123456789ab', 'files: { colours.txt: red }\n').replace(/ {2}CHECK.sh: .*\n/, '');
     expect(await warnedBy(states, scenario)).toStrictEqual([]);
   });
 });
 
-test('a script that fails, as lint says that it does, hides nothing', async () => {
+test('does not affect other checks if it fails, as lint reports', async () => {
   const states = { 'START.sh': 'echo broken >&2; exit 3' };
   const fails = 'answers: { START: { exit: 3 } }\nexpect: { status: failed }';
   expect(await wrongWith(states, fails)).toStrictEqual([]);
   expect(await wrongWith(states, 'answers: { START: <result>r</result> }')).not.toStrictEqual([]);
 });
 
-describe('a prompt that was played', () => {
+describe('a replayed prompt', () => {
   const start = (text: string) => ({
     'START.md': `---\nallowed_transitions: [{ tag: goto, target: NAME }, { tag: result }]\n---\n${text}`,
     'NAME.md': NAME,
@@ -166,7 +166,7 @@ describe('a prompt that was played', () => {
     expect(await warnedBy(asking, scenario)).toStrictEqual([]);
   });
 
-  test('is warned of if it does not, or asks for a state that does not exist', async () => {
+  test('causes a warning if it does not, or asks for a missing state', async () => {
     expect(await warnedBy(start('Answer with <result>why not</result>.'), scenario)).toStrictEqual([
       expect.stringMatching(/^START\.md:2:\d+: the prompt never mentions `<goto>NAME(\.md)?<\/goto>`/),
     ]);

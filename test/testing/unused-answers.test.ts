@@ -6,7 +6,7 @@ const STATES = {
   'FIX.md': 'Answer with <result>r</result>.',
 };
 
-describe('answers that were never used are warned of', () => {
+describe('unused answers cause a warning', () => {
   test.each<[string, string, readonly string[]]>([
     ['every one is used', '{ START: [<goto>FIX</goto>], FIX: <result>r</result> }', []],
     [
@@ -34,14 +34,14 @@ describe('answers that were never used are warned of', () => {
     expect(await warnedBy(STATES, `answers: ${answers}`)).toStrictEqual(warnings);
   });
 
-  test('but not where the scenario goes another way than expected', async () => {
+  test('unless the scenario takes another path than expected', async () => {
     const scenario = 'answers: { START: [<result>r</result>, x] }\nexpect: { result: x }';
     expect(await wrongWith(STATES, scenario)).toHaveLength(1);
     const [result] = await resultsIn(folderWith({ ...STATES, 'a.test.yaml': scenario }));
     expect(result?.warnings).toStrictEqual([]);
   });
 
-  test('of what scenarios share, only what none of them has used', async () => {
+  test('only if no scenario uses them, if they are shared', async () => {
     const scenarios = `answers: { START: <goto>FIX</goto>, FIX: [<result>r</result>, never] }
 scenarios:
   - { name: a }
@@ -63,7 +63,7 @@ scenarios:
     expect((await resultsIn(failing)).flatMap(({ warnings }) => warnings)).toStrictEqual([]);
   });
 
-  test('and nothing of what another file lends', async () => {
+  test('unless they come from another file', async () => {
     const lent = { 'lent.yaml': 'answers: { START: <result>r</result>, FIX: <result>r</result> }' };
     expect(await warnedBy({ ...STATES, ...lent }, 'answers_from: lent.yaml')).toStrictEqual([]);
   });

@@ -10,7 +10,7 @@ const breathe = async (): Promise<void> => {
   for (let i = 0; i < 5; i += 1) await new Promise(setImmediate);
 };
 
-test('who sleeps for hours is woken at once, the first first, whoever fell asleep first', async () => {
+test('sleepers are woken immediately, in the order of their times', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 1000 }), { maxLength: 20 }), async (hours) => {
       const time = new VirtualTime();
@@ -26,7 +26,7 @@ test('who sleeps for hours is woken at once, the first first, whoever fell aslee
   );
 });
 
-test('no time passes while something is under way', async () => {
+test('no time passes while something is running', async () => {
   const time = new VirtualTime();
   let finish = (): void => {};
   const work = time.during(() => new Promise<void>((done) => (finish = done)));
@@ -39,7 +39,7 @@ test('no time passes while something is under way', async () => {
   expect(told).toStrictEqual(['woken']);
 });
 
-test('who sets another going when it is woken is followed by that one, not by who sleeps longer', async () => {
+test('a sleep that starts when another ends comes before longer ones', async () => {
   const time = new VirtualTime();
   const start = time.now();
   const told: string[] = [];
@@ -50,7 +50,7 @@ test('who sets another going when it is woken is followed by that one, not by wh
   expect(told).toStrictEqual(['first', 'its child', 'last']);
 });
 
-test('who is woken early has not slept', async () => {
+test('a sleep that is aborted takes no time', async () => {
   const time = new VirtualTime();
   const stop = new AbortController();
   const hold = time.during(() => new Promise(() => {}));
@@ -61,7 +61,7 @@ test('who is woken early has not slept', async () => {
   expect(hold).toBeInstanceOf(Promise);
 });
 
-test('once it is stopped nobody is woken any more', async () => {
+test('no sleeper is woken after a stop', async () => {
   const time = new VirtualTime();
   let isWoken = false;
   const wake = (): void => {
@@ -74,7 +74,7 @@ test('once it is stopped nobody is woken any more', async () => {
   expect(isWoken).toBe(false);
 });
 
-test('goes on where an earlier one was', () => {
+test('continues from an earlier time', () => {
   expect(new VirtualTime(HOUR).now()).toBeGreaterThanOrEqual(Date.now() + HOUR - 1000);
   expect(new VirtualTime(HOUR).ahead).toBe(HOUR);
 });

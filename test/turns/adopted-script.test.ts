@@ -41,17 +41,17 @@ function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clo
   return { dir, turn, endedAt, take: () => runner.take(turn) };
 }
 
-test('a script that ended while nobody watched has not worked until it was found', async () => {
+test('the working time of a script that ended unobserved does not include the time until it was found', async () => {
   const { endedAt, take } = leftBehind();
   expect(await take()).toMatchObject({ kind: 'answered', at: endedAt });
 });
 
-test('the same holds for one that failed', async () => {
+test('the same applies to one that failed', async () => {
   const { endedAt, take } = leftBehind({}, '3');
   expect(await take()).toMatchObject({ kind: 'failed', at: endedAt, failure: { kind: 'script' } });
 });
 
-test('its end is told in the time of the run, where that is ahead of the machine', async () => {
+test('its end is in the time of the run, if that is ahead of the machine', async () => {
   const { endedAt, take } = leftBehind({}, '0', new VirtualTime(5 * HOUR_MS));
   expect(await take()).toMatchObject({ kind: 'answered', at: endedAt + 5 * HOUR_MS });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { listCannedActions } from '../../src/turns/replay/canned-actions.ts';
 
-test('a folder that an answer makes is made by a command, as Claude Code would make it', () => {
+test('a folder of an answer is created by a command, as Claude Code does', () => {
   const { answers: parts } = readScenario('a.yaml', 'answers: { START: { write: { inbox/: , a.txt: b } } }', {
     files: ['START.md'],
     platform: 'unix',

@@ -29,7 +29,7 @@ function newReplay(answers: string) {
   return { backend, context, cwd, dir, prompt, script };
 }
 
-test('a turn of an earlier process is simply taken again, though nothing of it is left', async () => {
+test('a turn of an earlier process is repeated, though nothing of it is left', async () => {
   const { backend, cwd, dir, prompt } = newReplay(
     'answers: { START.md: { text: done, write: { a.txt: a }, cost: 0.5 } }',
   );
@@ -42,7 +42,7 @@ test('a turn of an earlier process is simply taken again, though nothing of it i
   expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('a');
 });
 
-test('a replayed script of an earlier process, too', async () => {
+test('a replayed script of an earlier process is repeated, too', async () => {
   const { backend, dir, script } = newReplay('answers: { RUN.sh: <result>r</result> }');
   expect(await backend.scriptRunnerFor('RUN.sh')?.take(script, true)).toMatchObject({
     text: '<result>r</result>',
@@ -51,7 +51,7 @@ test('a replayed script of an earlier process, too', async () => {
   expect(backend.scriptRunnerFor('OTHER.sh')).toBeUndefined();
 });
 
-test('an answer that has gone from the file since fails its turn and says so', async () => {
+test('an answer that was removed from the file fails its turn with a message', async () => {
   const { backend, prompt } = newReplay('answers: {}');
   expect(await backend.take(prompt, true)).toMatchObject({
     kind: 'failed',
@@ -60,7 +60,7 @@ test('an answer that has gone from the file since fails its turn and says so', a
 });
 
 test.skipIf(process.platform === 'win32')(
-  'a turn that somebody else began for real is ended before it is played (not on Windows)',
+  'a real turn of another process is ended before it is replayed (not on Windows)',
   async () => {
     const { backend, context, cwd, dir, prompt } = newReplay('answers: { START.md: done }');
     mkdirSync(dir);

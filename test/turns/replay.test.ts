@@ -25,7 +25,7 @@ const linesOf = ({ folder }: TestProject, run: Run, turn: string, file = 'stdout
   readFileSync(join(folder, '.raymond', 'runs', run.id, 'turns', turn, file), 'utf8');
 
 describe('a canned turn', () => {
-  test('writes its files, costs what it says, and is followed as any other', async () => {
+  test('writes its files, costs what it says, and is followed like any other', async () => {
     const answers = `answers:
   START.md:
     text: done
@@ -39,7 +39,7 @@ ${END}`;
     expect(project.read('a.txt')).toBe('a\n');
   });
 
-  test('leaves the prompt as it was sent and lines that read like those of Claude Code', async () => {
+  test('keeps the prompt as sent and output lines like those of Claude Code', async () => {
     const answers = `answers:
   START.md: { text: said, uses: [Read a.txt, Bash npm test], write: { b.txt: b }, deny: [WebFetch example.org], cost: 0.5 }
 ${END}`;
@@ -66,7 +66,7 @@ ${END}`;
     );
   });
 
-  test('is seen at work: its tools in order, a file where its tool is named, then its words', async () => {
+  test('has activities: its tools in order, a file at its tool, then its text', async () => {
     const answers = `answers:
   START.md: { text: said, uses: [Edit b.txt, Bash ls], write: { a.txt: a, b.txt: b } }
 ${END}`;
@@ -80,7 +80,7 @@ ${END}`;
     ]);
   });
 
-  test('that was denied a tool must say its tag, as a real one must', async () => {
+  test('must have a tag if a tool was denied, like a real one', async () => {
     const { handle } = await runToEnd(
       TWO,
       `answers:\n  START.md: { turns: [{ text: done, deny: [Bash rm] }, <goto>END.md</goto>] }\n${END}`,
@@ -89,7 +89,7 @@ ${END}`;
     expect(logOf(handle)).toContainEqual(expect.stringContaining('reminder 1 of 3'));
   });
 
-  test('keeps to its session: goto resumes it, reset opens another', async () => {
+  test('keeps its session: goto resumes it, reset opens another', async () => {
     const files = { 'START.md': 'x', 'A.md': 'x', 'B.md': 'x' };
     const answers = 'answers: { START: <goto>A</goto>, A: <reset>B</reset>, B: <result>r</result> }';
     const { handle } = await runToEnd(files, answers);
@@ -112,7 +112,7 @@ ${END}`;
     expect(logOf(handle).filter((line) => line.includes(': reminder '))).toHaveLength(3);
   });
 
-  test('needs no Claude Code, and none is looked for', async () => {
+  test('needs no Claude Code, and does not search for it', async () => {
     const { run } = await runToEnd(TWO, `answers:\n  START.md: done\n${END}`, { env: { PATH: '/nowhere' } });
     expect(run.status).toBe('completed');
   });
@@ -134,7 +134,7 @@ const KINDS: Record<Exclude<CannedFailureName, 'session_lost'>, FailureKind> = {
 };
 
 describe('a canned failure', () => {
-  test.each(Object.entries(KINDS))('%s is taken for %s, with its cost', async (name, kind) => {
+  test.each(Object.entries(KINDS))('%s is handled as %s, with its cost', async (name, kind) => {
     const { handle, run } = await runToEnd(TWO, `answers:\n  START.md: { fail: ${name}, cost: 0.25 }\n`, {
       options: { retries: 0, wait: false, budgetMicros: 250_000 },
     });
@@ -143,7 +143,7 @@ describe('a canned failure', () => {
     expect(run.status).not.toBe('completed');
   });
 
-  test('session_lost is for a turn that resumes a conversation: one that begins it cannot be played', async () => {
+  test('session_lost requires a turn that resumes a conversation', async () => {
     const lost = (turns: string) => `answers:\n  START.md: done\n  END.md:\n    turns: [${turns}]\n`;
     const LOST = '{ fail: session_lost }';
     const played = await runToEnd(TWO, lost(`${LOST}, ${LOST}, <result>r</result>`));
@@ -159,12 +159,12 @@ describe('a canned failure', () => {
     ]);
   });
 
-  test('is told in the words that Claude Code would have used', async () => {
+  test('has the message of Claude Code', async () => {
     const { handle } = await runToEnd(TWO, 'answers: { START.md: { fail: billing } }');
     expect(logOf(handle)[0]).toMatch(/^\[main\] paused: Claude's account cannot pay: Credit balance is too low\. /);
   });
 
-  test('of a usage limit lasts as long as it says, to the second', async () => {
+  test('lasts exactly as long as stated, if it is a usage limit', async () => {
     const answers = `answers:\n  START.md: { turns: [{ fail: usage_limit, resets_in: 0.05 }, done] }\n${END}`;
     const { handle, run } = await runToEnd(TWO, answers);
     const slept = handle.seen.events.find((event) => event.kind === 'sleeping');
@@ -172,7 +172,7 @@ describe('a canned failure', () => {
     expect(run.status).toBe('completed');
   });
 
-  test('in the middle of an answer is gone on from', async () => {
+  test('is continued if it is in the middle of an answer', async () => {
     const answers = `answers:\n  START.md: { turns: [{ fail: prompt_too_long, text: I had begun }, done] }\n${END}`;
     const { project, run } = await runToEnd(TWO, answers);
     const resumed = await project.resume(run.id);
@@ -181,10 +181,10 @@ describe('a canned failure', () => {
   });
 });
 
-describe('a played script', () => {
+describe('a replayed script', () => {
   const files = { 'START.sh': 'touch really-run; echo "<result>real</result>"\n' };
 
-  test('is not run; what it prints is on record and seen', async () => {
+  test('is not executed; its output is recorded and observed', async () => {
     const { project, run, handle } = await runToEnd(files, 'answers: { START.sh: "one\\n<result>{{x}}</result>" }', {
       options: { variables: { x: 'played' } },
     });
@@ -197,13 +197,13 @@ describe('a played script', () => {
     ]);
   });
 
-  test('that is not in the file is run', async () => {
+  test('is executed if it is not in the file', async () => {
     const { project, run } = await runToEnd(files, 'answers: {}');
     expect(phases(run)).toStrictEqual([{ kind: 'ended', result: 'real' }]);
     expect(project.files()).toStrictEqual(['really-run']);
   });
 
-  test('fails with its exit code and its last words', async () => {
+  test('fails with its exit code and its last output', async () => {
     const { run } = await runToEnd(files, 'answers: { START.sh: { exit: 3, stderr: "oh no\\n" } }');
     expect(phases(run)).toStrictEqual([
       { kind: 'failed', message: 'START.sh: the script ended with exit code 3\noh no' },
@@ -211,7 +211,7 @@ describe('a played script', () => {
   });
 });
 
-describe('where the file has no answer, the agent pauses and says what to add', () => {
+describe('a missing answer pauses the agent, with a message that says what to add', () => {
   test.each([
     [
       'for a state',
@@ -254,7 +254,7 @@ describe('a file that cannot be written', () => {
   });
 });
 
-test('a variable that an answer asks for in vain is told once', async () => {
+test('an undefined variable in an answer is reported once', async () => {
   const files = { 'START.md': 'x' };
   const answers = 'answers: { START.md: ["{{nobody}} <goto>START.md</goto>", "{{nobody}} <result>r</result>"] }';
   const { handle } = await runToEnd(files, answers);
@@ -263,7 +263,7 @@ test('a variable that an answer asks for in vain is told once', async () => {
   ]);
 });
 
-test('a run goes on with its file after a kill, and the turn that was ended is taken again', async () => {
+test('a run continues with its file after a kill, and repeats the interrupted turn', async () => {
   const project = openTestProject();
   project.write({ 'wf/START.md': GO, 'wf/END.md': 'x' });
   project.write({ 'answers.yaml': `answers:\n  START.md: { text: done, seconds: 3600 }\n${END}` });
@@ -280,7 +280,7 @@ describe('before anything runs', () => {
     ['there is no such file', 'replay:/no/such/file', /^there is no \/no\/such\/file$/, 64],
     ['it is a folder', 'replay:/', /^\/ cannot be read \(EISDIR\)$/, 64],
     ['nobody knows the agent', 'codex', /^the agent must be claude or replay:FILE, not `codex`$/, 64],
-  ])('it is told that %s', async (_, agent, message, exitCode) => {
+  ])('an error says that %s', async (_, agent, message, exitCode) => {
     const project = openTestProject();
     project.write({ 'wf/START.md': 'x' });
     const started = project.start('wf', 'answers.yaml', { options: { agent } });

@@ -26,7 +26,7 @@ async function run(cwd: string, watch: (activity: Activity) => void): Promise<Ru
 
 const textOf = ({ doing }: Activity): string => (doing.kind === 'prints' ? doing.text : doing.kind);
 
-test('each line of a script is seen while it still runs, whichever stream it is on', async () => {
+test('each line of a script is observed while it runs, on either stream', async () => {
   const cwd = folderWith({
     'START.sh': `printf 'begun\\n\\n'; echo odd >&2; until [ -e go ]; do sleep 0.01; done
       printf '\\033[1mbold\\033[0m\\n'; printf '<result>r</result>'`,
@@ -41,7 +41,7 @@ test('each line of a script is seen while it still runs, whichever stream it is 
   expect(new Set(seen.map(({ agent }) => agent))).toStrictEqual(new Set(['main']));
 });
 
-test('all of it is seen before the script is known to be over', async () => {
+test('all lines are observed before the end of the script', async () => {
   const cwd = folderWith({ 'START.sh': 'seq 2000; echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' });
   const story: string[] = [];
   const running = await runWorkflow('wf', {
@@ -54,7 +54,7 @@ test('all of it is seen before the script is known to be over', async () => {
   expect(first).toStrictEqual([...Array.from({ length: 2000 }, (_, index) => `${index + 1}`), '<goto>NEXT</goto>']);
 });
 
-test('who looks cannot break a turn', async () => {
+test('an observer that throws does not affect the turn', async () => {
   const cwd = folderWith({ 'START.sh': 'echo a; echo b >&2; echo "<result>r</result>"' });
   const ended = await run(cwd, () => {
     throw new Error('I look no more');
@@ -62,7 +62,7 @@ test('who looks cannot break a turn', async () => {
   expect(ended.agents.map(({ phase }) => phase)).toStrictEqual([{ kind: 'ended', result: 'r' }]);
 });
 
-test('a script that was started by an earlier process is seen, too', async () => {
+test('a script that was started by an earlier process is observed, too', async () => {
   const cwd = folderWith({ 'START.sh': 'echo a; echo "<result>r</result>"' });
   const dir = join(cwd, 'turn');
   mkdirSync(dir);

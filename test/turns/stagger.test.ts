@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stagger } from '../../src/turns/stagger.ts';
 
-test('starts are let through in order, one by one: several at once would fight over one settings file', async () => {
+test('starts are released in order, one by one: several at once would compete for one settings file', async () => {
   const goAhead = stagger(20);
   const through: number[] = [];
   const all = [1, 2, 3].map((n) => goAhead().then(() => through.push(n)));

@@ -25,7 +25,7 @@ describe('supervise', () => {
     expect(await supervise(fakeProcess({ timeoutMs: 40 }))).toStrictEqual({ exit: 'ended', endCause: 'timeout' });
   });
 
-  test('leaves a process alone as long as it is heard of', async () => {
+  test('does not end a process as long as it is active', async () => {
     let looks = 0;
     const watch = fakeProcess({
       timeoutMs: 40,
@@ -38,12 +38,12 @@ describe('supervise', () => {
     expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'itself' });
   });
 
-  test('ends a process that will not leave after its last word, however long its timeout', async () => {
+  test('ends a process that does not exit after its result, regardless of its timeout', async () => {
     const watch = fakeProcess({ timeoutMs: 600_000, grace: { ms: 40, isDone: () => true } });
     expect(await supervise(watch)).toStrictEqual({ exit: 'ended', endCause: 'hung' });
   });
 
-  test('ends a process when it is told to, also if that was before', async () => {
+  test('ends a process on request, even if the request came first', async () => {
     const kill = new AbortController();
     const waiting = supervise(fakeProcess({ kill: kill.signal }));
     kill.abort();

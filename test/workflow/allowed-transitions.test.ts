@@ -52,7 +52,7 @@ describe('entries', () => {
     expect(policy('  - &a { tag: goto, target: B }\n  - *a')).toHaveLength(2);
   });
 
-  test('the states they name are known with their places', () => {
+  test('the states they name have positions', () => {
     expect(read('  - tag: fork\n    target: B\n    next: C\n    return_to: D').frontmatter.entries).toStrictEqual([
       {
         at: { line: 3, column: 5 },
@@ -67,7 +67,7 @@ describe('entries', () => {
   });
 });
 
-describe('what is wrong with an entry', () => {
+describe('an invalid entry', () => {
   test.each([
     ['{ tag: gotoo, target: B }', `error 3:12 there is no tag \`gotoo\` (did you mean goto?); the tags are ${TAGS}`],
     ['{ tag: 5 }', `error 3:12 there is no tag \`5\`; the tags are ${TAGS}`],
@@ -124,7 +124,7 @@ describe('what is wrong with an entry', () => {
     ['{ tag: goto, taget: B }', '3:18 `taget` means nothing on <goto> and is ignored (did you mean target?)'],
     ['{ tag: call, retrun: B }', '3:18 `retrun` means nothing on <call> and is ignored (did you mean return?)'],
     ['{ tag: result, payload: { a: b } }', '3:20 `payload` means nothing on <result> and is ignored'],
-  ])('a key that means nothing is ignored with a warning: %s', (entry, message) => {
+  ])('a meaningless key is ignored with a warning: %s', (entry, message) => {
     expect(messagesOf(`  - ${entry}`)).toStrictEqual([`warning ${message}`]);
     expect(policy(`  - ${entry}`)[0]?.attributes).toStrictEqual({});
   });

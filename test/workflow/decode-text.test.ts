@@ -5,7 +5,7 @@ import { decodeText } from '../../src/workflow/decode-text.ts';
 const bytes = (...parts: (string | readonly number[])[]): Uint8Array =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([...part]))));
 
-test('UTF-8 is read as it is, byte order mark included', () => {
+test('UTF-8 is read unchanged, including a byte order mark', () => {
   expect(decodeText(bytes([0xef, 0xbb, 0xbf], 'é€😀\uFFFD\r\n'), 'script')).toStrictEqual({
     kind: 'text',
     text: '\uFEFFé€😀\uFFFD\r\n',
@@ -19,7 +19,7 @@ test.each([
   ['a byte after a real replacement character', bytes('\uFFFD\n\uFFFD', [0xff]), 2, 2, '0xFF at offset 7'],
   ['half of a replacement character', bytes('\uFFFD', [0xef, 0xbf], 'x'), 1, 2, '0xEF at offset 3'],
   ['a surrogate', bytes('a', [0xed, 0xa0, 0x80]), 1, 2, '0xED at offset 1'],
-])('what is not UTF-8 is named with its place: %s', (_, input, line, column, what) => {
+])('text that is not UTF-8 is reported with its place: %s', (_, input, line, column, what) => {
   const message = `this is not UTF-8 text: it has the byte ${what}; save the file as UTF-8`;
   expect(decodeText(input, 'prompt')).toStrictEqual({ kind: 'not-text', at: { line, column }, message });
 });
@@ -35,7 +35,7 @@ test.each([
   });
 });
 
-test('a NUL is refused in a prompt and left to the shell in a script', () => {
+test('a NUL is refused in a prompt and accepted in a script', () => {
   expect(decodeText(bytes('a\nb\0'), 'script')).toStrictEqual({ kind: 'text', text: 'a\nb\0' });
   expect(decodeText(bytes('a\nb\0'), 'prompt')).toStrictEqual({
     kind: 'not-text',
@@ -44,7 +44,7 @@ test('a NUL is refused in a prompt and left to the shell in a script', () => {
   });
 });
 
-test('the offset given is that of the first byte that no decoder takes', () => {
+test('the offset is that of the first invalid byte', () => {
   const good = fc.string({ unit: 'binary' }).filter((text) => !text.startsWith('\uFEFF'));
   fc.assert(
     fc.property(good, fc.constantFrom(0x80, 0xc0, 0xf8, 0xff), fc.uint8Array(), (text, bad, rest) => {

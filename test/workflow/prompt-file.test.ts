@@ -34,7 +34,7 @@ describe('the fences', () => {
   });
 
   test.each(['---', '---\n', '---\nmodel: opus\n', '---\r\nmodel: opus\r\n ---\r\n'])(
-    'a block that is never closed is an error that says what to do: %j',
+    'an unclosed block is an error with a hint: %j',
     (text) => {
       expect(messagesOf(text)).toStrictEqual([
         'error 1:1 the frontmatter that this `---` opens is never closed: put a line `---` after its last key; if it is meant as a horizontal rule, put an empty line before it',
@@ -43,7 +43,7 @@ describe('the fences', () => {
   );
 });
 
-describe('what the keys mean', () => {
+describe('the keys', () => {
   test('every key is read', () => {
     const yaml = `
 allowed_transitions: [{ tag: goto, target: B.md }]
@@ -104,7 +104,7 @@ allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_impl
   });
 });
 
-describe('what is wrong with a value', () => {
+describe('an invalid value', () => {
   test.each([
     ['model: 5', 'error 2:8 `model` must be a text, not the number `5`; put it in quotes if it is meant as text'],
     ['model: [opus]', 'error 2:8 `model` must be a text, not a list'],
@@ -166,7 +166,7 @@ describe('what is wrong with a value', () => {
   });
 });
 
-describe('what an author should know', () => {
+describe('a warning for the author', () => {
   test.each([
     ['modle: opus', 'warning 2:1 the key `modle` is unknown and has no effect (did you mean model?)'],
     ['Model: opus', 'warning 2:1 the key `Model` is unknown and has no effect (did you mean model?)'],
@@ -182,7 +182,7 @@ describe('what an author should know', () => {
     expect(messagesOfYaml(yaml)).toStrictEqual([message]);
   });
 
-  test('what is not supported yet is checked all the same', () => {
+  test('unsupported keys are checked, too', () => {
     expect(messagesOfYaml('force_implicit: yes\nevaluator: 5')).toStrictEqual([
       'warning 2:1 `force_implicit` is not supported yet and has no effect',
       'error 2:17 `force_implicit` must be true or false, not the text `yes`',
@@ -191,7 +191,7 @@ describe('what an author should know', () => {
     ]);
   });
 
-  test('everything wrong with a file is said at once', () => {
+  test('all problems of a file are reported together', () => {
     expect(
       messagesOfYaml('model: 1\nefort: low\ntimeout: x\nmodel: 2\nallowed_transitions: [{ tag: go }]'),
     ).toHaveLength(5);
@@ -251,7 +251,7 @@ describe('YAML itself', () => {
     expect(messagesOf('\uFEFF---\r\nmodel: opus\r\n  \r\ntimeout: x\r\n---\r\n')[0]).toMatch(/^error 4:10 /);
   });
 
-  test('an alias stands for what it names, and is found wrong where it stands', () => {
+  test('an alias has the value of its anchor, and its own position in errors', () => {
     expect(keys('description: &d text\nmodel: *d').frontmatter.model).toBe('text');
     expect(messagesOfYaml('allowed_tools: &t [Read]\nmodel: *t')).toStrictEqual([
       'error 3:8 `model` must be a text, not a list',
@@ -264,7 +264,7 @@ describe('YAML itself', () => {
     ]);
   });
 
-  test('a bomb of aliases does not go off', () => {
+  test('a bomb of aliases is refused', () => {
     const laughs = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [*l${i}, *l${i}, *l${i}]`);
     const yaml = ['l0: &l0 [x]', ...laughs, 'allowed_tools: *l30'].join('\n');
     expect(messagesOfYaml(yaml)).toStrictEqual([
@@ -272,7 +272,7 @@ describe('YAML itself', () => {
     ]);
   });
 
-  test('more aliases than anyone needs are refused', () => {
+  test('very many aliases are refused', () => {
     const aliases = (n: number) => `x: &x Read\nallowed_tools: [${Array(n).fill('*x').join(', ')}]`;
     expect(keys(aliases(1000)).frontmatter.allowedTools).toHaveLength(1000);
     expect(messagesOfYaml(aliases(1001))).toStrictEqual([
@@ -280,7 +280,7 @@ describe('YAML itself', () => {
     ]);
   });
 
-  test('what is nested too deeply is refused', () => {
+  test('very deep nesting is refused', () => {
     expect(messagesOfYaml(`model: ${'['.repeat(20_000)}`)[0]).toMatch(
       /^error 2:\d+ this is not valid YAML: this is nested too deeply$/,
     );
@@ -292,7 +292,7 @@ describe('YAML itself', () => {
   });
 });
 
-describe('whatever the text', () => {
+describe('for any text', () => {
   const finding = (text: string) => {
     const prompt = read(text);
     const lines = text.split('\n').length + 1;
@@ -301,7 +301,7 @@ describe('whatever the text', () => {
     }
   };
 
-  test('reading never throws, and every finding has a place in the file and one line of words', () => {
+  test('reading never throws, and every finding has a place in the file and a message of one line', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), finding));
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (yaml) => finding(`---\n${yaml}\n---\n`)));
   });

@@ -12,7 +12,7 @@ test('only the files directly in it count, sorted, without dot files', async () 
   expect(await openWorkflowFolder(path).list()).toStrictEqual(['B.md', 'a.sh', 'b.md', 'notes.txt']);
 });
 
-test('a link counts as what it leads to', async () => {
+test('a link counts as its target', async () => {
   const path = folder({ 'A.md': 'a' });
   mkdirSync(join(path, 'sub'));
   symlinkSync(join(path, 'A.md'), join(path, 'B.md'));
@@ -23,7 +23,7 @@ test('a link counts as what it leads to', async () => {
   expect(Buffer.from(await source.read('B.md')).toString()).toBe('a');
 });
 
-test('what it lists and reads is what is there now', async () => {
+test('the current files are listed and read', async () => {
   const path = folder({ 'A.md': 'a' });
   const source = openWorkflowFolder(path);
   expect(await source.list()).toStrictEqual(['A.md']);
@@ -33,7 +33,7 @@ test('what it lists and reads is what is there now', async () => {
   expect(Buffer.from(await source.read('A.md')).toString()).toBe('b');
 });
 
-test('a file or a folder that is gone is an error in words', async () => {
+test('a missing file or folder is an error with a message', async () => {
   const path = folder();
   const source = openWorkflowFolder(path);
   const gone = (what: string) =>

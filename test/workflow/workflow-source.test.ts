@@ -29,7 +29,7 @@ async function stateIn(files: Readonly<Record<string, string | Uint8Array>>, fil
 }
 
 describe('the source of a workflow', () => {
-  test('holds every file, those of the other platform only by name, and no README', async () => {
+  test('has every file, those of the other platform only by name, and no README', async () => {
     const folder = folderWith({ 'START.md': 'x', 'A.sh': 'y', 'B.bat': 'z', 'data.json': '{}', 'README.md': 'hi' });
     const { source, location } = await readWorkflowSource(folder, HERE);
     expect(location.root).toBe(folder);
@@ -42,7 +42,7 @@ describe('the source of a workflow', () => {
     ]);
   });
 
-  test('knows where the frontmatter says what', async () => {
+  test('has the positions of the frontmatter', async () => {
     const { state, text, findings, entries, keys } = await stateIn({ 'START.md': START }, 'START.md');
     expect([text, state.text, findings]).toStrictEqual([START, 'Go on.\n', []]);
     expect(state.rules.policy.map(({ tag }) => tag)).toStrictEqual(['goto', 'fork']);
@@ -61,12 +61,12 @@ describe('the source of a workflow', () => {
     ]);
   });
 
-  test('says nothing about states that do not exist: that is for lint to find out', async () => {
+  test('does not check for missing states: lint does', async () => {
     const text = '---\nallowed_transitions: [{ tag: goto, target: NO.md }]\n---\nx';
     expect((await stateIn({ 'START.md': text }, 'START.md')).findings).toStrictEqual([]);
   });
 
-  test('leaves the places of entries out that are not in the policy', async () => {
+  test('omits the positions of entries that are not in the policy', async () => {
     const text = '---\nallowed_transitions:\n  - { tag: gotto, target: B }\n  - 5\n  - { tag: result }\n---\nx';
     const { state, entries, findings } = await stateIn({ 'START.md': text }, 'START.md');
     expect(state.rules.policy.map(({ tag }) => tag)).toStrictEqual(['result']);
@@ -78,13 +78,13 @@ describe('the source of a workflow', () => {
     ['---\nmodel: [\n---\nx', 'this is not valid YAML'],
     ['---\nmodel: x', 'never closed'],
     ['---\n- a\n---\nx', 'frontmatter is made of keys and values'],
-  ])('reads a broken prompt all the same: %j', async (text, message) => {
+  ])('contains a broken prompt: %j', async (text, message) => {
     const { findings, entries, keys } = await stateIn({ 'START.md': text }, 'START.md');
     expect(findings[0]).toMatchObject({ severity: 'error', message: expect.stringContaining(message) });
     expect([entries, keys]).toStrictEqual([[], {}]);
   });
 
-  test('tells which files are no text', async () => {
+  test('marks files that are not text', async () => {
     const { source } = await readWorkflowSource(
       folderWith({ 'START.md': 'ok', 'A.md': Buffer.from([0x61, 0x0a, 0xff]) }),
       HERE,
@@ -101,7 +101,7 @@ describe('the source of a workflow', () => {
     expect(await entryOf('START.bat')).toBe('foreign');
   });
 
-  test('of a state file begins there, among all states of its folder', async () => {
+  test('starts in the given state file, among all states of its folder', async () => {
     const folder = folderWith({ 'A.md': 'x', 'B.sh': 'y', 'C.bat': 'z' });
     const { source, location } = await readWorkflowSource(join(folder, 'B.sh'), HERE);
     expect(location.root).toBe(folder);
@@ -112,7 +112,7 @@ describe('the source of a workflow', () => {
     expect(onWindows.source.entry).toStrictEqual({ kind: 'found', file: 'C.bat' });
   });
 
-  test('of a zip says the same as of its folder', async () => {
+  test('is the same for a zip and its folder', async () => {
     const files = { 'START.md': START, 'B.md': 'b', 'C.sh': 'c' };
     const folder = folderWith(files);
     const path = join(folderWith(), 'flow.zip');
@@ -123,8 +123,8 @@ describe('the source of a workflow', () => {
   });
 });
 
-describe('where there is no state to start in', () => {
-  test('the folders below are looked into, but no deeper and not if there is one', async () => {
+describe('if there is no start state', () => {
+  test('the folders below are searched, but no deeper and not if there is one', async () => {
     const folder = folderWith({ 'A.md': 'a' });
     for (const [path, file] of [
       ['states', 'START.md'],
@@ -141,8 +141,8 @@ describe('where there is no state to start in', () => {
   });
 });
 
-describe('there is no workflow source', () => {
-  test.each(['README.md', 'CLAUDE.md', 'AGENTS.md', '.hidden.md'])('of %s, which is no state', async (file) => {
+describe('there is no workflow source for', () => {
+  test.each(['README.md', 'CLAUDE.md', 'AGENTS.md', '.hidden.md'])('%s, which is not a state', async (file) => {
     const folder = folderWith({ [file]: 'x', 'START.md': 'y' });
     await expect(readWorkflowSource(join(folder, file), HERE)).rejects.toMatchObject({
       exitCode: 64,
@@ -150,11 +150,11 @@ describe('there is no workflow source', () => {
     });
   });
 
-  test('of a path that leads nowhere', async () => {
+  test('a missing path', async () => {
     await expect(readWorkflowSource(join(folderWith(), 'no'), HERE)).rejects.toMatchObject({ exitCode: 64 });
   });
 
-  test('of a zip that is none', async () => {
+  test('an invalid zip', async () => {
     const folder = folderWith({ 'flow.zip': 'not a zip' });
     await expect(readWorkflowSource(join(folder, 'flow.zip'), HERE)).rejects.toMatchObject({ exitCode: 65 });
   });

@@ -38,7 +38,7 @@ describe('opening', () => {
   });
 
   test.each(['README.md', 'readme.md', 'CLAUDE.md', 'AGENTS.md'])(
-    'a %s beside the states is about them, whatever stands in it',
+    'a %s beside the states is not a state, with any content',
     async (name) => {
       const workflow = await openWorkflow(folder({ ...SOUND, [name]: '---\nmodel: [1]\n---\nAbout.' }), 'unix');
       expect((await workflow.scope()).files).not.toContain(name);
@@ -62,7 +62,7 @@ describe('opening', () => {
     ['flow.zip', '', 'flow'],
     ['Flow.ZIP', 'top/', 'Flow'],
     ['flow', '', 'flow'],
-  ])('a zip is known by its ending or by its first bytes: %s', async (name, top, expected) => {
+  ])('a zip is recognized by its extension or by its first bytes: %s', async (name, top, expected) => {
     const zip = buildZip(Object.entries(SOUND).map(([file, data]) => ({ name: top + file, data, deflated: true })));
     const workflow = await openWorkflow(join(folder({ [name]: zip }), name), 'unix');
     expect([workflow.name, workflow.entry]).toStrictEqual([expected, 'START.md']);
@@ -74,7 +74,7 @@ describe('opening', () => {
     ['coding/START.md', 'coding'],
     ['coding/1_START.sh', 'coding'],
     ['coding/v1.2.md', 'v1.2'],
-  ])('a state file starts in itself, whatever its folder starts in: %s', async (file, name) => {
+  ])('a state file starts in itself, regardless of the start state of its folder: %s', async (file, name) => {
     const path = join(folder({ 'coding/OTHER.md': '', [file]: 'x' }), file);
     const workflow = await openWorkflow(path, 'unix');
     expect([workflow.name, workflow.path, workflow.entry]).toStrictEqual([name, path, basename(file)]);
@@ -86,7 +86,7 @@ describe('opening', () => {
     expect((await openWorkflow(path, 'unix')).name).toBe('x.zip');
   });
 
-  test('scripts of the other platform are none of its business', async () => {
+  test('scripts of the other platform are ignored', async () => {
     const path = folder({ ...SOUND, 'RUN.bat': Buffer.from([0xff, 0x00]) });
     expect((await openWorkflow(path, 'unix')).findings).toStrictEqual([]);
   });
@@ -100,7 +100,7 @@ describe('opening', () => {
     expect(performance.now() - began).toBeLessThan(1000);
   });
 
-  test('warnings do not keep it from running', async () => {
+  test('warnings do not prevent a run', async () => {
     const path = folder({ 'START.md': '---\nmodle: opus\n---\n' });
     expect((await openWorkflow(path, 'unix')).findings).toStrictEqual([
       {
@@ -114,8 +114,8 @@ describe('opening', () => {
   });
 });
 
-describe('a workflow that is invalid', () => {
-  test('names everything that is wrong in all its files', async () => {
+describe('an invalid workflow', () => {
+  test('has all problems of all its files reported', async () => {
     const path = join(
       folder({
         'wf/A.md': '---\ntimeout: soon\nmodle: opus\nallowed_transitions:\n  - { tag: goto, target: NXET }\n---\n',
@@ -171,7 +171,7 @@ describe('a workflow that is invalid', () => {
     ]);
   });
 
-  test('a finding is one line, even about a name with a line break in it', async () => {
+  test('a finding is one line, even about a name with a line break', async () => {
     const path = folder({ 'START.md': '---\nallowed_transitions: [{ tag: goto, target: "A\\nB" }]\n---\n' });
     expect((await failure(openWorkflow(path, 'unix')))[1].split('\n').slice(1)).toStrictEqual([
       'START.md:2:44: `target`: there is no state `A B` in this workflow',
@@ -188,7 +188,7 @@ describe('a workflow that is invalid', () => {
   });
 });
 
-describe('a path that is no workflow', () => {
+describe('a path that is not a workflow', () => {
   const HINT = 'Give a folder, a .zip, or a state file (.md, .sh, .bat, .ps1).';
 
   test.each([
@@ -199,12 +199,12 @@ describe('a path that is no workflow', () => {
     ['nothing-like-it', HINT],
     ['PLAN.md/START.md', HINT],
     ['no/such/START.md', HINT],
-  ])('what does not exist: %s', async (name, hint) => {
+  ])('a missing path: %s', async (name, hint) => {
     const path = join(folder({ 'coding/START.md': '', 'PLAN.md': '', 'flow.zip': '' }), name);
     expect(await failure(openWorkflow(path, 'unix'))).toStrictEqual([64, `there is no ${path}`, hint]);
   });
 
-  test('what is something else', async () => {
+  test('another kind of file', async () => {
     const path = folder({ 'notes.txt': 'x', '.hidden.md': 'x', 'RUN.bat': 'x', '.md': 'x' });
     const at = (name: string) => failure(openWorkflow(join(path, name), 'unix'));
     expect(await at('notes.txt')).toStrictEqual([64, `${path}/notes.txt is not a workflow`, HINT]);
@@ -228,7 +228,7 @@ describe('a path that is no workflow', () => {
     expect((await failure(openWorkflow('a\0b', 'unix')))[0]).toBe(64);
   });
 
-  test('links that go round in a circle', async () => {
+  test('circular links', async () => {
     const path = join(folder(), 'loop');
     symlinkSync(path, path);
     expect(await failure(openWorkflow(path, 'unix'))).toStrictEqual([
@@ -238,7 +238,7 @@ describe('a path that is no workflow', () => {
     ]);
   });
 
-  test.skipIf(process.getuid?.() === 0)('what we may not read (root may read everything)', async () => {
+  test.skipIf(process.getuid?.() === 0)('an unreadable path (root may read everything)', async () => {
     const path = folder({ 'START.md': '' });
     mkdirSync(join(path, 'closed'), { mode: 0 });
     expect(await failure(openWorkflow(join(path, 'closed'), 'unix'))).toStrictEqual([
@@ -257,7 +257,7 @@ describe('a path that is no workflow', () => {
 });
 
 describe('a state', () => {
-  test('is what its file says', async () => {
+  test('has the content of its file', async () => {
     const workflow = await openWorkflow(folder(SOUND), 'unix');
     const silent = {
       model: null,
@@ -285,7 +285,7 @@ describe('a state', () => {
     });
   });
 
-  test('is read anew each time, and so are the files there are', async () => {
+  test('is read again each time, and so is the list of files', async () => {
     const path = folder(SOUND);
     const workflow = await openWorkflow(path, 'unix');
     writeFileSync(
@@ -297,7 +297,7 @@ describe('a state', () => {
     expect([model, text, (await workflow.state('NEW.md')).text]).toStrictEqual(['opus', 'Later.', 'New.']);
   });
 
-  test('that has become invalid is an error with everything wrong with it, and can be mended', async () => {
+  test('is an error with all its problems if it has become invalid, and can be fixed', async () => {
     const path = folder(SOUND);
     const workflow = await openWorkflow(path, 'unix');
     writeFileSync(
@@ -319,13 +319,13 @@ describe('a state', () => {
     expect((await workflow.state('NEXT.md')).text).toBe('Mended.');
   });
 
-  test('outside the workflow is not read', async () => {
+  test('is not read outside of the workflow', async () => {
     const path = folder({ 'wf/START.md': '', 'OUT.md': 'secret' });
     const workflow = await openWorkflow(join(path, 'wf'), 'unix');
     expect((await failure(workflow.state('../OUT.md')))[0]).toBe(65);
   });
 
-  test('of a zip that was replaced is the new one', async () => {
+  test('is read from the new zip if the zip was replaced', async () => {
     const path = join(folder({ 'x.zip': buildZip([{ name: 'START.md', data: 'old' }]) }), 'x.zip');
     const workflow = await openWorkflow(path, 'unix');
     expect((await workflow.state('START.md')).text).toBe('old');

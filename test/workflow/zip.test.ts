@@ -138,7 +138,7 @@ describe('a zip that is refused', () => {
     );
   });
 
-  test('a bomb, whatever its header says', async () => {
+  test('a bomb, with any header', async () => {
     const zeros = Buffer.alloc(65 * 1024 * 1024);
     const bomb = buildZip([{ name: 'A.md', data: zeros, deflated: true, size: 10 }]);
     expect(bomb.length).toBeLessThan(100_000);
@@ -161,7 +161,7 @@ describe('a zip that is refused', () => {
     expect(await contents(bytes)).toMatch(/^it is damaged or not a zip: /);
   });
 
-  test('any damage to a zip gives its files or a reason, never anything else', async () => {
+  test('a zip with any damage gives its files or a reason', async () => {
     const whole = buildZip([
       START,
       { name: 'A.md', data: 'a'.repeat(200), deflated: true },
@@ -206,7 +206,7 @@ describe('a zip as a source', () => {
     expect(await text(source, 'START.md')).toBe('no');
   });
 
-  test('is met again after it was found half written', async () => {
+  test('is read again after it was found incomplete', async () => {
     const whole = buildZip([START]);
     const path = join(folder({ 'x.zip': whole.subarray(0, 50) }), 'x.zip');
     const source = openWorkflowZip(path);
@@ -215,7 +215,7 @@ describe('a zip as a source', () => {
     expect(await text(source, 'START.md')).toBe('go');
   });
 
-  test('says what it does not hold, and that it is gone', async () => {
+  test('reports a file that it does not have, and that it is gone', async () => {
     const path = join(folder({ 'x.zip': buildZip([START]) }), 'x.zip');
     const source = openWorkflowZip(path);
     await expect(source.read('A.md')).rejects.toThrow('x.zip: it no longer contains `A.md`');

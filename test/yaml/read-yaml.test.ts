@@ -14,7 +14,7 @@ function read(text: string, firstLine?: number) {
 const text = (line: number, column: number, content: string) => ({ kind: 'text', at: { line, column }, text: content });
 
 describe('positioned YAML', () => {
-  test('knows where every value stands, counted from the line on which it begins', () => {
+  test('has the position of every value, counted from the given first line', () => {
     expect(read('a: b\nc:\n  - 1.50\n  - yes\n', 2).value).toStrictEqual({
       kind: 'mapping',
       at: { line: 2, column: 1 },
@@ -32,7 +32,7 @@ describe('positioned YAML', () => {
     });
   });
 
-  test('puts a value that is left out where its key stands', () => {
+  test('places an omitted value at its key', () => {
     expect(read('a:').value).toMatchObject({
       pairs: [[text(1, 1, 'a'), { kind: 'nothing', at: { line: 1, column: 1 } }]],
     });
@@ -47,19 +47,19 @@ describe('positioned YAML', () => {
     });
   });
 
-  test('unfolds an alias, which stands where it is used', () => {
+  test('replaces an alias, which has its own position', () => {
     expect(read('a: &x [b]\nc: *x').value).toMatchObject({
       pairs: [{}, [{}, { kind: 'list', at: { line: 2, column: 4 }, items: [text(1, 8, 'b')] }]],
     });
   });
 
-  test('of nothing is nothing', () => {
+  test('is nothing for an empty text', () => {
     for (const empty of ['', '# later\n', '\n']) expect(read(empty, 2).value).toMatchObject({ kind: 'nothing' });
   });
 });
 
 describe('positioned YAML is refused', () => {
-  test('with aliases that are too many, counted as often as they are unfolded', () => {
+  test('with too many aliases, counted as often as they are used', () => {
     const levels = [
       '&l0 a',
       ...Array.from({ length: 3 }, (_, at) => `&l${at + 1} [${Array(9).fill(`*l${at}`).join()}]`),
@@ -75,7 +75,7 @@ describe('positioned YAML is refused', () => {
     ['open brackets', '['.repeat(20_000)],
     ['brackets', '['.repeat(500) + ']'.repeat(500)],
     ['lists', `${'- '.repeat(500)}a`],
-  ])('with too many %s within each other', (_, yaml) => {
+  ])('with too many nested %s', (_, yaml) => {
     const { value, said } = read(yaml);
     expect([value, said.length, said[0]?.replace(/^.*: |^\S+ /, '')]).toStrictEqual([
       undefined,

@@ -14,7 +14,7 @@ function problemsOf(text: string): readonly string[] {
 const TAIL = '  - name: a\n    expect: { result: x }\n  - name: b\n    expect:\n      path: [START]\n';
 const TOO_DEEP = 'this is indented further than the line before it, which already has a value: indent both alike';
 
-describe('one mistake is told once, with what to do about it', () => {
+describe('one mistake is reported once, with a hint', () => {
   test.each([
     [`answers:\n  START.md: x\nscenarios\n${TAIL}`, '3:1 there is no colon after this key: write `scenarios:`'],
     ['answers\n  START.md: x\n', '1:1 there is no colon after this key: write `answers:`'],
@@ -43,7 +43,7 @@ describe('one mistake is told once, with what to do about it', () => {
     expect(problemsOf(text)).toStrictEqual([problem]);
   });
 
-  test('keys that are given twice are all told', () => {
+  test('all duplicate keys are reported', () => {
     expect(problemsOf('input: a\ninput: b\nname: c\nname: d\n')).toStrictEqual([
       '2:1 `input` is given twice: on line 1 and here; keep one of them',
       '4:1 `name` is given twice: on line 3 and here; keep one of them',

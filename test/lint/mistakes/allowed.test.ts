@@ -3,7 +3,7 @@ import { bash, check, END } from './check.ts';
 
 const ROUND = 'Stop, then answer <goto>START.md</goto>.\n';
 
-describe('what an author allows:', () =>
+describe('allowed findings:', () =>
   check([
     ['in the frontmatter of a prompt', { 'START.md': `---\n# lint: allow endless-loop\n---\n${ROUND}` }, []],
     ['beside keys', { 'START.md': `---\nmodel: opus\n  # lint: allow endless-loop\n---\n${ROUND}` }, []],

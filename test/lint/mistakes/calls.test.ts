@@ -180,7 +180,7 @@ describe('forks:', () =>
     ],
   ]));
 
-test('a ring that only policies and scripts decide on is an error, else it is a warning', () => {
+test('a cycle that only policies and scripts decide on is an error, else it is a warning', () => {
   const levels = (text: string) =>
     lintSource(sourceOf({ 'START.md': text, 'W.md': END })).map(({ rule, level }) => [rule, level]);
   const entry = policy(
@@ -191,7 +191,7 @@ test('a ring that only policies and scripts decide on is an error, else it is a 
   expect(levels('If so <fork next="START">W</fork>.')).toStrictEqual([['fork-bomb', 'warning']]);
 });
 
-test('a finding says what is wrong, what to do, and how it comes about', () => {
+test('a finding has a message, a hint and an example path', () => {
   const files = {
     'START.md': 'If so <call return="END">A</call>, else <goto>END</goto>.',
     'A.md': 'If so <goto>A</goto>.',

@@ -3,7 +3,7 @@ import { bash, check, END, policy } from './check.ts';
 
 const go = (to: string): string => `When done <goto>${to}</goto>.\n`;
 
-describe('one mistake is told once:', () =>
+describe('one mistake is reported once:', () =>
   check([
     [
       'of states that nothing leads to, the first',

@@ -3,7 +3,7 @@ import { lintSource } from '../../../src/lint/lint.ts';
 import { sourceOf } from '../source-of.ts';
 import { bash, check, END } from './check.ts';
 
-describe('ways:', () =>
+describe('cycles and reachability:', () =>
   check([
     ['no way out of a prompt', { 'START.md': 'Look at the code until you know it.' }, ['no-way-out START.md:1:1']],
     [
@@ -92,7 +92,7 @@ describe('ways:', () =>
     ],
   ]));
 
-test('an unreachable state is only worth knowing if the user named where to start', () => {
+test('an unreachable state is only an info if the user gave the start state', () => {
   const source = sourceOf({ 'START.md': END, 'OTHER.md': END }, { entryGiven: true });
   expect(lintSource(source).map(({ rule, level }) => [rule, level])).toStrictEqual([['unreachable-state', 'info']]);
 });

@@ -29,7 +29,7 @@ test.each([
   ['#!/bin/bash\necho "<result>x</result>"\n', 'warning', 'complains about that line'],
   ['\necho "<result>x</result>"\n', 'warning', 'complains about that line'],
   ['cd src\necho "<result>x</result>"\n', 'error', 'does not run that line'],
-])('a byte order mark is as bad as what it spoils: %j', (script, level, what) => {
+])('a byte order mark has the level of its effect: %j', (script, level, what) => {
   const [found] = lintSource(sourceOf({ 'START.sh': MARK + script })).filter(({ rule }) => rule === 'byte-order-mark');
   expect(found).toMatchObject({ level, message: expect.stringContaining(what) });
 });

@@ -4,7 +4,7 @@ import { bash, check, END } from './check.ts';
 const GHOST = 'echo "would say <goto>GHOST.md</goto>"';
 const DONE = 'echo "<goto>END.md</goto>"';
 
-describe('where the output of a script goes:', () =>
+describe('redirected output of a script:', () =>
   check([
     [
       'an exec sends it elsewhere and back',

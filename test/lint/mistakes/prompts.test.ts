@@ -7,7 +7,7 @@ const EITHER = ['tag: goto, target: A.md', 'tag: goto, target: B.md'];
 const implicit = (text: string): string => policy(['tag: goto, target: A.md'], text);
 const NOTE = 'implicit-transition START.md:3:5';
 
-describe('a name that stands for others:', () =>
+describe('a placeholder name:', () =>
   check([
     [
       'is not known to do so, whatever is said of it',
@@ -92,7 +92,7 @@ describe('a tag that is not permitted:', () =>
     ],
   ]));
 
-describe('what reads like other markup:', () =>
+describe('text that looks like other markup:', () =>
   check([
     ['is a name that looks like two', { 'START.md': 'When done, answer with <goto>x|y.md</goto>.', 'x|y.md': END }, []],
     ['is a tag in capitals', { 'START.md': 'Then answer <GOTO>GHOST</GOTO>.' }, ['missing-state START.md:1:13']],

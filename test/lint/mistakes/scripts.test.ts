@@ -291,7 +291,7 @@ describe('tags of functions:', () => {
   ]);
 });
 
-describe('ways on which nothing is printed:', () => {
+describe('paths without output:', () => {
   const A = 'echo "<result>a</result>"';
   const B = 'echo "<result>b</result>"';
   check([
@@ -323,7 +323,7 @@ describe('ways on which nothing is printed:', () => {
   ]);
 });
 
-describe('ways on which something is always printed:', () => {
+describe('paths that always have output:', () => {
   const A = 'echo "<result>a</result>"';
   const B = 'echo "<result>b</result>"';
   check([

@@ -131,7 +131,7 @@ describe('variables of scripts:', () =>
     ],
   ]));
 
-describe('the state to start in', () => {
+describe('the start state', () => {
   const hintOf = (files: Readonly<Record<string, string>>, below: readonly string[] = []) =>
     lintSource(sourceOf(files, { below }))
       .filter(({ rule }) => rule === 'missing-entry')
@@ -148,17 +148,17 @@ describe('the state to start in', () => {
       'the state `START` exists only for Windows (START.bat); add START.sh to run it here',
       'Add the script for Unix; if the workflow is not for Unix, lint it with --platform windows.',
     ],
-  ])('%s is told by its name', (_, files, message, hint) => {
+  ])('%s is named', (_, files, message, hint) => {
     expect(hintOf(files)).toStrictEqual([[message, hint]]);
   });
 
-  test('in a folder below is told by its path', () => {
+  test('is named with its path in a folder below', () => {
     expect(hintOf({}, ['states/START.md'])).toStrictEqual([
       ['there are no states here', 'There is a states/START.md: name its folder instead of this one.'],
     ]);
   });
 
-  test('is looked for nowhere else if it is there', () => {
+  test('is not searched elsewhere if it exists', () => {
     expect(hintOf({ 'START.sh': SCRIPT })).toStrictEqual([]);
   });
 });

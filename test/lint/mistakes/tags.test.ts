@@ -88,7 +88,7 @@ describe('tags:', () =>
     ['other markup', { 'START.md': '<task>END</task> When done: <goto>END</goto>', 'END.md': END }, []],
   ]));
 
-describe('what is no tag:', () =>
+describe('text that is not a tag:', () =>
   check([
     [
       'code beside a tag',

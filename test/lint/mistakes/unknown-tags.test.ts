@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { bash, check, END, policy } from './check.ts';
 
-describe('what is written like a tag and is none:', () =>
+describe('unknown tags:', () =>
   check([
     [
       'another word for going on',
@@ -53,7 +53,7 @@ describe('what is written like a tag and is none:', () =>
     ],
   ]));
 
-describe('other markup that is no mistake:', () =>
+describe('other markup that is not a mistake:', () =>
   check([
     ['words that are near to a tag', { 'START.md': 'See <resume>A</resume>. When done <result>x</result>.' }, []],
     [
@@ -109,7 +109,7 @@ describe('other markup that is no mistake:', () =>
     ],
   ]));
 
-describe('a tag without the name of a state:', () =>
+describe('a tag without a state name:', () =>
   check([
     ['in a script', { 'START.sh': bash('echo "<goto></goto>"') }, ['missing-state START.sh:2:7']],
     [

@@ -12,7 +12,7 @@ const start = (...lines: string[]) => ({
   'B.md': END,
 });
 
-describe('a slip in the value of a variable that is a target:', () =>
+describe('a mistake in the value of a variable that is a target:', () =>
   check([
     ['by itself', start('NEXT=AA.md', 'echo "<goto>$NEXT</goto>"'), ['missing-state START.sh:4:6']],
     [
@@ -94,7 +94,7 @@ describe('a slip in the value of a variable that is a target:', () =>
     ],
   ]));
 
-describe('no slip:', () =>
+describe('no mistake:', () =>
   check([
     [
       'a value that says that there is none',

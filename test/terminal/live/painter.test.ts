@@ -17,7 +17,7 @@ function setUp(columns = 40, rows = 10) {
 }
 
 describe('the block', () => {
-  test('is painted over its last self, and finished lines stay above it', () => {
+  test('is painted over the previous one, and finished lines stay above it', () => {
     const { terminal, painter, show } = setUp();
     show(['one', 'two', 'three']);
     expect(terminal.text).toBe('one\ntwo\nthree');
@@ -28,7 +28,7 @@ describe('the block', () => {
     expect(terminal.text).toBe('happened\nlonger\nagain');
   });
 
-  test('is one write a frame, however much has changed, and none if nothing has', () => {
+  test('is one write per frame, and none if nothing has changed', () => {
     const { terminal, clock, painter, show } = setUp();
     for (let i = 0; i < 50; i++) painter.print(`${i}`);
     show(['a', 'b']);
@@ -37,7 +37,7 @@ describe('the block', () => {
     expect(terminal.writes).toHaveLength(1);
   });
 
-  test('is painted again every second without being asked', () => {
+  test('is painted again every second', () => {
     const terminal = new FakeTerminal();
     const clock = new FakeClock();
     const painter = new Painter(terminal, clock, (now) => ({ lines: [`${now}`], title: '' }));
@@ -48,7 +48,7 @@ describe('the block', () => {
     painter.close();
   });
 
-  test('survives a narrower window that has broken its lines, and a wider one', () => {
+  test('survives a narrower window that wrapped its lines, and a wider one', () => {
     const { terminal, painter, show } = setUp(40);
     painter.print('happened');
     show(['x'.repeat(39), 'y'.repeat(25), 'z']);
@@ -66,7 +66,7 @@ describe('the block', () => {
   test.each([
     ['in the middle of the screen', 0],
     ['at its end', 8],
-  ])('heals %s from what the user types', (_, lines) => {
+  ])('recovers %s from what the user types', (_, lines) => {
     const { terminal, painter, show } = setUp();
     for (let i = 0; i < lines; i++) painter.print(`${i}`);
     show(['one', 'two']);
@@ -83,7 +83,7 @@ describe('the block', () => {
     expect(terminal.text).toBe(before.replace('one\ntwo', 'happened'));
   });
 
-  test('leaves two rows below it free, and the cursor where the next program may write', () => {
+  test('leaves two free rows below it, and the cursor where the next program may write', () => {
     const terminal = new FakeTerminal(40, 10);
     const clock = new FakeClock();
     const painter = new Painter(terminal, clock, (_, { rows }) => ({
@@ -96,7 +96,7 @@ describe('the block', () => {
     painter.close();
   });
 
-  test('leaves every finished line where it can be scrolled back to', () => {
+  test('keeps every finished line in the scrollback', () => {
     const line = fc.string({ unit: fc.constantFrom('a', '日', 'é', ' x'), minLength: 1, maxLength: 30 });
     const frame = fc.record({
       finished: fc.array(line, { maxLength: 4 }),
@@ -121,14 +121,14 @@ describe('the block', () => {
 });
 
 describe('the terminal', () => {
-  test('is not touched before there is something to show', () => {
+  test('is not changed before there is something to show', () => {
     const { terminal, clock, painter } = setUp();
     clock.advance(5000);
     painter.close();
     expect(terminal.writes).toStrictEqual([]);
   });
 
-  test('is given back as it was: title, timers', () => {
+  test('is restored: title, timers', () => {
     const { terminal, clock, painter, show } = setUp();
     show(['block'], 'raymond: coding');
     expect(terminal).toMatchObject({ title: 'raymond: coding', isWatched: true });
@@ -144,7 +144,7 @@ describe('the terminal', () => {
     expect(terminal.writes).toHaveLength(length);
   });
 
-  test('gets its title back when the process ends without notice, and what was finished is told', () => {
+  test('gets its title back when the process exits suddenly, and finished lines are printed', () => {
     const { terminal, painter, show } = setUp();
     show(['block', 'foot'], 'raymond: coding');
     painter.print('last words');
@@ -152,7 +152,7 @@ describe('the terminal', () => {
     expect(terminal).toMatchObject({ title: 'shell', text: 'block\nfoot\nlast words' });
   });
 
-  test('is taken again after a sleep, below what was written meanwhile', () => {
+  test('is used again after a suspension, below what was written meanwhile', () => {
     const { terminal, show } = setUp();
     show(['block', 'foot'], 'raymond: coding');
     terminal.leave?.();

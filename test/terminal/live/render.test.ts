@@ -60,7 +60,7 @@ describe('a run with a few agents', () => {
     },
   );
 
-  test('shows who is where, doing what, for how long, for how much', () => {
+  test('shows the state, activity, time and cost of each agent', () => {
     expect(draw(view)).toBe(`\
 ── coding-1 ───────────────────────────────────────────────────────────────────
 ⠹ main          REVIEW.md  Edit src/terminal/live/agent-lines.ts    1:02  $1.25
@@ -70,7 +70,7 @@ describe('a run with a few agents', () => {
 1:02  $1.25 of $10.00  4 live (1 waiting)`);
   });
 
-  test('does so in 40 columns, shortened where it hurts least', () => {
+  test('fits into 40 columns, with the least important parts shortened', () => {
     expect(draw(view, 40, 20)).toBe(`\
 ── coding-1 ───────────────────────────
 ⠹ main     REVIEW Edit agen… 1:02 $1.25
@@ -81,13 +81,13 @@ describe('a run with a few agents', () => {
   4 live (1 waiting)`);
   });
 
-  test('is named in the title, alone by its state, together by their number', () => {
+  test('has a title with the state of a single agent, or the number of agents', () => {
     expect(formatWindowTitle(view, NOON)).toBe('raymond: coding — 4 agents $1.25');
     expect(formatWindowTitle(viewOf(turn('main', 'REVIEW.md')), NOON)).toBe('raymond: coding — REVIEW.md $0.00');
     expect(formatWindowTitle(EMPTY_VIEW, NOON)).toBe('');
   });
 
-  test('counts those that ended and those that came to grief', () => {
+  test('counts ended and failed agents', () => {
     const place = { at: NOON, state: 'WORK.md', message: 'm' };
     const after = [
       { kind: 'agent_failed', agent: 'main_worker1', ...place },
@@ -102,7 +102,7 @@ describe('a run with a few agents', () => {
 });
 
 describe('waiting', () => {
-  test('for a usage limit is told with a countdown', () => {
+  test('for a usage limit has a countdown', () => {
     const until = NOON + 12 * 60 * SECOND + 5 * SECOND;
     const view = viewOf(born('main', 'PLAN.md'), asleep('main', 'usage_limit', until, 'limit reached'));
     expect(
@@ -117,7 +117,7 @@ describe('waiting', () => {
     expect(formatWindowTitle(view, NOON)).toBe('raymond: coding — waiting until 12:12 $0.00');
   });
 
-  test('for another try as well', () => {
+  test('for a retry has a countdown, too', () => {
     const view = viewOf(
       ...['main', 'main_w1'].map((agent) => asleep(agent, 'retry', NOON + 9 * SECOND, 'Overloaded.\nmore')),
     );
@@ -138,7 +138,7 @@ describe('a stop', () => {
   const view = viewOf(turn('main', 'A.sh'), turn('main_w1', 'A.sh'), born('main_w2', 'A.sh'));
   const last = (each: LiveView): string => draw(each).split('\n').at(-1) ?? '';
 
-  test('says what is still waited for, and what another Ctrl-C does', () => {
+  test('shows the turns that are waited for, and the effect of another Ctrl-C', () => {
     const stopped = applyEvents(view, [{ kind: 'run_stopping', at: NOON, stop: { kind: 'interrupted' } }]);
     const first = { ...stopped, interrupts: 1 };
     expect(last({ ...view, interrupts: 1 })).toBe(last(first));
@@ -148,7 +148,7 @@ describe('a stop', () => {
     expect(formatWindowTitle(first, NOON)).toBe('raymond: coding — stopping $0.00');
   });
 
-  test('has its reason', () => {
+  test('shows its reason', () => {
     const stopped = applyEvents(view, [{ kind: 'run_stopping', at: NOON, stop: { kind: 'budget' } }]);
     expect(last(stopped)).toBe('the budget is used up: waiting for 2 turns to end; Ctrl-C ends them now');
   });
@@ -158,7 +158,7 @@ describe('a hundred agents', () => {
   const names = Array.from({ length: 100 }, (_, index) => `main_w${index + 1}`);
   const view = viewOf(...names.map((name, index) => (index < 40 ? born(name, 'W.md') : turn(name, 'W.md'))));
 
-  test('are folded, the busy ones first', () => {
+  test('are folded, busy ones first', () => {
     const lines = draw(view).split('\n');
     expect(lines).toHaveLength(18);
     expect(lines[1]).toMatch(/^⠹ main_w41 {2}W\.md {2}thinking/);
@@ -169,13 +169,13 @@ describe('a hundred agents', () => {
   });
 });
 
-test('there is nothing to see before a run and after it', () => {
+test('the view is empty before a run and after it', () => {
   expect(draw(EMPTY_VIEW)).toBe('');
   const status = { status: 'completed', spentMicros: 0, estimatedMicros: 0 } as const;
   expect(draw(viewOf(born('main', 'A.md'), { kind: 'run_ended', at: NOON, ...status }))).toBe('');
 });
 
-test('nothing is ever wider or higher than the screen, whoever says what', () => {
+test('the view is never wider or higher than the screen, for any agent output', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', '日', '👩‍👩‍👧', '\u001b[2J', '\n', '\t', ' ', '/', 'e\u0301'),
     maxLength: 60,

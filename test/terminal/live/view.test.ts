@@ -10,7 +10,7 @@ import { SAMPLE_EVENTS } from '../../events/sample-events.ts';
 const { turn_started, ...others } = SAMPLE_EVENTS;
 const OTHER_EVENTS = Object.values(others);
 
-test('shows every agent as the run has it, whatever happens', () => {
+test('shows every agent as in the run, for any events', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
       const first = startRun(WORKFLOW);
@@ -40,10 +40,10 @@ test('shows every agent as the run has it, whatever happens', () => {
 const shown = ({ agents }: LiveView) =>
   [...agents.values()].map(({ id, state, phase, costMicros }) => ({ id, state, phase, costMicros }));
 
-describe('what an agent is doing', () => {
+describe('the activity of an agent', () => {
   const says = (at: number, text: string) => ({ at, agent: 'main', doing: { kind: 'says', text } }) as const;
 
-  test('is what was seen last in its turn', () => {
+  test('is the latest in its turn', () => {
     const driver = new RunDriver({ files: ['START.md'] });
     driver.begin('main');
     const view = applyEvents(EMPTY_VIEW, driver.events);
@@ -56,7 +56,7 @@ describe('what an agent is doing', () => {
     expect(late).toStrictEqual(view);
   });
 
-  test('is over when its turn is', () => {
+  test('ends with its turn', () => {
     const driver = new RunDriver({ files: ['START.md'] });
     driver.begin('main');
     let view = applyActivities(applyEvents(EMPTY_VIEW, driver.events), [says(5000, 'a')]);
@@ -68,7 +68,7 @@ describe('what an agent is doing', () => {
   });
 });
 
-test.each(OTHER_EVENTS)('$kind keeps the clock and activity of an agent that goes on running', (event) => {
+test.each(OTHER_EVENTS)('$kind keeps the clock and activity of an agent that continues to run', (event) => {
   const running = applyActivities(applyEvents(EMPTY_VIEW, [turn_started]), [
     { at: turn_started.at, agent: 'main', doing: { kind: 'says', text: 'a' } },
   ]);
@@ -76,7 +76,7 @@ test.each(OTHER_EVENTS)('$kind keeps the clock and activity of an agent that goe
   expect(after?.phase === 'running' ? after : before).toStrictEqual(before);
 });
 
-test('time counts in all lives of a run, and not between them', () => {
+test('the time counts across resumes, but not between them', () => {
   const driver = new RunDriver({ files: ['START.md'] }, { budgetMicros: 1 });
   driver.answer({ text: '<result>r</result>', cost: usd(0.5) });
   const view = applyEvents(EMPTY_VIEW, driver.events);

@@ -22,7 +22,7 @@ const back = (content: unknown, more = {}, outer = {}) => ({
   ...outer,
 });
 
-describe('what a tool is used on', () => {
+describe('the subject of a tool use', () => {
   test.each<[string, unknown, string]>([
     ['Write', { content: 'x', file_path: '/w/src/app.ts' }, 'src/app.ts'],
     ['Read', { file_path: '/elsewhere/app.ts' }, '/elsewhere/app.ts'],
@@ -51,13 +51,13 @@ describe('what a tool is used on', () => {
     expect(activities).toStrictEqual([{ kind: 'uses', id: 't1', tool, detail, below: false }]);
   });
 
-  test('is a whole path as long as nobody has said where Claude Code works', () => {
+  test('is an absolute path until the working directory is known', () => {
     expect(activitiesIn(use('Read', { file_path: '/w/a' }))).toMatchObject([{ detail: '/w/a' }]);
   });
 });
 
 describe('the activities of a turn', () => {
-  test('are what was said, which tools were used and what they gave back, in order', () => {
+  test('are texts, tool uses and tool results, in order', () => {
     expect(
       activitiesIn(
         init(),
@@ -90,7 +90,7 @@ describe('the activities of a turn', () => {
     ]);
   });
 
-  test('of sub-agents are marked', () => {
+  test('are marked if they are of sub-agents', () => {
     const below = { parent_tool_use_id: 'toolu_1' };
     const prompt = { type: 'user', message: { content: [{ type: 'text', text: 'count' }] }, ...below };
     const activities = activitiesIn(
@@ -106,7 +106,7 @@ describe('the activities of a turn', () => {
     ]);
   });
 
-  test('several blocks of one event count one by one, and those that nobody knows not at all', () => {
+  test('have one entry for each known block of an event', () => {
     const content = [
       { type: 'thinking', thinking: 'hm' },
       { type: 'text', text: 'a' },
@@ -140,14 +140,14 @@ describe('the activities of a turn', () => {
     ).toStrictEqual(texts);
   });
 
-  test('what is no event is what somebody printed', () => {
+  test('include lines that are not events, as printed text', () => {
     expect(createActivityReader()(parseClaudeLine('Warning: beware'))).toStrictEqual([
       { kind: 'prints', text: 'Warning: beware' },
     ]);
     expect(createActivityReader()(parseClaudeLine('  '))).toStrictEqual([]);
   });
 
-  test('can be read off whatever comes', () => {
+  test('can be read from any line', () => {
     const types = fc.constantFrom('system', 'assistant', 'user', 'result');
     const block = fc.oneof(fc.jsonValue(), fc.record({ type: fc.constantFrom('text', 'tool_use', 'tool_result') }));
     const content = fc.oneof(fc.array(block), fc.jsonValue());
@@ -161,8 +161,8 @@ describe('the activities of a turn', () => {
   });
 });
 
-describe('who watches', () => {
-  test('hears words and tools, but not the words of sub-agents and not what tools gave back', () => {
+describe('an observer', () => {
+  test('gets texts and tools, but not the texts of sub-agents and not the results of tools', () => {
     const seen: Activity[] = [];
     const tell = createActivityReporter(newTurnContext('/', { onActivity: (activity) => seen.push(activity) }), 'main');
     const below = { parent_tool_use_id: 'toolu_1' };
@@ -185,7 +185,7 @@ describe('who watches', () => {
     ]);
   });
 
-  test('cannot break anything by failing', () => {
+  test('does not affect the turn by failing', () => {
     const tell = createActivityReporter(
       newTurnContext('/', {
         onActivity: () => {
@@ -197,7 +197,7 @@ describe('who watches', () => {
     expect(() => tell?.(parseClaudeLine(JSON.stringify(assistantText('one'))))).not.toThrow();
   });
 
-  test('is the only reason to look', () => {
+  test('is required for parsing activities', () => {
     expect(createActivityReporter(newTurnContext('/'), 'main')).toBe(undefined);
   });
 });

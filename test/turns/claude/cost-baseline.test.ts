@@ -19,7 +19,7 @@ test('a baseline is read as it was written', async () => {
   expect(readCostBaseline(newTurnContext(dir), TURN)).toStrictEqual({ savedUsd: null, prices: { opus: 0.000_005 } });
 });
 
-test('without its file the turn is charged with all that it reports', () => {
+test('without its file the turn is charged everything that it reports', () => {
   expect(readCostBaseline(newTurnContext(newFolder()), TURN)).toStrictEqual(UNKNOWN_COSTS);
 });
 

@@ -24,7 +24,7 @@ describe('a turn costs', () => {
     expect(cost(saved, {}, version(claude), result({ total_cost_usd: 0.018000000000000002 }))).toStrictEqual(expected);
   });
 
-  test('what its results say since the last one, added up, whatever is saved', () => {
+  test('the sum of its results since the last one, regardless of the saved total', () => {
     const [one, two] = [result({ total_cost_usd: 5, ...since(0.006) }), result({ total_cost_usd: 7, ...since(0.002) })];
     expect(cost(1, {}, version('2.1.325'), one, two)).toStrictEqual(reported(8_000));
     expect(
@@ -32,17 +32,17 @@ describe('a turn costs', () => {
     ).toStrictEqual(reported(0));
   });
 
-  test('its last total, if not all its results say more', () => {
+  test('its last total, if some results do not have more', () => {
     expect(cost(null, {}, result(since(0.006)), result({ total_cost_usd: 0.5 }))).toStrictEqual(reported(500_000));
   });
 
-  test('what its total says, though it failed', () => {
+  test('its total, even if it failed', () => {
     expect(cost(null, {}, version('2.1.197'), result({ is_error: true, total_cost_usd: 0.0075 }))).toStrictEqual(
       reported(7_500),
     );
   });
 
-  test('an estimate, if it came to no result, by the prices that were learned', () => {
+  test('an estimate by learned prices, if it has no result', () => {
     const lines = [
       init(),
       assistant('m1', { type: 'tool_use', input: {} }, {}, usage(1000, 100)),
@@ -51,7 +51,7 @@ describe('a turn costs', () => {
     expect(cost(9, { 'claude-opus-4-8': 0.00001 }, ...lines)).toStrictEqual(estimated((1000 + 500 + 1000 + 5) * 10));
   });
 
-  test('nothing that we know of, if nobody said anything', () => {
+  test('nothing, if nothing was reported', () => {
     expect(cost(null, {})).toStrictEqual(estimated(0));
   });
 });
@@ -60,7 +60,7 @@ describe('prices', () => {
   const models = (name: string, costUSD: number) =>
     modelCosts(after(result({ modelUsage: { [name]: { inputTokens: 2000, outputTokens: 200, costUSD } } })));
 
-  test('are learned from a result, and hold for the model whatever its context', () => {
+  test('are learned from a result, for all context variants of the model', () => {
     const prices = learnPrices({ old: 1 }, models('claude-opus-4-8[1m]', 0.015));
     expect(prices).toStrictEqual({ old: 1, 'claude-opus-4-8': expect.closeTo(0.000005, 12) });
     expect(estimateUsd({ 'claude-opus-4-8': { ...NO_USAGE, input: 1000, output: 100 } }, prices)).toBeCloseTo(
@@ -69,7 +69,7 @@ describe('prices', () => {
     );
   });
 
-  test('are not learned where nothing was spent', () => {
+  test('are not learned if nothing was spent', () => {
     expect(learnPrices({}, models('m', 0))).toStrictEqual({});
   });
 
@@ -82,7 +82,7 @@ describe('prices', () => {
     expect(estimateUsd({ [model]: { ...NO_USAGE, input: 1_000_000 } }, {})).toBe(usd);
   });
 
-  test('follow what the tokens were used for', () => {
+  test('depend on the kind of tokens', () => {
     const used = { input: 10, output: 10, cacheRead: 10, cacheWrite: 10, cacheWriteLong: 10 };
     expect(estimateUsd({ m: used }, { m: 1 })).toBeCloseTo(10 + 50 + 1 + 12.5 + 20, 10);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { claudeEnvironment } from '../../../src/turns/environment.ts';
 
-test('Claude Code inherits what is ours, but not our own words nor those of a Claude Code around us', () => {
+test('Claude Code inherits the environment, but no variables of Raymond or of another Claude Code', () => {
   const ours = {
     PATH: '/bin',
     ANTHROPIC_API_KEY: 'k',
@@ -19,7 +19,7 @@ test('Claude Code inherits what is ours, but not our own words nor those of a Cl
   });
 });
 
-test('what the user has set himself stays as he set it', () => {
+test('variables set by the user are kept', () => {
   const env = claudeEnvironment({
     DISABLE_AUTOUPDATER: '0',
     CLAUDE_CODE_MAX_RETRIES: '3',

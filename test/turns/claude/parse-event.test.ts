@@ -6,7 +6,7 @@ import { assistant, assistantText, init, result, synthetic, usage } from './line
 const read = (line: object) => parseClaudeLine(JSON.stringify(line));
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
 
-test('the beginning tells session, model and version', () => {
+test('the first event has session, model and version', () => {
   expect(read(init())).toStrictEqual({
     kind: 'init',
     sessionId: 'S',
@@ -16,7 +16,7 @@ test('the beginning tells session, model and version', () => {
   });
 });
 
-test('a block of a message is read with what it cost and how much was written', () => {
+test('a block of a message has its usage and length', () => {
   const tokens = usage(10, 2, {
     cache_read_input_tokens: 30,
     cache_creation_input_tokens: 50,
@@ -44,12 +44,12 @@ test.each([
   expect(read(assistant('m', block))).toMatchObject({ text: null, writtenChars: written });
 });
 
-test('a sub-agent speaks on its own thread, and what is made up is marked', () => {
+test('a sub-agent has its own thread, and synthetic messages are marked', () => {
   expect(read(assistantText('x', 'm', { parent_tool_use_id: 'toolu_1' }))).toMatchObject({ thread: 'toolu_1' });
   expect(read(synthetic('API Error', 'server_error'))).toMatchObject({ synthetic: true, error: 'server_error' });
 });
 
-test('a result is read whatever version wrote it', () => {
+test('a result is read from every version', () => {
   const models = { 'claude-opus-5-5': { inputTokens: 1000, outputTokens: 100, costUSD: 0.006 } };
   const line = result({
     modelUsage: models,
@@ -117,13 +117,13 @@ test.each([
 });
 
 test.each(['', 'null', '[]', '"result"', '{"type":7}', '{"type":"result"', 'Warning: beware', '\u0000'])(
-  'the line %j is garbage, which is no reason to stop',
+  'the line %j is garbage, which is tolerated',
   (line) => {
     expect(parseClaudeLine(line)).toStrictEqual({ kind: 'garbage', text: line });
   },
 );
 
-test('whatever a line holds, it can be read', () => {
+test('any line can be read', () => {
   const types = fc.constantFrom('system', 'assistant', 'user', 'result', 'rate_limit_event', 'x');
   const line = fc.tuple(
     types,

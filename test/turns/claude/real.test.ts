@@ -33,7 +33,7 @@ for (const pinned of PINNED) {
       JSON.stringify(rig.api.requests.find((request) => request.prompt === prompt)?.messages);
     const charged = (prompt: string): number => usdToMicros(rig.api.chargedUsd(prompt));
 
-    test('answers, and tells its session, model and version', async () => {
+    test('answers, and reports its session, model and version', async () => {
       const session = fresh();
       const { outcome, transcript, exitCode } = await rig.runTurn({ session, prompt: '«say hello»', model: 'haiku' });
       expect(outcome).toStrictEqual({
@@ -49,14 +49,14 @@ for (const pinned of PINNED) {
       expect(transcript.garbage).toBe(0);
     });
 
-    test('writes a file where it works', async () => {
+    test('writes a file in its working directory', async () => {
       const file = join(rig.cwd, 'made.txt');
       const prompt = `«tool Write ${JSON.stringify({ file_path: file, content: 'by hand' })}» «say made»`;
       expect(failure(await rig.runTurn({ prompt }))).toStrictEqual(['answered', 'made']);
       expect(readFileSync(file, 'utf8')).toBe('by hand');
     });
 
-    test('remembers when it is resumed, forgets when it is not, and leaves the original of a fork alone', async () => {
+    test('remembers when it is resumed, forgets when it is not, and does not change the original of a fork', async () => {
       const first = fresh();
       await rig.runTurn({ session: first, prompt: 'the word is plum «say 1»' });
       const branch = fork(first);
@@ -72,14 +72,14 @@ for (const pinned of PINNED) {
       expect(heard('anew «say 5»')).not.toContain('plum');
     });
 
-    test('takes a prompt word for word, even one that looks like a command or an option', async () => {
+    test('takes a prompt literally, even if it looks like a command or an option', async () => {
       for (const prompt of ['/cost', '--help', '  spaced\n\n\ttext 🜚 é\u200b "quotes" $HOME `x`']) {
         const took = await rig.runTurn({ prompt });
         expect(failure(took)).toStrictEqual(['answered', `echo: ${prompt.trim()}`]);
       }
     });
 
-    test('says that a conversation is lost, to a resume as to a fork', async () => {
+    test('reports a lost conversation, at a resume and at a fork', async () => {
       const gone = { kind: 'new', id: randomUUID() } as const;
       expect(failure(await rig.runTurn({ session: resume(gone), prompt: 'hi' }))).toStrictEqual([
         'session_lost',
@@ -88,7 +88,7 @@ for (const pinned of PINNED) {
       expect(failure(await rig.runTurn({ session: fork(gone), prompt: 'hi' }))).toStrictEqual(['session_lost', 'none']);
     });
 
-    test('does not take a session id twice', async () => {
+    test('does not accept a session id twice', async () => {
       const session = fresh();
       await rig.runTurn({ session, prompt: '«say first»' });
       const second = await rig.runTurn({ session, prompt: '«say second»' });
@@ -96,12 +96,12 @@ for (const pinned of PINNED) {
       expect(messageOf(second)).toContain('already in use');
     });
 
-    test('is done though a tool was denied, and says which', async () => {
+    test('succeeds though a tool was denied, and reports it', async () => {
       const { outcome } = await rig.runTurn({ prompt: '«tool Bash {"command":"npm install x"}» «say could not»' });
       expect(outcome).toMatchObject({ kind: 'answered', text: 'could not', denials: ['Bash(npm install x)'] });
     });
 
-    test('may use what is allowed by name, and not what is disallowed', async () => {
+    test('may use allowed tools, and not disallowed ones', async () => {
       const prompt =
         '«tool Bash {"command":"npm --version, x"}» «tool Write {"file_path":"no.txt","content":""}» «say ok»';
       const settings = { allowedTools: ['Bash(npm --version, x)', 'Edit'], disallowedTools: ['Write'] };
@@ -110,13 +110,13 @@ for (const pinned of PINNED) {
       expect(existsSync(join(rig.cwd, 'no.txt'))).toBe(false);
     });
 
-    test('refuses a permission mode that does not exist, which the user must mend', async () => {
+    test('refuses an unknown permission mode, which the user must fix', async () => {
       const took = await rig.runTurn({ prompt: 'hi', permissionMode: 'nonsense' });
       expect(failure(took)).toStrictEqual(['invalid_request', 'none']);
       expect(messageOf(took)).toContain('nonsense');
     });
 
-    test('adds to the system prompt what a state says, and only for that state', async () => {
+    test('adds the text of a state to the system prompt, only for that state', async () => {
       const session = fresh();
       const appended = (appendSystemPrompt: string) => ({ settings: { appendSystemPrompt } });
       await rig.runTurn({ session, prompt: 'sys «say 1»', ...appended('-PLUM-') });
@@ -129,7 +129,7 @@ for (const pinned of PINNED) {
       expect(systems).toStrictEqual([['-PLUM-'], [], ['-PEAR-'], []]);
     });
 
-    test('goes on by itself when its answer was cut off', async () => {
+    test('continues by itself when its answer was cut off', async () => {
       const took = await rig.runTurn({ prompt: 'cut off «fail maxtokens 1» «say half»' });
       expect(failure(took)).toStrictEqual(['answered', expect.stringContaining('Output token limit hit')]);
     });
@@ -165,12 +165,12 @@ for (const pinned of PINNED) {
       expect(took.exitCode).not.toBe(0);
     });
 
-    test('fails when the model refuses, however often it is asked', async () => {
+    test('fails when the model refuses, at every attempt', async () => {
       const took = await rig.runTurn({ prompt: `please ${REFUSED}` });
       expect(failure(took)).toStrictEqual(['refusal', 'prompt']);
     });
 
-    test('goes on after a failure in the middle of its work', async () => {
+    test('continues after a failure in the middle of its work', async () => {
       const session = fresh();
       const prompt = '«tool Write {"file_path":"c.txt","content":"x"}» «fail 500 1» «say never»';
       const broken = await rig.runTurn({ session, prompt });
@@ -182,7 +182,7 @@ for (const pinned of PINNED) {
       ]);
     });
 
-    test('tells a subscriber when his limit ends', async () => {
+    test('reports when the limit of a subscription ends', async () => {
       const reset = Math.floor(Date.now() / 1000) + 5000;
       const env = { ANTHROPIC_API_KEY: '', CLAUDE_CODE_OAUTH_TOKEN: 'made-up' };
       const { outcome } = await rig.runTurn({ prompt: `«fail limit * ${reset}»`, env });
@@ -195,7 +195,7 @@ for (const pinned of PINNED) {
       expect(messageOf(took)).toContain('Not logged in');
     });
 
-    test('counts its sub-agents, but does not take their words for its own', async () => {
+    test('counts its sub-agents, but does not use their text as its answer', async () => {
       const task = { description: 'd', prompt: 'sub «say from below»', subagent_type: 'general-purpose' };
       const prompt = `«tool Agent ${JSON.stringify(task)}» «fail 500»`;
       const took = await rig.runTurn({ prompt });

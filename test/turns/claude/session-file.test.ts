@@ -36,7 +36,7 @@ test.each<[string, readonly (object | string)[], number | null]>([
   expect(await readSavedTotalUsd(await file(...lines))).toBe(total);
 });
 
-test('a conversation that is not there has saved nothing and cannot be resumed', async () => {
+test('an unknown conversation has saved nothing and cannot be resumed', async () => {
   expect(await readSavedTotalUsd(join(root, 'none.jsonl'))).toBe(null);
   expect(await hasMessages(join(root, 'none.jsonl'))).toBe(false);
 });
@@ -47,11 +47,11 @@ test.each<[boolean, string, readonly (object | string)[]]>([
   [false, 'without any message', [{ type: 'queue-operation' }, saved(1)]],
   [false, 'of garbage', ['\u0000\u0001 user assistant\n']],
   [false, 'of nothing', []],
-])('that a conversation can be resumed is %s of one %s', async (resumable, _, lines) => {
+])('the answer whether a conversation can be resumed is %s for one %s', async (resumable, _, lines) => {
   expect(await hasMessages(await file(...lines))).toBe(resumable);
 });
 
-test('a conversation is found by the folder it is held in, or wherever it is, the newest first', async () => {
+test('a conversation is found by its folder, or anywhere, the newest first', async () => {
   const projects = join(root, 'config', 'projects');
   const cwd = join(root, 'a b.c');
   await mkdir(cwd);
@@ -74,7 +74,7 @@ test('a conversation is found by the folder it is held in, or wherever it is, th
   expect(await findSessionFile(join(root, 'no-config'), cwd, 'here')).toBe(null);
 });
 
-test('Claude Code remembers where it is told to, else at home', () => {
+test('the folder of Claude Code is the configured one, else in the home folder', () => {
   expect(claudeConfigDir({ CLAUDE_CONFIG_DIR: '/c', HOME: '/h' })).toBe('/c');
   expect(claudeConfigDir({ HOME: '/h' })).toBe('/h/.claude');
   expect(claudeConfigDir({ CLAUDE_CONFIG_DIR: '' })).toBe(join(homedir(), '.claude'));

@@ -5,7 +5,7 @@ import { after, assistant, assistantText, init, result, synthetic, usage } from 
 
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
 
-test('a turn is known by its session, model and version', () => {
+test('a turn has a session, model and version', () => {
   expect(after(init())).toMatchObject({
     sessionId: 'S',
     model: 'claude-opus-4-8[1m]',
@@ -14,7 +14,7 @@ test('a turn is known by its session, model and version', () => {
   });
 });
 
-test('the last words are those of the last message that has any, on the main thread', () => {
+test('the last text is that of the last message with text, on the main thread', () => {
   const lines = [
     assistantText('first'),
     assistantText('one, ', 'msg_2'),
@@ -32,12 +32,12 @@ test('neither a sub-agent nor Claude Code itself answers the prompt', () => {
   expect(after(init(), assistant('m', { type: 'tool_use', input: {} })).answered).toBe(true);
 });
 
-test('an error that the model got over is forgotten', () => {
+test('an error after which the model continued is forgotten', () => {
   expect(after(synthetic('529', 'server_error')).error).toBe('server_error');
   expect(after(synthetic('529', 'server_error'), assistantText('now')).error).toBe(null);
 });
 
-test('the result that counts is the last that answers our prompt, before or after others', () => {
+test('the last result that answers our prompt is used, before or after others', () => {
   const other = result({ result: 'woken', origin: { kind: 'task-notification' } });
   const [first, second] = [result({ result: 'one' }), result({ result: 'two' })];
   expect(after(other).ownResult).toBe(null);
@@ -48,14 +48,14 @@ test('the result that counts is the last that answers our prompt, before or afte
   expect([after(other), after(other, first)].map(isTurnDone)).toStrictEqual([false, true]);
 });
 
-test('a limit is one only while it is refused', () => {
+test('a limit applies only while requests are rejected', () => {
   const limit = (status: string) => ({ type: 'rate_limit_event', rate_limit_info: { status, resetsAt: 5 } });
   expect(after(limit('allowed_warning')).limit).toBe(null);
   expect(after(limit('rejected')).limit).toStrictEqual({ resetsAt: 5 });
   expect(after(limit('rejected'), limit('allowed')).limit).toBe(null);
 });
 
-test('each message is counted once, on every thread, and its output by what it wrote', () => {
+test('each message is counted once, on every thread, and its output by its length', () => {
   const below = { parent_tool_use_id: 't' };
   const lines = [
     assistantText('x'.repeat(350), 'msg_1'),
@@ -70,7 +70,7 @@ test('each message is counted once, on every thread, and its output by what it w
   });
 });
 
-test('a very long turn is remembered in little', () => {
+test('a very long turn needs little memory', () => {
   let so = EMPTY_TRANSCRIPT;
   for (let index = 0; index < 2000; index++) {
     const thread = { parent_tool_use_id: `toolu_${index}` };
@@ -83,7 +83,7 @@ test('a very long turn is remembered in little', () => {
   expect(totalUsage(so)).toStrictEqual({ 'claude-opus-4-8': { ...NONE, input: 2000, output: 2000 } });
 });
 
-test('garbage is counted, the last of it kept, and harms nothing', () => {
+test('garbage is counted, the last of it kept, and otherwise ignored', () => {
   const so = addClaudeEvent(after(init()), parseClaudeLine('Segmentation fault'));
   expect(so).toStrictEqual({ ...after(init()), garbage: 1, strayLines: ['Segmentation fault'] });
 });

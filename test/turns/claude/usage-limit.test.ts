@@ -34,11 +34,11 @@ test.each([
     '2026-11-16T01:54:36Z',
     '2026-11-16T02:54:36.000Z',
   ],
-])('"%s", said at %s, means %s', (text, now, iso) => {
+])('"%s", printed at %s, means %s', (text, now, iso) => {
   expect(inText(text, now)).toBe(iso);
 });
 
-describe('clocks that are changed', () => {
+describe('changes between summer and winter time', () => {
   test.each([
     ['the day is short', 'resets 6am (America/New_York)', '2026-03-08T04:30:00Z', '2026-03-08T10:00:00.000Z'],
     ['the day is long', 'resets 6am (America/New_York)', '2026-11-01T04:30:00Z', '2026-11-01T11:00:00.000Z'],
@@ -79,13 +79,13 @@ test.each([
   expect(inText(text, '2026-11-16T01:00:00Z')).toBe(null);
 });
 
-test('without a zone it is the time of this machine', () => {
+test('a time without a zone is in the local time zone', () => {
   const now = at('2026-11-16T01:00:00Z');
   const ms = parseResetMs({ resetsAt: null, text: 'resets 1pm' }, now) ?? 0;
   expect([new Date(ms).getHours(), new Date(ms).getMinutes()]).toStrictEqual([13, 0]);
 });
 
-test('the event is believed before the text, in seconds or milliseconds, but not if it is absurd', () => {
+test('the event takes precedence over the text, in seconds or milliseconds, unless it is absurd', () => {
   const now = at('2026-11-16T01:00:00Z');
   const text = 'resets 3am (UTC)';
   const reset = (resetsAt: number | null) => parseResetMs({ resetsAt, text }, now);
@@ -97,13 +97,13 @@ test('the event is believed before the text, in seconds or milliseconds, but not
   ]);
 });
 
-test('a limit is waited for a minute longer than it says, and never into the past', () => {
+test('a limit is waited for a minute longer than stated, and never into the past', () => {
   const now = at('2026-11-16T01:00:00Z');
   const until = (resetsAt: number) => limitUntilMs({ resetsAt, text: '' }, now, 0) - now;
   expect([now / 1000 + 100, now / 1000 - 100].map(until)).toStrictEqual([160_000, 60_000]);
 });
 
-test('a limit without a time is probed, ever more rarely, but at least every hour', () => {
+test('a limit without a time is probed with growing delays, but at least every hour', () => {
   const minutes = [0, 1, 2, 3, 4, 5, 50].map(
     (probes) => limitUntilMs({ resetsAt: null, text: '' }, 0, probes) / 60_000,
   );
@@ -119,6 +119,6 @@ test.each([
   ['Claude AI usage limit reached|1', true],
   ['The file hit your editor', false],
   ['API Error: 500', false],
-])('"%s" tells of a limit: %s', (text, tells) => {
+])('"%s" is a usage limit: %s', (text, tells) => {
   expect(isUsageLimitText(text)).toBe(tells);
 });
