@@ -117,16 +117,43 @@ describe('a script', () => {
       SAY('<goto>A</goto>\n<result>x</result>'),
       'START.sh: no next step is found in its output: found 2 tags: `<goto>A</goto>` (line 1) and `<result>` (line 2)',
     ],
-    [
-      'names a folder that is none',
-      SAY('<reset cd="nope">START</reset>'),
-      'START.sh: no next step is found in its output: `<reset>START</reset>` (line 1): there is no folder `nope`',
-    ],
     ['dies by a signal', 'kill -9 $$', 'START.sh: the script ended with exit code 137'],
   ])('fails its agent with the reason if it %s', async (_, script, message) => {
     const { run } = await runs({ 'START.sh': script, 'A.sh': 'true' });
     expect(run.status).toBe('failed');
     expect(errorOf(run)).toContain(message);
+  });
+
+  test.each([
+    ['a state', '<goto>NEXT</goto>', (): void => writeFileSync(join(home, 'wf', 'NEXT.sh'), SAY('<result>x</result>'))],
+    [
+      'a folder',
+      '<reset cd="later">LAST</reset>',
+      (): void => {
+        mkdirSync(join(home, 'later'));
+      },
+    ],
+  ])(
+    'keeps its answer if that names %s which is not there, and a resume follows it without running the script again',
+    async (_, answer, mend) => {
+      const script = `echo ran >> ${home}/effects\n${SAY(answer)}`;
+      const { run } = await runs({ 'START.sh': script, 'LAST.sh': SAY('<result>x</result>') });
+      expect([run.status, run.agents[0]?.phase]).toMatchObject(['paused', { kind: 'paused', why: 'unfollowable' }]);
+      expect(errorOf(run)).toContain('START.sh: its next step cannot be taken: ');
+      expect((await resumes(run.id)).status).toBe('paused');
+      mend();
+      const mended = await resumes(run.id);
+      expect([mended.status, resultOf(mended)]).toStrictEqual(['completed', 'x']);
+      expect(readFileSync(join(home, 'effects'), 'utf8')).toBe('ran\n');
+    },
+  );
+
+  test('runs again with --retry if its answer still cannot be followed', async () => {
+    const { run } = await runs({ 'START.sh': SAY('<goto>NXET</goto>'), 'NEXT.sh': SAY('<result>x</result>') });
+    expect(run.status).toBe('paused');
+    workflow({ 'START.sh': SAY('<goto>NEXT</goto>') });
+    expect((await resumes(run.id)).status).toBe('paused');
+    expect(resultOf(await resumes(run.id, { retry: true }))).toBe('x');
   });
 
   test('is ended if it is silent for too long, and the message says who set the limit', async () => {
@@ -149,8 +176,7 @@ describe('a script', () => {
     const again = await resumes(run.id, { retry: true });
     expect(again.status).toBe('completed');
     expect(resultOf(again)).toBe('mended');
-  });
-});
+  }););
 
 describe('a run', () => {
   const LOOP = {

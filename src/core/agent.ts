@@ -1,4 +1,4 @@
-import type { FailureKind } from './failure.ts';
+import type { PauseReason } from './failure.ts';
 import type { Rules } from './policy.ts';
 import type { Position } from './position.ts';
 
@@ -54,9 +54,11 @@ export type Phase =
   | { readonly kind: 'limited'; readonly maxVisits: number }
   | {
       readonly kind: 'paused';
-      readonly why: FailureKind | 'unreadable';
+      readonly why: PauseReason;
       readonly message: string;
       readonly prompt: TurnPrompt;
+      /** What a script printed whose next step cannot be taken as things are: a resume takes it, and does not run the script again. */
+      readonly answer?: string;
     }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };

@@ -1,5 +1,5 @@
 import type { SessionUse, TurnPrompt } from './agent.ts';
-import type { FailureKind } from './failure.ts';
+import type { FailureKind, PauseReason } from './failure.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
@@ -156,7 +156,7 @@ export interface VisitLimit extends AgentEvent {
 /** An agent waits until the user has solved a problem. */
 export interface AgentPaused extends AgentEvent {
   readonly kind: 'agent_paused';
-  readonly why: FailureKind | 'unreadable';
+  readonly why: PauseReason;
   readonly message: string;
 }
 

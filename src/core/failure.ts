@@ -25,6 +25,12 @@ export type FailureKind =
   /** Raymond ended the turn because the run was told to stop. */
   | 'stopped';
 
+/**
+ * Why an agent is paused: a turn failed, its state cannot be read, or the answer of its script names what does not
+ * exist.
+ */
+export type PauseReason = FailureKind | 'unreadable' | 'unfollowable';
+
 /** Why a turn failed. */
 export interface Failure {
   readonly kind: FailureKind;

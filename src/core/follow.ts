@@ -55,12 +55,10 @@ export function failAgent(run: Run, agent: Agent, message: string, at: number): 
 const toolsDeniedProblem = (tools: readonly string[]): AnswerProblem =>
   answerProblem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
 
-/** Reminds a prompt as often as the run allows, without a policy at most once; a script fails at once. */
-function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, { text, scope, at }: TurnAnswer): Step {
-  if (!isPrompt(agent.state)) {
-    const why = rejection.kind === 'no_tag' ? appendOutput(rejection.message, text) : rejection.message;
-    return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${why}`, at);
-  }
+/** Reminds a prompt as often as the run allows, without a policy at most once; a script is not asked again. */
+function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: TurnAnswer): Step {
+  if (!isPrompt(agent.state)) return rejectOutput(run, agent, rejection, answer);
+  const { scope, at } = answer;
   const policy = agent.rules?.policy ?? [];
   const limit = policy.length === 0 ? Math.min(1, run.options.reminders) : run.options.reminders;
   const count = agent.reminders + 1;
@@ -80,6 +78,29 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, { text, 
   return {
     run: withAgent(run, reminded),
     events: [{ kind: 'reminded', ...eventBase, problem: kind, message, count, limit }],
+  };
+}
+
+/** Problems that somebody can solve outside of the answer: the state may have been renamed, the folder removed. */
+const MENDABLE: ReadonlySet<AnswerProblem['kind']> = new Set(['bad_state', 'no_folder']);
+
+/**
+ * Pauses the agent of a script whose next step leads to something that is not there, and keeps the answer: the script
+ * has done its work, and is not to do it twice. With any other answer the agent fails.
+ */
+function rejectOutput(run: Run, agent: Agent, { kind, message: problem }: AnswerProblem, answer: TurnAnswer): Step {
+  const { text, at } = answer;
+  if (!MENDABLE.has(kind)) {
+    const why = kind === 'no_tag' ? appendOutput(problem, text) : problem;
+    return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${why}`, at);
+  }
+  const how = 'once that is there, a resume goes on without running the script again; `resume --retry` runs it again';
+  const message = `${agent.state}: its next step cannot be taken: ${problem}; ${how}`;
+  const why = 'unfollowable';
+  const phase = { kind: 'paused', why, message, prompt: { kind: 'state' }, answer: text } as const;
+  return {
+    run: withAgent(run, { ...agent, phase }),
+    events: [{ kind: 'agent_paused', at, agent: agent.id, state: agent.state, why, message }],
   };
 }
 

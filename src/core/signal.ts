@@ -66,6 +66,8 @@ export interface Resumed {
   readonly options: Partial<Options>;
   readonly retry: boolean;
   readonly scope: Scope;
+  /** By agent with an answer that was kept: for each folder named by a `cd`, its path now, or null. */
+  readonly folders: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
 }
 
 /** Everything that the outside world can tell a run. */

@@ -1,11 +1,12 @@
 import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
-import type { Signal } from '../core/signal.ts';
-import { canResume } from '../core/signals/resumed.ts';
+import type { Resumed, Signal } from '../core/signal.ts';
+import { canResume, keptAnswers } from '../core/signals/resumed.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findLayout } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
+import { lookUpFolders } from '../turns/signals.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
 
@@ -45,6 +46,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       options: changes,
       retry,
       scope: await workflow.scope(),
+      folders: await lookUpKeptFolders(run),
     };
     const options = mergeOptions(run.options, changes);
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
@@ -53,6 +55,14 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
     await store.close();
     throw error;
   }
+}
+
+/** Looks for the folders named by answers that were kept: they may have been made or removed since. */
+async function lookUpKeptFolders(run: Run): Promise<Resumed['folders']> {
+  const found = keptAnswers(run).map(async ({ agent: { id, rules, cwd }, text }) => {
+    return [id, await lookUpFolders(text, rules?.policy ?? [], cwd)] as const;
+  });
+  return Object.fromEntries(await Promise.all(found));
 }
 
 const isMissingWorkflow = (error: unknown): boolean => error instanceof RaymondError && error.exitCode === EXIT.usage;

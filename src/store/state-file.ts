@@ -35,7 +35,7 @@ const sessionUse = z.discriminatedUnion('kind', [
 
 const turn = z.strictObject({ number: count, prompt, session: orNull(sessionUse), startedAt: time });
 
-const pausedWhy = z.enum(['unreadable', ...(Object.keys(REACTIONS) as FailureKind[])]);
+const pausedWhy = z.enum(['unreadable', 'unfollowable', ...(Object.keys(REACTIONS) as FailureKind[])]);
 
 const phase = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('ready'), prompt, since: count }),
@@ -48,7 +48,13 @@ const phase = z.discriminatedUnion('kind', [
     folders: z.record(z.string(), orNull(z.string())),
   }),
   z.strictObject({ kind: z.literal('limited'), maxVisits: count }),
-  z.strictObject({ kind: z.literal('paused'), why: pausedWhy, message: z.string(), prompt }),
+  z.strictObject({
+    kind: z.literal('paused'),
+    why: pausedWhy,
+    message: z.string(),
+    prompt,
+    answer: z.string().exactOptional(),
+  }),
   z.strictObject({ kind: z.literal('failed'), message: z.string() }),
   z.strictObject({ kind: z.literal('ended'), result: z.string() }),
 ]);

@@ -27,7 +27,7 @@ export const failedSignal = (
 ): Failed => ({ kind: 'failed', at, agent, failure, cost: null, progress: 'none', jitter });
 
 /** Resolves the folders that an answer names, relative to the agent's own; null for those that do not exist. */
-async function lookUpFolders(text: string, policy: Policy, cwd: string): Promise<Record<string, string | null>> {
+export async function lookUpFolders(text: string, policy: Policy, cwd: string): Promise<Record<string, string | null>> {
   const found = findNamedFolders(text, policy).map(async (named) => {
     const path = resolve(cwd, named);
     if (named.trim() === '') return [named, null] as const;

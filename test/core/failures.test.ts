@@ -71,6 +71,28 @@ describe('reminders', () => {
     expect(driver.agent().phase).toStrictEqual({ kind: 'failed', message });
   });
 
+  test.each([
+    ['<goto>NEXT</goto>', {}, { files: ['S.sh', 'NEXT.sh'] }, {}],
+    ['<reset cd="d">S</reset>', { d: null }, { files: ['S.sh'] }, { main: { d: '/w/d' } }],
+  ])('the answer %j of a script is kept until what it names exists', (text, folders, mended, foldersNow) => {
+    const workflow = { files: ['S.sh'] };
+    const driver = new RunDriver(workflow).answer({ text, folders }).resume();
+    expect(driver.run.status).toBe('paused');
+    expect(driver.agent().phase).toMatchObject({ kind: 'paused', why: 'unfollowable', answer: text });
+    Object.assign(workflow, mended);
+    driver.resume({}, true, foldersNow);
+    expect([driver.run.status, driver.agent().phase.kind, driver.agent().turns]).toStrictEqual(['running', 'ready', 1]);
+    expect(driver.eventsOf('transition')).toHaveLength(1);
+  });
+
+  test('a retry runs the script again whose answer still cannot be followed', () => {
+    const driver = new RunDriver({ files: ['S.sh'] })
+      .answer('<goto>NEXT</goto>')
+      .resume({}, true)
+      .answer('<result>x</result>');
+    expect([driver.run.status, driver.agent().turns]).toStrictEqual(['completed', 2]);
+  });
+
   test('a missing folder causes a reminder', () => {
     const driver = new RunDriver({ files }).answer({ text: '<reset cd="nope">A</reset>', folders: { nope: null } });
     expect(driver.eventsOf('reminded')).toMatchObject([{ problem: 'no_folder' }]);

@@ -105,6 +105,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
       options: { budgetMicros: run.ledger.spentMicros + 3_000_000 },
       retry: action.denied,
       scope,
+      folders: {},
     };
   }
   const turns = due(run);

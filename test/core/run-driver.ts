@@ -4,7 +4,7 @@ import type { CostReport } from '../../src/core/ledger.ts';
 import { DEFAULT_OPTIONS, type Options } from '../../src/core/options.ts';
 import type { Policy, Rules } from '../../src/core/policy.ts';
 import { getAgent, newRun, type Run } from '../../src/core/run.ts';
-import type { Answered, Failed, Signal } from '../../src/core/signal.ts';
+import type { Answered, Failed, Resumed, Signal } from '../../src/core/signal.ts';
 import type { Scope } from '../../src/core/state-names.ts';
 import { initialEvents, step } from '../../src/core/step.ts';
 
@@ -102,8 +102,8 @@ export class RunDriver {
     return this;
   }
 
-  resume(options: Partial<Options> = {}, retry = false): this {
-    this.apply({ kind: 'resumed', at: this.tick(), options, retry, scope: scopeOfWorkflow(this.workflow) });
+  resume(options: Partial<Options> = {}, retry = false, folders: Resumed['folders'] = {}): this {
+    this.apply({ kind: 'resumed', at: this.tick(), options, retry, scope: scopeOfWorkflow(this.workflow), folders });
     return this;
   }
 

@@ -53,7 +53,7 @@ export const PHASES: Kinds<Phase, never> = {
   sleeping: { why: true, untilMs: true, prompt: true },
   withheld: { text: true, denials: true, folders: true },
   limited: { maxVisits: true },
-  paused: { why: true, message: true, prompt: true },
+  paused: { why: true, message: true, prompt: true, answer: true },
   failed: { message: true },
   ended: { result: true },
 };

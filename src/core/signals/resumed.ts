@@ -1,10 +1,9 @@
 import type { Agent, TurnPrompt } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
-import { followAnswer } from '../follow.ts';
+import { followAnswer, type TurnAnswer } from '../follow.ts';
 import { mergeOptions } from '../options.ts';
-import { type Run, withAgent } from '../run.ts';
+import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
-import type { Scope } from '../state-names.ts';
 import { isOverBudget } from './turn-end.ts';
 
 /** Lets a run go on where it stands. A run that has ended for good stays as it is. */
@@ -19,7 +18,7 @@ export function handleResumed(run: Run, signal: Resumed): Step {
     return { run: { ...next, stop }, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };
   }
   for (const agent of resumable) {
-    const agentStep = resumeAgent(next, agent, signal.scope, signal.at);
+    const agentStep = resumeAgent(next, agent, signal);
     next = agentStep.run;
     events.push(...agentStep.events);
   }
@@ -37,17 +36,20 @@ function canResumeAgent({ phase }: Agent, retry: boolean): boolean {
 }
 
 /** Puts an agent back to work, unless it is ready or its turn is under way. */
-function resumeAgent(run: Run, agent: Agent, scope: Scope, at: number): Step {
+function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
   const { phase } = agent;
+  const { at } = signal;
   switch (phase.kind) {
-    case 'withheld': {
-      const followed = followAnswer(run, agent, { ...phase, scope, at });
-      return { run: followed.run, events: [agentResumed(agent, at), ...followed.events] };
-    }
+    case 'withheld':
+      return followKeptAnswer(run, agent, phase, signal);
     case 'limited':
       return makeReady(run, agent, { kind: 'state' }, at);
-    case 'paused':
-      return makeReady(run, agent, phase.prompt, at);
+    case 'paused': {
+      const again = makeReady(run, agent, phase.prompt, at);
+      if (phase.answer === undefined) return again;
+      const followed = followKeptAnswer(run, agent, { text: phase.answer, denials: [], folders: {} }, signal);
+      return signal.retry && getAgent(followed.run, agent.id).phase.kind === 'paused' ? again : followed;
+    }
     case 'sleeping':
       return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':
@@ -56,6 +58,26 @@ function resumeAgent(run: Run, agent: Agent, scope: Scope, at: number): Step {
       return { run, events: [] };
   }
 }
+
+/** Follows an answer that was kept. Where a folder was looked for once more, what is there now counts. */
+function followKeptAnswer(
+  run: Run,
+  agent: Agent,
+  { text, denials, folders }: Pick<TurnAnswer, 'text' | 'denials' | 'folders'>,
+  { at, scope, folders: foldersNow }: Resumed,
+): Step {
+  const answer = { text, denials, folders: { ...folders, ...foldersNow[agent.id] }, scope, at };
+  const followed = followAnswer(run, agent, answer);
+  return { run: followed.run, events: [agentResumed(agent, at), ...followed.events] };
+}
+
+/** The answers that a resume follows, by agent. */
+export const keptAnswers = (run: Run): readonly { readonly agent: Agent; readonly text: string }[] =>
+  run.agents.flatMap((agent) => {
+    const { phase } = agent;
+    const text = phase.kind === 'withheld' ? phase.text : phase.kind === 'paused' ? phase.answer : undefined;
+    return text === undefined ? [] : [{ agent, text }];
+  });
 
 function makeReady(run: Run, agent: Agent, prompt: TurnPrompt, at: number): Step {
   return {
