@@ -11,7 +11,7 @@ RUN is the id of a run, its beginning, or "last". Put options that you always us
 export const RUN_EXITS: readonly ExitCodeMeaning[] = [
   [EXIT.completed, 'every agent ended with a result'],
   [EXIT.failed, 'at least one agent failed'],
-  [EXIT.waiting, 'waiting for a person'],
+  [EXIT.waiting, 'waiting for a person (reserved for a later version)'],
   [EXIT.paused, 'paused; `raymond resume` continues it'],
   [EXIT.limit, 'budget or iteration limit reached'],
   [EXIT.usage, 'wrong usage'],
@@ -22,7 +22,7 @@ export const RUN_EXITS: readonly ExitCodeMeaning[] = [
 
 const EXAMPLES: readonly HelpRow[] = [
   ['raymond demo', 'see it work: no account, no cost'],
-  ['raymond init first && raymond first', 'write a first workflow and run it'],
+  ['raymond init first && raymond first --budget 1', 'write a first workflow and run it for at most $1'],
   ['raymond workflows/coding --budget 5', ''],
   ['raymond resume last', ''],
 ];

@@ -16,23 +16,23 @@ export function getRepeatedOption(options: ParsedOptions, name: string): readonl
   return typeof value === 'object' ? value : [];
 }
 
-/** Reads an option that is a number from 0. */
+/** Reads an option that is a number of at least 0. */
 export function getNumberOption(options: ParsedOptions, name: string): number | undefined {
   const text = getTextOption(options, name);
   if (text === undefined) return undefined;
   const value = parseNumber(text);
-  if (Number.isNaN(value)) throw usageError(`${formatFlag(name)} must be a number from 0, not \`${text}\``);
+  if (Number.isNaN(value)) throw usageError(`${formatFlag(name)} must be a number of at least 0, not \`${text}\``);
   return value;
 }
 
-/** Parses a number from 0 in plain digits; NaN for anything else. */
+/** Parses a number of at least 0 in plain digits; NaN for anything else. */
 export const parseNumber = (text: string): number => (/^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN);
 
-/** Reads an option that is a whole number from 0. */
+/** Reads an option that is a whole number of at least 0. */
 export function getCountOption(options: ParsedOptions, name: string): number | undefined {
   const value = getNumberOption(options, name);
   if (value === undefined || Number.isSafeInteger(value)) return value;
-  throw usageError(`${formatFlag(name)} must be a whole number from 0, not \`${getTextOption(options, name)}\``);
+  throw usageError(`${formatFlag(name)} must be a whole number of at least 0, not \`${getTextOption(options, name)}\``);
 }
 
 /** Reads an option that is one of these words. */

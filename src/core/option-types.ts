@@ -126,7 +126,7 @@ function numberType<Kept>(kind: 'amount' | 'count', codec: NumberCodec<Kept>): O
   return {
     kind,
     choices: [],
-    expected: isWhole ? 'a whole number from 0' : 'a number from 0',
+    expected: isWhole ? 'a whole number of at least 0' : 'a number of at least 0',
     jsonSchema: { type: isWhole ? 'integer' : 'number', minimum: 0, exclusiveMaximum: NUMBER_LIMIT },
     nullable: codec.nullable,
     parse: (written) => (fits(written) ? codec.parse(written) : undefined),

@@ -66,7 +66,7 @@ export function resolveEntry(scope: Scope): Resolution {
     return { kind: 'ambiguous', message };
   }
   const foreign = ENTRY_NAMES.map((name) => resolveState(name, scope)).find(({ kind }) => kind === 'foreign');
-  const message = `there is no state to start in: name one 1_START.md or START.md${suggestEntry(states)}`;
+  const message = `there is no state to start in: add a START.md or 1_START.md${suggestEntry(states)}`;
   return foreign ?? { kind: 'unknown', message };
 }
 

@@ -12,9 +12,11 @@ export const EXPECTED_TEXT = 'a text';
 /** The schema of a text. */
 export const textSchema = z.string({ error: EXPECTED_TEXT });
 /** The schema of an amount of dollars or seconds. */
-export const amountSchema = z.number({ error: 'a number from 0' }).min(0, { error: 'a number from 0' });
+export const amountSchema = z.number({ error: 'a number of at least 0' }).min(0, { error: 'a number of at least 0' });
 /** The schema of a number of things. */
-export const countSchema = z.int({ error: 'a whole number from 0' }).min(0, { error: 'a whole number from 0' });
+export const countSchema = z
+  .int({ error: 'a whole number of at least 0' })
+  .min(0, { error: 'a whole number of at least 0' });
 const textListSchema = z.array(textSchema, { error: 'a list of texts' });
 /** The schema of an exit code. */
 export const exitCodeSchema = z

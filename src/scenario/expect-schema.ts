@@ -69,10 +69,16 @@ export const EXPECT_SHAPE = {
     .record(z.string(), fileExpectationSchema, { error: 'a mapping of files to what they hold' })
     .superRefine(checkFileNames)
     .optional(),
-  cost: perStateSchema(amountSchema, 'a number from 0, or a mapping of states to such numbers').optional(),
-  turns: perStateSchema(countSchema, 'a whole number from 0, or a mapping of states to such numbers').optional(),
-  reminders: perStateSchema(countSchema, 'a whole number from 0, or a mapping of states to such numbers').optional(),
-  warnings: perStateSchema(countSchema, 'a whole number from 0, or a mapping of states to such numbers').optional(),
+  cost: perStateSchema(amountSchema, 'a number of at least 0, or a mapping of states to such numbers').optional(),
+  turns: perStateSchema(countSchema, 'a whole number of at least 0, or a mapping of states to such numbers').optional(),
+  reminders: perStateSchema(
+    countSchema,
+    'a whole number of at least 0, or a mapping of states to such numbers',
+  ).optional(),
+  warnings: perStateSchema(
+    countSchema,
+    'a whole number of at least 0, or a mapping of states to such numbers',
+  ).optional(),
   status: z.enum(END_STATUSES, { error: 'the status of a run' }).optional(),
   exit: exitCodeSchema.optional(),
 };

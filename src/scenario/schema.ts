@@ -17,8 +17,8 @@ import { EXPECT_SHAPE, expectKeysAt, expectSchema } from './expect-schema.ts';
  * The schema of a whole scenario file. As in answer-schema.ts, an error message is a phrase that follows "must be".
  */
 
-const boundedAmount = amountSchema.lt(NUMBER_LIMIT, { error: 'a number from 0' });
-const boundedCount = countSchema.lt(NUMBER_LIMIT, { error: 'a whole number from 0' });
+const boundedAmount = amountSchema.lt(NUMBER_LIMIT, { error: 'a number of at least 0' });
+const boundedCount = countSchema.lt(NUMBER_LIMIT, { error: 'a whole number of at least 0' });
 
 /** The options of a run that a scenario may set, as they are written in config.toml. */
 const OPTIONS_SHAPE = Object.fromEntries(

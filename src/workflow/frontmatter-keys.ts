@@ -78,7 +78,7 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
   ),
   max_visits: numberKey(
     'How often one agent may enter this state; after that, the agent stops.',
-    { isAllowed: isValidCount, expected: 'a whole number from 1', schema: COUNT_SCHEMA },
+    { isAllowed: isValidCount, expected: 'a whole number of at least 1', schema: COUNT_SCHEMA },
     (maxVisits) => ({ maxVisits }),
   ),
   permission_mode: wordKey(

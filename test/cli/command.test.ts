@@ -190,7 +190,7 @@ describe('an error of a new user', () => {
     ['a word too many', ['list', 'x'], 64, /list takes no arguments: `x` is one too many/],
     ['a workflow that is not there', ['wff'], 64, /there is no .*wff\nDid you mean wf\?/],
     ['a misspelt option', ['wf', '--bugdet', '3'], 64, /unknown option '--bugdet' \(did you mean --budget\?\)/i],
-    ['a budget that is no number', ['wf', '--budget', 'ten'], 64, /--budget must be a number from 0, not `ten`/],
+    ['a budget that is no number', ['wf', '--budget', 'ten'], 64, /--budget must be a number of at least 0, not `ten`/],
     ['a variable without a value', ['wf', '--var', 'x'], 64, /--var must be name=value, not `x`/],
     ['an id that cannot be one', ['wf', '--run-id', 'a/b'], 64, /`a\/b` cannot be a run's id/],
     ['a run nobody knows', ['resume', 'nope'], 64, /no such run: nope/],

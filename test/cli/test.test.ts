@@ -261,7 +261,7 @@ e.test.yaml: d/START.md cannot be run: 1 error
 d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
 
 c/c.test.yaml, c/d.test.yaml: c cannot be run: 1 error
-c: there is no state to start in: name one 1_START.md or START.md
+c: there is no state to start in: add a START.md or 1_START.md
 
 d/d.test.yaml: d cannot be run: 1 error
 d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
@@ -277,7 +277,7 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     [['test', '--output', 'x'], 'raymond: --output cannot be used with test without --record\n'],
     [['test', '--graph', 'x.png'], 'raymond: the format is not clear from the name `x.png`\n'],
     [['test', '--min-coverage', '101'], 'raymond: --min-coverage must be from 0 to 100\n'],
-    [['test', '--min-coverage', 'all'], 'raymond: --min-coverage must be a number from 0, not `all`\n'],
+    [['test', '--min-coverage', 'all'], 'raymond: --min-coverage must be a number of at least 0, not `all`\n'],
     [['test', '--record', 'last'], 'raymond: no such run: last\n'],
     [['test', 'x', '--record', 'last'], 'raymond: `x` cannot be used with --record\n'],
     [['test', '--record', 'last', '--graph', 'x.svg'], 'raymond: --graph cannot be used with test --record\n'],

@@ -89,9 +89,9 @@ describe('on the command line', () => {
   });
 
   test.each([
-    [{ budget: 'ten' }, '--budget must be a number from 0, not `ten`'],
+    [{ budget: 'ten' }, '--budget must be a number of at least 0, not `ten`'],
     [{ budget: '1000000000' }, '--budget must be less than 1000000000, not `1000000000`'],
-    [{ retries: '1.5' }, '--retries must be a whole number from 0, not `1.5`'],
+    [{ retries: '1.5' }, '--retries must be a whole number of at least 0, not `1.5`'],
     [{ model: ' ' }, '--model must be a text, not ` `'],
     [{ agent: 'gemini' }, '--agent must be claude or replay:FILE, not `gemini`'],
     [{ var: ['x'] }, '--var must be name=value, not `x`'],

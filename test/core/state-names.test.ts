@@ -150,7 +150,7 @@ describe('a name of a state', () => {
 });
 
 describe('a folder', () => {
-  const NONE = 'there is no state to start in: name one 1_START.md or START.md';
+  const NONE = 'there is no state to start in: add a START.md or 1_START.md';
 
   test.each([
     ['1_START', 'A.md 1_START.md', '1_START.md'],

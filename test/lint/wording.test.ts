@@ -255,7 +255,7 @@ describe('an endless loop', () => {
 
 test.each([
   ['CHECK.bash', 'Rename it to CHECK.sh, and write that name here.'],
-  ['CHEKC.md', 'Write CHECK.md.'],
+  ['CHEKC.md', 'Change it to CHECK.md.'],
   ['GHOST.md', 'Add a state GHOST.md to the workflow, or name one that exists.'],
 ])('the hint for a missing state, %s, has one fix', (name, hint) => {
   const files = {

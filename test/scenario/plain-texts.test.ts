@@ -51,8 +51,8 @@ test('an alias of one is accepted, too', () => {
 });
 
 test.each([
-  ['expect: { cost: "1" }', '1:17: `cost` must be a number from 0, or a mapping of states to such numbers'],
-  ['answers: { START: { text: 5, cost: true } }', '1:36: `cost` must be a number from 0, not `true`'],
+  ['expect: { cost: "1" }', '1:17: `cost` must be a number of at least 0, or a mapping of states to such numbers'],
+  ['answers: { START: { text: 5, cost: true } }', '1:36: `cost` must be a number of at least 0, not `true`'],
   ['answers: { START: { text: 5, crash: 1 } }', '1:37: `crash` must be true or false, not `1`'],
   ['answers: { START: }', '1:12: `START` must be a text, a mapping or a list of them, not nothing'],
 ])('a text is not accepted as a number: %s', (text, wrong) => {

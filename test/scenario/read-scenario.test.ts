@@ -122,17 +122,17 @@ describe('a mistake is reported with its place and a hint', () => {
     [
       'a negative cost',
       'answers: { START.md: { text: a, cost: -1 } }',
-      ['1:39: `cost` must be a number from 0, not `-1`'],
+      ['1:39: `cost` must be a number of at least 0, not `-1`'],
     ],
     [
       'a cost in words',
       'answers: { START.md: { text: a, cost: $1 } }',
-      ['1:39: `cost` must be a number from 0, not the text `$1`'],
+      ['1:39: `cost` must be a number of at least 0, not the text `$1`'],
     ],
     [
       'no real number',
       'answers: { START.md: { text: a, seconds: .inf } }',
-      ['1:42: `seconds` must be a number from 0, not `Infinity`'],
+      ['1:42: `seconds` must be a number of at least 0, not `Infinity`'],
     ],
     [
       'a tool that is no list',

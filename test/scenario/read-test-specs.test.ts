@@ -209,7 +209,7 @@ describe('a mistake is reported with its place', () => {
     [
       'a count',
       'expect: { turns: 1.5 }',
-      '1:18: `turns` must be a whole number from 0, or a mapping of states to such numbers, not `1.5`',
+      '1:18: `turns` must be a whole number of at least 0, or a mapping of states to such numbers, not `1.5`',
     ],
     [
       'no wish',
@@ -270,7 +270,7 @@ describe('a mistake is reported with its place', () => {
     [
       'an option that is too much',
       'options: { parallel: 1000000000 }',
-      '1:22: `parallel` must be a whole number from 0, not `1000000000`',
+      '1:22: `parallel` must be a whole number of at least 0, not `1000000000`',
     ],
     ['a crash', 'answers: { START: { crash: 1 } }', '1:28: `crash` must be true or false, not `1`'],
   ])('%s', (_, text, wrong) => {

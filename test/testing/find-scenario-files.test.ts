@@ -110,11 +110,7 @@ test('an invalid file does not prevent the others from running', async () => {
       65,
       'a.test.yaml cannot be used: 1 error\na.test.yaml:1:1: the key `answrs` is unknown (did you mean answers?)',
     ],
-    [
-      'c/c.test.yaml',
-      65,
-      'c cannot be run: 1 error\nc: there is no state to start in: name one 1_START.md or START.md',
-    ],
+    ['c/c.test.yaml', 65, 'c cannot be run: 1 error\nc: there is no state to start in: add a START.md or 1_START.md'],
   ]);
   for (const { error } of unusable) expect(error).toBeInstanceOf(RaymondError);
 });

@@ -130,9 +130,9 @@ describe('an invalid value', () => {
       'timeout: 1e9',
       'error 2:10 `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the number `1e9`',
     ],
-    ['max_visits: 0', 'error 2:13 `max_visits` must be a whole number from 1, not the number `0`'],
-    ['max_visits: 1.5', 'error 2:13 `max_visits` must be a whole number from 1, not the number `1.5`'],
-    ['max_visits: true', 'error 2:13 `max_visits` must be a whole number from 1, not `true`'],
+    ['max_visits: 0', 'error 2:13 `max_visits` must be a whole number of at least 1, not the number `0`'],
+    ['max_visits: 1.5', 'error 2:13 `max_visits` must be a whole number of at least 1, not the number `1.5`'],
+    ['max_visits: true', 'error 2:13 `max_visits` must be a whole number of at least 1, not `true`'],
     [
       'permission_mode: true',
       'error 2:18 `permission_mode` must be a text, not `true`; put it in quotes if it is meant as text',

@@ -133,7 +133,7 @@ describe('an invalid workflow', () => {
     expect(error instanceof InvalidWorkflow && [error.exitCode, error.findings.length]).toStrictEqual([65, 9]);
     expect(error instanceof InvalidWorkflow && error.message.split('\n')).toStrictEqual([
       'wf cannot be run: 8 errors',
-      'wf: there is no state to start in: name one 1_START.md or START.md',
+      'wf: there is no state to start in: add a START.md or 1_START.md',
       'A.md:2:10: `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the text `soon`',
       'A.md:5:26: `target`: there is no state `NXET` in this workflow (did you mean NEXT?)',
       'B.md:2:8: this is not valid YAML: this `"` is never closed: add its `"`',
@@ -145,7 +145,7 @@ describe('an invalid workflow', () => {
   });
 
   test.each([
-    ['no entry', { 'A.md': '' }, 'there is no state to start in: name one 1_START.md or START.md'],
+    ['no entry', { 'A.md': '' }, 'there is no state to start in: add a START.md or 1_START.md'],
     [
       'two entries',
       { '1_START.md': '', 'START.md': '' },

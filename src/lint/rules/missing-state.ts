@@ -14,7 +14,7 @@ export const missingState = defineNameRule(
       return 'README.md, CLAUDE.md and AGENTS.md are never states: give the state another name.';
     }
     const suggestion = context.names.suggest(name);
-    return suggestion === null ? hintFor(name, context) : `Write ${suggestion}.`;
+    return suggestion === null ? hintFor(name, context) : `Change it to ${suggestion}.`;
   },
 );
 

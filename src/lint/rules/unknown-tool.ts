@@ -25,7 +25,7 @@ export const unknownTool = defineStateRule({ id: 'unknown-tool', level: 'warning
       if (suggestion === undefined || editDistance(name.toLowerCase(), suggestion.toLowerCase()) > MAX_DISTANCE)
         return [];
       const message = `the tool \`${name}\` is unknown (did you mean ${suggestion}?)`;
-      return [{ at: source.keys[key] ?? WHOLE_FILE, message, hint: `Write ${suggestion}.` }];
+      return [{ at: source.keys[key] ?? WHOLE_FILE, message, hint: `Change it to ${suggestion}.` }];
     }),
   );
 });

@@ -136,7 +136,7 @@ describe('the start state', () => {
     lintSource(sourceOf(files, { below }))
       .filter(({ rule }) => rule === 'missing-entry')
       .map(({ message, hint }) => [message, hint]);
-  const NONE = 'there is no state to start in: name one 1_START.md or START.md';
+  const NONE = 'there is no state to start in: add a START.md or 1_START.md';
 
   test.each([
     ['with another ending', { 'START.markdown': END, 'A.md': END }, NONE, 'Rename START.markdown to START.md.'],
