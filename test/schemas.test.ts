@@ -110,7 +110,7 @@ describe.each([
     // If nearly all were refused, or nearly none, little would have been compared.
     const share = cases.filter(({ taken }) => taken).length / cases.length;
     expect(Math.min(share, 1 - share)).toBeGreaterThan(0.2);
-  });
+  }, 120_000);
 
   test('for random documents', () => {
     const values = documentsFor(published(name)).map(documents);
