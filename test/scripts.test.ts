@@ -176,7 +176,8 @@ describe('a script', () => {
     const again = await resumes(run.id, { retry: true });
     expect(again.status).toBe('completed');
     expect(resultOf(again)).toBe('mended');
-  }););
+  });
+});
 
 describe('a run', () => {
   const LOOP = {
