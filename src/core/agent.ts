@@ -1,6 +1,7 @@
 import type { PauseReason } from './failure.ts';
 import type { Rules } from './policy.ts';
 import type { Position } from './position.ts';
+import { isPrompt } from './state-names.ts';
 
 /**
  * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, or a request to go on after an
@@ -25,6 +26,8 @@ export interface RunningTurn {
   /** Null for a script. */
   readonly session: SessionUse | null;
   readonly startedAt: number;
+  /** The most that it may cost, which is reserved while it runs; null for a script, and without a budget. */
+  readonly capMicros: number | null;
 }
 
 /**
@@ -118,4 +121,11 @@ export const PER_STATE_DEFAULTS = {
 /** The number of times that an agent has entered its current state. */
 export function visitCount({ visits, state }: Agent): number {
   return Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
+}
+
+/** The number of times that an agent has entered a prompt. */
+export function promptVisitCount({ visits }: Agent): number {
+  let count = 0;
+  for (const [state, times] of Object.entries(visits)) if (isPrompt(state)) count += times;
+  return count;
 }

@@ -1,9 +1,9 @@
-import { type Agent, type RunningTurn, type TurnPrompt, visitCount } from './agent.ts';
-import { expectedMicros } from './ledger.ts';
+import { type Agent, promptVisitCount, type RunningTurn, type TurnPrompt, visitCount } from './agent.ts';
 import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Run } from './run.ts';
 import { isPrompt } from './state-names.ts';
+import { capOfNextTurn, claudeCapacity, reserveTurn, toKeptCap } from './turn-cap.ts';
 import { promptVariables } from './variables.ts';
 
 /** Identifies a turn of a run. */
@@ -65,32 +65,43 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
     recorded: waitingFor('recorded'),
     sleep: waitingFor('sleep'),
     script: waitingFor('script'),
-    prompt: sortByReadySince(waitingFor('prompt')),
-    atClaude: run.agents.filter(hasClaudeTurnRunning),
+    ongoing: sortByReadySince(waitingFor('ongoing')),
+    inLine: sortByReadySince(waitingFor('inLine')),
   });
 }
 
-/** What an idle agent waits for: that its turn on record is picked up, that time passes, or a new turn. */
-export type WaitKind = 'recorded' | 'sleep' | 'script' | 'prompt';
+/**
+ * What an idle agent waits for: that its turn on record is picked up, that time passes, a new turn of a script, or one of
+ * Claude Code. For the latter, `ongoing` agents go first and all others stand `inLine`.
+ */
+export type WaitKind = 'recorded' | 'sleep' | 'script' | 'ongoing' | 'inLine';
 
-/** Agents by what they wait for, prompts in the order they are served; `atClaude` are those whose Claude turn is running. */
-export type AgentsByWait = Readonly<Record<WaitKind | 'atClaude', Iterable<Agent>>>;
+/** Agents by what they wait for, each list in the order in which it is served. */
+export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>>;
 
 /** What an agent waits for; null if it cannot go on by itself. */
-export function waitKindOf({ phase, state }: Agent): WaitKind | null {
+export function waitKindOf(agent: Agent): WaitKind | null {
+  const { phase, state } = agent;
   if (phase.kind === 'running') return 'recorded';
   if (phase.kind === 'sleeping') return 'sleep';
-  if (phase.kind === 'ready') return isPrompt(state) ? 'prompt' : 'script';
-  return null;
+  if (phase.kind !== 'ready') return null;
+  if (!isPrompt(state)) return 'script';
+  return goesFirst(agent) ? 'ongoing' : 'inLine';
 }
 
-/** Whether a Claude turn of the agent is under way. */
-export const hasClaudeTurnRunning = ({ phase }: Agent): boolean =>
-  phase.kind === 'running' && phase.turn.session !== null;
+/** How often an agent that has begun stands in line all the same, so that nobody waits for ever. */
+const IN_LINE_EVERY = 32;
+/** The same for an agent that has forked: otherwise an endless dispatcher would never let its workers begin. */
+const PARENT_IN_LINE_EVERY = 2;
 
-/** Sorts agents by the step in which they became ready. */
+/** Agents that have begun go first: if the money runs out, few of them are left half done. */
+function goesFirst(agent: Agent): boolean {
+  return promptVisitCount(agent) % (agent.forks > 0 ? PARENT_IN_LINE_EVERY : IN_LINE_EVERY) !== 0;
+}
+
+/** Sorts agents by the step in which they became ready; the new workers of a step stand before their parent. */
 export const sortByReadySince = (agents: readonly Agent[]): readonly Agent[] =>
-  agents.toSorted((a, b) => readySince(a) - readySince(b));
+  agents.toSorted((a, b) => readySince(a) - readySince(b) || Number(a.turns > 0) - Number(b.turns > 0));
 
 const readySince = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase.since : 0);
 
@@ -104,30 +115,26 @@ export function turnsFor(run: Run, waiting: AgentsByWait): readonly Turn[] {
 }
 
 /**
- * The Claude turns that may start beside the running ones: as many as `parallel` allows, and only while money is left
- * for them. If none is running, money is left, because otherwise the run would have stopped.
+ * The Claude turns that may start beside the running ones, in the order of the lists. If there is not enough left for
+ * the first, those behind it wait, too: otherwise a costly state would never have its turn.
  */
-function affordableClaudeTurns(run: Run, { prompt, atClaude }: AgentsByWait): readonly Turn[] {
-  const { parallel, budgetMicros } = run.options;
-  let slots = parallel ?? Number.POSITIVE_INFINITY;
-  let leftMicros = (budgetMicros ?? Number.POSITIVE_INFINITY) - run.ledger.spentMicros;
-  const reserve = ({ state }: Agent): void => {
-    slots -= 1;
-    leftMicros -= expectedMicros(run.ledger, state);
-  };
-  for (const agent of atClaude) reserve(agent);
+function affordableClaudeTurns(run: Run, { ongoing, inLine }: AgentsByWait): readonly Turn[] {
+  let capacity = claudeCapacity(run);
   const turns: Turn[] = [];
-  for (const agent of prompt) {
-    if (slots <= 0 || leftMicros <= 0) break;
-    turns.push(turnOf(run, agent, budgetMicros === null ? null : Math.floor(leftMicros)));
-    reserve(agent);
+  for (const agents of [ongoing, inLine]) {
+    for (const agent of agents) {
+      const capMicros = capOfNextTurn(run, agent.state, capacity);
+      if (capMicros === null) return turns;
+      turns.push(turnOf(run, agent, toKeptCap(capMicros)));
+      capacity = reserveTurn(capacity, capMicros);
+    }
   }
   return turns;
 }
 
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 
-function turnOf(run: Run, agent: Agent, budgetMicros: number | null = null): Turn {
+function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   const { id, state, phase, cwd, input, model, effort } = agent;
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, untilMs: phase.untilMs };
   const record = phase.kind === 'running' ? phase.turn : null;
@@ -146,5 +153,11 @@ function turnOf(run: Run, agent: Agent, budgetMicros: number | null = null): Tur
   if (!isPrompt(state))
     return { kind: 'script', ...common, attributes: { ...run.options.variables, ...agent.variables } };
   const prompt = record?.prompt ?? (phase.kind === 'ready' ? phase.prompt : STATE_PROMPT);
-  return { kind: 'claude', ...common, prompt, preference: { model, effort }, budgetMicros };
+  return {
+    kind: 'claude',
+    ...common,
+    prompt,
+    preference: { model, effort },
+    budgetMicros: record?.capMicros ?? capMicros,
+  };
 }

@@ -38,9 +38,8 @@ export function enterCost(ledger: Ledger, state: string, micros: number, estimat
   };
 }
 
-/** Estimates the cost of a turn in this state: the mean of its finished turns, else of all turns, else nothing. */
-export function expectedMicros(ledger: Ledger, state: string): number {
+/** What the finished turns of this state have cost on average; 0 before the first. */
+export function averageMicros(ledger: Ledger, state: string): number {
   const stateCost = Object.hasOwn(ledger.states, state) ? ledger.states[state] : undefined;
-  if (stateCost !== undefined) return stateCost.micros / stateCost.turns;
-  return ledger.turns === 0 ? 0 : ledger.spentMicros / ledger.turns;
+  return stateCost === undefined ? 0 : stateCost.micros / stateCost.turns;
 }

@@ -1,5 +1,5 @@
 import type { Agent } from './agent.ts';
-import { hasClaudeTurnRunning, sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from './due.ts';
+import { sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from './due.ts';
 import { getAgent, type Run } from './run.ts';
 import type { Signal } from './signal.ts';
 
@@ -12,12 +12,12 @@ import type { Signal } from './signal.ts';
 export class TurnScheduler {
   private run: Run;
   private readonly started = new Set<string>();
-  private readonly lists: Readonly<Record<WaitKind | 'atClaude', Set<string>>> = {
+  private readonly lists: Readonly<Record<WaitKind, Set<string>>> = {
     recorded: new Set(),
     sleep: new Set(),
     script: new Set(),
-    prompt: new Set(),
-    atClaude: new Set(),
+    ongoing: new Set(),
+    inLine: new Set(),
   };
 
   constructor(run: Run) {
@@ -36,8 +36,9 @@ export class TurnScheduler {
     this.run = run;
     // A signal about one agent changes only that agent and adds new ones; any other may change them all.
     if ('agent' in signal) {
-      this.release(signal.agent);
+      // New workers stand in line before their parent.
       for (const agent of newAgents) this.updateLists(agent);
+      this.release(signal.agent);
     } else this.rebuildLists();
   }
 
@@ -55,14 +56,14 @@ export class TurnScheduler {
 
   /** The turns that should be under way and are not. */
   due(): readonly Turn[] {
-    const { recorded, sleep, script, prompt, atClaude } = this.lists;
+    const { recorded, sleep, script, ongoing, inLine } = this.lists;
     const agentsIn = (ids: ReadonlySet<string>): Iterable<Agent> => (ids.size === 0 ? [] : agentsOf(this.run, ids));
     return turnsFor(this.run, {
       recorded: agentsIn(recorded),
       sleep: agentsIn(sleep),
       script: agentsIn(script),
-      prompt: agentsIn(prompt),
-      atClaude: agentsIn(atClaude),
+      ongoing: agentsIn(ongoing),
+      inLine: agentsIn(inLine),
     });
   }
 
@@ -78,7 +79,7 @@ export class TurnScheduler {
   private updateLists(agent: Agent): void {
     const wait = this.started.has(agent.id) ? null : waitKindOf(agent);
     for (const [name, list] of Object.entries(this.lists)) {
-      if (name === 'atClaude' ? hasClaudeTurnRunning(agent) : name === wait) list.add(agent.id);
+      if (name === wait) list.add(agent.id);
       else list.delete(agent.id);
     }
   }

@@ -33,7 +33,14 @@ const sessionUse = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('fork'), id: z.string(), from: z.string() }),
 ]);
 
-const turn = z.strictObject({ number: count, prompt, session: orNull(sessionUse), startedAt: time });
+const turn = z.strictObject({
+  number: count,
+  prompt,
+  session: orNull(sessionUse),
+  startedAt: time,
+  // A turn of an earlier Raymond has no cap on record; until it ends, nothing else is started beside it.
+  capMicros: orNull(micros).default(null),
+});
 
 const pausedWhy = z.enum(['unreadable', 'unfollowable', ...(Object.keys(REACTIONS) as FailureKind[])]);
 

@@ -57,14 +57,50 @@ describe('budget', () => {
     expect(driver.sessionsUsed).toStrictEqual(['new s1', 'resume s1']);
   });
 
-  test('a turn starts only if something is left after the expected costs of running turns', () => {
+  test('the caps of all turns under way together are never more than what is left', () => {
+    const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000, parallel: 4 });
+    driver.answer({ text: '<fork next="LOOP">WORK</fork>'.repeat(9), cost: usd(0.2) });
+    const caps = due(driver.run).map((turn) => (turn.kind === 'claude' ? [turn.agent, turn.budgetMicros] : []));
+    // Twice what LOOP has cost is more than an equal share; the others of 800,000 share the rest.
+    expect(caps).toStrictEqual([
+      ['main', 400_000],
+      ['main_work1', 133_333],
+      ['main_work2', 133_333],
+      ['main_work3', 133_334],
+    ]);
+    for (const agent of ['main', 'main_work1', 'main_work2', 'main_work3']) driver.begin(agent);
+    expect(
+      due(driver.run).map((turn) => (turn.kind === 'claude' ? [turn.agent, turn.budgetMicros] : [])),
+    ).toStrictEqual(caps);
+  });
+
+  test('a turn waits until as much is free as its state needs, and those behind it wait, too', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
-    driver.answer({ text: '<fork next="LOOP">LOOP</fork><fork next="LOOP">LOOP</fork>', cost: usd(0.5) });
-    expect(due(driver.run)).toMatchObject([{ agent: 'main', budgetMicros: 500_000 }]);
+    driver.answer({ text: '<fork next="LOOP">LOOP</fork><fork next="LOOP">WORK</fork>', cost: usd(0.3) });
+    expect(due(driver.run)).toMatchObject([{ agent: 'main', budgetMicros: 600_000 }]);
     driver.begin('main');
-    expect(due(driver.run).map((turn) => turn.agent)).toStrictEqual(['main']);
+    expect(due(driver.run)).toMatchObject([{ agent: 'main', record: { capMicros: 600_000 } }]);
     driver.reply('main', { text: '<result>m</result>', cost: usd(0.1) });
-    expect(due(driver.run)).toMatchObject([{ agent: 'main_loop1', budgetMicros: 400_000 }, { agent: 'main_loop2' }]);
+    expect(due(driver.run)).toMatchObject([
+      { agent: 'main_loop1', budgetMicros: 400_000 },
+      { agent: 'main_work2', budgetMicros: 200_000 },
+    ]);
+  });
+
+  test('if less is left than a state has cost, one turn gets all of it', () => {
+    const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
+    driver.answer({ text: '<fork next="LOOP">WORK</fork>', cost: usd(0.9) });
+    expect(due(driver.run)).toMatchObject([{ agent: 'main', budgetMicros: 100_000 }]);
+  });
+
+  test('beside a turn without a cap, which an earlier Raymond or a run without a budget began, nothing starts', () => {
+    const driver = new RunDriver(LOOP, { budgetMicros: null });
+    driver.answer('<fork next="LOOP">WORK</fork>');
+    driver.begin('main');
+    driver.resume({ budgetMicros: 1_000_000 });
+    expect(due(driver.run)).toMatchObject([{ agent: 'main', record: { capMicros: null } }]);
+    driver.reply('main', '<result>m</result>');
+    expect(due(driver.run)).toMatchObject([{ agent: 'main_work1', budgetMicros: 1_000_000 }]);
   });
 
   test('a turn that reaches only its own share continues later, and does not end the run', () => {
@@ -74,7 +110,7 @@ describe('budget', () => {
     driver.reply('main_work1', { fail: { kind: 'budget', message: 'share used' }, progress: 'answer', cost: usd(0.2) });
     expect(driver.run).toMatchObject({ status: 'running', stop: null });
     expect(driver.agent('main_work1').phase).toMatchObject({ kind: 'ready', prompt: { kind: 'continue' } });
-    driver.runTurn('main_work1', {
+    driver.answer('<result>m</result>').runTurn('main_work1', {
       fail: { kind: 'budget', message: 'no share at all' },
       progress: 'answer',
       cost: usd(0),
@@ -82,7 +118,7 @@ describe('budget', () => {
     expect(driver.run.stop).toStrictEqual({ kind: 'budget' });
   });
 
-  test('a turn that never ran does not lower the expected costs', () => {
+  test('a turn that never ran does not lower what a state has cost on average', () => {
     const driver = new RunDriver(LOOP).answer({ fail: { kind: 'lost', message: 'gone' } }, again(1));
     expect(driver.run.ledger).toMatchObject({ turns: 1, states: { 'LOOP.md': { turns: 1, micros: 1_000_000 } } });
   });
@@ -162,4 +198,45 @@ describe('parallel turns', () => {
     const driver = new RunDriver(LOOP, { parallel: 1 }).answer('<fork next="LOOP">WORK</fork>', again(0));
     expect(due(driver.run).map(({ agent }) => agent)).toStrictEqual(['main_work1']);
   });
+
+  test('who has begun goes before who has not', () => {
+    const driver = new RunDriver(LOOP, { parallel: 1 }).answer('<fork next="FREE">WORK</fork>'.repeat(3));
+    driver.runTurn('main_work1', '<goto>LOOP</goto>');
+    expect(prompts(driver)).toStrictEqual(['main_work1']);
+  });
+
+  test('to have run a script is not to have begun', () => {
+    const driver = new RunDriver(LOOP, { parallel: 1 }).answer(
+      '<fork next="FREE">FREE</fork><fork next="FREE">WORK</fork>',
+    );
+    driver.runTurn('main_free1', '<goto>LOOP</goto>');
+    expect(prompts(driver)).toStrictEqual(['main_work2']);
+  });
+
+  test('a parent goes before its workers every second time, and they before it the other times', () => {
+    const driver = new RunDriver(LOOP, { parallel: 1 });
+    const starts: string[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      const [agent = 'nobody'] = prompts(driver);
+      starts.push(agent);
+      driver.runTurn(agent, agent === 'main' ? '<fork next="LOOP">WORK</fork>' : '<result>done</result>');
+    }
+    expect(starts.slice(0, 8).map((agent) => agent.replace(/\d+/, ''))).toStrictEqual([
+      ...['main', 'main', 'main_work', 'main_work', 'main', 'main', 'main_work', 'main_work'],
+    ]);
+    expect(starts.filter((agent) => agent === 'main')).toHaveLength(20);
+  });
+
+  test('an agent that never ends does not keep another from its first turn', () => {
+    const driver = new RunDriver(LOOP, { parallel: 1 }).answer(
+      '<fork next="FREE">LOOP</fork><fork next="FREE">WORK</fork>',
+    );
+    let turns = 0;
+    for (; prompts(driver)[0] === 'main_loop1'; turns += 1) driver.runTurn('main_loop1', again(0));
+    expect(prompts(driver)).toStrictEqual(['main_work2']);
+    expect(turns).toBe(32);
+  });
 });
+
+const prompts = (driver: RunDriver): readonly string[] =>
+  due(driver.run).flatMap((turn) => (turn.kind === 'claude' ? [turn.agent] : []));

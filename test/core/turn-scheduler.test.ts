@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countPhases, indexOfAgent } from '../../src/core/agent-index.ts';
+import { countPhases, indexOfAgent, sumClaudeTurns } from '../../src/core/agent-index.ts';
 import { due, type Turn } from '../../src/core/due.ts';
 import type { Run } from '../../src/core/run.ts';
 import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
@@ -26,6 +26,7 @@ function expectTrueNotes({ agents }: Run): void {
   for (const [phase, count] of Object.entries(countPhases(agents))) {
     expect(agents.filter((agent) => agent.phase.kind === phase)).toHaveLength(count);
   }
+  expect(sumClaudeTurns(agents)).toStrictEqual(sumClaudeTurns([...agents]));
 }
 
 test('the scheduler has the same turns as `due` after every step', () => {

@@ -12,7 +12,7 @@ import { startRun } from '../core/run-driver.ts';
 const NOW = new Date(2026, 0, 15, 14, 0).getTime();
 const LATER = new Date(2026, 0, 15, 15, 50).getTime();
 
-const turn = { number: 1, prompt: { kind: 'state' }, session: null, startedAt: NOW } as const;
+const turn = { number: 1, prompt: { kind: 'state' }, session: null, startedAt: NOW, capMicros: null } as const;
 const RUNNING: Phase = { kind: 'running', turn };
 const READY: Phase = { kind: 'ready', prompt: { kind: 'state' }, since: 0 };
 const SLEEPING: Phase = { kind: 'sleeping', why: 'retry', untilMs: LATER, prompt: { kind: 'state' } };

@@ -34,7 +34,13 @@ function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clo
     variables: {},
     attributes: {},
     policy: [],
-    record: { number: 1, prompt: { kind: 'state' }, session: null, startedAt: clock.now() - 2 * HOUR_MS },
+    record: {
+      number: 1,
+      prompt: { kind: 'state' },
+      session: null,
+      startedAt: clock.now() - 2 * HOUR_MS,
+      capMicros: null,
+    },
   };
   const backend: Backend = { prepare: async () => [], take: () => Promise.reject(new Error('no prompts here')) };
   const runner = createTurnRunner(newTurnContext(dir, { clock, ...overrides }), backend);

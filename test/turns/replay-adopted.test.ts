@@ -20,7 +20,13 @@ function newReplay(answers: string) {
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({ ...context, scenario, fast: true });
   const place = { agent: 'main', number: 1, cwd, input: null, visit: 1, attempt: 1, variables: {}, policy: [] };
-  const record = { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's1' }, startedAt: 0 } as const;
+  const record = {
+    number: 1,
+    prompt: { kind: 'state' },
+    session: { kind: 'new', id: 's1' },
+    startedAt: 0,
+    capMicros: null,
+  } as const;
   const prompt: ClaudeTurn = {
     ...{ ...place, kind: 'claude', state: 'START.md', record, prompt: { kind: 'state' } },
     ...{ preference: { model: null, effort: null }, budgetMicros: null },

@@ -5,6 +5,7 @@ import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Began } from '../signal.ts';
 import { isPrompt } from '../state-names.ts';
+import { capOfNextTurn, claudeCapacity, toKeptCap } from '../turn-cap.ts';
 
 /** Puts a turn on record, or refuses it where a limit has been reached. */
 export function handleBegan(run: Run, signal: Began): Step {
@@ -15,11 +16,13 @@ export function handleBegan(run: Run, signal: Began): Step {
   const refusal = enteringRules === null ? undefined : refuseAtLimit(run, agent, enteringRules, signal.at);
   if (refusal !== undefined) return refusal;
 
+  const isClaudeTurn = isPrompt(agent.state);
   const turn: RunningTurn = {
     number: agent.turns + 1,
     prompt: agent.phase.prompt,
-    session: isPrompt(agent.state) ? sessionUse(agent.session, signal.sessionId) : null,
+    session: isClaudeTurn ? sessionUse(agent.session, signal.sessionId) : null,
     startedAt: signal.at,
+    capMicros: isClaudeTurn ? capOf(run, agent.state) : null,
   };
   const running: Agent = {
     ...agent,
@@ -41,6 +44,11 @@ export function handleBegan(run: Run, signal: Began): Step {
     run: withAgent({ ...run, iterations: run.iterations + (enteringRules === null ? 0 : 1) }, running),
     events: [...signal.warnings.map((message): Event => ({ kind: 'warning', ...eventBase, message })), started],
   };
+}
+
+/** The cap of a turn that begins. Where `due` would not have let it begin, it is the least there is. */
+function capOf(run: Run, state: string): number | null {
+  return run.options.budgetMicros === null ? null : toKeptCap(capOfNextTurn(run, state, claudeCapacity(run)) ?? 1);
 }
 
 /** The step that stops the run when it has entered as many states as `max_iterations` allows; undefined below that limit. */

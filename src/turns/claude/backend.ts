@@ -37,7 +37,7 @@ export class ClaudeBackend implements Backend {
   private readonly findClaude: () => Promise<ClaudeCode>;
   /** The folder in which Claude Code keeps its conversations. */
   private readonly configDir: string;
-  private readonly prepared = new Map<string, { readonly state: State; readonly budgetMicros: number | null }>();
+  private readonly prepared = new Map<string, State>();
   private readonly waitForStartSlot = stagger(START_GAP_MS);
   /** The warnings that the author has seen. */
   private readonly warned = new Set<string>();
@@ -56,7 +56,7 @@ export class ClaudeBackend implements Backend {
     const { stdin, warnings } = renderPrompt(turn, state.text);
     const meta = JSON.stringify(createTurnMeta(state, this.context.options));
     await this.context.makeFolder(turn, { stdin, [TURN_META_FILE]: meta });
-    this.prepared.set(turn.agent, { state, budgetMicros: turn.budgetMicros });
+    this.prepared.set(turn.agent, state);
     const newWarnings = warnings.filter((warning) => !this.warned.has(warning));
     for (const warning of newWarnings) this.warned.add(warning);
     return newWarnings;
@@ -96,12 +96,12 @@ export class ClaudeBackend implements Backend {
 
   private async buildCommand(turn: ClaudeTurn, session: SessionUse): Promise<ProcessCommand> {
     const { options, env } = this.context;
-    const prepared = this.prepared.get(turn.agent);
-    if (prepared === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
+    const state = this.prepared.get(turn.agent);
+    if (state === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
     this.prepared.delete(turn.agent);
     const { path, version } = await this.findClaude();
     const { permissionMode, skipPermissions } = options;
-    const { state, budgetMicros } = prepared;
+    const { budgetMicros } = turn;
     const preference = choosePreference(turn.preference, state, options);
     const call = { ...preference, session, permissionMode, skipPermissions, budgetMicros, settings: state, version };
     return { file: path, args: claudeArguments(call), cwd: turn.cwd, env: claudeEnvironment(env) };

@@ -1,0 +1,61 @@
+import { countPhases, sumClaudeTurns } from './agent-index.ts';
+import { averageMicros } from './ledger.ts';
+import type { Run } from './run.ts';
+
+/**
+ * What is free for further Claude turns. The caps of all running turns together never exceed what is left of the
+ * budget, so a run exceeds it by at most one request for each of them.
+ */
+interface Capacity {
+  readonly running: number;
+  readonly slots: number;
+  /** The agents that may want a Claude turn sooner or later and have none under way. */
+  readonly candidates: number;
+  /** What is left of the budget beside the caps of the running turns; infinite without a budget. */
+  readonly unreservedMicros: number;
+}
+
+/** What is free for Claude turns beside those that are running. */
+export function claudeCapacity({ agents, options, ledger }: Run): Capacity {
+  const { budgetMicros, parallel } = options;
+  const { count: running, capMicros, uncapped } = sumClaudeTurns(agents);
+  const { ready, running: underWay, sleeping } = countPhases(agents);
+  // A turn without a cap, begun when the run had no budget, may need all that is left.
+  const reservedMicros = uncapped > 0 ? Number.POSITIVE_INFINITY : capMicros;
+  return {
+    running,
+    slots: (parallel ?? Number.POSITIVE_INFINITY) - running,
+    candidates: ready + underWay + sleeping - running,
+    unreservedMicros:
+      budgetMicros === null ? Number.POSITIVE_INFINITY : budgetMicros - ledger.spentMicros - reservedMicros,
+  };
+}
+
+/**
+ * The most that the next turn in this state may cost: an equal share of what is unreserved, but at least twice what the
+ * state has cost on average. Null if that much is not free: it waits until a running turn ends. If none is running, it
+ * gets all that is left.
+ */
+export function capOfNextTurn({ ledger }: Run, state: string, capacity: Capacity): number | null {
+  const { running, slots, candidates, unreservedMicros } = capacity;
+  if (slots <= 0 || unreservedMicros <= 0) return null;
+  if (unreservedMicros === Number.POSITIVE_INFINITY) return unreservedMicros;
+  const equalShare = unreservedMicros / Math.max(1, Math.min(candidates, slots));
+  const share = Math.max(1, Math.floor(Math.max(equalShare, 2 * averageMicros(ledger, state))));
+  if (share <= unreservedMicros) return share;
+  return running === 0 ? unreservedMicros : null;
+}
+
+/** What is free once a turn with this cap has begun. */
+export function reserveTurn(capacity: Capacity, capMicros: number): Capacity {
+  const { running, slots, candidates, unreservedMicros } = capacity;
+  return {
+    running: running + 1,
+    slots: slots - 1,
+    candidates: candidates - 1,
+    unreservedMicros: unreservedMicros === Number.POSITIVE_INFINITY ? unreservedMicros : unreservedMicros - capMicros,
+  };
+}
+
+/** A cap as it is kept in a run, where null stands for none. */
+export const toKeptCap = (capMicros: number): number | null => (Number.isFinite(capMicros) ? capMicros : null);
