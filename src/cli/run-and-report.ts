@@ -20,14 +20,14 @@ export async function runAndReport(
   if (options.json && options.events) throw usageError('--json and --events both write to stdout: choose one');
   const reporter = chooseReporter(options, terminal);
   const appendToLog = openLogFile(getTextOption(options, 'logFile'), terminal.cwd, reporter.warn);
-  const reportedTroubles = new ReportedTroubles();
+  const reportedProblems = new ReportedProblems();
   /** The folder that the run is saved for: with --dir it is not the current one. */
   let cwd = terminal.cwd;
   let started = false;
   const observe = (event: Event): void => {
     started = true;
     if (event.kind === 'agent_started' && event.parent === null) cwd = event.cwd;
-    if (!options.quiet) reportedTroubles.observe(event);
+    if (!options.quiet) reportedProblems.observe(event);
     runIgnoringErrors(
       () => appendToLog(event),
       () => options.events && terminal.out(`${JSON.stringify(createEventDocument(event))}\n`),
@@ -42,7 +42,7 @@ export async function runAndReport(
     handle = await startRun(observers);
     const run = await waitUntilFinished(handle, reporter, terminal);
     reporter.close();
-    return await reportRunEnd(run, { started, cwd, alreadyReported: reportedTroubles.agentIds }, options, terminal);
+    return await reportRunEnd(run, { started, cwd, alreadyReported: reportedProblems.agentIds }, options, terminal);
   } finally {
     reporter.close();
   }
@@ -95,16 +95,16 @@ function chooseReporter(options: ParsedOptions, { screen, err }: Terminal): Repo
   return screen === null || options.events ? createPlainReporter(err, verbose) : createLiveReporter(screen, verbose);
 }
 
-const TROUBLE_KINDS: ReadonlySet<Event['kind']> = new Set(['agent_failed', 'agent_paused']);
+const PROBLEM_KINDS: ReadonlySet<Event['kind']> = new Set(['agent_failed', 'agent_paused']);
 const PROGRESS_KINDS: ReadonlySet<Event['kind']> = new Set(['turn_started', 'transition', 'agent_resumed']);
 
-/** Remembers the agents whose trouble was printed last: the summary need not repeat it right after. */
-class ReportedTroubles {
+/** Remembers the agents whose problem was printed last: the summary need not repeat it right after. */
+class ReportedProblems {
   private readonly agents = new Set<string>();
 
   observe(event: Event): void {
     if (PROGRESS_KINDS.has(event.kind)) this.agents.clear();
-    if (TROUBLE_KINDS.has(event.kind) && 'agent' in event) this.agents.add(event.agent);
+    if (PROBLEM_KINDS.has(event.kind) && 'agent' in event) this.agents.add(event.agent);
   }
 
   get agentIds(): ReadonlySet<string> {

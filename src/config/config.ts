@@ -26,7 +26,7 @@ export function openConfig(file: string): Config | null {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    // ENOTDIR: a file stands where `.raymond` should be. Whoever wants to write there reports it.
+    // ENOTDIR: there is a file in place of `.raymond`. The command that writes there reports it.
     if (['ENOENT', 'ENOTDIR'].includes(errorCodeOf(cause))) return null;
     throw configError(`${file} cannot be read: ${errorMessageOf(cause)}`, cause);
   }

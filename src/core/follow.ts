@@ -155,7 +155,7 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
   return { run: forked.run, events: [...events, ...forked.events] };
 }
 
-/** What the event tells of a tag: the attributes that were given, with their resolved values, and everything as written. */
+/** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */
 function toFollowedTag({ tag, target: { body, variables, ...builtIn }, written }: ResolvedTag): FollowedTag {
   const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...builtIn }));
   const attributes = Object.keys(written.attributes).flatMap((name) => {

@@ -142,7 +142,7 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'sleep through usage limits until they are over',
   }),
-  /** The fate of the callers at a `<reset>` without a `stack` attribute. */
+  /** What `<reset>` without a `stack` attribute does with the callers. */
   resetStack: option({
     key: 'reset_stack',
     type: choice('keep', 'clear'),

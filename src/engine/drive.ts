@@ -30,7 +30,7 @@ export async function drive(start: Run, world: World, signals: Inbox<Signal>): P
     for (const signal of signals.drain()) applySignal(signal);
     for (const signal of await Promise.all(scheduler.due().filter(isNew).map(world.prepare))) applySignal(signal);
     if (steps.length > 0) await world.save(steps);
-    for (const applied of steps) world.tell(applied.step.events);
+    for (const applied of steps) world.notify(applied.step.events);
     const ready = scheduler.due();
     for (const turn of ready.filter((each) => !isNew(each))) {
       scheduler.markStarted(turn.agent);

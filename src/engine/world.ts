@@ -10,6 +10,6 @@ export interface World {
   take(turn: Turn): Promise<Signal | null>;
   /** Puts steps on disk. Once it has failed, nothing may be started. */
   save(steps: readonly AppliedStep[]): Promise<void>;
-  /** Tells the observers. It never throws. */
-  tell(events: readonly Event[]): void;
+  /** Passes events to the observers. It never throws. */
+  notify(events: readonly Event[]): void;
 }

@@ -41,7 +41,7 @@ export async function execProgram(
       timedOut = true;
       killGroup(child);
     }, timeoutMs);
-    // It may leave without having read anything.
+    // The program may exit before it reads stdin.
     child.stdin.on('error', () => {});
     child.stdin.end(stdin);
     try {
@@ -82,7 +82,7 @@ function killGroup(child: ChildProcess): void {
   } catch {}
 }
 
-/** A group of its own does not get Ctrl-C. Afterwards we do what we would have done without listening. */
+/** Handles Ctrl-C, which a group of its own does not get. Then the signal is sent again, so that its default action happens. */
 function onSignal(handle: () => void): () => void {
   const listeners = (['SIGINT', 'SIGTERM'] as const).map((signal) => {
     const listener = (): void => {

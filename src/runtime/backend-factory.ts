@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { BACKEND, parseBackend } from '../core/option-types.ts';
+import { parseBackend } from '../core/option-types.ts';
 import type { Options } from '../core/options.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { openScenario } from '../scenario/read-scenario.ts';
@@ -36,7 +36,7 @@ export async function chooseBackend(
       return { checkAvailable: async () => {}, create: (context) => new ReplayBackend({ ...context, scenario, fast }) };
     }
     case undefined:
-      throw new RaymondError(`the agent must be ${BACKEND.expected}, not \`${options.agent}\``, {
+      throw new RaymondError(`the agent must be claude or replay:FILE, not \`${options.agent}\``, {
         exitCode: EXIT.usage,
       });
   }

@@ -6,7 +6,7 @@ import type { Signal } from '../core/signal.ts';
 import { drive } from '../engine/drive.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { EventStream } from '../events/event-stream.ts';
-import type { StopStage } from '../store/stop-request.ts';
+import type { StopMode } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
 import type { RunContext } from './run-context.ts';
 import { createWorld } from './world.ts';
@@ -73,7 +73,7 @@ export function launchRun(
     try {
       const control = { stopSignal: stopping.signal, killSignal: killing.signal, onActivity };
       const { world, close } = await createWorld(context, control, notifyObservers);
-      world.tell(firstEvents);
+      world.notify(firstEvents);
       try {
         return await drive(run, world, inbox);
       } finally {
@@ -124,8 +124,8 @@ const STOP_POLL_INTERVAL_MS = 250;
  * Calls `onStop` when another process asks this run to stop; returns a function that ends the watch. The timer also
  * keeps this process alive, which nothing else does while a script runs.
  */
-function watchStopRequests(store: RunStore, onStop: (stage: StopStage) => void): () => void {
-  let handled: StopStage | null = null;
+function watchStopRequests(store: RunStore, onStop: (stage: StopMode) => void): () => void {
+  let handled: StopMode | null = null;
   const timer = setInterval(() => {
     const requested = store.requestedStop();
     if (requested === null || requested === handled) return;

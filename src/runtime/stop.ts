@@ -4,7 +4,7 @@ import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { type Owner, ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
-import { requestStop, type StopStage } from '../store/stop-request.ts';
+import { requestStop, type StopMode } from '../store/stop-request.ts';
 import { resumeRun } from './resume.ts';
 import type { RunEnvironment } from './run-handle.ts';
 
@@ -18,20 +18,20 @@ export interface StopRequest extends Pick<RunEnvironment, 'cwd' | 'env'> {
   readonly signal?: AbortSignal;
 }
 
-/** The progress of a stop: the run starts nothing new (`stopping`), or its process does not respond (`unheard`). */
+/** The progress of a stop: the run starts nothing new (`stopping`), or its process does not respond (`not_responding`). */
 export interface StopProgress {
-  readonly kind: 'stopping' | 'unheard';
-  readonly seen: ObservedRun;
-  readonly stage: StopStage;
+  readonly kind: 'stopping' | 'not_responding';
+  readonly observed: ObservedRun;
+  readonly mode: StopMode;
 }
 
 /**
  * The run after a stop. `idle`: no process drove it. `stopping`: the wait was ended before the run had stopped.
- * `left`: likewise, but no other process goes on stopping it.
+ * `not_stopped`: likewise, but no other process goes on stopping it.
  */
 export interface StopOutcome {
-  readonly kind: 'idle' | 'stopped' | 'stopping' | 'left';
-  readonly seen: ObservedRun;
+  readonly kind: 'idle' | 'stopped' | 'stopping' | 'not_stopped';
+  readonly observed: ObservedRun;
 }
 
 const POLL_INTERVAL_MS = 150;
@@ -44,26 +44,33 @@ const ACKNOWLEDGE_WITHIN_MS = 3_000;
 export async function stopRun(runRef: string, request: StopRequest = {}): Promise<StopOutcome> {
   const layout = findLayout(request.cwd);
   const id = await resolveRunId(layout, runRef);
-  const seen = await observeRun(layout, id);
-  if (seen.run.status !== 'running') return { kind: 'idle', seen };
+  const observed = await observeRun(layout, id);
+  if (observed.run.status !== 'running') return { kind: 'idle', observed };
   const kind =
-    seen.observedStatus === 'crashed' ? await resumeToStop(seen, request) : await stopOwner(layout, seen, request);
-  return { kind, seen: kind === 'left' ? seen : await observeRun(layout, id) };
+    observed.observedStatus === 'crashed'
+      ? await resumeToStop(observed, request)
+      : await stopOwner(layout, observed, request);
+  return { kind, observed: kind === 'not_stopped' ? observed : await observeRun(layout, id) };
 }
 
-async function stopOwner(layout: StoreLayout, seen: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
+async function stopOwner(
+  layout: StoreLayout,
+  observed: ObservedRun,
+  request: StopRequest,
+): Promise<StopOutcome['kind']> {
   const { now = false, observe, signal } = request;
-  const { id } = seen.run;
+  const { id } = observed.run;
   const folder = layout.runFolder(id);
   const owner = await ownerOf(folder);
   if (owner === undefined) return 'stopped';
   const ownershipId = stoppableOwnershipId(owner, id);
-  const stage = now || !(await requestStop(folder, ownershipId, 'soon')) ? 'now' : 'soon';
-  if (stage === 'now') {
+  const mode = now || !(await requestStop(folder, ownershipId, 'soon')) ? 'now' : 'soon';
+  if (mode === 'now') {
     await requestStop(folder, ownershipId, 'now');
-    observe?.({ kind: 'stopping', seen, stage });
+    observe?.({ kind: 'stopping', observed, mode });
   }
   let isAcknowledged = false;
+  let isReportedLate = false;
   for (let waitedMs = 0; ; waitedMs += POLL_INTERVAL_MS) {
     const currentOwner = await ownerOf(folder);
     if (currentOwner?.ownershipId !== ownershipId || currentOwner.state !== 'alive') return 'stopped';
@@ -71,10 +78,12 @@ async function stopOwner(layout: StoreLayout, seen: ObservedRun, request: StopRe
     if (!isAcknowledged) {
       const latest = await observeRun(layout, id);
       isAcknowledged = latest.observedStatus !== 'running';
-      if (latest.observedStatus === 'stopping' && stage === 'soon')
-        observe?.({ kind: 'stopping', seen: latest, stage });
-      const isLate = waitedMs <= ACKNOWLEDGE_WITHIN_MS && waitedMs + POLL_INTERVAL_MS > ACKNOWLEDGE_WITHIN_MS;
-      if (!isAcknowledged && isLate) observe?.({ kind: 'unheard', seen, stage });
+      if (latest.observedStatus === 'stopping' && mode === 'soon')
+        observe?.({ kind: 'stopping', observed: latest, mode });
+      if (!isAcknowledged && !isReportedLate && waitedMs >= ACKNOWLEDGE_WITHIN_MS) {
+        isReportedLate = true;
+        observe?.({ kind: 'not_responding', observed, mode });
+      }
     }
     await delay(POLL_INTERVAL_MS, undefined, { ...(signal && { signal }) }).catch(() => {});
   }
@@ -105,12 +114,14 @@ function stoppableOwnershipId({ state, facts, ownershipId }: Owner, id: string):
 }
 
 /** Resumes a crashed run only to wait for its running turns, or to end them. */
-async function resumeToStop(seen: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
+async function resumeToStop(observed: ObservedRun, request: StopRequest): Promise<StopOutcome['kind']> {
   const { now = false, observe, signal, ...environment } = request;
-  const handle = await resumeRun(seen.run.id, environment);
+  const handle = await resumeRun(observed.run.id, environment);
   if (now) handle.kill();
   else handle.stop();
-  observe?.({ kind: 'stopping', seen, stage: now ? 'now' : 'soon' });
-  const aborted = new Promise<'left'>((left) => signal?.addEventListener('abort', () => left('left')));
+  observe?.({ kind: 'stopping', observed, mode: now ? 'now' : 'soon' });
+  const aborted = new Promise<'not_stopped'>((resolve) => {
+    signal?.addEventListener('abort', () => resolve('not_stopped'));
+  });
   return Promise.race([handle.finished.then(() => 'stopped' as const), aborted]);
 }

@@ -22,13 +22,13 @@ export type TurnControl = Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onAct
 export async function createWorld(
   context: RunContext,
   control: TurnControl,
-  tell: (events: readonly Event[]) => void,
+  notify: (events: readonly Event[]) => void,
 ): Promise<{ readonly world: World; readonly close: () => Promise<void> }> {
   const { run, options, layout, workflow, runtime } = context;
   const { id } = run;
   const { clock } = runtime;
   const warn = ({ agent, state }: Pick<TurnRef, 'agent' | 'state'>, message: string): void =>
-    tell([{ kind: 'warning', at: clock.now(), agent, state, message }]);
+    notify([{ kind: 'warning', at: clock.now(), agent, state, message }]);
   const turnContext: TurnContext = {
     ...control,
     runId: id,
@@ -49,10 +49,10 @@ export async function createWorld(
   const world: World = {
     ...createTurnRunner(turnContext, backend),
     save: createSaver(context),
-    tell(events) {
+    notify(events) {
       debug?.write(events);
       if (!options.debug) for (const event of events) deleteTurnFiles(layout, id, event);
-      tell(events);
+      notify(events);
     },
   };
   const close = async (): Promise<void> => {
@@ -125,7 +125,7 @@ function deleteTurnFiles(layout: StoreLayout, id: string, event: Event): void {
 }
 
 /**
- * A world that can be switched off as if its process had been killed: from then on it tells nothing and never answers,
+ * A world that can be switched off as if its process had been killed: from then on it notifies nobody and never answers,
  * so that its caller waits for ever and does nothing else.
  */
 export function killable(world: World, killed: AbortSignal): World {
@@ -145,7 +145,7 @@ export function killable(world: World, killed: AbortSignal): World {
     prepare: unlessKilled(world.prepare),
     take: unlessKilled(world.take),
     save: unlessKilled(world.save),
-    tell: (events) => (killed.aborted ? undefined : world.tell(events)),
+    notify: (events) => (killed.aborted ? undefined : world.notify(events)),
   };
 }
 

@@ -9,7 +9,7 @@ import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import { createFile } from './files.ts';
 import { identifyThisProcess, type ProcessIdentity, readStartTime } from './process-identity.ts';
-import { clearStopRequests, readStopRequest, type StopStage } from './stop-request.ts';
+import { clearStopRequests, readStopRequest, type StopMode } from './stop-request.ts';
 
 /*
  * One process owns a run and drives it. The files `owner.1`, `owner.2`, … in the run's folder record the owners; the highest
@@ -37,7 +37,7 @@ export interface Ownership {
   /** False once another process has taken the run over. */
   stillOwner(): Promise<boolean>;
   /** The stop that was requested of this owner; null if none was. */
-  requestedStop(): StopStage | null;
+  requestedStop(): StopMode | null;
   /** Gives the run up, so that another process can take it. */
   release(): Promise<void>;
 }

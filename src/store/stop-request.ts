@@ -14,11 +14,11 @@ import { PRIVATE_FILE_MODE } from './files.ts';
  */
 
 /** `soon` starts nothing new and lets running turns finish; `now` ends them. */
-export type StopStage = 'soon' | 'now';
+export type StopMode = 'soon' | 'now';
 
 /** Requests a stop. False if the same was requested before. */
-export async function requestStop(folder: string, ownershipId: string, stage: StopStage): Promise<boolean> {
-  const file = requestFile(folder, ownershipId, stage);
+export async function requestStop(folder: string, ownershipId: string, mode: StopMode): Promise<boolean> {
+  const file = requestFile(folder, ownershipId, mode);
   try {
     const handle = await open(file, 'wx', PRIVATE_FILE_MODE);
     await handle.close();
@@ -30,7 +30,7 @@ export async function requestStop(folder: string, ownershipId: string, stage: St
 }
 
 /** Reads the strongest request so far. Synchronous, because the way through the thread pool would take longer. */
-export function readStopRequest(folder: string, ownershipId: string): StopStage | null {
+export function readStopRequest(folder: string, ownershipId: string): StopMode | null {
   if (existsSync(requestFile(folder, ownershipId, 'now'))) return 'now';
   return existsSync(requestFile(folder, ownershipId, 'soon')) ? 'soon' : null;
 }
@@ -57,5 +57,5 @@ function namesIn(folder: string): readonly string[] {
 
 const REQUEST_FILE_NAME = /^stop-(?:soon|now)\.([0-9a-f]+)$/;
 
-const requestFile = (folder: string, ownershipId: string, stage: StopStage): string =>
-  join(folder, `stop-${stage}.${ownershipId}`);
+const requestFile = (folder: string, ownershipId: string, mode: StopMode): string =>
+  join(folder, `stop-${mode}.${ownershipId}`);

@@ -14,7 +14,7 @@ import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
 import { type SavedRun, serializeSavedRun } from './state-file.ts';
-import type { StopStage } from './stop-request.ts';
+import type { StopMode } from './stop-request.ts';
 
 /** Stores the steps of one run. The process that has it owns the run. */
 export interface RunStore {
@@ -29,7 +29,7 @@ export interface RunStore {
   /** False once another process has taken the run over. */
   stillOwner(): Promise<boolean>;
   /** The stop that another process has requested; null if none has. */
-  requestedStop(): StopStage | null;
+  requestedStop(): StopMode | null;
 }
 
 /** What tests and a take-over need to be different. */

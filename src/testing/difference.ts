@@ -33,4 +33,4 @@ export type DifferenceDetail =
       readonly actual: string;
     }
   /** Something went wrong, so there was nothing to compare. */
-  | { readonly kind: 'trouble'; readonly message: string };
+  | { readonly kind: 'problem'; readonly message: string };

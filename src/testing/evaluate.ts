@@ -4,7 +4,7 @@ import { EXIT } from '../errors.ts';
 import type { Expectation, PositionedExpectation, TestSpec } from '../scenario/test-spec.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { Difference, TestFindings } from './difference.ts';
-import { EXPECTATION_MATCHERS, type ExpectationMatcher, REASON_LABEL, troubleDetail } from './matchers.ts';
+import { EXPECTATION_MATCHERS, type ExpectationMatcher, problemDetail, REASON_LABEL } from './matchers.ts';
 import { RunObservations } from './run-observations.ts';
 import type { TestRun } from './run-scenario.ts';
 import { checkStaleness } from './staleness.ts';
@@ -29,7 +29,7 @@ function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Dif
     const { line, column } = expectation;
     return matcher(expectation, observed).map(([what, detail]) => ({ line, column, what, detail }));
   });
-  return dedupeTroubles([
+  return dedupeProblems([
     ...scenarioErrors,
     ...(isUnexpectedFailure ? describeFailure(spec, observed) : []),
     ...differences,
@@ -39,11 +39,11 @@ function compareWithExpectations(spec: TestSpec, testRun: TestRun): readonly Dif
 const rankExpectation = ({ kind }: PositionedExpectation): number =>
   kind === 'status' || kind === 'exit' ? 0 : kind === 'path' ? 1 : 2;
 
-/** The same trouble may keep several expectations from being met; it is reported once. */
-function dedupeTroubles(differences: readonly Difference[]): readonly Difference[] {
+/** The same problem may keep several expectations from being met; it is reported once. */
+function dedupeProblems(differences: readonly Difference[]): readonly Difference[] {
   const reported = new Set<string>();
   return differences.filter(({ detail }) => {
-    if (detail.kind !== 'trouble') return true;
+    if (detail.kind !== 'problem') return true;
     const isNew = !reported.has(detail.message);
     reported.add(detail.message);
     return isNew;
@@ -59,7 +59,7 @@ function findScenarioErrors(
   if (isBlocked) return scenarioErrors.map((message) => toScenarioError(message, scenario.file, at));
   if (!isTimedOut) return [];
   const message = 'it took too long and was ended; --timeout gives it more time';
-  return [{ ...at, what: 'it', detail: troubleDetail([message, ...describeAgentPositions(events)].join('\n')) }];
+  return [{ ...at, what: 'it', detail: problemDetail([message, ...describeAgentPositions(events)].join('\n')) }];
 }
 
 /** A message that begins with a position of its own is reported there, any other one at the scenario. */
@@ -67,9 +67,9 @@ function toScenarioError(message: string, ownFile: string, at: TextPosition): Di
   const [, file, line, column, rest] = /^(.+?):(\d+):(\d+): ([\s\S]*)$/.exec(message) ?? [];
   if (file === undefined || rest === undefined) {
     const short = message.startsWith(`${ownFile} `) ? `this scenario${message.slice(ownFile.length)}` : message;
-    return { ...at, what: 'it', detail: troubleDetail(`${short}.`) };
+    return { ...at, what: 'it', detail: problemDetail(`${short}.`) };
   }
-  return { file, line: Number(line), column: Number(column), what: 'it', detail: troubleDetail(`${rest}.`) };
+  return { file, line: Number(line), column: Number(column), what: 'it', detail: problemDetail(`${rest}.`) };
 }
 
 /** Whether the run did not complete and no expectation says that it should not. */
@@ -86,8 +86,8 @@ function hasUnexpectedFailure(expectations: readonly PositionedExpectation[], { 
 function describeFailure({ at, expectations }: TestSpec, { run, reasons }: RunObservations): readonly Difference[] {
   if (expectations.some(({ kind }) => kind === 'status' || kind === 'exit')) return [];
   return [
-    { ...at, what: 'it', detail: troubleDetail(`the run should complete, but it ends as ${run.status}`) },
-    ...reasons.map((reason) => ({ ...at, what: REASON_LABEL, detail: troubleDetail(reason) })),
+    { ...at, what: 'it', detail: problemDetail(`the run should complete, but it ends as ${run.status}`) },
+    ...reasons.map((reason) => ({ ...at, what: REASON_LABEL, detail: problemDetail(reason) })),
   ];
 }
 

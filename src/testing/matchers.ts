@@ -36,7 +36,7 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
     const result = observed.resultOf(agent);
     if (result === undefined) return unknownAgent(agent, observed);
     if (result === null)
-      return [[`the result of ${agent}`, troubleDetail(`${agent} has come to no result${expectedHint(text)}`)]];
+      return [[`the result of ${agent}`, problemDetail(`${agent} has come to no result${expectedHint(text)}`)]];
     return findTextMismatches(result, text, false).map((detail) => [`the result of ${agent}`, detail]);
   },
   prompts: ({ agent, state, every, visits }, observed) => {
@@ -45,7 +45,7 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
     const [first] = visits;
     const byAgent = agent === null ? '' : ` by ${agent}`;
     if (every && prompts.length === 0)
-      return [[`the prompt of ${state}`, troubleDetail(`${state} is never entered${byAgent}`)]];
+      return [[`the prompt of ${state}`, problemDetail(`${state} is never entered${byAgent}`)]];
     if (!every && prompts.length !== visits.length)
       return compareValues(`the number of visits to ${state}${byAgent}`, visits.length, prompts.length);
     return prompts.flatMap((text, at) => {
@@ -57,8 +57,8 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
   file: ({ name, text }, { folder }) => {
     const [what, path] = [`the file ${name}`, join(folder, name)];
     const exists = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-    if (text === null) return exists ? [[what, troubleDetail(`${what} should not be there`)]] : [];
-    if (!exists) return [[what, troubleDetail(`${what} is not there`)]];
+    if (text === null) return exists ? [[what, problemDetail(`${what} should not be there`)]] : [];
+    if (!exists) return [[what, problemDetail(`${what} is not there`)]];
     return findTextMismatches(readFileSync(path, 'utf8'), text, true).map((detail) => [what, detail]);
   },
   cost: ({ state, usd }, observed) => {
@@ -94,7 +94,7 @@ const compareValues = <T extends string | number>(what: string, expected: T, act
 
 function unknownAgent(agent: string, { run }: RunObservations): Mismatches {
   const ids = run.agents.map(({ id }) => id);
-  return [[agent, troubleDetail(`there is no agent ${agent}${suggestAgents(agent, ids)}`)]];
+  return [[agent, problemDetail(`there is no agent ${agent}${suggestAgents(agent, ids)}`)]];
 }
 
 /** The agent that may be meant, else a list of all agents, unless it is long. */
@@ -108,9 +108,9 @@ const MAX_SUGGESTED_AGENTS = 10;
 export const REASON_LABEL = 'the reason';
 
 /** The detail of a difference that is no comparison. */
-export const troubleDetail = (message: string): DifferenceDetail => ({ kind: 'trouble', message });
+export const problemDetail = (message: string): DifferenceDetail => ({ kind: 'problem', message });
 
-const reasonMismatch = (message: string): Mismatches[number] => [REASON_LABEL, troubleDetail(message)];
+const reasonMismatch = (message: string): Mismatches[number] => [REASON_LABEL, problemDetail(message)];
 
 /** Compares a text with all matchers of an expectation. Unless `exact`, `equals` ignores white space around the text. */
 function findTextMismatches(actual: string, expectation: TextExpectation, exact: boolean): readonly DifferenceDetail[] {

@@ -76,7 +76,7 @@ function serializeDetail(detail: DifferenceDetail): object {
   switch (detail.kind) {
     case 'parts':
       return { expected: { [detail.matcher]: detail.part }, actual: detail.actual };
-    case 'trouble':
+    case 'problem':
       return { message: detail.message };
     default:
       return { expected: detail.expected, actual: detail.actual };

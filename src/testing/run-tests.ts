@@ -53,7 +53,7 @@ export async function* runTests(testCases: readonly TestCase[], options: TestOpt
     const result = options.abortSignal.aborted
       ? Promise.resolve(null)
       : runTest(testCase, options, sandboxes, unusedAnswers);
-    // A bug is thrown to whoever awaits the result below; here it only starts no further test.
+    // A bug is thrown to the caller that awaits the result below; here it only starts no further test.
     result.then(startNext, () => {});
     results.push(result);
   };
@@ -97,7 +97,7 @@ async function runTest(
     return toResult(await evaluateTestRun(testCase, testRun));
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
-    const difference: Difference = { ...spec.at, what: 'it', detail: { kind: 'trouble', message: error.message } };
+    const difference: Difference = { ...spec.at, what: 'it', detail: { kind: 'problem', message: error.message } };
     return toResult({ differences: [difference], warnings: [] });
   } finally {
     sandboxes.release(folder);

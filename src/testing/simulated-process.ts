@@ -56,23 +56,23 @@ export function startSimulatedProcess(
         scenario,
         fast: false,
         crash,
-        onPlayed: onAnswerUsed,
+        onAnswerUsed: onAnswerUsed,
         onMissing: onScenarioError,
       }),
   };
   const isRealScript = (turn: Turn): boolean =>
     turn.kind === 'script' && scenario.scripts === 'real' && !scenario.answers.has(turn.state);
-  let turnsPlayed = 0;
-  const playTurn = async (turn: Turn, world: World): Promise<Signal | null> => {
-    turnsPlayed += 1;
-    if (turnsPlayed % TURNS_BEFORE_YIELD === 0) await new Promise(setImmediate);
+  let turnsTaken = 0;
+  const takeTurn = async (turn: Turn, world: World): Promise<Signal | null> => {
+    turnsTaken += 1;
+    if (turnsTaken % TURNS_BEFORE_YIELD === 0) await new Promise(setImmediate);
     return world.take(turn);
   };
   const wrapWorld = (world: World): World => ({
-    prepare: (turn) => time.during(() => world.prepare(turn)),
-    take: (turn) => (isRealScript(turn) ? world.take(turn) : time.during(() => playTurn(turn, world))),
-    save: (steps) => time.during(() => world.save(steps)),
-    tell: world.tell,
+    prepare: (turn) => time.whileRunning(() => world.prepare(turn)),
+    take: (turn) => (isRealScript(turn) ? world.take(turn) : time.whileRunning(() => takeTurn(turn, world))),
+    save: (steps) => time.whileRunning(() => world.save(steps)),
+    notify: world.notify,
   });
   const runtime: Runtime = {
     openWorkflow: async () => workflow,

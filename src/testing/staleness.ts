@@ -4,7 +4,7 @@ import type { LintFinding } from '../lint/lint.ts';
 import { fingerprintScript } from '../runtime/record-run.ts';
 import type { CannedOutput, StateAnswers } from '../scenario/scenario.ts';
 import type { Difference, TestFindings } from './difference.ts';
-import { troubleDetail } from './matchers.ts';
+import { problemDetail } from './matchers.ts';
 import type { TestRun } from './run-scenario.ts';
 import type { TestCase } from './suite.ts';
 import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
@@ -17,12 +17,12 @@ import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
 export async function checkStaleness(testCase: TestCase, { events }: TestRun): Promise<TestFindings> {
   const { answers } = testCase.spec.scenario;
   const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? event.state : [])));
-  const playedStates = [...answers].filter(([state]) => entered.has(state));
+  const enteredStates = [...answers].filter(([state]) => entered.has(state));
   const facts = await readWorkflowFacts(testCase.workflow);
-  const scripts = playedStates.filter(([state]) => !isPrompt(state));
+  const scripts = enteredStates.filter(([state]) => !isPrompt(state));
   // A state that no agent left has hidden nothing.
   const exited = new Set(events.flatMap((event) => (event.kind === 'transition' ? event.state : [])));
-  const findings = playedStates.filter(([state]) => exited.has(state)).flatMap(([state]) => facts.findingsFor(state));
+  const findings = enteredStates.filter(([state]) => exited.has(state)).flatMap(([state]) => facts.findingsFor(state));
   const takenTags = collectTakenTags(events);
   const impossibleTags = scripts.flatMap(([script, stateAnswers]) => {
     const edges = facts.edgesOf(script);
@@ -52,7 +52,7 @@ function describeImpossibleTag(takenTag: TakenTag, edges: readonly Edge[], state
   const instead = possibleTags.length === 0 ? 'its text has no tag' : `its text has only ${possibleTags.join(', ')}`;
   const { line, column } = stateAnswers.outputs.find((output) => mayContain(output, takenTag)) ?? stateAnswers;
   const message = `${takenTag.from} cannot print ${formatTakenTag(takenTag)}, which this answer lets it print: ${instead}`;
-  return { file: stateAnswers.file, line, column, what: takenTag.from, detail: troubleDetail(message) };
+  return { file: stateAnswers.file, line, column, what: takenTag.from, detail: problemDetail(message) };
 }
 
 /** Whether a canned output may be the one that holds the tag: `{{…}}` in it may have become any name. */
@@ -62,7 +62,7 @@ const mayContain = ({ text }: CannedOutput, { tag, written }: TakenTag): boolean
 const isError = ({ level }: LintFinding): boolean => level === 'error';
 
 const findingToDifference = ({ file, line, column, message }: LintFinding, { displayPath }: TestCase): Difference => {
-  return { file: displayPath(file), line, column, what: file, detail: troubleDetail(message) };
+  return { file: displayPath(file), line, column, what: file, detail: problemDetail(message) };
 };
 
 const formatFindingWarning = ({ file, line, column, message }: LintFinding, { displayPath }: TestCase): string =>
@@ -76,7 +76,7 @@ function warnIfScriptChanged(
   const recordedFingerprint = spec.scenario.scriptFingerprints.get(script);
   if (recordedFingerprint === undefined || recordedFingerprint === fingerprintScript(textOf(script))) return [];
   return [
-    `${displayPath(script)} has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again`,
+    `${displayPath(script)} has changed since this was recorded, and the recorded output was used: run it with --real-scripts, or record again`,
   ];
 }
 

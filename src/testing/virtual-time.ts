@@ -2,21 +2,22 @@ import type { Clock } from '../turns/clock.ts';
 
 interface Sleeper {
   readonly untilMs: number;
-  readonly wake: (slept: boolean) => void;
+  /** Ends the sleep: because its time has been reached, or earlier. */
+  readonly wake: (reachedTime: boolean) => void;
 }
 
 /**
  * A clock that jumps ahead when everything waits for it: a sleeper is woken as soon as nothing else is under way, the one with
  * the least to wait first.
  *
- * 1. `during` counts what is under way; a sleeper does not count.
+ * 1. `whileRunning` counts what is under way; a sleeper does not count.
  * 2. What takes real time, such as a real script, must not be counted: it may be waiting for one of the sleepers.
  */
 export class VirtualTime implements Clock {
   private aheadMs: number;
-  private underWay = 0;
-  private isPlanned = false;
-  private isOver = false;
+  private busyCount = 0;
+  private isAdvanceScheduled = false;
+  private isStopped = false;
   private readonly sleepers = new Set<Sleeper>();
 
   /** The clock begins `aheadMs` ahead of the real time. */
@@ -38,50 +39,50 @@ export class VirtualTime implements Clock {
   }
 
   sleepUntil(untilMs: number, wake: AbortSignal): Promise<boolean> {
-    if (this.isOver) return new Promise(() => {});
+    if (this.isStopped) return new Promise(() => {});
     if (wake.aborted || untilMs <= this.now()) return Promise.resolve(!wake.aborted);
     return new Promise((slept) => {
       const sleeper: Sleeper = {
         untilMs,
-        wake: (isOver) => {
+        wake: (reachedTime) => {
           wake.removeEventListener('abort', woken);
           if (!this.sleepers.delete(sleeper)) return;
-          this.underWay += 1;
-          slept(isOver);
+          this.busyCount += 1;
+          slept(reachedTime);
         },
       };
       const woken = (): void => sleeper.wake(false);
       wake.addEventListener('abort', woken);
       this.sleepers.add(sleeper);
-      this.underWay -= 1;
-      this.plan();
+      this.busyCount -= 1;
+      this.scheduleAdvance();
     });
   }
 
-  /** Keeps the clock from jumping while `happen` is under way and does not sleep. */
-  async during<T>(happen: () => Promise<T>): Promise<T> {
-    this.underWay += 1;
+  /** Keeps the clock from jumping while `work` is under way and does not sleep. */
+  async whileRunning<T>(work: () => Promise<T>): Promise<T> {
+    this.busyCount += 1;
     try {
-      return await happen();
+      return await work();
     } finally {
-      this.underWay -= 1;
-      this.plan();
+      this.busyCount -= 1;
+      this.scheduleAdvance();
     }
   }
 
   /** Stops the clock: no sleeper is ever woken again, nor any that comes later. */
   stop(): void {
-    this.isOver = true;
+    this.isStopped = true;
     this.sleepers.clear();
   }
 
   /** Looks again after a tick: what has just ended may have set something else going. */
-  private plan(): void {
-    if (this.underWay > 0 || this.isPlanned || this.sleepers.size === 0) return;
-    this.isPlanned = true;
+  private scheduleAdvance(): void {
+    if (this.busyCount > 0 || this.isAdvanceScheduled || this.sleepers.size === 0) return;
+    this.isAdvanceScheduled = true;
     setImmediate(() => {
-      this.isPlanned = false;
-      if (this.underWay === 0) this.advance();
+      this.isAdvanceScheduled = false;
+      if (this.busyCount === 0) this.advance();
     });
   }
 

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import { MARKER_VARIABLE, type ProcessCommand, type ProcessExit } from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
@@ -7,6 +6,7 @@ import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
 import { startCommand } from '../process/start.ts';
 import { turnFiles } from '../process/turn-files.ts';
+import { type ProcessEndCause, type SilenceLimits, supervise } from './supervise.ts';
 import { type TurnContext, turnMarker } from './turn-context.ts';
 
 /** What became of a turn's process, and when. */
@@ -21,14 +21,6 @@ export type ProcessEnd =
     }
   | { readonly kind: 'never_started'; readonly atMs: number }
   | { readonly kind: 'not_started'; readonly message: string; readonly transient: boolean; readonly atMs: number };
-
-/** How long a process may be silent. */
-interface SilenceLimits {
-  /** Null for no limit. */
-  readonly timeoutMs: number | null;
-  /** How long it may stay after its result, and whether it has given that. */
-  readonly grace: { readonly ms: number; readonly isDone: () => boolean } | null;
-}
 
 /** How a turn's process is looked after. */
 export interface Supervision extends SilenceLimits {
@@ -74,7 +66,7 @@ export async function adoptTurn(
     default: {
       supervision.onRunning(Promise.resolve());
       const atMs = await estimateEndMs(context, turn);
-      return { kind: 'ended', exit: found, endCause: 'itself', adopted: true, atMs };
+      return { kind: 'ended', exit: found, endCause: 'exited', adopted: true, atMs };
     }
   }
 }
@@ -91,7 +83,7 @@ async function superviseProcess(
   onRunning(exited);
   const result = await supervise({
     exited,
-    // After its result, only stdout counts as a sign of life: chatter on stderr must not keep it for ever.
+    // After its result only stdout counts as activity: output on stderr must not keep the process alive.
     lastOutputMs: () => lastWriteTimeMs(grace?.isDone() ? [stdout] : [stdout, stderr]),
     timeoutMs,
     grace,
@@ -107,72 +99,4 @@ async function estimateEndMs({ clock, folderOf }: TurnContext, turn: ProcessTurn
   const lastWriteMs = Math.round(await lastWriteTimeMs([started, stdout, stderr]));
   if (lastWriteMs === 0) return clock.now();
   return Math.max(turn.record?.startedAt ?? 0, clock.fromFileTime(lastWriteMs));
-}
-
-/** Why a turn's process ended: by itself, or because we ended it. */
-export type ProcessEndCause = 'itself' | 'timeout' | 'hung' | 'stopped';
-
-/** A process that is waited for, and the reasons to end it. */
-export interface SupervisedProcess<Exit> extends SilenceLimits {
-  readonly exited: Promise<Exit>;
-  /** The time of its last output. */
-  readonly lastOutputMs: () => Promise<number>;
-  /** Aborted when it is to be ended. */
-  readonly kill: AbortSignal;
-  readonly terminate: () => Promise<unknown>;
-}
-
-const MAX_TICK_MS = 1_000;
-
-/**
- * Waits for a process, and ends it if it is silent for too long, does not exit after its result, or is to be stopped.
- */
-export async function supervise<Exit>(
-  supervised: SupervisedProcess<Exit>,
-): Promise<{ readonly exit: Exit; readonly endCause: ProcessEndCause }> {
-  const finished = new AbortController();
-  let stop: () => void = () => {};
-  const stopped = new Promise<ProcessEndCause>((resolve) => {
-    stop = () => resolve('stopped');
-  });
-  if (supervised.kill.aborted) stop();
-  supervised.kill.addEventListener('abort', stop);
-  try {
-    const exitedByItself = supervised.exited.then((): ProcessEndCause => 'itself');
-    const endCause = await Promise.race([exitedByItself, stopped, ...silenceChecks(supervised, finished.signal)]);
-    if (endCause !== 'itself') await supervised.terminate();
-    return { exit: await supervised.exited, endCause };
-  } finally {
-    supervised.kill.removeEventListener('abort', stop);
-    finished.abort('over');
-  }
-}
-
-/** Without a limit there is nothing to check. */
-function silenceChecks<Exit>(
-  supervised: SupervisedProcess<Exit>,
-  finished: AbortSignal,
-): readonly Promise<ProcessEndCause>[] {
-  return supervised.timeoutMs === null && supervised.grace === null ? [] : [waitForSilence(supervised, finished)];
-}
-
-/** Counts the silence in ticks of its own, not by the clock: a machine that slept is no reason to end a process. */
-async function waitForSilence<Exit>(
-  { lastOutputMs, timeoutMs, grace }: SupervisedProcess<Exit>,
-  finished: AbortSignal,
-): Promise<ProcessEndCause> {
-  const shortestLimitMs = Math.min(timeoutMs ?? Number.POSITIVE_INFINITY, grace?.ms ?? Number.POSITIVE_INFINITY);
-  const tickMs = Math.min(MAX_TICK_MS, Math.max(10, shortestLimitMs / 4));
-  let previousMs = await lastOutputMs();
-  let silentMs = 0;
-  for (;;) {
-    await delay(tickMs, undefined, { signal: finished, ref: false }).catch(() => undefined);
-    if (finished.aborted) return new Promise(() => {});
-    const latestMs = await lastOutputMs();
-    silentMs = latestMs === previousMs ? silentMs + tickMs : 0;
-    previousMs = latestMs;
-    const isDone = grace?.isDone() ?? false;
-    if (isDone && grace !== null && silentMs >= grace.ms) return 'hung';
-    if (!isDone && timeoutMs !== null && silentMs >= timeoutMs) return 'timeout';
-  }
 }

@@ -36,7 +36,7 @@ describe('a run in another process', () => {
   test('is stopped when its turn has ended; its process exits with 3, and a resume continues it', async () => {
     const project = await driven();
     const outcome = await stopping(project, () => go(project));
-    expect([outcome.kind, outcome.seen.observedStatus]).toStrictEqual(['stopped', 'paused']);
+    expect([outcome.kind, outcome.observed.observedStatus]).toStrictEqual(['stopped', 'paused']);
     expect(await project.owner.exited).toBe(3);
     expect(project.owner.err()).toContain('[main] START.sh → NEXT.sh (goto)');
     expect(project.owner.err()).toContain('nothing new is started: the run was told to stop');
@@ -58,15 +58,15 @@ describe('a run in another process', () => {
 
   test('is stopped together with its turns by a second request', async () => {
     const project = await driven();
-    const stages: string[] = [];
-    const note = ({ stage }: StopProgress): void => void stages.push(stage);
+    const modes: string[] = [];
+    const note = ({ mode }: StopProgress): void => void modes.push(mode);
     const first = stopRun('r1', { cwd: project.cwd, observe: note });
-    await vi.waitUntil(() => stages.length === 1);
+    await vi.waitUntil(() => modes.length === 1);
     const second = stopRun('r1', { cwd: project.cwd, observe: note });
-    for (const { kind, seen } of await Promise.all([first, second])) {
-      expect([kind, seen.observedStatus]).toStrictEqual(['stopped', 'paused']);
+    for (const { kind, observed } of await Promise.all([first, second])) {
+      expect([kind, observed.observedStatus]).toStrictEqual(['stopped', 'paused']);
     }
-    expect(stages).toStrictEqual(['soon', 'now']);
+    expect(modes).toStrictEqual(['soon', 'now']);
     expect(await project.owner.exited).toBe(3);
   });
 
@@ -102,11 +102,11 @@ describe('a run in another process', () => {
       now: true,
       observe({ kind }) {
         told.push(kind);
-        if (kind === 'unheard') owner.signal('SIGCONT');
+        if (kind === 'not_responding') owner.signal('SIGCONT');
       },
     });
-    expect(told).toStrictEqual(['stopping', 'unheard']);
-    expect(outcome.seen.observedStatus).toBe('paused');
+    expect(told).toStrictEqual(['stopping', 'not_responding']);
+    expect(outcome.observed.observedStatus).toBe('paused');
   });
 });
 

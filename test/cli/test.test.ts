@@ -387,7 +387,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     const recorded = await inDemo('test', '--record', 'last', '--output', 'workflow/it.test.yaml');
     expect(recorded).toStrictEqual({
       code: 0,
-      out: 'workflow/it.test.yaml: 15 answers\nIt was played, and went as the run did. To play it again: raymond test workflow/it.test.yaml\n',
+      out: 'workflow/it.test.yaml: 15 answers\nA test of it goes as the recorded run did. To run it again: raymond test workflow/it.test.yaml\n',
       err: '',
     });
     expect(readFileSync(join(project.cwd, 'demo/workflow/it.test.yaml'), 'utf8')).not.toContain(project.cwd);
@@ -398,7 +398,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     const changed = await inDemo('test', 'workflow/it.test.yaml');
     expect(changed.code).toBe(0);
     expect(changed.out).toContain(
-      '\n    warning: workflow/TEST.sh has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again\n',
+      '\n    warning: workflow/TEST.sh has changed since this was recorded, and the recorded output was used: run it with --real-scripts, or record again\n',
     );
     const real = await inDemo('test', 'workflow/it.test.yaml', '--real-scripts');
     expect(timeless(real.out)).toContain('\n\n1 scenario: all passed (a while)\n');
@@ -431,7 +431,7 @@ describe.skipIf(windows)('raymond test --record (not on Windows)', () => {
     writeFileSync(join(project.cwd, 'START.md'), '---\nallowed_transitions: [{ tag: goto, target: START }]\n---\nGo.');
     const { code, out } = await project.raymond('test', '--record', 'last', '--output', 'a.test.yaml');
     expect(code).toBe(1);
-    expect(out).toContain('It was played, but did not go as the run did:\n✗ ');
+    expect(out).toContain('A test of it does not go as the recorded run did:\n✗ ');
     expect(out).toContain('the status of the run should be completed, but is failed');
   });
 });

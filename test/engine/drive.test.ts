@@ -55,7 +55,7 @@ class FakeWorld implements World {
     this.saved = steps.at(-1)?.step.run;
   };
 
-  tell: World['tell'] = (events) => {
+  notify: World['notify'] = (events) => {
     this.events.push(...events);
   };
 }

@@ -31,7 +31,7 @@ test('lists the position and activity of every agent that had not ended', () => 
   ];
   expect(describeAgentPositions(events)).toStrictEqual([
     'main in SLOW.sh, turn 2: its script was running',
-    'a in W.md, turn 7: its answer was played',
+    'a in W.md, turn 7: its answer was being replayed',
     'b in W.md: it had failed',
     'c in W.md: it waited to be tried again',
     'd in W.md: it waited for the end of a usage limit',

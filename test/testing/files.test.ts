@@ -57,7 +57,7 @@ scenarios:
   - { name: b }`;
     const results = await resultsIn(folderWith({ 'START.md': PROMPT, 'a.test.yaml': scenario }));
     expect(results.map(({ differences }) => differences.map(({ detail }) => detail))).toStrictEqual([
-      [{ kind: 'trouble', message: expect.stringMatching(/^a\/c cannot be written \(E\w+\)$/) }],
+      [{ kind: 'problem', message: expect.stringMatching(/^a\/c cannot be written \(E\w+\)$/) }],
       [],
     ]);
   });

@@ -67,7 +67,7 @@ export async function warnedBy(
 
 function inWords(detail: DifferenceDetail): string {
   switch (detail.kind) {
-    case 'trouble':
+    case 'problem':
       return detail.message;
     case 'parts':
       return `${detail.matcher} ${detail.part}, not ${JSON.stringify(detail.actual)}`;

@@ -235,7 +235,7 @@ describe('scripts', () => {
   test('are ended in the same way if they would run forever', async () => {
     const scenario = 'options: { max_iterations: 0 }\nanswers: { START: <goto>START</goto> }';
     const [wrong] = await wrongWith({ 'START.md': LOOP }, scenario, { timeoutMs: 300 });
-    expect(wrong).toMatch(/\nmain in START\.md(, turn \d+: its answer was played|: it waited for its turn)$/);
+    expect(wrong).toMatch(/\nmain in START\.md(, turn \d+: its answer was being replayed|: it waited for its turn)$/);
   });
 });
 

@@ -31,7 +31,7 @@ function newTurn(time: VirtualTime) {
     budgetMicros: null,
   };
   return {
-    take: () => time.during(() => backend.take(turn, false)),
+    take: () => time.whileRunning(() => backend.take(turn, false)),
     has: (file: string) => existsSync(join(cwd, file)),
   };
 }
@@ -63,15 +63,15 @@ test('a crashed world emits no events, answers no turns and gets no requests', a
     prepare: () => Promise.reject(new Error('it was asked')),
     take: () => Promise.reject(new Error('it was asked')),
     save: () => new Promise((saved) => (finish = saved)),
-    tell: (events) => void done.push(...events.map(({ kind }) => kind)),
+    notify: (events) => void done.push(...events.map(({ kind }) => kind)),
   };
   const staged = killable(world, gone.signal);
   const said: Event = { kind: 'run_resumed', at: 0, options: {} as never };
-  staged.tell([said]);
+  staged.notify([said]);
   staged.save([]).then(() => done.push('saved'));
   gone.abort();
   finish();
-  staged.tell([said]);
+  staged.notify([said]);
   staged.prepare({} as never).then(
     () => done.push('prepared'),
     () => done.push('failed'),

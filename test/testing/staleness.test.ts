@@ -122,7 +122,7 @@ answers:
   test('causes a warning if it has changed since the recording and cannot be analyzed', async () => {
     expect(await warnedBy(statesWith(CHECK), recorded(fingerprintScript(CHECK)))).toStrictEqual([]);
     expect(await warnedBy(statesWith(`${CHECK}exit\n`), recorded(fingerprintScript(CHECK)))).toStrictEqual([
-      'CHECK.sh has changed since this was recorded, and what it printed then was played: run it with --real-scripts, or record again',
+      'CHECK.sh has changed since this was recorded, and the recorded output was used: run it with --real-scripts, or record again',
     ]);
   });
 

@@ -17,7 +17,7 @@ test('sleepers are woken immediately, in the order of their times', async () => 
       const start = time.now();
       const woken: number[] = [];
       const sleep = (each: number): Promise<unknown> =>
-        time.during(() => time.sleepUntil(start + each * HOUR, NOBODY).then(() => woken.push(each)));
+        time.whileRunning(() => time.sleepUntil(start + each * HOUR, NOBODY).then(() => woken.push(each)));
       await Promise.all(hours.map(sleep));
       expect(woken).toStrictEqual(hours.toSorted((a, b) => a - b));
       expect(time.now()).toBeGreaterThanOrEqual(start + Math.max(0, ...hours) * HOUR);
@@ -29,9 +29,9 @@ test('sleepers are woken immediately, in the order of their times', async () => 
 test('no time passes while something is running', async () => {
   const time = new VirtualTime();
   let finish = (): void => {};
-  const work = time.during(() => new Promise<void>((done) => (finish = done)));
+  const work = time.whileRunning(() => new Promise<void>((done) => (finish = done)));
   const told: string[] = [];
-  const sleep = time.during(() => time.sleepUntil(time.now() + HOUR, NOBODY).then(() => told.push('woken')));
+  const sleep = time.whileRunning(() => time.sleepUntil(time.now() + HOUR, NOBODY).then(() => told.push('woken')));
   await breathe();
   expect(told).toStrictEqual([]);
   finish();
@@ -44,7 +44,7 @@ test('a sleep that starts when another ends comes before longer ones', async () 
   const start = time.now();
   const told: string[] = [];
   const sleep = (until: number, name: string): Promise<unknown> =>
-    time.during(() => time.sleepUntil(start + until, NOBODY).then(() => told.push(name)));
+    time.whileRunning(() => time.sleepUntil(start + until, NOBODY).then(() => told.push(name)));
   const first = sleep(HOUR, 'first').then(() => sleep(2 * HOUR, 'its child'));
   await Promise.all([first, sleep(3 * HOUR, 'last')]);
   expect(told).toStrictEqual(['first', 'its child', 'last']);
@@ -53,8 +53,8 @@ test('a sleep that starts when another ends comes before longer ones', async () 
 test('a sleep that is aborted takes no time', async () => {
   const time = new VirtualTime();
   const stop = new AbortController();
-  const hold = time.during(() => new Promise(() => {}));
-  const slept = time.during(() => time.sleepUntil(time.now() + HOUR, stop.signal));
+  const hold = time.whileRunning(() => new Promise(() => {}));
+  const slept = time.whileRunning(() => time.sleepUntil(time.now() + HOUR, stop.signal));
   stop.abort();
   expect(await slept).toBe(false);
   expect(await time.sleepUntil(time.now() + HOUR, stop.signal)).toBe(false);
@@ -67,7 +67,7 @@ test('no sleeper is woken after a stop', async () => {
   const wake = (): void => {
     isWoken = true;
   };
-  time.during(() => time.sleepUntil(time.now() + 1, NOBODY)).then(wake);
+  time.whileRunning(() => time.sleepUntil(time.now() + 1, NOBODY)).then(wake);
   time.stop();
   time.sleepUntil(time.now() - 1, NOBODY).then(wake);
   await breathe();

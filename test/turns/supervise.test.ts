@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SupervisedProcess, supervise } from '../../src/turns/process-turn.ts';
+import { type SupervisedProcess, supervise } from '../../src/turns/supervise.ts';
 
 /** A process on paper: it exits when it is ended, or when the test says so. */
 function fakeProcess(
@@ -18,7 +18,7 @@ describe('supervise', () => {
   test('waits for a process that ends by itself', async () => {
     const watch = fakeProcess({ timeoutMs: 600_000 });
     watch.exit('done');
-    expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'itself' });
+    expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'exited' });
   });
 
   test('ends a process that is silent for too long', async () => {
@@ -35,7 +35,7 @@ describe('supervise', () => {
         return looks;
       },
     });
-    expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'itself' });
+    expect(await supervise(watch)).toStrictEqual({ exit: 'done', endCause: 'exited' });
   });
 
   test('ends a process that does not exit after its result, regardless of its timeout', async () => {

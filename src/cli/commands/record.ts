@@ -8,7 +8,7 @@ import { type CommandHandler, type ParsedOptions, usageError } from '../command.
 import { getTestTimeoutMs, getTextOption, refuseOptions } from '../parsed-options.ts';
 import { renderTestFailure } from '../reports/test-result.ts';
 
-/** `raymond test --record RUN`: turns a run into a scenario and plays it once. */
+/** `raymond test --record RUN`: turns a run into a scenario and runs it once. */
 export const handleRecord: CommandHandler = async (paths, options, terminal) => {
   const [path] = paths;
   if (path !== undefined) throw usageError(`\`${path}\` cannot be used with --record`, 'Name the file with --output.');
@@ -33,9 +33,10 @@ export const handleRecord: CommandHandler = async (paths, options, terminal) => 
     const context = createRenderContext(terminal);
     if (hasPassed(result)) for (const warning of result.warnings) print(`warning: ${warning}\n`);
     if (!hasPassed(result)) {
-      print(`It was played, but did not go as the run did:\n${renderTestFailure(result, context).join('\n')}\n`);
+      print(`A test of it does not go as the recorded run did:\n${renderTestFailure(result, context).join('\n')}\n`);
       for (const advice of adviseOnMismatch(file, options)) print(`${wrapText(advice, context.columns).join('\n')}\n`);
-    } else if (file !== null) print(`It was played, and went as the run did. To play it again: raymond test ${file}\n`);
+    } else if (file !== null)
+      print(`A test of it goes as the recorded run did. To run it again: raymond test ${file}\n`);
     return hasPassed(result) ? EXIT.completed : EXIT.failed;
   } finally {
     stopListening();
@@ -47,5 +48,5 @@ function adviseOnMismatch(file: string | null, { realScripts }: ParsedOptions): 
   const cause = realScripts
     ? 'Scripts were run in a folder that holds only what the scenario puts there. Add what they need under `files`, or a folder of it under `files_from`; without --real-scripts they are replayed as recorded.'
     : 'The workflow may have changed since the run: then correct it, or record a new run. A value that was masked in the recording may also matter: then replace the mask.';
-  return file === null ? [cause] : [cause, `The file is written all the same. To play it again: raymond test ${file}`];
+  return file === null ? [cause] : [cause, `The file is written all the same. To run it again: raymond test ${file}`];
 }

@@ -39,11 +39,11 @@ async function findOnlyRunning(cwd: string): Promise<string | null> {
   throw usageError(`several runs are running: ${live.map(({ id }) => id).join(', ')}`, 'Name one: raymond stop RUN');
 }
 
-function describeWaiting({ kind, seen, stage }: StopProgress): string {
-  const { run, observedStatus, owner } = seen;
+function describeWaiting({ kind, observed, mode: stage }: StopProgress): string {
+  const { run, observedStatus, owner } = observed;
   const { id } = run;
   const process = owner?.pid == null ? '' : ` ${owner.pid}`;
-  if (kind === 'unheard') return `Process${process} does not respond. If it is suspended: kill -CONT${process}`;
+  if (kind === 'not_responding') return `Process${process} does not respond. If it is suspended: kill -CONT${process}`;
   const subject =
     observedStatus === 'crashed'
       ? `The process${process} of ${id} has died; the run is resumed only to be stopped`
@@ -53,18 +53,18 @@ function describeWaiting({ kind, seen, stage }: StopProgress): string {
   return endingTurns === null ? `${subject}.` : `${subject}: ${endingTurns}.\nTo end it now: raymond stop ${id} --now`;
 }
 
-function describeStopOutcome({ kind, seen }: StopOutcome): readonly string[] {
-  const { id } = seen.run;
-  const { waitsFor, commands } = describeNextSteps(seen, Date.now());
+function describeStopOutcome({ kind, observed }: StopOutcome): readonly string[] {
+  const { id } = observed.run;
+  const { waitsFor, commands } = describeNextSteps(observed, Date.now());
   const commandLines = commands.map(({ purpose, command }) => `${purpose}: ${command}`);
   switch (kind) {
     case 'idle':
-      return [`${id} is not running: ${formatObservedStatus(seen.observedStatus)}.`, ...commandLines];
+      return [`${id} is not running: ${formatObservedStatus(observed.observedStatus)}.`, ...commandLines];
     case 'stopping':
       return [`${id} will stop by itself.`, `To end it now: raymond stop ${id} --now`];
-    case 'left':
+    case 'not_stopped':
       return [`${id} is left as it was: ${waitsFor.join(' ')}`, ...commandLines];
     case 'stopped':
-      return [`${id} has stopped: ${formatObservedStatus(seen.observedStatus)}.`, ...commandLines];
+      return [`${id} has stopped: ${formatObservedStatus(observed.observedStatus)}.`, ...commandLines];
   }
 }

@@ -18,7 +18,7 @@ import { createTestProgressLine } from '../reports/test-progress-line.ts';
 import { renderTestResult } from '../reports/test-result.ts';
 import { renderTestProblems, renderTestTotal } from '../reports/test-summary.ts';
 
-/** `raymond test [PATH…]`: plays scenarios without Claude Code and compares the outcome with what they expect. */
+/** `raymond test [PATH…]`: runs scenarios without Claude Code and compares the outcome with what they expect. */
 export const handleTest: CommandHandler = async (paths, options, terminal) => {
   if (options.record !== undefined) return (await import('./record.ts')).handleRecord(paths, options, terminal);
   refuseOptions(options, ['output'], 'test without --record');
@@ -119,7 +119,7 @@ function selectTests(
 
 const MAX_NAMED = 5;
 
-/** Plays the scenarios until the end or until Ctrl-C. */
+/** Runs the scenarios until the end or until Ctrl-C. */
 async function runSuite(
   testCases: readonly TestCase[],
   options: ParsedOptions,

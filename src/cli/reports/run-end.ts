@@ -13,7 +13,7 @@ import type { ParsedOptions } from '../command.ts';
 export interface ReportedRun {
   readonly started: boolean;
   readonly cwd: string;
-  /** The agents whose trouble was printed last. */
+  /** The agents whose problem was printed last. */
   readonly alreadyReported: ReadonlySet<string>;
 }
 
@@ -42,7 +42,7 @@ export async function reportRunEnd(
     columns: screen?.size().columns ?? null,
     colour: screen?.colour ?? false,
     now: Date.now(),
-    // Results on the same screen separate the summary from the trouble that was printed before.
+    // Results on the same screen separate the summary from the problem that was printed before.
     alreadyReported: separator === '' ? alreadyReported : NO_AGENTS,
     otherFolder: findConfigFile(cwd) === findConfigFile(terminal.cwd) ? null : pickShorterPath(cwd, terminal.cwd),
   };

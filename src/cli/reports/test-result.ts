@@ -86,7 +86,7 @@ function renderDifference(difference: Difference, scenario: string, context: Ren
   const atLocation = (sentence: string): readonly string[] =>
     wrapIndented(`${file}:${line}:${column}: ${sentence}`, '  ', context);
   switch (detail.kind) {
-    case 'trouble': {
+    case 'problem': {
       const [first = '', ...rest] = sanitize(detail.message).split('\n');
       if (what === REASON_LABEL) return [first, ...rest].flatMap((each) => wrapIndented(each, INDENT, context));
       return [...atLocation(context.colorize('red', first)), ...rest.map((each) => INDENT + each)];

@@ -57,7 +57,7 @@ function formatTestCounts({ results, interruption }: TestReport, colorize: Rende
     ];
     return `${colorize('yellow', 'interrupted')}: ${[counts, ...unfinished.flat()].join(', ')}`;
   }
-  if (results.length === 0) return 'no scenario was played';
+  if (results.length === 0) return 'no scenario was run';
   return `${formatCount(results.length, 'scenario')}: ${failed === 0 ? colorize('green', 'all passed') : counts}`;
 }
 

@@ -3,7 +3,7 @@ import { EFFORTS, findPreferences, MODEL_ALIASES } from '../preferences.ts';
 import { defineStateRule } from '../rule.ts';
 
 const ALIAS = new RegExp(`^(?:${MODEL_ALIASES.join('|')})(?:\\[1m\\])?$`, 'i');
-/** A part that full model ids have, whoever serves the model. */
+/** A part that full model ids have, for every provider. */
 const FULL_ID = /claude|anthropic|[/:]/i;
 const FAMILIES = ['opus', 'sonnet', 'haiku'];
 

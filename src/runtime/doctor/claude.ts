@@ -99,7 +99,7 @@ export const checkAnswer: HealthCheck = async ({ findClaude, cwd, env, options, 
     .reduce((soFar, line) => (line === '' ? soFar : addClaudeEvent(soFar, parseClaudeLine(line))), EMPTY_TRANSCRIPT);
   const outcome = judgeClaudeTurn({
     transcript,
-    endCause: result.timedOut ? 'timeout' : 'itself',
+    endCause: result.timedOut ? 'timeout' : 'exited',
     exitCode: result.exitCode,
     stderr: result.stderr,
     timeoutMessage: `no answer for ${ANSWER_TIMEOUT_MS / 1000} s`,

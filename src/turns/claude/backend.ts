@@ -156,7 +156,7 @@ function requireSession({ agent, record }: ClaudeTurn): SessionUse {
 
 /** A process that was found dead is gone; one that died while we watched has failed. */
 function turnEndCause({ exit, endCause, adopted }: Extract<ProcessEnd, { kind: 'ended' }>): TurnEndCause {
-  return adopted && exit.kind === 'died' && endCause === 'itself' ? 'gone' : endCause;
+  return adopted && exit.kind === 'died' && endCause === 'exited' ? 'gone' : endCause;
 }
 
 /** A turn that never ran is simply taken again, unless the machine cannot run it. */

@@ -7,7 +7,7 @@ import type { Transcript } from './transcript.ts';
 import { limitUntilMs } from './usage-limit.ts';
 
 /** Why a process ended: by itself, because we ended it, or (`gone`) while no Raymond was watching. */
-export type TurnEndCause = 'itself' | 'timeout' | 'hung' | 'stopped' | 'gone';
+export type TurnEndCause = 'exited' | 'timeout' | 'hung' | 'stopped' | 'gone';
 
 /** A turn of Claude Code that is over, with everything that its outcome depends on. */
 export interface EndedTurn {

@@ -12,7 +12,7 @@ import { answeredSignal } from '../signals.ts';
 import { listCannedActions } from './canned-actions.ts';
 import {
   crashIfRequested,
-  failIfUnplayable,
+  failIfUnusable,
   type ReplayContext,
   reclaimTurnFolder,
   requireAnswer,
@@ -56,19 +56,19 @@ export class ReplayBackend implements Backend {
   }
 
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
-    return failIfUnplayable(this.context, turn, async () => {
+    return failIfUnusable(this.context, turn, async () => {
       const dir = await reclaimTurnFolder(this.context, turn, adopted);
       const { answer } = requireAnswer(this.context, turn);
       requireResumedSession(this.context, turn, answer);
       const output = new ReplayOutput(dir, createActivityReporter(this.context, turn.agent));
-      const endCause = await this.play(turn, answer, output).finally(() => output.flush());
+      const endCause = await this.replay(turn, answer, output).finally(() => output.flush());
       await crashIfRequested(this.context, answer, adopted);
       return this.toSignal(turn, answer, judgeCannedTurn(answer, output, endCause, this.context.clock.now()));
     });
   }
 
   /** Prints the lines that Claude Code would print and writes its files, in the time that the answer takes. */
-  private async play(turn: ClaudeTurn, answer: CannedAnswer, output: ReplayOutput): Promise<TurnEndCause> {
+  private async replay(turn: ClaudeTurn, answer: CannedAnswer, output: ReplayOutput): Promise<TurnEndCause> {
     const session = turn.record?.session?.id ?? '';
     const actions = listCannedActions(answer);
     if (answer.fail !== 'session_lost') output.print(initLine(session, turn.cwd));
@@ -86,7 +86,7 @@ export class ReplayBackend implements Backend {
     }
     if (answer.fail === null) {
       output.print(resultLine(answer, session));
-      return 'itself';
+      return 'exited';
     }
     const { lines, endCause } = FAILURE_FIXTURES[answer.fail](answer, session, this.context.clock.now());
     output.print(...lines);

@@ -19,7 +19,7 @@ export interface ReplayContext extends TurnContext {
   /** Simulates a crash of Raymond; only tests can. */
   readonly crash?: () => Promise<never>;
   /** Called with each answer that is used, as it is in the file. */
-  readonly onPlayed?: (answer: CannedAnswer) => void;
+  readonly onAnswerUsed?: (answer: CannedAnswer) => void;
   /** Called with a message about each answer that the file lacks. */
   readonly onMissing?: (message: string) => void;
 }
@@ -28,13 +28,13 @@ type CannedTurn = ClaudeTurn | ScriptTurn;
 
 /** Finds the answer for a turn and fills it in; throws a RaymondError that says what is missing. */
 export function requireAnswer(
-  { scenario, onMissing, onPlayed }: ReplayContext,
+  { scenario, onMissing, onAnswerUsed: onPlayed }: ReplayContext,
   turn: CannedTurn,
 ): ReturnType<typeof renderAnswer> {
   const choice = chooseAnswer(scenario, turn);
   if (choice.kind === 'none') {
     onMissing?.(choice.message);
-    throw unplayableError(`${choice.message}, then resume the run.`);
+    throw unusableAnswerError(`${choice.message}, then resume the run.`);
   }
   onPlayed?.(choice.answer);
   return renderAnswer(choice.answer, turn.variables);
@@ -91,7 +91,7 @@ export function writeAnswerFile(
   if (problem === null) return;
   const message = `${scenario.file}: the answer for ${turn.state}: ${problem}`;
   onMissing?.(message);
-  throw unplayableError(message);
+  throw unusableAnswerError(message);
 }
 
 /** Throws a RaymondError if an answer loses a conversation that this turn only begins. */
@@ -105,17 +105,17 @@ export function requireResumedSession(
   const place = part === undefined ? scenario.file : formatAnswersPosition(part);
   const message = `${place}: the answer for ${turn.state}: \`fail: session_lost\` is for a turn that resumes a conversation, and this one begins it. Give it another`;
   onMissing?.(message);
-  throw unplayableError(`${message}, then resume the run.`);
+  throw unusableAnswerError(`${message}, then resume the run.`);
 }
 
 /** Replays a turn. If the file has no usable answer, the turn fails until the file is corrected. */
-export async function failIfUnplayable<T>(
+export async function failIfUnusable<T>(
   { clock }: ReplayContext,
   turn: CannedTurn,
-  play: () => Promise<T>,
+  replay: () => Promise<T>,
 ): Promise<T | Failed> {
   try {
-    return await play();
+    return await replay();
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
     const failure = { kind: 'invalid_request', message: error.message } as const;
@@ -123,7 +123,7 @@ export async function failIfUnplayable<T>(
   }
 }
 
-const unplayableError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });
+const unusableAnswerError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });
 
 /** Fills the agent's variables into a canned answer; `unknown` are those that are not set. */
 export function renderAnswer(

@@ -4,7 +4,7 @@ import { resultLine, type StreamLine, syntheticLine } from './output.ts';
 /** The end of a turn that is to fail: its last lines, and whether it times out. */
 export interface FailureFixture {
   readonly lines: readonly StreamLine[];
-  readonly endCause: 'itself' | 'timeout';
+  readonly endCause: 'exited' | 'timeout';
 }
 
 type BuildFixture = (answer: CannedAnswer, session: string, nowMs: number) => FailureFixture;
@@ -17,7 +17,7 @@ const apiFailure =
       syntheticLine(text, error, session),
       resultLine({ ...answer, text }, session, { is_error: true, terminal_reason: 'api_error', ...overrides }),
     ],
-    endCause: 'itself',
+    endCause: 'exited',
   });
 
 /** Claude Code gave up by itself: such a result has no text. */
@@ -29,13 +29,13 @@ const abortedTurn =
       is_error: true,
       errors: [describe(session)],
     });
-    return { lines: [{ ...line, terminal_reason: null }], endCause: 'itself' };
+    return { lines: [{ ...line, terminal_reason: null }], endCause: 'exited' };
   };
 
 /** The output of Claude Code for each kind of failure; it is judged like the output of a real turn. */
 export const FAILURE_FIXTURES: Record<CannedFailureName, BuildFixture> = {
   overloaded: apiFailure('API Error: 529 Overloaded', 'overloaded', { api_error_status: 529 }),
-  no_result: () => ({ lines: [], endCause: 'itself' }),
+  no_result: () => ({ lines: [], endCause: 'exited' }),
   timeout: () => ({ lines: [], endCause: 'timeout' }),
   usage_limit: (answer, session, nowMs) => {
     const resetsAt = Math.ceil(nowMs / 1000 + answer.resetsInSeconds);

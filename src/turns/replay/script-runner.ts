@@ -8,7 +8,7 @@ import type { ScriptRunner } from '../backend.ts';
 import { answeredSignal, failedSignal } from '../signals.ts';
 import {
   crashIfRequested,
-  failIfUnplayable,
+  failIfUnusable,
   type ReplayContext,
   reclaimTurnFolder,
   requireAnswer,
@@ -32,7 +32,7 @@ export class ReplayScriptRunner implements ScriptRunner {
   }
 
   take(turn: ScriptTurn, adopted: boolean): Promise<Answered | Failed> {
-    return failIfUnplayable(this.context, turn, async () => {
+    return failIfUnusable(this.context, turn, async () => {
       const dir = await reclaimTurnFolder(this.context, turn, adopted);
       const { answer } = requireAnswer(this.context, turn);
       const { context } = this;

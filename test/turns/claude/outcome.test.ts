@@ -11,7 +11,7 @@ function classify(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
   return judgeClaudeTurn({
     ...{
       transcript: after(...lines),
-      endCause: 'itself',
+      endCause: 'exited',
       exitCode: 0,
       stderr: '',
       timeoutMessage: 'no output for 900 s, the limit set by the default',

@@ -107,11 +107,11 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     });
     const closed = once(child, 'close');
     let transcript = EMPTY_TRANSCRIPT;
-    let ending: TurnEndCause = 'itself';
+    let ending: TurnEndCause = 'exited';
     for await (const line of createInterface({ input: child.stdout })) {
       const event = parseClaudeLine(line);
       transcript = addClaudeEvent(transcript, event);
-      if (killAt?.(event) && ending === 'itself') {
+      if (killAt?.(event) && ending === 'exited') {
         ending = 'hung';
         process.kill(-pid, 'SIGKILL');
       }
