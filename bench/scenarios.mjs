@@ -1,4 +1,4 @@
-// How many scenarios `raymond test` plays: six turns of prompts, with a reminder and a retry, in a process of its own.
+// How many scenarios `raymond test` runs: six turns of prompts, with a reminder and a retry, in a process of its own.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -12,26 +12,26 @@ const [{ runWorkflow }, { formatEvent }, { renderLiveView }, { EMPTY_VIEW, apply
   );
 
 const SIZE = { columns: 84, rows: 18, colour: true };
-const INKS = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
-/** What the block shows itself. */
+const COLOUR_CLASSES = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
+/** Events that are not printed above the block, because the block shows them. */
 const IN_BLOCK = new Set(['turn_started', 'agent_started', 'run_ended']);
 
-const place = mkdtempSync(join(tmpdir(), 'raymond-picture-'));
+const folder = mkdtempSync(join(tmpdir(), 'raymond-picture-'));
 try {
-  const lines = await bestMoment(place);
-  writeFileSync(fileURLToPath(new URL('../docs/live.svg', import.meta.url)), drawn(lines));
+  const lines = await busiestScreen(folder);
+  writeFileSync(fileURLToPath(new URL('../docs/live.svg', import.meta.url)), toSvg(lines));
 } finally {
-  rmSync(place, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 }
 
-/** Runs the demo and keeps the screen with the most agents that are seen doing something. */
-async function bestMoment(place) {
-  mkdirSync(join(place, '.raymond'));
-  const workflow = join(place, 'workflow');
+/** Runs the demo and returns the screen with the most active agents. */
+async function busiestScreen(folder) {
+  mkdirSync(join(folder, '.raymond'));
+  const workflow = join(folder, 'workflow');
   cpSync(fileURLToPath(new URL('../examples/demo', import.meta.url)), workflow, { recursive: true });
   let [view, best] = [EMPTY_VIEW, { busy: 0, lines: [] }];
   const above = [];
-  const look = () => {
+  const keepIfBusiest = () => {
     const agents = [...view.agents.values()].filter(({ phase }) => phase === 'running');
     const busy = agents.length + agents.filter(({ doing }) => doing !== null).length;
     if (busy < best.busy) return;
@@ -39,33 +39,33 @@ async function bestMoment(place) {
     best = { busy, lines: [...above.slice(-(SIZE.rows - block.length)), ...block] };
   };
   const running = await runWorkflow(workflow, {
-    cwd: place,
+    cwd: folder,
     input: 'a command that turns numbers into Roman numerals',
     name: 'demo',
     options: { agent: `replay:${join(workflow, 'answers.yaml')}` },
     observe(event) {
       view = applyEvents(view, [event]);
       const line = IN_BLOCK.has(event.kind) ? null : formatEvent(event);
-      if (line !== null) above.push(line.replaceAll(`${place}/`, ''));
-      look();
+      if (line !== null) above.push(line.replaceAll(`${folder}/`, ''));
+      keepIfBusiest();
     },
     watch(activity) {
       view = applyActivities(view, [activity]);
-      look();
+      keepIfBusiest();
     },
   });
   await running.finished;
   return best.lines;
 }
 
-/** A terminal window as SVG: each line a text, each colour a span. */
-function drawn(lines) {
+/** Draws a terminal window as SVG: each line a text, each colour a span. */
+function toSvg(lines) {
   const [cell, leading, margin] = [8.4, 19, 16];
   const width = Math.ceil(SIZE.columns * cell + 2 * margin);
   const height = lines.length * leading + 2 * margin + 24;
   const rows = lines.map((line, index) => {
     const y = margin + 24 + (index + 0.75) * leading;
-    return `<text x="${margin}" y="${y}" xml:space="preserve">${spans(line)}</text>`;
+    return `<text x="${margin}" y="${y}" xml:space="preserve">${toSpans(line)}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>raymond demo</title>
@@ -77,19 +77,21 @@ ${rows.join('\n')}
 `;
 }
 
-/** The words of a line, each in its colour: an escape code opens one, the next closes it. */
-function spans(line) {
+/** Converts a line with escape codes to spans: a code opens a colour, the next one closes it. */
+function toSpans(line) {
   const [first = '', ...rest] = line.split('\u001b[');
   return [
-    escaped(first),
+    escapeXml(first),
     ...rest.map((part) => {
       const [, code = '', words = ''] = /^(\d+)m(.*)$/s.exec(part) ?? [];
-      const ink = INKS[code];
-      return ink === undefined || words === '' ? escaped(words) : `<tspan class="${ink}">${escaped(words)}</tspan>`;
+      const name = COLOUR_CLASSES[code];
+      return name === undefined || words === ''
+        ? escapeXml(words)
+        : `<tspan class="${name}">${escapeXml(words)}</tspan>`;
     }),
   ].join('');
 }
 
-function escaped(text) {
+function escapeXml(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -6,14 +6,14 @@ import { processesOf } from './processes.ts';
 import { type Rig, textOf } from './rig.ts';
 import { EFFECTS, FILES } from './workflow.ts';
 
-/** What is left of a run on disk, at the API and in the process table. */
+/** The traces of a run on disk, at the API and in the process table. */
 export interface Evidence {
   readonly document: Document | null;
   readonly events: readonly RunEvent[];
   readonly effects: readonly Effect[];
   readonly files: Readonly<Record<string, string>>;
   readonly ledger: { readonly spentMicros: number; readonly estimatedMicros: number; readonly turns: number };
-  /** What the API has charged in all, and for answers that Claude Code was killed too early to tell us of. */
+  /** The charges of the API in total, and for answers that Claude Code was killed before it reported. */
   readonly chargedMicros: number;
   readonly unreportedMicros: number;
   readonly requests: number;
@@ -42,14 +42,14 @@ interface RunEvent {
   readonly costMicros?: number;
 }
 
-/** A line that something left: `begin`, `end` or `tool`, where, and in which turn. */
+/** A line in the file of side effects: `begin`, `end` or `tool`, the state, and the turn. */
 interface Effect {
   readonly what: string;
   readonly where: string;
   readonly turn: string;
 }
 
-/** Gathers what a run has left behind, once it has ended. */
+/** Collects the traces of a run after its end. */
 export async function collectEvidence(rig: Rig): Promise<Evidence> {
   const failures: string[] = [];
   const again = await rig.command(['resume', rig.id, '--json']).ended;
@@ -83,7 +83,7 @@ export async function collectEvidence(rig: Rig): Promise<Evidence> {
 
 const micros = (usd: number): number => Math.round(usd * 1_000_000);
 
-/** Every line of the journal must be a step, and the steps must be without a gap up to that of the state file. */
+/** Reads the journal; every line must be a step, without a gap up to the step of the state file. */
 function journalEvents(text: string, lastSeq: number, failures: string[]): readonly RunEvent[] {
   const events: RunEvent[] = [];
   let expected = 0;
@@ -103,7 +103,7 @@ function journalEvents(text: string, lastSeq: number, failures: string[]): reado
   return events;
 }
 
-/** The ids of all messages that Claude Code has told us of, killed or not; the API counts them from 1. */
+/** The ids of all messages that Claude Code reported before it ended or was killed; the API counts them from 1. */
 async function reportedMessageIds(turns: string): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (const turn of await readdir(turns)) {
@@ -112,12 +112,12 @@ async function reportedMessageIds(turns: string): Promise<ReadonlySet<string>> {
   return ids;
 }
 
-/** What is wrong with a run, seen from one that was left alone. An empty list is what is promised. */
+/** Compares a run with an undisturbed one and returns all violations of the guarantees. */
 export function checkTrial(trial: CrashTrial, evidence: Evidence, baseline: Evidence): readonly string[] {
   const onlyOrchestrator = trial.kills.every(({ target }) => target === 'orchestrator');
   return [
     ...evidence.failures,
-    ...(trial.last === null ? ['it did not come to its end'] : []),
+    ...(trial.last === null ? ['it did not end'] : []),
     ...trial.exits.flatMap(({ args, code, stderr }) =>
       isExpectedExit(code, stderr) ? [] : [`\`${args[0]}\` exits with ${code}: ${stderr.slice(-400)}`],
     ),
@@ -132,11 +132,11 @@ export function checkTrial(trial: CrashTrial, evidence: Evidence, baseline: Evid
   ];
 }
 
-/** A pause must say how to go on; everything else but success is wrong. */
+/** Accepts success, and a pause whose message says how to resume. */
 const isExpectedExit = (code: number | null, stderr: string): boolean =>
   code === 0 || (code === 3 && stderr.includes('resume') && stderr.includes('--retry'));
 
-/** If only the orchestrator was killed: as if nothing had happened. */
+/** Checks a run of which only the orchestrator was killed: nothing may differ. */
 function exactlyOnce(evidence: Evidence, baseline: Evidence): readonly string[] {
   const { ledger, chargedMicros } = evidence;
   const failedTurns = evidence.events.filter(
@@ -153,9 +153,9 @@ function exactlyOnce(evidence: Evidence, baseline: Evidence): readonly string[] 
 }
 
 /**
- * If turns were killed: a script runs once more for each time that it was found dead and the user said `--retry`, and
- * never otherwise; a tool's effect is there at least once; what is not in the ledger is no more than the answers that
- * nobody heard, and what an estimate is wrong by.
+ * Checks a run of which turns were killed: a script runs once more for each `--retry` after it was found dead, and
+ * never otherwise; a tool's effect is there at least once; the ledger lacks no more than unreported answers and the
+ * errors of estimates.
  */
 function atLeastOnce(evidence: Evidence, baseline: Evidence): readonly string[] {
   const now = tally(evidence.effects);
@@ -170,7 +170,7 @@ function atLeastOnce(evidence: Evidence, baseline: Evidence): readonly string[] 
     const max = effect.startsWith('tool')
       ? Number.POSITIVE_INFINITY
       : count + (interruptions[effect.replace('end', 'begin')] ?? 0);
-    return found > max ? [`side effect "${effect}" happened ${found} times, at most ${max} may be`] : [];
+    return found > max ? [`side effect "${effect}" happened ${found} times, but at most ${max} are allowed`] : [];
   });
   const off = offMicros(evidence);
   const each = baseline.chargedMicros / baseline.requests;
@@ -178,11 +178,11 @@ function atLeastOnce(evidence: Evidence, baseline: Evidence): readonly string[] 
   return [...wrong, ...(Math.abs(off) <= each * estimates ? [] : [`the ledger is off by ${off} micro-dollars`])];
 }
 
-/** By how much the ledger is wrong, answers aside that nobody heard. */
+/** The error of the ledger, not counting unreported answers. */
 export const offMicros = ({ ledger, chargedMicros, unreportedMicros }: Evidence): number =>
   ledger.spentMicros - (chargedMicros - unreportedMicros);
 
-/** Each turn runs once at most, whatever happens: its marker stands in one `begin` line. */
+/** Finds turns that were started more than once: their marker is in several `begin` lines. */
 function startedTwice({ effects }: Evidence): readonly string[] {
   const begun = tally(
     effects.filter(({ what }) => what === 'begin').map((effect) => ({ ...effect, where: effect.turn })),

@@ -5,10 +5,10 @@ import { kill, killGroups, processesOf } from './processes.ts';
 import type { Random } from './random.ts';
 import { type Command, type CommandEnd, type Rig, textOf } from './rig.ts';
 
-/** What is killed: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
+/** The target of a kill: the orchestrator, the process group of one turn, or the orchestrator and the groups of all turns. */
 export type KillTarget = 'orchestrator' | 'turn' | 'both';
 
-/** When a kill comes: after a time, as soon as something happens on disk, or while a script runs, which is never long. */
+/** The time of a kill: after a random delay, as soon as something changes on disk, or while a script runs. */
 type KillTime = 'timed' | 'at a transition' | 'in a script';
 
 /** One kill that happened. */
@@ -16,46 +16,48 @@ export interface Kill {
   readonly at: number;
   readonly target: KillTarget;
   readonly when: KillTime;
-  /** Turns that had a living process at that instant, and those whose group was killed. */
+  /** The turns with a living process at that time, and those whose group was killed. */
   readonly underWay: readonly string[];
   readonly killed: readonly string[];
 }
 
-/** A run that was killed again and again, and came to its end or not. */
+/** A run that was killed several times, until it ended or did not end. */
 export interface CrashTrial {
   readonly kills: readonly Kill[];
-  /** How each start of the command ended that we did not kill, in order. */
+  /** The ends of all commands that were not killed, in order. */
   readonly exits: readonly Exit[];
   readonly last: CommandEnd | null;
   readonly tookMs: number;
   readonly resumes: number;
 }
 
+/** The end of a command that was not killed. */
 export interface Exit {
   readonly args: readonly string[];
   readonly code: number | null;
   readonly stderr: string;
 }
 
+/** The kills of one run. */
 export interface Plan {
   readonly targets: readonly [KillTarget, ...KillTarget[]];
-  /** After so many kills the run is left alone. */
+  /** The number of kills after which the run is not disturbed any more. */
   readonly maxKills: number;
   /** The longest time between a start of the command, or a kill, and the next kill. */
   readonly maxDelayMs: number;
 }
 
-/** A command that takes longer than this hangs; what is waited for after many kills of one turn is well below. */
+/** A command that takes longer than this hangs; the delays after many kills of one turn are well below. */
 const HANG_TIMEOUT_MS = 900_000;
-/** How many kills wait for the moment when one turn ends and the next one begins, and how many for a script. */
+/** The shares of kills between two turns, and during a script. */
 const AT_TRANSITION = 0.12;
 const IN_SCRIPT = 0.25;
-/** How many of the others are put off if they would hit nothing that runs. */
+/** The share of the other kills that is skipped while no turn runs. */
 const SKIPPED_IF_IDLE = 0.9;
-/** Nobody needs more attempts than this, kills aside. */
+/** A run that needs more starts than this does not end. */
 const MAX_STARTS = 400;
 
-/** Starts a run, kills what the plan says, resumes, and so on until it has ended. */
+/** Starts a run, kills and resumes it according to the plan, until it has ended. */
 export async function runTrial(rig: Rig, plan: Plan, random: Random): Promise<CrashTrial> {
   const began = Date.now();
   const kills: Kill[] = [];
@@ -78,7 +80,7 @@ export async function runTrial(rig: Rig, plan: Plan, random: Random): Promise<Cr
   return { kills, exits, last: null, tookMs: Date.now() - began, resumes };
 }
 
-/** How to go on after a command ended; null if there is nothing to go on with. Only a pause asks for `--retry`. */
+/** The arguments of the next command; null if the run has ended. Only a pause requires `--retry`. */
 function nextArguments(rig: Rig, { code, stderr }: CommandEnd): readonly string[] | null {
   const resume = ['resume', rig.id, '--json'];
   if (code === null) return resume;
@@ -86,11 +88,11 @@ function nextArguments(rig: Rig, { code, stderr }: CommandEnd): readonly string[
   return null;
 }
 
-/** A run exists from the moment its state file does; a command killed before that has started nothing. */
+/** Whether the run exists: a command that was killed before it wrote the state file has started nothing. */
 const exists = async (rig: Rig): Promise<boolean> =>
   (await textOf(rig.cwd, '.raymond', 'state', `${rig.id}.json`)) !== '';
 
-/** Kills while a command runs, until it has ended; null if it does not end. */
+/** Kills the targets while a command runs, until it has ended; null if it hangs. */
 async function killWhileRunning(
   rig: Rig,
   plan: Plan,
@@ -123,7 +125,7 @@ const drawKillTime = (drawn: number): KillTime =>
 
 type Wait = (rig: Rig, plan: Plan, random: Random, abort: AbortSignal) => Promise<void>;
 
-/** Kills now; null if what was to be killed is not there. */
+/** Kills a target now; null if it does not exist. */
 function killTarget(rig: Rig, target: KillTarget, when: KillTime, random: Random, { child }: Command): Kill | null {
   const processes = processesOf(rig.id);
   const underWay = [...new Set(processes.map(({ turn }) => turn))];
@@ -145,13 +147,13 @@ function killTarget(rig: Rig, target: KillTarget, when: KillTime, random: Random
 /** Waits for a random time. */
 const waitRandomTime: Wait = (_rig, { maxDelayMs }, random, abort) => wait(random.between(0, maxDelayMs), abort);
 
-/** Waits until a script runs, and for a part of its time. */
+/** Waits until a script runs, and then for a random time. */
 async function waitForScript(rig: Rig, _plan: Plan, random: Random, abort: AbortSignal): Promise<void> {
   while (!abort.aborted && !processesOf(rig.id).some(({ isScript }) => isScript)) await wait(20, abort);
   await wait(random.between(0, 200), abort);
 }
 
-/** Waits until something changes in the run's folder, where the journal lies, and a few milliseconds more. */
+/** Waits until something changes in the run's folder, which contains the journal, and a few milliseconds more. */
 async function waitForChange(rig: Rig, _plan: Plan, random: Random, abort: AbortSignal): Promise<void> {
   await wait(random.between(0, 500), abort);
   let watcher: FSWatcher | undefined;

@@ -1,4 +1,4 @@
-// Kills Raymond a hundred times and compares what comes of it with a run that was left alone.
+// Kills Raymond a hundred times and compares each run with an undisturbed one.
 //   npm run torture -- --kills 100 [--seed N] [--version 325] [--modes orchestrator,turn] [--out FILE]
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const { values } = parseArgs({
   },
 });
 
-/** At least so many of the kills must hit a turn under way, or the test has tested too little. */
+/** The share of kills that must hit a running turn; with fewer the test proves too little. */
 const MIN_MID_TURN = 0.8;
 
 const seed = Number(values.seed);
@@ -67,7 +67,7 @@ const trials = await torture(environment, { seed, kills: Number(values.kills), m
 const kills = trials.flatMap((trial) => trial.kills);
 const failures = trials.flatMap(({ id, failures }) => failures.map((failure) => `${id}: ${failure}`));
 const share = kills.length === 0 ? 1 : midTurn(kills) / kills.length;
-if (share < MIN_MID_TURN) failures.push(`only ${Math.round(share * 100)} % of the kills hit a turn under way`);
+if (share < MIN_MID_TURN) failures.push(`only ${Math.round(share * 100)} % of the kills hit a running turn`);
 const summary = {
   ...{ seed, version: `2.1.${values.version}`, kills: kills.length, midTurn: midTurn(kills), runs: trials.length - 1 },
   byTarget: count(kills.map(({ target }) => target)),
@@ -83,7 +83,7 @@ await mkdir(dirname(out), { recursive: true });
 await writeFile(out, `${JSON.stringify({ ...summary, trials }, null, 2)}\n`);
 console.log(JSON.stringify(summary, null, 2));
 console.log(
-  `${failures.length === 0 ? 'as if nothing had happened' : `${failures.length} failures; the folder is kept: ${folder}`}; see ${out}`,
+  `${failures.length === 0 ? 'no failures' : `${failures.length} failures; the folder is kept: ${folder}`}; see ${out}`,
 );
 if (failures.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -4,22 +4,22 @@ import type { Script } from '../test/messages-api/server.ts';
 import type { Random } from './random.ts';
 import type { Task } from './workflow.ts';
 
-/** How long the model thinks before it answers. */
+/** The delay of the model before it answers. */
 export interface Pace {
   readonly minMs: number;
   readonly maxMs: number;
 }
 
-/** What each answer costs; any price per token makes whole micro-dollars of it. */
+/** The tokens of each answer; any price per token gives whole micro-dollars. */
 const USAGE = { input: 1_200, output: 80 };
 
-/** Whatever goes wrong, it gives up and says its tag after so many answers to one prompt. */
+/** The number of answers to one prompt after which the model writes its tag in any case. */
 const MOST_ANSWERS = 8;
 
 /**
- * A model that behaves like a sensible one: it looks for its latest task in the whole conversation, for after an
+ * Creates a scripted model that behaves sensibly: it finds its latest task in the whole conversation, because after an
  * interruption the last prompt only says "go on"; it uses a tool unless it sees that this was done; it reads a file that
- * it may not overwrite unread; and then it says its tag.
+ * it may not overwrite unread; and then it writes its tag.
  */
 export function newModel(random: Random, { minMs, maxMs }: Pace): Script {
   return (request: ApiRequest): Reply => {
@@ -58,7 +58,7 @@ interface ToolResult {
   readonly text: string;
 }
 
-/** What the tools said, in order. Versions differ in what they say about a tool that was cut short. */
+/** The results of tools, in order. Versions have different texts for an interrupted tool. */
 function resultsIn(messages: readonly ApiMessage[]): readonly ToolResult[] {
   const blocks = messages.flatMap(blocksOf);
   const names = new Map(blocks.flatMap(({ type, id, name }) => (type === 'tool_use' ? [[id, String(name)]] : [])));

@@ -12,7 +12,7 @@ export interface TurnProcess {
   readonly isScript: boolean;
 }
 
-/** Every living process that carries the marker of this run. */
+/** Finds all living processes with the marker of this run. */
 export function processesOf(runId: string): readonly TurnProcess[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -27,13 +27,13 @@ export function processesOf(runId: string): readonly TurnProcess[] {
   });
 }
 
-/** Kills the groups of these turns' leaders, as the kernel would: at once. Gives back the turns that were hit. */
+/** Sends SIGKILL to the process groups of these turns, and returns the turns that were killed. */
 export function killGroups(processes: readonly TurnProcess[]): readonly string[] {
   const leaders = processes.filter(({ leads, group }) => leads && group > 1);
   return leaders.flatMap(({ group, turn }) => (kill(-group) ? [turn] : []));
 }
 
-/** Sends SIGKILL; false if there is nobody any more. */
+/** Sends SIGKILL; false if the process does not exist any more. */
 export function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');

@@ -1,12 +1,12 @@
-/** Chance that can be had again: the same seed, the same choices. */
+/** A random number generator with a seed: the same seed makes the same choices. */
 export interface Random {
   /** From 0 up to 1. */
   next(): number;
   between(min: number, max: number): number;
-  oneOf<T>(things: readonly [T, ...T[]]): T;
+  oneOf<T>(values: readonly [T, ...T[]]): T;
 }
 
-/** The generator known as mulberry32: small, quick, and good enough to choose instants. */
+/** Creates a generator with the algorithm mulberry32, which is small, fast and good enough to choose times. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -18,6 +18,6 @@ export function createRandom(seed: number): Random {
   return {
     next,
     between: (min, max) => min + next() * (max - min),
-    oneOf: (things) => things[Math.floor(next() * things.length)] ?? things[0],
+    oneOf: (values) => values[Math.floor(next() * values.length)] ?? values[0],
   };
 }

@@ -7,7 +7,7 @@ import { kill, processesOf } from './processes.ts';
 import type { Random } from './random.ts';
 import { writeWorkflow } from './workflow.ts';
 
-/** What all runs share: an installed Raymond, a Claude Code, and a folder for everything. */
+/** The shared parts of all runs: an installed Raymond, a Claude Code, and a folder for everything. */
 export interface TestEnvironment {
   readonly raymond: string;
   readonly claude: string;
@@ -15,18 +15,18 @@ export interface TestEnvironment {
   readonly pace: Pace;
 }
 
-/** A place for one run: a working folder, a home and an API of its own. */
+/** The environment of one run: its working directory, home and API. */
 export interface Rig {
   readonly id: string;
   readonly cwd: string;
   readonly workflow: string;
   readonly api: MessagesApi;
-  /** Starts the installed command; its output is gathered. */
+  /** Starts the installed command; its output is collected. */
   command(args: readonly string[]): Command;
   close(keep: boolean): Promise<void>;
 }
 
-/** A Raymond that runs, and how it ends: with a code, or null if it was killed. */
+/** A running command and its end: an exit code, or null if it was killed. */
 export interface Command {
   readonly child: ChildProcess;
   readonly ended: Promise<CommandEnd>;
@@ -38,10 +38,10 @@ export interface CommandEnd {
   readonly stderr: string;
 }
 
-/** Runs that are under way: whoever ends this program ends them first. */
+/** Running commands, which are ended before this program exits. */
 const underWay = new Map<string, ChildProcess>();
 
-/** Ends everything that was started and has not ended. */
+/** Kills all commands that are still running. */
 export function endAll(): void {
   for (const id of underWay.keys()) end(id);
 }
@@ -101,5 +101,5 @@ export async function setUp(environment: TestEnvironment, id: string, random: Ra
   };
 }
 
-/** A file of the run, or nothing. */
+/** Reads a file; a missing one is empty. */
 export const textOf = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '');

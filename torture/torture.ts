@@ -3,7 +3,7 @@ import { type Kill, type KillTarget, type Plan, runTrial } from './crash-trial.t
 import { createRandom, type Random } from './random.ts';
 import { setUp, type TestEnvironment } from './rig.ts';
 
-/** What one run had to go through and what came of it. */
+/** The kills of one run and its result. */
 export interface TrialReport {
   readonly id: string;
   readonly mode: Mode;
@@ -20,10 +20,11 @@ export interface TrialReport {
   readonly offMicros: number;
   /** Turns that failed or were lost, by kind; and sessions that could not be resumed. */
   readonly failedTurns: Readonly<Record<string, number>>;
-  /** What is wrong. */
+  /** Violations of the guarantees. */
   readonly failures: readonly string[];
 }
 
+/** The targets of a run; `mixed` chooses one for each kill. */
 export type Mode = 'none' | KillTarget | 'mixed';
 
 const TARGETS: Readonly<Record<Mode, readonly [KillTarget, ...KillTarget[]]>> = {
@@ -34,6 +35,7 @@ const TARGETS: Readonly<Record<Mode, readonly [KillTarget, ...KillTarget[]]>> = 
   mixed: ['orchestrator', 'turn', 'both'],
 };
 
+/** The options of a series of runs. */
 export interface TortureOptions {
   readonly seed: number;
   readonly kills: number;
@@ -43,7 +45,7 @@ export interface TortureOptions {
   readonly maxDelayMs: number;
 }
 
-/** Runs the workflow once in peace, then again and again with kills until there were enough of them. */
+/** Runs the workflow once undisturbed, then repeatedly with kills until there were enough of them. */
 export async function torture(
   environment: TestEnvironment,
   options: TortureOptions,
@@ -51,14 +53,14 @@ export async function torture(
 ): Promise<readonly TrialReport[]> {
   const random = createRandom(options.seed);
   const undisturbed: Plan = { targets: TARGETS.none, maxKills: 0, maxDelayMs: 0 };
-  const first = await trial(environment, `peace-${options.seed}`, 'none', undisturbed, random, null);
+  const first = await trial(environment, `undisturbed-${options.seed}`, 'none', undisturbed, random, null);
   report(first.trial);
   const trials = [first.trial];
   let left = first.trial.failures.length === 0 ? options.kills : 0;
   for (let number = 0; left > 0 && number < options.kills * 2; number += 1) {
     const mode = options.modes[number % options.modes.length] ?? options.modes[0];
     const maxKills = Math.min(left, options.maxKillsPerRun);
-    // A killed Claude turn waits longer each time before it is tried again: let some come through.
+    // The delay before a retry of a killed Claude turn grows each time, so let some turns succeed.
     const maxDelayMs = mode === 'orchestrator' ? options.maxDelayMs : 2 * options.maxDelayMs;
     const plan: Plan = { targets: TARGETS[mode], maxKills, maxDelayMs };
     const id = `${mode}-${number + 1}-${options.seed}`;
@@ -76,15 +78,15 @@ async function trial(
   mode: Mode,
   plan: Plan,
   random: Random,
-  peace: Evidence | null,
+  baseline: Evidence | null,
 ): Promise<{ trial: TrialReport; evidence: Evidence }> {
-  // The model's pace has a chance of its own: how often it is asked must not change when we kill.
+  // The model has its own generator: the number of its answers must not change the choice of kills.
   const rig = await setUp(environment, id, createRandom(Math.floor(random.next() * 2 ** 32)));
   let keep = true;
   try {
     const trial = await runTrial(rig, plan, random);
     const evidence = await collectEvidence(rig);
-    const failures = checkTrial(trial, evidence, peace ?? evidence);
+    const failures = checkTrial(trial, evidence, baseline ?? evidence);
     keep = failures.length > 0;
     const failedTurns: Record<string, number> = {};
     for (const { kind, failure } of evidence.events) {
@@ -102,5 +104,5 @@ async function trial(
   }
 }
 
-/** Kills that hit a run while a turn was under way. */
+/** The number of kills that hit a running turn. */
 export const midTurn = (kills: readonly Kill[]): number => kills.filter(({ underWay }) => underWay.length > 0).length;

@@ -1,21 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a prompt asks of the scripted model: perhaps to use a tool, then to say something. */
+/** The task of a prompt for the scripted model: an optional tool use, then a text. */
 export interface Task {
   readonly tool?: { readonly name: string; readonly input: Readonly<Record<string, string>> };
   readonly say: string;
 }
 
-/** Where every side effect leaves a line: which one, in which state, in which turn. */
+/** The file with a line for every side effect: its kind, state and turn. */
 export const EFFECTS = 'effects.log';
 
-/** What Claude turns write; an unkilled run has exactly these. */
+/** The files that Claude turns write; an undisturbed run has exactly these. */
 export const FILES = ['plan.txt', 'part.txt', 'fresh.txt'] as const;
 
 /**
- * A workflow of 21 turns, 11 of them Claude's, with every transition there is: goto, a loop, call and return, function,
- * two workers, reset. Scripts leave a line when they begin and one when they end, the workers' tools one.
+ * A workflow of 21 turns, 11 of them Claude's, with every kind of transition: goto, a loop, call and return, function,
+ * two workers, reset. Scripts write a line when they start and one when they end, the workers' tools one.
  */
 export async function writeWorkflow(folder: string, cwd: string): Promise<void> {
   const write = (name: string, text: string): object => ({

@@ -68,7 +68,7 @@ ${SAYS}expect: { files: { short: ${was('five')}, long: ${wanted('a\\nb\\nc\\nd\\
     expect((await project.raymond('test')).out).not.toContain('With --real-scripts');
   });
 
-  test('does not suggest --graph if it does not apply', async () => {
+  test('gives hints about --graph that fit the test command', async () => {
     const project = projectWith({ 'START.md': PROMPT, 'a.test.yaml': SAYS });
     const { err } = await project.raymond('test', '--graph', 'x.png');
     expect(err).toBe(

@@ -105,7 +105,7 @@ describe('call, function and result', () => {
     expect(driver.turns.map(({ session }) => session)).toStrictEqual(['none', 'new s1', 'new s2']);
   });
 
-  test('returns to the caller, even after the callee has changed states several times', () => {
+  test('returns to the caller after any number of transitions of the callee', () => {
     const driver = new RunDriver(workflow('S1.md', 'S2.md', 'S3.md', 'S4.md', 'S5.md'));
     driver.answer('<call return="S3">S2</call>', '<goto>S4</goto>', '<goto>S5</goto>', '<result>r</result>');
     expect(driver.agent()).toMatchObject({ state: 'S3.md', input: 'r', stack: [] });

@@ -17,7 +17,7 @@ const transitionsOf = (events: readonly Event[]): readonly string[] =>
   counterOf(events).transitionCounts.map(({ from, kind, to, times }) => `${from} ${kind} ${to} ${times}`);
 
 describe('the transitions of a run', () => {
-  test('include the return to the caller, even after the callee has changed states several times', () => {
+  test('include the return to the caller after any number of transitions of the callee', () => {
     const { events } = new RunDriver({ files: ['START.md', 'F.md', 'F2.md', 'F3.md', 'B.md'] }).answer(
       '<function return="B">F</function>',
       '<goto>F2</goto>',

@@ -17,26 +17,26 @@ import { PINNED, type Pinned } from '../claude-code/pinned.ts';
 import type { Reply } from '../messages-api/reply.ts';
 import { type Logged, type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
 
-/** A workflow and the world it is to run in. Its prompts hold what the model answers: see `messages-api/orders.ts`. */
+/** A workflow and the environment of its run. Its prompts say what the model answers: see `messages-api/orders.ts`. */
 export interface RigSetup {
   readonly states: Readonly<Record<string, string>>;
-  /** What the model answers to prompts that are not ours to write, such as reminders. */
+  /** The answers of the model to prompts that the workflow does not contain, such as reminders. */
   readonly script?: Script;
   readonly env?: Readonly<Record<string, string>>;
   readonly options?: Partial<Options>;
-  /** Told what agents are doing; without it nobody looks. */
+  /** Gets the activities of agents; without it they are not parsed. */
   readonly watch?: (activity: Activity) => void;
 }
 
-/** A workflow with a real Claude Code, a home, a folder to work in and a Messages API of its own. */
+/** A workflow with a real Claude Code and its own home, working directory and Messages API. */
 export interface Rig {
   readonly api: MessagesApi;
   readonly cwd: string;
-  /** All that was told so far, by every life of the run. */
+  /** All events of the run so far, across resumes. */
   readonly events: readonly Event[];
   start(): Promise<RunHandle>;
   resume(options?: Partial<Options>): Promise<RunHandle>;
-  /** Waits for the first such event; it may have been told already. */
+  /** Waits for the first event of a kind; it may be there already. */
   waitForEvent<K extends Event['kind']>(kind: K): Promise<EventOf<K>>;
   /** Events of a kind, in order. */
   eventsOf<K extends Event['kind']>(kind: K): readonly EventOf<K>[];
@@ -53,7 +53,7 @@ export function withEachClaude(about: string, tests: (pinned: Pinned) => void): 
   }
 }
 
-/** Makes everything a run needs; when the test has finished it is gone, and nothing else may be left. */
+/** Creates everything a run needs; it is removed after the test, which fails if a process is left. */
 export async function setUp(
   { onTestFinished }: TestContext,
   { path }: Pinned,
@@ -138,18 +138,18 @@ export async function runToEnd(rig: Rig): Promise<Run> {
   return (await rig.start()).finished;
 }
 
-/** Takes its run up again, until nothing is due any more. */
+/** Resumes the run until nothing is due any more. */
 export async function resumeToEnd(rig: Rig, options?: Partial<Options>): Promise<Run> {
   return (await rig.resume(options)).finished;
 }
 
-/** A model's answer in words. */
+/** An answer of the model that is only text. */
 export const textReply = (text: string): Reply => ({ blocks: [{ type: 'text', text }] });
 
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
 const ORDERS = /\s*«[\s\S]*»/;
 
-/** The conversation that a prompt was said in, up to itself: what the API saw, without reminders and orders. */
+/** The conversation up to a prompt, as the API got it, without reminders and orders. */
 export function conversation({ api }: Rig, prompt: string): readonly string[] {
   const request = api.requests.find((each) => each.prompt.startsWith(prompt));
   if (request === undefined) throw new Error(`the API was never asked: ${prompt}`);
@@ -166,6 +166,6 @@ export function conversation({ api }: Rig, prompt: string): readonly string[] {
     });
 }
 
-/** What the API has charged for all requests, or for some, in micro-dollars. */
+/** The charges of the API for all requests, or for some, in micro-dollars. */
 export const charged = ({ api }: Rig, which: (request: Logged) => boolean = () => true): number =>
   usdToMicros(api.requests.filter(which).reduce((sum, { chargedUsd }) => sum + chargedUsd, 0));

@@ -23,7 +23,7 @@ describe('a line of --events', () => {
     });
   });
 
-  test('has the version of Raymond at the start and at a resume', () => {
+  test('has the version of the event format at the start and at a resume', () => {
     expect(document(SAMPLE_EVENTS.run_started)).toMatchObject({
       events_version: 1,
       run_id: 'r1',

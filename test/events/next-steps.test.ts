@@ -24,7 +24,7 @@ function runWith(phases: readonly Phase[], changes: Partial<Run> = {}): Run {
   return { ...run, agents, ...changes };
 }
 
-describe('the waiting reason of a run', () => {
+describe('a run waits for', () => {
   test.each<[string, readonly Phase[], Partial<Run>, ObservedStatus, string]>([
     ['a turn', [RUNNING], {}, 'running', '1 turn is under way.'],
     ['turns', [RUNNING, RUNNING], {}, 'running', '2 turns are under way.'],

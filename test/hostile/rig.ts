@@ -23,16 +23,16 @@ import type { RunHandle } from '../../src/runtime/run-handle.ts';
 import { type RunRequest, runWorkflow } from '../../src/runtime/start.ts';
 import { eventually } from '../process/turns.ts';
 
-/** A call of the fake, as it wrote it down. */
+/** A call of the fake, as recorded by itself. */
 export interface Call {
   readonly args: readonly string[];
-  /** Its beginning. */
+  /** Only the beginning. */
   readonly prompt: string;
   readonly size: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A run that is over, with all that was told. */
+/** A finished run with its events. */
 export interface FinishedRun {
   readonly run: Run;
   readonly main: Agent;
@@ -40,22 +40,22 @@ export interface FinishedRun {
   readonly calls: readonly Call[];
 }
 
-/** A folder to work in, a home, and a fake Claude Code that is this test's alone. */
+/** The working directory, home and fake Claude Code of one test. */
 export interface Rig {
   readonly cwd: string;
   readonly home: string;
   readonly claude: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Puts the fake back where it was. */
+  /** Installs the fake again. */
   install(): void;
   /** Runs these states to the end; `also` acts on events as they come. */
   run(files: Readonly<Record<string, string>>, options?: Partial<Options>, also?: Also): Promise<FinishedRun>;
   resume(finished: FinishedRun, request?: ResumeRequest): Promise<FinishedRun>;
-  /** Acts as soon as the fake has come to a mark. */
+  /** Calls back as soon as the fake has reached a mark. */
   onceMarked(mark: string, act: () => void): void;
-  /** The processes of this rig's runs that are still there. */
+  /** The remaining processes of this rig's runs. */
   left(): readonly number[];
-  /** Ends what a test left on purpose. */
+  /** Ends the remaining processes. */
   endLeft(): void;
 }
 
@@ -63,7 +63,7 @@ type Also = Omit<RunRequest, 'options' | 'observe'> & {
   readonly onEvent?: (event: Event, running: () => RunHandle) => void;
 };
 
-/** A test with a rig. What it leaves behind, be it a process or a folder, fails it. */
+/** A test with a rig. It fails if it leaves a process behind. */
 export const test = base.extend<{ rig: Rig }>({
   rig: async ({ task: _ }, use) => {
     // Files in memory are fast; programs may not be run from there everywhere.
@@ -133,7 +133,7 @@ function newRig(root: string, bin: string): Rig {
         });
         return running;
       });
-      // Whoever watches is told what is on disk, and all of it.
+      // Observers get exactly the events that are on disk.
       if (existsSync(join(cwd, '.raymond', 'runs', finished.run.id))) {
         expect(await readRunEvents(finished.run.id, cwd)).toStrictEqual(finished.events);
       }
@@ -148,7 +148,7 @@ function newRig(root: string, bin: string): Rig {
   };
 }
 
-/** Looks for whatever carries the marker of a run, by itself: what is tested here is not to be its own witness. */
+/** Finds processes with the marker of a run, without the code under test. */
 function processesOf(run: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -177,15 +177,15 @@ export const eventsOf = <Kind extends Event['kind']>(
 ): readonly Extract<Event, { kind: Kind }>[] =>
   events.filter((event): event is Extract<Event, { kind: Kind }> => event.kind === kind);
 
-/** What a call was given for an option. */
+/** The value of an option of a call. */
 export const argument = ({ args }: Call, name: string): string | undefined =>
   args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
 
-/** Everything that the user reads. */
+/** The log that the user sees. */
 export const logOf = ({ events }: FinishedRun): string =>
   events.flatMap((event) => formatEvent(event) ?? []).join('\n');
 
-/** How the turns ended, one after the other: `null` is well. */
+/** The failures of the turns in order; `null` is success. */
 export const failures = (finished: FinishedRun): readonly (string | null)[] =>
   eventsOf(finished, 'turn_ended').map(({ failure }) => failure);
 
@@ -196,7 +196,7 @@ export function resultOf(finished: FinishedRun): string {
   return main.phase.kind === 'ended' ? main.phase.result : '';
 }
 
-/** A failure left the agent where it was, and told the user about it in a sentence. */
+/** Expects that a failure left the agent in its state, with a message for the user. */
 export function expectStuck(finished: FinishedRun, status: Run['status'], ...patterns: readonly RegExp[]): void {
   expect([finished.run.status, finished.main.state]).toStrictEqual([status, 'START.md']);
   expect(eventsOf(finished, 'transition')).toStrictEqual([]);

@@ -45,7 +45,7 @@ describe('scenarios for several workflows', () => {
     expect(() => readTestSpecs(wrong, [ONE, TWO])).toThrow('a.test.yaml:1:30: there is no state `THREE`');
   });
 
-  test('do not affect other files that use their shared answers', () => {
+  test('can still be read as the answers of a single workflow', () => {
     const text = `${shared}scenarios: [{ name: x, workflow: b, answers: { TWO: u } }, { name: y }]`;
     expect([...readScenario('a.test.yaml', text, ONE).answers.keys()]).toStrictEqual(['START.md', 'ONE.md']);
   });

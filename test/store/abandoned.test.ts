@@ -53,7 +53,7 @@ describe('a run that is not synced', () => {
     syncs.mockRestore();
   });
 
-  test('has one name for one run', async () => {
+  test('is refused if its id is taken', async () => {
     const layout = layoutHere();
     const history = fixedHistory(0);
     const store = await createRun(layout, history.run, history.events, { durable: false });

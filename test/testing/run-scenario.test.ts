@@ -304,7 +304,7 @@ describe('the folder of a scenario', () => {
     expect(existsSync(join(kept?.folder ?? '', '.raymond/state/test.json'))).toBe(true);
   });
 
-  test('is not awaited after an abort', async () => {
+  test('is not created after an abort', async () => {
     const enough = new AbortController();
     enough.abort();
     expect(await resultsIn(folderWith(files), { ...REQUEST, abortSignal: enough.signal })).toStrictEqual([]);

@@ -31,7 +31,7 @@ describe('of the folders of scenarios', () => {
     expect(left(folders)).toStrictEqual([]);
   });
 
-  test('none is left if no side process can remove them, and never many at once', async () => {
+  test('none is left if the side process cannot start, and never more than one batch exists', async () => {
     vi.stubEnv('PATH', '/nowhere');
     const sandboxes = openSandboxFolders(false);
     const folders = used(sandboxes);

@@ -215,7 +215,7 @@ test.each<[string, Lines, boolean, string]>([
   ['only the prompt', [init(), synthetic('No', 'server_error')], true, 'prompt'],
   ['nothing, if it is not on disk', [init(), assistantText('x')], false, 'none'],
   ['nothing, if it was never begun: what is on disk is older', [], true, 'none'],
-])('has %s left of a failed turn', (_, lines, resumable, progress) => {
+])('a failed turn leaves %s', (_, lines, resumable, progress) => {
   expect(brief(classify(lines, { resumable, exitCode: 1 }))).toStrictEqual(['transient', progress]);
 });
 
