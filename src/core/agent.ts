@@ -66,12 +66,17 @@ export type Phase =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };
 
+/** The kind of state that forked a worker: the words of a prompt's fork are a model's, those of a script's its author's. */
+export type ForkOrigin = 'prompt' | 'script';
+
 /** A thread of control within a run: its position, its phase, and what it has used up. */
 export interface Agent extends Position {
   readonly id: string;
   readonly parent: string | null;
   /** The attributes of the fork that started it. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The kind of state whose fork started it; null for `main`, and for workers of older state files. */
+  readonly forkedBy: ForkOrigin | null;
   readonly phase: Phase;
   /** The rules of its state as read when the agent entered it; null until then. */
   readonly rules: Rules | null;
@@ -91,12 +96,14 @@ export interface Agent extends Position {
   readonly visits: Readonly<Record<string, number>>;
 }
 
-type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'>;
+type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'> &
+  Partial<Pick<Agent, 'forkedBy'>>;
 
 /** An agent about to enter its first state. */
-export function newAgent({ since, ...origin }: AgentOrigin & { since: number }): Agent {
+export function newAgent({ since, forkedBy = null, ...origin }: AgentOrigin & { since: number }): Agent {
   return {
     ...origin,
+    forkedBy,
     session: null,
     stack: [],
     phase: { kind: 'ready', prompt: { kind: 'state' }, since },

@@ -1,4 +1,5 @@
 import { type Agent, promptVisitCount, type RunningTurn, type TurnPrompt, visitCount } from './agent.ts';
+import { environmentVariables } from './environment-names.ts';
 import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Run } from './run.ts';
@@ -38,7 +39,7 @@ export interface ClaudeTurn extends TurnBase {
 /** A turn in which a script runs. */
 export interface ScriptTurn extends TurnBase {
   readonly kind: 'script';
-  /** The variables of the run and of the agent's fork, which the script gets in its environment. */
+  /** The variables of the run and of the agent's fork, as the script gets them in its environment. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -150,8 +151,7 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     policy: agent.rules?.policy ?? [],
     record,
   };
-  if (!isPrompt(state))
-    return { kind: 'script', ...common, attributes: { ...run.options.variables, ...agent.variables } };
+  if (!isPrompt(state)) return { kind: 'script', ...common, attributes: environmentVariables(run, agent) };
   const prompt = record?.prompt ?? (phase.kind === 'ready' ? phase.prompt : STATE_PROMPT);
   return {
     kind: 'claude',

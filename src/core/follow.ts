@@ -1,6 +1,7 @@
-import { type Agent, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
+import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
 import { addAgents, indexOfAgent } from './agent-index.ts';
 import { interpretAnswer, type ResolvedTag } from './answer.ts';
+import { safeNamesWarning } from './environment-names.ts';
 import type { Event, FollowedTag, Step } from './event.ts';
 import { nextWorkerId } from './ids.ts';
 import { implicitTag } from './policy.ts';
@@ -8,7 +9,7 @@ import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
 import { type Run, withAgent } from './run.ts';
-import { isPrompt, type Scope } from './state-names.ts';
+import { isPrompt, isStateFile, type Scope } from './state-names.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 
@@ -39,10 +40,21 @@ export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
     return remindOrFail(run, agent, toolsWereDenied ? toolsDeniedProblem(denials) : decision.problem, answer);
   }
   const eventBase = { at: answer.at, agent: agent.id, state: agent.state };
-  const warnings = decision.warnings.map((message): Event => ({ kind: 'warning', ...eventBase, message }));
+  const messages = [...decision.warnings, ...warnOfSafeNames(agent, decision.tags, scope)];
+  const warnings = messages.map((message): Event => ({ kind: 'warning', ...eventBase, message }));
   const moved = applyTags(run, agent, decision.tags, decision.implicit, answer.at);
   return { run: moved.run, events: [...warnings, ...moved.events] };
 }
+
+/** Warns once per answer of variables that the scripts of a workflow do not get under their own names. */
+function warnOfSafeNames({ state }: Agent, tags: readonly ResolvedTag[], scope: Scope): readonly string[] {
+  const names = tags.flatMap(({ target }) => Object.keys(target.variables));
+  if (names.length === 0 || !scope.files.some((file) => isStateFile(file) && !isPrompt(file))) return [];
+  const warning = safeNamesWarning(names, originOf(state), scope.platform);
+  return warning === undefined ? [] : [warning];
+}
+
+const originOf = (state: string): ForkOrigin => (isPrompt(state) ? 'prompt' : 'script');
 
 /** Ends an agent that cannot go on; its siblings are left alone. */
 export function failAgent(run: Run, agent: Agent, message: string, at: number): Step {
@@ -151,7 +163,8 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
     return { run: withAgent(run, { ...agent, phase: { kind: 'ended', result } }), events };
   }
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
-  const forked = startWorkers(run, { ...agent, ...position, ...PER_STATE_DEFAULTS, phase }, workers, at);
+  const parent = { ...agent, ...position, ...PER_STATE_DEFAULTS, phase };
+  const forked = startWorkers(run, parent, agent.state, workers, at);
   return { run: forked.run, events: [...events, ...forked.events] };
 }
 
@@ -171,18 +184,19 @@ function toFollowedTag({ tag, target: { body, variables, ...builtIn }, written }
   };
 }
 
-/** Adds the workers that an agent forked to the run. */
-function startWorkers(run: Run, parent: Agent, workers: readonly Worker[], at: number): Step {
+/** Adds the workers that an agent forked in `forkingState` to the run; the parent has moved on already. */
+function startWorkers(run: Run, parent: Agent, forkingState: string, workers: readonly Worker[], at: number): Step {
   if (workers.length === 0) return { run: withAgent(run, parent), events: [] };
   const newAgents: Agent[] = [];
   const newIds = new Set<string>();
   const isTaken = (id: string): boolean => newIds.has(id) || indexOfAgent(run.agents, id) !== -1;
+  const forkedBy = originOf(forkingState);
   let forks = parent.forks;
   for (const worker of workers) {
     const next = nextWorkerId(parent.id, forks, worker.state, isTaken);
     forks = next.forks;
     newIds.add(next.id);
-    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, since: run.seq }));
+    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, forkedBy, since: run.seq }));
   }
   const { agents, ...rest } = withAgent(run, { ...parent, forks });
   return {

@@ -38,6 +38,8 @@ export interface Run {
   readonly name: string;
   readonly status: RunStatus;
   readonly workflow: { readonly name: string; readonly path: string; readonly platform: Platform };
+  /** The folder that the run was started in; null in older state files. */
+  readonly startFolder: string | null;
   readonly startedAt: number;
   readonly options: Options;
   /** Steps taken so far. */
@@ -66,6 +68,7 @@ export function newRun(
     name,
     status: 'running',
     workflow,
+    startFolder: cwd,
     startedAt,
     options: mergeOptions(options, {}),
     seq: 0,

@@ -1,8 +1,9 @@
+import { SAFE_NAME_PREFIX } from '../core/environment-names.ts';
 import { nearest } from '../core/nearest.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { Diagnostic } from './rule.ts';
 
-/** The variables that Raymond sets for a script; it removes all others that begin with RAYMOND_. */
+/** The variables that Raymond sets for a script, besides RAYMOND_VAR_…; it removes all others that begin with RAYMOND_. */
 const SCRIPT_VARIABLES = ['RESULT', 'INPUT', 'RESULT_FILE', 'STATE', 'AGENT_ID', 'WORKFLOW_ID', 'TURN'].map(
   (name) => `RAYMOND_${name}`,
 );
@@ -29,7 +30,8 @@ function findUnknownVariables(analysis: StateAnalysis, text: string): readonly D
   const ending = analysis.file.slice(analysis.file.lastIndexOf('.') + 1);
   return [...text.matchAll(USES[ending] ?? /$^/g)].flatMap(({ index, 1: written = '' }): Diagnostic[] => {
     const name = ending === 'sh' ? written : written.toUpperCase();
-    const isSet = SCRIPT_VARIABLES.includes(name) || new RegExp(`\\b${name}=`).test(text);
+    const isSet =
+      SCRIPT_VARIABLES.includes(name) || name.startsWith(SAFE_NAME_PREFIX) || new RegExp(`\\b${name}=`).test(text);
     if (isSet || seen.has(name)) return [];
     seen.add(name);
     const meant = nearest(name, SCRIPT_VARIABLES);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { safeNamesWarning } from '../core/environment-names.ts';
 import type { Event } from '../core/event.ts';
 import { newRunId } from '../core/ids.ts';
 import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/options.ts';
 import { newRun } from '../core/run.ts';
-import type { Finding } from '../core/state.ts';
 import { isPrompt, isStateFile } from '../core/state-names.ts';
 import { initialEvents } from '../core/step.ts';
 import { findLayout } from '../store/layout.ts';
@@ -56,14 +56,15 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     input: request.input ?? null,
   });
   const layout = findLayout(cwd);
-  const toWarning = (finding: Finding): Event => ({
+  const toWarning = (message: string): Event => ({
     kind: 'warning',
     at: startedAt,
     agent: 'main',
     state: workflow.entry,
-    message: formatWorkflowFinding(finding),
+    message,
   });
-  const events = [...initialEvents(run), ...workflow.findings.map(toWarning)];
+  const warnings = [...workflow.findings.map(formatWorkflowFinding), ...(await warnOfVariableNames(workflow, options))];
+  const events = [...initialEvents(run), ...warnings.map(toWarning)];
   const store = await createRun(layout, run, events, runtime.storeOptions);
   return launchRun({ run, options, env, layout, store, workflow, backendFactory, runtime }, events, [], request);
 }
@@ -72,6 +73,14 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
 async function hasPrompts(workflow: Workflow): Promise<boolean> {
   const { files } = await workflow.scope();
   return files.some((file) => isPrompt(file));
+}
+
+/** Warns of variables of the run that the scripts of its workflow do not get under their own names. */
+async function warnOfVariableNames(workflow: Workflow, { variables }: Options): Promise<readonly string[]> {
+  const { files, platform } = await workflow.scope();
+  if (!files.some((file) => isStateFile(file) && !isPrompt(file))) return [];
+  const warning = safeNamesWarning(Object.keys(variables), 'user', platform);
+  return warning === undefined ? [] : [warning];
 }
 
 /** What is wrong with a workflow, its files named as one would write them in this folder: an editor can open them. */

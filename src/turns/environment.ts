@@ -15,7 +15,7 @@ function inheritEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept);
 }
 
-/** The environment of a script: its run, agent and state, its input, and the attributes of its worker's fork. */
+/** The environment of a script: its run, agent and state, its input, and the variables of the run and of its worker's fork. */
 export function scriptEnvironment(
   env: Environment,
   turn: ScriptTurn,

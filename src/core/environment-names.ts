@@ -1,0 +1,89 @@
+import type { Agent, ForkOrigin } from './agent.ts';
+import type { Run } from './run.ts';
+import type { Platform } from './state-names.ts';
+
+/** The beginning of the name under which a script always finds a variable, whatever the variable is called. */
+export const SAFE_NAME_PREFIX = 'RAYMOND_VAR_';
+
+/** Who chose the name of a variable: the user with `--var` or `[vars]`, or the state that forked. */
+export type VariableOrigin = ForkOrigin | 'user';
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const LOWER_CASE_IDENTIFIER = /^[a-z_][a-z0-9_]*$/;
+
+/**
+ * Names that make a shell, or a program that scripts are likely to start, run code, load a library, read another
+ * configuration or show its credentials to another server. A family with new members in each release is named as a whole.
+ */
+const DANGEROUS_NAMES = new RegExp(
+  `^(?:${[
+    // shells
+    'PATH|HOME|IFS|ENV|SHELL|CDPATH|FPATH|GLOBIGNORE|EXECIGNORE|POSIXLY_CORRECT|SHELLOPTS|BASHOPTS|BASH|BASH_.*|PS[0-9]',
+    'PROMPT_COMMAND|FCEDIT|INPUTRC|ZDOTDIR|HISTFILE|PATHEXT|COMSPEC|SYSTEMROOT|WINDIR|PSMODULEPATH|USERPROFILE|APPDATA',
+    // the loader and the C library
+    'LD_.*|DYLD_.*|LIBPATH|SHLIB_PATH|GCONV_PATH|GETCONF_DIR|GLIBC_.*|HOSTALIASES|LOCPATH|NLSPATH|MALLOC_.*|NIX_.*',
+    'RES_OPTIONS|LOCALDOMAIN|TERMINFO|TERMINFO_DIRS|TERMCAP|TERMPATH|XDG_.*',
+    // languages
+    'PERL.*|PYTHON.*|PIP_.*|UV_.*|POETRY_.*|CONDA_.*|RUBY.*|GEM_.*|BUNDLE_.*|NODE_.*|NPM_.*|YARN_.*|PNPM_.*|COREPACK_.*',
+    'DENO_.*|BUN_.*|JAVA_.*|_JAVA_OPTIONS|JDK_.*|JVM_.*|CLASSPATH|MAVEN_.*|GRADLE_.*|ANT_.*|SBT_.*|PHPRC|PHP_.*|COMPOSER.*',
+    'LUA_.*|R_PROFILE.*|R_ENVIRON.*|R_LIBS.*|ERL_.*|ELIXIR_.*|JULIA_.*|GHC_.*|GHCRTS|OCAML.*|CAML.*|DOTNET_.*|CORECLR_.*|COMPLUS_.*',
+    'GO(?:FLAGS|ENV|ROOT|PATH|PROXY|BIN|TOOLCHAIN|TOOLDIR|NOSUMDB|INSECURE|WORK)|CGO_.*|RUST.*|CARGO.*|TCLLIBPATH|GUILE_.*',
+    // building
+    'MAKE|MAKEFILES|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|CMAKE_.*|CC|CXX|CPP|CPATH|COMPILER_PATH|LIBRARY_PATH|GCC_.*|CCACHE_.*',
+    '[A-Z]+FLAGS|[A-Z_]*INCLUDE_PATH|PKG_CONFIG.*|CONFIG_SITE',
+    // programs that start others, or obey a file
+    'GIT_.*|GCM_.*|HG(?:RCPATH|EDITOR|MERGE|PLAIN.*)?|SVN_.*|CVS_.*|SSH_.*|SUDO_.*|RSYNC_.*|GPG_.*|GNUPGHOME|EDITOR|VISUAL|PAGER|[A-Z]+PAGER|BROWSER|LESS(?:OPEN|CLOSE|EDIT|KEY.*|HISTFILE)?',
+    'MORE|VIM.*|MYVIMRC|EXINIT|EMACS.*|AWKPATH|AWKLIBPATH|GAWK_.*|TAR_OPTIONS|GREP_OPTIONS|GZIP|BZIP2?|XZ_.*|ZSTD_.*|ZIPOPT|UNZIP',
+    'WGETRC|CURL_.*|NETRC|OPENSSL_.*|SSL_.*|SSLKEYLOGFILE|REQUESTS_CA_BUNDLE|PSQL.*|PG(?:SERVICE|PASS|SYSCONF|HOST).*|MYSQL_.*',
+    'DOCKER_.*|BUILDKIT_.*|KUBE.*|HELM_.*|TF_.*|ANSIBLE_.*|AWS_.*|AZURE_.*|CLOUDSDK_.*|GOOGLE_APPLICATION.*|GH_.*|G[A-Z]+_(?:TOKEN|HOST)',
+    'CLAUDE.*|ANTHROPIC_.*|MCP_.*|RAYMOND_.*',
+    // npm reads its settings in any letter case
+    '[nN][pP][mM]_.*',
+  ].join('|')})$`,
+  's',
+);
+
+/** Variables that send the traffic of scripts through another machine; programs read them in either letter case. */
+const PROXY_NAMES = /^.*_proxy$/is;
+
+/**
+ * Whether a script finds a variable under its own name. Whoever chooses a name in its environment can make programs run
+ * code: a model may choose only among names that no program obeys.
+ */
+export function hasOwnName(name: string, origin: VariableOrigin, platform: Platform): boolean {
+  if (!(origin === 'prompt' ? LOWER_CASE_IDENTIFIER : IDENTIFIER).test(name)) return false;
+  if (origin !== 'script' && PROXY_NAMES.test(name)) return false;
+  return !DANGEROUS_NAMES.test(platform === 'windows' ? name.toUpperCase() : name);
+}
+
+/** Whether a variable reaches scripts at all: a name that is no identifier could mean anything in an environment. */
+const hasSafeName = (name: string): boolean => IDENTIFIER.test(name);
+
+/** The variables of a run and of an agent's fork as the environment of its scripts has them. */
+export function environmentVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
+  const { platform } = run.workflow;
+  const all = [
+    ...Object.entries(run.options.variables).map((entry) => ({ entry, origin: 'user' as const })),
+    // Workers of older state files do not say who forked them.
+    ...Object.entries(agent.variables).map((entry) => ({ entry, origin: agent.forkedBy ?? 'prompt' })),
+  ].filter(({ entry: [name, value] }) => hasSafeName(name) && !value.includes('\0'));
+  return Object.fromEntries([
+    ...all.filter(({ entry: [name], origin }) => hasOwnName(name, origin, platform)).map(({ entry }) => entry),
+    ...all.map(({ entry: [name, value] }) => [`${SAFE_NAME_PREFIX}${name}`, value] as const),
+  ]);
+}
+
+/** Explains that scripts get variables only under their safe names; undefined if they get all under their own, too. */
+export function safeNamesWarning(
+  names: Iterable<string>,
+  origin: VariableOrigin,
+  platform: Platform,
+): string | undefined {
+  const withoutOwnName = [...new Set(names)].filter((name) => !hasOwnName(name, origin, platform));
+  const [first] = withoutOwnName.filter(hasSafeName);
+  const unusable = withoutOwnName.find((name) => !hasSafeName(name));
+  if (first !== undefined)
+    return `scripts get the variable \`${first}\` as $${SAFE_NAME_PREFIX}${first}, not as $${first}`;
+  if (unusable !== undefined) return `scripts do not get the variable \`${unusable}\`: its name is no identifier`;
+  return undefined;
+}
