@@ -11,8 +11,8 @@ const [{ runWorkflow }, { formatEvent }, { renderLiveView }, { EMPTY_VIEW, apply
     ),
   );
 
-const SIZE = { columns: 84, rows: 18, colour: true };
-const COLOUR_CLASSES = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
+const SIZE = { columns: 84, rows: 18, color: true };
+const COLOR_CLASSES = { 1: 'bold', 2: 'dim', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
 /** Events that are not printed above the block, because the block shows them. */
 const IN_BLOCK = new Set(['turn_started', 'agent_started', 'run_ended']);
 
@@ -58,7 +58,7 @@ async function busiestScreen(folder) {
   return best.lines;
 }
 
-/** Draws a terminal window as SVG: each line a text, each colour a span. */
+/** Draws a terminal window as SVG: each line a text, each color a span. */
 function toSvg(lines) {
   const [cell, leading, margin] = [8.4, 19, 16];
   const width = Math.ceil(SIZE.columns * cell + 2 * margin);
@@ -77,14 +77,14 @@ ${rows.join('\n')}
 `;
 }
 
-/** Converts a line with escape codes to spans: a code opens a colour, the next one closes it. */
+/** Converts a line with escape codes to spans: a code opens a color, the next one closes it. */
 function toSpans(line) {
   const [first = '', ...rest] = line.split('\u001b[');
   return [
     escapeXml(first),
     ...rest.map((part) => {
       const [, code = '', words = ''] = /^(\d+)m(.*)$/s.exec(part) ?? [];
-      const name = COLOUR_CLASSES[code];
+      const name = COLOR_CLASSES[code];
       return name === undefined || words === ''
         ? escapeXml(words)
         : `<tspan class="${name}">${escapeXml(words)}</tspan>`;

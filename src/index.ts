@@ -6,7 +6,7 @@ export type { Event, Step } from './core/event.ts';
 export { DEFAULT_OPTIONS, type Options } from './core/options.ts';
 export { newRun, type Run, type RunStatus } from './core/run.ts';
 export type { Signal } from './core/signal.ts';
-export type { Finding, State } from './core/state.ts';
+export type { FileFinding, State } from './core/state.ts';
 export { initialEvents, step } from './core/step.ts';
 export { RaymondError } from './errors.ts';
 export { listRuns, type RunListEntry } from './runtime/list-runs.ts';

@@ -9,6 +9,7 @@ import {
   unsuccessfulOutputs,
 } from './command-outcome.ts';
 import { redirectsStdout } from './command-output.ts';
+import type { Condition } from './condition-logic.ts';
 import { InterpreterState } from './interpreter-state.ts';
 import { joinIterations } from './loop-outcome.ts';
 import { type LoopCommand, readLoopHeader } from './loops.ts';
@@ -21,7 +22,7 @@ import {
   pipelinesOf,
   type ShellNode,
 } from './parse.ts';
-import { addPossibleTag, type Condition, joinOutputs, NO_PATHS, type PathOutputs } from './path-outputs.ts';
+import { addPossibleTag, joinOutputs, NO_PATHS, type PathOutputs } from './path-outputs.ts';
 import { runSimpleCommand } from './run-simple-command.ts';
 import { ScriptFacts } from './script-facts.ts';
 import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
@@ -35,14 +36,14 @@ const MAX_OUTPUTS = 200;
 const MAX_STEPS = 20_000;
 
 /**
- * Runs a script on all of its paths at once, without running anything.
+ * Analyzes a script on all of its paths at once, without running anything. (The interpreter of answers is `core/step.ts`.)
  *
  * **Values.** What one path has printed is a `PathOutput`. From the least to the most:
  *
  *   nothing     no tag yet; knows since when a command that could have printed one did not
  *   skipped     no tag, if a loop had nothing to iterate over
- *   uncertain   some of the tags that stand in the script, or none: nothing is claimed any more
- *   unknown     perhaps a tag that does not stand in the script
+ *   uncertain   some of the tags that are written in the script, or none: nothing is claimed any more
+ *   unknown     perhaps a tag that is not written in the script
  *   forks       one or more forks
  *   single      one transition, perhaps beside forks
  *   conflict    two tags that exclude each other; stays what it is
@@ -81,7 +82,7 @@ export class AbstractInterpreter {
     this.state = new InterpreterState(new ScriptFacts(script, values));
   }
 
-  /** Whether the paths cannot be told: the text does not show them, or they are too many. */
+  /** Whether the paths are unknown: the text does not show them, or they are too many. */
   get gaveUp(): boolean {
     return this.state.gaveUp;
   }
@@ -153,12 +154,12 @@ export class AbstractInterpreter {
     return isNegated(pipeline) ? { ok: unsuccessfulOutputs(outcome), no: outcome.ok, failed: NO_PATHS } : outcome;
   }
 
-  /** Runs a command whose output goes elsewhere, and whose end ends nothing. */
+  /** Runs a command whose output goes elsewhere, and whose `exit` ends nothing else. */
   private runInBackground(node: ShellNode, from: PathOutputs): void {
     this.state.exits.runInSubshell(() => this.state.withStdout(false, () => this.runCommand(node, from)));
   }
 
-  /** Runs a command that reads what those before it in a pipeline print. */
+  /** Runs a command that reads the output of those `before` it in a pipeline. */
   private runCommand(node: ShellNode, from: PathOutputs, before: readonly ShellNode[] = []): CommandOutcome {
     const redirects = redirectsOf(node);
     const command = innerCommand(node);

@@ -24,7 +24,7 @@ export interface CommandCall {
 export interface ShellVariables {
   readonly assignments: readonly Assignment[];
   readonly calls: readonly CommandCall[];
-  /** Variables with values that do not stand in the script: they are read from somewhere, counted or unset. */
+  /** Variables with values that the script does not show: they are read from somewhere, counted or unset. */
   readonly untracked: ReadonlySet<string>;
   /** The values that variables are compared with. */
   readonly comparisons: readonly VariableComparison[];

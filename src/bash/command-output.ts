@@ -9,18 +9,18 @@ import { TAG_NAMES } from '../core/transitions/index.ts';
 import { type MappedText, MappedTextBuilder, sliceMappedText, toSourceOffset } from './mapped-text.ts';
 import type { Redirect, SimpleCommand } from './simple-command.ts';
 
-/** What one command writes to its standard output, as far as its words tell. Offsets are those of the script. */
+/** What one command writes to its standard output, as far as its words show it. Offsets are those of the script. */
 export interface CommandOutput {
   readonly tags: readonly TagMention[];
   /** Tags that are opened and not closed. */
   readonly unclosedTags: readonly UnclosedMention[];
   /** The texts in which they were found. */
   readonly texts: readonly MappedText[];
-  /** Whether the tags are certainly printed; otherwise they only stand in its words. */
+  /** Whether the tags are certainly printed; otherwise they are only among its words. */
   readonly sure: boolean;
   /** Whether it may print a tag that its words do not show. */
   readonly mayPrintUnknown: boolean;
-  /** Whether it is a program of which nothing is known. */
+  /** Whether nothing is known about the program. */
   readonly isUnknownProgram: boolean;
 }
 
@@ -31,7 +31,6 @@ export function readCommandOutput(command: SimpleCommand): CommandOutput {
   return output;
 }
 
-/** Several analyses ask about the same commands. */
 const OUTPUT_CACHE = new WeakMap<SimpleCommand, CommandOutput>();
 
 function analyzeCommand({ name, args, words, redirects }: SimpleCommand): CommandOutput {
@@ -57,7 +56,7 @@ function analyzeCommand({ name, args, words, redirects }: SimpleCommand): Comman
   };
 }
 
-/** Tells whether the standard output goes to a file or to the standard error, where nobody looks for tags. */
+/** Whether the standard output goes to a file or to the standard error, where no tags are read. */
 export function redirectsStdout(redirects: readonly Redirect[]): boolean {
   return redirects.some(({ operator, descriptor, target: { text } }) => {
     if (descriptor !== '' && descriptor !== '1') return false;
@@ -66,7 +65,7 @@ export function redirectsStdout(redirects: readonly Redirect[]): boolean {
   });
 }
 
-/** Tells whether the text of a script does not say what it prints: another program takes over, or a trap prints at the end. */
+/** Whether a command makes the output of its script unknown: another program takes over, or a trap prints at the end. */
 export function escapesAnalysis({ name, args, redirects }: SimpleCommand): boolean {
   if (name === 'trap') return args.some(({ text }) => /[<\uE000]|echo|printf/.test(text));
   // The process that is killed may well be the script.
@@ -108,7 +107,7 @@ const TAGLESS_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
   go: ['build', 'test', 'vet'],
 };
 
-/** Git prints nothing of what it writes down. */
+/** Git does not print the messages that it is given. */
 const isSilent = (name: string, first = ''): boolean =>
   SILENT_COMMANDS.has(name) || (name === 'git' && /^(?:commit|notes|add|push|merge)$/.test(first));
 

@@ -1,19 +1,19 @@
 import type { Word } from 'unbash';
 import { UNKNOWN } from '../core/tag-mentions.ts';
+import type { Condition } from './condition-logic.ts';
 import { isExistenceTest, parseEquality } from './equality.ts';
 import { type LoopCommand, readLoopHeader } from './loops.ts';
 import { type CommandList, type InnerNode, isNegated, pipelinesOf, type ShellNode } from './parse.ts';
-import type { Condition } from './path-outputs.ts';
 import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 import { type CommandContext, listCommands, listSimpleCommands, listSimpleCommandsIn } from './walk.ts';
 import { readWord, type Substitution, type WordText } from './word.ts';
 
-/** Reads what the conditions of a script ask about. A variable or a file also stands for what made it what it is. */
+/** Reads the conditions of a script. Their subjects include what a variable's value, or a file, was made from. */
 export class ConditionReader {
-  /** What the values of a variable are made of, and what decides whether it gets them. */
+  /** By variable or file: what its value was made from, and what decides whether it gets that value. */
   private readonly relatedSubjects = new Map<string, Set<string>>();
-  /** The variables in which functions write something down. */
+  /** Flag variables: set to a constant inside a function, and tested later. */
   private readonly flags = new Set<string>();
   private readonly values: VariableValues;
 
@@ -26,7 +26,7 @@ export class ConditionReader {
     }
   }
 
-  /** Reads the condition that these tests are. */
+  /** Reads the condition of an `if` or `while`. */
   readTests(test: CommandList): Condition {
     const negated = test.slice(0, 1).some((statement) => pipelinesOf(statement).commands.slice(0, 1).some(isNegated));
     return this.readCondition(
@@ -53,7 +53,7 @@ export class ConditionReader {
     return this.about([...subjectsOfLoop(loop), ...subjects, ...subjectsOfInput(redirects)]);
   }
 
-  /** Tells whether a condition depends on something that a function has written down before. */
+  /** Whether a condition tests a flag variable. */
   dependsOnFlag({ subjects }: Condition): boolean {
     return [...subjects].some((subject) => this.flags.has(subject));
   }
@@ -84,9 +84,9 @@ export class ConditionReader {
       if (functionName !== null && sources.length === 0 && name === '') this.flags.add(variable);
     }
     if (deciding.length === 0) return;
-    // A variable that is counted here tells later how often this command was run.
+    // A variable that is counted here shows later how often this command was run.
     if (name === '((') for (const variable of words.flatMap((word) => word.variables)) this.relate(variable, deciding);
-    // A file that is made here tells later that this command was run.
+    // A file that is made here shows later that this command was run.
     const written = redirects.flatMap(({ operator, target }) => (operator.includes('>') ? target : []));
     const files = [...(FILE_COMMANDS.has(name) ? args : []), ...written];
     for (const file of files.flatMap(subjectsOfWord)) this.relate(file, deciding);
@@ -100,7 +100,7 @@ export class ConditionReader {
 
   private withRelated(subjects: readonly string[]): ReadonlySet<string> {
     const all = new Set(subjects);
-    // A set that grows is walked to its new end.
+    // Iterating over a set also visits what is added meanwhile.
     for (const subject of all) for (const related of this.relatedSubjects.get(subject) ?? []) all.add(related);
     return all;
   }
@@ -109,7 +109,7 @@ export class ConditionReader {
 /** Commands that leave a trace in the file system. */
 const FILE_COMMANDS = new Set(['touch', 'rm', 'mkdir', 'rmdir', 'cp', 'mv', 'ln', 'tee']);
 
-/** What decides whether a command is run. */
+/** The subjects that decide whether a command is run. */
 const findDecidingSubjects = ({ ancestors, preceding }: CommandContext): readonly string[] => [
   ...ancestors.flatMap(subjectsOfBranching),
   ...listSimpleCommandsIn(preceding).flatMap(subjectsOfCommand),
@@ -144,7 +144,7 @@ const subjectsOfList = (list: CommandList): readonly string[] =>
 const subjectsOfInput = (redirects: readonly Redirect[]): readonly string[] =>
   redirects.flatMap(({ operator, target }) => (operator.startsWith('<') ? subjectsOfWord(target) : []));
 
-/** Commands that do something and hardly ever decide anything. */
+/** Commands that act, and hardly ever serve as a test. */
 const ACTION_COMMANDS = new Set(
   'echo printf exit return break continue mkdir rm cp mv touch cd sleep : true false'.split(' '),
 );
@@ -155,7 +155,7 @@ function subjectsOfCommand({ name, args, words }: SimpleCommand): readonly strin
   return args.length === 0 ? [name] : args.flatMap(subjectsOfWord);
 }
 
-/** Operators, options and numbers say how things are compared, not which. */
+/** Operators, options and numbers, which are no subjects of a comparison. */
 const COMPARISON = /^(?:-.*|\d+|[!=<>]+|=~|\]{1,2})$/;
 
 /** A path with a variable in it is a file, not the variable. */
@@ -166,7 +166,7 @@ function subjectsOfWord(word: WordText): readonly string[] {
   return expanded.length === 0 || isPath ? [[word.text, ...expanded].join(' ')] : expanded;
 }
 
-/** Variables, commands and what the commands are given. */
+/** Variables, commands and the arguments of the commands. */
 const subjectsOfExpansions = ({ variables, substitutions }: WordText): readonly string[] => [
   ...variables,
   ...substitutions.flatMap(subjectsOfSubstitution),

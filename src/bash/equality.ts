@@ -20,11 +20,11 @@ export function parseEquality(command: SimpleCommand): Comparison | null {
   return subject === null || !isPlain(right) ? null : { subject, value: right.text };
 }
 
-/** Tells whether a test only asks whether there is something. */
+/** Whether a test only asks if something exists, as `[ -f x ]` and `[ -n "$x" ]` do. */
 export const isExistenceTest = (command: SimpleCommand): boolean =>
   /^-[a-z]$/.test(testArguments(command)?.filter(({ text }) => text !== '!')[0]?.text ?? '');
 
-/** Tells whether the arms of a command cover all values that the variable can have about which they ask. */
+/** Whether the arms of a command cover all values that the tested variable can have. */
 export function isExhaustive(command: If | Case, values: VariableValues): boolean {
   if (command.type === 'Case') {
     const known = values.allValuesOf(readVariableName(readWord(command.word)));
@@ -37,7 +37,7 @@ export function isExhaustive(command: If | Case, values: VariableValues): boolea
   return values.allValuesOf(first.subject)?.every((value) => equalities.some((each) => each?.value === value)) ?? false;
 }
 
-/** Finds the arm that a `case` about one of these arguments comes to; undefined if that cannot be told. */
+/** Finds the arm that a `case` about one of these arguments comes to; undefined if that is unknown. */
 export function findMatchingArm(command: Case, args: readonly WordText[]): CaseItem | undefined {
   const argument = args[Number(readVariableName(readWord(command.word))) - 1];
   const patterns = command.items.flatMap(patternsOf);

@@ -6,14 +6,8 @@ import {
   UNREACHED,
   unsuccessfulOutputs,
 } from './command-outcome.ts';
-import {
-  type Conditions,
-  findPrintedTags,
-  joinOutputs,
-  markSilent,
-  NO_PATHS,
-  type PathOutputs,
-} from './path-outputs.ts';
+import type { Conditions } from './condition-logic.ts';
+import { findPrintedTags, joinOutputs, markSilent, NO_PATHS, type PathOutputs } from './path-outputs.ts';
 
 /** A tag that is printed in vain, and what makes the script fail after it: an `exit`, or a test as its last command. */
 export interface WastedTag {
@@ -27,9 +21,9 @@ export class Exits {
   /** What has been printed where the script ends successfully. */
   successOutputs: PathOutputs = NO_PATHS;
   readonly wastedTags: WastedTag[] = [];
-  /** The conditions under which it gives up. */
+  /** Conditions under which the script exits with an error. */
   readonly guards: Conditions[number][] = [];
-  /** Whether the script can have ended already, perhaps because there was nothing to do. */
+  /** Whether the script can have exited already, perhaps because there was nothing to do. */
   hasExit = false;
   private failureOutputs: PathOutputs = NO_PATHS;
   private returned: CommandOutcome = UNREACHED;
@@ -37,7 +31,7 @@ export class Exits {
   private continues: PathOutputs = NO_PATHS;
   private inSubshell = false;
 
-  /** Records an `exit` with this code under these conditions; the outcome tells what has been printed before it. */
+  /** Records an `exit` with this code under these conditions; the outcome is what has been printed before it. */
   recordExit(outcome: CommandOutcome, code: string | undefined, at: number, conditions: Conditions): void {
     const unsuccessful = unsuccessfulOutputs(outcome);
     this.hasExit = true;

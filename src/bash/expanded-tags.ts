@@ -10,7 +10,7 @@ import type { CommandContext } from './walk.ts';
 export type ExpandedTag = TagMention & { readonly filled: boolean };
 
 /**
- * Puts the values of variables into the tags of one command, as far as the values stand in the script. A tag whose values are
+ * Puts the values of variables into the tags of one command, as far as the script shows the values. A tag whose values are
  * not all known is kept as well.
  */
 export function expandTags(
@@ -41,7 +41,7 @@ function withoutPayload(text: MappedText): MappedText {
 const readExpandedTags = (text: MappedText, filled: boolean): readonly ExpandedTag[] =>
   readTagMentions(text.text).tags.map((tag) => ({ ...tag, filled, offset: locateTag(text, tag) }));
 
-/** The name of a state that comes out of a variable is placed where it is assigned: a mistake is corrected there. */
+/** A tag whose state comes from a variable is reported at the assignment, where a mistake is corrected. */
 function locateTag(text: MappedText, { tag, offset }: TagMention): number {
   const start = toSourceOffset(text, offset);
   const stateNames = [tag.body, tag.attributes.next ?? '', tag.attributes.return ?? ''].filter((name) => name !== '');
@@ -60,7 +60,7 @@ const hasUnknownTarget = ({ name, tag }: TagMention): boolean =>
   (TRANSITIONS[name].body === 'state' && hasUnknownPart(tag.body)) ||
   Object.entries(tag.attributes).flat().some(hasUnknownPart);
 
-/** Tells whether all that a command prints stands in the script, perhaps in variables. */
+/** Whether all that a command prints is written in the script, perhaps as values of variables. */
 export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, values: VariableValues): boolean =>
   texts.every((text) => {
     const filled = values.fill(text, context);
@@ -68,8 +68,8 @@ export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, 
   });
 
 /**
- * Adapts the tags of a command in a function to a call of the function. A tag with arguments in it is another one for other
- * arguments, and is placed where the call stands.
+ * Adapts the tags of a command in a function to a call of the function. A tag with arguments in it differs from call to
+ * call, and is reported at the call.
  */
 export function substituteArguments(
   { tags, texts }: Pick<CommandOutput, 'tags' | 'texts'>,

@@ -1,23 +1,17 @@
 import { type CommandOutcome, UNREACHED } from './command-outcome.ts';
+import { type Condition, type Conditions, isImpliedByGuards } from './condition-logic.ts';
 import { Exits } from './exits.ts';
 import { type InnerNode, innerCommand, type ShellNode } from './parse.ts';
-import {
-  allowSilence,
-  type Condition,
-  type Conditions,
-  isImpliedByGuards,
-  markSilent,
-  type PathOutputs,
-} from './path-outputs.ts';
+import { forgetSilence, markSilent, type PathOutputs } from './path-outputs.ts';
 import type { ScriptFacts } from './script-facts.ts';
 import type { SimpleCommand } from './simple-command.ts';
 
-/** What the abstract interpreter knows where it stands in a script, apart from what has been printed. */
+/** The surroundings of the command that the abstract interpreter runs; what has been printed is not part of it. */
 export class InterpreterState {
   readonly facts: ScriptFacts;
   readonly exits = new Exits();
   readonly functions = new Map<string, ShellNode>();
-  /** Whether the text of the script does not say what happens. */
+  /** True once the analysis is given up: the script does something that its text does not show. */
   gaveUp = false;
   /** Whether the output of the present command is that of the script. */
   reachesStdout = true;
@@ -27,7 +21,7 @@ export class InterpreterState {
   previous: CommandOutcome = UNREACHED;
   /** The call of the present function. */
   call: SimpleCommand | null = null;
-  /** Conditions under which the present function returns early, about variables that it has set itself in an earlier call. */
+  /** Conditions on flag variables under which the present function has returned early: they do not hold any more. */
   negatedFlags: Conditions = [];
 
   constructor(facts: ScriptFacts) {
@@ -62,7 +56,7 @@ export class InterpreterState {
     return outcome;
   }
 
-  /** Tells whether a command, or the function with this name, prints a tag or might. */
+  /** Whether a command, or the function with this name, prints a tag or might. */
   isPrinting(command: ShellNode | string): boolean {
     const node = typeof command === 'string' ? this.functions.get(command) : command;
     return node !== undefined && this.facts.isPrinting(innerCommand(node));
@@ -73,8 +67,10 @@ export class InterpreterState {
     return this.facts.isPrinting(command) ? this.markSilent(outputs, at, condition) : outputs;
   }
 
-  /** Notes that nothing was printed under a condition, unless the script would have given up if it did not hold. */
+  /** Notes that nothing was printed under a condition, unless the script would have failed earlier in this case. */
   markSilent(outputs: PathOutputs, at: number, condition: Condition): PathOutputs {
-    return isImpliedByGuards(condition, this.exits.guards) ? allowSilence(outputs) : markSilent(outputs, at, condition);
+    return isImpliedByGuards(condition, this.exits.guards)
+      ? forgetSilence(outputs)
+      : markSilent(outputs, at, condition);
   }
 }

@@ -1,4 +1,5 @@
 import { allOutputs, type CommandOutcome, joinOutcomes, mapOutcome, succeedWith } from './command-outcome.ts';
+import type { Condition } from './condition-logic.ts';
 import type { InterpreterState } from './interpreter-state.ts';
 import {
   alwaysIterates,
@@ -7,15 +8,7 @@ import {
   type LoopCommand,
   mayIterateOverNothing,
 } from './loops.ts';
-import {
-  allowSilence,
-  type Condition,
-  joinOutputs,
-  NO_PATHS,
-  type PathOutputs,
-  repeatTag,
-  skipLoop,
-} from './path-outputs.ts';
+import { forgetSilence, joinOutputs, NO_PATHS, type PathOutputs, repeatTag, skipLoop } from './path-outputs.ts';
 
 /** A loop whose body has been run once. */
 export interface LoopRun {
@@ -32,7 +25,7 @@ export interface LoopRun {
   readonly hasExit: boolean;
 }
 
-/** Tells what may have been printed after a loop. One iteration shows that, but for a tag that is another one each time. */
+/** Computes the outcome of a loop from one analyzed iteration; tags that differ per iteration are looked for separately. */
 export function joinIterations(run: LoopRun, state: InterpreterState): CommandOutcome {
   const { loop, condition, inside, afterLoop, iterations, leftByBreak } = run;
   if (afterLoop.size === 0) return succeedWith(leftByBreak);
@@ -41,9 +34,9 @@ export function joinIterations(run: LoopRun, state: InterpreterState): CommandOu
   const empty =
     mayIterateOverNothing(loop, state.facts.nullglob) && !run.hasExit
       ? skipLoop(withoutIteration, loop.pos, condition)
-      : allowSilence(withoutIteration);
+      : forgetSilence(withoutIteration);
   const continuesAfterPrinting = [...allOutputs(iterations).keys()].some((key) => !inside.has(key));
-  // A loop that looks for something leaves as soon as it prints: what one iteration asked says nothing about all items.
+  // This loop searches and leaves as soon as it prints. That one item did not match says nothing about the others.
   if (!continuesAfterPrinting) {
     const silent = state.markSilent(inside, loop.pos, condition);
     return joinOutcomes(
@@ -53,8 +46,8 @@ export function joinIterations(run: LoopRun, state: InterpreterState): CommandOu
   }
   const repeatedTag = state.reachesStdout ? findRepeatedTag(run) : undefined;
   const printed = (outputs: PathOutputs): PathOutputs =>
-    allowSilence(repeatedTag === undefined ? outputs : repeatTag(outputs, repeatedTag));
-  return joinOutcomes(succeedWith(joinOutputs(empty, allowSilence(leftByBreak))), mapOutcome(iterations, printed));
+    forgetSilence(repeatedTag === undefined ? outputs : repeatTag(outputs, repeatedTag));
+  return joinOutcomes(succeedWith(joinOutputs(empty, forgetSilence(leftByBreak))), mapOutcome(iterations, printed));
 }
 
 const findRepeatedTag = ({ loop, condition, iterations }: LoopRun): number | undefined =>

@@ -1,8 +1,9 @@
 import type { ArithmeticFor, For, Select, While } from 'unbash';
 import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
 import { readCommandOutput } from './command-output.ts';
+import type { Condition } from './condition-logic.ts';
 import { type CommandList, commandsOf, innerCommand, pipelinesOf } from './parse.ts';
-import type { Condition, PathOutputs, SingleTag } from './path-outputs.ts';
+import type { PathOutputs, SingleTag } from './path-outputs.ts';
 import { isSimple, readSimpleCommand } from './simple-command.ts';
 import { listSimpleCommands, type PlacedCommand } from './walk.ts';
 import { readWord, type WordText } from './word.ts';
@@ -10,7 +11,7 @@ import { readWord, type WordText } from './word.ts';
 /** A loop of any kind. */
 export type LoopCommand = For | ArithmeticFor | Select | While;
 
-/** What a loop iterates over. */
+/** The header of a loop: what it iterates over. */
 export interface LoopHeader {
   readonly keyword: 'for' | 'while' | 'until';
   /** The variable that gets one item after the other. */
@@ -20,41 +21,41 @@ export interface LoopHeader {
   readonly test: CommandList;
 }
 
-/** Reads what a loop iterates over; a `select` is a `for` whose items somebody chooses. */
+/** Reads the header of a loop; a `select` is a `for` whose items a person chooses. */
 export function readLoopHeader(loop: LoopCommand): LoopHeader {
   if (loop.type === 'While') return { keyword: loop.kind, variable: null, items: null, test: loop.clause.commands };
   if (loop.type === 'ArithmeticFor') return { keyword: 'for', variable: null, items: null, test: [] };
   return { keyword: 'for', variable: loop.name.text, items: loop.wordlist?.map(readWord) ?? null, test: [] };
 }
 
-/** Tells whether a loop is run at least once: over items that are written down. */
+/** Whether a loop iterates at least once, because one of its items is literal. */
 export const alwaysIterates = (loop: LoopCommand): boolean => readLoopHeader(loop).items?.some(isPlain) ?? false;
 
-/** An item that is the same in every run of the script. */
+/** Whether an item is the same in every run of the script. */
 const isPlain = ({ text }: WordText): boolean => !hasUnknownPart(text) && !/[*?[{]/.test(text);
 
-/** Tells whether a loop goes through what a file, a command or a folder has to offer, which may be nothing. */
+/** Whether a loop iterates over the lines of a file, the output of a command or matching files, which may be none. */
 export function mayIterateOverNothing(loop: LoopCommand, nullglob: boolean): boolean {
   const { keyword, items, test } = readLoopHeader(loop);
   if (keyword === 'while') return listSimpleCommands(test).some(({ command }) => command.name === 'read');
   return items?.every((item) => isSubstitution(item) || (nullglob && /[*?[]/.test(item.text))) ?? false;
 }
 
-/** Tells whether a pattern that matches no file becomes nothing; otherwise it stays as it is. */
+/** Whether `nullglob` is set, so that a pattern which matches no file becomes nothing. */
 export const setsNullglob = (commands: readonly PlacedCommand[]): boolean =>
   commands.some(({ command: { name, args } }) => name === 'shopt' && args.some(({ text }) => text === 'nullglob'));
 
-/** The output of a command by itself. */
+/** Whether a word is the output of a command and nothing else. */
 const isSubstitution = ({ text, substitutions }: WordText): boolean => substitutions.length > 0 && text.length === 1;
 
-/** Finds the offset of a tag that every iteration prints with another value, though there can be only one. */
+/** Finds the offset of a tag that every iteration prints with another value, although an answer may have only one. */
 export function findTagRepeatedPerIteration(loop: LoopCommand): number | undefined {
   const body = loop.body.commands;
   if (leavesEarly(body) || iteratesOnce(loop)) return undefined;
   return body.flatMap(readCertainTags).find(hasUnknownContent)?.offset;
 }
 
-/** Finds the offset of one of several tags of which each iteration prints another: two iterations print two tags. */
+/** Finds the offset of a tag that depends on the item: two iterations may print two different tags. */
 export function findTagVaryingPerIteration(
   loop: LoopCommand,
   condition: Condition,

@@ -6,7 +6,7 @@ export interface MappedText {
   readonly placeholders: readonly Placeholder[];
 }
 
-/** A character of a text in whose place the value of a variable will stand, or the default if it has none. */
+/** A character of a text that stands for the value of a variable, or for the default if it has none. */
 export interface Placeholder {
   readonly at: number;
   readonly variable: string;
@@ -58,7 +58,7 @@ export class MappedTextBuilder implements MappedText {
     for (const [index, [at, source]] of pieces.entries()) this.add(text.slice(at, pieces[index + 1]?.[0]), source);
   }
 
-  /** Adds a piece that stands at this offset of the script. */
+  /** Adds a piece that is at this offset of the script. */
   add(piece: string, at: number): void {
     if (piece === '') return;
     const [begin, source] = this.pieces.at(-1) ?? [0, Number.NaN];

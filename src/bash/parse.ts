@@ -62,9 +62,9 @@ export function pipelinesOf({ command }: Statement): {
 export const commandsOf = (pipeline: PipelineNode): readonly CommandNode[] =>
   pipeline.type === 'Pipeline' ? pipeline.commands : [pipeline];
 
-/** Tells whether a pipeline fails where its last command succeeds. */
+/** Whether a pipeline is negated with `!`. */
 export const isNegated = (pipeline: PipelineNode): boolean =>
   pipeline.type === 'Pipeline' && pipeline.prefixes.filter(({ type }) => type === 'Negation').length % 2 === 1;
 
-/** Looks behind the redirections of a compound command. */
+/** Removes the redirections around a compound command. */
 export const innerCommand = (node: ShellNode): InnerNode => (node.type === 'Redirected' ? node.command : node);

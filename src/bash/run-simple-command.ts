@@ -4,15 +4,15 @@ import { substituteArguments } from './expanded-tags.ts';
 import type { InterpreterState } from './interpreter-state.ts';
 import {
   addPossibleTag,
-  allowSilence,
   appendTags,
   appendUnclosedResult,
+  forgetSilence,
   markSilent,
   type PathOutputs,
 } from './path-outputs.ts';
 import type { SimpleCommand } from './simple-command.ts';
 
-/** Interprets a simple command that is no call of a function: it prints, then it ends or leaves something. */
+/** Applies a simple command that is no call of a function: its output, then `exit`, `return`, `break` or `continue`. */
 export function runSimpleCommand(command: SimpleCommand, from: PathOutputs, state: InterpreterState): CommandOutcome {
   const outputs = state.reachesStdout ? printOutput(command, from, state) : from;
   const trapsPrinting = readTrapHandlers(command).some((name) => state.isPrinting(name));
@@ -49,14 +49,14 @@ function printOutput(command: SimpleCommand, from: PathOutputs, state: Interpret
       )
     : from;
   if (!output.mayPrintUnknown) return printed;
-  return state.facts.isKnown(command, output) ? allowSilence(printed) : addPossibleTag(printed);
+  return state.facts.isKnown(command, output) ? forgetSilence(printed) : addPossibleTag(printed);
 }
 
-/** A function that returns because of something it has set itself has done its work in an earlier call. */
+/** A function that returns because of its own flag variable has printed in an earlier call, so this path is not silent. */
 function recordReturn({ at }: SimpleCommand, end: CommandOutcome, state: InterpreterState): void {
   const flags = state.conditions.filter((condition) => state.facts.conditions.dependsOnFlag(condition));
   state.negatedFlags = [...state.negatedFlags, ...flags];
   state.exits.recordReturn(
-    mapOutcome(end, (outputs) => (flags.length > 0 ? allowSilence(outputs) : markSilent(outputs, at))),
+    mapOutcome(end, (outputs) => (flags.length > 0 ? forgetSilence(outputs) : markSilent(outputs, at))),
   );
 }

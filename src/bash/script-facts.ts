@@ -9,7 +9,7 @@ import type { SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 import { type CommandContext, findPrintingCommands, listSimpleCommands } from './walk.ts';
 
-/** What holds of a script as a whole, on every path through it. */
+/** Facts about a script as a whole, which hold on every path through it. */
 export class ScriptFacts {
   readonly conditions: ConditionReader;
   readonly nullglob: boolean;
@@ -17,7 +17,7 @@ export class ScriptFacts {
   private readonly printingCommands: ReadonlySet<InnerNode>;
   private readonly contexts: ReadonlyMap<SimpleCommand, CommandContext>;
   private readonly knownOutputs = new Map<SimpleCommand, boolean>();
-  /** Whether arguments do not keep their numbers. */
+  /** Whether `$1`, `$2` … change, because of a `shift` or `set`. */
   private readonly shiftsArguments: boolean;
 
   constructor(script: CommandList, values: VariableValues) {
@@ -30,12 +30,12 @@ export class ScriptFacts {
     this.shiftsArguments = commands.some(({ command: { name } }) => name === 'shift' || name === 'set');
   }
 
-  /** Tells whether a command prints a tag, or might. */
+  /** Whether a command prints a tag, or might. */
   isPrinting(command: InnerNode): boolean {
     return this.printingCommands.has(command);
   }
 
-  /** Tells whether all that a command prints stands in the script. Cached, for a function is run for each of its calls. */
+  /** Whether all that a command prints is written in the script. Cached, because a function is run for each of its calls. */
   isKnown(command: SimpleCommand, output: CommandOutput): boolean {
     const context = this.contexts.get(command);
     const known =
@@ -45,13 +45,13 @@ export class ScriptFacts {
     return known;
   }
 
-  /** Tells whether one of the arms of a command is always taken. */
+  /** Whether one of the arms of a command is always taken. */
   isTotal(command: If | Case): boolean {
     const hasDefault = command.type === 'Case' && command.items.some(({ pattern }) => pattern.some(isDefault));
     return hasDefault || isExhaustive(command, this.values);
   }
 
-  /** The only arm that a `case` can come to in a function that is called like this; undefined if that cannot be told. */
+  /** The only arm that a `case` can come to in a function that is called like this; undefined if that is unknown. */
   onlyArm(command: Case, call: SimpleCommand | null): CaseItem | undefined {
     return call === null || this.shiftsArguments ? undefined : findMatchingArm(command, call.args);
   }

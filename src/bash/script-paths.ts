@@ -10,11 +10,11 @@ import type { VariableValues } from './variable-values.ts';
 export interface ScriptPaths {
   /** What it has printed on each path on which it succeeds. */
   readonly outputs: readonly PathOutput[];
-  /** The tags that it prints before it fails, so that nobody reads them. */
+  /** The tags that it prints before it fails, which are not read. */
   readonly wastedTags: readonly WastedTag[];
 }
 
-/** Finds the paths through a script; undefined if they cannot be told. */
+/** Finds the paths through a script; undefined if they are unknown. */
 export function findScriptPaths(script: CommandList, values: VariableValues): ScriptPaths | undefined {
   const interpreter = new AbstractInterpreter(script, values);
   const { ok, no } = interpreter.runList(script, succeedWith(NOTHING_PRINTED));

@@ -9,19 +9,19 @@ import { listSimpleCommands, type PlacedCommand } from './walk.ts';
 
 /** What a script can print, as far as its text shows it. */
 export interface ScriptTags {
-  /** The tags that it may print; of those that are not `sure`, it only is known that they stand in it. */
+  /** The tags that it may print; those that are not `sure` are only written in it. */
   readonly tags: readonly SureMention[];
-  /** The same tags with the values of variables put in, as far as these stand in the script. */
+  /** The same tags with the values of variables put in, as far as the script shows them. */
   readonly expandedTags: readonly SureMention[];
   /** The tags that it opens and never closes. */
   readonly unclosedTags: readonly (UnclosedMention & { readonly sure: boolean })[];
-  /** What it has printed on each of its paths; undefined if they cannot be told. */
+  /** What it has printed on each of its paths; undefined if they are unknown. */
   readonly paths: ScriptPaths | undefined;
   /** Whether it may print tags that its text does not show. */
   readonly open: boolean;
 }
 
-/** A tag in a script, whether it certainly is printed where it stands, and whether the value of a variable is put in. */
+/** A tag in a script, whether it certainly is printed, and whether the value of a variable is put in. */
 export type SureMention = TagMention & { readonly sure: boolean; readonly filled?: boolean };
 
 /** Reads the tags of a script: bash, a batch file or PowerShell. */

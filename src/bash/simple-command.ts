@@ -41,7 +41,7 @@ export interface Redirect {
 
 type SimpleNode = Command | TestCommand | ArithmeticCommand;
 
-/** Tells the commands that are read as simple ones from those that hold others. */
+/** Whether a command is read as a simple one, and not one that holds others. */
 export const isSimple = (node: InnerNode): node is SimpleNode =>
   node.type === 'Command' || node.type === 'TestCommand' || node.type === 'ArithmeticCommand';
 
@@ -54,7 +54,6 @@ export function readSimpleCommand(node: SimpleNode): SimpleCommand {
   return command;
 }
 
-/** Several analyses read the same commands. */
 const COMMAND_CACHE = new WeakMap<SimpleNode, SimpleCommand>();
 
 /** The redirections of a command of any kind. */

@@ -11,7 +11,7 @@ export function findStdoutCommands(commands: readonly PlacedCommand[]): Readonly
   );
 }
 
-/** Tells whether a script moves its outputs around, so that nobody can say where they go. */
+/** Whether a script redirects its own streams, so that it is unknown where its output goes. */
 export const rearrangesOutput = (commands: readonly PlacedCommand[]): boolean =>
   commands.some(({ command, context }) => context.duplicatesOutput || redirectsLaterOutput(command));
 
@@ -34,7 +34,7 @@ function findFunctionsReachingStdout(commands: readonly PlacedCommand[]): Readon
     calls.set(context.functionName, names.add(command.name));
   }
   const reaching = new Set<string>(calls.get(null));
-  // A set that grows is walked to its new end.
+  // Iterating over a set also visits what is added meanwhile.
   for (const name of reaching) for (const each of calls.get(name) ?? []) reaching.add(each);
   return reaching;
 }

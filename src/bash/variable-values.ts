@@ -12,7 +12,7 @@ export interface FilledTexts {
 
 const UNFILLED: FilledTexts = { texts: [], isComplete: false };
 
-/** More texts than anybody would write down as a choice. */
+/** More texts than a script chooses from. */
 const MAX_TEXTS = 32;
 
 /** Values that come out of other variables are followed to this depth. */
@@ -21,7 +21,7 @@ const MAX_DEPTH = 6;
 /** Characters with which an unquoted value is expanded further. */
 const PATTERN = /[*?[\]{}~]/;
 
-/** The values of the variables of a script, as far as they stand in it. */
+/** The values of the variables of a script, as far as it shows them. */
 export class VariableValues {
   private readonly variables: ShellVariables;
   private depth = 0;
@@ -148,7 +148,7 @@ const isArgument = ({ variable }: Pick<Placeholder, 'variable'>): boolean => /^[
 
 const isPlain = ({ text }: MappedText): boolean => !text.includes(UNKNOWN) && !PATTERN.test(text);
 
-/** Nobody means to print an empty value. */
+/** An empty value is not meant to be printed. */
 const isNonEmpty = ({ text }: MappedText): boolean => text !== '';
 
 const placeholderKey = ({ variable, defaultText }: Placeholder): string => `${variable}:-${defaultText?.text ?? ''}`;
@@ -157,7 +157,7 @@ const uniquePlaceholders = (placeholders: readonly Placeholder[]): readonly Plac
   ...new Map(placeholders.map((placeholder) => [placeholderKey(placeholder), placeholder])).values(),
 ];
 
-/** A variable has the same value wherever it stands in a text. */
+/** A variable has the same value everywhere in a text. */
 function substituteVariable(text: MappedText, placeholder: Placeholder, value: MappedText): MappedText {
   const last = text.placeholders.findLast((each) => placeholderKey(each) === placeholderKey(placeholder));
   return last === undefined ? text : substituteVariable(replaceCharacter(text, last.at, value), placeholder, value);

@@ -11,15 +11,15 @@ export interface CommandContext {
   readonly piped: boolean;
   /** Whether it, or something around it, copies an output to a number of its own, as in `{ … >&3; } 3>&1`. */
   readonly duplicatesOutput: boolean;
-  /** The function in which it stands, if any. */
+  /** The function that contains it, if any. */
   readonly functionName: string | null;
   /** Its number, in the order of the script. */
   readonly order: number;
-  /** The lists in which it stands, the innermost last. */
+  /** The lists that contain it, the innermost last. */
   readonly enclosingLists: readonly CommandList[];
   /** Whether it is run whenever the commands before it in the innermost list have been run. */
   readonly unconditional: boolean;
-  /** The commands in which it stands, and itself; not those around the function in which it stands. */
+  /** The commands that contain it, and itself; not those around its function. */
   readonly ancestors: readonly InnerNode[];
   /** The commands before it, and before those around it, in chains of `&&` and `||`. */
   readonly preceding: readonly ShellNode[];
@@ -37,21 +37,21 @@ export interface PlacedCommand {
   readonly context: CommandContext;
 }
 
-/** Lists every command of a script in order, however deep it stands. */
+/** Lists every command of a script in order, however deep it is nested. */
 export const listCommands = memoize((script: CommandList): readonly PlacedNode[] => {
   const found: PlacedNode[] = [];
   visitList(script, TOP_LEVEL, found);
   return found;
 });
 
-/** Lists the simple commands of a script in order, however deep they stand. */
+/** Lists the simple commands of a script in order, however deep they are nested. */
 export const listSimpleCommands = memoize((script: CommandList): readonly PlacedCommand[] =>
   listCommands(script).flatMap(({ node, context }) =>
     isSimple(node) ? { command: readSimpleCommand(node), context } : [],
   ),
 );
 
-/** Several analyses ask for the same lists; every command that depends on a test asks for its commands. */
+/** Caches by list: several analyses ask for the same ones. */
 function memoize<T>(read: (script: CommandList) => T): (script: CommandList) => T {
   const cache = new WeakMap<CommandList, T>();
   return (script) => {
@@ -68,7 +68,7 @@ export function listSimpleCommandsIn(nodes: readonly ShellNode[]): readonly Simp
   return found.flatMap(({ node }) => (isSimple(node) ? readSimpleCommand(node) : []));
 }
 
-/** Finds the commands that print a tag or might, those in which such a command stands, and calls of functions that print. */
+/** Finds the commands that print a tag or might, those that contain such a command, and calls of functions that print. */
 export function findPrintingCommands(script: CommandList): ReadonlySet<InnerNode> {
   const found = new Set<InnerNode>();
   const functions = new Set<string | null>();

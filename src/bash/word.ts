@@ -26,7 +26,6 @@ export function readWord(word: Word): WordText {
   return text;
 }
 
-/** Several analyses read the same words. */
 const WORD_CACHE = new WeakMap<Word, WordText>();
 
 /** Reads the body of a here document, which has expansions unless its delimiter is quoted. */
@@ -123,7 +122,7 @@ class WordTextBuilder extends MappedTextBuilder implements WordText {
     }
   }
 
-  /** Every escapes stands for one character of the value. */
+  /** Every escape is one character of the value. */
   private addAnsiC({ text, value, pos }: AnsiCQuotedPart): void {
     let from = 0;
     for (const { 0: found, index } of text.slice(2, -1).matchAll(ANSI_C_CHARACTER)) {

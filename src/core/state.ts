@@ -22,8 +22,8 @@ export interface State extends Preference, StateSettings {
 }
 
 /** A problem in a workflow's file, with its position. */
-export interface Finding extends TextPosition {
-  readonly severity: 'error' | 'warning';
+export interface FileFinding extends TextPosition {
+  readonly level: 'error' | 'warning';
   readonly file: string;
   readonly message: string;
 }

@@ -55,22 +55,22 @@ function addEdgeArrows(
   ends: { readonly back: boolean; readonly end: boolean },
 ): void {
   const { from, tag, to, origin, at } = edge;
-  const remarks = [...(ORIGIN_REMARKS[origin] ?? []), ...(edge.clears ? ['clears the stack'] : [])];
+  const remarks = [...(ORIGIN_REMARKS[origin] ?? []), ...(edge.clearsStack ? ['clears the stack'] : [])];
   const label = remarks.length === 0 ? tag : `${tag} (${remarks.join(', ')})`;
   if (tag === 'result') {
     if (ends.back) builder.addArrow(from, 'back', null, label);
     if (ends.end) builder.addArrow(from, 'result', null, label);
   } else if (to !== null) {
     // A state that is only named has no tag, and so no position.
-    const guess = at.line === 0 ? 'named' : `${tag} (in code)`;
-    if (origin === 'guess') builder.addArrow(from, 'guess', to, guess);
-    else builder.addArrow(from, tag, to, label, origin === 'part');
+    const mention = at.line === 0 ? 'named' : `${tag} (in code)`;
+    if (origin === 'mentioned') builder.addArrow(from, 'mentioned', to, mention);
+    else builder.addArrow(from, tag, to, label, origin === 'partial-name');
   }
 }
 
 const ORIGIN_REMARKS: Readonly<Partial<Record<Edge['origin'], readonly string[]>>> = {
   implicit: ['implicit'],
-  part: ['computed'],
+  'partial-name': ['computed'],
 };
 
 /** The states that each state calls: if there are several, a return arrow must say which of them it returns from. */
@@ -191,10 +191,10 @@ class DiagramBuilder {
   private targetKey(to: EdgeTarget | string | null, from: string | null, kind: ArrowKind): string {
     const ownKey = this.keyOfState(from);
     if (to === null)
-      return kind === 'back' ? this.addMarker('back', `${ownKey}b`) : this.addMarker('end', `${ownKey}e`);
+      return kind === 'back' ? this.addMarker('caller', `${ownKey}b`) : this.addMarker('end', `${ownKey}e`);
     if (typeof to !== 'string' && to.kind === 'any') return this.addMarker('any', `${ownKey}a`);
     const name = typeof to === 'string' ? to : to.kind === 'state' ? to.file : to.name;
-    return this.states.get(name)?.key ?? this.addMarker('unsaid', `${ownKey}u`);
+    return this.states.get(name)?.key ?? this.addMarker('targetless', `${ownKey}u`);
   }
 
   private keyOfState(state: string | null): string {

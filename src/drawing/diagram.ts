@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts';
 import type { StateTally } from '../events/run-tally.ts';
 
-/** The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, or a state that is only named (`guess`). */
+/** The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, or a state that is only mentioned. */
 export type ArrowKind =
   | 'begin'
   | 'goto'
@@ -13,7 +13,7 @@ export type ArrowKind =
   | 'next'
   | 'result'
   | 'back'
-  | 'guess';
+  | 'mentioned';
 
 /** All arrows of one kind between the same two shapes. */
 export interface Arrow {
@@ -51,12 +51,12 @@ export interface StateShape {
 }
 
 /**
- * A small shape that is no state. `begin`: where the first agent starts. `end` and `back`: where a result goes. `any`: a
- * state whose name is computed. `unsaid`: a target that is missing.
+ * A small shape that is no state. `begin`: where the first agent starts. `end` and `caller`: where a result goes.
+ * `any`: a state that is chosen at run time. `targetless`: a tag without the name of a state.
  */
 export interface DiagramMarker {
   readonly key: string;
-  readonly kind: 'begin' | 'end' | 'back' | 'any' | 'unsaid';
+  readonly kind: 'begin' | 'end' | 'caller' | 'any' | 'targetless';
   /** Whether an agent passed it; always true if no run is drawn. */
   readonly passed: boolean;
 }

@@ -32,7 +32,7 @@ export function buildShapeAttributes(shape: DiagramShape, hasRun: boolean): Attr
   if (!isStateShape(shape)) {
     return {
       ...baseStyle,
-      ...(!shape.passed && { color: LIGHT_GRAY, ...(shape.kind !== 'back' && { fillcolor: LIGHT_GRAY }) }),
+      ...(!shape.passed && { color: LIGHT_GRAY, ...(shape.kind !== 'caller' && { fillcolor: LIGHT_GRAY }) }),
       label: MARKER_LABELS[shape.kind],
       fontsize: 11 * FONT_SCALE,
       id: shape.key,
@@ -64,9 +64,9 @@ export function buildShapeAttributes(shape: DiagramShape, hasRun: boolean): Attr
 const MARKER_LABELS: Readonly<Record<DiagramMarker['kind'], string>> = {
   begin: '',
   end: '',
-  back: '',
+  caller: '',
   any: 'any state',
-  unsaid: 'not said',
+  targetless: 'no target',
 };
 
 /** The name of a state, and its notes and agents below it in small letters. */
@@ -80,8 +80,8 @@ function formatLabelLines(shape: StateShape): readonly string[] {
   ];
 }
 
-const formatSmallLine = (text: string, colour: string): string =>
-  `<FONT FACE="${FONT_FAMILY}" POINT-SIZE="${10 * FONT_SCALE}" COLOR="${colour}">${escapeHtmlLabel(shortenLabel(text, MAX_SHAPE_NOTE_LENGTH))}</FONT>`;
+const formatSmallLine = (text: string, color: string): string =>
+  `<FONT FACE="${FONT_FAMILY}" POINT-SIZE="${10 * FONT_SCALE}" COLOR="${color}">${escapeHtmlLabel(shortenLabel(text, MAX_SHAPE_NOTE_LENGTH))}</FONT>`;
 
 /** The attributes of an arrow: the more often it was taken, the thicker; gray if it never was. */
 export function buildArrowAttributes(arrow: Arrow, labelled: boolean): Attributes {
@@ -110,7 +110,7 @@ export type GraphvizStyle = Readonly<Record<string, string | number>>;
 const DARK = '#1f2933';
 const RED = '#c5221f';
 const GREEN = '#1e8e3e';
-/** The colour of what matters less. */
+/** The color of what matters less. */
 export const GRAY = '#5f6b7a';
 const LIGHT_GRAY = '#c4cad3';
 
@@ -124,9 +124,9 @@ const SHAPE_STYLES: Readonly<Record<DiagramShape['kind'], GraphvizStyle>> = {
   gone: { shape: 'box', style: 'dashed,filled', fillcolor: '#f2f3f5', color: GRAY, fontcolor: GRAY },
   begin: { ...FILLED_DOT, shape: 'circle', fillcolor: DARK, color: DARK, width: 0.16, height: 0.16 },
   end: { ...FILLED_DOT, shape: 'doublecircle', fillcolor: DARK, color: DARK, width: 0.11, height: 0.11 },
-  back: { ...FILLED_DOT, shape: 'circle', fillcolor: 'white', color: '#2e7d43', width: 0.18, height: 0.18 },
+  caller: { ...FILLED_DOT, shape: 'circle', fillcolor: 'white', color: '#2e7d43', width: 0.18, height: 0.18 },
   any: { shape: 'box', style: 'rounded,dashed,filled', fillcolor: 'white', color: GRAY, fontcolor: GRAY },
-  unsaid: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
+  targetless: { shape: 'box', style: 'dashed,filled', fillcolor: '#fdeceb', color: RED, fontcolor: RED },
 };
 
 const ARROW_STYLES: Readonly<Record<ArrowKind, GraphvizStyle>> = {
@@ -140,5 +140,5 @@ const ARROW_STYLES: Readonly<Record<ArrowKind, GraphvizStyle>> = {
   next: { color: '#c2590c', style: 'dashed' },
   result: { color: '#2e7d43' },
   back: { color: '#2e7d43', style: 'dashed' },
-  guess: { color: GRAY, style: 'dotted' },
+  mentioned: { color: GRAY, style: 'dotted' },
 };

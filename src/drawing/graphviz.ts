@@ -2,7 +2,7 @@ import type { Attributes, Graph } from '@viz-js/viz';
 import type { Diagram } from './diagram.ts';
 import { buildArrowAttributes, buildShapeAttributes, FONT_FAMILY, FONT_SCALE, GRAY } from './graphviz-attributes.ts';
 
-/** With more arrows than this, labels would hide the picture; colours tell the tags apart then. */
+/** With more arrows than this, labels would hide the picture; colors tell the tags apart then. */
 const MAX_LABELLED_ARROWS = 300;
 
 /**

@@ -8,9 +8,9 @@ const SHAPE_DESCRIPTIONS: Readonly<Record<Exclude<DiagramShape['kind'], 'begin'>
   ambiguous: 'name that could mean several states',
   gone: 'state that exists no longer',
   end: 'the agent ends with its result',
-  back: 'the result goes back to the caller',
-  any: 'any state: its name is known only when it is said',
-  unsaid: 'not said where to',
+  caller: 'the result goes back to the caller',
+  any: 'any state: chosen at run time',
+  targetless: 'no target given',
 };
 
 const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin' | 'back'>, string>> = {
@@ -22,7 +22,7 @@ const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin' | 'back'>, 
   fork: 'fork: a worker starts',
   next: 'next: where its parent goes on',
   result: 'result',
-  guess: 'only named in the prompt, or shown in code',
+  mentioned: 'only named in the prompt, or shown in code',
 };
 
 const COMPUTED_DESCRIPTION = 'dotted: one of the states that fit a name known in part';
@@ -80,7 +80,7 @@ const SHAPE_SAMPLES: Readonly<Record<string, string>> = {
   prompt: ROUNDED_BOX,
   any: ROUNDED_BOX,
   end: '<ellipse cx="20" cy="9" rx="4" ry="4"/><ellipse cx="20" cy="9" rx="7" ry="7" class="ring"/>',
-  back: '<ellipse cx="20" cy="9" rx="6" ry="6"/>',
+  caller: '<ellipse cx="20" cy="9" rx="6" ry="6"/>',
 };
 
 const renderSample = (kind: string, drawing: string): string =>

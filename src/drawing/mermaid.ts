@@ -39,21 +39,21 @@ const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   next: '-.->',
   result: '-->',
   back: '-.->',
-  guess: '-.->',
+  mentioned: '-.->',
 };
 
 function renderArrow(arrow: Arrow): string {
   const label = formatArrowLabel(arrow);
-  const line = arrow.computed ? ARROW_SYNTAX.guess : ARROW_SYNTAX[arrow.kind];
+  const line = arrow.computed ? ARROW_SYNTAX.mentioned : ARROW_SYNTAX[arrow.kind];
   return label === '' ? line : `${line}|"${escapeLabel(label)}"|`;
 }
 
 const MARKER_SYNTAX: Readonly<Record<DiagramMarker['kind'], string>> = {
   begin: '((" "))',
   end: '((("end")))',
-  back: '(["back to the caller"])',
+  caller: '(["back to the caller"])',
   any: '(["any state"])',
-  unsaid: '["not said"]',
+  targetless: '["no target"]',
 };
 
 function renderShape(shape: DiagramShape): string {
@@ -77,7 +77,7 @@ const CLASSES = [
 ] as const;
 
 function selectClass(shape: DiagramShape, hasRun: boolean): (typeof CLASSES)[number][0] | null {
-  if (!isStateShape(shape)) return shape.kind === 'unsaid' ? 'missing' : shape.kind === 'any' ? 'open' : null;
+  if (!isStateShape(shape)) return shape.kind === 'targetless' ? 'missing' : shape.kind === 'any' ? 'open' : null;
   if (explainUnenterable(shape) !== null) return 'missing';
   const { here, failed } = splitByFailure(shape.agents);
   if (here.length > 0) return 'here';

@@ -54,9 +54,9 @@ function collectTitles({ name, shapes, arrows }: Diagram): ReadonlyMap<string, s
 const MARKER_TITLES: Readonly<Record<DiagramMarker['kind'], string>> = {
   begin: 'the start',
   end: 'the end of the agent',
-  back: 'back to the caller',
-  any: 'any state: its name is known only when it is said',
-  unsaid: 'a target that is missing',
+  caller: 'back to the caller',
+  any: 'any state: chosen at run time',
+  targetless: 'no target given',
 };
 
 /** The name of a shape, in words for a marker. */

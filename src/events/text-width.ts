@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
-/** The number of columns that a text takes: wide characters take two, combining marks and colours none. */
+/** The number of columns that a text takes: wide characters take two, combining marks and colors none. */
 export const widthOf = (text: string): number => stringWidth(text);
 
 /** Shortens a text to a width, with `…` for what is left out: after its start, or before its end. */

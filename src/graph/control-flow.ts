@@ -3,7 +3,7 @@ import type { Edge, EdgeTarget, Graph } from './graph.ts';
 /** One way out of a state. States are numbers here. */
 export type FlowExit =
   | { readonly kind: 'result'; readonly edge: Edge | null }
-  | { readonly kind: 'step'; readonly to: number; readonly clears: boolean; readonly edge: Edge | null }
+  | { readonly kind: 'step'; readonly to: number; readonly clearsStack: boolean; readonly edge: Edge | null }
   | { readonly kind: 'call'; readonly to: number; readonly back: number; readonly edge: Edge | null }
   | { readonly kind: 'fork'; readonly to: number; readonly next: number; readonly edge: Edge | null };
 
@@ -40,11 +40,11 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   }
   for (const [index, { open }] of states.entries()) {
     if (open) exits[index]?.push(...exitsToAnywhere(any));
-    const shown = exits[index]?.some(({ edge }) => edge?.origin !== 'guess') ?? false;
+    const shown = exits[index]?.some(({ edge }) => edge?.origin !== 'mentioned') ?? false;
     if (!shown) exits[index]?.push({ kind: 'result', edge: null });
   }
   exits[missing]?.push({ kind: 'result', edge: null });
-  exits[any]?.push(...states.map((_, to) => ({ kind: 'step', to, clears: false, edge: null }) as const));
+  exits[any]?.push(...states.map((_, to) => ({ kind: 'step', to, clearsStack: false, edge: null }) as const));
   return {
     names,
     any,
@@ -74,7 +74,7 @@ function toExit(edge: Edge, toNumber: (target: EdgeTarget | null) => number): Fl
       return { kind: 'result', edge };
     case 'goto':
     case 'reset':
-      return { kind: 'step', to, clears: edge.clears, edge };
+      return { kind: 'step', to, clearsStack: edge.clearsStack, edge };
     case 'call':
     case 'function':
       return { kind: 'call', to, back: toNumber(edge.return), edge };
@@ -85,7 +85,7 @@ function toExit(edge: Edge, toNumber: (target: EdgeTarget | null) => number): Fl
 
 const exitsToAnywhere = (any: number): readonly FlowExit[] => [
   { kind: 'result', edge: null },
-  { kind: 'step', to: any, clears: false, edge: null },
+  { kind: 'step', to: any, clearsStack: false, edge: null },
   { kind: 'call', to: any, back: any, edge: null },
   { kind: 'fork', to: any, next: any, edge: null },
 ];

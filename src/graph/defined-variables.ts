@@ -4,15 +4,15 @@ import { type FlowMove, findMoves, MAX_PATH_STEPS, type PathStep, toOmittedStep,
 import type { StateAnalysis } from './state-analysis.ts';
 import { findForkVariables, type VariableSet } from './variables.ts';
 
-/** Answers which variables are set in a state, whatever way led to it. */
+/** Answers which variables are set in a state on every path. */
 export interface DefinedVariables {
-  /** Whether the variable is set on every way to the state; where that is not known, whether some fork sets it at all. */
+  /** Whether the variable is set on every path to the state; where that is not known, whether some fork sets it at all. */
   has(state: number, name: string): boolean;
   /** Whether an agent that has the variable can get to the state. */
   isDefinedOnSomePath(state: number, name: string): boolean;
   /** Whether some fork is known to set the variable. */
   isDefinedSomewhere(name: string): boolean;
-  /** A way to the state on which the variable is not set. */
+  /** A path to the state on which the variable is not set. */
   pathWithout(state: number, name: string): readonly PathStep[];
 }
 
@@ -28,7 +28,7 @@ interface Origin {
   readonly move: FlowMove;
 }
 
-/** Follows the variables of each fork through the life of its worker. `runVariables` are those that every agent has. */
+/** Follows the variables of each fork until its worker ends. `runVariables` are those that every agent has. */
 export function findDefinedVariables(
   proof: Proof,
   analyses: ReadonlyMap<string, StateAnalysis>,
@@ -81,7 +81,7 @@ function findAgentStarts(
   return [...first, ...workers];
 }
 
-/** Each name is looked into once, however many states ask for it. */
+/** Caches results by name. */
 function memoizeByName<T>(work: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>();
   return (name) => {
@@ -119,7 +119,7 @@ function pathToStart({ flow, reach }: Proof, { parent }: AgentStart): readonly P
   return parent === null ? [] : [...reach.pathTo(parent.from), toPathStep(flow, parent.from, parent.move)];
 }
 
-/** Every name that some fork which can be reached may give to its worker, wherever that one begins. */
+/** Every variable that a reachable fork may set for its worker. */
 function findPossibleNames(
   { flow, reach }: Proof,
   analyses: ReadonlyMap<string, StateAnalysis>,
@@ -137,10 +137,10 @@ function findPossibleNames(
   return names;
 }
 
-/** The moves of one and the same agent, as far as something says them: a move that is only possible proves no mistake. */
+/** The moves of one and the same agent that are certain: a move that is only possible proves no mistake. */
 const findOwnMoves = ({ flow, ends }: Proof, state: number): readonly FlowMove[] =>
   findMoves(flow, ends, state).filter(
     ({ how, to, exit }) => how !== 'worker' && to !== flow.any && exit.edge !== null && !isUncertain(exit.edge),
   );
 
-const isUncertain = ({ origin }: Edge): boolean => origin === 'guess' || origin === 'part';
+const isUncertain = ({ origin }: Edge): boolean => origin === 'mentioned' || origin === 'partial-name';

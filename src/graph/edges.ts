@@ -24,11 +24,14 @@ export function findStateEdges(
   const { policy } = analysis.source.state.rules;
   const builder = new EdgeBuilder(analysis, names, resetStack);
   if (policy.length > 0)
-    return policy.flatMap((entry, index) => [builder.entry(entry, index), ...unique(builder.fromOpenEntry(entry))]);
+    return policy.flatMap((entry, index) => [
+      builder.fromPolicyEntry(entry, index),
+      ...unique(builder.fromOpenEntry(entry)),
+    ]);
   const edges = unique([
-    ...builder.expandedTags.flatMap((tag) => builder.fromForm(tag)),
+    ...builder.expandedTags.flatMap((tag) => builder.fromExpandedTag(tag)),
     ...builder.fromUnclosedTags(),
-    ...builder.fromQuotedTags(),
+    ...builder.fromTagsInCode(),
   ]);
   return edges.length > 0 || analysis.open || analysis.kind === 'script' ? edges : builder.fromNamesInProse();
 }
@@ -39,12 +42,14 @@ export function findForkContinuations(tags: readonly PlacedTag[]): readonly stri
   return [...new Set(names.map((name) => name.trim()))];
 }
 
-/** The same for a script of which it is known what it prints together with its forks. */
+/** Collects them from the paths of a script, if all paths are known. */
 function findContinuationsBesideForks({ paths }: StateAnalysis): readonly string[] | undefined {
   if (paths === undefined || paths.outputs.some(({ kind }) => kind === 'uncertain' || kind === 'unknown'))
     return undefined;
-  const besides = paths.outputs.filter((said) => said.kind === 'forks' || (said.kind === 'single' && said.forks));
-  const found = besides.flatMap((said) => ('next' in said && said.next !== null ? said.next : []));
+  const outputsWithForks = paths.outputs.filter(
+    (output) => output.kind === 'forks' || (output.kind === 'single' && output.besideForks),
+  );
+  const found = outputsWithForks.flatMap((output) => ('continuation' in output ? (output.continuation ?? []) : []));
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
@@ -80,7 +85,7 @@ class EdgeBuilder {
     this.mentionsInput = analysis.kind === 'prompt' && text.includes('input') && findLiteralWords(text).has('input');
   }
 
-  entry(entry: PolicyEntry, index: number): Edge {
+  fromPolicyEntry(entry: PolicyEntry, index: number): Edge {
     const { policy } = this.analysis.source.state.rules;
     const { attributes, tag: name } = entry;
     const attributeSets = this.analysis.tags
@@ -92,37 +97,37 @@ class EdgeBuilder {
     return {
       ...this.edge(name, this.analysis.source.entries[index]?.at ?? WHOLE_FILE),
       ...this.targets(name, entry.target, attributes),
-      clears: this.clears(name, stack),
+      clearsStack: this.clearsStack(name, stack),
       origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
-      input: attributes.input !== undefined ? 'always' : handsOver ? 'perhaps' : 'never',
+      passesInput: attributes.input !== undefined ? 'always' : handsOver ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes, ...attributeSets]),
     };
   }
 
-  /** The transitions of a tag, unless its state is hardly meant as one. */
-  fromForm(placed: CandidateTag): readonly Edge[] {
+  /** Makes the edges of a tag, unless its name is hardly meant as that of a state. */
+  fromExpandedTag(placed: CandidateTag): readonly Edge[] {
     const { name, tag } = placed;
     const isMeant = TRANSITIONS[name].body !== 'state' || !isUnlikelyStateName(tag.body.trim(), placed, this.names);
     return isMeant ? this.fromTag(placed) : [];
   }
 
-  /** Where an entry leaves the state to the agent, the transitions of the tags in the text that it permits. */
+  /** Makes edges for the tags in the text that an entry permits, if the entry leaves the state to the agent. */
   fromOpenEntry(entry: PolicyEntry): readonly Edge[] {
     if (!hasOpenState(entry)) return [];
     const requested = this.expandedTags.filter((placed) => placed.sure && this.matches(entry, placed));
     return requested.flatMap((placed) => this.fromTag(placed)).filter(leadsToStatesOnly);
   }
 
-  /** The transitions of a tag in the text: one, unless it is a fork that leaves its `next` to other tags. */
-  fromTag({ name, tag, at, part }: CandidateTag): readonly Edge[] {
+  /** Makes the edges of a tag in the text: one, unless it is a fork that leaves its `next` to other tags. */
+  fromTag({ name, tag, at, isPartial }: CandidateTag): readonly Edge[] {
     const { attributes } = tag;
     const unclear = Object.keys(attributes).some(hasUnknownPart);
     const base = {
       ...this.edge(name, at),
       ...this.targets(name, tag.body, attributes),
-      clears: this.clears(name, attributes.stack),
-      origin: part ? 'part' : 'text',
-      input: attributes.input !== undefined ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
+      clearsStack: this.clearsStack(name, attributes.stack),
+      origin: isPartial ? 'partial-name' : 'text',
+      passesInput: attributes.input !== undefined ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes]),
     } as const;
     if (name !== 'fork' || attributes.next !== undefined) return [base];
@@ -131,27 +136,29 @@ class EdgeBuilder {
     return this.continuations.map((state) => ({ ...base, next: this.target(state), borrowsNext: true }));
   }
 
-  /** A tag that is opened and not closed, as in "answer with a <result>": other tags than a result lead somewhere. */
+  /** Makes edges for tags that are opened and not closed, as in "answer with a <result>". */
   fromUnclosedTags(): readonly Edge[] {
     return this.analysis.unclosedTags.flatMap(({ name, after, at }) => {
       if (this.analysis.tags.some((each) => each.name === name)) return [];
       const known = this.names.fileOf(after) !== undefined;
       const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANY_TARGET;
       const { required } = TRANSITIONS[name];
-      const then = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
+      const targetOfAttribute = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
       // A fork that is only talked about may set any variable.
       const variables = name === 'fork' ? [UNKNOWN] : [];
-      return [{ ...this.edge(name, at), to, return: then('return'), next: then('next'), variables }];
+      return [
+        { ...this.edge(name, at), to, return: targetOfAttribute('return'), next: targetOfAttribute('next'), variables },
+      ];
     });
   }
 
-  /** A tag in code may be an example, or what the agent is to say. */
-  fromQuotedTags(): readonly Edge[] {
-    const edges = this.analysis.quoted.flatMap((tag) => this.fromTag({ ...tag, part: false }));
-    return edges.filter(leadsToStatesOnly).map((edge) => ({ ...edge, origin: 'guess' }));
+  /** Makes edges for tags in code, which may be examples or meant as answers. */
+  fromTagsInCode(): readonly Edge[] {
+    const edges = this.analysis.tagsInCode.flatMap((tag) => this.fromTag({ ...tag, isPartial: false }));
+    return edges.filter(leadsToStatesOnly).map((edge) => ({ ...edge, origin: 'mentioned' }));
   }
 
-  /** A prompt without any tag may still name the state that comes next. */
+  /** Makes edges to the states that a prompt without any tag mentions. */
   fromNamesInProse(): readonly Edge[] {
     const words = new Set(this.analysis.source.state.text.match(/[\w-]+(?:\.[\w-]+)*/g) ?? []);
     const files = [...words].flatMap((word) => {
@@ -159,26 +166,26 @@ class EdgeBuilder {
       return found?.kind === 'found' && found.file !== this.analysis.file ? found.file : [];
     });
     return [...new Set(files)].map((file) => {
-      return { ...this.edge('goto', WHOLE_FILE), origin: 'guess', to: { kind: 'state', file } };
+      return { ...this.edge('goto', WHOLE_FILE), origin: 'mentioned', to: { kind: 'state', file } };
     });
   }
 
   private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
-    const ends = { to: null, return: null, next: null, borrowsNext: false, clears: false } as const;
-    return { from, tag, ...ends, origin: 'text', at, input: 'never', variables: [] };
+    const ends = { to: null, return: null, next: null, borrowsNext: false, clearsStack: false } as const;
+    return { from, tag, ...ends, origin: 'text', at, passesInput: 'never', variables: [] };
   }
 
   private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {
     const { body, required } = TRANSITIONS[name];
     const inPolicy = this.analysis.source.state.rules.policy.length > 0;
-    const then = (key: 'return' | 'next'): EdgeTarget | null => {
+    const targetOfAttribute = (key: 'return' | 'next'): EdgeTarget | null => {
       if (!(required as readonly string[]).includes(key)) return null;
       const written = attributes[key];
       return written === undefined ? (inPolicy ? ANY_TARGET : NO_TARGET) : this.target(written);
     };
     const to = body === 'text' ? null : target === null ? ANY_TARGET : this.target(target);
-    return { to, return: then('return'), next: then('next') };
+    return { to, return: targetOfAttribute('return'), next: targetOfAttribute('next') };
   }
 
   private target(written: string): EdgeTarget {
@@ -189,8 +196,8 @@ class EdgeBuilder {
       return { kind: 'missing', name: formatNamePattern(name), meant: null };
     }
     // A variable between single quotes is a mistake, but its value is not known.
-    const quoted = this.analysis.kind === 'script' && (name === '' || hasUnknownPart(name) || name.includes('$'));
-    if (quoted || isNameDecidedAtRuntime(name, this.analysis)) return { kind: 'any', written: name };
+    const isComputed = this.analysis.kind === 'script' && (name === '' || hasUnknownPart(name) || name.includes('$'));
+    if (isComputed || isNameDecidedAtRuntime(name, this.analysis)) return { kind: 'any', written: name };
     const meant = this.names.suggest(name);
     if (found.kind !== 'ambiguous') return { kind: 'missing', name, meant };
     return { kind: 'missing', name, meant, others: this.names.candidatesFor(name).filter((file) => file !== meant) };
@@ -200,7 +207,7 @@ class EdgeBuilder {
     return entry.tag === name && permitsTag([entry], tag, this.names);
   }
 
-  private clears(name: TagName, stack: string | undefined): boolean {
+  private clearsStack(name: TagName, stack: string | undefined): boolean {
     return name === 'reset' && (stack ?? this.resetStack) === 'clear';
   }
 }

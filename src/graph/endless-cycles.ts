@@ -128,7 +128,7 @@ function findClearingState(
   seen.add(callee);
   for (let i = 0; i < queue.length; i++) {
     const state = queue[i] ?? 0;
-    if (flow.exits[state]?.some((exit) => exit.kind === 'step' && exit.clears)) return state;
+    if (flow.exits[state]?.some((exit) => exit.kind === 'step' && exit.clearsStack)) return state;
     for (const { to, how } of findMoves(flow, ends, state)) {
       if (how === 'enter' || how === 'worker' || seen.has(to)) continue;
       seen.add(to);

@@ -26,16 +26,16 @@ export interface Edge {
   /** Whether another tag of the same answer names `next`, such as a goto. */
   readonly borrowsNext: boolean;
   /** Whether it empties the return stack. */
-  readonly clears: boolean;
+  readonly clearsStack: boolean;
   /**
-   * Where the edge comes from: the policy, a policy whose only transition need not be said (`implicit`), or a tag in the
-   * text. `part`: only a part of a name is known, and this is one of the states that fit. `guess`: a state that a prompt
-   * without tags names, or a tag in code beside tags outside of code.
+   * Where the edge comes from: the policy, a policy with a single transition that needs no tag (`implicit`), or a tag in the
+   * text. `partial-name`: only a part of a name is known, and this is one of the states that fit. `mentioned`: a state that a
+   * prompt without tags mentions, or a tag in code beside tags outside of code.
    */
-  readonly origin: 'policy' | 'implicit' | 'text' | 'part' | 'guess';
+  readonly origin: 'policy' | 'implicit' | 'text' | 'partial-name' | 'mentioned';
   readonly at: TextPosition;
   /** Whether it passes a `{{result}}` to the state it leads to. */
-  readonly input: 'always' | 'perhaps' | 'never';
+  readonly passesInput: 'always' | 'perhaps' | 'never';
   /** The variables that it is known to set for a worker. */
   readonly variables: readonly string[];
 }
@@ -61,13 +61,13 @@ export interface Graph {
   readonly edges: readonly Edge[];
 }
 
-/** Checks whether an edge is a transition that can be made, and not a guess or a mistake. */
+/** Checks whether an edge is a transition that can be made, and not only a mention or a mistake. */
 export const isPossibleTransition = ({ origin, to, return: back, next }: Edge): boolean =>
-  origin !== 'guess' && [to, back, next].every((target) => target?.kind !== 'missing');
+  origin !== 'mentioned' && [to, back, next].every((target) => target?.kind !== 'missing');
 
 /**
- * Collects the transitions that edges stand for, as they are counted: a tag with the states that it names, once for each
- * state that may say it.
+ * Collects the transitions of edges, as they are counted: a tag with the states that it names, once for each state that
+ * may answer with it.
  */
 export function collectTransitions(edges: readonly Edge[]): readonly Edge[] {
   const seen = new Map<string, Edge>();

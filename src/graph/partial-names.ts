@@ -13,8 +13,8 @@ export const findMatchingStates = (
   // Only prompts are templates.
   kind === 'script' && name.includes('{{') ? undefined : names.matching(name);
 
-/** A tag as it may be said; `part` if only a part of its names is known. */
-export type CandidateTag = PlacedTag & { readonly part: boolean };
+/** A tag with one possible state for each name that is partly known; `isPartial` if there is such a name. */
+export type CandidateTag = PlacedTag & { readonly isPartial: boolean };
 
 /** More candidates than these count as any state. */
 const MAX_CANDIDATES = 100;
@@ -26,16 +26,16 @@ export function expandCandidates(
   names: StateResolver,
 ): readonly CandidateTag[] {
   const { tag } = placed;
-  let candidates = [{ ...placed, part: false }];
+  let candidates = [{ ...placed, isPartial: false }];
   for (const key of ['body', 'return', 'next'] as const) {
     const name = key === 'body' ? tag.body : tag.attributes[key];
     if (name === undefined || !hasUnknownPart(name)) continue;
     const states = findMatchingStates(name.trim(), analysis, names) ?? [];
     if (states.length === 0) continue;
     candidates = candidates.flatMap((candidate) =>
-      states.map((state) => ({ ...candidate, part: true, tag: withState(candidate.tag, key, state) })),
+      states.map((state) => ({ ...candidate, isPartial: true, tag: withState(candidate.tag, key, state) })),
     );
-    if (candidates.length > MAX_CANDIDATES) return [{ ...placed, part: false }];
+    if (candidates.length > MAX_CANDIDATES) return [{ ...placed, isPartial: false }];
   }
   return candidates;
 }
@@ -43,7 +43,7 @@ export function expandCandidates(
 const withState = (tag: PlacedTag['tag'], key: 'body' | 'return' | 'next', state: string): PlacedTag['tag'] =>
   key === 'body' ? { ...tag, body: state } : { ...tag, attributes: { ...tag.attributes, [key]: state } };
 
-/** Checks whether a name that finds no state is only known when the tag is said. Only prompts are templates. */
+/** Checks whether a name that finds no state is chosen at run time. Only prompts are templates. */
 export const isNameDecidedAtRuntime = (name: string, { kind }: StateAnalysis): boolean =>
   kind === 'script' ? name.includes(UNKNOWN) : isPlaceholderName(name);
 

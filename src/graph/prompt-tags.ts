@@ -2,17 +2,17 @@ import { findRegions } from '../core/markup.ts';
 import { implicitTag, type Policy } from '../core/policy.ts';
 import { readTagMentions, type TagMention, type UnclosedMention } from '../core/tag-mentions.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
-import { readQuotedTags } from './quoted-tags.ts';
+import { readTagsInCode } from './tags-in-code.ts';
 
 /** The tags in the text of a prompt. */
 export interface PromptTags {
-  /** Those that are not `sure` are what the prompt is about rather than what its agent is to answer. */
+  /** Those that are not `sure` are examples, and not what the agent is to answer. */
   readonly tags: readonly PromptTag[];
   /** The same tags, with one for each of the alternatives in `<goto>A.md|B.md</goto>`. */
   readonly expandedTags: readonly PromptTag[];
   readonly unclosedTags: readonly (UnclosedMention & { readonly sure: boolean })[];
-  /** The tags in code, where others stand outside of code. */
-  readonly quoted: readonly TagMention[];
+  /** The tags in code, if there are others outside of code. */
+  readonly tagsInCode: readonly TagMention[];
 }
 
 type PromptTag = TagMention & { readonly sure: boolean };
@@ -26,11 +26,11 @@ export function readPromptTags(text: string, policy: Policy, isState: (name: str
     tags: all,
     expandedTags: all.flatMap((mention) => expandAlternatives(mention, isState)),
     unclosedTags: unclosedTags.map((tag) => ({ ...tag, sure: true })),
-    quoted: readQuotedTags(text, tags),
+    tagsInCode: readTagsInCode(text, tags),
   };
 }
 
-/** Makes a check for offsets in code: where the transition need not be said, a tag there is an example. */
+/** Makes a check for offsets in code: in a prompt with an implicit transition, a tag there is an example. */
 function createCodeCheck(text: string): (offset: number) => boolean {
   const code = findRegions(text).filter(({ kind }) => kind === 'code');
   return (offset) => code.some(({ start, end }) => start < offset && offset < end);

@@ -13,17 +13,17 @@ export interface FlowMove {
   readonly exit: Exclude<FlowExit, { kind: 'result' }>;
 }
 
-/** One step of an example. */
+/** One step of an example path. */
 export interface PathStep {
   readonly from: string;
   readonly to: string;
   readonly tag: TagName | null;
-  /** `more` stands for steps that are left out. */
+  /** The kind of the move; `more` stands for steps that are left out. */
   readonly how: MoveKind | 'more';
   /** For a `back`, the state that was called and has returned; for a `next`, the worker that was forked. */
   readonly after: string | null;
   readonly at: TextPosition | null;
-  /** Set if the name of the state is only known when the tag is said, so that it is one of all states. */
+  /** Set if the name of the state is chosen at run time, so that `to` is one of all states. */
   readonly computed?: true;
 }
 
@@ -61,7 +61,7 @@ export type StackLevel = 'bottom' | 'called';
 /** The states that an agent can get to, each with a shortest path; a call that has returned counts as one step. */
 export interface Reachability {
   has(state: number, level?: StackLevel): boolean;
-  /** How many steps it takes to get there; infinite if there is no way. */
+  /** How many steps it takes to get there; infinite if it is unreachable. */
   distance(state: number, level?: StackLevel): number;
   pathTo(state: number, level?: StackLevel): readonly PathStep[];
 }
@@ -115,7 +115,7 @@ export function toOmittedStep({ names, entry }: ControlFlow, state: number): Pat
   return { from, to, tag: null, how: 'more', after: null, at: null };
 }
 
-/** Turns a move into a step of an example. */
+/** Turns a move into a step of an example path. */
 export function toPathStep(flow: ControlFlow, from: number, { to, how, exit }: FlowMove): PathStep {
   const name = (state: number): string => flow.names[state] ?? '';
   const after = how === 'back' || how === 'next' ? name(exit.to) : null;
@@ -124,5 +124,5 @@ export function toPathStep(flow: ControlFlow, from: number, { to, how, exit }: F
 
 function levelAfter({ how, exit }: FlowMove, level: number): number {
   if (how === 'enter') return 1;
-  return how === 'worker' || (exit.kind === 'step' && exit.clears) ? 0 : level;
+  return how === 'worker' || (exit.kind === 'step' && exit.clearsStack) ? 0 : level;
 }

@@ -11,7 +11,7 @@ export interface PlacedTag {
   readonly name: TagName;
   readonly tag: Tag;
   readonly at: TextPosition;
-  /** Whether it is there to be said; a script may also look for a tag, and a prompt show one as an example. */
+  /** Whether it is meant as an answer; a script may also search for a tag, and a prompt show one as an example. */
   readonly sure: boolean;
   /** Whether a script builds it from the values of its variables. */
   readonly filled?: boolean;
@@ -31,11 +31,11 @@ export interface StateAnalysis {
   readonly kind: 'prompt' | 'script';
   readonly source: StateSource;
   readonly tags: readonly PlacedTag[];
-  /** The same tags as they will be said: with the values that a script gives its variables, one for each alternative. */
+  /** The same tags as they will be written: with the values that a script gives its variables, one for each alternative. */
   readonly expandedTags: readonly PlacedTag[];
   readonly unclosedTags: readonly PlacedUnclosedTag[];
-  /** The tags that a prompt shows in code while others stand outside of it. */
-  readonly quoted: readonly PlacedTag[];
+  /** The tags that a prompt shows in code, if it has others outside of code. */
+  readonly tagsInCode: readonly PlacedTag[];
   /** The paths through a shell script, if they are known. */
   readonly paths: ScriptTags['paths'];
   /** Whether it may make transitions that its file does not show. */
@@ -58,7 +58,7 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
   const lookUpPosition = createPositionLookup(text);
   const positionAt = (offset: number): TextPosition => lookUpPosition(text.length - state.text.length + offset);
   const placed = <T extends SureMention>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
-  const broken = findings.some(({ severity }) => severity === 'error');
+  const broken = findings.some(({ level }) => level === 'error');
   const isScript = state.kind === 'script';
   const reading = isScript
     ? fromScript(readScriptTags(file, state.text))
@@ -75,7 +75,7 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
       sure,
       at: positionAt(offset),
     })),
-    quoted: reading.quoted.map((tag) => placed({ ...tag, sure: false })),
+    tagsInCode: reading.tagsInCode.map((tag) => placed({ ...tag, sure: false })),
     paths: reading.paths,
     open: reading.open || broken,
     broken,
@@ -83,7 +83,7 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
   };
 }
 
-const fromScript = (reading: ScriptTags) => ({ ...reading, quoted: [] });
+const fromScript = (reading: ScriptTags) => ({ ...reading, tagsInCode: [] });
 const fromPrompt = (reading: PromptTags) => ({ ...reading, paths: undefined, open: false });
 
 /** Makes a function that finds the line and column of an offset; the lines are counted at the first call. */

@@ -22,13 +22,13 @@ export interface StateResolver {
   candidatesFor(name: string): readonly string[];
   /** The states that fit a name of which a part is known; undefined if that is next to nothing, or too many fit. */
   matching(name: string): readonly string[] | undefined;
-  /** A scope that is small and says the same about these names. */
+  /** The smallest scope that resolves these names the same way. */
   scopeOf(names: readonly string[]): Scope;
 }
 
-/** Looking for a similar name, or for all names of a pattern, takes a look at every state: only so many names get it. */
+/** A search for similar or matching names visits every state, so only this many names get one. */
 const MAX_SEARCHES = 50;
-/** A pattern that more states fit says nothing. */
+/** A pattern that more states match counts as unknown. */
 const MAX_MATCHES = 30;
 
 /** Indexes the files of a workflow by name. */

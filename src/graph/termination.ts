@@ -28,7 +28,7 @@ export function findTermination(flow: ControlFlow, isIgnoredWorker?: (worker: nu
           facts.add(returns(state), []);
           break;
         case 'step':
-          if (exit.clears) facts.add(clears(state), [ends(exit.to)]);
+          if (exit.clearsStack) facts.add(clears(state), [ends(exit.to)]);
           else {
             facts.add(returns(state), [returns(exit.to)]);
             facts.add(clears(state), [clears(exit.to)]);

@@ -25,7 +25,7 @@ export function findStatesWithResult({ flow, ends, reach }: Proof): ReadonlySet<
   for (const state of flow.names.keys()) {
     if (!reach.has(state) || state === flow.any) continue;
     for (const { to, how, exit } of findMoves(flow, ends, state)) {
-      const handsOver = exit.edge === null || exit.edge.input !== 'never';
+      const handsOver = exit.edge === null || exit.edge.passesInput !== 'never';
       if (how === 'back' || (handsOver && how !== 'next')) withResult.add(to);
     }
   }

@@ -1,4 +1,4 @@
-import type { Finding, State } from '../core/state.ts';
+import type { FileFinding, State } from '../core/state.ts';
 import type { Platform, Resolution } from '../core/state-names.ts';
 import type { TextPosition } from '../core/text-position.ts';
 
@@ -36,7 +36,7 @@ export interface StateSource {
   /** The state as far as it could be read; incomplete if the findings contain an error. */
   readonly state: State;
   /** Problems of the file by itself, such as unknown keys. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FileFinding[];
   /** The positions of the entries of `state.rules.policy`, in the same order. */
   readonly entries: readonly EntryPositions[];
   /** The positions of the values of the frontmatter, by key. */

@@ -6,7 +6,7 @@ import type { PathStep } from '../graph/reachability.ts';
 import { analyzeStates } from '../graph/state-analysis.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { findAllowComments } from './allow-comments.ts';
-import type { Diagnostic, LintLevel, Rule, RuleContext } from './rule.ts';
+import type { LintLevel, Rule, RuleContext, RuleFinding } from './rule.ts';
 import { RULES, type RuleId } from './rules/index.ts';
 
 /** Something that the author of a workflow should know. Line 0 stands for the file, or the workflow, as a whole. */
@@ -26,7 +26,7 @@ export interface LintFinding extends TextPosition {
 export function lintSource(workflow: WorkflowSource, rules: readonly Rule<RuleId>[] = RULES): readonly LintFinding[] {
   const context = buildRuleContext(workflow, rules);
   const found = rules.flatMap(({ id, level, check }) =>
-    check(context).map((diagnostic): FoundDiagnostic => ({ level, ...diagnostic, rule: id })),
+    check(context).map((finding): RawFinding => ({ level, ...finding, rule: id })),
   );
   const kept = dropAllowed(dropSuperseded(found, rules), rules, context);
   const findings = kept.map(({ rule, level, file, at, message, hint, path = [] }): LintFinding => {
@@ -35,10 +35,10 @@ export function lintSource(workflow: WorkflowSource, rules: readonly Rule<RuleId
   return findings.sort((a, b) => compare(a.file, b.file) || comparePositions(a, b) || compare(a.rule, b.rule));
 }
 
-type FoundDiagnostic = Diagnostic & { readonly rule: RuleId; readonly level: LintLevel };
+type RawFinding = RuleFinding & { readonly rule: RuleId; readonly level: LintLevel };
 
-/** Drops what only follows from another mistake: see `supersedes` of a rule and `causes` of a diagnostic. */
-function dropSuperseded(found: readonly FoundDiagnostic[], rules: readonly Rule<RuleId>[]): readonly FoundDiagnostic[] {
+/** Drops what only follows from another mistake: see `supersedes` of a rule and `causes` of a finding. */
+function dropSuperseded(found: readonly RawFinding[], rules: readonly Rule<RuleId>[]): readonly RawFinding[] {
   const supersededBy = new Map(rules.map(({ id, supersedes = [] }) => [id, supersedes]));
   const explained = new Map<RuleId, Set<string>>();
   for (const { rule, file } of found) {
@@ -54,22 +54,20 @@ function dropSuperseded(found: readonly FoundDiagnostic[], rules: readonly Rule<
 
 /** Drops what a comment in its file allows. */
 function dropAllowed(
-  found: readonly FoundDiagnostic[],
+  found: readonly RawFinding[],
   rules: readonly Rule<RuleId>[],
   { analyses, analysisOf }: RuleContext,
-): readonly FoundDiagnostic[] {
+): readonly RawFinding[] {
   const allowed = new Set(
     analyses.flatMap((analysis) => findAllowComments(analysis).map(({ rule }) => `${rule} ${analysis.file}`)),
   );
   const blocksStart = new Map(rules.map((rule) => [rule.id, rule.blocksStart]));
-  const isUnsuppressible = ({ rule, file, at }: FoundDiagnostic): boolean => {
+  const isUnsuppressible = ({ rule, file, at }: RawFinding): boolean => {
     if (blocksStart.get(rule) !== 'in-frontmatter') return blocksStart.get(rule) === 'always';
     const analysis = analysisOf.get(file);
     return analysis?.kind === 'prompt' && at.line < analysis.positionAt(0).line;
   };
-  return found.filter(
-    (diagnostic) => !allowed.has(`${diagnostic.rule} ${diagnostic.file}`) || isUnsuppressible(diagnostic),
-  );
+  return found.filter((finding) => !allowed.has(`${finding.rule} ${finding.file}`) || isUnsuppressible(finding));
 }
 
 function buildRuleContext(workflow: WorkflowSource, rules: readonly Rule[]): RuleContext {

@@ -6,7 +6,7 @@ import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 
-/** The severity of a finding: it will fail, it is probably not what was meant, it is worth knowing. */
+/** The level of a finding: it will fail, it is probably not what was meant, it is worth knowing. */
 export type LintLevel = 'error' | 'warning' | 'info';
 
 /** All that a rule can look at. */
@@ -24,8 +24,8 @@ export interface RuleContext {
   isReached(state: string): boolean;
 }
 
-/** A mistake that a rule has found. */
-export interface Diagnostic {
+/** A mistake as a rule reports it. */
+export interface RuleFinding {
   readonly file: string;
   readonly at: TextPosition;
   /** A sentence without its full stop. */
@@ -51,7 +51,7 @@ export interface Rule<Id extends string = string, Superseded extends string = Id
   readonly supersedes?: readonly Superseded[];
   /** Its findings keep a run from starting, all of them or those in frontmatter: no comment can allow them. */
   readonly blocksStart?: 'always' | 'in-frontmatter';
-  readonly check: (context: RuleContext) => readonly Diagnostic[];
+  readonly check: (context: RuleContext) => readonly RuleFinding[];
 }
 
 type RuleHead<Id extends string, Superseded extends string> = Omit<Rule<Id, Superseded>, 'check'>;
@@ -63,16 +63,16 @@ export const defineRule = <const Id extends string, const Superseded extends str
 ): Rule<Id, Superseded> => ({ ...head, check });
 
 /** A mistake in the file of a state. */
-export type StateDiagnostic = Omit<Diagnostic, 'file'>;
+export type StateFinding = Omit<RuleFinding, 'file'>;
 
 /** Makes a rule that looks at one state after the other, as far as they are meant as states. */
 export const defineStateRule = <const Id extends string, const Superseded extends string = never>(
   head: RuleHead<Id, Superseded>,
-  check: (analysis: StateAnalysis, context: RuleContext) => readonly StateDiagnostic[],
+  check: (analysis: StateAnalysis, context: RuleContext) => readonly StateFinding[],
 ): Rule<Id, Superseded> =>
   defineRule(head, (context) =>
     context.analyses.flatMap((analysis) => {
       const found = context.isIntendedState(analysis) ? check(analysis, context) : [];
-      return found.length === 0 ? [] : found.map((diagnostic) => ({ ...diagnostic, file: analysis.file }));
+      return found.length === 0 ? [] : found.map((finding) => ({ ...finding, file: analysis.file }));
     }),
   );

@@ -1,7 +1,7 @@
 import { SAFE_NAME_PREFIX } from '../core/environment-names.ts';
 import { nearest } from '../core/nearest.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
-import type { Diagnostic } from './rule.ts';
+import type { RuleFinding } from './rule.ts';
 
 /** The variables that Raymond sets for a script, besides RAYMOND_VAR_…; it removes all others that begin with RAYMOND_. */
 const SCRIPT_VARIABLES = ['RESULT', 'INPUT', 'RESULT_FILE', 'STATE', 'AGENT_ID', 'WORKFLOW_ID', 'TURN'].map(
@@ -16,7 +16,7 @@ const USES: Readonly<Record<string, RegExp>> = {
 };
 
 /** Finds the variables that a script uses and nothing sets. */
-export function findUnsetScriptVariables(analysis: StateAnalysis): readonly Diagnostic[] {
+export function findUnsetScriptVariables(analysis: StateAnalysis): readonly RuleFinding[] {
   if (analysis.kind !== 'script') return [];
   const text = analysis.source.state.text.replace(/^[ \t]*#.*$/gm, (comment) => ' '.repeat(comment.length));
   return [
@@ -25,10 +25,10 @@ export function findUnsetScriptVariables(analysis: StateAnalysis): readonly Diag
   ];
 }
 
-function findUnknownVariables(analysis: StateAnalysis, text: string): readonly Diagnostic[] {
+function findUnknownVariables(analysis: StateAnalysis, text: string): readonly RuleFinding[] {
   const seen = new Set<string>();
   const ending = analysis.file.slice(analysis.file.lastIndexOf('.') + 1);
-  return [...text.matchAll(USES[ending] ?? /$^/g)].flatMap(({ index, 1: written = '' }): Diagnostic[] => {
+  return [...text.matchAll(USES[ending] ?? /$^/g)].flatMap(({ index, 1: written = '' }): RuleFinding[] => {
     const name = ending === 'sh' ? written : written.toUpperCase();
     const isSet =
       SCRIPT_VARIABLES.includes(name) || name.startsWith(SAFE_NAME_PREFIX) || new RegExp(`\\b${name}=`).test(text);
@@ -57,9 +57,9 @@ const SETS_OTHERWISE =
   /(?:^|[\s;&|(])(?:source|\.|eval|declare|read|mapfile|perl|php|[gm]?awk|ruby|pwsh|jq|psql|envsubst)\s/m;
 
 /** Finds variables with the names that prompts have for them, where neither the script nor another program sets them. */
-function findPromptNames(analysis: StateAnalysis, text: string): readonly Diagnostic[] {
+function findPromptNames(analysis: StateAnalysis, text: string): readonly RuleFinding[] {
   if (SETS_OTHERWISE.test(text)) return [];
-  return Object.entries(NAMES_IN_PROMPTS).flatMap(([word, meant]): Diagnostic[] => {
+  return Object.entries(NAMES_IN_PROMPTS).flatMap(([word, meant]): RuleFinding[] => {
     const use = new RegExp(`\\$(?:${word}(?!\\w)|\\{${word}[}:%#/-])`).exec(text);
     // A name that occurs without a `$` may be set there.
     if (use === null || new RegExp(`(?<![\\w$<{/-])${word}(?![\\w>])`).test(text)) return [];

@@ -1,14 +1,14 @@
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import { quoteTag } from './messages.ts';
-import { defineStateRule, type LintLevel, type Rule, type RuleContext, type StateDiagnostic } from './rule.ts';
+import { defineStateRule, type LintLevel, type Rule, type RuleContext, type StateFinding } from './rule.ts';
 
 /** A mistake in a tag; its message goes on behind the tag and a colon. */
-type TagDiagnostic = Omit<StateDiagnostic, 'at' | 'level'>;
+type TagFinding = Omit<StateFinding, 'at' | 'level'>;
 
-/** Makes a rule that looks at one tag after the other, as far as they are there to be said. */
+/** Makes a rule that looks at one tag after the other, that the agent is meant to write. */
 export const defineTagRule = <const Id extends string, const Superseded extends string = never>(
   head: Omit<Rule<Id, Superseded>, 'check'>,
-  check: (placed: PlacedTag, analysis: StateAnalysis, context: RuleContext) => readonly TagDiagnostic[],
+  check: (placed: PlacedTag, analysis: StateAnalysis, context: RuleContext) => readonly TagFinding[],
 ): Rule<Id, Superseded> =>
   defineStateRule(head, (analysis, context) => {
     const level = head.level === 'error' ? levelForTag(analysis) : head.level;

@@ -42,7 +42,7 @@ export function findUnknownTags(analysis: StateAnalysis, names: StateResolver): 
   return unknownTags.length === 0 ? [] : keepAnswerable(analysis, unknownTags, names);
 }
 
-/** `named` are the states that the tags of the file name: other markup may well speak of those. */
+/** `named` are the states that the tags of the file name: other markup may also mention them. */
 function parseUnknownTag(
   element: RegExpExecArray,
   named: ReadonlySet<string | undefined>,

@@ -42,7 +42,7 @@ type Successors = (state: number) => readonly number[];
 function findSuccessors({ graph, proof }: RuleContext, states: ReadonlySet<number>): Successors {
   const successors = new Map<number, number[]>();
   for (const edge of graph.edges) {
-    if (edge.origin === 'guess') continue;
+    if (edge.origin === 'mentioned') continue;
     const from = proof.flow.numberOf(edge.from);
     const known = successors.get(from) ?? [];
     for (const file of [edge.to, edge.return, edge.next].flatMap(filesOf)) {

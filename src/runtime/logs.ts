@@ -22,7 +22,7 @@ export interface LogsRequest {
   readonly follow?: boolean;
   /** Whether to write the output of the turns unchanged. */
   readonly raw?: boolean;
-  readonly colour?: boolean;
+  readonly color?: boolean;
   /** Ends the log early. */
   readonly signal?: AbortSignal;
   readonly write: (line: string) => void;
@@ -35,12 +35,12 @@ const OWNER_POLL_INTERVAL_MS = 500;
 
 /** Writes the log of a run from its files, and with `follow` goes on until the run ends. */
 export async function writeLogs(runRef: string, request: LogsRequest): Promise<void> {
-  const { cwd = process.cwd(), agent, follow = false, raw = false, colour = false, write, writeMessage } = request;
+  const { cwd = process.cwd(), agent, follow = false, raw = false, color = false, write, writeMessage } = request;
   const signal = request.signal ?? new AbortController().signal;
   const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
   if (agent !== undefined) await checkAgent(layout, id, agent, follow);
-  const logWriter = new LogWriter(createColorizer(colour), write);
+  const logWriter = new LogWriter(createColorizer(color), write);
   const source: TurnLogSource = {
     folderOf: ({ agent, turn: number, state }) => layout.turnFolder(id, { agent, number, state }),
     displayPath: (path) => shorter(relative(cwd, path), path),

@@ -28,7 +28,7 @@ function detectScreen(write: Screen['write']): Screen | null {
   return {
     write,
     size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
-    colour: !env.NO_COLOR && stderr.hasColors(),
+    color: !env.NO_COLOR && stderr.hasColors(),
     onResize: (action) => {
       stderr.on('resize', action);
       return () => stderr.off('resize', action);

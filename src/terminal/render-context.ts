@@ -1,7 +1,7 @@
 import { type Colorizer, createColorizer } from '../events/text-style.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The width, colours and time for what is rendered. Columns are infinite in a file or a pipe. */
+/** The width, colors and time for what is rendered. Columns are infinite in a file or a pipe. */
 export interface RenderContext {
   readonly columns: number;
   readonly colorize: Colorizer;
@@ -13,7 +13,7 @@ export function createRenderContext({ outIsScreen = false, screen }: Terminal): 
   const isScreen = outIsScreen && screen !== null;
   return {
     columns: isScreen ? screen.size().columns : Number.POSITIVE_INFINITY,
-    colorize: createColorizer(isScreen && screen.colour),
+    colorize: createColorizer(isScreen && screen.color),
     now: Date.now(),
   };
 }

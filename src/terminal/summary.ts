@@ -10,7 +10,7 @@ import { computeWorkMs } from '../events/work-time.ts';
 /** The screen of a summary's reader, and what they know already; null columns are unlimited. */
 export interface SummaryOptions {
   readonly columns: number | null;
-  readonly colour: boolean;
+  readonly color: boolean;
   readonly now: number;
   /** The folder in which the run can be resumed; null if that is the current one. */
   readonly otherFolder: string | null;
@@ -23,7 +23,7 @@ export interface SummaryOptions {
 /** The summary of a run: time and cost, state by state; and if it is not completed, why and how to go on. */
 export function renderSummary(run: Run, tally: RunTally, summaryOptions: SummaryOptions): string {
   const columns = (summaryOptions.columns ?? Number.POSITIVE_INFINITY) - 1;
-  const colorize = createColorizer(summaryOptions.colour);
+  const colorize = createColorizer(summaryOptions.color);
   const debug =
     summaryOptions.debugFolder === null ? [] : formatLabelled('Debug files:', summaryOptions.debugFolder, columns);
   const lines = [
@@ -44,7 +44,7 @@ export function renderRunEnd(
   const command = formatResumeCommand(run);
   if (command === null) return [];
   const columns = (summaryOptions.columns ?? Number.POSITIVE_INFINITY) - 1;
-  const colorize = createColorizer(summaryOptions.colour);
+  const colorize = createColorizer(summaryOptions.color);
   const agents = run.agents.filter(({ id }) => !summaryOptions.alreadyReported.has(id));
   const reasons = describeUnfinished({ ...run, agents }, summaryOptions.now).flatMap((reason) => {
     const [first = '', ...rest] = sanitizeLines(reason);

@@ -16,11 +16,11 @@ export interface Terminal {
   readonly onInterrupt: (action: () => void) => () => void;
 }
 
-/** The size of a screen, and whether it has colour. */
+/** The size of a screen, and whether it has color. */
 export interface ScreenSize {
   readonly columns: number;
   readonly rows: number;
-  readonly colour: boolean;
+  readonly color: boolean;
 }
 
 /** A screen whose lines can be painted over. */
@@ -28,7 +28,7 @@ export interface Screen {
   readonly write: (text: string) => void;
   /** The present size: a window may be resized at any time. */
   readonly size: () => { readonly columns: number; readonly rows: number };
-  readonly colour: boolean;
+  readonly color: boolean;
   /** Calls back when the size has changed; returns a function that stops listening. */
   readonly onResize: (action: () => void) => () => void;
   /** Calls `leave` before the process ends or is suspended, and `back` when it is resumed; returns what stops that. */

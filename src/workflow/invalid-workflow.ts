@@ -1,13 +1,13 @@
-import type { Finding } from '../core/state.ts';
+import type { FileFinding } from '../core/state.ts';
 import { WHOLE_FILE } from '../core/text-position.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 
 /** An error about a workflow that cannot run as it is, with everything that was found in it, warnings included. */
 export class InvalidWorkflow extends RaymondError {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FileFinding[];
 
-  constructor(name: string, findings: readonly Finding[]) {
+  constructor(name: string, findings: readonly FileFinding[]) {
     const errors = findings.filter(isErrorFinding);
     const count = errors.length === 1 ? '1 error' : `${errors.length} errors`;
     super(`${name} cannot be run: ${count}\n${errors.map(formatWorkflowFinding).join('\n')}`, {
@@ -20,7 +20,7 @@ export class InvalidWorkflow extends RaymondError {
 
 /** Makes the error for one problem that concerns a whole file, or a whole workflow. */
 export function invalidWorkflowFile(file: string, message: string): InvalidWorkflow {
-  return new InvalidWorkflow(file, [{ severity: 'error', file, ...WHOLE_FILE, message }]);
+  return new InvalidWorkflow(file, [{ level: 'error', file, ...WHOLE_FILE, message }]);
 }
 
 /** Makes the error for a file, folder or zip that the system does not let us read. */
@@ -28,7 +28,7 @@ export const unreadableWorkflowFile = (name: string, error: unknown): InvalidWor
   invalidWorkflowFile(name, `it cannot be read: ${explainUnreadableFile(error)}`);
 
 /** Formats a finding as `FILE:LINE:COLUMN: message`, which editors and terminals turn into a link. */
-export function formatWorkflowFinding({ file, line, column, message }: Finding): string {
+export function formatWorkflowFinding({ file, line, column, message }: FileFinding): string {
   return line === 0 ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`;
 }
 

@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/nearest.ts';
-import type { Finding } from '../core/state.ts';
+import type { FileFinding } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
@@ -13,7 +13,7 @@ export interface ParsedPrompt {
   /** The positions of the values of the frontmatter, by key. */
   readonly keys: Readonly<Record<string, TextPosition>>;
   readonly body: string;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FileFinding[];
 }
 
 /** Reads the text of a prompt file, whatever it contains. */

@@ -1,5 +1,5 @@
 import { namedStates } from '../core/policy.ts';
-import type { Finding, State } from '../core/state.ts';
+import type { FileFinding, State } from '../core/state.ts';
 import { isPrompt, type Platform, resolveState, type Scope } from '../core/state-names.ts';
 import { comparePositions, WHOLE_FILE } from '../core/text-position.ts';
 import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
@@ -28,7 +28,7 @@ function buildState(file: string, kind: State['kind'], frontmatter: Frontmatter,
 }
 
 /** Lists everything wrong with a file, by itself and in the workflow that it is part of, in the order of its lines. */
-export function findStateProblems(source: WorkflowSourceFile, scope: Scope): readonly Finding[] {
+export function findStateProblems(source: WorkflowSourceFile, scope: Scope): readonly FileFinding[] {
   if (source.kind === 'other') return [];
   const report = newFindingReport(source.file);
   if (source.kind === 'unreadable') {

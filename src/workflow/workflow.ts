@@ -1,5 +1,5 @@
 import { DEFAULT_OPTIONS } from '../core/options.ts';
-import type { Finding, State } from '../core/state.ts';
+import type { FileFinding, State } from '../core/state.ts';
 import { type Platform, resolveState, type Scope } from '../core/state-names.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
@@ -20,7 +20,7 @@ export interface Workflow {
   /** All of it as it was when it was opened, for runs with the usual options. */
   readonly source: WorkflowSource;
   /** The warnings found when it was opened. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FileFinding[];
   /** Lists the files that it has now. */
   scope(): Promise<Scope>;
   /** Reads a state as it is now; throws InvalidWorkflow if it can no longer be used. */

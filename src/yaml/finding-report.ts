@@ -1,19 +1,19 @@
-import type { Finding } from '../core/state.ts';
+import type { FileFinding } from '../core/state.ts';
 import type { TextPosition } from '../core/text-position.ts';
 
-/** Gathers what is wrong with one file, so that its author is told everything at once. */
+/** Gathers what is wrong with one file, so that all problems of a file are reported together. */
 export interface FindingReport {
   error(at: TextPosition, message: string): void;
   warning(at: TextPosition, message: string): void;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FileFinding[];
 }
 
 /** Creates an empty report about this file. */
 export function newFindingReport(file: string): FindingReport {
-  const findings: Finding[] = [];
-  const add = (severity: Finding['severity'], at: TextPosition, message: string): void => {
+  const findings: FileFinding[] = [];
+  const add = (level: FileFinding['level'], at: TextPosition, message: string): void => {
     // A message may quote a name with a line break in it; a finding is one line all the same.
-    findings.push({ severity, file, ...at, message: message.replace(/[\r\n]+/g, ' ') });
+    findings.push({ level, file, ...at, message: message.replace(/[\r\n]+/g, ' ') });
   };
   return {
     error: (at, message) => add('error', at, message),
@@ -23,7 +23,7 @@ export function newFindingReport(file: string): FindingReport {
 }
 
 /** Whether a finding keeps the workflow from running. */
-export const isErrorFinding = (finding: Finding): boolean => finding.severity === 'error';
+export const isErrorFinding = (finding: FileFinding): boolean => finding.level === 'error';
 
 const MAX_QUOTE_LENGTH = 60;
 

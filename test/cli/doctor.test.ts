@@ -158,7 +158,7 @@ describe('the doctor', () => {
     const screen = {
       write: () => {},
       size: () => ({ columns: 40, rows: 20 }),
-      colour: false,
+      color: false,
       onResize: () => () => {},
       onLeave: () => () => {},
     };

@@ -321,9 +321,9 @@ describe('annotations for GitHub', () => {
   });
 });
 
-test('a terminal gets colours and short lines, a pipe gets neither', async () => {
+test('a terminal gets colors and short lines, a pipe gets neither', async () => {
   const project = projectWith(BROKEN);
-  const screen = { colour: true, size: () => ({ columns: 60, rows: 20 }) };
+  const screen = { color: true, size: () => ({ columns: 60, rows: 20 }) };
   const terminal = { ...project.terminal(), outIsScreen: true, screen: screen as never };
   await runCli(['lint', 'bad'], terminal);
   const { out } = terminal.output();

@@ -143,7 +143,7 @@ scenarios:
     const mine = project.terminal();
     const nothing = () => () => {};
     const screen = {
-      ...{ write: () => {}, colour: false, onResize: nothing, onLeave: nothing },
+      ...{ write: () => {}, color: false, onResize: nothing, onLeave: nothing },
       size: () => ({ columns: 40, rows: 24 }),
     };
     await runCli(argv, { ...mine, outIsScreen: true, screen });

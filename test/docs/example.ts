@@ -52,8 +52,8 @@ export async function findingsOf(example: Example): Promise<string> {
     },
   );
   return findings
-    .map(({ severity, file, line, column, message }) => {
-      return `${severity === 'warning' ? 'warning: ' : ''}${file}:${line}:${column}: ${message}`;
+    .map(({ level, file, line, column, message }) => {
+      return `${level === 'warning' ? 'warning: ' : ''}${file}:${line}:${column}: ${message}`;
     })
     .join('\n');
 }

@@ -26,7 +26,7 @@ describe('the picture of a workflow', () => {
       'START.md –fork→ W.md',
       'START.md –next→ B.md',
       'START.md –reset→ START.md',
-      'A.md –back→ (back) "result"',
+      'A.md –back→ (caller) "result"',
       'B.md –goto→ START.md "goto (implicit)"',
       'W.md –result→ (end)',
     ]);
@@ -45,7 +45,7 @@ describe('the picture of a workflow', () => {
   test('shows a result where it can go: to the end, to a caller, or to either', () => {
     const files = { 'START.md': policy('tag: call, target: START, return: START', 'tag: result') };
     expect(arrowsIn(diagramOf(files)).slice(-2)).toStrictEqual([
-      'START.md –back→ (back) "result"',
+      'START.md –back→ (caller) "result"',
       'START.md –result→ (end)',
     ]);
   });
@@ -66,17 +66,17 @@ describe('the picture of a workflow', () => {
   });
 
   test('shows where it is not said how to go on', () => {
-    expect(arrowsIn(diagramOf({ 'START.md': '<fork>START</fork>' })).at(-1)).toBe('START.md –next→ (unsaid)');
+    expect(arrowsIn(diagramOf({ 'START.md': '<fork>START</fork>' })).at(-1)).toBe('START.md –next→ (targetless)');
   });
 
-  test('shows a state that is only named as a guess', () => {
+  test('shows a state that is only named as a mention', () => {
     const files = { 'START.md': 'When this is done, B.md is next.', 'B.md': END };
-    expect(arrowsIn(diagramOf(files))).toContain('START.md –guess→ B.md "named"');
+    expect(arrowsIn(diagramOf(files))).toContain('START.md –mentioned→ B.md "named"');
   });
 
-  test('shows a tag in the code of a sentence as a guess', () => {
+  test('shows a tag in the code of a sentence as a mention', () => {
     const files = { 'START.md': 'Say `<goto>B.md</goto>`, or when done <result>x</result>.', 'B.md': END };
-    expect(arrowsIn(diagramOf(files))).toContain('START.md –guess→ B.md "goto (in code)"');
+    expect(arrowsIn(diagramOf(files))).toContain('START.md –mentioned→ B.md "goto (in code)"');
   });
 
   test('shows a name that could mean several states as what it is', () => {
@@ -168,7 +168,7 @@ describe('a run over its workflow', () => {
       'START.md –return→ B.md ×1',
       'START.md –fork→ W.md ×2',
       'START.md –next→ B.md ×1',
-      'A.md –back→ (back) "result" ×1',
+      'A.md –back→ (caller) "result" ×1',
       'B.md –goto→ START.md ×1',
       'B.md –result→ (end) ×1',
       'W.md –result→ (end) ×1',

@@ -22,7 +22,7 @@ test('the page says what an ambiguous name could mean', () => {
 test('the page says where a computed name leads', () => {
   const routes = listPageArrows(diagramOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
   expect(routes).toStrictEqual([
-    { from: 's3', to: 's3a', kind: 'goto', label: 'goto', mark: 'any state: its name is known only when it is said' },
+    { from: 's3', to: 's3a', kind: 'goto', label: 'goto', mark: 'any state: chosen at run time' },
   ]);
 });
 
@@ -35,7 +35,7 @@ test('the legend explains an arrow to one of several states that a name may mean
 
 test.each([
   'name that could mean several states',
-  'any state: its name is known only when it is said',
+  'any state: chosen at run time',
   'dashed: may make transitions that are not drawn',
   'only named in the prompt, or shown in code',
 ])('the legend explains: %s', (words) => {

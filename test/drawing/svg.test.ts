@@ -61,7 +61,7 @@ describe('as SVG', () => {
     });
     expect(groups.get('s3a')).toStrictEqual({
       classes: 'node any',
-      title: 'any state: its name is known only when it is said',
+      title: 'any state: chosen at run time',
       texts: ['any state'],
     });
   });

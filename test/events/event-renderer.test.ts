@@ -197,7 +197,7 @@ describe('the output of a turn', () => {
   });
 
   test.each<[string, LogEntry, readonly string[]]>([
-    ['colours', { kind: 'prints', text: '\u001b[31mred\u001b[0m\u0007 \u009b1mx' }, ['  | red x']],
+    ['colors', { kind: 'prints', text: '\u001b[31mred\u001b[0m\u0007 \u009b1mx' }, ['  | red x']],
     ['a title', { kind: 'prints', text: '\u001b]0;evil\u0007ok' }, ['  | ok']],
     ['progress', { kind: 'prints', text: '10%\r20%\r30%\r' }, ['  | 30%']],
     ['a turned direction', { kind: 'says', text: 'a\u202eb', below: false }, ['  | ab']],

@@ -5,7 +5,7 @@ import { anyText } from '../core/builders.ts';
 
 describe('output of models and scripts cannot control the terminal', () => {
   test.each([
-    ['colours', '\u001b[31mred\u001b[0m', 'red'],
+    ['colors', '\u001b[31mred\u001b[0m', 'red'],
     ['a cleared screen', 'a\u001b[2J\u001b[Hb', 'ab'],
     ['a title', '\u001b]0;owned\u0007text', 'text'],
     ['a bell and a backspace', 'a\u0007\bb', 'ab'],

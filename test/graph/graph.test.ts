@@ -50,8 +50,8 @@ describe('the transitions of a state', () => {
       'Say `<goto>A.md</goto>`, `<goto>B.md</goto>`, `<goto>GHOST</goto>` or <goto>B.md</goto>.\n```\n<goto>C.md</goto>\n```\n';
     expect(edges({ 'START.md': text, 'A.md': END, 'B.md': END, 'C.md': END }).slice(3)).toStrictEqual([
       'START.md:1:71 text goto B.md',
-      'START.md:1:6 guess goto A.md',
-      'START.md:3:1 guess goto C.md',
+      'START.md:1:6 mentioned goto A.md',
+      'START.md:3:1 mentioned goto C.md',
     ]);
   });
 
@@ -101,22 +101,22 @@ describe('a partly known name', () => {
 
   test('leads to the matching states, in a script', () => {
     expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>STYLE_${1}</goto>"') }, 3)).toStrictEqual([
-      'START.sh:2:7 part goto STYLE_go.md',
-      'START.sh:2:7 part goto STYLE_rust.sh',
+      'START.sh:2:7 partial-name goto STYLE_go.md',
+      'START.sh:2:7 partial-name goto STYLE_rust.sh',
     ]);
     expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>STYLE_$1.md</goto>"') }, 3)).toStrictEqual([
-      'START.sh:2:7 part goto STYLE_go.md',
+      'START.sh:2:7 partial-name goto STYLE_go.md',
     ]);
     expect(first({ ...STYLES, 'START.sh': bash('echo "<goto>${1}_go</goto>"') }, 3)).toStrictEqual([
-      'START.sh:2:7 part goto STYLE_go.md',
+      'START.sh:2:7 partial-name goto STYLE_go.md',
     ]);
   });
 
   test('leads to the matching states, in a prompt', () => {
     const text = 'When done <call return="OTHER_{{x}}">STYLE_{{ lang }}.md</call>.';
     expect(first({ ...STYLES, 'OTHER_1.md': END, 'OTHER_2.md': END, 'START.md': text }, 3)).toStrictEqual([
-      'START.md:1:11 part call STYLE_go.md, OTHER_1.md',
-      'START.md:1:11 part call STYLE_go.md, OTHER_2.md',
+      'START.md:1:11 partial-name call STYLE_go.md, OTHER_1.md',
+      'START.md:1:11 partial-name call STYLE_go.md, OTHER_2.md',
     ]);
   });
 

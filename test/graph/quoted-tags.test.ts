@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readTagMentions } from '../../src/core/tag-mentions.ts';
-import { readQuotedTags } from '../../src/graph/quoted-tags.ts';
+import { readTagsInCode } from '../../src/graph/tags-in-code.ts';
 
 const quoted = (text: string) =>
-  readQuotedTags(text, readTagMentions(text).tags).map(({ tag, offset }) => [tag.body, offset]);
+  readTagsInCode(text, readTagMentions(text).tags).map(({ tag, offset }) => [tag.body, offset]);
 
 test.each([
   ['`<goto>A</goto>` or <goto>B</goto>', [['A', 1]]],

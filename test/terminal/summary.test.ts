@@ -12,7 +12,7 @@ const FILES = { files: ['START.md', 'BUILD.md', 'CHECK.sh'] };
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
 const PAGE: SummaryOptions = {
   columns: null,
-  colour: false,
+  color: false,
   now: NOON,
   otherFolder: null,
   debugFolder: null,
@@ -84,9 +84,9 @@ Debug files: .raymond/debug/run-1
     ]);
   });
 
-  test('has colours if they are enabled', () => {
+  test('has colors if they are enabled', () => {
     const driver = new RunDriver({ files: ['START.sh'] }).answer('?');
-    expect(renderSummary(driver.run, tallyOf(driver.events), { ...PAGE, colour: true })).toContain(
+    expect(renderSummary(driver.run, tallyOf(driver.events), { ...PAGE, color: true })).toContain(
       '\u001b[31mFailed after',
     );
   });

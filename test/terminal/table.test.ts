@@ -4,7 +4,7 @@ import { createColorizer } from '../../src/events/text-style.ts';
 import { widthOf } from '../../src/events/text-width.ts';
 import { type Column, renderTable } from '../../src/terminal/table.ts';
 
-const page = (columns: number, colour = false) => ({ columns, colorize: createColorizer(colour), now: 0 });
+const page = (columns: number, color = false) => ({ columns, colorize: createColorizer(color), now: 0 });
 
 const column = (at: number, more: Partial<Column<readonly string[]>> = {}): Column<readonly string[]> => ({
   title: `T${at}`,
@@ -18,8 +18,8 @@ const COLUMNS = [column(0), column(1, { spare: true }), column(2, { align: 'righ
 
 test('no line is wider than the page, unless a single cell is, and only spare cells are omitted', () => {
   fc.assert(
-    fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.boolean(), (table, columns, colour) => {
-      const lines = renderTable(table, COLUMNS, page(columns, colour));
+    fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.boolean(), (table, columns, color) => {
+      const lines = renderTable(table, COLUMNS, page(columns, color));
       const widest = Math.max(...table.flat().map(widthOf), 2);
       for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(Math.max(columns, widest + 2));
       const text = lines.join(' ');

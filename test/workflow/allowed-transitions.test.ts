@@ -4,7 +4,7 @@ import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 const read = (entries: string) => parsePrompt('A.md', `---\nallowed_transitions:\n${entries}\n---\n`, 'unix');
 const policy = (entries: string) => read(entries).frontmatter.policy;
 const messagesOf = (entries: string) =>
-  read(entries).findings.map((each) => `${each.severity} ${each.line}:${each.column} ${each.message}`);
+  read(entries).findings.map((each) => `${each.level} ${each.line}:${each.column} ${each.message}`);
 
 const TAGS = 'goto, reset, call, function, fork, result';
 

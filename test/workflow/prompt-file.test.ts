@@ -8,7 +8,7 @@ const keys = (yaml: string) => read(`---\n${yaml}\n---\nbody`);
 
 /** The findings as an author sees them. */
 const messagesOf = (text: string): readonly string[] =>
-  read(text).findings.map((each) => `${each.severity} ${each.line}:${each.column} ${each.message}`);
+  read(text).findings.map((each) => `${each.level} ${each.line}:${each.column} ${each.message}`);
 
 const messagesOfYaml = (yaml: string): readonly string[] => messagesOf(`---\n${yaml}\n---\nbody`);
 

@@ -38,7 +38,7 @@ test('a missing file or folder is an error with a message', async () => {
   const source = openWorkflowFolder(path);
   const gone = (what: string) =>
     new InvalidWorkflow(what, [
-      { severity: 'error', file: what, line: 0, column: 0, message: 'it cannot be read: it does not exist' },
+      { level: 'error', file: what, line: 0, column: 0, message: 'it cannot be read: it does not exist' },
     ]);
   await expect(source.read('A.md')).rejects.toStrictEqual(gone('A.md'));
   rmSync(path, { recursive: true });

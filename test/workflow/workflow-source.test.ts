@@ -71,7 +71,7 @@ describe('the source of a workflow', () => {
     const { state, entries, findings } = await stateIn({ 'START.md': text }, 'START.md');
     expect(state.rules.policy.map(({ tag }) => tag)).toStrictEqual(['result']);
     expect(entries.map(({ at }) => at)).toStrictEqual([{ line: 5, column: 5 }]);
-    expect(findings.map(({ severity, line }) => `${severity} ${line}`)).toStrictEqual(['error 3', 'error 4']);
+    expect(findings.map(({ level, line }) => `${level} ${line}`)).toStrictEqual(['error 3', 'error 4']);
   });
 
   test.each([
@@ -80,7 +80,7 @@ describe('the source of a workflow', () => {
     ['---\n- a\n---\nx', 'frontmatter is made of keys and values'],
   ])('contains a broken prompt: %j', async (text, message) => {
     const { findings, entries, keys } = await stateIn({ 'START.md': text }, 'START.md');
-    expect(findings[0]).toMatchObject({ severity: 'error', message: expect.stringContaining(message) });
+    expect(findings[0]).toMatchObject({ level: 'error', message: expect.stringContaining(message) });
     expect([entries, keys]).toStrictEqual([[], {}]);
   });
 

@@ -104,7 +104,7 @@ describe('opening', () => {
     const path = folder({ 'START.md': '---\nmodle: opus\n---\n' });
     expect((await openWorkflow(path, 'unix')).findings).toStrictEqual([
       {
-        severity: 'warning',
+        level: 'warning',
         file: 'START.md',
         line: 2,
         column: 1,

@@ -21,7 +21,7 @@ export const handleLogs: CommandHandler = async ([requestedRun = 'last'], option
       follow: options.follow === true,
       signal: readerGone.signal,
       ...(agent !== undefined && { agent }),
-      colour: screen?.colour === true && stdout.isTTY === true,
+      color: screen?.color === true && stdout.isTTY === true,
       // Control characters are harmful only in a terminal: files and programs get the lines unchanged.
       write: (line) => output.write(`${raw && stdout.isTTY ? sanitize(line) : line}\n`),
       writeMessage: (text) => err(`${text}\n`),

@@ -40,7 +40,7 @@ export async function reportRunEnd(
 
   const summaryOptions = {
     columns: screen?.size().columns ?? null,
-    colour: screen?.colour ?? false,
+    color: screen?.color ?? false,
     now: Date.now(),
     // Results on the same screen separate the summary from the problem that was printed before.
     alreadyReported: separator === '' ? alreadyReported : NO_AGENTS,

@@ -35,7 +35,7 @@ export function createTestProgressLine(
     const othersNote = others.length === 0 ? '' : ` and ${others.length} more`;
     const seconds = Math.round((clock.now() - (startedAt.get(first) ?? 0)) / 1000);
     const line = `${seconds} s: waiting for ${sanitizeLine(first.spec.name)}${othersNote} (${finishedCount} of ${testCases.length} done)`;
-    screen.write(CLEAR_LINE + createColorizer(screen.colour)('dim', shorten(line, screen.size().columns - 1)));
+    screen.write(CLEAR_LINE + createColorizer(screen.color)('dim', shorten(line, screen.size().columns - 1)));
     isShown = true;
   });
   return {

@@ -1,4 +1,4 @@
-import { reportEndlessCycles } from '../cycle-diagnostics.ts';
+import { reportEndlessCycles } from '../cycle-findings.ts';
 import { defineRule } from '../rule.ts';
 
 /** Nothing leads out of a loop. */

@@ -1,4 +1,4 @@
-import { levelOfCycle, reportEndlessCycles } from '../cycle-diagnostics.ts';
+import { levelOfCycle, reportEndlessCycles } from '../cycle-findings.ts';
 import { defineRule } from '../rule.ts';
 
 /** Calls go deeper and deeper and none of them ever returns. */

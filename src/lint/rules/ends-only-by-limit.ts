@@ -1,4 +1,4 @@
-import { reportEndlessCycles } from '../cycle-diagnostics.ts';
+import { reportEndlessCycles } from '../cycle-findings.ts';
 import { defineRule, type RuleContext } from '../rule.ts';
 
 /** Only `max_visits` stops a loop, so that its agent never completes. */

@@ -5,7 +5,7 @@ import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations, permitsTag } from '../../graph/edges.ts';
 import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
-import { CYCLE_RULES } from '../cycle-diagnostics.ts';
+import { CYCLE_RULES } from '../cycle-findings.ts';
 import { quoteTagWithAttributes } from '../messages.ts';
 import { defineStateRule } from '../rule.ts';
 

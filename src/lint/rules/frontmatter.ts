@@ -5,8 +5,8 @@ export const frontmatter = defineRule(
   { id: 'frontmatter', level: 'error', blocksStart: 'always', supersedes: ['unreachable-state'] },
   ({ analyses }) =>
     analyses.flatMap(({ source }) =>
-      source.findings.flatMap(({ severity, file, line, column, message }) => {
-        if (severity !== 'error') return [];
+      source.findings.flatMap(({ level, file, line, column, message }) => {
+        if (level !== 'error') return [];
         return [{ file, at: { line, column }, message, hint: 'Correct it: the workflow cannot start until then.' }];
       }),
     ),

@@ -1,9 +1,9 @@
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { Proof } from '../../graph/proof.ts';
 import { findMoves, toPathStep } from '../../graph/reachability.ts';
-import { namesOf } from '../cycle-diagnostics.ts';
+import { namesOf } from '../cycle-findings.ts';
 import { formatStepPath } from '../messages.ts';
-import { type Diagnostic, defineRule } from '../rule.ts';
+import { defineRule, type RuleFinding } from '../rule.ts';
 
 /** A state could only be reached by a return that never happens. */
 export const impossibleReturn = defineRule({ id: 'impossible-return', level: 'warning' }, (context) => {
@@ -20,22 +20,22 @@ export const impossibleReturn = defineRule({ id: 'impossible-return', level: 'wa
     context.proof,
     new Map(cycleNames.flatMap(({ states, names }) => states.map((state) => [state, names]))),
   );
-  const diagnostics = new Map<number, Diagnostic>();
+  const found = new Map<number, RuleFinding>();
   const callers = all.filter((state) => reach.has(state)).sort((a, b) => reach.distance(a) - reach.distance(b));
   for (const caller of callers) {
     for (const move of findMoves(flow, ends, caller)) {
       if (move.how !== 'enter' || move.exit.kind !== 'call' || ends.returns[move.to] || waiting.has(move.to)) continue;
       const { back } = move.exit;
-      if (reach.has(back) || diagnostics.has(back) || back >= flow.any - 1) continue;
+      if (reach.has(back) || found.has(back) || back >= flow.any - 1) continue;
       const file = flow.names[back] ?? '';
       const callee = flow.names[move.to];
       const path = [...reach.pathTo(caller), toPathStep(flow, caller, move)];
       const message = `${file} waits for ${callee} to return, which never happens: ${formatStepPath(path, file)}`;
       const hint = `Give ${callee} a path to a <result>.`;
-      diagnostics.set(back, { file, at: WHOLE_FILE, message, hint, path, causes: causes.get(move.to) ?? [] });
+      found.set(back, { file, at: WHOLE_FILE, message, hint, path, causes: causes.get(move.to) ?? [] });
     }
   }
-  return [...diagnostics.values()];
+  return [...found.values()];
 });
 
 /** Hands the labels of states on to all states from which the same agent gets there without entering a call. */

@@ -3,7 +3,7 @@ import { namedStates } from '../../core/policy.ts';
 import { isBuiltInAttribute } from '../../core/tag.ts';
 import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
+import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { findStrayFrontmatter, type StrayFrontmatter } from '../stray-frontmatter.ts';
 
 /** Something in the frontmatter has no effect, such as a misspelt key, or the frontmatter as a whole has none. */
@@ -11,8 +11,8 @@ export const keyWithoutEffect = defineRule(
   { id: 'key-without-effect', level: 'warning', supersedes: ['no-shebang', 'unreachable-state'] },
   (context) =>
     context.analyses.flatMap((analysis) => [
-      ...analysis.source.findings.flatMap(({ severity, file, line, column, message }): Diagnostic[] => {
-        if (severity !== 'warning') return [];
+      ...analysis.source.findings.flatMap(({ level, file, line, column, message }): RuleFinding[] => {
+        if (level !== 'warning') return [];
         return [{ file, at: { line, column }, message, hint: 'Correct it, or remove it.' }];
       }),
       ...(context.isIntendedState(analysis) ? checkStrayFrontmatter(analysis) : []),
@@ -22,7 +22,7 @@ export const keyWithoutEffect = defineRule(
     ]),
 );
 
-function checkStrayFrontmatter(analysis: StateAnalysis): readonly Diagnostic[] {
+function checkStrayFrontmatter(analysis: StateAnalysis): readonly RuleFinding[] {
   const stray = findStrayFrontmatter(analysis);
   if (stray === undefined) return [];
   const [message, hint] = STRAY_MESSAGES[stray.why];
@@ -45,7 +45,7 @@ const STRAY_MESSAGES: Readonly<Record<StrayFrontmatter['why'], readonly [message
 };
 
 /** Reports an empty policy, which permits everything. */
-function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readonly Diagnostic[] {
+function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readonly RuleFinding[] {
   const at = source.keys.allowed_transitions;
   // A prompt without any tag is reported by `no-way-out`.
   if (at === undefined || broken || tags.length === 0 || source.state.rules.policy.length > 0) return [];
@@ -54,7 +54,7 @@ function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readon
 }
 
 /** Reports entries that permit the same as an earlier one. */
-function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
+function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleContext): readonly RuleFinding[] {
   const firstPositions = new Map<string, TextPosition>();
   return source.state.rules.policy.flatMap((entry, index) => {
     const fileOf = (name: string): string => {
@@ -73,7 +73,7 @@ function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleCo
 }
 
 /** Reports a variable in the entry of a fork that names a state and is probably meant as its `next`. */
-function checkMisspeltNext({ file, source }: StateAnalysis, { names }: RuleContext): readonly Diagnostic[] {
+function checkMisspeltNext({ file, source }: StateAnalysis, { names }: RuleContext): readonly RuleFinding[] {
   return source.state.rules.policy.flatMap(({ tag, attributes }, index) => {
     if (tag !== 'fork' || attributes.next !== undefined) return [];
     const key = Object.keys(attributes).find((each) => {

@@ -52,7 +52,7 @@ export function findSwappedAttribute(name: TagName, { attributes }: Tag): Swappe
 /** Checks whether there is a way through a script on which no other tag follows this fork. */
 function canEndAlone(at: TextPosition, { paths, positionAt, tags }: StateAnalysis): boolean {
   const isUnfollowed = paths?.outputs.some((output) => {
-    return output.kind === 'forks' && output.next === null && comparePositions(positionAt(output.at), at) === 0;
+    return output.kind === 'forks' && output.continuation === null && comparePositions(positionAt(output.at), at) === 0;
   });
   // A goto that depends on how many forks there were comes after them.
   return isUnfollowed === true && !tags.some((other) => other.name === 'goto' && comparePositions(other.at, at) > 0);

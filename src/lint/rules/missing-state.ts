@@ -1,5 +1,5 @@
 import { isStateFile } from '../../core/state-names.ts';
-import { CYCLE_RULES } from '../cycle-diagnostics.ts';
+import { CYCLE_RULES } from '../cycle-findings.ts';
 import { DOUBLE_QUOTES_HINT, NO_TEMPLATE_HINT } from '../messages.ts';
 import type { RuleContext } from '../rule.ts';
 import { defineNameRule } from '../unresolved-names.ts';

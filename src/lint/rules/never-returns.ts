@@ -1,9 +1,9 @@
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { EndlessCycle } from '../../graph/endless-cycles.ts';
 import type { PathStep } from '../../graph/reachability.ts';
-import { namesOf } from '../cycle-diagnostics.ts';
+import { namesOf } from '../cycle-findings.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
-import { type Diagnostic, defineRule } from '../rule.ts';
+import { defineRule, type RuleFinding } from '../rule.ts';
 
 /** A call never returns, because its callee can never reach a `<result>`. */
 export const neverReturns = defineRule({ id: 'never-returns', level: 'warning' }, (context) => [
@@ -30,7 +30,7 @@ export const neverReturns = defineRule({ id: 'never-returns', level: 'warning' }
 const isCalledCycle = ({ kind, level, bounded }: EndlessCycle): boolean =>
   kind === 'recursion' ? bounded : level === 'called' && (kind === 'loop' || bounded);
 
-function diagnoseCall(call: PathStep, path: readonly PathStep[], why: string): Diagnostic {
+function diagnoseCall(call: PathStep, path: readonly PathStep[], why: string): RuleFinding {
   const message = `the <${call.tag ?? 'call'}> of ${call.to} never returns, because ${why}: ${formatStepPath(path, call.from)}`;
   const hint = `Make ${call.to} reach a <result>, or go there with <goto> or <reset> if nobody waits for it.`;
   return { file: call.from, at: call.at ?? WHOLE_FILE, message, hint, path: collapseAnyState(path) };

@@ -1,13 +1,15 @@
 import { nearest } from '../../core/nearest.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { type Diagnostic, defineRule } from '../rule.ts';
+import { defineRule, type RuleFinding } from '../rule.ts';
 import { findStrayFrontmatter } from '../stray-frontmatter.ts';
 
 /** A state shows no transition at all. */
 export const noWayOut = defineRule(
   { id: 'no-way-out', level: 'warning', supersedes: ['unreachable-state'] },
   (context) => {
-    const withExits = new Set(context.graph.edges.filter(({ origin }) => origin !== 'guess').map(({ from }) => from));
+    const withExits = new Set(
+      context.graph.edges.filter(({ origin }) => origin !== 'mentioned').map(({ from }) => from),
+    );
     return context.analyses
       .filter((analysis) => context.isIntendedState(analysis) && !analysis.open && !withExits.has(analysis.file))
       .filter((analysis) => !hasMisplacedPolicy(analysis))
@@ -24,7 +26,7 @@ const hasMisplacedPolicy = (analysis: StateAnalysis): boolean =>
     findStrayFrontmatter(analysis) !== undefined &&
     analysis.source.state.text.includes(`${POLICY_KEY}:`));
 
-function diagnoseState({ file, kind, positionAt, source }: StateAnalysis): Diagnostic {
+function diagnoseState({ file, kind, positionAt, source }: StateAnalysis): RuleFinding {
   const at = positionAt(0);
   if (kind === 'script') {
     const hint = 'Print one tag on every path, such as <result>done</result>.';

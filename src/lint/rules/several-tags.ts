@@ -8,7 +8,7 @@ export const severalTags = defineStateRule(
     (analysis.paths?.outputs ?? []).flatMap((output, _, all) => {
       if (output.kind !== 'conflict') return [];
       const first = analysis.positionAt(output.first).line;
-      const always = output.reason !== 'again' && all.every(({ kind }) => kind === 'conflict');
+      const always = output.reason !== 'repeated-in-loop' && all.every(({ kind }) => kind === 'conflict');
       const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
       return [{ at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' }];
     }),
@@ -18,19 +18,19 @@ export const severalTags = defineStateRule(
 const MESSAGES: Readonly<
   Record<TagConflict['reason'], (line: number, prints: string) => { message: string; hint: string }>
 > = {
-  two: (line, prints) => ({
+  'two-tags': (line, prints) => ({
     message: `the script ${prints} this tag after the one on line ${line}: an answer with two transitions is an error`,
     hint: 'Put an `exit` after the first one, or an `else` between them.',
   }),
-  forks: (line, prints) => ({
+  'tag-beside-forks': (line, prints) => ({
     message: `the script ${prints} this tag together with the one on line ${line}: beside forks there can only be a <goto>`,
     hint: 'Do this in the state where the parent continues, or put an `exit` after the first tag.',
   }),
-  next: (line) => ({
+  'different-next': (line) => ({
     message: `this tag makes the parent continue in another state than the one on line ${line}: all of them must name the same state`,
     hint: 'Give all of them the same `next`, and a <goto> beside them the same state.',
   }),
-  again: () => ({
+  'repeated-in-loop': () => ({
     message: 'the loop prints a tag in every iteration, and not always the same one: only one is permitted',
     hint: 'Leave the loop after the tag with `break` or `exit`, or print it after the loop.',
   }),

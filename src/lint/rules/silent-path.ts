@@ -1,4 +1,4 @@
-import { CYCLE_RULES } from '../cycle-diagnostics.ts';
+import { CYCLE_RULES } from '../cycle-findings.ts';
 import { defineStateRule } from '../rule.ts';
 
 /** A script can come to its end without having printed a tag. */

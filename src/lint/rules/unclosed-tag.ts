@@ -1,8 +1,8 @@
 import type { TextPosition } from '../../core/text-position.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { CYCLE_RULES } from '../cycle-diagnostics.ts';
-import { defineStateRule, type StateDiagnostic } from '../rule.ts';
+import { CYCLE_RULES } from '../cycle-findings.ts';
+import { defineStateRule, type StateFinding } from '../rule.ts';
 import { levelForTag } from '../tag-rule.ts';
 
 /** A tag that names a state is never closed. An opening tag in a sentence about tags is not a mistake. */
@@ -32,10 +32,10 @@ function hasLoneClosingTag(name: string, { source }: StateAnalysis): boolean {
 }
 
 /** Reports a result of a prompt that is opened and not closed, if it is the only tag or another tag was meant to close it. */
-function checkUnclosedResult(analysis: StateAnalysis): readonly StateDiagnostic[] {
+function checkUnclosedResult(analysis: StateAnalysis): readonly StateFinding[] {
   const { policy } = analysis.source.state.rules;
   if (analysis.kind !== 'prompt' || (policy.length > 0 && !policy.some(({ tag }) => tag === 'result'))) return [];
-  const hasOtherTag = [...analysis.tags, ...analysis.quoted].some(
+  const hasOtherTag = [...analysis.tags, ...analysis.tagsInCode].some(
     ({ name }) => policy.length === 0 || name === 'result',
   );
   return analysis.unclosedTags.flatMap(({ name, at }) => {

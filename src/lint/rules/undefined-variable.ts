@@ -2,12 +2,12 @@ import { blank } from '../../core/markup.ts';
 import { nearest } from '../../core/nearest.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
 import { type DefinedVariables, findDefinedVariables } from '../../graph/defined-variables.ts';
-import { findCodeBlocks } from '../../graph/quoted-tags.ts';
 import type { PathStep } from '../../graph/reachability.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { findCodeBlocks } from '../../graph/tags-in-code.ts';
 import { findForkVariables, findVariableUses, type VariableUse } from '../../graph/variables.ts';
 import { collapseAnyState, formatStepPath } from '../messages.ts';
-import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
+import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { findUnsetScriptVariables } from '../script-variables.ts';
 
 /** Variables that every state has, or that `undefined-result` checks. */
@@ -19,7 +19,7 @@ export const undefinedVariable = defineRule({ id: 'undefined-variable', level: '
   ...context.analyses.flatMap(findUnsetScriptVariables),
 ]);
 
-function findUnsetInPrompts(context: RuleContext): readonly Diagnostic[] {
+function findUnsetInPrompts(context: RuleContext): readonly RuleFinding[] {
   const { graph, proof, analyses, analysisOf, workflow } = context;
   if (graph.entry === null) return [];
   const uses = analyses.flatMap((analysis) => {
@@ -41,20 +41,20 @@ function findUnsetInPrompts(context: RuleContext): readonly Diagnostic[] {
     graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)),
   );
   const forks = graph.edges.some(({ tag }) => tag === 'fork');
-  return candidates.flatMap(({ analysis, use, onlyInCode }): Diagnostic[] => {
+  return candidates.flatMap(({ analysis, use, onlyInCode }): RuleFinding[] => {
     if (defined.has(proof.flow.numberOf(analysis.file), use.name)) return [];
     const known = setByForks.has(use.name) || defined.isDefinedSomewhere(use.name);
-    const diagnostic = known
+    const text = known
       ? describeUnsetHere(use, analysis, context, defined)
       : describeUnsetAnywhere(use, [...setByForks, ...BUILT_IN_VARIABLES], forks, onlyInCode);
-    return [{ file: analysis.file, at: analysis.positionAt(use.offset), ...diagnostic }];
+    return [{ file: analysis.file, at: analysis.positionAt(use.offset), ...text }];
   });
 }
 
 /** A longer list of variables does not help to find the one that was meant. */
 const MAX_NAMED = 3;
 
-type DiagnosticText = Pick<Diagnostic, 'message' | 'hint' | 'path' | 'level'>;
+type FindingText = Pick<RuleFinding, 'message' | 'hint' | 'path' | 'level'>;
 
 /** Makes a check for names that a prompt has only in code blocks, where they may be part of an example. */
 function createCodeOnlyCheck(text: string): (name: string) => boolean {
@@ -72,7 +72,7 @@ function describeUnsetAnywhere(
   known: readonly string[],
   forks: boolean,
   onlyInCode: boolean,
-): DiagnosticText {
+): FindingText {
   const nearestName = nearest(name, known);
   if (onlyInCode && nearestName === undefined) {
     const message = `nothing sets {{${name}}}, which is in a code block`;
@@ -102,7 +102,7 @@ function describeUnsetHere(
   { file }: StateAnalysis,
   context: RuleContext,
   defined: DefinedVariables,
-): DiagnosticText {
+): FindingText {
   const state = context.proof.flow.numberOf(file);
   const path = collapseAnyState(defined.pathWithout(state, name));
   const message =

@@ -1,5 +1,5 @@
 import { TAG_NAMES, TRANSITIONS } from '../../core/transitions/index.ts';
-import { CYCLE_RULES } from '../cycle-diagnostics.ts';
+import { CYCLE_RULES } from '../cycle-findings.ts';
 import { defineStateRule } from '../rule.ts';
 import { levelForTag } from '../tag-rule.ts';
 import { findUnknownTags, type UnknownTag } from '../unknown-tags.ts';

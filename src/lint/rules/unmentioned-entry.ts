@@ -8,13 +8,13 @@ import type { Edge } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
-import { type Diagnostic, defineRule, type RuleContext } from '../rule.ts';
+import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { isPermitted } from './forbidden-tag.ts';
 
 /** A policy permits what the prompt never names, so that its agent learns of it only by a reminder. */
 export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'warning' }, (context) => {
   const edgesInto = groupBy(context.graph.edges, ({ to }) => (to?.kind === 'state' ? to.file : null));
-  return context.analyses.flatMap((analysis): readonly Diagnostic[] => {
+  return context.analyses.flatMap((analysis): readonly RuleFinding[] => {
     const { rules, text } = analysis.source.state;
     if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
     const isMentioned = createMentionCheck(collectTexts(analysis, edgesInto.get(analysis.file) ?? [], context));

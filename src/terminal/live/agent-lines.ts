@@ -6,7 +6,7 @@ import type { Colorizer, TextStyle } from '../../events/text-style.ts';
 import { padToWidth, shorten, widthOf } from '../../events/text-width.ts';
 import type { AgentView } from './view.ts';
 
-/** The time, width and colours of one frame. */
+/** The time, width and colors of one frame. */
 export interface LiveContext {
   readonly now: number;
   readonly columns: number;

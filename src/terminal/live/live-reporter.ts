@@ -11,7 +11,7 @@ import { applyActivities, applyEvents, EMPTY_VIEW } from './view.ts';
 
 /** Creates a reporter with a live block at the bottom of the screen, and finished lines that scroll away above it. */
 export function createLiveReporter(screen: Screen, verbose: boolean, clock: LiveClock = SYSTEM_LIVE_CLOCK): Reporter {
-  const colorize = createColorizer(screen.colour);
+  const colorize = createColorizer(screen.color);
   let view = EMPTY_VIEW;
   let interrupts = 0;
   /** What is not in the view yet, which is updated once a frame. Of an agent's activities only the latest counts. */

@@ -80,7 +80,7 @@ export class Painter {
     this.cancelRepaint = undefined;
     if (this.closed) return;
     const { columns, rows } = this.screen.size();
-    const area = { columns, rows: Math.max(1, rows - ROWS_BELOW), colour: this.screen.colour };
+    const area = { columns, rows: Math.max(1, rows - ROWS_BELOW), color: this.screen.color };
     const drawn = this.draw(this.clock.now(), area);
     if (this.isShown(drawn, columns)) return;
     const title = drawn.title === (this.shown?.title ?? '') ? '' : `${ESC}]2;${drawn.title}\u0007`;

@@ -8,10 +8,10 @@ import { renderFooter } from './footer.ts';
 import type { AgentView, LiveView } from './view.ts';
 
 /** The live block for a screen of this size: never more lines than it has rows, and none as wide as the screen. */
-export function renderLiveView(view: LiveView, now: number, { columns, rows, colour }: ScreenSize): readonly string[] {
+export function renderLiveView(view: LiveView, now: number, { columns, rows, color }: ScreenSize): readonly string[] {
   if (view.worked.period === null) return [];
   // A full line would leave the cursor between two rows.
-  const context: LiveContext = { now, columns: Math.max(1, columns - 1), colorize: createColorizer(colour) };
+  const context: LiveContext = { now, columns: Math.max(1, columns - 1), colorize: createColorizer(color) };
   const footer = renderFooter(view, context);
   const head = rows < FEW_ROWS ? [] : [renderRule(view, context)];
   const room = rows - Math.min(ROWS_FOR_HISTORY, Math.floor(rows / 4)) - head.length - footer.length;

@@ -13,7 +13,7 @@ export class FakeTerminal implements Screen {
   private readonly titles: string[] = [];
   /** Each write as it came. */
   readonly writes: string[] = [];
-  colour = false;
+  color = false;
   private readonly listeners = new Set<() => void>();
   leave: (() => void) | undefined;
   back: (() => void) | undefined;

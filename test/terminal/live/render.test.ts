@@ -39,7 +39,7 @@ const doing = (view: LiveView, acts: Readonly<Record<string, Doing>>): LiveView 
     Object.entries(acts).map(([agent, each]): Activity => ({ at: NOON + 61 * SECOND, agent, doing: each })),
   );
 const draw = (view: LiveView, columns = 80, rows = 24, now = NOON + 62 * SECOND): string =>
-  renderLiveView(view, now, { columns, rows, colour: false }).join('\n');
+  renderLiveView(view, now, { columns, rows, color: false }).join('\n');
 
 describe('a run with a few agents', () => {
   const view = doing(
@@ -192,7 +192,7 @@ test('the view is never wider or higher than the screen, for any agent output', 
       size,
       fc.boolean(),
       fc.nat(3),
-      (agents, { columns, rows }, colour, interrupts) => {
+      (agents, { columns, rows }, color, interrupts) => {
         const events = agents.flatMap(({ id, state, cost, phase }) => [
           born(id, state),
           paid(id, state, cost),
@@ -201,7 +201,7 @@ test('the view is never wider or higher than the screen, for any agent output', 
           ] ?? turn(id, state),
         ]);
         const view = doing(viewOf(...events), Object.fromEntries(agents.map(({ id, act: each }) => [id, each])));
-        const lines = renderLiveView({ ...view, interrupts }, NOON + 99 * 3600 * SECOND, { columns, rows, colour });
+        const lines = renderLiveView({ ...view, interrupts }, NOON + 99 * 3600 * SECOND, { columns, rows, color });
         expect(lines.length).toBeLessThanOrEqual(rows);
         for (const line of lines) {
           expect(widthOf(line)).toBeLessThanOrEqual(columns);

@@ -1,7 +1,7 @@
 import { WHOLE_FILE } from '../core/text-position.ts';
 import type { EndlessCycle } from '../graph/endless-cycles.ts';
 import { collapseAnyState, formatStepPath } from './messages.ts';
-import type { Diagnostic, LintLevel, RuleContext } from './rule.ts';
+import type { LintLevel, RuleContext, RuleFinding } from './rule.ts';
 
 /** The rules about workflows that never end: a mistake that hides a way out of a state supersedes them. */
 export const CYCLE_RULES = [
@@ -26,7 +26,7 @@ export function reportEndlessCycles(
   context: RuleContext,
   isSelected: (cycle: EndlessCycle) => boolean,
   messages: CycleMessages,
-): readonly Diagnostic[] {
+): readonly RuleFinding[] {
   return context.proof.endless.filter(isSelected).flatMap((cycle) => {
     const round = collapseAnyState(cycle.round);
     const [first] = round;

@@ -1,15 +1,15 @@
 import { findRegions, type Region } from '../core/markup.ts';
 import { readTagMentions, type TagMention } from '../core/tag-mentions.ts';
 
-/** Reads the tags in the code of a prompt that do not count because `tags` stand outside of code. */
-export function readQuotedTags(text: string, tags: readonly TagMention[]): readonly TagMention[] {
+/** Reads the tags in the code of a prompt, which do not count because `tags` are outside of code. */
+export function readTagsInCode(text: string, tags: readonly TagMention[]): readonly TagMention[] {
   if (tags.length === 0) return [];
   const counted = new Set(tags.map(({ offset }) => offset));
   const code = findRegions(text).filter(({ kind }) => kind === 'code');
-  const quoted = code.flatMap(({ start, end }) =>
+  const inCode = code.flatMap(({ start, end }) =>
     readTagMentions(text.slice(start, end)).tags.map((tag) => ({ ...tag, offset: start + tag.offset })),
   );
-  return quoted.filter(({ offset }) => !counted.has(offset));
+  return inCode.filter(({ offset }) => !counted.has(offset));
 }
 
 /** Finds the fenced blocks of code in a text. */
