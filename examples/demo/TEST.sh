@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the tests, whoever wrote the code. No model is needed to tell red from green, so this costs nothing.
+# Runs the tests. No model is needed to see whether they pass, so this costs nothing.
 node --test --test-reporter=tap > test-output.txt 2>&1
 failed=$?
 grep -E '^# (pass|fail) ' test-output.txt >&2

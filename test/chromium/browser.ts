@@ -21,7 +21,7 @@ export interface Page {
   textContent(selector: string): Promise<string | null>;
   getAttribute(selector: string, name: string): Promise<string | null>;
   isVisible(selector: string): Promise<boolean>;
-  /** Carries out an expression in the page and gives its value. */
+  /** Evaluates an expression in the page. */
   evaluate(expression: string): Promise<unknown>;
   screenshot(options?: { readonly path?: string }): Promise<Buffer>;
   readonly keyboard: { press(key: string): Promise<void> };
@@ -64,7 +64,7 @@ export function findChromium(): Found {
 const starts = (path: string, env: NodeJS.ProcessEnv): boolean =>
   spawnSync(path, ['--version'], { env, timeout: 30_000 }).status === 0;
 
-/** Starts it. Who runs the tests may be root, for whom Chromium has no sandbox. */
+/** Starts Chromium, without a sandbox because it has none for root. */
 export async function launch({ path, env }: Extract<Found, { kind: 'found' }>): Promise<Browser> {
   const load = createRequire(import.meta.url);
   const { chromium } = load('playwright-core') as { chromium: { launch(options: object): Promise<Browser> } };

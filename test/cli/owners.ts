@@ -5,16 +5,16 @@ import { onTestFinished, vi } from 'vitest';
 
 const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 
-/** A `raymond` in a process of its own. */
+/** A `raymond` in its own process. */
 export interface OwnerProcess {
   readonly pid: number;
-  /** Resolves to its exit code once it is gone; null if it was killed. */
+  /** Resolves to the exit code; null if it was killed. */
   readonly exited: Promise<number | null>;
   readonly err: () => string;
   signal(name: NodeJS.Signals): void;
 }
 
-/** Starts `raymond` with these words. It does not outlive the test. */
+/** Starts `raymond` with these arguments. It is killed after the test. */
 export function startOwner(cwd: string, ...argv: readonly string[]): OwnerProcess {
   const child = spawn(process.execPath, [CLI, ...argv], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
   let err = '';

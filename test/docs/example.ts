@@ -42,7 +42,7 @@ export function openExample(example: Example): Promise<Workflow> {
   return openWorkflow(folder, 'unix');
 }
 
-/** Everything that Raymond finds to say about an example before it runs. */
+/** All findings about an example before it runs. */
 export async function findingsOf(example: Example): Promise<string> {
   const findings = await openExample(example).then(
     (workflow) => workflow.findings,

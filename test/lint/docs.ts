@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Block, readPage } from '../docs/page.ts';
 import type { Files } from './source-of.ts';
 
-/** What docs/lint.md says about one rule: a workflow with the mistake, what lint says about it, and the mended one. */
+/** The section of docs/lint.md about one rule: a workflow with the mistake, its findings, and the corrected one. */
 export interface RuleExample {
   readonly rule: string;
   readonly level: string;
@@ -26,7 +26,7 @@ export function readRuleExamples(): readonly RuleExample[] {
   });
 }
 
-/** What cannot be seen on a page is said behind the name of the file. */
+/** Invisible characters are described after the name of the file. */
 function filesOf(blocks: readonly Block[]): Files {
   return Object.fromEntries(
     blocks.map(({ name, text, above }) => {

@@ -18,7 +18,7 @@ interface Message {
   failures: readonly { readonly failure: Failure; readonly times: number }[];
 }
 
-/** What a prompt orders for a request. Without orders, and when they have all been carried out, it hears an echo. */
+/** The reply that a prompt orders for a request; an echo if no order is left. */
 export function obey(request: ApiRequest): Reply {
   const { prompt, step, attempt, messages } = request;
   const message = messagesIn(prompt)[step];

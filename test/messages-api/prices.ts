@@ -1,6 +1,6 @@
 import type { Tokens } from './reply.ts';
 
-/** Dollars per million input tokens as both pinned versions know them, and what reading the cache costs of that. */
+/** Dollars per million input tokens in both pinned versions, and the share of it for reading the cache. */
 const PRICES: readonly (readonly [model: RegExp, input: number, cacheRead: number])[] = [
   [/opus-4/, 5, 0.1],
   [/opus-5-5/, 4, 0.05],
@@ -11,7 +11,7 @@ const PRICES: readonly (readonly [model: RegExp, input: number, cacheRead: numbe
   [/haiku/, 1, 0.1],
 ];
 
-/** What tokens of a model cost, in dollars. */
+/** The price of tokens of a model, in dollars. */
 export function priceUsd(
   model: string,
   { input, output, cacheRead = 0, cacheWrite = 0, cacheWriteLong = 0 }: Tokens,

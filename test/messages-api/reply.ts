@@ -1,11 +1,11 @@
 import type { Block } from './request.ts';
 
-/** What the API says to one request. */
+/** The answer of the API to one request. */
 export interface Reply {
   readonly blocks: readonly Block[];
   readonly usage?: Tokens;
   readonly stopReason?: string;
-  /** How long it thinks before it says anything, and between two pieces of text. */
+  /** The delays before the first piece of text, and between two pieces. */
   readonly delayMs?: number;
   readonly slowMs?: number;
   readonly fail?: Failure;
@@ -20,7 +20,7 @@ export interface Tokens {
   readonly cacheWriteLong?: number;
 }
 
-/** A way to fail, with what it needs to know. */
+/** A failure and its parameters. */
 export interface Failure {
   readonly kind: FailureName;
   readonly detail?: string;

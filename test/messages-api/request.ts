@@ -6,9 +6,9 @@ export interface ApiRequest {
   readonly system: string;
   readonly tools: readonly string[];
   readonly maxTokens: number;
-  /** What was typed last, without the reminders that Claude Code puts around it. */
+  /** The last prompt, without the reminders that Claude Code adds. */
   readonly prompt: string;
-  /** How many messages have answered that prompt already. */
+  /** The number of messages that have already answered that prompt. */
   readonly step: number;
   /** Counted from 1, for the same prompt and step in the same conversation. */
   readonly attempt: number;
@@ -38,7 +38,7 @@ export function locate(messages: readonly ApiMessage[]): { readonly prompt: stri
   return { prompt: '', step: 0 };
 }
 
-/** What the tools said last. */
+/** The latest result of a tool. */
 export function lastToolResult(messages: readonly ApiMessage[]): string {
   const blocks = blocksOf(messages.at(-1)).filter(({ type }) => type === 'tool_result');
   return blocks.map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content))).join('\n');

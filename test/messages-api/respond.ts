@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_TOKENS, isRefusal, ODD_ENDS, REFUSALS, type Refusal, type Reply, type Tokens } from './reply.ts';
 import type { Block } from './request.ts';
 
-/** Says a reply, or fails as it orders, and tells which tokens were charged for. */
+/** Sends a reply or fails as ordered, and returns the tokens that were charged. */
 export async function respond(
   response: ServerResponse,
   reply: Reply,

@@ -11,22 +11,22 @@ import { respond } from './respond.ts';
 export interface Logged extends ApiRequest {
   readonly session: string | null;
   readonly reply: Reply;
-  /** What it has cost, once it has been answered. */
+  /** The cost of the answer; 0 until it is sent. */
   chargedUsd: number;
 }
 
-/** A Messages API on loopback that does as it is told. */
+/** A scripted Messages API on loopback. */
 export interface MessagesApi {
   readonly url: string;
   readonly requests: readonly Logged[];
-  /** What all requests have cost, or those with such a prompt. */
+  /** The cost of all requests, or of those with such a prompt. */
   chargedUsd(prompt?: string): number;
   /** The first request that fits, as soon as there is one. */
   seen(fits: (request: Logged) => boolean): Promise<Logged>;
   close(): Promise<void>;
 }
 
-/** Says what to answer; undefined leaves it to the orders in the prompt. */
+/** Returns the answer to a request; undefined leaves it to the orders in the prompt. */
 export type Script = (request: ApiRequest) => Reply | undefined;
 
 const BODY = z.object({
@@ -76,7 +76,7 @@ export async function startMessagesApi(script: Script = () => undefined): Promis
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
-      // Whoever asks sees what is wrong with the script.
+      // An error of the script is reported to the caller.
       const text = JSON.stringify({
         type: 'error',
         error: { type: 'invalid_request_error', message: `script: ${error}` },

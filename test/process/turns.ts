@@ -21,10 +21,10 @@ export interface Turn {
   readonly marker: string;
 }
 
-/** What makes turns for the tests of one file; whatever a test leaves behind fails it. */
+/** Creates turns for the tests of one file; a test that leaves a process behind fails. */
 export interface Turns {
   readonly newTurn: (stdin?: string) => Turn;
-  /** A folder that goes away with the test. */
+  /** A folder that is removed after the test. */
   readonly folder: () => string;
   readonly prefix: () => string;
 }
@@ -100,7 +100,7 @@ export async function awake<T>(promise: Promise<T>): Promise<T> {
 
 const LONGEST_MS = 20_000;
 
-/** Waits until something is so, and says what was waited for if it never is. */
+/** Waits until a condition holds, and names it in the error if it never does. */
 export async function eventually(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + LONGEST_MS;
   while (!(await isSo())) {
@@ -119,13 +119,13 @@ export async function wordsIn(turn: Turn, name: string): Promise<readonly string
   return textOf(file).trim().split(/\s+/);
 }
 
-/** Sends a signal to a process whose number a test has learnt from the process itself. */
+/** Sends a signal to a process that has printed its pid. */
 export function signal(pid: string | undefined, name: NodeJS.Signals): void {
   if (pid === undefined || !/^\d+$/.test(pid)) throw new Error(`no pid: ${pid}`);
   process.kill(Number(pid), name);
 }
 
-/** Lets commands that wait for it, with `WAIT_FOR_GO`, go on. */
+/** Lets commands that wait with `WAIT_FOR_GO` continue. */
 export const go = ({ dir }: Turn): void => writeFileSync(join(dir, 'go'), '');
 
 /** Shell code that waits until the test says go; bounded, so that a broken test leaves nothing for long. */

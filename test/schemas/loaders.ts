@@ -29,7 +29,7 @@ export function acceptsScenario(value: unknown, files: readonly string[] = state
   return platforms.every((platform) => isAccepted(() => checkScenarioFile(file, scopes(platform))));
 }
 
-/** Whatever such a file could mean by a state, whoever enters it. */
+/** All names that such a file could use for a state. */
 const statesIn = (value: unknown): readonly string[] =>
   textsIn(value)
     .flatMap((name) => [name, name.slice(name.indexOf('/') + 1)])

@@ -3,11 +3,11 @@ export interface Node {
   readonly [keyword: string]: unknown;
 }
 
-/** What a node lists under a keyword, by name; nothing if it has no such keyword. */
+/** The entries of a node under a keyword, by name; none if it has no such keyword. */
 export const listed = (node: Node | undefined, keyword: string): Readonly<Record<string, Node>> =>
   (node?.[keyword] ?? {}) as Readonly<Record<string, Node>>;
 
-/** What a node says about keys that it does not list; null if there may be none. */
+/** The node for keys that a node does not list; null if there may be none. */
 export const forOthers = ({ additionalProperties: others }: Node): Node | null =>
   typeof others === 'object' && others !== null ? (others as Node) : null;
 
@@ -21,7 +21,7 @@ export const resolverOf = (root: Node) => {
   return resolve;
 };
 
-/** The ways in which a value may fit a node: its kinds, if it has any, else itself. */
+/** The alternatives of a node: its kinds, if it has any, else itself. */
 export const kindsOf = (node: Node): readonly Node[] =>
   node.properties === undefined && Array.isArray(node.anyOf) ? node.anyOf : [node];
 

@@ -15,7 +15,7 @@ export const published = (name: string): Node => JSON.parse(publishedText(name))
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, strictRequired: false });
 ajv.addFormat('regex', isPattern);
 
-/** What an editor would say about a file. */
+/** Validates a file as an editor would. */
 export const validate = {
   frontmatter: ajv.compile(published('frontmatter')),
   scenario: ajv.compile(published('scenario')),

@@ -10,11 +10,11 @@ const text = fc.oneof(
 const real = fc.double({ noNaN: true, noDefaultInfinity: true });
 const number = fc.oneof(fc.constantFrom(...NUMBERS), fc.integer(), real);
 const OF_TYPE: Readonly<Record<string, fc.Arbitrary<unknown>>> = { string: text, number, integer: number };
-/** What zod makes of `__proto__` is one of the differences that the test names. */
+/** The treatment of `__proto__` by zod is one of the differences that the test names. */
 const FREE = NAMES.filter((name) => name !== '__proto__');
 const anything = fc.oneof(fc.constantFrom(...VALUES), text, number);
 
-/** Documents that a schema speaks of: near to what it allows and, now and then, somewhere in them, something else. */
+/** Random documents for a schema: mostly valid, with an occasional invalid part. */
 export function documentsFor(root: Node): fc.Arbitrary<unknown> {
   const resolve = resolverOf(root);
 

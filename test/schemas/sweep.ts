@@ -10,7 +10,7 @@ type Wrap = (value: unknown) => unknown;
 export function* sweep(root: Node): Generator<unknown> {
   const resolve = resolverOf(root);
 
-  /** A kind of node that was met before is not gone into again: it is the same wherever it stands. */
+  /** A kind of node is expanded only once, because it is the same everywhere. */
   function* around(place: Node, wrap: Wrap, met: Set<Node>): Generator<unknown> {
     for (const value of [...VALUES, ...((place.enum ?? []) as readonly unknown[])]) yield wrap(value);
     for (const kind of kindsOf(resolve(place)).map(resolve)) {
@@ -44,7 +44,7 @@ export function* sweep(root: Node): Generator<unknown> {
     for (const each of inBoth[0]?.met ?? []) met.add(each);
   }
 
-  /** What must stand beside a key for its value to matter. */
+  /** The keys that a key requires. */
   function companions(node: Node, key = ''): object {
     const needs = listed(node, 'dependencies')[key] ?? {};
     const beside = [node.required ?? [], needs.required ?? []].flat().map(String);

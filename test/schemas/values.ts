@@ -1,4 +1,4 @@
-/** Values and names by which two readers of the same rule could come to differ. */
+/** Values and names that two parsers of the same rule could treat differently. */
 
 export const TEXTS: readonly string[] = [
   ...['', ' ', '\t\n', '\uFEFF', '\0', 'a\0b', 'a', ' A.md ', '3', 'true'],

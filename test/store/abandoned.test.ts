@@ -13,7 +13,7 @@ import { temporaryFolders } from './temp.ts';
 const temporary = temporaryFolders();
 const layoutHere = () => layoutOf(join(temporary(), '.raymond'));
 
-/** Processes of which each finds that the one before it is gone. */
+/** Processes of which each finds the previous one gone. */
 const life = (number: number) => ({
   durable: false,
   facts: { pid: process.pid, startTime: null, bootId: `life ${number}`, namespace: null, host: 'here' },

@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
 import type { AppendFile, OpenToAppend } from '../../src/store/journal.ts';
 
-/** Real files that keep count, wait at a gate before each sync, and run full or fail when told to. */
+/** Real files that count their writes, wait at a gate before each sync, and run full or fail on request. */
 export class Disk {
   writes = 0;
   syncs = 0;
-  /** How many bytes it will still take. */
+  /** The number of bytes until the disk is full. */
   space = Number.POSITIVE_INFINITY;
   failSync: string | undefined;
   gate: Promise<void> = Promise.resolve();

@@ -21,7 +21,7 @@ afterAll(() => vi.resetConfig());
 
 const DRIVER = join(import.meta.dirname, 'fixtures/driver.mjs');
 
-/** The run of the driver at each of these steps, as it is without any disk. */
+/** The run of the driver at each of these steps, computed without a disk. */
 function runsAt(seqs: readonly number[]): Run[] {
   const args = [DRIVER, compiled, '-', 'tell', JSON.stringify(seqs)];
   return JSON.parse(String(spawnSync(process.execPath, args, { maxBuffer: 1e9 }).stdout));

@@ -14,7 +14,7 @@ import { temporaryFolders } from './temp.ts';
 const temporary = temporaryFolders();
 const NEVER = 1e9;
 
-/** A run on disk as it is when its owner was killed: the state file is still the first one. */
+/** A run on disk whose owner was killed: the state file is still the first one. */
 async function killed(
   history: RunHistory,
 ): Promise<{ layout: StoreLayout; file: string; first: number; ends: number[] }> {

@@ -15,10 +15,10 @@ import { temporaryFolders } from './temp.ts';
 
 const temporary = temporaryFolders();
 const US: ProcessIdentity = await identifyThisProcess();
-/** No process has this number: it is above the highest that Linux gives. */
+/** No process has this pid: it is above the maximum of Linux. */
 const NOBODY = { ...US, pid: 2 ** 22 + 1 };
 
-/** A folder that this process has on record as its owner. */
+/** A folder whose owner record is of this process. */
 function ownedBy(facts: ProcessIdentity | string): string {
   const text = typeof facts === 'string' ? facts : JSON.stringify(facts);
   return join(temporary({ 'run-1/owner.1': text }), 'run-1');

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Compiles our source into a folder, for processes of their own: what is in dist may be old. */
+/** Compiles the sources into a folder for separate processes, because dist may be outdated. */
 export function compileInto(folder: string): void {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   const made = spawnSync(process.execPath, [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', folder]);
@@ -14,13 +14,13 @@ export function compileInto(folder: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** A fixture program that runs, and the lines it says. */
+/** A running fixture program and its output lines. */
 export interface Program {
   readonly pid: number | undefined;
   /** The next line; undefined when it has ended. */
   line(): Promise<string | undefined>;
   tell(line: string): void;
-  /** Kills it without warning and resolves to the lines that nobody had read. */
+  /** Sends SIGKILL and resolves to the unread lines. */
   kill(): Promise<readonly string[]>;
 }
 

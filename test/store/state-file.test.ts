@@ -15,7 +15,7 @@ function refusalOf(text: string): RaymondError {
   throw new Error('it was not refused');
 }
 
-/** The state file of a run in the middle of things, with one value replaced. */
+/** The state file of a running run, with one value replaced. */
 function changed(path: readonly (string | number)[], value: unknown): string {
   const { run } = new RunDriver(FILES).answer(
     '<fork next="START" item="x">WORKER</fork>',

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 
-/** Where files live in memory: thousands of syncs take no time there, and no test can cut the power anyway. */
+/** A folder in memory, where thousands of syncs take no time. */
 const MEMORY = '/dev/shm';
 
-/** Gives each test folders of its own, gone when the test is over. Call it once in a test file. */
+/** Creates temporary folders that are removed after each test. Call it once in a test file. */
 export function temporaryFolders(): (files?: Readonly<Record<string, string>>) => string {
   const made: string[] = [];
   afterEach(() => {

@@ -8,7 +8,7 @@ import { findScenarioFiles } from '../../src/testing/find-scenario-files.ts';
 import { runTests, type TestOptions, type TestResult } from '../../src/testing/run-tests.ts';
 import { readTestSuite } from '../../src/testing/suite.ts';
 
-/** A folder that holds these files for the time of a test. */
+/** Creates a folder with these files; it is removed after the test. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-testing-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,7 +26,7 @@ export const REQUEST: TestOptions = {
   abortSignal: new AbortController().signal,
 };
 
-/** Plays all scenarios of a folder. What cannot be used is thrown. */
+/** Runs all scenarios of a folder, and throws if a file is invalid. */
 export async function resultsIn(folder: string, request: Partial<TestOptions> = {}): Promise<readonly TestResult[]> {
   const { testCases, unusable } = await readTestSuite(findScenarioFiles(['.'], folder).files, folder);
   for (const { error } of unusable) throw error;
@@ -39,7 +39,7 @@ export async function resultsIn(folder: string, request: Partial<TestOptions> = 
   return results;
 }
 
-/** What is wrong with the only scenario of a workflow, a line for each difference. */
+/** The differences of the only scenario of a workflow, one per line. */
 export async function wrongWith(
   states: Readonly<Record<string, string>>,
   scenario: string,
@@ -54,7 +54,7 @@ export async function wrongWith(
   );
 }
 
-/** What the only scenario of a workflow warns of. It must go as expected. */
+/** The warnings of the only scenario of a workflow, which must pass. */
 export async function warnedBy(
   states: Readonly<Record<string, string>>,
   scenario: string,
@@ -76,7 +76,7 @@ function inWords(detail: DifferenceDetail): string {
   }
 }
 
-/** What the scenarios of a folder took of its workflow. */
+/** The coverage of a workflow by the scenarios of its folder. */
 export async function coverageIn(folder: string) {
   const coverages = new CoverageCollector();
   await resultsIn(folder, { coverages });

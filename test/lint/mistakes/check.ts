@@ -3,7 +3,7 @@ import type { WorkflowSource } from '../../../src/graph/workflow-source.ts';
 import { lintSource } from '../../../src/lint/lint.ts';
 import { type Files, sourceOf } from '../source-of.ts';
 
-/** A small workflow and everything that is to be found in it, as `rule file:line:column`. */
+/** A small workflow and all its findings, as `rule file:line:column`. */
 export type Case = readonly [
   title: string,
   files: Files,
@@ -11,7 +11,7 @@ export type Case = readonly [
   changes?: Partial<WorkflowSource>,
 ];
 
-/** Checks that exactly this is found, and nothing else. */
+/** Checks that lint reports exactly these findings. */
 export function check(cases: readonly Case[]): void {
   for (const [title, files, findings, changes] of cases) {
     test(title, () => {
@@ -29,6 +29,6 @@ export const policy = (entries: readonly string[], text: string): string =>
 
 export const bash = (...lines: string[]): string => ['#!/bin/bash', ...lines, ''].join('\n');
 
-/** States with nothing wrong about them. */
+/** States without findings. */
 export const END = 'When all is done, answer with <result>done</result>.\n';
 export const SCRIPT = bash('echo "<result>done</result>"');

@@ -3,7 +3,7 @@ import type { LiveClock, Screen } from '../../../src/terminal/terminal.ts';
 
 /** A terminal in memory. It supports only the codes that the painter uses, and throws at any other. */
 export class FakeTerminal implements Screen {
-  /** Every row there is, those that have scrolled out of sight included. */
+  /** All rows, including those that have scrolled out of view. */
   private rows: string[][] = [[]];
   private top = 0;
   private row = 0;
@@ -11,7 +11,7 @@ export class FakeTerminal implements Screen {
   private saved = { row: 0, top: 0 };
   title = 'shell';
   private readonly titles: string[] = [];
-  /** Each write as it came. */
+  /** All writes, in order. */
   readonly writes: string[] = [];
   color = false;
   private readonly listeners = new Set<() => void>();
@@ -48,12 +48,12 @@ export class FakeTerminal implements Screen {
     }
   };
 
-  /** Whether somebody still listens for a change of size. */
+  /** Whether a listener for changes of size is left. */
   get isWatched(): boolean {
     return this.listeners.size > 0;
   }
 
-  /** What can be seen or scrolled back to, without what is empty at the end. */
+  /** The screen and its scrollback, without empty rows at the end. */
   get text(): string {
     return this.rows
       .map((row) => row.join('').trimEnd())
@@ -124,7 +124,7 @@ export class FakeTerminal implements Screen {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
 const TOKENS = /\u001b\[([^A-Za-z]*[A-Za-z])|\u001b\]2;([^\u0007]*)\u0007|\u001b([78])|([\s\S])/gu;
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances only on request. */
 export class FakeClock implements LiveClock {
   private at = 0;
   private readonly due = new Set<{ at: number; every: number | null; readonly act: () => void }>();
@@ -133,7 +133,7 @@ export class FakeClock implements LiveClock {
   readonly after = (ms: number, act: () => void) => this.add(this.at + ms, null, act);
   readonly every = (ms: number, act: () => void) => this.add(this.at + ms, ms, act);
 
-  /** Whether anything would still be done. */
+  /** Whether no timer is left. */
   get isIdle(): boolean {
     return this.due.size === 0;
   }

@@ -22,16 +22,16 @@ import { claudeEnvironment } from '../../../src/turns/environment.ts';
 import type { Pinned } from '../../claude-code/pinned.ts';
 import { type MessagesApi, startMessagesApi } from '../../messages-api/server.ts';
 
-/** One turn to be taken, but for what every turn has. */
+/** The parts of a turn that differ from the defaults. */
 export interface TurnRequest extends Partial<Omit<ClaudeCall, 'settings'>> {
   readonly prompt: string;
   readonly settings?: Partial<ClaudeCall['settings']>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Kills it as soon as it has said this. */
+  /** Kills the process as soon as it has printed this event. */
   readonly killAt?: (event: ClaudeEvent) => boolean;
 }
 
-/** A turn that was taken, and what was made of it. */
+/** A finished turn and its outcome. */
 export interface TurnResult {
   readonly outcome: ClaudeOutcome;
   readonly transcript: Transcript;
@@ -39,7 +39,7 @@ export interface TurnResult {
   readonly stderr: string;
 }
 
-/** A real Claude Code in a home and a folder of its own, with a scripted API behind it. */
+/** A real Claude Code with its own home, folder and scripted API. */
 export interface Rig {
   readonly api: MessagesApi;
   readonly cwd: string;
@@ -51,7 +51,7 @@ export const fresh = (): SessionUse => ({ kind: 'new', id: randomUUID() });
 export const resume = ({ id }: SessionUse): SessionUse => ({ kind: 'resume', id });
 export const fork = ({ id }: SessionUse): SessionUse => ({ kind: 'fork', id: randomUUID(), from: id });
 
-/** Whatever conversation this is said in is refused: newer versions ask once more in other words. */
+/** A conversation with this text is refused: newer versions ask once more in other words. */
 export const REFUSED = '(unspeakable)';
 
 const NO_SETTINGS = {
