@@ -2,15 +2,24 @@ import type { Agent } from './agent.ts';
 import type { Run } from './run.ts';
 import type { Platform } from './state-names.ts';
 
-/** The run's own variables, besides `input`, which is an attribute of the language. */
-const RUN_VARIABLES = ['result', 'workflow_id', 'agent_id', 'state'];
+/** The run's own variables: their names in prompts, and in the environment of scripts. */
+export const RUN_VARIABLES = {
+  result: 'RAYMOND_RESULT',
+  workflow_id: 'RAYMOND_WORKFLOW_ID',
+  agent_id: 'RAYMOND_AGENT_ID',
+  state: 'RAYMOND_STATE',
+  input: 'RAYMOND_INPUT',
+} as const;
+
+/** The names that a variable may not have. `input` is not among them: it is an attribute of the language. */
+const RESERVED_NAMES = Object.keys(RUN_VARIABLES).filter((name) => name !== 'input');
 
 const FORBIDDEN_NAMES = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/s;
 
 /** Explains why a variable, which scripts get in their environment, may not have this name; undefined if it may. */
 export function variableNameProblem(name: string, platform: Platform): string | undefined {
   if (name.includes('\0')) return `${JSON.stringify(name)} cannot be a variable: it contains a NUL character`;
-  if (RUN_VARIABLES.includes(name))
+  if (RESERVED_NAMES.includes(name))
     return `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`;
   const comparedName = platform === 'windows' ? name.toUpperCase() : name;
   if (!FORBIDDEN_NAMES.test(comparedName) && name !== '__proto__') return undefined;
@@ -19,14 +28,13 @@ export function variableNameProblem(name: string, platform: Platform): string | 
 
 /** The variables for `{{…}}` in an agent's prompt. The run's own variables win over those of the user. */
 export function promptVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
-  return {
-    ...run.options.variables,
-    ...agent.variables,
+  const own: { readonly [Name in keyof typeof RUN_VARIABLES]?: string } = {
     workflow_id: run.id,
     agent_id: agent.id,
     state: agent.state,
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
   };
+  return { ...run.options.variables, ...agent.variables, ...own };
 }
 
 /**
@@ -36,7 +44,7 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
 export const VARIABLE_NAME_SCHEMA = {
   not: {
     anyOf: [
-      { enum: ['result', 'workflow_id', 'agent_id', 'state', '__proto__'] },
+      { enum: [...RESERVED_NAMES, '__proto__'] },
       { pattern: '^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS)$|^(LD|DYLD|RAYMOND)_|\\u0000' },
     ],
   },

@@ -1,12 +1,11 @@
 import { SAFE_NAME_PREFIX } from '../core/environment-names.ts';
 import { nearest } from '../core/nearest.ts';
+import { RUN_VARIABLES } from '../core/variables.ts';
 import type { StateAnalysis } from '../graph/state-analysis.ts';
 import type { RuleFinding } from './rule.ts';
 
 /** The variables that Raymond sets for a script, besides RAYMOND_VAR_…; it removes all others that begin with RAYMOND_. */
-const SCRIPT_VARIABLES = ['RESULT', 'INPUT', 'RESULT_FILE', 'STATE', 'AGENT_ID', 'WORKFLOW_ID', 'TURN'].map(
-  (name) => `RAYMOND_${name}`,
-);
+const SCRIPT_VARIABLES: readonly string[] = [...Object.values(RUN_VARIABLES), 'RAYMOND_RESULT_FILE', 'RAYMOND_TURN'];
 
 /** The syntax of a variable in each kind of script. */
 const USES: Readonly<Record<string, RegExp>> = {
@@ -44,13 +43,8 @@ function findUnknownVariables(analysis: StateAnalysis, text: string): readonly R
   });
 }
 
-/** Variables that have one name in prompts and another in scripts. */
-const NAMES_IN_PROMPTS: Readonly<Record<string, string>> = {
-  result: 'RAYMOND_RESULT',
-  input: 'RAYMOND_INPUT',
-  agent_id: 'RAYMOND_AGENT_ID',
-  workflow_id: 'RAYMOND_WORKFLOW_ID',
-};
+/** Variables whose names in prompts a script uses by mistake; `state` is too common to be one. */
+const { state: _, ...NAMES_IN_PROMPTS } = RUN_VARIABLES;
 
 /** Commands that may set any variable, and languages that have variables of their own. */
 const SETS_OTHERWISE =

@@ -1,4 +1,5 @@
 import type { ScriptTurn } from '../core/due.ts';
+import { RUN_VARIABLES } from '../core/variables.ts';
 import type { Environment } from './turn-context.ts';
 
 const CLAUDE_CODE_VARIABLES = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
@@ -27,11 +28,11 @@ export function scriptEnvironment(
   return {
     ...inheritEnvironment(env),
     ...turn.attributes,
-    RAYMOND_WORKFLOW_ID: runId,
-    RAYMOND_AGENT_ID: turn.agent,
-    RAYMOND_STATE: turn.state,
+    [RUN_VARIABLES.workflow_id]: runId,
+    [RUN_VARIABLES.agent_id]: turn.agent,
+    [RUN_VARIABLES.state]: turn.state,
     ...(input !== null && { RAYMOND_RESULT_FILE: resultFile }),
-    ...(fitsVariable && { RAYMOND_RESULT: input, RAYMOND_INPUT: input }),
+    ...(fitsVariable && { [RUN_VARIABLES.result]: input, [RUN_VARIABLES.input]: input }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { blank } from '../../core/markup.ts';
 import { nearest } from '../../core/nearest.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
+import { RUN_VARIABLES } from '../../core/variables.ts';
 import { type DefinedVariables, findDefinedVariables } from '../../graph/defined-variables.ts';
 import type { PathStep } from '../../graph/reachability.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
@@ -11,7 +12,7 @@ import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { findUnsetScriptVariables } from '../script-variables.ts';
 
 /** Variables that every state has, or that `undefined-result` checks. */
-const BUILT_IN_VARIABLES = ['workflow_id', 'agent_id', 'state', 'result', 'input'];
+const BUILT_IN_VARIABLES = Object.keys(RUN_VARIABLES);
 
 /** A `{{variable}}` is not set on some path to its state, or a script uses a variable that nothing sets. */
 export const undefinedVariable = defineRule({ id: 'undefined-variable', level: 'warning' }, (context) => [
