@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { type Platform, resolveEntry } from '../core/state-names.ts';
+import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { isStateFile, type Platform, resolveEntry } from '../core/state-names.ts';
+import { quoteInMessage } from '../yaml/finding-report.ts';
 import { unreadableWorkflowFile } from './invalid-workflow.ts';
 
 /**
@@ -16,21 +17,40 @@ export interface WorkflowFiles {
   read(file: string): Promise<Uint8Array>;
   /** The path of a file on disk; null if it is inside a zip. */
   pathOf(file: string): string | null;
+  /** Explains why a file may not be used, whatever it holds; undefined if it may. */
+  problemOf(file: string): string | undefined;
 }
+
+/** What a folder holds: only a workflow, or other things beside the states that the user named one of. */
+export type FolderContents = 'workflow' | 'states and others';
 
 /**
  * Opens a folder as the files of a workflow. Before each turn they are listed and one is read, so that changes take
  * effect at once; done synchronously, that takes a tenth of the time that the thread pool needs.
  */
-export function openWorkflowFolder(path: string): WorkflowFiles {
+export function openWorkflowFolder(path: string, contents: FolderContents = 'workflow'): WorkflowFiles {
   const name = basename(path) || path;
+  const isListed = (entry: Dirent): boolean => {
+    if (!entry.isSymbolicLink()) return entry.isFile();
+    const leadsOut =
+      (contents === 'workflow' || isStateFile(entry.name)) && findOutsideTarget(path, entry.name) !== null;
+    // Listed, whatever it leads to, so that it is reported.
+    return leadsOut || isFile(join(path, entry.name));
+  };
   return {
     name,
     pathOf: (file) => join(path, file),
+    problemOf(file) {
+      if (!isLink(join(path, file))) return undefined;
+      const target = findOutsideTarget(path, file);
+      return target === null
+        ? undefined
+        : `it is a link that leads out of the workflow, to ${quoteInMessage(target)}: put the file itself here`;
+    },
     async list() {
       try {
         return readdirSync(path, { withFileTypes: true })
-          .filter((entry) => !entry.name.startsWith('.') && isFile(path, entry))
+          .filter((entry) => !entry.name.startsWith('.') && isListed(entry))
           .map((entry) => entry.name)
           .sort();
       } catch (error) {
@@ -47,13 +67,34 @@ export function openWorkflowFolder(path: string): WorkflowFiles {
   };
 }
 
-/** Whether an entry is a file, or a link to one. */
-function isFile(folder: string, entry: Dirent): boolean {
-  if (!entry.isSymbolicLink()) return entry.isFile();
+/** Whether a path leads to a file. */
+function isFile(path: string): boolean {
   try {
-    return statSync(join(folder, entry.name)).isFile();
+    return statSync(path).isFile();
   } catch {
     return false;
+  }
+}
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+
+/** The target of a link that leads out of the folder it is in, resolved as far as it exists; null if it stays inside. */
+function findOutsideTarget(folder: string, link: string): string | null {
+  try {
+    const root = realpathSync(folder);
+    const target = resolveLink(join(root, link));
+    return target.startsWith(root.endsWith(sep) ? root : root + sep) ? null : target;
+  } catch {
+    // It was removed meanwhile: whoever reads it says so.
+    return null;
+  }
+}
+
+function resolveLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(dirname(path), readlinkSync(path));
   }
 }
 

@@ -35,7 +35,10 @@ const MAX_CONCURRENT_READS = 32;
 export async function readWorkflowSource(path: string, settings: SourceSettings): Promise<LoadedSource> {
   const { platform, resetStack, variables } = settings;
   const location = await locateWorkflow(path);
-  const files = location.kind === 'zip' ? openWorkflowZip(location.path) : openWorkflowFolder(location.root);
+  const files =
+    location.kind === 'zip'
+      ? openWorkflowZip(location.path)
+      : openWorkflowFolder(location.root, location.kind === 'state' ? 'states and others' : 'workflow');
   const scope = await readScope(files, platform);
   const entry = findEntry(location, scope);
   const source = {
@@ -63,6 +66,8 @@ export async function readSourceFile(
   file: string,
   platform: Platform,
 ): Promise<WorkflowSourceFile> {
+  const problem = files.problemOf(file);
+  if (problem !== undefined) return { kind: 'unreadable', file, at: WHOLE_FILE, message: problem };
   if (!runsOn(file, platform)) return { kind: 'other', file };
   try {
     return parseStateFile(file, await files.read(file), platform);

@@ -33,6 +33,8 @@ export function openWorkflowZip(path: string): WorkflowFiles {
   return {
     name,
     pathOf: () => null,
+    // Links in it were refused when it was unpacked.
+    problemOf: () => undefined,
     list: async () => [...(await loadFiles()).keys()].sort(),
     async read(file) {
       const bytes = (await loadFiles()).get(file);
