@@ -7,6 +7,21 @@ export const microsToUsd = (micros: number): number => micros / 1_000_000;
 export interface CostReport {
   readonly kind: 'reported' | 'estimated';
   readonly micros: number;
+  /** The cost that was reported and is not believed. */
+  readonly refusedUsd?: number;
+}
+
+/** No turn costs as much: whoever reports more is mistaken. Many such turns still add up to an exact sum. */
+const MAX_TURN_MICROS = usdToMicros(10_000);
+
+/** Whether a turn can have cost that much. */
+export const isPlausibleCost = (micros: number): boolean => micros >= 0 && micros <= MAX_TURN_MICROS;
+
+/** The report with a cost that a turn can have; another one is cut off at the most that is believed. */
+export function believableCost(cost: CostReport): CostReport {
+  if (isPlausibleCost(cost.micros)) return { ...cost, micros: Math.round(cost.micros) };
+  const { micros, refusedUsd = microsToUsd(micros) } = cost;
+  return { kind: 'estimated', micros: micros > 0 ? MAX_TURN_MICROS : 0, refusedUsd };
 }
 
 interface StateCost {
@@ -31,12 +46,18 @@ export const EMPTY_LEDGER: Ledger = { spentMicros: 0, estimatedMicros: 0, turns:
 export function enterCost(ledger: Ledger, state: string, micros: number, estimated: boolean): Ledger {
   const before = Object.hasOwn(ledger.states, state) ? ledger.states[state] : undefined;
   return {
-    spentMicros: ledger.spentMicros + micros,
-    estimatedMicros: ledger.estimatedMicros + (estimated ? micros : 0),
+    spentMicros: addMicros(ledger.spentMicros, micros),
+    estimatedMicros: addMicros(ledger.estimatedMicros, estimated ? micros : 0),
     turns: ledger.turns + 1,
-    states: { ...ledger.states, [state]: { turns: (before?.turns ?? 0) + 1, micros: (before?.micros ?? 0) + micros } },
+    states: {
+      ...ledger.states,
+      [state]: { turns: (before?.turns ?? 0) + 1, micros: addMicros(before?.micros ?? 0, micros) },
+    },
   };
 }
+
+/** The sum of two amounts, as long as numbers are exact. */
+export const addMicros = (a: number, b: number): number => Math.min(Number.MAX_SAFE_INTEGER, a + b);
 
 /** What the finished turns of this state have cost on average; 0 before the first. */
 export function averageMicros(ledger: Ledger, state: string): number {

@@ -5,7 +5,8 @@ import type { Run } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
 import { TurnScheduler } from '../../src/core/turn-scheduler.ts';
-import { scopeOfWorkflow, startRun } from './run-driver.ts';
+import { parseRun, serializeRun } from '../../src/store/state-file.ts';
+import { RunDriver, scopeOfWorkflow, startRun } from './run-driver.ts';
 
 const WORKFLOW = { files: ['START.sh', 'ONE.md', 'TWO.md', 'DONE.sh'] };
 const RULES = { policy: [], maxVisits: null };
@@ -149,4 +150,32 @@ test('whatever turns cost and however they end, the caps keep the run within its
     }),
     { numRuns: 60, endOnFailure: true },
   );
+});
+
+test.each([
+  ['1e10 dollars', 1e16, 10_000_000_000, '10000000000'],
+  ['1e305 dollars', Number.POSITIVE_INFINITY, 10_000_000_000, 'Infinity'],
+  ['no number', Number.NaN, 0, 'NaN'],
+  ['less than nothing', -5_000_000, 0, '-5'],
+])(
+  'a cost that no turn can have (%s) is an estimate, and the run can be saved and loaded',
+  (_, micros, counted, usd) => {
+    const driver = new RunDriver({ files: ['A.md', 'B.md'] }, { budgetMicros: null });
+    driver.answer({ text: '<goto>B</goto>', cost: { kind: 'reported', micros } });
+    expect(driver.run.ledger).toMatchObject({ spentMicros: counted, estimatedMicros: counted });
+    expect(parseRun(serializeRun(driver.run), 'run.json')).toStrictEqual(driver.run);
+    expect(driver.events.filter(({ kind }) => kind === 'warning')).toMatchObject([
+      {
+        message: `A.md: a cost of ${usd} dollars was reported, which no turn can have; ${counted / 1e6} dollars are counted as an estimate`,
+      },
+    ]);
+  },
+);
+
+test('however many turns cost the most that is believed, the sum can be saved', () => {
+  const driver = new RunDriver({ files: ['A.md'] }, { budgetMicros: null });
+  const ledger = { ...driver.run.ledger, spentMicros: Number.MAX_SAFE_INTEGER - 5, turns: 900_000 };
+  driver.run = { ...driver.run, ledger };
+  driver.answer({ text: '<goto>A</goto>', cost: { kind: 'reported', micros: 10 } });
+  expect(parseRun(serializeRun(driver.run), 'run.json').ledger.spentMicros).toBe(Number.MAX_SAFE_INTEGER);
 });

@@ -1,7 +1,7 @@
 import type { Agent, RunningTurn } from '../agent.ts';
-import type { Event } from '../event.ts';
+import type { Event, TurnEnded } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
-import { type CostReport, enterCost } from '../ledger.ts';
+import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import { strongerStop } from '../status.ts';
 
@@ -29,17 +29,17 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   if (before.phase.kind !== 'running') throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
   const { turn } = before.phase;
   const isClaudeTurn = turn.session !== null;
-  const estimated = report.cost?.kind === 'estimated';
-  const micros = Math.max(0, report.cost?.micros ?? 0);
+  const cost = report.cost === null ? null : believableCost(report.cost);
+  const estimated = cost?.kind === 'estimated';
+  const micros = cost?.micros ?? 0;
   const agent: Agent = {
     ...before,
     session: turn.session === null || !report.sessionKept ? before.session : { kind: 'open', id: turn.session.id },
-    costMicros: before.costMicros + micros,
-    stateMicros: before.stateMicros + micros,
+    costMicros: addMicros(before.costMicros, micros),
+    stateMicros: addMicros(before.stateMicros, micros),
   };
-  const ledger =
-    isClaudeTurn && report.cost !== null ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
-  const ended: Event = {
+  const ledger = isClaudeTurn && cost !== null ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
+  const ended: TurnEnded = {
     kind: 'turn_ended',
     at: report.at,
     agent: agent.id,
@@ -53,15 +53,23 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     failure: report.failure,
     denials: report.denials,
   };
+  const events = [ended, ...refusedCostWarning(ended, cost)];
   const charged = withAgent({ ...run, ledger }, agent);
-  if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, events: [ended] };
+  if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, events };
   const stop = strongerStop(run.stop, { kind: 'budget' });
   return {
     run: { ...charged, stop },
     agent,
     turn,
-    events: [ended, { kind: 'run_stopping', at: report.at, stop: { kind: 'budget' } }],
+    events: [...events, { kind: 'run_stopping', at: report.at, stop: { kind: 'budget' } }],
   };
+}
+
+/** Warns that the ledger does not have the cost that was reported. */
+function refusedCostWarning({ at, agent, state }: TurnEnded, cost: CostReport | null): readonly Event[] {
+  if (cost?.refusedUsd === undefined) return [];
+  const message = `${state}: a cost of ${cost.refusedUsd} dollars was reported, which no turn can have; ${microsToUsd(cost.micros)} dollars are counted as an estimate`;
+  return [{ kind: 'warning', at, agent, state, message }];
 }
 
 /** Whether the budget is used up. */

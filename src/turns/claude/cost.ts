@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { SessionUse } from '../../core/agent.ts';
 import type { TurnRef } from '../../core/due.ts';
-import { type CostReport, usdToMicros } from '../../core/ledger.ts';
+import { type CostReport, isPlausibleCost, usdToMicros } from '../../core/ledger.ts';
 import { readJsonFile } from '../json-file.ts';
 import type { TurnContext } from '../turn-context.ts';
 import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './find-claude.ts';
@@ -30,20 +30,24 @@ const CONTINUES_TOTAL_SINCE: ClaudeVersion = [2, 1, 276];
 
 /**
  * Computes what a turn has cost from the best that is known: the costs since the last result, if its results name them;
- * else its total, less the total that the conversation had saved before; else an estimate from the tokens.
+ * else its total, less the total that the conversation had saved before; else, also if no turn can cost as much, an
+ * estimate from the tokens.
  *
  * Claude Code goes on from the total it has saved, not from the one it has reported last: a process that is killed,
  * even after its result, saves nothing.
  */
 export function computeTurnCost(transcript: Transcript, { savedUsd, prices }: CostBaseline): CostReport {
-  const { spentUsd, lastResult } = transcript;
-  if (lastResult !== null && spentUsd !== null) return reportedCost(spentUsd);
-  const total = lastResult?.totalCostUsd ?? null;
-  if (total === null) return { kind: 'estimated', micros: usdToMicros(estimateUsd(totalUsage(transcript), prices)) };
-  return reportedCost(total - (continuesSavedTotal(transcript.version, total, savedUsd) ? (savedUsd ?? 0) : 0));
+  const usd = reportedUsd(transcript, savedUsd);
+  if (usd !== null && isPlausibleCost(usdToMicros(usd))) return { kind: 'reported', micros: usdToMicros(usd) };
+  const micros = usdToMicros(estimateUsd(totalUsage(transcript), prices));
+  return { kind: 'estimated', micros, ...(usd !== null && { refusedUsd: usd }) };
 }
 
-const reportedCost = (usd: number): CostReport => ({ kind: 'reported', micros: usdToMicros(usd) });
+function reportedUsd({ spentUsd, lastResult, version }: Transcript, savedUsd: number | null): number | null {
+  if (lastResult !== null && spentUsd !== null) return spentUsd;
+  const total = lastResult?.totalCostUsd ?? null;
+  return total === null ? null : total - (continuesSavedTotal(version, total, savedUsd) ? (savedUsd ?? 0) : 0);
+}
 
 /** A total below the saved one cannot include it. */
 function continuesSavedTotal(reportedVersion: string | null, total: number, saved: number | null): boolean {

@@ -180,7 +180,11 @@ export const RESULT_SCHEMA = z
     api_error_status: nullableNumber,
     terminal_reason: nullableText,
     stop_reason: nullableText,
-    total_cost_usd: withDefault(z.number().nonnegative().nullable(), null),
+    // Any number, also an impossible one: it is refused where the cost is computed, with a warning.
+    total_cost_usd: withDefault(
+      z.custom<number | null>((value) => value === null || typeof value === 'number'),
+      null,
+    ),
     modelUsage: MODELS,
     model_usage_since_last_result: MODELS,
     permission_denials: list,

@@ -1,3 +1,4 @@
+import { isPlausibleCost, usdToMicros } from '../../core/ledger.ts';
 import type { ModelCost } from './event.ts';
 import { type Usage, weighTokens } from './usage.ts';
 
@@ -14,7 +15,7 @@ const HIGHEST_PRICE = 5;
 /** Adds the prices of models that can be computed from a report. */
 export function learnPrices(prices: Prices, models: readonly ModelCost[]): Prices {
   const learned = models
-    .filter(({ usage, costUsd }) => costUsd > 0 && weighTokens(usage) > 0)
+    .filter(({ usage, costUsd }) => costUsd > 0 && isPlausibleCost(usdToMicros(costUsd)) && weighTokens(usage) > 0)
     .map(({ model, usage, costUsd }) => [baseModelName(model), costUsd / weighTokens(usage)] as const);
   return learned.length === 0 ? prices : { ...prices, ...Object.fromEntries(learned) };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { computeTurnCost } from '../../../src/turns/claude/cost.ts';
+import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { estimateUsd, learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
-import { modelCosts } from '../../../src/turns/claude/transcript.ts';
+import { addClaudeEvent, modelCosts } from '../../../src/turns/claude/transcript.ts';
 import { NO_USAGE } from '../../../src/turns/claude/usage.ts';
 import { after, assistant, assistantText, init, type Lines, result, usage } from './lines.ts';
 
@@ -86,4 +87,21 @@ describe('prices', () => {
     const used = { input: 10, output: 10, cacheRead: 10, cacheWrite: 10, cacheWriteLong: 10 };
     expect(estimateUsd({ m: used }, { m: 1 })).toBeCloseTo(10 + 50 + 1 + 12.5 + 20, 10);
   });
+});
+
+test.each(['1e10', '1e305', '1e999', '-3'])(
+  'a total of %s dollars is not believed: the tokens are counted',
+  (total) => {
+    const line = JSON.stringify(result({ total_cost_usd: 'TOTAL' })).replace('"TOTAL"', total);
+    const transcript = addClaudeEvent(after(assistantText('an answer')), parseClaudeLine(line));
+    const cost = computeTurnCost(transcript, { savedUsd: null, prices: {} });
+    expect(cost).toMatchObject({ kind: 'estimated', refusedUsd: Number(total) });
+    expect(cost.micros).toBeGreaterThan(0);
+    expect(cost.micros).toBeLessThan(1_000_000);
+  },
+);
+
+test('no price is learned from a cost that no turn can have', () => {
+  const models = [{ model: 'm', costUsd: 1e305, usage: { ...NO_USAGE, output: 1000 } }];
+  expect(learnPrices({ m: 0.001 }, models)).toStrictEqual({ m: 0.001 });
 });
