@@ -160,7 +160,7 @@ async function bothKilled(files: Record<string, string>): Promise<void> {
 }
 
 describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { timeout: 120_000 }, () => {
-  test('a script that still runs is followed to its end, and runs once', async () => {
+  test('a script that still runs is adopted until its end, and runs once', async () => {
     await orchestratorKilled(THEN);
     const resumed = resume();
     await resumed.said('the run goes on');
@@ -169,7 +169,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
 
-  test('a script that ended by itself in the meantime counts, and does not run again', async () => {
+  test('a script that has ended meanwhile counts, and does not run again', async () => {
     await orchestratorKilled(THEN);
     const turn = join('.raymond', 'runs', ID, 'turns', '0001-main-START', 'started');
     open('gate');
@@ -198,7 +198,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect([code, stderr]).toStrictEqual([3, expect.stringContaining('`resume --retry` runs it again')]);
   });
 
-  test('a line that was being written is cut off, and the run goes on', async () => {
+  test('an incomplete line is cut off, and the run continues', async () => {
     await orchestratorKilled(THEN);
     const whole = text(journal);
     const last = whole.split('\n').at(-2) ?? '';
@@ -214,7 +214,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
 
-  test('a line broken before the last one stops everything before anything is touched', async () => {
+  test('an invalid line before the last one stops the resume before anything is changed', async () => {
     await orchestratorKilled(THEN);
     const [first, ...rest] = text(journal).split('\n');
     const broken = [first?.slice(0, 20), ...rest].join('\n');
@@ -223,7 +223,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect([code, text(journal) === broken]).toStrictEqual([65, true]);
   });
 
-  test('a script whose folder a power cut has taken away may have run, and only --retry runs it again', async () => {
+  test('a script whose folder was lost in a power cut may have run, and only --retry runs it again', async () => {
     await bothKilled(THEN);
     rmSync(join(home, '.raymond', 'runs', ID, 'turns', '0001-main-START'), { recursive: true });
     open('gate');
@@ -258,7 +258,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
   });
 
-  test('at any instant, many times over, no quick step is left out and none runs twice', async () => {
+  test('no step is skipped and none runs twice, for many kills at random times', async () => {
     const steps = 40;
     const loop = `n=\${RAYMOND_RESULT:-0}; echo "$n" >> effects
 if [ "$n" -lt ${steps} ]; then echo "<goto input=\\"$((n + 1))\\">START</goto>"; else echo '<result>done</result>'; fi`;
@@ -275,7 +275,7 @@ if [ "$n" -lt ${steps} ]; then echo "<goto input=\\"$((n + 1))\\">START</goto>";
     expect(effects()).toStrictEqual(Array.from({ length: steps + 1 }, (_, n) => String(n)));
   });
 
-  test('an ended run runs nothing and says again what came of it', async () => {
+  test('an ended run runs nothing and prints its result again', async () => {
     open('gate');
     const first = await run(THEN, '--json').ended;
     expect(await resume('--json').ended).toStrictEqual({ ...first, stderr: expect.any(String) });
@@ -284,7 +284,7 @@ if [ "$n" -lt ${steps} ]; then echo "<goto input=\\"$((n + 1))\\">START</goto>";
 });
 
 describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', { timeout: 120_000 }, () => {
-  test('goes on after it was stopped for a while, and stays its owner', async () => {
+  test('continues after it was suspended, and remains its owner', async () => {
     const running = run(THEN);
     await hasBegun();
     signal(running.pid, 'SIGSTOP');
@@ -297,7 +297,7 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', 
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
 
-  test('ends after its turns at the first Ctrl-C, and a resume goes on from there', async () => {
+  test('ends after its turns at the first Ctrl-C, and a resume continues from there', async () => {
     const running = run(THEN);
     await hasBegun();
     signal(running.pid, 'SIGINT');

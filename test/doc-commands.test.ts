@@ -52,7 +52,7 @@ describe.each(pages)('$path', ({ path, text, blocks }) => {
 
   const left = blocks.filter(({ kind }) => !elsewhere?.kinds.includes(kind));
   for (const block of left) {
-    test.skipIf(windows)(`has a sound block on line ${block.line}`, () => KINDS[block.kind]?.(block));
+    test.skipIf(windows)(`has a valid block on line ${block.line}`, () => KINDS[block.kind]?.(block));
   }
 });
 

@@ -35,11 +35,11 @@ const named = (page: Page, title: string, header: string): readonly string[] =>
 describe('the state file on its page', () => {
   const [state = '', line = ''] = stateFile.blocks.filter(({ kind }) => kind === 'json').map(({ text }) => text);
 
-  test('is one that can be read', () => {
+  test('can be read', () => {
     expect(JSON.parse(serializeSavedRun(parseSavedRun(state, 'state.json')))).toStrictEqual(JSON.parse(state));
   });
 
-  test('is followed by the very step that comes of the answer', () => {
+  test('is followed by exactly the step that the answer causes', () => {
     const scope = { files: ['START.md', 'RESEARCH.md', 'WRITE.md'], platform: 'unix' } as const;
     const cost = { kind: 'reported', micros: 220800 } as const;
     const said = { at: 1794867402500, agent: 'main', text: '<result>The limit is 64 MiB.</result>' };
@@ -62,7 +62,7 @@ describe('the state file on its page', () => {
     expect(named(stateFile, title, header)).toStrictEqual(sorted(Object.keys(real)));
   });
 
-  test('has everything that a phase carries', () => {
+  test('has every field of a phase', () => {
     const stated = column(stateFile, 'Phases', 'Also has').map(sorted);
     expect(stated).toStrictEqual(Object.values(fields.PHASES).map((carried) => sorted(Object.keys(carried))));
   });
@@ -85,7 +85,7 @@ describe('the library on its page', () => {
     expect(sorted(stated.map((name) => name.replace('()', '')))).toStrictEqual(sorted(Object.keys(fields.RUNNING)));
   });
 
-  test('has everything that an event says', () => {
+  test('has every field of an event', () => {
     const kinds = column(library, 'Events', 'Event').flat();
     const stated = column(library, 'Events', 'Also says').map((says, at) => [kinds[at], sorted(says)]);
     const real = Object.entries(fields.EVENTS).map(([kind, says]) => [kind, sorted(Object.keys(says))]);

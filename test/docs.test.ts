@@ -50,7 +50,7 @@ const KINDS: Readonly<Record<string, string | null>> = {
 const TABLES: Readonly<Record<string, (table: Table, section: Section, page: string) => void>> = {
   'Answer | Outcome': (table, section) =>
     test.each(table.rows.map((row) => row.map(plain)))(
-      'the answer %s has the outcome that is stated',
+      'the answer %s has the stated outcome',
       async (answer, outcome) => {
         expect(describeDecision((await decide(exampleOf(section), answer ?? '', undefined)).decision)).toBe(outcome);
       },
@@ -58,7 +58,7 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
   'Turn | Agent | State | Session | `{{result}}` | Answer | Then': checkTable,
   'Files | Name | Unix | Windows': (table) =>
     test.each(table.rows.map((row) => row.map(plain)))(
-      'with %s, the name %s means what is stated',
+      'with %s, the name %s has the stated meaning',
       (files = '', name = '', ...meant) => {
         const platforms: Platform[] = ['unix', 'windows'];
         const found = platforms.map((platform) => resolveState(name, { files: files.split('\n'), platform }));
@@ -100,7 +100,7 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
 };
 
 describe.each(PAGES)('docs/$name', ({ name: page, text, sections }) => {
-  test('has no example that goes unchecked', () => {
+  test('has no unchecked example', () => {
     for (const { blocks, tables } of sections) {
       for (const [index, { kind, line }] of blocks.entries()) {
         const before = Object.hasOwn(KINDS, kind) ? KINDS[kind] : `one of ${Object.keys(KINDS).join(', ')}`;
@@ -116,7 +116,7 @@ describe.each(PAGES)('docs/$name', ({ name: page, text, sections }) => {
     }
   });
 
-  test('shows the name of each file above it, and has no table with a row of the wrong length', () => {
+  test('shows the name of each file above it, and has only tables with complete rows', () => {
     for (const section of sections) {
       for (const { name, above } of filesShown(section)) expect(above).toContain(`\`${name}\``);
       for (const { header, rows, line } of section.tables) {
@@ -125,7 +125,7 @@ describe.each(PAGES)('docs/$name', ({ name: page, text, sections }) => {
     }
   });
 
-  test('has no link that leads nowhere', () => {
+  test('has no broken link', () => {
     for (const [, file = '', anchor = ''] of text.matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)) {
       expect(file === '' || existsSync(join(DOCS, file)), file).toBe(true);
       if (anchor !== '')
@@ -154,7 +154,7 @@ function checkSection(section: Section, page: string): void {
 }
 
 function checkExample(example: Example, findings: string): void {
-  test('the workflow is found to be as stated', async () => {
+  test('the workflow has the stated findings', async () => {
     expect(await findingsOf(example)).toBe(findings);
   });
   if (findings !== '') return;
@@ -167,7 +167,7 @@ function checkExample(example: Example, findings: string): void {
 }
 
 function checkAnswer(example: Example, { line, name, text }: Block, outcome?: Block, reminded?: Block): void {
-  test(`the answer on line ${line} has the outcome that is stated`, async () => {
+  test(`the answer on line ${line} has the stated outcome`, async () => {
     const { decision, remind } = await decide(example, text, name || undefined);
     expect(describeDecision(decision)).toBe(outcome?.text);
     if (reminded?.kind === 'reminder') expect(remind).toBe(reminded.text);
@@ -175,14 +175,14 @@ function checkAnswer(example: Example, { line, name, text }: Block, outcome?: Bl
 }
 
 function checkTemplate({ line, text }: Block, template?: Block, rendered?: Block): void {
-  test(`the template on line ${line} gives the text that is stated`, () => {
+  test(`the template on line ${line} gives the stated text`, () => {
     const pairs = text.split('\n').map((each) => each.split(' = '));
     expect(renderTemplate(template?.text ?? '', Object.fromEntries(pairs)).text).toBe(rendered?.text);
   });
 }
 
 function checkCommands({ line, text }: Block): void {
-  test(`the commands on line ${line} use what there is`, () => {
+  test(`the commands on line ${line} are valid`, () => {
     for (const command of text.split('\n')) {
       expect(command).toMatch(/^raymond [a-z.]+( --(input "[^"]*"|budget \d+\.\d\d|model [a-z]+))*$/);
     }
@@ -196,7 +196,7 @@ function checkScript({ name, text }: Block): void {
 }
 
 function checkTable(table: Table, section: Section, page: string): void {
-  test(`the run on line ${table.line} goes as stated`, async () => {
+  test(`the run on line ${table.line} has the stated turns`, async () => {
     const example = exampleOf(section);
     const rows = table.rows.map((row) => row.map((cell, column) => (column === 5 ? plain(cell) : cell)));
     const lines = rows.map(([, agent = '', , , , answer = '']) => ({ agent, answer }));

@@ -47,7 +47,7 @@ describe('the published schemas', () => {
 const keysOf = (node: Node | undefined): readonly string[] => Object.keys(listed(node, 'properties'));
 
 describe('a schema has every key, with a description,', () => {
-  test('of the frontmatter', () => {
+  test('in the frontmatter', () => {
     const schema = published('frontmatter');
     expect(keysOf(schema)).toStrictEqual(Object.keys(FRONTMATTER_KEYS));
     const { items } = listed(schema, 'properties').allowed_transitions ?? {};
@@ -56,7 +56,7 @@ describe('a schema has every key, with a description,', () => {
     expectPurposes(schema);
   });
 
-  test('of scenarios and canned answers', () => {
+  test('in scenarios and canned answers', () => {
     const schema = published('scenario');
     const { scenario, options, expect: expected, state, visit, turn, text, fileText } = listed(schema, 'definitions');
     expect(keysOf(schema)).toStrictEqual(scenarioKeysAt([]));
@@ -71,7 +71,7 @@ describe('a schema has every key, with a description,', () => {
     expectPurposes(schema, scenario, expected, state, visit, turn, text, fileText);
   });
 
-  test('of the config file', () => {
+  test('in the config file', () => {
     const schema = published('config');
     const { raymond } = listed(schema, 'properties');
     expect(keysOf(raymond)).toStrictEqual(CONFIG_OPTIONS.map(({ key }) => key));

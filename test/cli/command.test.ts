@@ -86,7 +86,7 @@ describe('raymond WORKFLOW', () => {
     ]);
   });
 
-  test('stops at the limit of iterations with exit 4, and goes on with more', async () => {
+  test('stops at the limit of iterations with exit 4, and continues with a higher limit', async () => {
     workflow({
       'START.sh': 'echo x >> n; [ $(wc -l < n) -lt 3 ] && echo "<reset>START</reset>" || echo "<result>r</result>"',
     });
@@ -222,7 +222,7 @@ describe('an error of a new user', () => {
   });
 });
 
-test('--help and --version say what they should', async () => {
+test('--help and --version print help and version', async () => {
   expect((await raymond('--help')).out).toContain('Usage:');
   expect((await raymond('-V')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

@@ -57,7 +57,7 @@ describe('budget', () => {
     expect(driver.sessionsUsed).toStrictEqual(['new s1', 'resume s1']);
   });
 
-  test('the caps of all turns under way together are never more than what is left', () => {
+  test('the caps of all running turns together never exceed what is left', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000, parallel: 4 });
     driver.answer({ text: '<fork next="LOOP">WORK</fork>'.repeat(9), cost: usd(0.2) });
     const caps = due(driver.run).map((turn) => (turn.kind === 'claude' ? [turn.agent, turn.budgetMicros] : []));
@@ -74,7 +74,7 @@ describe('budget', () => {
     ).toStrictEqual(caps);
   });
 
-  test('a turn waits until as much is free as its state needs, and those behind it wait, too', () => {
+  test('a turn waits until the average cost of its state is free, and those behind it wait, too', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: 1_000_000 });
     driver.answer({ text: '<fork next="LOOP">LOOP</fork><fork next="LOOP">WORK</fork>', cost: usd(0.3) });
     expect(due(driver.run)).toMatchObject([{ agent: 'main', budgetMicros: 600_000 }]);
@@ -93,7 +93,7 @@ describe('budget', () => {
     expect(due(driver.run)).toMatchObject([{ agent: 'main', budgetMicros: 100_000 }]);
   });
 
-  test('beside a turn without a cap, which an earlier Raymond or a run without a budget began, nothing starts', () => {
+  test('no turn starts beside one without a cap, which an earlier version or a run without a budget started', () => {
     const driver = new RunDriver(LOOP, { budgetMicros: null });
     driver.answer('<fork next="LOOP">WORK</fork>');
     driver.begin('main');
@@ -118,7 +118,7 @@ describe('budget', () => {
     expect(driver.run.stop).toStrictEqual({ kind: 'budget' });
   });
 
-  test('a turn that never ran does not lower what a state has cost on average', () => {
+  test('a turn that never ran does not lower the average cost of a state', () => {
     const driver = new RunDriver(LOOP).answer({ fail: { kind: 'lost', message: 'gone' } }, again(1));
     expect(driver.run.ledger).toMatchObject({ turns: 1, states: { 'LOOP.md': { turns: 1, micros: 1_000_000 } } });
   });
@@ -199,13 +199,13 @@ describe('parallel turns', () => {
     expect(due(driver.run).map(({ agent }) => agent)).toStrictEqual(['main_work1']);
   });
 
-  test('who has begun goes before who has not', () => {
+  test('agents that have begun start before those that have not', () => {
     const driver = new RunDriver(LOOP, { parallel: 1 }).answer('<fork next="FREE">WORK</fork>'.repeat(3));
     driver.runTurn('main_work1', '<goto>LOOP</goto>');
     expect(prompts(driver)).toStrictEqual(['main_work1']);
   });
 
-  test('to have run a script is not to have begun', () => {
+  test('an agent that has only run a script has not begun', () => {
     const driver = new RunDriver(LOOP, { parallel: 1 }).answer(
       '<fork next="FREE">FREE</fork><fork next="FREE">WORK</fork>',
     );
@@ -213,7 +213,7 @@ describe('parallel turns', () => {
     expect(prompts(driver)).toStrictEqual(['main_work2']);
   });
 
-  test('a parent goes before its workers every second time, and they before it the other times', () => {
+  test('a parent and its workers take precedence alternately', () => {
     const driver = new RunDriver(LOOP, { parallel: 1 });
     const starts: string[] = [];
     for (let count = 0; count < 40; count += 1) {
@@ -227,7 +227,7 @@ describe('parallel turns', () => {
     expect(starts.filter((agent) => agent === 'main')).toHaveLength(20);
   });
 
-  test('an agent that never ends does not keep another from its first turn', () => {
+  test('an endless agent does not prevent the first turn of another', () => {
     const driver = new RunDriver(LOOP, { parallel: 1 }).answer(
       '<fork next="FREE">LOOP</fork><fork next="FREE">WORK</fork>',
     );

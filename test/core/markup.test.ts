@@ -27,7 +27,7 @@ describe('code', () => {
     ['past a comment that begins in it', '`<!--` x -->', ['`<!--`']],
     ['on a line that begins like a fence', '```a``` b\n\n```\nc\n```', ['```a```', '```\nc\n```']],
     ['with backticks in a fence of tildes', '~~~ `js`\na ` b\n~~~', ['~~~ `js`\na ` b\n~~~']],
-  ])('stands %s', (_, text, code) => {
+  ])('is recognized %s', (_, text, code) => {
     expect(regionsOf(text)).toStrictEqual(code.map((each) => ['code', each]));
   });
 
@@ -53,7 +53,7 @@ describe('a comment', () => {
     ['over code', '<!-- `a --> b`', '<!-- `a -->'],
     ['over nothing', '<!---->', '<!---->'],
     ['over nothing, in short, as in HTML', '<!--> a -->', '<!-->'],
-  ])('goes %s', (_, text, comment) => {
+  ])('extends %s', (_, text, comment) => {
     expect(regionsOf(text)).toStrictEqual([['comment', comment]]);
   });
 
@@ -76,12 +76,12 @@ test('the region that begins first wins', () => {
   ]);
 });
 
-test('blanks a region out without moving anything else', () => {
+test('a region is blanked without moving anything else', () => {
   const text = 'a `b\n😀` c';
   expect(blank(text, findRegions(text))).toBe('a   \n    c');
 });
 
-test('the regions of any text lie in it one after the other, and blanking them keeps its length and lines', () => {
+test('the regions of any text are ordered and disjoint, and blanking them keeps its length and lines', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const regions = findRegions(text);

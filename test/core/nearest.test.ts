@@ -11,7 +11,7 @@ test.each([
   ['another letter case', 'review', 'REVIEW'],
   ['another letter case of a single letter', 'a', 'A'],
   ['several slips in a long word', 'IMPLMNT', 'IMPLEMENT'],
-])('finds the word that was meant: %s', (_, written, meant) => {
+])('finds the intended word: %s', (_, written, meant) => {
   expect(nearest(written, STATES)).toBe(meant);
 });
 
@@ -30,16 +30,16 @@ test('prefers the nearest of several, and of equals the first', () => {
   expect(nearest('STAT', ['STATE', 'STATS'])).toBe('STATE');
 });
 
-test('counts two swapped letters as one slip', () => {
+test('counts two swapped letters as one mistake', () => {
   expect(nearest('abc', ['acb'])).toBe('acb');
   expect(nearest('abc', ['axy'])).toBeUndefined();
 });
 
-test('has nothing to suggest where there is nothing', () => {
+test('suggests nothing without candidates', () => {
   expect(nearest('A', [])).toBeUndefined();
 });
 
-test('speaks only if it knows something', () => {
+test('returns an empty text without a suggestion', () => {
   expect(didYouMean('REVEW', STATES)).toBe(' (did you mean REVIEW?)');
   expect(didYouMean('PUBLISH', STATES)).toBe('');
 });

@@ -58,7 +58,7 @@ test.each([
   expect(isSameState(a, b, SCOPE)).toBe(same);
 });
 
-test('an ambiguous name means no state, but its files do', () => {
+test('an ambiguous name is no state, but its files are', () => {
   const both = scopeOf(['A.md', 'A.sh']);
   expect([
     isSameState('A', 'A.md', both),
@@ -67,14 +67,14 @@ test('an ambiguous name means no state, but its files do', () => {
   ]).toStrictEqual([false, true, false]);
 });
 
-describe('a transition needs no saying', () => {
+describe('an implicit transition', () => {
   test.each([
     ['a goto', entryOf('goto', 'A.md')],
     ['a reset with all it says', entryOf('reset', 'A', { cd: 'sub', stack: 'clear' })],
     ['a call with its return', entryOf('call', 'A', { return: 'R' })],
     ['a function with its return', entryOf('function', 'A', { return: 'R', model: 'opus' })],
     ['a fork with its next', entryOf('fork', 'W', { next: 'N', item: 'x' })],
-  ])('if it is the only one and nothing about it is open: %s', (_, entry) => {
+  ])('is the only entry if it is complete: %s', (_, entry) => {
     expect(implicitTag([entry])).toStrictEqual(tagOf(entry.tag, entry.target ?? '', entry.attributes, 0));
   });
 
@@ -103,7 +103,7 @@ test.each([
   expect(hasOpenState(entry)).toBe(open);
 });
 
-test('an entry names its target and where it goes on', () => {
+test('an entry names its target and its next state', () => {
   expect(namedStates(entryOf('call', 'A', { return: 'R', model: 'opus' }))).toStrictEqual([
     ['target', 'A'],
     ['return', 'R'],

@@ -38,7 +38,7 @@ test.each([
   expect(choosePreference(tag, state, launch)).toStrictEqual({ model, effort: null });
 });
 
-test('weighs model and effort one by one', () => {
+test('decides about model and effort separately', () => {
   const tag = { model: 'opus', effort: null };
   const state = { model: 'haiku', effort: 'high' };
   expect(choosePreference(tag, state, { model: null, effort: 'low' })).toStrictEqual({ model: 'opus', effort: 'high' });

@@ -33,7 +33,7 @@ test('the random runs reach every part of the interpreter', () => {
   );
 });
 
-test('a saved run goes on as if it had never stopped', () => {
+test('a saved run continues as if it had never stopped', () => {
   fc.assert(
     fc.property(story, fc.nat(120), (actions, cut) => {
       const whole = applyActions(fresh(), actions, new CostMeter());
@@ -49,7 +49,7 @@ test('a saved run goes on as if it had never stopped', () => {
   );
 });
 
-test('a step never changes what it was given', () => {
+test('a step never changes its arguments', () => {
   fc.assert(
     fc.property(story, (actions) => {
       applyActions(deepFreeze(fresh()), actions, new CostMeter(), (before, signal, after) => {
@@ -61,7 +61,7 @@ test('a step never changes what it was given', () => {
   );
 });
 
-test('every push is popped by exactly one result, and what comes back is the caller as it was', () => {
+test('every push is popped by exactly one result, and the caller is restored as it was', () => {
   fc.assert(
     fc.property(story, (actions) => {
       const stacks = new Map<string, string[]>([['main', []]]);
@@ -88,7 +88,7 @@ test('every push is popped by exactly one result, and what comes back is the cal
   );
 });
 
-test('worker ids never repeat, and no agent is ever forgotten', () => {
+test('worker ids never repeat, and no agent is lost', () => {
   fc.assert(
     fc.property(story, (actions) => {
       const { run } = applyActions(fresh(), actions, new CostMeter(), (before, _signal, after) => {
@@ -102,7 +102,7 @@ test('worker ids never repeat, and no agent is ever forgotten', () => {
   );
 });
 
-test('the ledger equals the sum of what was really paid, reported or estimated', () => {
+test('the ledger equals the sum of all reported and estimated costs', () => {
   fc.assert(
     fc.property(story, (actions) => {
       const meter = new CostMeter();

@@ -37,13 +37,13 @@ Answer with exactly one of these tags:
     );
   });
 
-  test('asks for the tag if there is but one', () => {
+  test('asks for the tag if there is only one', () => {
     expect(formatReminder(NO_TAG, [entryOf('result'), entryOf('result')], SCOPE)).toBe(
       `${OPENING}\n\nAnswer with this tag:\n\n    <result>your result</result>`,
     );
   });
 
-  test('says that a fork may be repeated, where it may fork', () => {
+  test('mentions that a fork may be repeated, if one is permitted', () => {
     expect(formatReminder(NO_TAG, [entryOf('fork', 'W', { next: 'N' })], SCOPE)).toContain(
       'Answer with this tag (a <fork> may be repeated, one for each worker):\n\n    <fork next="N">W</fork>',
     );
@@ -54,7 +54,7 @@ Answer with exactly one of these tags:
     expect(formatReminder(NO_TAG, [entryOf('call', 'A.md', { return: 'R.md' })], SCOPE)).not.toContain('STATE');
   });
 
-  test('does not take a state for an open one because of its name', () => {
+  test('does not treat a state as open because of its name', () => {
     const scope = scopeOf(['SAVE_STATE.md', 'STATE.md', 'OTHER.md']);
     expect(formatReminder(NO_TAG, [entryOf('goto', 'SAVE_STATE.md'), entryOf('goto', 'STATE.md')], scope)).toBe(
       `${OPENING}
@@ -79,7 +79,7 @@ Answer with exactly one of these tags:
     ['<goto>A', 'the `<goto>` on line 1 has no `</goto>`.'],
     ['<goto>REVEW</goto>', '`<goto>REVEW</goto>` (line 1): there is no state `REVEW` in this workflow.'],
     ['<reset>A</reset>', '`<reset>A</reset>` (line 1) is not permitted here.'],
-  ])('says what was wrong with %j', (text, said) => {
+  ])('describes the problem of %j', (text, said) => {
     const policy = [entryOf('goto', 'A.md')];
     const decision = interpretAnswer(text, contextOf({ policy }));
     const wrong = decision.kind === 'wrong' ? decision.problem : NO_TAG;
@@ -103,7 +103,7 @@ Answer with this tag:
     );
   });
 
-  test('stays short however long the wrong answer was', () => {
+  test('stays short for a long answer', () => {
     const story = 'and then / '.repeat(20_000);
     const texts = [`<goto>${story}</goto>`, `<call return="${story}">A</call>`, `<reset cd="${story}">A</reset>`];
     for (const text of [
@@ -130,7 +130,7 @@ test.each([
   expect(formatPolicyTag(entry)).toBe(tag);
 });
 
-test('the tag shown for an entry that leaves nothing open is one that it permits', () => {
+test('the tag shown for a complete entry is permitted by it', () => {
   const entries = [
     entryOf('goto', 'A'),
     entryOf('reset', 'A', { cd: 'sub', stack: 'keep', input: 'a > b' }),

@@ -136,7 +136,7 @@ describe('a name of a state', () => {
       'A.md',
       `\`/${'x'.repeat(59)}…\` contains \`/\`: name a state of this workflow, not a path`,
     ],
-  ])('says what is wrong with %s', (_, name, files, message) => {
+  ])('is reported precisely: %s', (_, name, files, message) => {
     expect(messageOf(resolveState(name, scopeOf(files.split(' '))))).toBe(message);
   });
 
@@ -144,7 +144,7 @@ describe('a name of a state', () => {
     ['A', 'A.sh', 'the state `A` exists only for Unix (A.sh); add A.ps1 or A.bat to run it here'],
     ['A', 'A.ps1 A.bat', 'the state `A` is ambiguous: A.ps1 and A.bat both exist; write the extension'],
     ['A', 'A.md A.ps1 A.bat', 'the state `A` is ambiguous: A.md and A.ps1 and A.bat all exist; write the extension'],
-  ])('says on Windows what is wrong with %s among %s', (name, files, message) => {
+  ])('is reported precisely on Windows: %s among %s', (name, files, message) => {
     expect(messageOf(resolveState(name, scopeOf(files.split(' '), 'windows')))).toBe(message);
   });
 });
@@ -233,7 +233,7 @@ test.each([
   ['A.txt', false, false, false, false, 'A.txt'],
   ['.md', false, false, false, false, '.md'],
   ['A', false, false, false, false, 'A'],
-])('knows what the file %s is', (file, state, prompt, unix, windows, name) => {
+])('recognizes the file %s', (file, state, prompt, unix, windows, name) => {
   expect([isStateFile(file), isPrompt(file), runsOn(file, 'unix'), runsOn(file, 'windows'), stem(file)]).toStrictEqual([
     state,
     prompt,

@@ -9,7 +9,7 @@ const found = (text: string) =>
   readTagMentions(text).tags.map(({ tag, offset }) => [offset, tag.name, tag.body, tag.attributes]);
 
 describe('the tags of a text', () => {
-  test('are those that the interpreter reads, and stand where they are said to', () => {
+  test('are those that the interpreter reads, at their positions', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const reading = readTags(text, TAG_NAMES);

@@ -89,13 +89,13 @@ describe('an attribute', () => {
     expect(read(`<fork ${mixed}="V">W</fork>`)).toStrictEqual(expected);
   });
 
-  test('given more than once is reported, and the last one wins', () => {
+  test('is reported if it is given more than once, and the last one wins', () => {
     expect(read('<fork a="1" next="N" a="2" NEXT="M" a=3>W</fork>')).toStrictEqual(
       tags({ ...tagOf('fork', 'W', { a: '3', next: 'M' }), repeated: ['a', 'next'] }),
     );
   });
 
-  test('named __proto__ is one like any other', () => {
+  test('may be named __proto__', () => {
     const [tag] = [read('<fork __proto__="x">W</fork>')].flatMap((reading) =>
       reading.kind === 'tags' ? reading.tags : [],
     );
@@ -117,7 +117,7 @@ describe('the content of a result', () => {
     ['a comment with its closing tag', 'a <!-- </result> --> b'],
     ['signs of every kind', '& < > " \' $& \\ {{x}} \0 \ud800'],
     ['nothing', ''],
-  ])('is payload, byte for byte but for outer blanks: %s', (_, payload) => {
+  ])('is payload, byte for byte except for outer blanks: %s', (_, payload) => {
     expect(read(`<result> ${payload}\n</result>`)).toStrictEqual(tags(tagOf('result', payload.trim())));
   });
 });
@@ -145,18 +145,18 @@ describe('comments and code', () => {
     ['code fenced with tildes', '\n~~~\n<goto input="a > b">A</goto>\n~~~\n', 3],
     ['a fence that is never closed', '```\n<goto input="a > b">A</goto>\n', 2],
     ['a tag cut into pieces of code', '`<goto input="a > b">`A`</goto>`', 1],
-  ])('a tag in %s counts if no tag stands outside', (_, text, line) => {
+  ])('a tag in %s counts if there is no tag outside', (_, text, line) => {
     const body = text.includes('`A`') ? '`A`' : 'A';
     expect(read(text)).toStrictEqual(tags(tagOf('goto', body, { input: 'a > b' }, line)));
   });
 
-  test('several tags in code all count if none stands outside', () => {
+  test('several tags in code all count if there is none outside', () => {
     expect(read('`<goto>A</goto>`\n```\n<goto>B</goto>\n```')).toStrictEqual(
       tags(tagOf('goto', 'A'), tagOf('goto', 'B', {}, 3)),
     );
   });
 
-  test('a fenced result may hold fences of its own', () => {
+  test('a fenced result may contain fences', () => {
     const payload = 'see:\n```js\nx\n```\nand `y`';
     expect(read(`\`\`\`xml\n<result>\n${payload}\n</result>\n\`\`\``)).toStrictEqual(
       tags(tagOf('result', payload, {}, 2)),
@@ -171,13 +171,13 @@ describe('comments and code', () => {
     expect(read(text)).toStrictEqual(tags());
   });
 
-  test('a comment in a tag hides nothing of its body and its values', () => {
+  test('a comment inside a tag hides nothing of its body and its values', () => {
     expect(read('<goto input="<!-- x -->">A<!-- y --></goto>')).toStrictEqual(
       tags(tagOf('goto', 'A<!-- y -->', { input: '<!-- x -->' })),
     );
   });
 
-  test('an unclosed tag outside code is not excused by one in code', () => {
+  test('an unclosed tag outside code is an error, even beside one in code', () => {
     expect(read('`<goto>A</goto>` <goto>B').kind).toBe('unclosed');
   });
 });
@@ -199,11 +199,11 @@ describe('a tag that cannot be read', () => {
     ['with another angle in it', '<goto <b>A</goto>', NOT_COMPLETE],
     ['with a stray quote', '<goto ">A</goto>', NOT_COMPLETE],
     ['with a stray slash', '<goto / x>A</goto>', NOT_COMPLETE],
-  ])('is named with its line: one %s', (_, text, message) => {
+  ])('is reported with its line: one %s', (_, text, message) => {
     expect(read(`a\nb\nc ${text}`)).toStrictEqual({ kind: 'unclosed', name: 'goto', line: 3, message });
   });
 
-  test('makes the whole message unreadable, also after a good one', () => {
+  test('makes the whole message invalid, even after a valid one', () => {
     expect(read('<goto>A</goto>\n<Result>x')).toStrictEqual({
       kind: 'unclosed',
       name: 'result',
@@ -214,7 +214,7 @@ describe('a tag that cannot be read', () => {
 });
 
 describe('any text', () => {
-  test('is read without throwing, and every tag found stands in it', () => {
+  test('is read without throwing, and every tag is part of it', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const reading = read(text);
@@ -238,7 +238,7 @@ describe('any text', () => {
     );
   });
 
-  test('stands where a comment stands without being noticed', () => {
+  test('is ignored in the place of a comment', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const aside = text.replaceAll('--', '');
@@ -249,7 +249,7 @@ describe('any text', () => {
   });
 });
 
-describe('a tag that a printer wrote', () => {
+describe('a formatted tag', () => {
   const isOwn = (name: string) => (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name.toLowerCase());
   const nameOf = fc
     .string({ unit: fc.constantFrom(...'abcXYZéж-_.:09'), minLength: 1, maxLength: 8 })
@@ -300,7 +300,7 @@ describe('a tag that a printer wrote', () => {
 });
 
 test.each(['Done; the `<goto>` tag is not needed.', 'Done.\n```\n<call return="X\n```\n'])(
-  'half a tag in code is only talk: %j',
+  'an incomplete tag in code is ignored: %j',
   (text) => {
     expect(readTags(text, ['goto', 'call'])).toStrictEqual({ kind: 'tags', tags: [] });
   },

@@ -43,11 +43,11 @@ test.each([
   ['an escaped variable', '\\{{b}}'],
   ['patterns of String.replace', "$& $1 $$ $` $' $<name>"],
   ['backslashes', '\\n \\\\ \\'],
-])('never looks again at a value that holds %s', (_, value) => {
+])('never expands a value that contains %s', (_, value) => {
   expect(renderTemplate('<{{a}}>', { a: value, b: 'no' })).toStrictEqual({ text: `<${value}>`, unknown: [] });
 });
 
-test('puts two values side by side without making a variable of them', () => {
+test('does not form a variable from two adjacent values', () => {
   expect(renderTemplate('{{a}}{{b}}', { a: '{{', b: 'a}}' }).text).toBe('{{a}}');
 });
 
@@ -58,7 +58,7 @@ const awkward = fc.oneof(
     .map((all) => all.join('')),
 );
 
-test('any value comes out verbatim, once for each time it was asked for', () => {
+test('any value is inserted verbatim, once for each use', () => {
   fc.assert(
     fc.property(awkward, fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '$', '\n') })), (value, parts) => {
       expect(renderTemplate(parts.join('{{x}}'), { x: value }).text).toBe(parts.join(value));

@@ -5,7 +5,7 @@ import { RunDriver } from './run-driver.ts';
 const workflow = (...files: string[]) => ({ files });
 
 describe('goto', () => {
-  test('goes on in the same conversation and hands nothing over', () => {
+  test('continues the same conversation and passes no input', () => {
     const driver = new RunDriver(workflow('START.md', 'A.md'), {}, 'given').answer(
       '<goto>A</goto>',
       '<result>x</result>',
@@ -16,7 +16,7 @@ describe('goto', () => {
     ]);
   });
 
-  test.each(['goto', 'reset'])('<%s> hands its `input` to the next state only', (tag) => {
+  test.each(['goto', 'reset'])('<%s> passes its `input` to the next state only', (tag) => {
     const driver = new RunDriver(workflow('START.md', 'A.md', 'B.md'));
     driver.answer(`<${tag} input="x y">A</${tag}>`, '<goto>B</goto>', '<result></result>');
     expect(driver.turns.map(({ input }) => input)).toStrictEqual([null, 'x y', null]);
@@ -24,7 +24,7 @@ describe('goto', () => {
 });
 
 describe('reset', () => {
-  test('starts a new conversation and changes the directory when it says so', () => {
+  test('starts a new conversation and changes the directory with `cd`', () => {
     const driver = new RunDriver(workflow('START.md', 'A.md', 'B.md'));
     driver.answer({ text: '<reset cd="sub">A</reset>', folders: { sub: '/w/sub' } }, '<reset>B</reset>');
     expect(driver.agent()).toMatchObject({ state: 'B.md', session: null, cwd: '/w/sub' });
@@ -62,7 +62,7 @@ describe('reset', () => {
 });
 
 describe('call, function and result', () => {
-  test('the seven turns of the protocol use the sessions they should', () => {
+  test('the seven turns of the protocol use the right sessions', () => {
     const driver = new RunDriver(workflow('START.md', 'F.md', 'F2.md', 'F3.md', 'B.md', 'C.md', 'D.md'));
     driver.answer(
       '<function return="B">F</function>',
@@ -86,7 +86,7 @@ describe('call, function and result', () => {
     expect(driver.agent().phase).toStrictEqual({ kind: 'ended', result: 'the end' });
   });
 
-  test('a script leaves a pending fork untouched, also for those it calls', () => {
+  test('a script does not affect a pending fork, also for its callees', () => {
     const driver = new RunDriver(workflow('START.md', 'R.md', 'C.sh', 'C2.md', 'X.sh'));
     driver.answer('<call return="R">C.sh</call>', '<call return="C2.md">X.sh</call>', '<result>x</result>');
     driver.answer('<result>y</result>', '<result>z</result>');
@@ -111,7 +111,7 @@ describe('call, function and result', () => {
     expect(driver.agent()).toMatchObject({ state: 'S3.md', input: 'r', stack: [] });
   });
 
-  test("the caller's directory, model and effort come back with its frame", () => {
+  test("the caller's directory, model and effort are restored with its frame", () => {
     const driver = new RunDriver(workflow('START.md', 'C.md', 'R.md'));
     driver.answer('<call return="R" model="Haiku" effort="LOW">C</call>');
     expect(driver.agent()).toMatchObject({ model: 'haiku', effort: 'low', cwd: '/w' });
@@ -121,7 +121,7 @@ describe('call, function and result', () => {
     expect(driver.agent()).toMatchObject({ model: null, effort: null, cwd: '/w', state: 'R.md' });
   });
 
-  test('a result keeps its inner white space and loses its outer', () => {
+  test('a result keeps its inner white space and loses its outer white space', () => {
     const driver = new RunDriver(workflow('START.md')).answer('<result>\n  a\n\n  b <goto>X</goto> \n</result>');
     expect(driver.agent().phase).toStrictEqual({ kind: 'ended', result: 'a\n\n  b <goto>X</goto>' });
   });
@@ -130,7 +130,7 @@ describe('call, function and result', () => {
 describe('fork', () => {
   const files = workflow('START.md', 'WORKER.md', 'ANALYZE.md', 'NEXT.md');
 
-  test('one output may hold several forks and one goto; each worker gets its own name and variables', () => {
+  test('one answer may have several forks and one goto; each worker gets its own name and variables', () => {
     const driver = new RunDriver(files).answer(
       '<fork item="a">WORKER</fork><fork item="b" input="go">WORKER</fork><fork>ANALYZE</fork><goto input="all">NEXT</goto>',
     );
@@ -144,7 +144,7 @@ describe('fork', () => {
     ]);
   });
 
-  test('the parent goes on in its conversation, the worker starts afresh with an empty stack', () => {
+  test('the parent continues its conversation, the worker starts a new one with an empty stack', () => {
     const driver = new RunDriver(files).answer(
       '<call return="NEXT">WORKER</call>',
       '<fork next="WORKER">ANALYZE</fork>',
@@ -170,7 +170,7 @@ describe('fork', () => {
     expect(driver.agent(worker)).toMatchObject({ variables: { item: 'a' }, model: 'opus', state: 'NEXT.md' });
   });
 
-  test('workers of workers are named after their parents, and no count goes back', () => {
+  test('workers of workers are named after their parents, and counters never decrease', () => {
     const driver = new RunDriver(files).answer('<fork next="START">WORKER</fork>');
     driver.runTurn('main_worker1', '<fork next="NEXT">ANALYZE</fork>').runTurn('main_worker1', '<result></result>');
     driver.answer('<fork next="START">WORKER</fork>');
@@ -183,7 +183,7 @@ describe('fork', () => {
   });
 });
 
-test('an implicit transition is taken when nothing is said, and only then', () => {
+test('an implicit transition is taken only without a tag', () => {
   const policy: PolicyEntry[] = [{ tag: 'goto', target: 'A', attributes: {} }];
   const driver = new RunDriver({ files: ['START.md', 'A.md'], rules: { 'START.md': { policy } } }).answer('All done.');
   expect(driver.eventsOf('transition')).toMatchObject([{ tag: 'goto', to: 'A.md', implicit: true }]);

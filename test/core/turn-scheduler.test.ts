@@ -52,7 +52,7 @@ test('the scheduler has the same turns as `due` after every step', () => {
   );
 });
 
-test('an agenda made anew, as after a crash, says the same as the one that followed all along', () => {
+test('a new scheduler, as after a crash, has the same turns as one that followed all steps', () => {
   fc.assert(
     fc.property(story, (actions) => {
       const run = fresh();
@@ -76,7 +76,7 @@ test('a signal about the whole run may change every agent', () => {
   );
 });
 
-test('two stories that part keep their agents apart', () => {
+test('two branches of a run keep their agents apart', () => {
   const run = fresh();
   const forks = (state: string, count: number) =>
     Array.from({ length: count }, () => `<fork next="A" n="1">${state}</fork>`);

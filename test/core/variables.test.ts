@@ -22,7 +22,7 @@ test.each(FORBIDDEN)('%s cannot be a variable', (name) => {
   expect(variableNameProblem(name, 'windows')).toBe(message);
 });
 
-test.each(FORBIDDEN)('%s in another letter case is the same to Windows, and another name to Unix', (name) => {
+test.each(FORBIDDEN)('%s in another letter case is the same on Windows, and a different name on Unix', (name) => {
   expect(variableNameProblem(name.toLowerCase(), 'unix')).toBeUndefined();
   expect(variableNameProblem(name.toLowerCase(), 'windows')).toBe(
     `\`${name.toLowerCase()}\` cannot be a variable: scripts would take it for something else; use another name`,
@@ -52,7 +52,7 @@ const run = newRun({
 });
 const main = getAgent(run, 'main');
 
-test("a prompt can name the run's variables, the worker's before the launch's", () => {
+test("a prompt can use the run's variables; those of the worker take precedence", () => {
   expect(promptVariables(run, { ...main, variables: { item: 'fork', workflow_id: 'mine' } })).toStrictEqual({
     topic: 'sea',
     item: 'fork',
@@ -67,11 +67,8 @@ test.each(['a result', ''])('the input has two names: %j', (input) => {
   expect([variables.result, variables.input]).toStrictEqual([input, input]);
 });
 
-test.each(['result', 'state', 'agent_id', 'workflow_id'])(
-  '%s keeps its own meaning: no fork may use the name',
-  (name) => {
-    expect(variableNameProblem(name, 'unix')).toBe(
-      `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`,
-    );
-  },
-);
+test.each(['result', 'state', 'agent_id', 'workflow_id'])('%s is reserved: no fork may use the name', (name) => {
+  expect(variableNameProblem(name, 'unix')).toBe(
+    `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`,
+  );
+});

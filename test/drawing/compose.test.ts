@@ -7,8 +7,8 @@ const policy = (...entries: string[]): string =>
   `---\nallowed_transitions:\n${entries.map((entry) => `  - { ${entry} }\n`).join('')}---\nx`;
 const END = 'Stop. <result>done</result>';
 
-describe('the picture of a workflow', () => {
-  test('has an arrow for each tag, one for where a call returns, and one for where the parent of a worker goes on', () => {
+describe('the diagram of a workflow', () => {
+  test("has an arrow for each tag, for the return of a call, and for the next state of a worker's parent", () => {
     const files = {
       'START.md': policy(
         'tag: call, target: A, return: B',
@@ -42,7 +42,7 @@ describe('the picture of a workflow', () => {
     expect(arrowsIn(diagramOf(files))).toContain('START.md –return→ END.md "return from A.md, return from B.md"');
   });
 
-  test('shows a result where it can go: to the end, to a caller, or to either', () => {
+  test('shows where a result leads: to the end, to a caller, or to either', () => {
     const files = { 'START.md': policy('tag: call, target: START, return: START', 'tag: result') };
     expect(arrowsIn(diagramOf(files)).slice(-2)).toStrictEqual([
       'START.md –back→ (caller) "result"',
@@ -50,7 +50,7 @@ describe('the picture of a workflow', () => {
     ]);
   });
 
-  test('shows what is missing and what is left to the agent', () => {
+  test('shows missing states and targets that the agent chooses', () => {
     const files = { 'START.md': 'Either <goto>GHOST.md</goto>, or <call return="START">{{which}}</call>' };
     const diagram = diagramOf(files);
     expect(diagram.shapes.filter(isStateShape).map(({ state, kind }) => `${state} ${kind}`)).toStrictEqual([
@@ -65,21 +65,21 @@ describe('the picture of a workflow', () => {
     ]);
   });
 
-  test('shows where it is not said how to go on', () => {
+  test('shows a transition without a target', () => {
     expect(arrowsIn(diagramOf({ 'START.md': '<fork>START</fork>' })).at(-1)).toBe('START.md –next→ (targetless)');
   });
 
-  test('shows a state that is only named as a mention', () => {
+  test('shows a state that is only named as mentioned', () => {
     const files = { 'START.md': 'When this is done, B.md is next.', 'B.md': END };
     expect(arrowsIn(diagramOf(files))).toContain('START.md –mentioned→ B.md "named"');
   });
 
-  test('shows a tag in the code of a sentence as a mention', () => {
+  test('shows a tag in the code of a sentence as mentioned', () => {
     const files = { 'START.md': 'Say `<goto>B.md</goto>`, or when done <result>x</result>.', 'B.md': END };
     expect(arrowsIn(diagramOf(files))).toContain('START.md –mentioned→ B.md "goto (in code)"');
   });
 
-  test('shows a name that could mean several states as what it is', () => {
+  test('shows an ambiguous name with its candidates', () => {
     const files = { 'START.md': 'Then <goto>A</goto>', 'A.md': END, 'A.sh': '#!/bin/bash\necho "<result>x</result>"' };
     expect(diagramOf(files).shapes.filter(isStateShape)[1]).toMatchObject({
       state: 'A',
@@ -88,7 +88,7 @@ describe('the picture of a workflow', () => {
     });
   });
 
-  test('shows the states that fit a name of which a part is known', () => {
+  test('shows the states that match a partly known name', () => {
     const files = { 'START.sh': '#!/bin/bash\necho "<goto>B_$1</goto>"', 'B_1.md': END, 'B_2.md': END };
     expect(arrowsIn(diagramOf(files))).toStrictEqual([
       '(begin) –begin→ START.sh',
@@ -99,7 +99,7 @@ describe('the picture of a workflow', () => {
     ]);
   });
 
-  test('has one arrow for a goto that says where the parent of workers goes on', () => {
+  test('has one arrow for a goto that is the next state of the parent of workers', () => {
     const files = {
       'START.md': 'Say <fork x="1">W.md</fork> for each, and <goto>NEXT.md</goto>, or <goto>W.md</goto>.',
       'NEXT.md': END,
@@ -116,12 +116,12 @@ describe('the picture of a workflow', () => {
     ]);
   });
 
-  test('has no beginning if the workflow has none', () => {
+  test('has no start if the workflow has none', () => {
     expect(arrowsIn(diagramOf({ 'A.md': END }))).toStrictEqual(['A.md –result→ (end)']);
   });
 });
 
-describe('a run over its workflow', () => {
+describe('the diagram of a run', () => {
   const files = {
     'START.md': policy('tag: call, target: A, return: B', 'tag: fork, target: W, next: B'),
     'A.md': END,
@@ -153,7 +153,7 @@ describe('a run over its workflow', () => {
     expect(diagram.shapes).toContainEqual(expect.objectContaining({ kind: 'any', passed: true }));
   });
 
-  test('says how often each arrow was taken, and what agents did in each state', () => {
+  test('shows the count of each arrow, and the activities of agents in each state', () => {
     const driver = new RunDriver(workflow).answer(
       '<call return="B">A</call>',
       '<result>1</result>',
@@ -187,7 +187,7 @@ describe('a run over its workflow', () => {
     ).toStrictEqual(['main_w2 ready W.md']);
   });
 
-  test('counts a goto where it is drawn, with workers and without', () => {
+  test('counts a goto at its arrow, with workers and without', () => {
     const forks = {
       'START.md': '<fork>W.md</fork> and <goto>B.md</goto>',
       'B.md': '<goto>START.md</goto>',
@@ -218,7 +218,7 @@ describe('a run over its workflow', () => {
     ]);
   });
 
-  test('shows an agent in a state that exists no longer though it never began there', () => {
+  test('shows an agent in a state that no longer exists, even if it never started there', () => {
     const driver = new RunDriver(workflow).answer('<goto>OLD</goto>');
     const gone = diagramOf(files, overlayOf(driver)).shapes.filter(isStateShape).at(-1);
     expect(gone).toMatchObject({

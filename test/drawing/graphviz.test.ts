@@ -56,7 +56,7 @@ test('the layout has no cycles, and every arrow still has its direction and labe
   );
 });
 
-test('every shape is as many arrows below the beginning as it takes to get there', () => {
+test('every shape is ranked by its distance from the start', () => {
   fc.assert(
     fc.property(diagram, (drawn) => {
       const layers = assignLayers(drawn);

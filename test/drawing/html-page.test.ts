@@ -58,7 +58,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
   };
   const demoPage = (): Promise<string> => pageOf(filesIn(DEMO));
 
-  test('shows every state of the demo, readable and within its canvas, and asks the network for nothing', async () => {
+  test('shows every state of the demo, readable and within its canvas, without network requests', async () => {
     const html = await demoPage();
     expect(html).not.toMatch(/\s(?:src|srcset|href|xlink:href|action|poster)="(?!data:)|@import|url\(/);
     const { page, requests, errors } = await open(html);
@@ -73,7 +73,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.evaluate("document.querySelectorAll('#legend li').length")).toBeGreaterThan(8);
   });
 
-  test('could not ask the network if it wanted to', async () => {
+  test('cannot make network requests', async () => {
     const { page } = await open(await demoPage());
     const attempt = `new Promise((resolve) => {
       document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective));
@@ -104,7 +104,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect([requests, errors]).toStrictEqual([[], []]);
   });
 
-  test('goes back to the state that was shown before, as browsers do', async () => {
+  test("goes back to the previous state with the browser's back button", async () => {
     const { page } = await open(await demoPage());
     await page.click(`#canvas [aria-label^="DECIDE.md"]`);
     await page.click('#details .link:text("TEST.sh")');
@@ -160,7 +160,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.evaluate("document.querySelectorAll('#states button').length")).toBe(11);
   });
 
-  test('shows which states have findings, and of each finding where it is and what to do about it', async () => {
+  test('marks states with findings, and shows the place and hint of each', async () => {
     const { page } = await open(
       await pageOf({
         'START.md': '---\nallowed_transitions: [{ tag: goto, target: Z }]\n---\nGo on, then stop.\n',
@@ -181,7 +181,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.evaluate("document.querySelector('#details pre').style.counterReset")).toBe('line 3');
   });
 
-  test('says what is found about the workflow as a whole', async () => {
+  test('shows findings about the workflow as a whole', async () => {
     const { page } = await open(await pageOf({ 'A.md': 'Stop. <result>x</result>' }));
     expect(await page.textContent('#summary')).toBe('1 state, 1 transition, 1 error');
     expect(await textsOf(page, '#findings li strong')).toStrictEqual(['error']);
@@ -192,7 +192,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await sound.isVisible('#findings')).toBe(false);
   });
 
-  test('shows hostile names and prompts as the text that they are', async () => {
+  test('shows hostile names and prompts as plain text', async () => {
     const { page, requests, errors } = await open(await pageOf(HOSTILE_FILES));
     expect((await textsOf(page, '#states .name')).filter((name) => !name.startsWith('NOWHERE')).sort()).toStrictEqual(
       [...HOSTILE_NAMES.map(replaceInvisible), 'START.md'].sort(),
@@ -213,7 +213,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect([requests, errors]).toStrictEqual([[], []]);
   });
 
-  test('stays readable with 500 states: it begins at the beginning, and what is looked for is found', async () => {
+  test('stays readable with 500 states: it begins at the start, and the search finds states', async () => {
     const { page, requests, errors } = await open(await pageOf(manyStates(500)));
     const [canvas] = (await boxesOf(page, '#canvas')) as [Box];
     const [first] = await boxesOf(page, '#canvas [aria-label^="START.md"]');
@@ -229,7 +229,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect([requests, errors]).toStrictEqual([[], []]);
   });
 
-  test('says in which directions the picture goes on, and wastes no room beside it', async () => {
+  test('shows in which directions the diagram continues, and wastes no space beside it', async () => {
     const { page } = await open(await demoPage());
     expect(await page.isVisible('#more')).toBe(false);
     const names = Array.from({ length: 60 }, (_, index) => `WIDE_${index}.md`);
@@ -249,7 +249,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(boxes.filter(({ x, width }) => x < canvas.x || x + width > canvas.x + canvas.width)).toStrictEqual([]);
   });
 
-  test('shows where the agents of a run were and are', async () => {
+  test('shows the past and current positions of agents', async () => {
     const files = filesIn(DEMO);
     const driver = new RunDriver({ files: ['START.md', 'RESEARCH.md', 'IMPLEMENT.md', 'OLD.md'] });
     driver.answer('<call return="IMPLEMENT">RESEARCH</call>', '<result>x</result>', '<goto>OLD</goto>').begin('main');
@@ -267,7 +267,7 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
     expect(await page.textContent('#details dl')).toBe('mainrunning');
   });
 
-  test('is light by day and dark by night, or as one likes', async () => {
+  test('has a light and a dark theme, by preference or by choice', async () => {
     const html = await demoPage();
     const background = async (page: Page): Promise<unknown> =>
       page.evaluate('getComputedStyle(document.body).backgroundColor');

@@ -77,7 +77,7 @@ const LINE = new RegExp(
 const linesOf = (files: Readonly<Record<string, string>>): readonly string[] =>
   toMermaid(diagramOf(files)).trimEnd().split('\n');
 
-test('no name breaks out of its label', () => {
+test('no name can escape its label', () => {
   expect(linesOf(HOSTILE_FILES).filter((line) => !LINE.test(line))).toStrictEqual([]);
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (name) => {
@@ -91,7 +91,7 @@ test.each([
   ['- a.md', '"#45; a.md"'],
   ['1. list.md', '"1#46; list.md"'],
   ['end.md', '"end.md"'],
-])('a state named %s is no list and no keyword', (name, label) => {
+])('a state named %s is neither a list nor a keyword', (name, label) => {
   const drawn = toMermaid(diagramOf({ 'START.md': `Then <goto>${name}</goto>.`, [name]: 'Stop. <result>x</result>' }));
   expect(drawn).toContain(`[${label}]`);
 });

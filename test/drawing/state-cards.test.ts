@@ -11,7 +11,7 @@ const FILES = {
   'B.sh': '#!/bin/bash\nexec ./decide\n',
 };
 
-test('the page says what an ambiguous name could mean', () => {
+test('the page lists the candidates of an ambiguous name', () => {
   expect(buildStateCards(diagramOf(FILES), null, [])[1]).toMatchObject({
     name: 'A',
     kind: 'ambiguous',
@@ -19,14 +19,14 @@ test('the page says what an ambiguous name could mean', () => {
   });
 });
 
-test('the page says where a computed name leads', () => {
+test('the page shows the targets of a computed name', () => {
   const routes = listPageArrows(diagramOf(FILES)).filter(({ mark }) => mark.startsWith('any'));
   expect(routes).toStrictEqual([
     { from: 's3', to: 's3a', kind: 'goto', label: 'goto', mark: 'any state: chosen at run time' },
   ]);
 });
 
-test('the legend explains an arrow to one of several states that a name may mean', () => {
+test('the legend explains an arrow to one of several candidates', () => {
   const files = { 'START.sh': '#!/bin/bash\necho "<goto>A_$1</goto>"\n', 'A_1.md': 'Stop. <result>x</result>' };
   expect(renderLegend(diagramOf(files))).toContain(
     '<span>dotted: one of the states that fit a name known in part</span>',
@@ -43,7 +43,7 @@ test.each([
   expect(renderLegend(diagramOf({ 'START.md': 'Stop. <result>x</result>' }))).not.toContain(words);
 });
 
-test('the page says why an agent failed, and the legend explains only what the run has left in the picture', () => {
+test('the page shows why an agent failed, and the legend explains only what is in the diagram', () => {
   const driver = new RunDriver({ files: ['START.sh', 'A.md'] }).answer('no tag at all');
   const diagram = diagramOf(
     { 'START.sh': 'echo "<goto>A</goto>"', 'A.md': 'Stop. <result>x</result>' },

@@ -22,7 +22,7 @@ function groupsIn(svg: string): ReadonlyMap<string, { classes: string; title: st
 }
 
 describe('as SVG', () => {
-  test('every state and arrow has its name, its kind and its words', async () => {
+  test('every state and arrow has its name, kind and label', async () => {
     const groups = groupsIn(await toSvg(diagramOf(FILES)));
     expect(groups.get('graph0')?.title).toBe('example');
     expect(groups.get('s1')).toStrictEqual({ classes: 'node script state', title: 'B.sh', texts: ['B.sh'] });
@@ -66,7 +66,7 @@ describe('as SVG', () => {
     });
   });
 
-  test('the label of an arrow from a state to itself stands beside the state', async () => {
+  test('the label of an arrow from a state to itself is beside the state', async () => {
     const files = { 'WAIT_FOR_ALL_OF_THEM.sh': '#!/bin/bash\necho "<goto>WAIT_FOR_ALL_OF_THEM.sh</goto>"' };
     const svg = await toSvg(diagramOf(files));
     const [, points = ''] =
@@ -78,7 +78,7 @@ describe('as SVG', () => {
     expect(Number(middle)).toBeGreaterThan(right + 20);
   });
 
-  test('a run shows where agents were, are and never were', async () => {
+  test('a run shows visited, current and unvisited states', async () => {
     const driver = new RunDriver({ files: ['START.md', 'B.sh'] }).answer('<goto>B</goto>');
     driver.begin('main');
     const groups = groupsIn(await toSvg(diagramOf({ ...FILES, 'C.md': '<goto>B</goto>' }, overlayOf(driver))));
@@ -95,7 +95,7 @@ describe('as SVG', () => {
     expect(groups.get('s2')).toMatchObject({ classes: 'node missing state' });
   });
 
-  test('no name gets out of its element', async () => {
+  test('no name can escape its element', async () => {
     const svg = await toSvg(diagramOf(HOSTILE_FILES));
     const elements = new Set([...svg.matchAll(/<(\/?[a-z]+)/gi)].map(([, name]) => name));
     const drawn = ['svg', 'g', 'title', 'polygon', 'path', 'ellipse', 'text'];
@@ -113,7 +113,7 @@ describe('as SVG', () => {
     );
   });
 
-  test('a workflow without any state is an empty picture', async () => {
+  test('a workflow without states is an empty diagram', async () => {
     expect(await toSvg(diagramOf({}))).toMatch(/^<svg .*<\/svg>\s*$/s);
   });
 });

@@ -39,7 +39,7 @@ describe('the transitions of a run', () => {
     ]);
   });
 
-  test('forget the callers whose stack was cleared', () => {
+  test('do not include callers whose stack was cleared', () => {
     const { events } = new RunDriver({ files: ['START.md', 'F.md', 'G.md'] }).answer(
       '<call return="START">F</call>',
       '<reset stack="clear">G</reset>',

@@ -85,7 +85,9 @@ describe.concurrent('a process that stops printing', () => {
     expect(rig.left()).toStrictEqual([]);
   });
 
-  test('and ignores SIGTERM is killed, with children in their own sessions that ignore it, too', async ({ rig }) => {
+  test('while it ignores SIGTERM is killed, with children in their own sessions that ignore it, too', async ({
+    rig,
+  }) => {
     const deaf = [INIT, { deaf: true }, DEAF_CHILD, HANG];
     const finished = await rig.run({ 'START.md': state(IMPATIENT, fakePrompt(deaf)) }, { retries: 0 });
     expectStuck(finished, 'failed', /no output for/);

@@ -113,7 +113,7 @@ describe('an undefined variable', () => {
     ]);
   });
 
-  test('of one of two workers is reported at the fork that omits it', () => {
+  test('for one of two workers is reported at the fork that omits it', () => {
     const files = {
       'START.sh': bash('echo \'<fork next="END" item="a">W</fork>\'', 'echo \'<fork next="END">W</fork>\''),
       'W.md': WORKER,
@@ -127,7 +127,7 @@ describe('an undefined variable', () => {
     ]);
   });
 
-  test('of an agent that no fork has started may come from the run', () => {
+  test('for an agent that no fork has started may come from the run', () => {
     const files = {
       'START.md': 'Then <fork next="END.md" item="a">W.md</fork>, or <goto>W.md</goto>.',
       'W.md': WORKER,

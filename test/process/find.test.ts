@@ -117,7 +117,7 @@ describe('a turn that never started', () => {
 });
 
 describe('the record', () => {
-  test.each(['', '1', '12'])('of a turn that is gone with an incomplete exit %j means that it died', async (torn) => {
+  test.each(['', '1', '12'])('with an incomplete exit %j of a turn that is gone means that it died', async (torn) => {
     const turn = newTurn();
     writeFileSync(turnFiles(turn.dir).started, `1 1\n${torn}`);
     expect(await findCommand(turn.dir, turn.marker)).toStrictEqual(DIED);
@@ -147,7 +147,7 @@ describe('the record', () => {
     expect(await awake(exited)).toStrictEqual({ kind: 'exited', code: 0 });
   });
 
-  test('of the wrapper has its pid and start time', async () => {
+  test('has the pid and start time of the wrapper', async () => {
     const turn = newTurn();
     const { pid, exited } = await start(turn, shell(turn, WAIT_FOR_GO));
     const words = await wordsIn(turn, 'started');

@@ -22,7 +22,7 @@ test('reads the table that macOS prints', () => {
   ]);
 });
 
-test('sees what the table of Linux says, where both exist', async () => {
+test('agrees with /proc if both exist', async () => {
   const turn = newTurn();
   const { pid, exited } = await start(turn, shell(turn, WAIT_FOR_GO));
   await wordsIn(turn, 'started');

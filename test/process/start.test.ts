@@ -157,7 +157,7 @@ describe('a command that cannot run', () => {
     expect(await run(turn, shell(turn, 'exit 3'))).toStrictEqual(exited(3));
   });
 
-  test('because the folder is gone is not started', async () => {
+  test('because its working directory is gone is not started', async () => {
     const turn = newTurn();
     rmSync(turn.dir, { recursive: true });
     const { message } = { message: '', ...(await startCommand(turn.dir, shell(turn, 'exit 0'))) };

@@ -22,7 +22,7 @@ test.each([
   ['[{ turns: [a, b] }, c]', 1, 3, 'b'],
   ['{ turns: [a, b] }', 5, 2, 'b'],
   ['[a]', 2, 1, 'a.yaml:2:3: START.md has one answer, and this is visit 2 of main. Add one to the list'],
-])('%s: on visit %i, turn %i, it says %s', (answers, visit, attempt, text) => {
+])('%s: on visit %i, turn %i, the answer is %s', (answers, visit, attempt, text) => {
   expect(said(answers, visit, attempt)).toBe(text);
 });
 

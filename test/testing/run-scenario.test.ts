@@ -70,7 +70,7 @@ expect:
     ['reminders: 1', 'the reminders', ['5:3 the number of reminders: 1, not 0']],
     ['status: failed', 'the status', ['5:3 the status of the run: "failed", not "completed"']],
     ['exit: 1', 'the exit code', ['5:3 the exit code: 1, not 0']],
-  ])('that expects %s gets a difference about %s', async (expected, _, wrong) => {
+  ])('gets a difference if it expects %s: %s', async (expected, _, wrong) => {
     const states = { 'START.md': LOOP, 'OTHER.md': 'Nobody comes here.' };
     const answers =
       '{ START: [{ text: <goto>START</goto>, write: { a.txt: a } }, { text: <result>done</result>, cost: 0.01 }] }';

@@ -22,7 +22,7 @@ function used(sandboxes: SandboxFolders): readonly string[] {
 
 const left = (folders: readonly string[]): readonly string[] => folders.map(dirname).filter(existsSync);
 
-describe('of the folders of scenarios', () => {
+describe('after a test run, of the folders of scenarios', () => {
   test('none is left, for any number of them', async () => {
     const sandboxes = openSandboxFolders(false);
     const folders = used(sandboxes);

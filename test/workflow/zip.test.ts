@@ -132,7 +132,7 @@ describe('a zip that is refused', () => {
     expect(Object.keys(await contents(buildZip(entries.slice(1))))).toHaveLength(10_000);
   });
 
-  test('more entries than it says', async () => {
+  test('more entries than stated', async () => {
     expect(await contents(buildZip([START, { name: 'A.md' }], { count: 1 }))).toBe(
       'it is damaged: it contains more entries than it states',
     );

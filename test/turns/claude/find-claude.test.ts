@@ -48,7 +48,7 @@ describe.skipIf(process.platform === 'win32')('Claude Code (not on Windows)', ()
     return [error.exitCode, error.message.replaceAll(root, '…'), error.hint];
   };
 
-  test('is found as the first that can be run on the PATH, or where the user says', async () => {
+  test('is the first executable on the PATH, or the configured one', async () => {
     const path = await program('good', 'echo "2.1.325 (Claude Code)"');
     await program('unusable', 'echo 1.0.0', 0o644);
     await mkdir(join(root, 'folder', 'claude'), { recursive: true });
@@ -60,7 +60,7 @@ describe.skipIf(process.platform === 'win32')('Claude Code (not on Windows)', ()
     expect(await findClaude(path, { PATH: '' })).toStrictEqual({ path, version: [2, 1, 325] });
   });
 
-  test('is missed with a hint how to get it', async () => {
+  test('is reported as missing with a hint how to get it', async () => {
     expect(await refusal(null, '/nowhere')).toStrictEqual([
       64,
       'Claude Code was not found: there is no `claude` on the PATH.',
@@ -73,7 +73,7 @@ describe.skipIf(process.platform === 'win32')('Claude Code (not on Windows)', ()
     ]);
   });
 
-  test('is refused if it is too old, something else, or broken', async () => {
+  test('is refused if it is too old, another program, or broken', async () => {
     expect(await refusal(await program('old', 'echo 1.0.3'), '')).toStrictEqual([
       64,
       '…/old/claude is Claude Code 1.0.3; Raymond needs 2.1.197 or newer.',
@@ -87,7 +87,7 @@ describe.skipIf(process.platform === 'win32')('Claude Code (not on Windows)', ()
     );
   });
 
-  test('that does not answer is given up, with all that it has started', async () => {
+  test('is ended with its children if it does not respond', async () => {
     const path = await program('slow', 'sleep 600 & echo $! > "$0.pid"; wait');
     await expect(findClaude(path, { PATH: process.env.PATH }, 500)).rejects.toThrow(
       `${path} --version failed: it did not answer within 0.5 s`,

@@ -33,7 +33,7 @@ test.each<[string, ClaudeCall['session'], readonly string[]]>([
   ['opens', { kind: 'new', id: 'V' }, ['--session-id', 'V']],
   ['resumes', { kind: 'resume', id: 'X' }, ['--resume', 'X']],
   ['forks', { kind: 'fork', id: 'V', from: 'X' }, ['--resume', 'X', '--fork-session', '--session-id', 'V']],
-])('a call %s the conversation that was chosen for it', (_, session, args) => {
+])('a call %s the chosen conversation', (_, session, args) => {
   expect(argumentsOf({ session })).toStrictEqual([...args, ...ACCEPT]);
 });
 
@@ -50,7 +50,7 @@ test.each<[string, Partial<ClaudeCall>, readonly string[]]>([
   expect(argumentsOf(call)).toStrictEqual(['--session-id', 'V', ...args]);
 });
 
-test('a call names model, effort, budget and tools', () => {
+test('a call has model, effort, budget and tools', () => {
   const settings = { ...SETTINGS, allowedTools: ['Bash(git *)', 'Edit'], disallowedTools: ['WebFetch'] };
   expect(argumentsOf({ model: 'opus', effort: 'high', budgetMicros: 1_234_567, settings })).toStrictEqual([
     ...['--session-id', 'V', '--model', 'opus', '--effort', 'high', ...ACCEPT, '--max-budget-usd', '1.234567'],
@@ -58,7 +58,7 @@ test('a call names model, effort, budget and tools', () => {
   ]);
 });
 
-test('an empty list of tools is no list, and the smallest budget is a micro-dollar', () => {
+test('an empty list of tools is omitted, and the smallest budget is a micro-dollar', () => {
   const settings = { ...SETTINGS, allowedTools: [], disallowedTools: [] };
   expect(argumentsOf({ settings, budgetMicros: 0 })).toStrictEqual([
     '--session-id',
@@ -69,7 +69,7 @@ test('an empty list of tools is no list, and the smallest budget is a micro-doll
   ]);
 });
 
-describe('what a state adds to the system prompt', () => {
+describe('the addition of a state to the system prompt', () => {
   const settings = { ...SETTINGS, appendSystemPrompt: 'Be brief.' };
   const added = ['--append-system-prompt', 'Be brief.'];
 
@@ -86,7 +86,7 @@ describe('what a state adds to the system prompt', () => {
     expect(argumentsOf({ settings, version }).slice(-args.length)).toStrictEqual(args);
   });
 
-  test('is not mentioned where there is nothing', () => {
+  test('is omitted if it is empty', () => {
     expect(argumentsOf({ settings: { ...SETTINGS, appendSystemPrompt: '' }, version: [2, 1, 325] })).toStrictEqual([
       ...['--session-id', 'V', ...ACCEPT],
     ]);
@@ -101,6 +101,6 @@ test.each([
   expect(escapePrompt(text)).toBe(stdin);
 });
 
-test.each(['', ' ', '\n\t\u00a0\n'])('a blank prompt %j is refused: nothing would come of it', (text) => {
+test.each(['', ' ', '\n\t\u00a0\n'])('a blank prompt %j is refused', (text) => {
   expect(escapePrompt(text)).toBe(null);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LimitBackoff } from '../../../src/turns/claude/usage-limit.ts';
 
-test('turns side by side meet one limit; the next one after it is the second', () => {
+test('parallel turns count as one limit; the next one after it is the second', () => {
   const probes = new LimitBackoff();
   expect(probes.priorLimits(0)).toBe(0);
   probes.recordLimit(0, 300);
@@ -12,7 +12,7 @@ test('turns side by side meet one limit; the next one after it is the second', (
   expect(probes.priorLimits(900)).toBe(2);
 });
 
-test('only a turn that began after the limit proves that it is over', () => {
+test('only a turn that began after the limit proves that it has ended', () => {
   const probes = new LimitBackoff();
   probes.recordLimit(0, 300);
   probes.recordSuccess(-5);

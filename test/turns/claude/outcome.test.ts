@@ -26,8 +26,8 @@ const brief = (outcome: ClaudeOutcome): readonly unknown[] =>
   outcome.kind === 'answered' ? ['answered', outcome.text] : [outcome.failure.kind, outcome.progress];
 const messageOf = (outcome: ClaudeOutcome): string => (outcome.kind === 'failed' ? outcome.failure.message : '');
 
-describe('a turn is done', () => {
-  test('if a result says so, with what was denied and what it cost', () => {
+describe('a turn succeeds', () => {
+  test('with a successful result, including denials and cost', () => {
     const denial = { tool_name: 'Bash', tool_input: { command: 'rm -r /' } };
     expect(classify([init(), assistantText('done'), result({ permission_denials: [denial] })])).toStrictEqual({
       kind: 'answered',
@@ -44,7 +44,7 @@ describe('a turn is done', () => {
     ['it was silent afterwards', { endCause: 'timeout', exitCode: null }],
     ['nobody saw it end', { endCause: 'gone', exitCode: null }],
     ['it left notices', { stderr: 'Warning: something is deprecated' }],
-  ])('though %s', (_, more) => {
+  ])('although %s', (_, more) => {
     expect(brief(classify([init(), assistantText('done'), result()], more))).toStrictEqual(['answered', 'done']);
   });
 
@@ -52,14 +52,14 @@ describe('a turn is done', () => {
     ['null', null],
     ['empty', ''],
     ['missing', undefined],
-  ])('with the last words of its model, if the result is %s', (_, text) => {
+  ])('with the last text of the model, if the result is %s', (_, text) => {
     expect(brief(classify([init(), assistantText('my words'), result({ result: text })]))).toStrictEqual([
       'answered',
       'my words',
     ]);
   });
 
-  test('without words, if its model had none', () => {
+  test('with an empty text, if the model wrote none', () => {
     expect(brief(classify([init(), assistantText(''), result({ result: '' })]))).toStrictEqual(['answered', '']);
   });
 });
@@ -70,7 +70,7 @@ test.each<[string, Lines, FailureKind]>([
   ['it answers, but there is no result', [init(), assistantText('done')], 'transient'],
   ['its result is empty and no model was asked', [init(), result({ result: '' })], 'transient'],
   ['only something else was answered', [init(), result({ origin: { kind: 'task-notification' } })], 'transient'],
-])('a turn is not done if %s', (_, lines, kind) => {
+])('a turn does not succeed if %s', (_, lines, kind) => {
   expect(brief(classify(lines))[0]).toBe(kind);
 });
 
@@ -83,7 +83,7 @@ const broken = (subtype: string, ...errors: string[]): Record<string, unknown> =
   ...{ type: 'result', subtype, is_error: true, errors, total_cost_usd: 0, permission_denials: [] },
 });
 
-describe('a failure is told by what Claude Code says', () => {
+describe('a failure is classified by the message of Claude Code', () => {
   test.each<[FailureKind, string, Lines]>([
     [
       'transient',
@@ -175,19 +175,19 @@ describe('a failure is told by what Claude Code says', () => {
       /exit code 1\) without a result; its last words were: Segmentation fault/,
     ],
     ['transient', { exitCode: null }, /was killed without a result/],
-  ])('%s: on stderr, where it did not begin (%o)', (kind, more, said) => {
+  ])('%s: on stderr, if it did not start (%o)', (kind, more, said) => {
     const outcome = classify([], { exitCode: 1, ...more });
     expect(brief(outcome)).toStrictEqual([kind, 'none']);
     expect(messageOf(outcome)).toMatch(said);
   });
 
-  test('a notice on stderr is no reason once it has begun', () => {
+  test('a notice on stderr is ignored once the turn has started', () => {
     const outcome = classify([init(), assistantText('x')], { exitCode: 1, stderr: 'the port is already in use' });
     expect(brief(outcome)).toStrictEqual(['transient', 'answer']);
   });
 });
 
-describe('a turn that we ended', () => {
+describe('a turn that Raymond ended', () => {
   test.each<[FailureKind, EndedTurn['endCause'], string]>([
     ['stopped', 'stopped', 'The turn was ended because the run was stopped.'],
     [
@@ -204,7 +204,7 @@ describe('a turn that we ended', () => {
     });
   });
 
-  test('is stopped, though an interrupted tool makes a result of its own', () => {
+  test('is stopped, although an interrupted tool produces a result', () => {
     const lines = [init(), assistantText('x'), broken('error_during_execution', 'interrupted')];
     expect(brief(classify(lines, { endCause: 'stopped', exitCode: 1 }))).toStrictEqual(['stopped', 'answer']);
   });
@@ -242,7 +242,7 @@ describe('a usage limit ends', () => {
   });
 });
 
-test('a message is one line, however much Claude Code said', () => {
+test('a message is one line, for any output of Claude Code', () => {
   const message = messageOf(classify(failing(`API Error\n\n${'x '.repeat(5000)}`, 'server_error'), { exitCode: 1 }));
   expect(message.length).toBeLessThan(500);
   expect(message).not.toContain('\n');
@@ -257,7 +257,7 @@ test.each<[string, readonly string[], string, RegExp]>([
   ],
   ['says more on stderr', ['Please log in'], 'oops', /result; its last words were: oops\.$/],
   ['is cut off', ['{"type":"result","resu'], '', /without a result\.$/],
-])('a turn without a result that %s says so', (_, lines, stderr, message) => {
+])('a turn without a result that %s has a message about it', (_, lines, stderr, message) => {
   const transcript = lines.map(parseClaudeLine).reduce(addClaudeEvent, EMPTY_TRANSCRIPT);
   expect(messageOf(classify([], { transcript, stderr }))).toMatch(message);
 });
