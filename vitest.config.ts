@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 // CI asks for the numbers as a file, so that it can say them again as its last line.
@@ -7,6 +9,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     isolate: false,
+    // Nobody's own settings may change what is tested, also in processes that a test starts.
+    env: { XDG_CONFIG_HOME: join(tmpdir(), 'raymond-tests-have-no-settings') },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     reporters: summary ? ['default', ['json', { outputFile: summary }]] : ['default'],

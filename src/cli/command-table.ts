@@ -132,6 +132,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       [EXIT.completed, 'ready to run'],
       [EXIT.usage, 'something keeps runs from working'],
     ],
+    anyOwner: true,
     load: async () => (await import('./commands/doctor.ts')).handleDoctor,
   },
   {
@@ -142,14 +143,32 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       ['--schemas', 'only write the schemas for your editor, replacing older ones (default: into the current folder)'],
     ],
     examples: ['raymond init workflows/first', 'raymond init workflows/coding --schemas'],
+    anyOwner: true,
     load: async () => (await import('./commands/init.ts')).handleInit,
   },
   {
     name: 'config',
-    summary: 'show the options in effect here and where each comes from',
+    summary: 'show the options in effect here and which file each comes from',
     flags: [JSON_FLAG],
     examples: ['raymond config'],
     load: async () => (await import('./commands/config.ts')).handleConfig,
+  },
+  {
+    name: 'trust',
+    summary:
+      'trust the config file of this project, as it is now, with settings that run programs or widen what agents may do',
+    flags: [
+      ['--yes', 'do not ask'],
+      ['--list', 'only list what you have trusted'],
+      ['--revoke [path]', 'trust it no longer: this project, or a path that --list names'],
+    ],
+    examples: ['raymond trust', 'raymond trust --yes', 'raymond trust --list', 'raymond trust --revoke'],
+    exits: [
+      [EXIT.completed, 'trusted, or there is nothing that needs it'],
+      [EXIT.usage, 'not trusted'],
+    ],
+    anyOwner: true,
+    load: async () => (await import('./commands/trust.ts')).handleTrust,
   },
   {
     name: 'lint',
@@ -233,6 +252,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     flags: [['--fast', 'do not wait as long as Claude Code would take']],
     examples: ['raymond demo', 'raymond demo /tmp/demo --fast'],
     exits: RUN_EXITS,
+    anyOwner: true,
     load: async () => (await import('./commands/demo.ts')).handleDemo,
   },
 ];

@@ -24,6 +24,8 @@ export interface CommandSpec {
   readonly examples: readonly string[];
   /** Exit codes with a meaning of their own; without them there are only 0, 64 and 70. */
   readonly exits?: readonly ExitCodeMeaning[];
+  /** Set if it also works where `.raymond` belongs to another user. */
+  readonly anyOwner?: true;
   readonly load: () => Promise<CommandHandler>;
 }
 

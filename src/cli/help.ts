@@ -5,7 +5,7 @@ import type { CommandSpec, ExitCodeMeaning } from './command.ts';
 /** The beginning of the help. */
 export const INTRODUCTION = `Raymond runs Claude Code through workflows made of markdown prompts and shell scripts.
 
-RUN is the id of a run, its beginning, or "last". Put options that you always use into .raymond/config.toml; raymond --init-config writes one that explains all of them.`;
+RUN is the id of a run, its beginning, or "last". Put options that you always use into .raymond/config.toml, or for all projects into ~/.config/raymond/config.toml; raymond --init-config writes one that explains all of them.`;
 
 /** The exit codes of commands that run a workflow. */
 export const RUN_EXITS: readonly ExitCodeMeaning[] = [

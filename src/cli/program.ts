@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { editDistance, nearest } from '../core/nearest.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { resolvePackageFile } from '../package-files.ts';
+import { refuseForeignRaymondFolder } from '../runtime/foreign-folders.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type CommandHandler, type CommandSpec, SEE_HELP_HINT, usageError } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
@@ -30,8 +31,10 @@ const BUG_REPORT_REQUEST =
 /** Creates the command line of a terminal: a function from its words to an exit code. */
 export function createProgram(
   terminal: Terminal,
-  runCommand: (spec: CommandSpec, ...call: HandlerArgs) => Promise<number> = async (spec, ...call) =>
-    (await spec.load())(...call, terminal),
+  runCommand: (spec: CommandSpec, ...call: HandlerArgs) => Promise<number> = async (spec, ...call) => {
+    if (!spec.anyOwner) refuseForeignRaymondFolder(terminal.cwd, terminal.env);
+    return (await spec.load())(...call, terminal);
+  },
 ): (argv: readonly string[]) => Promise<number> {
   let code: number = EXIT.completed;
   const layout = new HelpLayout(Math.min(terminal.screen?.size().columns ?? 100, 120));

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
-import { readConfigOptions } from '../config/config.ts';
 import { describeMismatch } from '../core/option-types.ts';
 import { flagOf, OPTIONS, type Option, type Options } from '../core/options.ts';
 import { variableNameProblem } from '../core/variables.ts';
-import { findConfigFile } from '../runtime/project-files.ts';
 import { type ParsedOptions, usageError } from './command.ts';
 import { parseNumber } from './parsed-options.ts';
 
@@ -16,12 +14,6 @@ export function parseRunOptions(parsed: ParsedOptions, cwd: string): Partial<Opt
   }
   // To name a mode takes back the permission for everything that the run may have had.
   return options.permissionMode === undefined ? options : { skipPermissions: false, ...options };
-}
-
-/** Adds what the config file says and the command line does not. */
-export function addConfigFileOptions(options: Partial<Options>, cwd: string): Partial<Options> {
-  const config = readConfigOptions(findConfigFile(cwd));
-  return { ...config, ...options, variables: { ...config.variables, ...options.variables } };
 }
 
 function parseFlag(option: Option, given: NonNullable<ParsedOptions[string]>, cwd: string): Options[keyof Options] {

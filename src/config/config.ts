@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { didYouMean } from '../core/nearest.ts';
-import { describeMismatch, type WrittenValue } from '../core/option-types.ts';
+import { describeMismatch } from '../core/option-types.ts';
 import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
@@ -12,13 +13,13 @@ export const CONFIG_OPTIONS: readonly Option[] = OPTIONS.filter(({ config }) => 
 
 /** A config file without mistakes. */
 export interface Config {
+  readonly file: string;
+  /** The hash of its text: it is trusted as it is, not as it may become. */
+  readonly sha256: string;
   /** The options that it sets. */
   readonly options: Partial<Options>;
   readonly lineOf: FindKeyLine;
 }
-
-/** Reads the options that a config file sets: none if there is no such file. */
-export const readConfigOptions = (file: string): Partial<Options> => openConfig(file)?.options ?? {};
 
 /** Opens a config file; null if there is none. */
 export function openConfig(file: string): Config | null {
@@ -50,10 +51,12 @@ export function parseConfig(text: string, file: string): Config {
     ...parseOptions(tableOf(document, 'raymond', report), report),
     ...(Object.keys(variables).length > 0 && { variables }),
   };
-  if (problems.length === 0) return { options, lineOf };
+  if (problems.length === 0) return { file, sha256: hashText(text), options, lineOf };
   problems.sort((a, b) => a.line - b.line);
   throw configError(problems.map(({ line, message }) => `${file}:${line}: ${message}`).join('\n'));
 }
+
+const hashText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const TABLES = ['raymond', 'vars'];
 
@@ -115,34 +118,3 @@ function parseToml(text: string, file: string): Table {
 
 const configError = (message: string, cause?: unknown): RaymondError =>
   new RaymondError(message, { exitCode: EXIT.usage, hint: 'Correct the config file and try again.', cause });
-
-/** One option or variable that is in force, and where it comes from. */
-export interface EffectiveSetting {
-  readonly name: string;
-  /** Null if the default cannot be written down; `note` then says what it means. */
-  readonly value: WrittenValue | null;
-  readonly note: string | null;
-  readonly source: 'default' | 'config';
-  /** The line of the config file that sets it; null for a default. */
-  readonly line: number | null;
-}
-
-/** Lists what is in force for a run that is started now without any option on its command line. */
-export function listEffectiveSettings(config: Config | null): {
-  readonly options: readonly EffectiveSetting[];
-  readonly vars: readonly EffectiveSetting[];
-} {
-  const { options = {}, lineOf = () => null } = config ?? {};
-  const fromConfig = { note: null, source: 'config' } as const;
-  return {
-    options: CONFIG_OPTIONS.map(({ name, key, type, default: usual, whenOmitted }): EffectiveSetting => {
-      const kept = options[name];
-      if (kept === undefined)
-        return { name: key, value: type.format(usual), note: whenOmitted ?? null, source: 'default', line: null };
-      return { name: key, value: type.format(kept), ...fromConfig, line: lineOf('raymond', key) };
-    }),
-    vars: Object.entries(options.variables ?? {}).map(([name, value]): EffectiveSetting => {
-      return { name, value, ...fromConfig, line: lineOf('vars', name) };
-    }),
-  };
-}

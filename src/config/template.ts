@@ -9,7 +9,11 @@ export const CONFIG_SCHEMA_FILE = 'config.schema.json';
 /** A config file with every option explained and none set: an option is a `#` with no blank after it. */
 export function configTemplate(): string {
   const options = CONFIG_OPTIONS.map((option) => {
-    const lines = [`# ${describeOption(option)}`, ...(option.whenOmitted ? [`# ${describeDefault(option)}`] : [])];
+    const lines = [
+      `# ${describeOption(option)}`,
+      ...(option.trust ? [`# ${TRUST_NOTE}`] : []),
+      ...(option.whenOmitted ? [`# ${describeDefault(option)}`] : []),
+    ];
     return `${lines.join('\n')}\n#${option.key} = ${formatTomlValue(sampleOf(option))}\n`;
   });
   return `${HEADER}\n[raymond]\n\n${options.join('\n')}\n${VARS_SECTION}`;
@@ -19,7 +23,8 @@ const HEADER = `#:schema ./${CONFIG_SCHEMA_FILE}
 # Options for every run that is started in this folder or below it.
 #
 # To set an option, remove the # before it. The value shown is its default, or an example if "Default:" says otherwise.
-# The command line has precedence over this file. \`raymond config\` shows what is in force.
+# The command line has precedence over this file, and this file over your own, ~/.config/raymond/config.toml.
+# \`raymond config\` shows what is in force.
 # A run remembers its options: changes here count for runs that are started later.
 `;
 
@@ -54,15 +59,18 @@ export function configSchema(): object {
 }
 
 function optionSchema(option: Option): object {
-  const { type, whenOmitted } = option;
+  const { type, whenOmitted, trust } = option;
+  const description = `${describeOption(option)}${trust === undefined ? '' : ` ${TRUST_NOTE}`}`;
   return whenOmitted === undefined
-    ? { description: describeOption(option), ...type.jsonSchema, default: sampleOf(option) }
+    ? { description, ...type.jsonSchema, default: sampleOf(option) }
     : {
-        description: `${describeOption(option)} ${describeDefault(option)}`,
+        description: `${description} ${describeDefault(option)}`,
         ...type.jsonSchema,
         examples: [sampleOf(option)],
       };
 }
+
+const TRUST_NOTE = 'In a project, this may need your trust: `raymond trust`.';
 
 const sampleOf = ({ type, default: usual, example }: Option) => example ?? type.format(usual);
 

@@ -17,6 +17,14 @@ import { normalizeEffort, normalizeModel } from './preference.ts';
 /** The time that a Claude turn may be silent if neither its state nor an option sets one. */
 export const DEFAULT_CLAUDE_TIMEOUT_MS = 900_000;
 
+/** The values of an option that are in force in a project's config file only once the user has trusted that file. */
+export interface TrustRule<Kept> {
+  /** What such a value does, as a phrase with "it" in mind: "runs this program as Claude Code". */
+  readonly effect: string;
+  /** Whether a value runs programs or widens what agents may do. */
+  isNeededFor(kept: Kept): boolean;
+}
+
 /** One option of a run: everything that is known about it, except what it does. */
 export interface OptionRow<Kept> {
   /** Its key in config.toml and in scenarios. Its flag is the same with dashes. */
@@ -35,9 +43,14 @@ export interface OptionRow<Kept> {
   readonly negation?: string;
   /** False if it belongs to single runs and cannot stand under [raymond] in config.toml. */
   readonly config?: false;
+  /** Set if a stranger's config file could do harm with it: it runs programs or widens what agents may do. */
+  readonly trust?: TrustRule<NoInfer<Kept>>;
   /** Set if scenarios may have it: written by their author only, or also by the recording of a run. */
   readonly scenario?: 'authored' | 'recorded';
 }
+
+/** The permission modes that allow no more than the default one. */
+const NARROW_PERMISSION_MODES: readonly string[] = ['acceptEdits', 'default', 'manual', 'plan', 'dontAsk'];
 
 /** Checks a row, and keeps the type of its values. */
 const option = <Kept>(row: OptionRow<Kept>): OptionRow<Kept> => row;
@@ -156,6 +169,10 @@ export const OPTION_TABLE = {
     type: TEXT,
     default: 'acceptEdits',
     argument: '<mode>',
+    trust: {
+      effect: 'lets Claude Code do more than the default mode',
+      isNeededFor: (mode) => !NARROW_PERMISSION_MODES.includes(mode),
+    },
     help: 'the permission mode where the state sets none: acceptEdits, plan or dontAsk; what needs approval is denied',
   }),
   /** Lets Claude Code do anything, whatever the mode. */
@@ -164,6 +181,7 @@ export const OPTION_TABLE = {
     type: BOOLEAN,
     default: false,
     argument: '',
+    trust: { effect: 'lets Claude Code do anything without asking', isNeededFor: (skips) => skips },
     help: 'let Claude Code do anything without asking; only for machines you can afford to lose',
   }),
   /** True to keep the files of finished turns. */
@@ -192,6 +210,7 @@ export const OPTION_TABLE = {
     whenOmitted: 'the one on the PATH',
     example: '/usr/local/bin/claude',
     argument: '<path>',
+    trust: { effect: 'runs this program as Claude Code', isNeededFor: (program) => program !== null },
     help: 'the claude to use: a path, or a name on the PATH',
   }),
 };
@@ -224,6 +243,21 @@ export function mergeOptions(options: Options, changes: Partial<Options>): Optio
   const merged = { ...options, ...changes, variables: { ...options.variables, ...changes.variables } };
   const limits = ZERO_IS_NO_LIMIT.filter((name) => merged[name] === 0).map((name) => [name, null]);
   return { ...merged, ...Object.fromEntries(limits) };
+}
+
+/**
+ * Puts what one source of options says over what another says: variables one by one. To name a permission mode takes
+ * back the permission for everything.
+ */
+export function overlayOptions(lower: Partial<Options>, upper: Partial<Options>): Partial<Options> {
+  const takesBack = upper.permissionMode !== undefined && lower.skipPermissions === true;
+  const variables = { ...lower.variables, ...upper.variables };
+  return {
+    ...lower,
+    ...(takesBack && { skipPermissions: false }),
+    ...upper,
+    ...(Object.keys(variables).length > 0 && { variables }),
+  };
 }
 
 const ZERO_IS_NO_LIMIT = OPTIONS.filter(({ type }) => type === DOLLARS || type === LIMIT).map(({ name }) => name);

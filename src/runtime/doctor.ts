@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readConfigOptions } from '../config/config.ts';
 import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/options.ts';
 import { errorMessageOf, RaymondError } from '../errors.ts';
 import { createClaudeFinder } from './backend-factory.ts';
@@ -19,7 +18,8 @@ import {
   checkRaymondFolder,
   checkRuns,
 } from './doctor/raymond-folder.ts';
-import { findConfigFile } from './project-files.ts';
+import { refuseForeignRaymondFolder } from './foreign-folders.ts';
+import { loadConfig } from './load-config.ts';
 
 /** The result of one check, with its name. */
 export interface DoctorResult extends HealthCheckResult {
@@ -58,7 +58,7 @@ const CHECK_TIMEOUT_MS = 100_000;
  * Checks everything that a run needs, all at the same time. Yields the results in order, each as soon as it is known.
  */
 export async function* runDoctor(request: DoctorRequest): AsyncGenerator<DoctorResult> {
-  const options = readRunOptions(request);
+  const options = chooseOptions(request);
   const context: HealthCheckContext = { ...request, options, findClaude: createClaudeFinder(options, request.env) };
   const pending = CHECKS.map(([name, check]) => [name, runCheckInTime(check, context)] as const);
   for (const [name, resultPromise] of pending) {
@@ -67,11 +67,15 @@ export async function* runDoctor(request: DoctorRequest): AsyncGenerator<DoctorR
   }
 }
 
-/** A mistake in the config file is reported by its own check. */
-function readRunOptions({ cwd, claude }: DoctorRequest): Options {
+/**
+ * The options that a run would have. A mistake in a config file is reported by its own check. Settings that are not trusted,
+ * and those of another user's folder, are left out, so that no program is run that a stranger has named.
+ */
+function chooseOptions({ cwd, env, claude }: DoctorRequest): Options {
   const overrides = claude === null ? {} : { claude };
   try {
-    return mergeOptions(DEFAULT_OPTIONS, { ...readConfigOptions(findConfigFile(cwd)), ...overrides });
+    refuseForeignRaymondFolder(cwd, env);
+    return mergeOptions(DEFAULT_OPTIONS, { ...loadConfig(cwd, env).options, ...overrides });
   } catch {
     return mergeOptions(DEFAULT_OPTIONS, overrides);
   }

@@ -49,9 +49,9 @@ export async function drawCoverage(
   counts: OverlayCounts,
   headline: string,
   format: GraphFormat,
-  cwd = process.cwd(),
+  { cwd = process.cwd(), ...request }: LintRequest = {},
 ): Promise<string> {
-  const source = await readSource(path, readAnalysisSettings(cwd, {}));
+  const source = await readSource(path, readAnalysisSettings(cwd, request));
   return draw(composeDiagram(buildDrawableGraph(source), { counts, agents: [] }), format, {
     source,
     headline: headline,

@@ -1,21 +1,22 @@
 import { join, relative, resolve } from 'node:path';
-import { readConfigOptions } from '../config/config.ts';
 import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { Platform } from '../core/state-names.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';
-import { findLayout } from '../store/layout.ts';
 import { InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
+import { loadConfig } from './load-config.ts';
 import { currentPlatform } from './platform.ts';
 
 /** How to lint a workflow. */
 export interface LintRequest {
   readonly cwd?: string;
+  /** The environment that tells where the user's own config file is; without it, that file is not read. */
+  readonly env?: NodeJS.ProcessEnv;
   /** The platform that it is to run on; this machine's if it is left out. */
   readonly platform?: Platform;
-  /** Variables that its runs will have besides those of the config file. */
+  /** Variables that its runs will have besides those of the config files. */
   readonly variables?: readonly string[];
 }
 
@@ -55,9 +56,9 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
   }
 }
 
-/** The settings that runs in a folder would have: those of its config file and of the request. */
-export function readAnalysisSettings(cwd: string, { platform, variables = [] }: LintRequest): SourceSettings {
-  const config = readConfigOptions(findLayout(cwd).configFile);
+/** The settings that runs in a folder would have: those of the config files and of the request. */
+export function readAnalysisSettings(cwd: string, { platform, variables = [], env = {} }: LintRequest): SourceSettings {
+  const config = loadConfig(cwd, env).options;
   return {
     platform: platform ?? currentPlatform(),
     resetStack: config.resetStack ?? DEFAULT_OPTIONS.resetStack,

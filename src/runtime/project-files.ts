@@ -1,17 +1,29 @@
 import { existsSync } from 'node:fs';
 import type { Event } from '../core/event.ts';
+import type { Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findLayout, resolveDebugFolder } from '../store/layout.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { resolveRunId } from '../store/runs.ts';
 
 /** The path of the config file that applies in this folder; it may not exist. */
 export const findConfigFile = (cwd = process.cwd()): string => findLayout(cwd).configFile;
+
+/** The `.raymond` folder that applies in this folder; it may not exist. */
+export const findProjectFolder = (cwd: string): string => findLayout(cwd).root;
 
 /** Reads all events of a run that is on disk, in order. */
 export async function readRunEvents(id: string, cwd = process.cwd()): Promise<readonly Event[]> {
   const events: Event[] = [];
   for await (const { event } of readEvents(findLayout(cwd), id)) events.push(event);
   return events;
+}
+
+/** Reads the options that a run remembers, given by its id, a unique beginning of it, or `last`. */
+export async function readRunOptions(runRef: string, cwd: string): Promise<Options> {
+  const layout = findLayout(cwd);
+  return (await observeRun(layout, await resolveRunId(layout, runRef))).run.options;
 }
 
 /** Finds the folder with the debug files of a run; null if the run keeps none, or the folder could not be made. */

@@ -7,6 +7,7 @@ import { findLayout } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
 import { lookUpFolders } from '../turns/signals.ts';
+import { refuseForeignFolders } from './foreign-folders.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
 
@@ -27,11 +28,12 @@ export const resumeRun = (id: string, request: ResumeRequest = {}): Promise<RunH
 /** Resumes a run, for real or as a test. */
 export async function resumeRunWith(id: string, request: ResumeRequest, runtime: Runtime): Promise<RunHandle> {
   const layout = findLayout(request.cwd);
+  const { retry = false, options: changes = {}, env = process.env } = request;
+  refuseForeignFolders([layout.root], env);
   const { run, store } = await openStore(layout, await resolveRunId(layout, id), {
     ...runtime.storeOptions,
     takeOver: request.takeOver ?? false,
   });
-  const { retry = false, options: changes = {}, env = process.env } = request;
   try {
     if (!canResume(run, retry)) {
       await store.close();

@@ -11,6 +11,7 @@ import { findLayout } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
 import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { refuseForeignFolders } from './foreign-folders.ts';
 import { currentPlatform } from './platform.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
@@ -36,6 +37,8 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
   const cwd = resolve(request.cwd ?? process.cwd());
   const options = mergeOptions(DEFAULT_OPTIONS, request.options ?? {});
   const env = request.env ?? process.env;
+  const layout = findLayout(cwd);
+  refuseForeignFolders([cwd, layout.root], env);
   const absolutePath = resolve(cwd, path);
   const workflow = await runtime.openWorkflow(absolutePath, currentPlatform()).catch((error: unknown) => {
     throw relativizeWorkflowError(cwd, absolutePath, error);
@@ -55,7 +58,6 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     cwd,
     input: request.input ?? null,
   });
-  const layout = findLayout(cwd);
   const toWarning = (message: string): Event => ({
     kind: 'warning',
     at: startedAt,

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import { stem } from '../core/state-names.ts';
+import { currentUid } from './folder-owner.ts';
 
 /** The paths of everything that Raymond keeps on disk. Nothing is made or read here. */
 export interface StoreLayout {
@@ -42,7 +43,7 @@ export function layoutOf(root: string): StoreLayout {
 /**
  * Finds the `.raymond` folder for `cwd`: the nearest one up to the git root. If there is none, returns where to make it:
  * the git root, else `cwd` itself. A folder of another user further up, such as one in /tmp, is ignored: it could hold
- * settings that this user never made.
+ * settings that this user never made. One in `cwd` itself or in the git root is found, and then refused.
  */
 export function findRaymondFolder(cwd: string): string {
   const start = resolve(cwd);
@@ -67,7 +68,7 @@ function statIfAllowed(path: string): Stats | undefined {
   }
 }
 
-const isOwnedByUs = (uid: number): boolean => process.getuid === undefined || process.getuid() === uid;
+const isOwnedByUs = (uid: number): boolean => currentUid() === null || currentUid() === uid;
 
 const turnFolderName = ({ number, agent, state }: TurnRef): string =>
   `${String(number).padStart(4, '0')}-${safeFileName(agent)}-${safeFileName(stem(state))}`;

@@ -1,10 +1,11 @@
-import type { Writable } from 'node:stream';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { errorCodeOf } from '../errors.ts';
 import type { Screen, Terminal } from './terminal.ts';
 
 /** Opens the terminal of this process; `cwd` is the folder that commands work in. */
 export function openProcessTerminal(cwd: string): Terminal {
-  const { stdout, stderr, env, platform } = process;
+  const { stdin, stdout, stderr, env, platform } = process;
   const [out, err] = [createOutputWriter(stdout), createOutputWriter(stderr)];
   const isAsciiOnly = stderr.isTTY && !supportsUnicode(env, platform);
   const writeErr = (text: string): void => err.write(isAsciiOnly ? replaceSymbolsWithAscii(text) : text);
@@ -16,8 +17,21 @@ export function openProcessTerminal(cwd: string): Terminal {
     cwd,
     env,
     screen: detectScreen(writeErr),
+    ...(stdin.isTTY && stderr.isTTY && { ask: (question) => askYesOrNo(question, stdin, stderr) }),
     onInterrupt: (action) => onSignals(['SIGINT', 'SIGTERM'], action),
   };
+}
+
+/** Asks on the terminal. Anything but a yes is a no, also Ctrl-C and Ctrl-D. */
+export function askYesOrNo(question: string, input: Readable, output: Writable): Promise<boolean> {
+  const lines = createInterface({ input, output });
+  return new Promise((resolve) => {
+    lines.once('close', () => resolve(false));
+    lines.question(`${question} [y/N] `, (reply) => {
+      resolve(/^y(es)?$/i.test(reply.trim()));
+      lines.close();
+    });
+  });
 }
 
 /** The screen behind stderr; null if there is none, or if TERM says that it cannot move the cursor. */

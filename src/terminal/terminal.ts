@@ -12,6 +12,8 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   /** The screen behind `err`; null if it is a file or a pipe. */
   readonly screen: Screen | null;
+  /** Asks for a yes or no; missing if nobody is there to answer. */
+  readonly ask?: (question: string) => Promise<boolean>;
   /** Calls back at each Ctrl-C; returns a function that stops listening. */
   readonly onInterrupt: (action: () => void) => () => void;
 }

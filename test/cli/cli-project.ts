@@ -15,15 +15,22 @@ export interface CommandResult {
 /** A temporary folder in which a test runs commands. */
 export interface CliProject {
   readonly cwd: string;
+  /** Where the user's own settings are, for commands that are given no other environment. */
+  readonly configHome: string;
   readonly terminal: (env?: NodeJS.ProcessEnv) => Terminal & { readonly output: () => Omit<CommandResult, 'code'> };
   readonly raymond: (...argv: readonly string[]) => Promise<CommandResult>;
 }
 
 /** Creates an empty project; it is removed after the test. */
 export function newCliProject(): CliProject {
-  const cwd = mkdtempSync(join(tmpdir(), 'raymond-cli-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
-  const terminal: CliProject['terminal'] = (env = { ...process.env, RAYMOND_REPLAY: 'fast' }) => {
+  const [cwd, configHome] = ['raymond-cli-', 'raymond-home-'].map((name) => mkdtempSync(join(tmpdir(), name)));
+  if (cwd === undefined || configHome === undefined) throw new Error('no folder');
+  onTestFinished(() => {
+    for (const folder of [cwd, configHome]) rmSync(folder, { recursive: true, force: true });
+  });
+  const terminal: CliProject['terminal'] = (
+    env = { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: configHome },
+  ) => {
     let [out, err] = ['', ''];
     return {
       out: (text) => {
@@ -41,6 +48,7 @@ export function newCliProject(): CliProject {
   };
   return {
     cwd,
+    configHome,
     terminal,
     async raymond(...argv) {
       const mine = terminal();

@@ -59,7 +59,7 @@ describe('raymond config', () => {
     const { code, out } = await raymond('config');
     expect(code).toBe(0);
     expect(out).toContain(
-      `There is no config file; \`raymond --init-config\` writes ${join(cwd, '.raymond', 'config.toml')}\n`,
+      `project: ${join(cwd, '.raymond', 'config.toml')} (there is none; \`raymond --init-config\` writes one)\n`,
     );
     expect(out).toMatch(/^budget +default +10$/m);
     expect(out).toMatch(/^model +default +\(chosen by Claude Code\)$/m);
@@ -69,10 +69,10 @@ describe('raymond config', () => {
   test('prints the line that each value comes from', async () => {
     const { file, raymond } = withConfig('[vars]\nbudget = "b"\n\n[raymond]\nretries = 5\nbudget = 2.5\n');
     const { out } = await raymond('config');
-    expect(out.startsWith(`${file}\n`)).toBe(true);
-    expect(out).toMatch(/^budget +line 6 +2\.5$/m);
-    expect(out).toMatch(/^retries +line 5 +5$/m);
-    expect(out).toMatch(/^vars\.budget +line 2 +"b"$/m);
+    expect(out.startsWith(`project: ${file}\n`)).toBe(true);
+    expect(out).toMatch(/^budget +project, line 6 +2\.5$/m);
+    expect(out).toMatch(/^retries +project, line 5 +5$/m);
+    expect(out).toMatch(/^vars\.budget +project, line 2 +"b"$/m);
   });
 
   test('prints JSON with --json', async () => {
@@ -82,10 +82,10 @@ describe('raymond config', () => {
       file,
       exists: true,
       options: {
-        budget: { value: 2.5, source: 'config', line: 2, note: null },
-        model: { value: null, source: 'default', line: null, note: 'chosen by Claude Code' },
+        budget: { value: 2.5, source: 'project', file, line: 2, note: null, trusted: true },
+        model: { value: null, source: 'default', file: null, line: null, note: 'chosen by Claude Code' },
       },
-      vars: { issue: { value: '7', source: 'config', line: 4, note: null } },
+      vars: { issue: { value: '7', source: 'project', file, line: 4, note: null, trusted: true } },
     });
   });
 

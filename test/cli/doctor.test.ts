@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { handleDoctor } from '../../src/cli/commands/doctor.ts';
+import { handleTrust } from '../../src/cli/commands/trust.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { newRun } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
@@ -102,7 +103,41 @@ describe('the doctor', () => {
     expect((await examine(project, env, { claude: named })).checks['Claude Code']).toMatchObject({ level: 'ok' });
     mkdirSync(join(project.cwd, '.raymond'));
     writeFileSync(join(project.cwd, '.raymond', 'config.toml'), `[raymond]\nclaude = ${JSON.stringify(named)}\n`);
-    expect((await examine(project, env)).checks['Claude Code']).toMatchObject({ level: 'ok' });
+    const mine = { ...env, XDG_CONFIG_HOME: project.configHome };
+    expect(await handleTrust([], { yes: true }, project.terminal(mine))).toBe(0);
+    expect((await examine(project, mine)).checks['Claude Code']).toMatchObject({ level: 'ok' });
+  });
+
+  test('runs no program that an untrusted config file names', async () => {
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    mkdirSync(join(project.cwd, '.raymond'));
+    const evil = join(project.cwd, 'evil.sh');
+    writeFileSync(evil, `#!/bin/sh\ntouch ${join(project.cwd, 'harm')}\necho 2.1.325\n`);
+    chmodSync(evil, 0o755);
+    writeFileSync(join(project.cwd, '.raymond', 'config.toml'), `[raymond]\nclaude = ${JSON.stringify(evil)}\n`);
+    const { code, checks } = await examine(project, project.env);
+    expect(code).toBe(64);
+    expect(existsSync(join(project.cwd, 'harm'))).toBe(false);
+    expect(checks['Claude Code']).toMatchObject({ level: 'ok', message: expect.stringContaining('bin/claude') });
+    expect(checks.config).toMatchObject({
+      level: 'error',
+      message: expect.stringContaining(`line 2: claude = "${evil}" (runs this program as Claude Code)`),
+      remedy: expect.stringContaining('`raymond trust`'),
+    });
+  });
+
+  test.skipIf(process.geteuid?.() !== 0)('leaves the folder of another user alone (needs root)', async () => {
+    const project = withClaude(claudeSaying('{"loggedIn":true}'));
+    mkdirSync(join(project.cwd, '.raymond'));
+    writeFileSync(join(project.cwd, '.raymond', 'config.toml'), `[raymond]\nmodel = "evil"\n`);
+    chownSync(join(project.cwd, '.raymond'), 65534, 65534);
+    const { code, checks } = await examine(project, project.env);
+    expect(code).toBe(64);
+    expect(checks['.raymond']).toMatchObject({
+      level: 'error',
+      message: expect.stringContaining(`${join(project.cwd, '.raymond')} belongs to nobody, and you are root.`),
+    });
+    expect(checks.rights).toBeUndefined();
   });
 
   test('prints the problems of the config file with their lines', async () => {

@@ -2,11 +2,16 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { widthOf } from '../../src/events/text-width.ts';
-import { createOutputWriter, replaceSymbolsWithAscii, supportsUnicode } from '../../src/terminal/process-terminal.ts';
+import {
+  askYesOrNo,
+  createOutputWriter,
+  replaceSymbolsWithAscii,
+  supportsUnicode,
+} from '../../src/terminal/process-terminal.ts';
 
 describe('an outlet', () => {
   const failing = (code: string): Writable =>
@@ -106,5 +111,22 @@ describe.skipIf(process.platform === 'win32')('the command', () => {
       out: '',
       err: 'raymond: the current folder no longer exists\nGo to a folder that exists, then try again.\n',
     });
+  });
+});
+
+describe('a question', () => {
+  test.each([
+    ['y\n', true],
+    ['Yes \n', true],
+    ['n\n', false],
+    ['\n', false],
+    ['yesterday\n', false],
+    ['', false],
+    ['y', false],
+  ])('that is answered with %j', async (typed, answer) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    input.end(typed);
+    expect(await askYesOrNo('Trust this file?', input, output)).toBe(answer);
+    expect(String(output.read())).toContain('Trust this file? [y/N] ');
   });
 });

@@ -1,6 +1,9 @@
-import { type EffectiveSetting, listEffectiveSettings, openConfig } from '../../config/config.ts';
+import { type EffectiveSetting, listEffectiveSettings } from '../../config/effective-settings.ts';
 import { formatTomlValue } from '../../config/toml.ts';
 import { EXIT } from '../../errors.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
+import type { TextStyle } from '../../events/text-style.ts';
+import { findUserConfigFile, loadConfig } from '../../runtime/load-config.ts';
 import { findConfigFile } from '../../runtime/project-files.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
@@ -8,18 +11,32 @@ import type { CommandHandler } from '../command.ts';
 
 /** `raymond config`: shows the options in effect and where each value comes from. */
 export const handleConfig: CommandHandler = async (_args, { json }, terminal) => {
-  const { cwd, out } = terminal;
+  const { cwd, env, out } = terminal;
+  const loaded = loadConfig(cwd, env);
+  const { options, vars } = listEffectiveSettings(loaded);
   const file = findConfigFile(cwd);
-  const opened = openConfig(file);
-  const { options, vars } = listEffectiveSettings(opened);
+  const userFile = findUserConfigFile(env);
   if (json) {
-    const document = { file, exists: opened !== null, options: indexByName(options), vars: indexByName(vars) };
+    const document = {
+      file,
+      exists: loaded.project !== null,
+      user_file: userFile,
+      user_exists: loaded.user !== null,
+      trusted: loaded.untrusted.length === 0,
+      options: indexByName(options),
+      vars: indexByName(vars),
+    };
     out(`${JSON.stringify(document, null, 2)}\n`);
     return EXIT.completed;
   }
   const rows = [...options, ...vars.map((row) => ({ ...row, name: `vars.${row.name}` }))];
-  out(opened === null ? `There is no config file; \`raymond --init-config\` writes ${file}\n\n` : `${file}\n\n`);
+  const hint = 'there is none; `raymond --init-config` writes one';
+  out(`project: ${sanitizeLine(file)}${loaded.project === null ? ` (${hint})` : ''}\n`);
+  if (userFile !== null) out(`user:    ${sanitizeLine(userFile)}${loaded.user === null ? ' (there is none)' : ''}\n`);
+  out('\n');
   out(`${renderTable(rows, COLUMNS, createRenderContext(terminal)).join('\n')}\n`);
+  if (loaded.untrusted.length > 0)
+    out('\nWhat is not trusted is not in force, and runs are refused until you trust it: `raymond trust`.\n');
   out('\nThe command line overrides these. A run remembers the options it was started with.\n');
   return EXIT.completed;
 };
@@ -29,14 +46,19 @@ const indexByName = (rows: readonly EffectiveSetting[]): Readonly<Record<string,
 
 const COLUMNS: readonly Column<EffectiveSetting>[] = [
   { title: 'OPTION', cell: ({ name }) => name },
-  { title: 'FROM', cell: ({ line }) => (line === null ? 'default' : `line ${line}`), style: getSourceStyle },
+  { title: 'FROM', cell: describeSource, style: getSourceStyle },
   {
     title: 'VALUE',
-    cell: ({ value, note }) => (value === null ? `(${note})` : formatTomlValue(value)),
+    cell: ({ value, note }) => (value === null ? `(${note})` : sanitizeLine(formatTomlValue(value))),
     style: getSourceStyle,
   },
 ];
 
-function getSourceStyle({ source }: EffectiveSetting): 'dim' | null {
+function describeSource({ source, line, trusted }: EffectiveSetting): string {
+  return line === null ? source : `${source}, line ${line}${trusted ? '' : ', not trusted'}`;
+}
+
+function getSourceStyle({ source, trusted }: EffectiveSetting): TextStyle | null {
+  if (!trusted) return 'yellow';
   return source === 'default' ? 'dim' : null;
 }

@@ -3,18 +3,19 @@ import { resolve } from 'node:path';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { type Drawing, drawRun, drawWorkflow, GRAPH_FORMATS, type GraphFormat } from '../../runtime/draw-graph.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import { detectGraphFormat, refuseStateFile, writeGraphFile } from '../graph-file.ts';
 import { getChoiceOption, getPlatformOption, getTextOption, requireWorkflowHere } from '../parsed-options.ts';
 
 /** `raymond graph [WORKFLOW]`, `raymond graph RUN`: draws a workflow, or a run over its workflow. */
-export const handleGraph: CommandHandler = async ([target], options, { cwd, out, err }) => {
+export const handleGraph: CommandHandler = async ([target], options, { cwd, env, out, err }) => {
   const output = getTextOption(options, 'output');
   const format =
     getChoiceOption(options, 'format', GRAPH_FORMATS) ??
     (output === undefined ? 'mermaid' : detectGraphFormat(output, ', or give --format'));
   if (output !== undefined) refuseStateFile(resolve(cwd, output), '--output');
-  const { text, warning } = await drawTarget(target, format, options, cwd);
+  const { text, warning } = await drawTarget(target, format, options, { cwd, env });
   if (warning !== null) err(`warning: ${sanitizeLine(warning)}\n`);
   if (output === undefined) out(text);
   else {
@@ -29,7 +30,7 @@ async function drawTarget(
   target: string | undefined,
   format: GraphFormat,
   options: ParsedOptions,
-  cwd: string,
+  { cwd, env }: Pick<Terminal, 'cwd' | 'env'>,
 ): Promise<Drawing> {
   const run = getTextOption(options, 'run');
   if (run !== undefined) {
@@ -44,7 +45,7 @@ async function drawTarget(
   );
   if (target !== undefined && target !== '' && !existsSync(path))
     return drawRun(target, format, cwd).catch((error) => refuseUnknownTarget(error, target, path));
-  return drawWorkflow(path, format, { cwd, ...(platform !== undefined && { platform }) });
+  return drawWorkflow(path, format, { cwd, env, ...(platform !== undefined && { platform }) });
 }
 
 const UNKNOWN_RUN = 'no such run: ';

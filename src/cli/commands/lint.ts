@@ -35,6 +35,7 @@ export const handleLint: CommandHandler = async (args, options, terminal) => {
   const maxWarnings = getCountOption(options, 'maxWarnings') ?? Number.POSITIVE_INFINITY;
   const request = {
     cwd: terminal.cwd,
+    env: terminal.env,
     variables: getRepeatedOption(options, 'var').map((pair) => pair.split('=')[0] ?? pair),
     ...(platform !== undefined && { platform }),
   };

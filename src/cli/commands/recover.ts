@@ -7,6 +7,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import type { CommandHandler, ParsedOptions } from '../command.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 import { runAndReport } from '../run-and-report.ts';
+import { confirmTrustOfRun } from '../trust-questions.ts';
 
 /** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, one after the other. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
@@ -55,6 +56,7 @@ async function resumeAll(runs: readonly RunListEntry[], options: ParsedOptions, 
 async function resumeOne(id: string, options: ParsedOptions, terminal: Terminal): Promise<number> {
   const { cwd, env } = terminal;
   try {
+    await confirmTrustOfRun(id, {}, terminal);
     return await runAndReport((observers) => resumeRun(id, { cwd, env, ...observers }), options, terminal);
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;

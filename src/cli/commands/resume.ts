@@ -7,6 +7,7 @@ import { type CommandHandler, usageError } from '../command.ts';
 import { refuseOptions } from '../parsed-options.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
+import { confirmTrustOfRun } from '../trust-questions.ts';
 
 const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 
@@ -21,6 +22,7 @@ export const handleResume: CommandHandler = async ([requestedRun], options, term
     retry: options.retry === true,
     takeOver: options.takeOver === true,
   };
+  await confirmTrustOfRun(id, request.options, terminal);
   return runAndReport((observers) => resumeRun(id, { ...request, ...observers }), options, terminal);
 };
 

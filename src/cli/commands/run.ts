@@ -7,7 +7,8 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import { getTextOption, refuseOptions } from '../parsed-options.ts';
 import { runAndReport } from '../run-and-report.ts';
-import { addConfigFileOptions, parseRunOptions } from '../run-options.ts';
+import { parseRunOptions } from '../run-options.ts';
+import { addTrustedConfig } from '../trust-questions.ts';
 import { handleResume } from './resume.ts';
 
 /** `raymond run WORKFLOW`, also without `run`; with `--resume RUN` or `--init-config` it does that instead. */
@@ -28,7 +29,8 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
   const request = {
     cwd,
     env: terminal.env,
-    options: addConfigFileOptions(parseRunOptions(options, terminal.cwd), cwd),
+    // The config is that of where one stands, also with --dir, so that `raymond config` shows what a run gets.
+    options: await addTrustedConfig(parseRunOptions(options, terminal.cwd), terminal),
     ...(input !== undefined && { input }),
     ...(runId !== undefined && { runId }),
     ...(name !== undefined && { name }),

@@ -92,11 +92,19 @@ const FILES_MISSING =
   'those that were there when it was recorded, under `files`, or a folder of them under `files_from`.';
 
 /** Draws the coverage over the workflow. */
-async function drawCoverage(coverage: Coverage, { file, format }: GraphOption, { cwd, err }: Terminal): Promise<void> {
+async function drawCoverage(
+  coverage: Coverage,
+  { file, format }: GraphOption,
+  { cwd, env, err }: Terminal,
+): Promise<void> {
   const { workflow, traffic } = coverage;
   const { drawCoverage: drawTraffic } = await import('../../runtime/draw-graph.ts');
   const headline = `${formatTotalCoverage([coverage])} covered by its scenarios`;
-  writeGraphFile(resolve(cwd, file), await drawTraffic(workflow.path, traffic, headline, format, cwd), '--graph');
+  writeGraphFile(
+    resolve(cwd, file),
+    await drawTraffic(workflow.path, traffic, headline, format, { cwd, env }),
+    '--graph',
+  );
   err(`Wrote ${file}\n`);
 }
 

@@ -1,25 +1,30 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { openConfig } from '../../config/config.ts';
+import { formatRiskySetting } from '../../config/risky-settings.ts';
 import { errorCodeOf } from '../../errors.ts';
 import { diskError } from '../../store/disk-error.ts';
 import { createFile, replaceFile } from '../../store/files.ts';
 import { findRaymondFolder, layoutOf } from '../../store/layout.ts';
+import { findForeignFolders, refuseForeignFolders } from '../foreign-folders.ts';
 import { listRuns } from '../list-runs.ts';
-import { findConfigFile } from '../project-files.ts';
+import { loadConfig, untrustedConfigError } from '../load-config.ts';
 import { type HealthCheck, okResult, warningResult } from './check.ts';
 
-/** Checks that the config file can be used; its mistakes are thrown, with their lines. */
-export const checkConfigFile: HealthCheck = async ({ cwd }) => {
-  const file = findConfigFile(cwd);
-  if (openConfig(file) === null) return okResult('no file, so the defaults apply; `raymond --init-config` writes one');
-  return okResult(`${file}; \`raymond config\` shows what it says`);
+/** Checks that the config files can be used; mistakes in them are thrown, with their lines. */
+export const checkConfigFile: HealthCheck = async ({ cwd, env }) => {
+  const { user, project, untrusted } = loadConfig(cwd, env);
+  const files = [project, user].flatMap((config) => config?.file ?? []);
+  if (files.length === 0) return okResult('no file, so the defaults apply; `raymond --init-config` writes one');
+  if (project !== null && untrusted.length > 0)
+    throw untrustedConfigError(project.file, untrusted.map(formatRiskySetting));
+  return okResult(`${files.join(' and ')}; \`raymond config\` shows what is in effect`);
 };
 
 /** Checks that a run can be saved on this disk, by the same file operations as a run. */
-export const checkRaymondFolder: HealthCheck = async ({ cwd }) => {
+export const checkRaymondFolder: HealthCheck = async ({ cwd, env }) => {
   const root = findRaymondFolder(cwd);
+  refuseForeignFolders([cwd, root], env);
   const exists = existsSync(root);
   let trialFolder: string | undefined;
   try {
@@ -36,16 +41,16 @@ export const checkRaymondFolder: HealthCheck = async ({ cwd }) => {
 };
 
 /** Checks that other users cannot read `.raymond/`, which may contain anything that agents have seen. */
-export const checkPermissions: HealthCheck = async ({ cwd }) => {
+export const checkPermissions: HealthCheck = async ({ cwd, env }) => {
   const root = findRaymondFolder(cwd);
+  // Another check says so.
+  if (findForeignFolders([root], env).length > 0) return null;
   const stats = await stat(root).catch((error: unknown) => {
     if (errorCodeOf(error) === 'ENOENT') return null;
     throw error;
   });
   if (stats === null || process.getuid === undefined) return null;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
-  if (stats.uid !== process.getuid())
-    return warningResult(`${root} belongs to another user`, `chown it, or work in another folder.`);
   if ((stats.mode & 0o077) === 0) return okResult(`${mode}: only you can read ${root}`);
   return warningResult(`${mode}: other users can read ${root}`, `chmod 700 ${root}`);
 };
