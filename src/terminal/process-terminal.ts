@@ -26,10 +26,15 @@ export function openProcessTerminal(cwd: string): Terminal {
 export function askYesOrNo(question: string, input: Readable, output: Writable): Promise<boolean> {
   const lines = createInterface({ input, output });
   return new Promise((resolve) => {
-    lines.once('close', () => resolve(false));
+    const endLine = (): void => {
+      output.write('\n');
+      resolve(false);
+    };
+    lines.once('close', endLine);
     lines.question(`${question} [y/N] `, (reply) => {
-      resolve(/^y(es)?$/i.test(reply.trim()));
+      lines.off('close', endLine);
       lines.close();
+      resolve(/^y(es)?$/i.test(reply.trim()));
     });
   });
 }
