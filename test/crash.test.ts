@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -228,6 +229,35 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     rmSync(join(home, '.raymond', 'runs', ID, 'turns', '0001-main-START'), { recursive: true });
     open('gate');
     expect(await resume().ended).toMatchObject({ code: 3, stderr: expect.stringContaining('--retry') });
+    expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('a script that still runs is found when .raymond was moved, and runs once', async () => {
+    await orchestratorKilled(THEN);
+    const elsewhere = join(home, 'elsewhere');
+    mkdirSync(elsewhere);
+    renameSync(join(home, '.raymond'), join(elsewhere, '.raymond'));
+    const env = { ...process.env, PWD: home };
+    const stdio = ['ignore', 'pipe', 'pipe'] as const;
+    const resumed = attend(spawn(process.execPath, [CLI, 'resume', ID], { cwd: elsewhere, env, stdio: [...stdio] }));
+    await resumed.said('the run goes on');
+    open('gate');
+    expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('and a power cut, a turn without a trace may have run, and only --retry runs it again', async () => {
+    await bothKilled(THEN);
+    const owner = join(home, '.raymond', 'runs', ID, 'owner.1');
+    writeFileSync(owner, JSON.stringify({ ...JSON.parse(readFileSync(owner, 'utf8')), bootId: 'of yesterday' }));
+    rmSync(join(home, '.raymond', 'runs', ID, 'turns', '0001-main-START', 'started'));
+    open('gate');
+    for (const _ of ['once', 'and once more']) {
+      const { code, stderr } = await resume().ended;
+      expect([code, stderr]).toStrictEqual([3, expect.stringContaining('the machine went down, and no trace is left')]);
+      expect(effects()).toStrictEqual(['begin START.sh']);
+    }
     expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
   });

@@ -47,6 +47,8 @@ export interface ScriptTurn extends TurnBase {
 export interface SleepTurn {
   readonly kind: 'sleep';
   readonly agent: string;
+  /** A retry waits for a short time to pass, a usage limit for a time of day. */
+  readonly why: 'retry' | 'usage_limit';
   readonly untilMs: number;
 }
 
@@ -137,7 +139,7 @@ const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 
 function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   const { id, state, phase, cwd, input, model, effort } = agent;
-  if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, untilMs: phase.untilMs };
+  if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
   const record = phase.kind === 'running' ? phase.turn : null;
   const common = {
     agent: id,

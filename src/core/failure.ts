@@ -18,7 +18,7 @@ export type FailureKind =
   | 'session_lost'
   /** A script ended with an error. */
   | 'script'
-  /** A script died midway, and only the user knows whether it may run again. */
+  /** A script died midway, or nobody knows whether a turn ran: only the user knows whether it may run again. */
   | 'interrupted'
   /** A Claude turn was gone when its run was taken up again. */
   | 'lost'
@@ -63,10 +63,11 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
 };
 
 const FIRST_DELAY_MS = 2_000;
-const MAX_DELAY_MS = 120_000;
+/** The longest delay before a retry. */
+export const MAX_BACK_OFF_MS = 120_000;
 
 /** The delay before the nth retry: it doubles each time, and `jitter` keeps agents from retrying all at once. */
 export function backOffMs(retry: number, jitter: number): number {
-  const full = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (retry - 1));
+  const full = Math.min(MAX_BACK_OFF_MS, FIRST_DELAY_MS * 2 ** (retry - 1));
   return Math.round(full * (0.5 + jitter / 2));
 }

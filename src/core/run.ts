@@ -6,7 +6,7 @@ import type { Position } from './position.ts';
 import type { Platform } from './state-names.ts';
 
 /** The version of the state file; see `store/migrations.ts`. */
-export const RUN_VERSION = 1;
+export const RUN_VERSION = 2;
 
 /** Why no new turn may start. */
 export type StopReason =

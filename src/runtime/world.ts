@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { TurnRef } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
 import type { Scope } from '../core/state-names.ts';
 import type { World } from '../engine/world.ts';
-import { EXIT, RaymondError } from '../errors.ts';
+import { RaymondError } from '../errors.ts';
 import { DebugFiles } from '../events/debug-files.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
 import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
@@ -12,8 +11,6 @@ import type { TurnContext } from '../turns/turn-context.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { RunContext } from './run-context.ts';
-
-const OWNER_CHECK_INTERVAL_MS = 1_000;
 
 /** How others watch and end the turns of a run. */
 export type TurnControl = Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity'>;
@@ -24,7 +21,7 @@ export async function createWorld(
   control: TurnControl,
   notify: (events: readonly Event[]) => void,
 ): Promise<{ readonly world: World; readonly close: () => Promise<void> }> {
-  const { run, options, layout, workflow, runtime } = context;
+  const { run, options, layout, store, workflow, runtime } = context;
   const { id } = run;
   const { clock } = runtime;
   const warn = ({ agent, state }: Pick<TurnRef, 'agent' | 'state'>, message: string): void =>
@@ -32,7 +29,8 @@ export async function createWorld(
   const turnContext: TurnContext = {
     ...control,
     runId: id,
-    runMarker: createRunMarker(layout, id),
+    // The id alone may be in use in another folder.
+    runMarker: `${id}/${store.mark}`,
     options,
     // A copy: reading the whole of `process.env` is slow, and each turn does it.
     env: { ...context.env },
@@ -41,6 +39,7 @@ export async function createWorld(
     readState: workflow.state,
     readScope: createScopeReader(workflow),
     scriptPath: workflow.pathOf,
+    isDoubtful: store.isDoubtful,
     folderOf: (turn) => layout.turnFolder(id, turn),
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };
@@ -48,7 +47,7 @@ export async function createWorld(
   const debug = options.debug && runtime.debugFiles ? await createDebugFiles(context, warn) : null;
   const world: World = {
     ...createTurnRunner(turnContext, backend),
-    save: createSaver(context),
+    save: store.save,
     notify(events) {
       debug?.write(events);
       if (!options.debug) for (const event of events) deleteTurnFiles(layout, id, event);
@@ -77,32 +76,6 @@ function createScopeReader(workflow: Workflow): TurnContext['readScope'] {
     return lastScope;
   };
 }
-
-/** The marker of a run's processes. Its id alone may be in use in another folder. */
-function createRunMarker(layout: StoreLayout, id: string): string {
-  return `${id}/${createHash('sha256').update(layout.runFolder(id)).digest('hex').slice(0, 8)}`;
-}
-
-/** Saves steps as long as the run is ours: another Raymond may have taken it over while this machine was asleep. */
-function createSaver({ run, store, runtime: { clock } }: RunContext): World['save'] {
-  let checkedAt = clock.now();
-  return async (steps) => {
-    if (clock.now() - checkedAt > OWNER_CHECK_INTERVAL_MS) {
-      if (!(await store.stillOwner())) throw takenOverError(run.id);
-      checkedAt = clock.now();
-    }
-    await store.save(steps);
-  };
-}
-
-const takenOverError = (id: string): RaymondError =>
-  new RaymondError(
-    `Run ${id} is no longer owned by this process: another one has taken it over, or its folder is gone.`,
-    {
-      exitCode: EXIT.paused,
-      hint: 'Nothing more is started here. Running turns finish by themselves.',
-    },
-  );
 
 async function createDebugFiles(
   { run, layout }: RunContext,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFile, type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
 import { diskError } from './disk-error.ts';
@@ -42,19 +42,38 @@ async function explainMkdir(folder: string, cause: unknown): Promise<never> {
   throw cause;
 }
 
+/** How a file is replaced. */
+export interface ReplaceOptions {
+  readonly durable?: boolean | undefined;
+  /** Part of the temporary file's name, where several processes may replace the same file. */
+  readonly writer?: number;
+  /** Asked right before the file is replaced; if it says no, the file stays as it is. */
+  readonly mayReplace?: () => boolean;
+}
+
 /** Replaces a file atomically: a reader finds the old text or the new one, also after a power cut. */
-export async function replaceFile(file: string, text: string, durable = true): Promise<void> {
-  if (!durable) return writeFileSync(file, text, { mode: PRIVATE_FILE_MODE, encoding: 'utf8' });
-  const temporary = join(dirname(file), `.${basename(file)}.tmp`);
+export async function replaceFile(file: string, text: string, options: ReplaceOptions = {}): Promise<void> {
+  const { durable = true, writer, mayReplace = () => true } = options;
+  if (!durable) {
+    if (mayReplace()) writeFileSync(file, text, { mode: PRIVATE_FILE_MODE, encoding: 'utf8' });
+    return;
+  }
+  const temporary = temporaryFile(file, writer);
   try {
     await writeAndSync(temporary, text);
-    await rename(temporary, file);
+    // Synchronous, so that nothing comes between the question and the act.
+    if (mayReplace()) renameSync(temporary, file);
+    else return await rm(temporary, { force: true });
     await syncFolder(dirname(file));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
 }
+
+/** The file that a writer replaces another one with. One that was killed leaves it behind. */
+export const temporaryFile = (file: string, writer?: number): string =>
+  join(dirname(file), `.${basename(file)}.${writer === undefined ? '' : `${writer}.`}tmp`);
 
 /** Makes a file that is complete from the first moment. False if the file exists; it is then left alone. */
 export async function createFile(file: string, text: string, durable = true): Promise<boolean> {
@@ -87,6 +106,20 @@ function createFileSync(file: string, text: string): boolean {
 function explainLink(cause: unknown): never {
   if (!['EPERM', 'ENOSYS', 'EOPNOTSUPP'].includes(errorCodeOf(cause))) throw cause;
   throw Object.assign(new Error('no hard links', { cause }), { code: 'ENOTSUP' });
+}
+
+/** Puts an equal file in the place of a file: what another process still has open is then no file of ours any more. */
+export async function detachFile(file: string): Promise<void> {
+  const temporary = temporaryFile(file, process.pid);
+  try {
+    await copyFile(file, temporary);
+    await withFile(temporary, 'r+', (handle) => handle.datasync());
+    await rename(temporary, file);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+  }
 }
 
 /** Makes the names in a folder survive a power cut, on file systems that can sync a folder. */

@@ -26,9 +26,9 @@ export async function* readEvents(
 ): AsyncGenerator<JournaledEvent> {
   const { afterSeq = -1, offset = 0 } = from;
   const file = layout.journalFile(id);
-  await loadSnapshot(layout, id);
+  const { checkedFrom } = (await loadSnapshot(layout, id)).journal;
   try {
-    for await (const entries of readJournal(file, offset)) {
+    for await (const entries of readJournal(file, { offset, owner: 0, checkedFrom })) {
       for (const { change, end } of entries) {
         if (change.seq <= afterSeq) continue;
         for (const event of change.events) yield { seq: change.seq, offset: end, event: completeEvent(event) };

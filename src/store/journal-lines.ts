@@ -2,33 +2,72 @@ import { tryParseJson } from '../core/json.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { newLineSplitter, readChunks } from '../process/lines.ts';
 import type { Change } from './change.ts';
+import { addLineChecksum, checkLine, type Verdict } from './checksum.ts';
 import { withFile } from './files.ts';
 
-/** A step in the journal, and the byte range of its line. */
+/** A step in the journal, the number of the owner that wrote it, and the byte range of its line. */
 export interface JournalEntry {
   readonly change: Change;
+  readonly owner: number;
   readonly start: number;
   readonly end: number;
 }
 
+/** The line of a step, with its line feed. */
+export const formatJournalLine = (change: Change, owner: number): string =>
+  `${addLineChecksum(JSON.stringify({ ...change, owner }))}\n`;
+
+/** Where to begin to read a journal, and what is known about its lines: see `JournalCoverage`. */
+export interface JournalStart {
+  readonly offset: number;
+  readonly owner: number;
+  readonly checkedFrom: number | null;
+}
+
 /**
- * Reads the steps of a journal from a byte offset on, in batches as the file is read. An incomplete last line is
- * skipped: it is being written right now, or was when the owner died. An incomplete line elsewhere is an error.
+ * Reads the steps of a journal from a byte offset on, in batches as the file is read.
+ *
+ * 1. An incomplete last line is skipped: it is being written right now, or was when the owner died. An incomplete line
+ *    elsewhere is an error, and so is a complete one that is not as it was written.
+ * 2. A line of an owner after the first one of a later owner is skipped: its run had been taken over.
  */
-export async function* readJournal(file: string, from: number): AsyncGenerator<readonly JournalEntry[]> {
+export async function* readJournal(
+  file: string,
+  { offset, owner, checkedFrom }: JournalStart,
+): AsyncGenerator<readonly JournalEntry[]> {
   let torn: JournalLine | undefined;
-  for await (const lines of readJournalLines(file, from)) {
+  let highestOwner = owner;
+  for await (const lines of readJournalLines(file, offset)) {
     const entries: JournalEntry[] = [];
     for (const line of lines) {
       if (torn !== undefined) throw await brokenLineError(file, torn.start, 'it is not JSON');
-      const data = line.ended ? tryParseJson(line.text) : undefined;
-      if (data === undefined) torn = line;
-      else if (isChange(data)) entries.push({ change: data, start: line.start, end: line.end });
-      else throw await brokenLineError(file, line.start, 'it is not a step');
+      const entry = parseEntry(line, checkedFrom !== null && line.start >= checkedFrom);
+      if (entry === undefined) torn = line;
+      else if (typeof entry === 'string') throw await brokenLineError(file, line.start, entry);
+      else if (entry.owner >= highestOwner) {
+        highestOwner = entry.owner;
+        entries.push(entry);
+      }
     }
     yield entries;
   }
 }
+
+/** The step of a line; undefined if the line is incomplete, a reason if it cannot be right. */
+function parseEntry(line: JournalLine, isChecked: boolean): JournalEntry | string | undefined {
+  const { text, start, end, ended, verdict } = line;
+  if (!ended) return undefined;
+  if (verdict === 'wrong') return hasGap(text) ? undefined : 'its checksum does not match';
+  const data = tryParseJson(text);
+  if (data === undefined) return undefined;
+  if (isChecked && verdict === 'none') return 'its checksum is missing';
+  if (!isChange(data)) return 'it is not a step';
+  const { owner = 0 } = data as { readonly owner?: unknown };
+  return typeof owner === 'number' ? { change: data, owner, start, end } : 'it is not a step';
+}
+
+/** A power cut may leave zeros in the place of what did not reach the disk. */
+const hasGap = (text: string): boolean => text.includes('\0\0');
 
 /** The error for a journal with a line that cannot be right. */
 export async function brokenLineError(file: string, start: number, why: string): Promise<RaymondError> {
@@ -55,6 +94,7 @@ export interface JournalLine {
   readonly start: number;
   readonly end: number;
   readonly ended: boolean;
+  readonly verdict: Verdict;
 }
 
 /** Reads the lines of a file from a byte offset on, in batches as the file is read. */
@@ -63,7 +103,7 @@ export async function* readJournalLines(file: string, from: number): AsyncGenera
   let start = from;
   const locate = (line: Buffer, ended: boolean): JournalLine => {
     const end = start + line.length + (ended ? 1 : 0);
-    const located = { text: line.toString(), start, end, ended };
+    const located = { text: line.toString(), start, end, ended, verdict: checkLine(line) };
     start = end;
     return located;
   };

@@ -1,10 +1,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { EXIT, type RaymondError } from '../errors.ts';
+import { EXIT, RaymondError } from '../errors.ts';
 import type { Change } from './change.ts';
 import { diskError } from './disk-error.ts';
 import { PRIVATE_FILE_MODE, syncFolder } from './files.ts';
+import { formatJournalLine } from './journal-lines.ts';
 import type { JournalPosition } from './state-file.ts';
 
 /** The part of a FileHandle that the journal needs. */
@@ -29,12 +30,23 @@ const openUnsynced: OpenToAppend = async (file) => {
   };
 };
 
+/** How a journal is written. */
+export interface JournalOptions {
+  /** The number of the owner that writes; 1 if left out. */
+  readonly owner?: number;
+  /** Called right before each write; throws a RaymondError if this process may not write any more. */
+  readonly fence?: () => void;
+  readonly openFile?: OpenToAppend | undefined;
+  readonly durable?: boolean | undefined;
+}
+
 /**
  * Writes the steps of a run, one line each, to disk before anything that depends on them starts.
  *
  * 1. A change whose `append` has resolved survives a power cut.
  * 2. Lines are in the order of the calls.
- * 3. After a failed write or sync it is unknown what the disk holds, so everything that follows is refused.
+ * 3. Nothing is written once another process has taken the run over.
+ * 4. After a failed write or sync it is unknown what the disk holds, so everything that follows is refused.
  */
 export class Journal {
   private readonly file: string;
@@ -47,24 +59,28 @@ export class Journal {
   /** The sync that new appends share; it starts when the running one is over. */
   private next: Promise<void> | undefined;
   private refusal: RaymondError | undefined;
+  private readonly owner: number;
+  private readonly fence: () => void;
 
-  private constructor(file: string, handle: AppendFile, end: JournalPosition) {
+  private constructor(file: string, handle: AppendFile, end: JournalPosition, options: JournalOptions) {
     this.file = file;
     this.handle = handle;
+    this.owner = options.owner ?? 1;
+    this.fence = options.fence ?? (() => {});
     this.pendingEnd = end;
     this.keptSeq = end.seq;
   }
 
   /** Opens the journal of a run to append after `end`, the end of the file. */
-  static async open(file: string, end: JournalPosition, customOpen?: OpenToAppend, durable = true): Promise<Journal> {
-    const openFile = customOpen ?? (durable ? openToAppend : openUnsynced);
+  static async open(file: string, end: JournalPosition, options: JournalOptions = {}): Promise<Journal> {
+    const { durable = true, openFile = durable ? openToAppend : openUnsynced } = options;
     let handle: AppendFile | undefined;
     try {
       handle = await openFile(file);
       // What was read from the file may only be in the page cache, if the last owner died before its sync.
       await handle.datasync();
       if (durable) await syncFolder(dirname(file));
-      return new Journal(file, handle, end);
+      return new Journal(file, handle, end, options);
     } catch (cause) {
       await handle?.close().catch(() => {});
       throw unwritableError(file, end.seq, cause);
@@ -79,7 +95,7 @@ export class Journal {
   /** Resolves, once these lines are on disk, to the offset after them. Appends during a sync share the next one. */
   async append(changes: readonly Change[]): Promise<number> {
     if (this.refusal !== undefined) throw this.refusal;
-    const bytes = Buffer.from(changes.map((change) => `${JSON.stringify(change)}\n`).join(''));
+    const bytes = Buffer.from(changes.map((change) => formatJournalLine(change, this.owner)).join(''));
     const offset = this.pendingEnd.offset + bytes.length;
     this.pendingEnd = { seq: changes.at(-1)?.seq ?? this.pendingEnd.seq, offset };
     this.waiting.push(bytes);
@@ -109,11 +125,12 @@ export class Journal {
     this.waiting = [];
     this.next = undefined;
     try {
+      this.fence();
       await writeAll(this.handle, bytes);
       await this.handle.datasync();
       this.keptSeq = seq;
     } catch (cause) {
-      this.refusal = unwritableError(this.file, this.keptSeq, cause);
+      this.refusal = cause instanceof RaymondError ? cause : unwritableError(this.file, this.keptSeq, cause);
       throw this.refusal;
     }
   }

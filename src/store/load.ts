@@ -55,7 +55,7 @@ export const unreadableFileError = (file: string, error: unknown): unknown =>
   errorCodeOf(error) === '' ? error : diskError(`${file} cannot be read`, error, 'then try again.');
 
 async function replayJournal(saved: SavedRun, file: string, stateFile: string): Promise<SavedRun> {
-  const { seq, offset } = saved.journal;
+  const { seq, offset, checkedFrom } = saved.journal;
   if (!(await isLineStart(file, offset))) {
     throw new RaymondError(`${file} is not whole: ${stateFile} covers its first ${offset} bytes, up to step ${seq}.`, {
       exitCode: EXIT.invalid,
@@ -64,16 +64,16 @@ async function replayJournal(saved: SavedRun, file: string, stateFile: string): 
   }
   // The schema has made a copy, so this run may be changed in place.
   const draft = saved.run as Draft;
-  let end = offset;
-  for await (const entries of readJournal(file, offset)) {
+  let { offset: end, owner } = saved.journal;
+  for await (const entries of readJournal(file, saved.journal)) {
     for (const entry of entries) {
       const mismatch = tryApply(draft, entry);
       if (mismatch !== undefined) throw await brokenLineError(file, entry.start, mismatch);
-      end = entry.end;
+      ({ end, owner } = entry);
     }
   }
   const run = end === offset ? saved.run : validateRun(draft, `${stateFile} with ${file}`);
-  return { run, journal: { seq: run.seq, offset: end } };
+  return { ...saved, run, journal: { seq: run.seq, offset: end, owner, checkedFrom } };
 }
 
 function tryApply(draft: Draft, { change }: JournalEntry): string | undefined {

@@ -18,9 +18,11 @@ import { clearStopRequests, readStopRequest, type StopMode } from './stop-reques
  * 1. An owner's file is complete from the first moment, and it is made only if there is none of that number (link).
  * 2. N+1 is made only by a process that has proved N gone, and holds only if it is the highest afterwards. So of two processes
  *    that have both proved N gone, one fails to make N+1 and then meets a living owner.
- * 3. An owner that is done removes its own file, and no other's.
+ * 3. An owner that is done removes its own file. Whoever follows an owner removes the file of that one, for good: an owner that
+ *    lives on unseen finds its file gone.
  * 4. Each ownership has an id that no other has, because a number may come again, and so may a process. Requests to an owner
  *    are addressed to that id; in the file it is called `life`.
+ * 5. A number is higher than those of all owners that wrote to the journal, so that their lines can be told apart.
  */
 
 /** The owner that is on record. Without a readable file there are no `facts`; a file of an older Raymond has no id. */
@@ -34,8 +36,12 @@ export interface Owner {
 /** The right to change a run. */
 export interface Ownership {
   readonly number: number;
-  /** False once another process has taken the run over. */
-  stillOwner(): Promise<boolean>;
+  /** This process. */
+  readonly facts: ProcessIdentity;
+  /** The owner from which the run was taken, if it had left its file. One that is not gone may still be writing. */
+  readonly predecessor: Owner | undefined;
+  /** False once another process has taken the run over, or its folder is gone. Quick: it is asked before each write. */
+  stillOwner(): boolean;
   /** The stop that was requested of this owner; null if none was. */
   requestedStop(): StopMode | null;
   /** Gives the run up, so that another process can take it. */
@@ -51,19 +57,20 @@ export interface OwnerOptions {
   readonly durable?: boolean;
 }
 
-/** Makes this process the owner of the run in this folder, unless another one is. */
-export async function takeOwnership(folder: string, options: OwnerOptions = {}): Promise<Ownership> {
+/** Makes this process the owner of the run in this folder, unless another one is. Its number is above `lastNumber`. */
+export async function takeOwnership(folder: string, options: OwnerOptions = {}, lastNumber = 0): Promise<Ownership> {
   const facts = options.facts ?? (await identifyThisProcess());
   for (;;) {
     const owner = await ownerOf(folder, facts);
     if (owner !== undefined && !canTake(owner, options)) throw ownedByOtherError(folder, owner);
-    const number = (owner?.number ?? 0) + 1;
+    const number = Math.max(owner?.number ?? 0, lastNumber) + 1;
     const file = ownerFile(folder, number);
     const ownershipId = randomUUID().replaceAll('-', '');
     if (!(await createOwner(file, { ...facts, life: ownershipId }, options.durable))) continue;
-    const ownership = ownershipOf(folder, number, ownershipId);
+    const ownership = ownershipOf(folder, { number, facts, predecessor: owner }, ownershipId);
     const names = namesIn(folder);
     if (highestNumber(names) === number) {
+      for (const past of ownerNumbers(names)) if (past < number) removeAtOnce(ownerFile(folder, past));
       await clearStopRequests(folder, (id) => id !== ownershipId, names);
       return ownership;
     }
@@ -71,10 +78,15 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}):
   }
 }
 
-function ownershipOf(folder: string, number: number, ownershipId: string): Ownership {
+function ownershipOf(
+  folder: string,
+  taken: Pick<Ownership, 'number' | 'facts' | 'predecessor'>,
+  ownershipId: string,
+): Ownership {
+  const { number } = taken;
   return {
-    number,
-    stillOwner: async () => highestNumber(namesIn(folder)) === number,
+    ...taken,
+    stillOwner: () => highestNumber(namesIn(folder)) === number,
     requestedStop: () => readStopRequest(folder, ownershipId),
     async release() {
       // If it cannot be removed, the end of this process will prove that its owner is gone.
@@ -124,9 +136,12 @@ async function createOwner(file: string, record: OwnerRecord, durable?: boolean)
 
 /** The highest owner number; undefined if the run has no owner. */
 function highestNumber(names: readonly string[]): number | undefined {
-  const numbers = names.flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? []).map(Number);
+  const numbers = ownerNumbers(names);
   return numbers.length === 0 ? undefined : Math.max(...numbers);
 }
+
+const ownerNumbers = (names: readonly string[]): readonly number[] =>
+  names.flatMap((name) => name.match(/^owner\.(\d+)$/)?.[1] ?? []).map(Number);
 
 function removeAtOnce(file: string): void {
   try {

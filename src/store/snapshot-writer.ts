@@ -1,4 +1,4 @@
-import { replaceFile } from './files.ts';
+import { type ReplaceOptions, replaceFile } from './files.ts';
 import { type SavedRun, serializeSavedRun } from './state-file.ts';
 
 /** Writing the state file may take up to a twentieth of the time, so a large one is written less often. */
@@ -9,6 +9,9 @@ export interface SnapshotOptions {
   readonly snapshotEveryMs?: number;
   readonly durable?: boolean;
 }
+
+/** Which process writes the state file, and whether it still may. */
+export type SnapshotFence = Required<Pick<ReplaceOptions, 'writer' | 'mayReplace'>>;
 
 /**
  * Writes the state file of a run from time to time. The journal is what counts: a state file that could not be written
@@ -23,15 +26,15 @@ export class SnapshotWriter {
   private writing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
   private isAbandoned = false;
-  private readonly durable: boolean;
+  private readonly replaceOptions: ReplaceOptions;
 
-  /** `latest` is the run as it stands; `isWritten` says whether the file already has it. */
-  constructor(file: string, latest: SavedRun, isWritten: boolean, options: SnapshotOptions = {}) {
+  /** `latest` is the run as it stands, which the file already has. */
+  constructor(file: string, latest: SavedRun, options: SnapshotOptions, fence: SnapshotFence) {
     this.file = file;
     this.everyMs = options.snapshotEveryMs ?? 1000;
-    this.durable = options.durable ?? true;
+    this.replaceOptions = { ...fence, durable: options.durable };
     this.latest = latest;
-    this.writtenSeq = isWritten ? latest.journal.seq : -1;
+    this.writtenSeq = latest.journal.seq;
   }
 
   /** Notes the latest run in the journal. The file follows soon, but the timer keeps no process alive. */
@@ -63,7 +66,7 @@ export class SnapshotWriter {
     const { latest } = this;
     if (latest.journal.seq === this.writtenSeq) return;
     const started = performance.now();
-    await replaceFile(this.file, serializeSavedRun(latest), this.durable);
+    await replaceFile(this.file, serializeSavedRun(latest), this.replaceOptions);
     this.lastWriteMs = performance.now() - started;
     this.writtenSeq = latest.journal.seq;
   }

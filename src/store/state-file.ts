@@ -4,6 +4,7 @@ import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { addStateChecksum, checkState, type Verdict } from './checksum.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 const count = z.number().int().nonnegative();
@@ -162,17 +163,39 @@ export interface JournalPosition {
   readonly offset: number;
 }
 
-/** The content of a state file: a run, and the position in the journal up to which it is complete. */
+/** The part of the journal that a state file includes, and how to read the rest. */
+export interface JournalCoverage extends JournalPosition {
+  /** The highest number of an owner up to here: a later line of a lower one does not count. */
+  readonly owner: number;
+  /** The byte offset from which on every line has a checksum; null if none has. */
+  readonly checkedFrom: number | null;
+}
+
+/** A turn that was on record when the machine went down: what its folder lacks may have been lost. */
+export interface DoubtfulTurn {
+  readonly agent: string;
+  readonly turn: number;
+}
+
+/** The content of a state file: a run, the part of the journal up to which it is complete, and facts about its processes. */
 export interface SavedRun {
   readonly run: Run;
-  readonly journal: JournalPosition;
+  readonly journal: JournalCoverage;
+  /** What the markers of the run's processes contain, wherever its folder is; null before version 2. */
+  readonly mark: string | null;
+  /** The boot of the machine during which all turns on record began, but for the doubtful ones; null if unknown. */
+  readonly bootId: string | null;
+  readonly doubtful: readonly DoubtfulTurn[];
 }
 
 /** The compiler checks that these schemas have the shapes of the types. */
 const RUN_SCHEMA: z.ZodType<Run> = z.strictObject(RUN_SHAPE);
-const SAVED_RUN_SCHEMA: z.ZodType<Run & Pick<SavedRun, 'journal'>> = z.strictObject({
+const SAVED_RUN_SCHEMA: z.ZodType<Run & Omit<SavedRun, 'run'>> = z.strictObject({
   ...RUN_SHAPE,
-  journal: z.strictObject({ seq: count, offset: count }),
+  journal: z.strictObject({ seq: count, offset: count, owner: count, checkedFrom: orNull(count) }),
+  mark: orNull(z.string()),
+  bootId: orNull(z.string()),
+  doubtful: z.array(z.strictObject({ agent: z.string(), turn: count })),
 });
 
 /** Serializes a run. */
@@ -183,13 +206,14 @@ export const parseRun = (text: string, file: string): Run =>
   validateWith(RUN_SCHEMA, parseVersionedJson(text, file), file);
 
 /** Serializes a state file. */
-export const serializeSavedRun = ({ run, journal }: SavedRun): string =>
-  `${JSON.stringify({ ...run, journal }, null, 2)}\n`;
+export const serializeSavedRun = ({ run, ...rest }: SavedRun): string =>
+  addStateChecksum(JSON.stringify({ ...run, ...rest }, null, 2));
 
-/** Parses a state file; throws if it is not one. */
+/** Parses a state file; throws if it is not one, or not as Raymond wrote it. */
 export function parseSavedRun(text: string, file: string): SavedRun {
-  const { journal, ...run } = validateWith(SAVED_RUN_SCHEMA, parseVersionedJson(text, file), file);
-  if (journal.seq === run.seq) return { run, journal };
+  const data = parseVersionedJson(text, file, checkState(text));
+  const { journal, mark, bootId, doubtful, ...run } = validateWith(SAVED_RUN_SCHEMA, data, file);
+  if (journal.seq === run.seq) return { run, journal, mark, bootId, doubtful };
   throw invalidStateFileError(
     `${file} is not a state file of Raymond: \`journal.seq\` is ${journal.seq}, but \`seq\` ${run.seq}.`,
   );
@@ -206,13 +230,20 @@ function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
   throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
 }
 
-function parseVersionedJson(text: string, file: string): unknown {
+/** Without a verdict, what is parsed is no file, and needs no checksum. */
+function parseVersionedJson(text: string, file: string, verdict?: Verdict): unknown {
+  if (verdict === 'wrong') throw damagedStateFileError(file, 'its checksum does not match');
   const data = parseJson(text, file);
   if (typeof data !== 'object' || data === null || !('version' in data)) throw unknownVersionError(file, undefined);
   const migrate = MIGRATIONS.get(data.version);
   if (migrate === undefined) throw unknownVersionError(file, data.version);
-  return migrate(data);
+  if (verdict === undefined || data.version === VERSION_WITHOUT_CHECKSUM) return migrate(data);
+  if (verdict === 'none') throw damagedStateFileError(file, 'its checksum is missing');
+  const { checksum: _checksum, ...content } = data as { readonly checksum?: unknown };
+  return migrate(content);
 }
+
+const VERSION_WITHOUT_CHECKSUM = 1;
 
 function parseJson(text: string, file: string): unknown {
   try {
@@ -229,6 +260,12 @@ function unknownVersionError(file: string, version: unknown): RaymondError {
     `${file} has version ${JSON.stringify(version)}; this Raymond reads version ${[...MIGRATIONS.keys()].join(' and ')}.`,
   );
 }
+
+const damagedStateFileError = (file: string, why: string): RaymondError =>
+  new RaymondError(`${file} is not as Raymond wrote it: ${why}.`, {
+    exitCode: EXIT.invalid,
+    hint: 'The file was left untouched. Bring it back as it was, say from a backup, or start a new run.',
+  });
 
 const invalidStateFileError = (message: string, cause?: unknown): RaymondError =>
   new RaymondError(message, {

@@ -1,19 +1,21 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TurnRef } from '../core/due.ts';
 import type { AppliedStep, Event } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { changeOf } from './change.ts';
 import { diskError } from './disk-error.ts';
-import { createFile, makePrivateFolder, PRIVATE_FILE_MODE, replaceFile } from './files.ts';
+import { createFile, detachFile, makePrivateFolder, PRIVATE_FILE_MODE, replaceFile, temporaryFile } from './files.ts';
 import { Journal, type OpenToAppend } from './journal.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
-import { type SavedRun, serializeSavedRun } from './state-file.ts';
+import { type JournalPosition, type SavedRun, serializeSavedRun } from './state-file.ts';
 import type { StopMode } from './stop-request.ts';
 
 /** Stores the steps of one run. The process that has it owns the run. */
@@ -26,8 +28,10 @@ export interface RunStore {
   close(): Promise<void>;
   /** Closes the files and saves nothing, as if this process had been killed. */
   abandon(): void;
-  /** False once another process has taken the run over. */
-  stillOwner(): Promise<boolean>;
+  /** What the markers of the run's processes contain. It stays the same under whatever path the run is found. */
+  readonly mark: string;
+  /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */
+  isDoubtful(turn: Pick<TurnRef, 'agent' | 'number'>): boolean;
   /** The stop that another process has requested; null if none has. */
   requestedStop(): StopMode | null;
 }
@@ -54,22 +58,23 @@ export async function createRun(
   const owner = await takeOwnership(layout.runFolder(id), options);
   return releaseOnFailure(owner, async () => {
     await clearLeftovers(layout, id);
-    const journal = await Journal.open(
-      layout.journalFile(id),
-      { seq: run.seq, offset: 0 },
-      options.openFile,
-      options.durable,
-    );
+    const start = { seq: run.seq, offset: 0, owner: owner.number };
+    const journal = await openJournal(layout, run, start, owner, options);
     try {
       const offset = await journal.append([{ seq: run.seq, head: {}, agents: [], events }]);
-      const saved = { run, journal: { seq: run.seq, offset } };
+      const saved: OpenedRun = {
+        run,
+        journal: { seq: run.seq, offset, owner: owner.number, checkedFrom: 0 },
+        mark: randomBytes(8).toString('hex'),
+        bootId: owner.facts.bootId,
+        doubtful: [],
+      };
       const isNew = await withDiskError(
         layout.stateFile(id),
         createFile(layout.stateFile(id), serializeSavedRun(saved), options.durable),
       );
       if (!isNew) throw runExistsError(id);
-      const snapshots = new SnapshotWriter(layout.stateFile(id), saved, true, options);
-      return storeOf(layout, saved.run, owner, journal, snapshots);
+      return storeOf(layout, saved, owner, journal, options);
     } catch (error) {
       await journal.close();
       throw error;
@@ -83,26 +88,91 @@ export async function openStore(
   id: string,
   options: StoreOptions = {},
 ): Promise<{ readonly run: Run; readonly store: RunStore }> {
-  await loadSnapshot(layout, id);
+  const { journal: covered } = await loadSnapshot(layout, id);
   await makePrivateFolder(layout.runFolder(id), options.durable);
-  const owner = await takeOwnership(layout.runFolder(id), options);
+  const owner = await takeOwnership(layout.runFolder(id), options, covered.owner);
   return releaseOnFailure(owner, async () => {
-    const saved = await restartMissingJournal(layout, await loadRun(layout, id, { cut: true }));
-    const journal = await Journal.open(layout.journalFile(id), saved.journal, options.openFile, options.durable);
-    const snapshots = new SnapshotWriter(layout.stateFile(id), saved, false, options);
-    return { run: saved.run, store: storeOf(layout, saved.run, owner, journal, snapshots) };
+    const { predecessor } = owner;
+    if (predecessor !== undefined && predecessor.state !== 'gone')
+      await withDiskError(layout.journalFile(id), detachFile(layout.journalFile(id)));
+    const saved = continueRun(layout, await loadRun(layout, id, { cut: true }), owner);
+    await writeFirstState(layout, saved, owner, options);
+    const journal = await openJournal(layout, saved.run, saved.journal, owner, options);
+    return { run: saved.run, store: storeOf(layout, saved, owner, journal, options) };
   });
 }
 
+type OpenedRun = SavedRun & { readonly mark: string };
+
+/** What a new owner makes of a saved run: what counts from now on must be in the state file before anything is appended. */
+function continueRun(layout: StoreLayout, saved: SavedRun, { number, facts, predecessor }: Ownership): OpenedRun {
+  const { run, journal } = saved;
+  const isGone = !existsSync(layout.journalFile(run.id));
+  const earlierBoots = [saved.bootId, predecessor?.facts?.bootId ?? null];
+  const isRestarted = facts.bootId !== null && earlierBoots.some((each) => each !== null && each !== facts.bootId);
+  const underWay = run.agents.flatMap(({ id: agent, phase }) =>
+    phase.kind === 'running' ? [{ agent, turn: phase.turn.number }] : [],
+  );
+  return {
+    run,
+    journal: {
+      seq: run.seq,
+      offset: isGone ? 0 : journal.offset,
+      owner: Math.max(number, journal.owner),
+      checkedFrom: isGone ? 0 : (journal.checkedFrom ?? journal.offset),
+    },
+    mark: saved.mark ?? markOfVersion1(layout, run.id),
+    bootId: facts.bootId,
+    doubtful: isRestarted ? underWay : underWay.filter((turn) => includesTurn(saved.doubtful, turn)),
+  };
+}
+
+const includesTurn = (turns: SavedRun['doubtful'], { agent, turn }: SavedRun['doubtful'][number]): boolean =>
+  turns.some((each) => each.agent === agent && each.turn === turn);
+
+/** The mark of a run that was started by a Raymond that made it of the path; its turns may still be running. */
+const markOfVersion1 = (layout: StoreLayout, id: string): string =>
+  createHash('sha256').update(layout.runFolder(id)).digest('hex').slice(0, 8);
+
+async function writeFirstState(
+  layout: StoreLayout,
+  saved: SavedRun,
+  { number, predecessor, stillOwner }: Ownership,
+  { durable }: StoreOptions,
+): Promise<void> {
+  const file = layout.stateFile(saved.run.id);
+  const writing = replaceFile(file, serializeSavedRun(saved), { durable, writer: number, mayReplace: stillOwner });
+  await withDiskError(file, writing);
+  if (predecessor !== undefined) await rm(temporaryFile(file, predecessor.number), { force: true }).catch(() => {});
+}
+
+const openJournal = (
+  layout: StoreLayout,
+  { id }: Run,
+  end: JournalPosition & { readonly owner: number },
+  owner: Ownership,
+  { openFile, durable }: StoreOptions,
+): Promise<Journal> =>
+  Journal.open(layout.journalFile(id), end, {
+    owner: end.owner,
+    fence() {
+      if (!owner.stillOwner()) throw takenOverError(id);
+    },
+    openFile,
+    durable,
+  });
+
 function storeOf(
   layout: StoreLayout,
-  run: Run,
+  saved: OpenedRun,
   owner: Ownership,
   journal: Journal,
-  snapshots: SnapshotWriter,
+  options: StoreOptions,
 ): RunStore {
-  const { id } = run;
-  let { seq } = run;
+  const { id } = saved.run;
+  let { seq } = saved.run;
+  const fence = { writer: owner.number, mayReplace: owner.stillOwner };
+  const snapshots = new SnapshotWriter(layout.stateFile(id), saved, options, fence);
   const snapshot = (): Promise<void> => withDiskError(layout.stateFile(id), snapshots.write(), EXIT.paused);
   return {
     async save(steps) {
@@ -114,7 +184,7 @@ function storeOf(
         return changeOf(before, step);
       });
       const offset = await journal.append(changes);
-      snapshots.update({ run: last, journal: { seq: last.seq, offset } });
+      snapshots.update({ ...saved, run: last, journal: { ...saved.journal, seq: last.seq, offset } });
     },
     snapshot,
     async close() {
@@ -130,7 +200,8 @@ function storeOf(
       snapshots.abandon();
       journal.abandon();
     },
-    stillOwner: owner.stillOwner,
+    mark: saved.mark,
+    isDoubtful: ({ agent, number }) => includesTurn(saved.doubtful, { agent, turn: number }),
     requestedStop: owner.requestedStop,
   };
 }
@@ -145,15 +216,6 @@ async function clearLeftovers(layout: StoreLayout, id: string): Promise<void> {
     });
   }
   if (existsSync(layout.journalFile(id))) await withDiskError(layout.journalFile(id), rm(layout.journalFile(id)));
-}
-
-/** Restarts a journal that is gone at its first byte. The state file must say so before the new journal exists. */
-async function restartMissingJournal(layout: StoreLayout, saved: SavedRun): Promise<SavedRun> {
-  const { id } = saved.run;
-  if (existsSync(layout.journalFile(id))) return saved;
-  const restarted = { run: saved.run, journal: { seq: saved.run.seq, offset: 0 } };
-  await withDiskError(layout.stateFile(id), replaceFile(layout.stateFile(id), serializeSavedRun(restarted)));
-  return restarted;
 }
 
 /** Explains why a file of the run cannot be written. Nothing is lost, because the journal has all that was saved. */
@@ -171,6 +233,15 @@ async function releaseOnFailure<T>(owner: Ownership, action: () => Promise<T>): 
     throw error;
   }
 }
+
+const takenOverError = (id: string): RaymondError =>
+  new RaymondError(
+    `Run ${id} is no longer owned by this process: another one has taken it over, or its folder is gone.`,
+    {
+      exitCode: EXIT.paused,
+      hint: 'Nothing more is started here. Running turns finish by themselves.',
+    },
+  );
 
 const runExistsError = (id: string): RaymondError =>
   new RaymondError(`A run ${id} already exists.`, {

@@ -86,11 +86,11 @@ export function startSimulatedProcess(
   return { runtime, crashed, time };
 }
 
-/** Each process seems to be of an earlier boot of this machine, so that the next one finds it gone. */
+/** Each process has another start time, so that the next one finds it gone; the machine is always the same. */
 const processFacts = (processNumber: number): ProcessIdentity => ({
   pid: process.pid,
-  startTime: null,
+  startTime: `test process ${processNumber}`,
   namespace: null,
   host: hostname(),
-  bootId: `test process ${processNumber}`,
+  bootId: 'test machine',
 });

@@ -59,6 +59,10 @@ export class VirtualTime implements Clock {
     });
   }
 
+  sleepFor(ms: number, wake: AbortSignal): Promise<boolean> {
+    return this.sleepUntil(this.now() + ms, wake);
+  }
+
   /** Keeps the clock from jumping while `work` is under way and does not sleep. */
   async whileRunning<T>(work: () => Promise<T>): Promise<T> {
     this.busyCount += 1;

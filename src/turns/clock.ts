@@ -6,6 +6,8 @@ export interface Clock {
   now(): number;
   /** Sleeps until a time of day; false if `wake` was aborted first. */
   sleepUntil(untilMs: number, wake: AbortSignal): Promise<boolean>;
+  /** Sleeps for a time, however the time of day is changed meanwhile; false if `wake` was aborted first. */
+  sleepFor(ms: number, wake: AbortSignal): Promise<boolean>;
   /** The time on this clock when a file had this modification time. */
   fromFileTime(ms: number): number;
 }
@@ -15,13 +17,21 @@ const MAX_SLEEP_STEP_MS = 60_000;
 /** The clock of this machine. It looks at the time every minute: a laptop that was shut wakes up on time. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => Date.now(),
-  async sleepUntil(untilMs, wake) {
-    for (;;) {
-      const remainingMs = untilMs - Date.now();
-      if (wake.aborted) return false;
-      if (remainingMs <= 0) return true;
-      await delay(Math.min(remainingMs, MAX_SLEEP_STEP_MS), undefined, { signal: wake }).catch(() => undefined);
-    }
+  sleepUntil: (untilMs, wake) => sleepWhile(() => untilMs - Date.now(), wake),
+  sleepFor(ms, wake) {
+    // The one stands still while the machine sleeps, the other may be set back: the first to come there counts.
+    const [untilMs, deadlineMs] = [Date.now() + ms, performance.now() + ms];
+    return sleepWhile(() => Math.min(untilMs - Date.now(), deadlineMs - performance.now()), wake);
   },
   fromFileTime: (ms) => ms,
 };
+
+/** Sleeps as long as something remains; false if `wake` was aborted first. */
+async function sleepWhile(remainingMs: () => number, wake: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const leftMs = remainingMs();
+    if (wake.aborted) return false;
+    if (leftMs <= 0) return true;
+    await delay(Math.min(leftMs, MAX_SLEEP_STEP_MS), undefined, { signal: wake }).catch(() => undefined);
+  }
+}

@@ -20,6 +20,8 @@ export type ProcessEnd =
       readonly atMs: number;
     }
   | { readonly kind: 'never_started'; readonly atMs: number }
+  /** The machine went down, and nothing is left that says whether it had started. */
+  | { readonly kind: 'untraceable'; readonly atMs: number }
   | { readonly kind: 'not_started'; readonly message: string; readonly transient: boolean; readonly atMs: number };
 
 /** How a turn's process is looked after. */
@@ -60,7 +62,10 @@ export async function adoptTurn(
   const found = await findCommand(dir, marker);
   switch (found.kind) {
     case 'never_started':
-      return { ...found, atMs: turn.record?.startedAt ?? context.clock.now() };
+      return {
+        kind: context.isDoubtful(turn) ? 'untraceable' : 'never_started',
+        atMs: turn.record?.startedAt ?? context.clock.now(),
+      };
     case 'alive':
       return superviseProcess(context, turn, waitForEnd(dir, marker), supervision, true);
     default: {

@@ -18,6 +18,9 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const TOO_MUCH_OUTPUT = 'the script printed more than 64 MiB; let it write that to a file, and print its tag';
 /** Reported here and not by the interpreter, because only here its stderr is known. */
 const NO_OUTPUT = 'no next step is found in its output: it printed nothing';
+const RETRY_HINT = '`resume --retry` runs it again';
+const START_LOST = `the machine went down, and no trace is left of whether the script ran; ${RETRY_HINT}`;
+const OUTPUT_LOST = `the machine went down, and what the script printed is lost; ${RETRY_HINT}`;
 const MAX_STDERR_LINES = 20;
 const MAX_STDERR_BYTES = 4_096;
 
@@ -64,7 +67,9 @@ export async function runScriptTurn(
   if (failure !== null) return failed(...failure);
   if (statSync(stdout).size > MAX_OUTPUT_BYTES) return failed('script', TOO_MUCH_OUTPUT);
   const text = readFileSync(stdout, 'utf8');
-  if (text.trim() === '') return failed('script', NO_OUTPUT);
+  // What it printed may be lost with what was not on the disk yet.
+  if (text.trim() === '')
+    return context.isDoubtful(turn) ? failed('interrupted', OUTPUT_LOST) : failed('script', NO_OUTPUT);
   return answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
 }
 
@@ -99,11 +104,12 @@ function interpreterCommand(script: string): [string, ...string[]] {
 /** Why a script's output does not count: only a clean exit does. Null after one. */
 function scriptFailure(end: ProcessEnd, timeoutMessage: string): [FailureKind, string] | null {
   if (end.kind === 'never_started') return ['lost', 'it never started'];
+  if (end.kind === 'untraceable') return ['interrupted', START_LOST];
   if (end.kind === 'not_started') return [end.transient ? 'transient' : 'script', end.message];
   const { exit, endCause } = end;
   // It may have ended well just when it was to be ended: that counts.
   if (exit.kind === 'exited' && exit.code === 0) return null;
-  const retryHint = '; `resume --retry` runs it again';
+  const retryHint = `; ${RETRY_HINT}`;
   if (endCause === 'stopped') return ['interrupted', `the script was ended because the run was stopped${retryHint}`];
   if (endCause === 'timeout') return ['script', `the script was ended: ${timeoutMessage}`];
   if (exit.kind === 'died') return ['interrupted', `the script was killed midway${retryHint}`];

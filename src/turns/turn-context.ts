@@ -30,6 +30,8 @@ export interface TurnContext {
   readScope(): Promise<Scope>;
   /** The path of a script, or null if it is inside a zip. */
   scriptPath(file: string): string | null;
+  /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */
+  isDoubtful(turn: TurnRef): boolean;
   folderOf(turn: TurnRef): string;
   /** Makes a turn's folder with these files in it; an old one is replaced. */
   makeFolder(turn: TurnRef, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;

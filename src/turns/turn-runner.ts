@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaudeTurn, ScriptTurn, Turn } from '../core/due.ts';
+import type { ClaudeTurn, ScriptTurn, SleepTurn, Turn } from '../core/due.ts';
+import { MAX_BACK_OFF_MS } from '../core/failure.ts';
 import type { Began, Signal, Unreadable } from '../core/signal.ts';
 import { RaymondError } from '../errors.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
+import type { Clock } from './clock.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
 import type { TurnContext } from './turn-context.ts';
 
@@ -41,11 +43,17 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
 
     async take(turn) {
       if (turn.kind === 'sleep') {
-        const slept = await clock.sleepUntil(turn.untilMs, context.stopSignal);
+        const slept = await sleep(clock, turn, context.stopSignal);
         return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;
       }
       const adopted = !preparedAgents.delete(turn.agent);
       return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
     },
   };
+}
+
+/** A clock that was set back must not prolong the wait before a retry; a limit ends at a time of day. */
+function sleep(clock: Clock, { why, untilMs }: SleepTurn, wake: AbortSignal): Promise<boolean> {
+  if (why === 'usage_limit') return clock.sleepUntil(untilMs, wake);
+  return clock.sleepFor(Math.min(untilMs - clock.now(), MAX_BACK_OFF_MS), wake);
 }

@@ -13,7 +13,7 @@ const change = (seq: number): Change => ({ seq, head: {}, agents: [], events: []
 
 async function journalOn(disk = new Disk()) {
   const file = join(temporary({ 'run-1/x': '' }), 'run-1/journal.jsonl');
-  const journal = await Journal.open(file, { seq: 0, offset: 0 }, disk.open);
+  const journal = await Journal.open(file, { seq: 0, offset: 0 }, { openFile: disk.open });
   disk.syncs = 0;
   return { file, disk, journal };
 }

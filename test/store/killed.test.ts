@@ -51,6 +51,27 @@ describe('a run whose process is killed', () => {
     expect(last).toBeGreaterThanOrEqual(safe);
   });
 
+  test.each(['goes on writing', 'was stopped meanwhile'])('is taken over from an owner that %s', async (how) => {
+    const layout = layoutOf(join(temporary(), '.raymond'));
+    const old = startProgram('driver.mjs', compiled, layout.root, 'create-far');
+    for (let seen = 0; seen < 20; seen++) await old.line();
+    const signalOld = (name: NodeJS.Signals): void => void process.kill(old.pid ?? 0, name);
+    if (how === 'was stopped meanwhile') signalOld('SIGSTOP');
+    const taker = startProgram('driver.mjs', compiled, layout.root, 'take-over');
+    for (let seen = 0; seen < 20; seen++) await taker.line();
+    if (how === 'was stopped meanwhile') signalOld('SIGCONT');
+    let last: string | undefined;
+    for (let line = await old.line(); line !== undefined; line = await old.line()) last = line;
+    expect(last).toBe(
+      'RaymondError: Run run-1 is no longer owned by this process: another one has taken it over, or its folder is gone.',
+    );
+    for (let seen = 0; seen < 20; seen++) await taker.line();
+    const safe = Number((await taker.kill()).at(-1) ?? 0);
+    const { run } = await loadRun(layout, 'run-1', { cut: false });
+    expect(run.seq).toBeGreaterThanOrEqual(safe);
+    expect([run]).toStrictEqual(runsAt([run.seq]));
+  });
+
   test('exits without closing its run, without a timer that keeps it alive', () => {
     const root = join(temporary(), '.raymond');
     const { status, stdout } = spawnSync(process.execPath, [DRIVER, compiled, root, 'create', '3'], {
@@ -71,7 +92,7 @@ test('many processes that take a dead run at once: exactly one gets it, each tim
       const winner = takers[said.findIndex((line) => line?.startsWith('won'))];
       const lost = `RaymondError: The run ${folder.split('/').at(-1)} is driven by process ${winner?.pid}, which is alive.`;
       expect([...said].sort()).toStrictEqual([...Array(takers.length - 1).fill(lost), `won ${round}`]);
-      expect(readdirSync(folder)).toHaveLength(round);
+      expect(readdirSync(folder)).toStrictEqual([`owner.${round}`]);
       await winner?.kill();
       takers = takers.filter((taker) => taker !== winner);
     }

@@ -8,6 +8,7 @@ import { readJournalLines } from '../../src/store/journal-lines.ts';
 import { layoutOf, type StoreLayout } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
 import { createRun, openStore } from '../../src/store/store.ts';
+import { resealLine } from './reseal.ts';
 import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';
 import { temporaryFolders } from './temp.ts';
 
@@ -38,9 +39,9 @@ test('a journal cut off at any byte loads the run after its last complete step',
   for (let size = statSync(file).size; size >= first; size--) {
     truncateSync(file, size);
     const whole = ends.filter((end) => end <= size);
-    expect(await load(layout)).toStrictEqual({
+    expect(await load(layout)).toMatchObject({
       run: runAfter(history, whole.length - 1),
-      journal: { seq: whole.length - 1, offset: whole.at(-1) },
+      journal: { seq: whole.length - 1, offset: whole.at(-1), owner: 1, checkedFrom: 0 },
     });
     expect(statSync(file).size).toBe(size);
   }
@@ -83,16 +84,28 @@ describe('a journal is refused by file and line, and not changed,', () => {
   test.each<[string, number, (line: string) => string, string]>([
     ['if a line in the middle is torn', 4, (line) => line.slice(0, -5), 'it is not JSON'],
     ['if a line in the middle is empty', 3, () => '', 'it is not JSON'],
-    ['if a line is missing', 5, (line) => line.replace('"seq":4', '"seq":5'), 'step 4 should be here, not step 5'],
-    ['if a line is something else', 2, () => '{"seq":1}', 'it is not a step'],
-    ['if a line is not even an object', 2, () => 'null', 'it is not a step'],
+    [
+      'if a line is missing',
+      5,
+      (line) => resealLine(line.replace('"seq":4', '"seq":5')),
+      'step 4 should be here, not step 5',
+    ],
+    ['if a line is something else', 2, () => resealLine('{"seq":1}'), 'it is not a step'],
+    ['if a line is changed', 4, (line) => line.replace('"main"', '"mian"'), 'its checksum does not match'],
+    ['if a line has no checksum', 2, (line) => line.replace(/,"sum":"\w+"/, ''), 'its checksum is missing'],
+    ['if a line is not even an object', 2, () => 'null', 'its checksum is missing'],
     [
       'if an agent is not who it was',
       3,
-      (line) => line.replace('"id":"main"', '"id":"mia"'),
+      (line) => resealLine(line.replace('"id":"main"', '"id":"mia"')),
       'agent 0 is main, not mia',
     ],
-    ['if an agent comes from nowhere', 3, (line) => line.replace('"at":0', '"at":7'), 'there is no agent 7 (main) yet'],
+    [
+      'if an agent comes from nowhere',
+      3,
+      (line) => resealLine(line.replace('"at":0', '"at":7')),
+      'there is no agent 7 (main) yet',
+    ],
   ])('%s', async (_, number, change, why) => {
     const { layout, file } = await killed(fixedHistory(10));
     const lines = readFileSync(file, 'utf8').split('\n');
@@ -108,7 +121,9 @@ describe('a journal is refused by file and line, and not changed,', () => {
 
   test('if it does not lead to a valid run', async () => {
     const { layout, file } = await killed(fixedHistory(10));
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('"kind":"ready"', '"kind":"dreaming"'));
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const dreaming = lines.map((line) => resealLine(line.replaceAll('"kind":"ready"', '"kind":"dreaming"')));
+    writeFileSync(file, `${dreaming.join('\n')}\n`);
     const refusal = await refusalOf(() => load(layout, true));
     expect(refusal.message).toContain(
       `${layout.stateFile('run-1')} with ${file} is not a state file of Raymond: \`agents.`,

@@ -67,7 +67,11 @@ describe('a state file is refused, with a reason,', () => {
     ['if it is empty', '', 'r.json is not a state file of Raymond: it is not JSON.'],
     ['if it has no version', '{"agents": []}', 'r.json is not a state file of Raymond: it has no `version`.'],
     ['if it is not an object', '[1]', 'r.json is not a state file of Raymond: it has no `version`.'],
-    ['if it is of a later version', changed(['version'], 2), 'r.json has version 2; this Raymond reads version 1.'],
+    [
+      'if it is of a later version',
+      changed(['version'], 3),
+      'r.json has version 3; this Raymond reads version 1 and 2.',
+    ],
   ])('%s', (_, text, message) => {
     const refusal = refusalOf(text);
     expect(refusal.message).toBe(message);

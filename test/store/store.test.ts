@@ -219,12 +219,12 @@ describe('the state file', () => {
     const history = fixedHistory(6);
     const store = await create(layout, history);
     await store.save(history.steps);
-    mkdirSync(join(layout.stateFolder, '.run-1.json.tmp'));
+    mkdirSync(join(layout.stateFolder, '.run-1.json.1.tmp'));
     const refusal = await refusalOf(() => store.close());
     expect(refusal.message).toContain(`${layout.stateFile('run-1')} cannot be written: `);
     expect(refusal.hint).toContain('Nothing that was saved is lost');
     expect(await load(layout)).toStrictEqual(runAfter(history, history.steps.length));
-    rmSync(join(layout.stateFolder, '.run-1.json.tmp'), { recursive: true, force: true });
+    rmSync(join(layout.stateFolder, '.run-1.json.1.tmp'), { recursive: true, force: true });
     const again = await openStore(layout, 'run-1');
     expect(again.run.seq).toBe(history.steps.length);
     await again.store.close();

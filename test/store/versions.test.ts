@@ -6,9 +6,11 @@ import { listRuns } from '../../src/runtime/list-runs.ts';
 import { writeLogs } from '../../src/runtime/logs.ts';
 import { readRunEvents } from '../../src/runtime/project-files.ts';
 import { resumeRun } from '../../src/runtime/resume.ts';
+import { addStateChecksum } from '../../src/store/checksum.ts';
 import { layoutOf } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
 import { MIGRATIONS } from '../../src/store/migrations.ts';
+import { resealLine } from './reseal.ts';
 import { temporaryFolders } from './temp.ts';
 
 /*
@@ -27,12 +29,16 @@ function projectWith(version: string): string {
   mkdirSync(join(project, 'sub'));
   cpSync(join(project, 'raymond'), join(project, '.raymond'), { recursive: true });
   const { stateFile, journalFile } = layoutOf(join(project, '.raymond'));
-  for (const file of [stateFile('sample'), journalFile('sample')])
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('/project', project));
-  const [firstLine = ''] = readFileSync(journalFile('sample'), 'utf8').split('\n');
-  const state = JSON.parse(readFileSync(stateFile('sample'), 'utf8'));
-  const journal = { seq: state.seq, offset: Buffer.byteLength(firstLine) + 1 };
-  writeFileSync(stateFile('sample'), JSON.stringify({ ...state, journal }));
+  const hasChecksums = version !== '1';
+  const moved = (file: string): string => readFileSync(file, 'utf8').replaceAll('/project', project);
+  const lines = moved(journalFile('sample'))
+    .split('\n')
+    .map((line) => (hasChecksums && line !== '' ? resealLine(line) : line));
+  writeFileSync(journalFile('sample'), lines.join('\n'));
+  const { checksum: _, ...state } = JSON.parse(moved(stateFile('sample')));
+  const journal = { ...state.journal, offset: Buffer.byteLength(lines[0] ?? '') + 1 };
+  const text = JSON.stringify({ ...state, journal }, null, 2);
+  writeFileSync(stateFile('sample'), hasChecksums ? addStateChecksum(text) : text);
   return project;
 }
 

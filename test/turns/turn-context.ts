@@ -18,6 +18,7 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   readState: () => Promise.reject(new Error('unexpected reading of a state')),
   readScope: async () => ({ files: ['START.md'], platform: 'unix' }),
   scriptPath: () => null,
+  isDoubtful: () => false,
   folderOf: () => folder,
   makeFolder: async () => folder,
   ...overrides,

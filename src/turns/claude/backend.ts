@@ -30,6 +30,8 @@ import { LimitBackoff } from './usage-limit.ts';
 const START_GAP_MS = 100;
 /** How long Claude Code may stay after its result, unless its timeout is shorter. */
 const EXIT_GRACE_MS = 10_000;
+const START_LOST =
+  'the machine went down, and no trace is left of whether Claude Code had begun; `resume --retry` sends the prompt again';
 
 /** Answers prompts with Claude Code. */
 export class ClaudeBackend implements Backend {
@@ -159,11 +161,18 @@ function turnEndCause({ exit, endCause, adopted }: Extract<ProcessEnd, { kind: '
   return adopted && exit.kind === 'died' && endCause === 'exited' ? 'gone' : endCause;
 }
 
-/** A turn that never ran is simply taken again, unless the machine cannot run it. */
+/** A turn that never ran is simply taken again, unless the machine cannot run it or may have run it. */
 function notStartedSignal(turn: ClaudeTurn, end: Exclude<ProcessEnd, { kind: 'ended' }>): Failed {
-  const failure: Failure =
-    end.kind === 'never_started'
-      ? { kind: 'lost', message: 'it never started' }
-      : { kind: end.transient ? 'transient' : 'invalid_request', message: end.message };
-  return failedSignal(turn, end.atMs, failure);
+  return failedSignal(turn, end.atMs, notStartedFailure(end));
+}
+
+function notStartedFailure(end: Exclude<ProcessEnd, { kind: 'ended' }>): Failure {
+  switch (end.kind) {
+    case 'never_started':
+      return { kind: 'lost', message: 'it never started' };
+    case 'untraceable':
+      return { kind: 'interrupted', message: START_LOST };
+    case 'not_started':
+      return { kind: end.transient ? 'transient' : 'invalid_request', message: end.message };
+  }
 }

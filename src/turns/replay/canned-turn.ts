@@ -69,7 +69,7 @@ export function waitAnswerTime(
   { seconds }: CannedAnswer,
   parts: number,
 ): Promise<boolean> {
-  return clock.sleepUntil(clock.now() + (fast ? 0 : (seconds * 1000) / parts), killSignal);
+  return clock.sleepFor(fast ? 0 : (seconds * 1000) / parts, killSignal);
 }
 
 /** Simulates a crash of Raymond if an answer asks for it; the process that adopts the turn does not crash again. */
