@@ -29,7 +29,7 @@ withEachClaude('a recorded run', (pinned) => {
     expect(run.status).toBe('completed');
     const {
       text,
-      testResult: verdict,
+      testResult,
       notes,
     } = await recordScenario(run.id, {
       ...{ cwd: rig.cwd, env: { HOME: '/nowhere' }, realScripts: false, output: '-' },
@@ -53,6 +53,6 @@ withEachClaude('a recorded run', (pinned) => {
     expect(checked.text ?? checked).toBe('one\nthree\nx\n$&\n<result>.</result>\n');
     expect(expected).toMatchObject({ path: ['START.md', 'CHECK.sh'], results: { main: '.' }, exit: 0 });
     expect(text).not.toContain(rig.cwd);
-    expect({ notes, differences: verdict?.differences }).toStrictEqual({ notes: [], differences: [] });
+    expect({ notes, differences: testResult?.differences }).toStrictEqual({ notes: [], differences: [] });
   });
 });
