@@ -74,22 +74,12 @@ const MAX_STEPS = 20_000;
  * test asked about `a` as well, it could be the opposite of the first: both would be `uncertain`, and there is no finding.
  */
 export class AbstractInterpreter {
-  private readonly state: InterpreterState;
+  readonly state: InterpreterState;
   private readonly activeFunctions = new Set<ShellNode>();
   private steps = 0;
 
   constructor(script: CommandList, values: VariableValues) {
     this.state = new InterpreterState(new ScriptFacts(script, values));
-  }
-
-  /** Whether the paths are unknown: the text does not show them, or they are too many. */
-  get gaveUp(): boolean {
-    return this.state.gaveUp;
-  }
-
-  /** The paths that have left the script so far. */
-  get exits(): InterpreterState['exits'] {
-    return this.state.exits;
   }
 
   /** Runs commands one after the other. */

@@ -1,3 +1,4 @@
+import { memoize } from '../core/memoize.ts';
 import {
   readTagMentions,
   type TagMention,
@@ -25,15 +26,7 @@ export interface CommandOutput {
 }
 
 /** Reads what a command prints. */
-export function readCommandOutput(command: SimpleCommand): CommandOutput {
-  const output = OUTPUT_CACHE.get(command) ?? analyzeCommand(command);
-  OUTPUT_CACHE.set(command, output);
-  return output;
-}
-
-const OUTPUT_CACHE = new WeakMap<SimpleCommand, CommandOutput>();
-
-function analyzeCommand({ name, args, words, redirects }: SimpleCommand): CommandOutput {
+export const readCommandOutput = memoize(({ name, args, words, redirects }: SimpleCommand): CommandOutput => {
   const documents = redirects.flatMap(({ operator, target }) => (operator.startsWith('<<') ? target : []));
   if (name === 'echo') return readPrintedTexts(args);
   if (name === 'printf') return readPrintf(args);
@@ -54,7 +47,7 @@ function analyzeCommand({ name, args, words, redirects }: SimpleCommand): Comman
     mayPrintUnknown: mayPrint,
     isUnknownProgram,
   };
-}
+});
 
 /** Whether the standard output goes to a file or to the standard error, where no tags are read. */
 export function redirectsStdout(redirects: readonly Redirect[]): boolean {
@@ -76,14 +69,8 @@ export function escapesAnalysis({ name, args, redirects }: SimpleCommand): boole
 export const readTrapHandlers = ({ name, args }: SimpleCommand): readonly string[] =>
   name === 'trap' ? (args[0]?.text.split(/[\s;&|]+/) ?? []) : [];
 
-const NO_OUTPUT: CommandOutput = {
-  tags: [],
-  unclosedTags: [],
-  texts: [],
-  sure: false,
-  mayPrintUnknown: false,
-  isUnknownProgram: false,
-};
+const NOTHING_SURE = { tags: [], unclosedTags: [], texts: [], sure: false };
+const NO_OUTPUT: CommandOutput = { ...NOTHING_SURE, mayPrintUnknown: false, isUnknownProgram: false };
 
 /** Programs that print what they are given or run other scripts; also paths, and names that are not known. */
 const PRINTING_PROGRAMS = new RegExp(
@@ -174,12 +161,7 @@ function formatPrintf(format: MappedText, values: readonly MappedText[]): Mapped
 }
 
 /** Adds the format with its values, or a substitute for missing ones; returns the values that are left. */
-function applyFormat(
-  format: MappedText,
-  values: readonly MappedText[],
-  text: MappedTextBuilder,
-  missingValue: string,
-): MappedText[] {
+function applyFormat(format: MappedText, values: readonly MappedText[], text: MappedTextBuilder, missing: string) {
   const remaining = [...values];
   let from = 0;
   for (const { 0: found, index } of format.text.matchAll(FORMAT_DIRECTIVE)) {
@@ -189,7 +171,7 @@ function applyFormat(
     if (found === '%%') text.add('%', source);
     // A line break is a blank as far as tags go.
     else if (found.startsWith('\\')) text.add(' ', source);
-    else text.append(remaining.shift() ?? { text: missingValue, pieces: [[0, source]], placeholders: [] });
+    else text.append(remaining.shift() ?? { text: missing, pieces: [[0, source]], placeholders: [] });
   }
   text.append(sliceMappedText(format, from));
   return remaining;

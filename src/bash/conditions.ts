@@ -29,10 +29,8 @@ export class ConditionReader {
   /** Reads the condition of an `if` or `while`. */
   readTests(test: CommandList): Condition {
     const negated = test.slice(0, 1).some((statement) => pipelinesOf(statement).commands.slice(0, 1).some(isNegated));
-    return this.readCondition(
-      listSimpleCommands(test).map(({ command }) => command),
-      negated,
-    );
+    const commands = listSimpleCommands(test).map(({ command }) => command);
+    return this.readCondition(commands, negated);
   }
 
   /** Reads the condition of what follows these commands behind `&&` or `||`. */

@@ -11,7 +11,7 @@ export class InterpreterState {
   readonly facts: ScriptFacts;
   readonly exits = new Exits();
   readonly functions = new Map<string, ShellNode>();
-  /** True once the analysis is given up: the script does something that its text does not show. */
+  /** True once the analysis is given up: the text does not show all paths, or they are too many. */
   gaveUp = false;
   /** Whether the output of the present command is that of the script. */
   reachesStdout = true;

@@ -115,19 +115,10 @@ export const appendTags = (outputs: PathOutputs, tags: readonly TagMention[], co
 
 /** Adds a result of which another command prints the end. */
 export const appendUnclosedResult = (outputs: PathOutputs): PathOutputs =>
-  mapOutputs(outputs, (output) => {
-    return output.kind === 'single'
-      ? output
-      : {
-          kind: 'single',
-          name: 'result',
-          key: 'result',
-          at: 0,
-          conditions: [],
-          continuation: null,
-          besideForks: false,
-        };
-  });
+  mapOutputs(outputs, (output) => (output.kind === 'single' ? output : UNCLOSED_RESULT));
+
+const PLAIN_TAG = { kind: 'single', at: 0, conditions: [], continuation: null, besideForks: false } as const;
+const UNCLOSED_RESULT: SingleTag = { ...PLAIN_TAG, name: 'result', key: 'result' };
 
 /** Finds the tags that certainly have been printed where these conditions hold. */
 export const findPrintedTags = (outputs: PathOutputs, conditions: Conditions): readonly (SingleTag | ForkTags)[] =>

@@ -41,13 +41,8 @@ function printOutput(command: SimpleCommand, from: PathOutputs, state: Interpret
   const output = readCommandOutput(command);
   const conditions = [...state.conditions, ...state.negatedFlags];
   const isUnclosedResult = output.unclosedTags.some(({ name }) => name === 'result');
-  const printed = output.sure
-    ? appendTags(
-        isUnclosedResult ? appendUnclosedResult(from) : from,
-        substituteArguments(output, state.call),
-        conditions,
-      )
-    : from;
+  const before = output.sure && isUnclosedResult ? appendUnclosedResult(from) : from;
+  const printed = output.sure ? appendTags(before, substituteArguments(output, state.call), conditions) : from;
   if (!output.mayPrintUnknown) return printed;
   return state.facts.isKnown(command, output) ? forgetSilence(printed) : addPossibleTag(printed);
 }

@@ -18,9 +18,10 @@ export interface ScriptPaths {
 export function findScriptPaths(script: CommandList, values: VariableValues): ScriptPaths | undefined {
   const interpreter = new AbstractInterpreter(script, values);
   const { ok, no } = interpreter.runList(script, succeedWith(NOTHING_PRINTED));
-  if (interpreter.gaveUp) return undefined;
-  const outputs = [...joinOutputs(interpreter.exits.successOutputs, ok, no).values()];
-  return { outputs, wastedTags: [...interpreter.exits.wastedTags, ...findTagsWastedByLastTest(script.at(-1), no)] };
+  const { gaveUp, exits } = interpreter.state;
+  if (gaveUp) return undefined;
+  const outputs = [...joinOutputs(exits.successOutputs, ok, no).values()];
+  return { outputs, wastedTags: [...exits.wastedTags, ...findTagsWastedByLastTest(script.at(-1), no)] };
 }
 
 /** A test at the very end that guards something, as in `[ -f tmp ] && rm tmp`, makes the script fail if it is not so. */

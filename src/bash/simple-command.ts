@@ -6,6 +6,7 @@ import type {
   TestCommand,
   TestExpression,
 } from 'unbash';
+import { memoize } from '../core/memoize.ts';
 import { sliceMappedText } from './mapped-text.ts';
 import type { InnerNode, ShellNode } from './parse.ts';
 import { plainWord, readDocument, readWord, type WordText } from './word.ts';
@@ -46,15 +47,9 @@ export const isSimple = (node: InnerNode): node is SimpleNode =>
   node.type === 'Command' || node.type === 'TestCommand' || node.type === 'ArithmeticCommand';
 
 /** Reads a simple command. Redirections of a test are left out: it prints nothing. */
-export function readSimpleCommand(node: SimpleNode): SimpleCommand {
-  const known = COMMAND_CACHE.get(node);
-  if (known !== undefined) return known;
-  const command = node.type === 'Command' ? readCommand(node) : readTest(node);
-  COMMAND_CACHE.set(node, command);
-  return command;
-}
-
-const COMMAND_CACHE = new WeakMap<SimpleNode, SimpleCommand>();
+export const readSimpleCommand = memoize(
+  (node: SimpleNode): SimpleCommand => (node.type === 'Command' ? readCommand(node) : readTest(node)),
+);
 
 /** The redirections of a command of any kind. */
 export function redirectsOf(node: ShellNode): readonly Redirect[] {

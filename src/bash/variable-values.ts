@@ -59,10 +59,7 @@ export class VariableValues {
     );
     if (functionName === null || shiftsArguments) return UNFILLED;
     const filled = calls.filter(({ name }) => name === functionName).map((call) => this.fillAll(text, context, call));
-    return {
-      texts: filled.flatMap(({ texts }) => texts),
-      isComplete: filled.length > 0 && filled.every(({ isComplete: all }) => all),
-    };
+    return joinFilled(filled);
   }
 
   private fillAll(text: MappedText, context: CommandContext, call?: CommandCall): FilledTexts {
@@ -112,22 +109,15 @@ export class VariableValues {
     );
     // One value that is not known may go on from the others, as in counting.
     if (filled.some(({ texts }) => texts.length === 0)) return UNFILLED;
-    return {
-      texts: filled.flatMap(({ texts }) => texts),
-      isComplete: filled.length > 0 && filled.every(({ isComplete: all }) => all),
-    };
+    return joinFilled(filled);
   }
 
   /** A value that a test asks for may never get to where it would be printed. */
   private isComparedWith(variable: string, value: string, { functionName }: CommandContext): boolean {
     const argumentOwner = isArgument({ variable }) ? functionName : null;
-    return this.variables.comparisons.some((each) => {
-      return (
-        each.variable === variable &&
-        each.value === value &&
-        (argumentOwner === null || each.functionName === argumentOwner)
-      );
-    });
+    return this.variables.comparisons
+      .filter((each) => each.variable === variable && each.value === value)
+      .some((each) => argumentOwner === null || each.functionName === argumentOwner);
   }
 
   /** Whether a function is called anywhere; the script itself is run. */
@@ -143,6 +133,12 @@ export class VariableValues {
     return { texts: plain, isComplete: isComplete && plain.length === texts.length };
   }
 }
+
+/** Unites alternatives, which are complete if each of them is. */
+const joinFilled = (all: readonly FilledTexts[]): FilledTexts => ({
+  texts: all.flatMap(({ texts }) => texts),
+  isComplete: all.length > 0 && all.every(({ isComplete }) => isComplete),
+});
 
 const isArgument = ({ variable }: Pick<Placeholder, 'variable'>): boolean => /^[1-9]$/.test(variable);
 

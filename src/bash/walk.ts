@@ -1,3 +1,4 @@
+import { memoize } from '../core/memoize.ts';
 import { readCommandOutput, redirectsStdout } from './command-output.ts';
 import { type CommandList, commandsOf, type InnerNode, innerCommand, pipelinesOf, type ShellNode } from './parse.ts';
 import { isSimple, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
@@ -50,16 +51,6 @@ export const listSimpleCommands = memoize((script: CommandList): readonly Placed
     isSimple(node) ? { command: readSimpleCommand(node), context } : [],
   ),
 );
-
-/** Caches by list: several analyses ask for the same ones. */
-function memoize<T>(read: (script: CommandList) => T): (script: CommandList) => T {
-  const cache = new WeakMap<CommandList, T>();
-  return (script) => {
-    const result = cache.get(script) ?? read(script);
-    cache.set(script, result);
-    return result;
-  };
-}
 
 /** Lists the simple commands in some commands. */
 export function listSimpleCommandsIn(nodes: readonly ShellNode[]): readonly SimpleCommand[] {

@@ -1,4 +1,5 @@
 import type { AnsiCQuotedPart, HereDoc, ParameterExpansionPart, Script, Word, WordPart } from 'unbash';
+import { memoize } from '../core/memoize.ts';
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import { type MappedText, MappedTextBuilder } from './mapped-text.ts';
 
@@ -18,15 +19,7 @@ export interface Substitution {
 }
 
 /** Removes the quotes of a word. */
-export function readWord(word: Word): WordText {
-  const known = WORD_CACHE.get(word);
-  if (known !== undefined) return known;
-  const text = buildText(word.pos, word.text, word.parts, UNQUOTED_ESCAPE);
-  WORD_CACHE.set(word, text);
-  return text;
-}
-
-const WORD_CACHE = new WeakMap<Word, WordText>();
+export const readWord = memoize(({ pos, text, parts }: Word): WordText => buildText(pos, text, parts, UNQUOTED_ESCAPE));
 
 /** Reads the body of a here document, which has expansions unless its delimiter is quoted. */
 export const readDocument = ({ body, delimiter }: HereDoc): WordText =>

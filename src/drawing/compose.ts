@@ -110,13 +110,8 @@ class DiagramBuilder {
       const { state } = node;
       // A name that no tag may contain can still be the name of a file.
       if (this.states.has(state)) return;
-      const key = `s${this.states.size}`;
-      this.states.set(state, {
-        ...node,
-        key,
-        tally: tallies.get(state) ?? null,
-        agents: agentsByState.get(state) ?? [],
-      });
+      const [tally, agents] = [tallies.get(state) ?? null, agentsByState.get(state) ?? []];
+      this.states.set(state, { ...node, key: `s${this.states.size}`, tally, agents });
     };
     for (const node of graph.nodes) addState(node.couldBe.length > 0 ? { ...node, kind: 'ambiguous' } : node);
     for (const state of [...tallies.keys(), ...agentsByState.keys()]) {

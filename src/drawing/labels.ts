@@ -50,11 +50,7 @@ function formatAgentNames(agents: readonly PresentAgent[]): string | null {
 }
 
 /** The phases that are not written behind an agent's name: what agents usually do, and `failed`, which has its own sign. */
-const UNMARKED_PHASES: ReadonlySet<PresentAgent['doing']> = new Set<PresentAgent['doing']>([
-  'running',
-  'ready',
-  'failed',
-]);
+const UNMARKED_PHASES = new Set<PresentAgent['doing']>(['running', 'ready', 'failed']);
 
 /** Splits agents into those that may go on and those that failed. */
 export function splitByFailure(agents: readonly PresentAgent[]): {

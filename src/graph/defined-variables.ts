@@ -38,18 +38,14 @@ export function findDefinedVariables(
   const starts = findAgentStarts(proof, analyses, new Set(runVariables), used);
   const possible = findPossibleNames(proof, analyses, used);
   const lacks = ({ has }: AgentStart, name: string): boolean => has !== 'all' && !has.has(name);
-  const pathsWith = memoizeByName((name) =>
-    findPathsFrom(
-      proof,
-      starts.filter((start) => !lacks(start, name)),
-    ),
-  );
-  const pathsWithout = memoizeByName((name) =>
-    findPathsFrom(
-      proof,
-      starts.filter((start) => lacks(start, name)),
-    ),
-  );
+  const pathsOf = (isLacking: boolean) =>
+    memoizeByName((name) =>
+      findPathsFrom(
+        proof,
+        starts.filter((start) => lacks(start, name) === isLacking),
+      ),
+    );
+  const [pathsWith, pathsWithout] = [pathsOf(false), pathsOf(true)];
   return {
     has: (state, name) =>
       runVariables.includes(name) || ((possible === 'all' || possible.has(name)) && !pathsWithout(name).has(state)),

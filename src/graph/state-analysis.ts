@@ -57,7 +57,10 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
   const { file, state, text, findings } = source;
   const lookUpPosition = createPositionLookup(text);
   const positionAt = (offset: number): TextPosition => lookUpPosition(text.length - state.text.length + offset);
-  const placed = <T extends SureMention>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
+  const placed = <T extends SureMention>({ offset, ...rest }: T) => ({
+    ...rest,
+    at: positionAt(offset),
+  });
   const broken = findings.some(({ level }) => level === 'error');
   const isScript = state.kind === 'script';
   const reading = isScript
@@ -69,12 +72,7 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
     source,
     tags: reading.tags.map(placed),
     expandedTags: reading.expandedTags.map(placed),
-    unclosedTags: reading.unclosedTags.map(({ name, after, offset, sure }) => ({
-      name,
-      after,
-      sure,
-      at: positionAt(offset),
-    })),
+    unclosedTags: reading.unclosedTags.map(({ offset, ...rest }) => ({ ...rest, at: positionAt(offset) })),
     tagsInCode: reading.tagsInCode.map((tag) => placed({ ...tag, sure: false })),
     paths: reading.paths,
     open: reading.open || broken,
