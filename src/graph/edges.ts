@@ -212,7 +212,7 @@ class EdgeBuilder {
   }
 }
 
-/** Checks whether a policy of these entries permits a tag. */
+/** Whether a policy of these entries permits a tag. */
 export function permitsTag(entries: Policy, tag: Tag, names: StateResolver): boolean {
   const written = [tag.body, tag.attributes.return, tag.attributes.next].filter((name) => name !== undefined);
   const named = entries.flatMap((entry) => namedStates(entry).map(([, name]) => name));
@@ -225,7 +225,7 @@ const leadsToStatesOnly = ({ to, return: back, next }: Edge): boolean =>
 
 const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
 
-/** Checks whether a tag has attributes other than the states that it leads to. */
+/** Whether a tag has attributes other than the states that it leads to. */
 const hasOtherAttributes = ({ tag }: PlacedTag): boolean =>
   Object.keys(tag.attributes).some((key) => key !== 'return' && key !== 'next');
 

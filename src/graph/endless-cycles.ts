@@ -64,7 +64,7 @@ export function findEndlessCycles(
   }
 }
 
-/** Checks whether a move comes after a call of a state with a limit, so that it can happen only so often. */
+/** Whether a move comes after a call of a state with a limit, so that it can happen only so often. */
 const isBounded = (flow: ControlFlow, { how, exit }: FlowMove): boolean =>
   how === 'back' && flow.bounded[exit.to] === true;
 

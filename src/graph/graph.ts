@@ -61,7 +61,7 @@ export interface Graph {
   readonly edges: readonly Edge[];
 }
 
-/** Checks whether an edge is a transition that can be made, and not only a mention or a mistake. */
+/** Whether an edge is a transition that can be made, and not only a mention or a mistake. */
 export const isPossibleTransition = ({ origin, to, return: back, next }: Edge): boolean =>
   origin !== 'mentioned' && [to, back, next].every((target) => target?.kind !== 'missing');
 

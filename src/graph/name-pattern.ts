@@ -20,7 +20,7 @@ export function compileNamePattern(name: string): RegExp | undefined {
 /** Formats such a name for a message. */
 export const formatNamePattern = (name: string): string => name.replace(UNKNOWN_PART, '…');
 
-/** Checks whether a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
+/** Whether a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
 export const isPlaceholderName = (name: string): boolean =>
   hasUnknownPart(name) || name.trim() === '' || PLACEHOLDER.test(name);
 

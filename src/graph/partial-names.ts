@@ -43,12 +43,12 @@ export function expandCandidates(
 const withState = (tag: PlacedTag['tag'], key: 'body' | 'return' | 'next', state: string): PlacedTag['tag'] =>
   key === 'body' ? { ...tag, body: state } : { ...tag, attributes: { ...tag.attributes, [key]: state } };
 
-/** Checks whether a name that finds no state is chosen at run time. Only prompts are templates. */
+/** Whether a name that finds no state is chosen at run time. Only prompts are templates. */
 export const isNameDecidedAtRuntime = (name: string, { kind }: StateAnalysis): boolean =>
   kind === 'script' ? name.includes(UNKNOWN) : isPlaceholderName(name);
 
 /**
- * Checks whether a value that a script might put into a tag is hardly meant for it: it neither ends like a state nor comes
+ * Whether a value that a script might put into a tag is hardly meant for it: it neither ends like a state nor comes
  * near the name of one. A script may hold `none` in the variable that later holds the next state.
  */
 export const isUnlikelyStateName = (state: string, { filled = false }: PlacedTag, names: StateResolver): boolean =>

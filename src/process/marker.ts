@@ -3,7 +3,7 @@ import { processEntry, processTable } from './process-table.ts';
 import { recordedWrapper, type WrapperRecord } from './turn-files.ts';
 import { isRunningOnWindows } from './windows.ts';
 
-/** Checks whether any process of a turn is running: its wrapper, its group, or one that carries its marker. */
+/** Whether any process of a turn is running: its wrapper, its group, or one that carries its marker. */
 export async function isTurnAlive(dir: string, marker: string): Promise<boolean> {
   if (process.platform === 'win32') return isRunningOnWindows(marker);
   // Nearly always the wrapper is there, and then the process table need not be read.

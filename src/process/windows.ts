@@ -55,7 +55,7 @@ function openIfNew(file: string): number | undefined {
   }
 }
 
-/** Checks whether a turn that this process started is running. */
+/** Whether a turn that this process started is running. */
 export const isRunningOnWindows = (marker: string): boolean => running.has(marker);
 
 /** Ends turns that this process started, at once: Windows has no SIGTERM. */

@@ -55,7 +55,7 @@ function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
   );
 }
 
-/** Checks whether the policy of a prompt permits a tag: a fork without `next` if it does so with one that stands beside it. */
+/** Whether the policy of a prompt permits a tag: a fork without `next` if it does so with one that stands beside it. */
 export function isPermitted({ name, tag }: PlacedTag, analysis: StateAnalysis, names: StateResolver): boolean {
   const sameTag = analysis.source.state.rules.policy.filter((entry) => entry.tag === name);
   const entries = sameTag.map((entry) => correctStates(entry, names));

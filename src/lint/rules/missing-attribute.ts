@@ -49,7 +49,7 @@ export function findSwappedAttribute(name: TagName, { attributes }: Tag): Swappe
   return right === undefined || state === '' || attributes[right] !== undefined ? undefined : { wrong, right, state };
 }
 
-/** Checks whether there is a way through a script on which no other tag follows this fork. */
+/** Whether there is a way through a script on which no other tag follows this fork. */
 function canEndAlone(at: TextPosition, { paths, positionAt, tags }: StateAnalysis): boolean {
   const isUnfollowed = paths?.outputs.some((output) => {
     return output.kind === 'forks' && output.continuation === null && comparePositions(positionAt(output.at), at) === 0;

@@ -120,7 +120,7 @@ function describeUnsetHere(
   return { message, hint, path };
 }
 
-/** Checks whether the parent makes this step after a fork that sets the variable for its worker. */
+/** Whether the parent makes this step after a fork that sets the variable for its worker. */
 function leavesSettingFork({ how, from, after }: PathStep, name: string, { graph, analysisOf }: RuleContext): boolean {
   if (how !== 'next') return false;
   return graph.edges.some((edge) => {

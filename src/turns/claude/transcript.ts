@@ -99,7 +99,7 @@ const MAX_STRAY_LINES = 3;
 const addStrayLine = (before: readonly string[], line: string): readonly string[] =>
   line.trim() === '' ? before : [...before, line].slice(-MAX_STRAY_LINES);
 
-/** Checks whether the turn has its result: what the process does afterwards does not matter. */
+/** Whether the turn has its result: what the process does afterwards does not matter. */
 export const isTurnDone = (transcript: Transcript): boolean => transcript.ownResult !== null;
 
 /** The tokens of all messages by model, including those that were cut short. */

@@ -34,7 +34,7 @@ export function parseResetMs({ resetsAt, text }: UsageLimitReport, nowMs: number
   );
 }
 
-/** Checks whether a text is a message about a usage limit. */
+/** Whether a text is a message about a usage limit. */
 export const isUsageLimitText = (text: string): boolean =>
   /usage limit reached|hit your (?:[\w'’-]+ )*limit|out of (?:extra usage|usage credits)|spend limit/i.test(text);
 
