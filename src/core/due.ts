@@ -34,6 +34,8 @@ export interface ClaudeTurn extends TurnBase {
   readonly preference: Preference;
   /** The most that the turn may cost; null if the run has no budget. */
   readonly budgetMicros: number | null;
+  /** Whether the run has more than that: if the turn uses it up, the agent goes on later. */
+  readonly isShare: boolean;
 }
 
 /** A turn in which a script runs. */
@@ -155,11 +157,13 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   };
   if (!isPrompt(state)) return { kind: 'script', ...common, attributes: environmentVariables(run, agent) };
   const prompt = record?.prompt ?? (phase.kind === 'ready' ? phase.prompt : STATE_PROMPT);
+  const budgetMicros = record?.capMicros ?? capMicros;
   return {
     kind: 'claude',
     ...common,
     prompt,
     preference: { model, effort },
-    budgetMicros: record?.capMicros ?? capMicros,
+    budgetMicros,
+    isShare: budgetMicros !== null && budgetMicros < (run.options.budgetMicros ?? 0) - run.ledger.spentMicros,
   };
 }

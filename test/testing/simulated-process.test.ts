@@ -29,6 +29,7 @@ function newTurn(time: VirtualTime) {
     ...{ variables: {}, policy: [], prompt: { kind: 'state' }, preference: { model: null, effort: null } },
     record: { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's' }, startedAt: 0, capMicros: null },
     budgetMicros: null,
+    isShare: false,
   };
   return {
     take: () => time.whileRunning(() => backend.take(turn, false)),

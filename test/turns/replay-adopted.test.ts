@@ -29,7 +29,7 @@ function newReplay(answers: string) {
   } as const;
   const prompt: ClaudeTurn = {
     ...{ ...place, kind: 'claude', state: 'START.md', record, prompt: { kind: 'state' } },
-    ...{ preference: { model: null, effort: null }, budgetMicros: null },
+    ...{ preference: { model: null, effort: null }, budgetMicros: null, isShare: false },
   };
   const script: ScriptTurn = { ...place, kind: 'script', state: 'RUN.sh', record, attributes: {} };
   return { backend, context, cwd, dir, prompt, script };

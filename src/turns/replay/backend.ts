@@ -24,6 +24,7 @@ import {
 import { FAILURE_FIXTURES } from './failure-fixtures.ts';
 import { actionLine, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
 import { ReplayScriptRunner } from './script-runner.ts';
+import { cutToShare, type PaidShares, readPaidShares, writePaidShares } from './share.ts';
 
 /** Answers prompts, and runs the scripts that the file has answers for, with canned answers. Nothing is started. */
 export class ReplayBackend implements Backend {
@@ -45,7 +46,7 @@ export class ReplayBackend implements Backend {
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
     // An agent that may not enter the state needs no answer.
     const exceedsMaxVisits = state.rules.maxVisits !== null && turn.visit > state.rules.maxVisits;
-    const { unknown } = exceedsMaxVisits ? NO_UNKNOWN_VARIABLES : requireAnswer(this.context, turn);
+    const { unknown } = exceedsMaxVisits ? NO_UNKNOWN_VARIABLES : this.answerFor(turn);
     const { stdin, warnings } = renderPrompt(turn, state.text);
     await this.context.makeFolder(turn, { stdin });
     const newWarnings = [...warnings, ...unsetVariableWarnings(this.context, turn, unknown)].filter(
@@ -58,13 +59,21 @@ export class ReplayBackend implements Backend {
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed> {
     return failIfUnusable(this.context, turn, async () => {
       const dir = await reclaimTurnFolder(this.context, turn, adopted);
-      const { answer } = requireAnswer(this.context, turn);
+      const { answer: whole, paid } = this.answerFor(turn);
+      const answer = cutToShare(turn, whole, paid);
+      writePaidShares(dir, paid, whole, answer);
       requireResumedSession(this.context, turn, answer);
       const output = new ReplayOutput(dir, createActivityReporter(this.context, turn.agent));
       const endCause = await this.replay(turn, answer, output).finally(() => output.flush());
       await crashIfRequested(this.context, answer, adopted);
       return this.toSignal(turn, answer, judgeCannedTurn(answer, output, endCause, this.context.clock.now()));
     });
+  }
+
+  /** The answer for a turn. One that was stopped at its share is given again, so such turns do not count. */
+  private answerFor(turn: ClaudeTurn): ReturnType<typeof requireAnswer> & { readonly paid: PaidShares } {
+    const paid = readPaidShares(this.context, turn);
+    return { ...requireAnswer(this.context, { ...turn, attempt: turn.attempt - paid.stops }), paid };
   }
 
   /** Prints the lines that Claude Code would print and writes its files, in the time that the answer takes. */
