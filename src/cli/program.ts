@@ -4,7 +4,6 @@ import { Command, CommanderError } from 'commander';
 import { editDistance, nearest } from '../core/nearest.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { resolvePackageFile } from '../package-files.ts';
-import { refuseForeignRaymondFolder } from '../runtime/foreign-folders.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type CommandHandler, type CommandSpec, SEE_HELP_HINT, usageError } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
@@ -32,7 +31,9 @@ const BUG_REPORT_REQUEST =
 export function createProgram(
   terminal: Terminal,
   runCommand: (spec: CommandSpec, ...call: HandlerArgs) => Promise<number> = async (spec, ...call) => {
-    if (!spec.anyOwner) refuseForeignRaymondFolder(terminal.cwd, terminal.env);
+    // Loaded only now: help and version need none of it.
+    if (!spec.anyOwner)
+      (await import('../runtime/foreign-folders.ts')).refuseForeignRaymondFolder(terminal.cwd, terminal.env);
     return (await spec.load())(...call, terminal);
   },
 ): (argv: readonly string[]) => Promise<number> {

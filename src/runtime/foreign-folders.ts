@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { EXIT, RaymondError } from '../errors.ts';
 import { currentUid, describeUser, findForeignOwner } from '../store/folder-owner.ts';
 import { findRaymondFolder } from '../store/layout.ts';
@@ -43,6 +44,7 @@ function hintFor({ path, owner }: ForeignFolder, env: NodeJS.ProcessEnv): string
   const uid = currentUid();
   if (uid === 0 && env.SUDO_UID === String(owner))
     return 'You are root only through sudo, and the folder is your own: use raymond without sudo.';
-  const chown = `sudo chown -R ${uid} ${path}`;
-  return `Work in a folder of your own, or make this one yours (${chown}). If you trust its owner with your account: \`raymond trust\` there.`;
+  // Not for a working directory: it may be /tmp or another folder that must stay as it is.
+  const change = basename(path) === '.raymond' ? `, or make this one yours: sudo chown -R ${uid} '${path}'` : '';
+  return `Work in a folder of your own${change}. If you trust its owner with your account, run \`raymond trust\` there.`;
 }

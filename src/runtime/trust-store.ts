@@ -17,7 +17,7 @@ import { makePrivateFolder, replaceFile } from '../store/files.ts';
 import { describeUser, findForeignOwner } from '../store/folder-owner.ts';
 
 /** The file with everything that the user has trusted; null if the environment names no home. */
-export function findTrustFile(env: NodeJS.ProcessEnv): string | null {
+function findTrustFile(env: NodeJS.ProcessEnv): string | null {
   const folder = findUserConfigFolder(env);
   return folder === null ? null : join(folder, 'trusted.json');
 }

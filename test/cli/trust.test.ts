@@ -377,13 +377,14 @@ describe.skipIf(process.geteuid?.() !== 0)('a folder of another user (needs root
       out: '',
       err: expect.stringContaining(`raymond: ${join(project.cwd, '.raymond')} belongs to nobody, and you are root.\n`),
     });
+    expect((await project.raymond(...argv)).err).toContain(`sudo chown -R 0 '${join(project.cwd, '.raymond')}'`);
   });
 
   test('is refused as the working directory, also with --dir', async () => {
     const project = foreign('');
     const { code, err } = await project.raymond('wf');
     expect([code, err]).toStrictEqual([64, expect.stringContaining(`${project.cwd} belongs to nobody`)]);
-    expect(err).toContain(`sudo chown -R 0 ${project.cwd}`);
+    expect(err).not.toContain('chown');
     const mine = newCliProject();
     workflow(mine.cwd, 'echo "<result>fine</result>"');
     expect((await mine.raymond('wf', '--dir', project.cwd)).err).toContain(`${project.cwd} belongs to nobody`);
