@@ -353,6 +353,16 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', 
   });
 });
 
+/** Answers for a dollar each; while it gives its second answer, the disk is full. */
+const CLAUDE_ON_A_FULL_DISK = `#!/bin/bash
+case " $* " in *" --version "*) echo "2.1.300 (Claude Code)"; exit;; esac
+echo '{"type":"system","subtype":"init","session_id":"S","model":"m","claude_code_version":"2.1.300"}'
+[ ! -e again ] || cat /dev/zero > .raymond/fill 2>/dev/null
+printf '{"type":"result","subtype":"success","is_error":false,"session_id":"S","result":"%5000s <goto>A</goto>","total_cost_usd":1}\\n' x
+[ ! -e again ] || rm .raymond/fill
+touch again
+`;
+
 /** A folder of its own size needs a mount of its own, which not every machine permits. */
 const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
@@ -384,6 +394,32 @@ raymond resume ${ID} --retry; echo "second: $?"`);
     expect(stdout).toMatch(/^first: [1-9]\d*\ndone\nsecond: 0\n$/);
     expect(effects()).toStrictEqual(['start', 'start', 'next']);
     expect(stderr).not.toContain('    at ');
+  });
+
+  test('pauses a script if it is full while that runs, and does not fail it', async () => {
+    const folder = workflow({
+      'START.sh': 'echo start >> effects; [ -e gate ] || cat /dev/zero > .raymond/fill; echo "<result>done</result>"',
+    });
+    const { stdout, stderr } = await onSmallDisk(`
+raymond run ${folder} --run-id ${ID}; echo "first: $?"
+rm .raymond/fill; touch gate
+raymond resume ${ID}; echo "second: $?"
+raymond resume ${ID} --retry; echo "third: $?"`);
+    expect(stdout).toBe('first: 3\nsecond: 3\ndone\nthird: 0\n');
+    expect(stderr).toContain('[main] paused: the disk was full while the script ran');
+    expect(effects()).toStrictEqual(['start', 'start']);
+  });
+
+  test('pauses the run if it is full while Claude answers, and the lost result counts as an estimate', async () => {
+    const folder = workflow({ 'START.md': 'go', 'A.md': 'work' });
+    mkdirSync(join(home, 'bin'));
+    writeFileSync(join(home, 'bin', 'claude'), CLAUDE_ON_A_FULL_DISK, { mode: 0o755 });
+    const { stdout, stderr } = await onSmallDisk(`
+export PATH="$PWD/bin:$PATH" HOME="$PWD"
+raymond run ${folder} --run-id ${ID} --no-debug; echo "code: $?"
+raymond status ${ID} | grep cost`);
+    expect(stdout).toMatch(/^code: 3\ncost +\$2\.00 of \S+ \(\$1\.00 estimated\)\n/);
+    expect(stderr).toContain('[main] paused: The disk was full');
   });
 
   test('is reported before anything runs if it is read-only', async () => {

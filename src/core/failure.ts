@@ -16,6 +16,8 @@ export type FailureKind =
   | 'budget'
   /** The conversation to be resumed is gone. */
   | 'session_lost'
+  /** A full disk: the turn could not start, or what Claude Code said last could not be written. */
+  | 'disk'
   /** A script ended with an error. */
   | 'script'
   /** A script died midway, or nobody knows whether a turn ran: only the user knows whether it may run again. */
@@ -56,6 +58,7 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
   max_turns: 'fail',
   budget: 'stop',
   session_lost: 'step_down',
+  disk: 'pause',
   script: 'fail',
   interrupted: 'pause',
   lost: 'again',

@@ -15,8 +15,14 @@ export interface ProcessCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a command ended; `died` if its wrapper was killed before it could record that. */
-export type ProcessExit = { readonly kind: 'exited'; readonly code: number } | { readonly kind: 'died' };
+/**
+ * How a command ended: `died` if its wrapper was killed before it could record that, `never_ran` if the wrapper could
+ * not run it because the machine was short of processes or disk space.
+ */
+export type ProcessExit =
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'died' }
+  | { readonly kind: 'never_ran' };
 
 /** A command that was started. */
 export interface StartedCommand {
@@ -27,12 +33,17 @@ export interface StartedCommand {
   readonly exited: Promise<ProcessExit>;
 }
 
+/**
+ * What kept a command from starting: the machine was short of something, such as memory, and it may work later; the
+ * disk was full; or something that does not pass by itself.
+ */
+export type Obstacle = 'shortage' | 'full_disk' | 'lasting';
+
 /** A command that could not be started. Nothing has run, and the folder can be used again. */
 export interface NotStarted {
   readonly kind: 'not_started';
   readonly message: string;
-  /** Whether the machine was only short of something, such as memory: it may work later. */
-  readonly transient: boolean;
+  readonly obstacle: Obstacle;
 }
 
 /** How many processes had to be killed, and how many are left. */

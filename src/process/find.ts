@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { ProcessExit } from './command.ts';
 import { isTurnAlive } from './marker.ts';
-import { claimStart, readClaim, recordedExit, turnFiles } from './turn-files.ts';
+import { claimStart, isRecordedUnable, readClaim, recordedExit, turnFiles } from './turn-files.ts';
 import { watchFile } from './watch.ts';
 
 /** The state of a turn's command. */
@@ -48,5 +48,6 @@ async function checkCommand(dir: string, marker: string): Promise<ProcessExit | 
   if (recorded !== undefined) return { kind: 'exited', code: recorded };
   if (await isTurnAlive(dir, marker)) return { kind: 'alive' };
   const late = recordedExit(dir);
-  return late === undefined ? { kind: 'died' } : { kind: 'exited', code: late };
+  if (late !== undefined) return { kind: 'exited', code: late };
+  return { kind: isRecordedUnable(dir) ? 'never_ran' : 'died' };
 }

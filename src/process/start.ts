@@ -13,7 +13,7 @@ import {
 import { waitForEnd } from './find.ts';
 import { turnFiles } from './turn-files.ts';
 import { startOnWindows } from './windows.ts';
-import { wrapCommand } from './wrapper.ts';
+import { NEVER_RAN_STATUS, wrapCommand } from './wrapper.ts';
 
 /** Starts a command that outlives this process, in a folder that contains its `stdin` already, if it has any. */
 export async function startCommand(dir: string, command: ProcessCommand): Promise<StartedCommand | NotStarted> {
@@ -22,13 +22,15 @@ export async function startCommand(dir: string, command: ProcessCommand): Promis
   if (process.platform === 'win32') return startOnWindows(dir, command, marker);
   try {
     const child = spawnWrapper(dir, command);
-    const wrapperExited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const wrapperExited = new Promise<number | null>((resolve) => child.once('exit', resolve));
     if (child.pid === undefined) {
       const [error] = await once(child, 'error');
       return notStarted(command, error);
     }
     child.unref();
-    const exited: Promise<ProcessExit> = wrapperExited.then(() => waitForEnd(dir, marker));
+    const exited: Promise<ProcessExit> = wrapperExited.then((status) =>
+      status === NEVER_RAN_STATUS ? { kind: 'never_ran' } : waitForEnd(dir, marker),
+    );
     // Callers that wait for it get the error; if none does, it must not end our process.
     exited.catch(() => {});
     return { kind: 'started', pid: child.pid, exited };
@@ -62,6 +64,8 @@ const SHORTAGES: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
 };
 
+const isFullDisk = (code: string): boolean => code === 'ENOSPC' || code === 'EDQUOT';
+
 function notStarted({ file }: ProcessCommand, error: unknown): NotStarted {
   const code = errorCodeOf(error);
   const errorMessage = errorMessageOf(error);
@@ -71,6 +75,6 @@ function notStarted({ file }: ProcessCommand, error: unknown): NotStarted {
   return {
     kind: 'not_started',
     message: `cannot start ${file}: ${reason}${detail}`,
-    transient: shortage !== undefined,
+    obstacle: isFullDisk(code) ? 'full_disk' : shortage === undefined ? 'lasting' : 'shortage',
   };
 }

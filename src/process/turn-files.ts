@@ -12,7 +12,8 @@ export interface TurnFiles {
   readonly stderr: string;
   /**
    * The process that creates it may run the command; no other may. The wrapper's first line is its pid and start time,
-   * its second the exit status; a line is complete only with its newline. One file, because each more that a turn makes
+   * its second the exit status, with the word `full` if the disk was full then, or `unable` if it could not run the
+   * command; a line is complete only with its newline. One file, because each more that a turn makes
    * costs up to half a millisecond where many were deleted lately.
    */
   readonly started: string;
@@ -40,6 +41,12 @@ export function recordedExit(dir: string): number | undefined {
   const digits = readRecord(dir)[3];
   return digits === undefined ? undefined : Number(digits);
 }
+
+/** Whether the wrapper has recorded that it could not run the command, because it could make no process. */
+export const isRecordedUnable = (dir: string): boolean => /^\d+ \d*\nunable\n/.test(readRecordText(dir));
+
+/** Whether the wrapper has recorded that the disk was full when the command ended. */
+export const isRecordedFull = (dir: string): boolean => readRecord(dir)[4] !== undefined;
 
 /** Reads what the wrapper has recorded about itself, if it has come that far. */
 export function recordedWrapper(dir: string): WrapperRecord | undefined {
@@ -91,10 +98,12 @@ export async function undefinedIfMissing<T>(look: Promise<T>): Promise<T | undef
 
 const LOOKER_CLAIM = 'nobody\n';
 
-/** The wrapper's record: its pid, its start time and, after the end, the exit status. */
+/** The wrapper's record: its pid, its start time and, after the end, the exit status and whether the disk was full. */
 function readRecord(dir: string): readonly (string | undefined)[] {
-  return /^(\d+) (\d*)\n(?:(\d+)\n)?/.exec(readIfPresent(turnFiles(dir).started) ?? '') ?? [];
+  return /^(\d+) (\d*)\n(?:(\d+)( full)?\n)?/.exec(readRecordText(dir)) ?? [];
 }
+
+const readRecordText = (dir: string): string => readIfPresent(turnFiles(dir).started) ?? '';
 
 function readIfPresent(file: string): string | undefined {
   try {

@@ -20,7 +20,7 @@ export async function startOnWindows(
   const files = turnFiles(dir);
   const record = openIfNew(files.started);
   if (record === undefined) {
-    return { kind: 'not_started', message: `cannot start ${file}: ${dir} has been used already`, transient: false };
+    return { kind: 'not_started', message: `cannot start ${file}: ${dir} has been used already`, obstacle: 'lasting' };
   }
   const stdin = openSync(input === 'none' ? devNull : files.stdin, 'r');
   const streams = [stdin, openSync(files.stdout, 'a'), openSync(files.stderr, 'a')];

@@ -32,7 +32,7 @@ const SHELLS_OWN = new Set(['IFS', 'LINENO', 'OPTIND', 'PPID', 'SHELLOPTS', 'BAS
 /** The prefix of the script's own variables: any other name might be a variable of the command. */
 const OWN_PREFIX = `${WRAPPER_VARIABLE}_`;
 const UNUSABLE_PREFIX = `${OWN_PREFIX}ODD_`;
-const [SKIPPED, START] = [`${OWN_PREFIX}_`, `${OWN_PREFIX}START`];
+const [SKIPPED, START, FOLDER, STATUS] = ['_', 'START', 'FOLDER', 'STATUS'].map((name) => OWN_PREFIX + name);
 
 /**
  * 1. The traps do nothing, but unlike "ignore" the command does not inherit them: the wrapper outlives a signal to its
@@ -40,18 +40,33 @@ const [SKIPPED, START] = [`${OWN_PREFIX}_`, `${OWN_PREFIX}START`];
  * 2. Field 22 of `stat` is the start time; there is no such file outside Linux, so there it stays empty.
  * 3. `started` is made exclusively (`-C`), so a second wrapper exits quietly. It stays open: whatever happens to its
  *    name or the disk's last free block, the exit can be recorded; the command does not inherit it.
- * 4. No record, no command: so a turn without `started` is known not to have run.
+ * 4. No record, no command: so a turn without `started` is known not to have run. The exit status tells whoever is
+ *    still watching.
+ * 5. A shell that cannot fork exits at once, so its last act is to record that. Some try again for a while first.
+ * 6. If the command failed or printed nothing, a byte is written to a file of its own, to see whether the disk is full:
+ *    then its output is not all that it said. Not always, because a file more takes its time.
  */
 const script = (file: string, unusableCount: number): string => `trap : HUP INT QUIT TERM USR1 USR2 ALRM
 read -r ${`${SKIPPED} `.repeat(21)}${START} ${SKIPPED} 2>/dev/null </proc/self/stat
 set -C
 { exec 9>started || exit 0; } 2>/dev/null
-echo "$$ $${START}" >&9 || exit 1
+{ echo "$$ $${START}" >&9 || exit ${NEVER_RAN_STATUS}; } 2>/dev/null
+${FOLDER}=$PWD
 cd "$1" || { echo 126 >&9; exit; }
 shift
 ${restoreUnusable(unusableCount)}unset OLDPWD ${WRAPPER_VARIABLE}
+trap 'echo unable >&9; exit ${NEVER_RAN_STATUS}' EXIT
 ${file.includes('/') ? RUN_DIRECTLY : RUN_FROM_PATH}
-echo "$?" >&9`;
+${STATUS}=$?
+trap - EXIT
+set +C
+if { [ $${STATUS} = 0 ] && [ -s "$${FOLDER}/stdout" ]; } || [ ! -w "$${FOLDER}" ] || { echo >"$${FOLDER}/space"; } 2>/dev/null
+then echo $${STATUS} >&9
+else echo "$${STATUS} full" >&9
+fi`;
+
+/** The wrapper's own exit status if it could not run the command. */
+export const NEVER_RAN_STATUS = 75;
 
 /** A name with a slash is no built-in. Some shells start it by vfork, which takes less time than forking a subshell. */
 const RUN_DIRECTLY = '"$@" 9>&-';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
-import { MARKER_VARIABLE, type ProcessCommand, type ProcessExit } from '../process/command.ts';
+import { MARKER_VARIABLE, type Obstacle, type ProcessCommand, type ProcessExit } from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { findCommand, waitForEnd } from '../process/find.ts';
 import { lastWriteTimeMs } from '../process/lines.ts';
 import { startCommand } from '../process/start.ts';
-import { turnFiles } from '../process/turn-files.ts';
+import { isRecordedUnable, turnFiles } from '../process/turn-files.ts';
 import { type ProcessEndCause, type SilenceLimits, supervise } from './supervise.ts';
 import { type TurnContext, turnMarker } from './turn-context.ts';
 
@@ -13,7 +13,7 @@ import { type TurnContext, turnMarker } from './turn-context.ts';
 export type ProcessEnd =
   | {
       readonly kind: 'ended';
-      readonly exit: ProcessExit;
+      readonly exit: Exclude<ProcessExit, { kind: 'never_ran' }>;
       readonly endCause: ProcessEndCause;
       /** Whether an earlier process of Raymond started it. */
       readonly adopted: boolean;
@@ -22,7 +22,7 @@ export type ProcessEnd =
   | { readonly kind: 'never_started'; readonly atMs: number }
   /** The machine went down, and nothing is left that says whether it had started. */
   | { readonly kind: 'untraceable'; readonly atMs: number }
-  | { readonly kind: 'not_started'; readonly message: string; readonly transient: boolean; readonly atMs: number };
+  | { readonly kind: 'not_started'; readonly message: string; readonly obstacle: Obstacle; readonly atMs: number };
 
 /** How a turn's process is looked after. */
 export interface Supervision extends SilenceLimits {
@@ -43,7 +43,7 @@ export async function runTurn(
   if (!existsSync(command.cwd)) {
     // The wrapper would find that out too, but in the words of a shell.
     const message = `the working directory ${command.cwd} does not exist`;
-    return { kind: 'not_started', message, transient: false, atMs: clock.now() };
+    return { kind: 'not_started', message, obstacle: 'lasting', atMs: clock.now() };
   }
   const env = { ...command.env, [MARKER_VARIABLE]: turnMarker(context, turn) };
   const started = await startCommand(context.folderOf(turn), { ...command, env });
@@ -68,6 +68,8 @@ export async function adoptTurn(
       };
     case 'alive':
       return superviseProcess(context, turn, waitForEnd(dir, marker), supervision, true);
+    case 'never_ran':
+      return neverRan(context, turn);
     default: {
       supervision.onRunning(Promise.resolve());
       const atMs = await estimateEndMs(context, turn);
@@ -95,7 +97,16 @@ async function superviseProcess(
     kill: context.killSignal,
     terminate: () => endTurn(dir, turnMarker(context, turn), { graceMs: END_GRACE_MS }),
   });
-  return { kind: 'ended', ...result, adopted, atMs: context.clock.now() };
+  const { exit, endCause } = result;
+  if (exit.kind === 'never_ran') return neverRan(context, turn);
+  return { kind: 'ended', exit, endCause, adopted, atMs: context.clock.now() };
+}
+
+/** The end of a turn whose wrapper could not run the command. Nothing has run, so it can be tried again. */
+function neverRan({ clock, folderOf }: TurnContext, turn: ProcessTurn): ProcessEnd {
+  const obstacle = isRecordedUnable(folderOf(turn)) ? 'shortage' : 'full_disk';
+  const reason = obstacle === 'shortage' ? 'the system allows no more processes' : 'the disk is full';
+  return { kind: 'not_started', message: `it was never started: ${reason}`, obstacle, atMs: clock.now() };
 }
 
 /** Estimates when an unwatched turn ended: at the last write to its files. */

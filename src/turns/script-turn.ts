@@ -4,7 +4,8 @@ import type { ScriptTurn } from '../core/due.ts';
 import type { FailureKind } from '../core/failure.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
-import type { ProcessCommand } from '../process/command.ts';
+import type { Obstacle, ProcessCommand } from '../process/command.ts';
+import { isOutputLost, saysDiskIsFull } from '../process/full-disk.ts';
 import { followLines, lastLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { scriptEnvironment } from './environment.ts';
@@ -21,6 +22,7 @@ const NO_OUTPUT = 'no next step is found in its output: it printed nothing';
 const RETRY_HINT = '`resume --retry` runs it again';
 const START_LOST = `the machine went down, and no trace is left of whether the script ran; ${RETRY_HINT}`;
 const OUTPUT_LOST = `the machine went down, and what the script printed is lost; ${RETRY_HINT}`;
+const FULL_DISK = `the disk was full while the script ran, so it may have done half of its work; free some space, then ${RETRY_HINT}`;
 const MAX_STDERR_LINES = 20;
 const MAX_STDERR_BYTES = 4_096;
 
@@ -63,6 +65,7 @@ export async function runScriptTurn(
     const stderrTail = await lastLines(stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES);
     return failedSignal(turn, end.atMs, { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` });
   };
+  if (await wasHitByFullDisk(end, context.folderOf(turn))) return failed('interrupted', FULL_DISK);
   const failure = scriptFailure(end, describeTimeout(meta));
   if (failure !== null) return failed(...failure);
   if (statSync(stdout).size > MAX_OUTPUT_BYTES) return failed('script', TOO_MUCH_OUTPUT);
@@ -101,11 +104,25 @@ function interpreterCommand(script: string): [string, ...string[]] {
   return ['/bin/bash', script];
 }
 
+/** Whether a full disk kept a script that ended by itself from doing or from saying all that it should. */
+async function wasHitByFullDisk(end: ProcessEnd, dir: string): Promise<boolean> {
+  if (end.kind !== 'ended' || end.endCause !== 'exited' || end.exit.kind !== 'exited') return false;
+  if (isOutputLost(dir)) return true;
+  if (end.exit.code === 0) return false;
+  return saysDiskIsFull(await lastLines(turnFiles(dir).stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES));
+}
+
+const NOT_STARTED_FAILURES: Record<Obstacle, FailureKind> = {
+  shortage: 'transient',
+  full_disk: 'disk',
+  lasting: 'script',
+};
+
 /** Why a script's output does not count: only a clean exit does. Null after one. */
 function scriptFailure(end: ProcessEnd, timeoutMessage: string): [FailureKind, string] | null {
   if (end.kind === 'never_started') return ['lost', 'it never started'];
   if (end.kind === 'untraceable') return ['interrupted', START_LOST];
-  if (end.kind === 'not_started') return [end.transient ? 'transient' : 'script', end.message];
+  if (end.kind === 'not_started') return [NOT_STARTED_FAILURES[end.obstacle], end.message];
   const { exit, endCause } = end;
   // It may have ended well just when it was to be ended: that counts.
   if (exit.kind === 'exited' && exit.code === 0) return null;

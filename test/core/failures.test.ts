@@ -99,6 +99,27 @@ describe('reminders', () => {
   });
 });
 
+describe('a full disk', () => {
+  const dear = { kind: 'reported', micros: 1_000_000 } as const;
+
+  test('pauses the agent, charges at least what such a turn costs, and says that this is an estimate', () => {
+    const driver = new RunDriver({ files })
+      .answer({ text: '<goto>A</goto>', cost: dear })
+      .answer({ fail: { kind: 'disk', message: 'full' }, cost: { kind: 'estimated', micros: 7 }, progress: 'answer' });
+    expect([driver.run.status, driver.agent().phase]).toMatchObject(['paused', { kind: 'paused', why: 'disk' }]);
+    expect(driver.run.ledger).toMatchObject({ spentMicros: 2_000_000, estimatedMicros: 1_000_000 });
+    driver.resume();
+    expect(driver.agent().phase).toMatchObject({ kind: 'ready', prompt: { kind: 'continue' } });
+  });
+
+  test('costs nothing if the turn could not start', () => {
+    const driver = new RunDriver({ files })
+      .answer({ text: '<goto>A</goto>', cost: dear })
+      .answer({ fail: { kind: 'disk', message: 'full' } });
+    expect([driver.run.status, driver.run.ledger.spentMicros]).toStrictEqual(['paused', 1_000_000]);
+  });
+});
+
 describe('denied tools', () => {
   const only = { files, rules: { 'START.md': { policy: policy.slice(0, 1) } } };
   const denials = ['Bash', 'Bash', 'WebFetch'];

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { findCommand } from '../../src/process/find.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { turnFiles } from '../../src/process/turn-files.ts';
 import { startOnWindows } from '../../src/process/windows.ts';
+import { NEVER_RAN_STATUS, wrapCommand } from '../../src/process/wrapper.ts';
 import { compileRoom } from './compiled.ts';
 import { awake, run, shell, start, textOf, useTurns } from './turns.ts';
 
@@ -153,7 +154,7 @@ describe('a command that cannot run', () => {
     const turn = newTurn();
     const long = await startCommand(turn.dir, shell(turn, 'exit 0', 'x'.repeat(3_000_000)));
     const message = 'cannot start sh: its arguments and environment are too long (E2BIG)';
-    expect(long).toStrictEqual({ kind: 'not_started', message, transient: false });
+    expect(long).toStrictEqual({ kind: 'not_started', message, obstacle: 'lasting' });
     expect(await run(turn, shell(turn, 'exit 3'))).toStrictEqual(exited(3));
   });
 
@@ -185,7 +186,23 @@ describe('a command that cannot run', () => {
       const limited = 'ulimit -u 1; exec "$0" --input-type=module -e "$@"';
       const said = execFileSync('bash', ['-c', limited, process.execPath, script, ...args], { encoding: 'utf8' });
       const message = 'cannot start sh: the system allows no more processes (EAGAIN)';
-      expect(JSON.parse(said)).toStrictEqual({ kind: 'not_started', message, transient: true });
+      expect(JSON.parse(said)).toStrictEqual({ kind: 'not_started', message, obstacle: 'shortage' });
+    },
+  );
+
+  // As above; here only the wrapper is limited, which therefore starts and then cannot run the command.
+  test.runIf(process.getuid?.() === 0).each(['/bin/true', 'true'])(
+    'whose wrapper cannot fork has never run, and is not taken for one that was killed: %s',
+    async (file) => {
+      const turn = newTurn();
+      chmodSync(turn.dir, 0o777);
+      const wrapped = wrapCommand({ file, args: [], cwd: '/', env: { PATH: process.env.PATH ?? '' } });
+      const { status } = spawnSync('bash', ['-c', 'ulimit -u 1; exec "$@"', '', wrapped.file, ...wrapped.args], {
+        ...{ cwd: turn.dir, env: wrapped.env, uid: 65_534, gid: 65_534 },
+      });
+      expect(status).toBe(NEVER_RAN_STATUS);
+      expect(textOf(turnFiles(turn.dir).started)).toMatch(/^\d+ \d+\nunable\n$/);
+      expect(await findCommand(turn.dir, turn.marker)).toStrictEqual({ kind: 'never_ran' });
     },
   );
 

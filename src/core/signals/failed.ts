@@ -1,7 +1,9 @@
 import type { Agent, TurnPrompt } from '../agent.ts';
+import { indexOfAgent } from '../agent-index.ts';
 import type { Step } from '../event.ts';
 import { backOffMs, REACTIONS, type Reaction } from '../failure.ts';
 import { failAgent } from '../follow.ts';
+import { averageMicros, type CostReport } from '../ledger.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
 import { strongerStop } from '../status.ts';
@@ -9,7 +11,8 @@ import { type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Reacts to a failed turn. The agent never leaves its state because of a failure. */
 export function handleFailed(run: Run, signal: Failed): Step {
-  const { agent: id, at, cost, failure, progress } = signal;
+  const { agent: id, at, failure, progress } = signal;
+  const cost = failure.kind === 'disk' ? costWithLostPart(run, signal) : signal.cost;
   const ended = recordTurnEnd(run, {
     agent: id,
     at,
@@ -20,6 +23,17 @@ export function handleFailed(run: Run, signal: Failed): Step {
   });
   const next = REACTION_HANDLERS[REACTIONS[failure.kind]](ended, signal, nextPrompt(ended, progress));
   return { run: next.run, events: [...ended.events, ...next.events] };
+}
+
+/**
+ * The cost of a turn whose last words are lost: what is known of it, but at least the average of its state, or of all
+ * turns if it is the first there.
+ */
+function costWithLostPart({ ledger, agents }: Run, { agent: id, cost }: Failed): CostReport | null {
+  if (cost === null) return null;
+  const state = agents[indexOfAgent(agents, id)]?.state ?? '';
+  const average = averageMicros(ledger, state) || ledger.spentMicros / Math.max(1, ledger.turns);
+  return { kind: 'estimated', micros: Math.max(cost.micros, Math.round(average)) };
 }
 
 /** The prompt of the next attempt: the same again, or a request to go on if the answer had begun. */

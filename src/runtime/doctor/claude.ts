@@ -105,6 +105,7 @@ export const checkAnswer: HealthCheck = async ({ findClaude, cwd, env, options, 
     timeoutMessage: `no answer for ${ANSWER_TIMEOUT_MS / 1000} s`,
     resumable: false,
     endedAtMs,
+    outputLost: false,
     priorLimits: 0,
     costBaseline: UNKNOWN_COSTS,
   });

@@ -71,6 +71,7 @@ function failureName(kind: FailureKind, { ownResult }: Transcript): CannedFailur
   switch (kind) {
     case 'transient':
       return ownResult === null ? 'no_result' : 'overloaded';
+    case 'disk':
     case 'script':
     case 'interrupted':
     case 'lost':

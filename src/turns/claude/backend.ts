@@ -1,11 +1,12 @@
 import type { SessionUse } from '../../core/agent.ts';
 import type { ClaudeTurn } from '../../core/due.ts';
-import type { Failure } from '../../core/failure.ts';
+import type { Failure, FailureKind } from '../../core/failure.ts';
 import { choosePreference } from '../../core/preference.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import type { State } from '../../core/state.ts';
-import type { ProcessCommand } from '../../process/command.ts';
+import type { Obstacle, ProcessCommand } from '../../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
+import { isOutputLost } from '../../process/full-disk.ts';
 import { followLines, lastLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
@@ -130,6 +131,7 @@ export class ClaudeBackend implements Backend {
       exitCode: exit.kind === 'died' || exit.code > 128 ? null : exit.code,
       stderr: await lastLines(turnFiles(dir).stderr, 20, 4096),
       timeoutMessage,
+      outputLost: isOutputLost(dir),
       resumable: await this.isResumable(turn, session),
       endedAtMs: at,
       priorLimits: this.limitBackoff.priorLimits(at),
@@ -161,6 +163,12 @@ function turnEndCause({ exit, endCause, adopted }: Extract<ProcessEnd, { kind: '
   return adopted && exit.kind === 'died' && endCause === 'exited' ? 'gone' : endCause;
 }
 
+const NOT_STARTED_FAILURES: Record<Obstacle, FailureKind> = {
+  shortage: 'transient',
+  full_disk: 'disk',
+  lasting: 'invalid_request',
+};
+
 /** A turn that never ran is simply taken again, unless the machine cannot run it or may have run it. */
 function notStartedSignal(turn: ClaudeTurn, end: Exclude<ProcessEnd, { kind: 'ended' }>): Failed {
   return failedSignal(turn, end.atMs, notStartedFailure(end));
@@ -173,6 +181,6 @@ function notStartedFailure(end: Exclude<ProcessEnd, { kind: 'ended' }>): Failure
     case 'untraceable':
       return { kind: 'interrupted', message: START_LOST };
     case 'not_started':
-      return { kind: end.transient ? 'transient' : 'invalid_request', message: end.message };
+      return { kind: NOT_STARTED_FAILURES[end.obstacle], message: end.message };
   }
 }

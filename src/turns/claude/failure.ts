@@ -119,6 +119,8 @@ const FAILURE_MESSAGES: Record<FailureKind, (detail: string) => string> = {
   max_turns: (detail) => `Claude Code reached its limit of steps: ${detail} Give the state a smaller task.`,
   budget: (detail) => `The turn used up the budget of the run: ${detail} Resume it with a higher \`--budget\`.`,
   session_lost: (detail) => `The conversation to be resumed is gone: ${detail}`,
+  disk: () =>
+    'The disk was full, so that part of what Claude Code said is lost; its cost is an estimate. Free some space, then resume the run.',
   script: (detail) => detail,
   interrupted: (detail) => detail,
   lost: () => 'Claude Code was no longer running when the run was taken up again.',

@@ -1,6 +1,7 @@
 import type { Failure, FailureKind } from '../../core/failure.ts';
 import type { CostReport } from '../../core/ledger.ts';
 import type { Failed } from '../../core/signal.ts';
+import { saysDiskIsFull } from '../../process/full-disk.ts';
 import { type CostBaseline, computeTurnCost } from './cost.ts';
 import { type ClassifiedFailure, classifyResultFailure, classifyStderrFailure, explainFailure } from './failure.ts';
 import type { Transcript } from './transcript.ts';
@@ -17,6 +18,8 @@ export interface EndedTurn {
   readonly exitCode: number | null;
   /** The last lines of stderr. */
   readonly stderr: string;
+  /** Whether a full disk kept part of its output from being written. */
+  readonly outputLost: boolean;
   /** The message for the case that it was silent for too long. */
   readonly timeoutMessage: string;
   /** Whether its conversation is on disk, so that it can be resumed. */
@@ -47,7 +50,9 @@ export type ClaudeOutcome =
  * code of zero proves nothing.
  */
 export function judgeClaudeTurn(turn: EndedTurn): ClaudeOutcome {
-  const cost = computeTurnCost(turn.transcript, turn.costBaseline);
+  const computed = computeTurnCost(turn.transcript, turn.costBaseline);
+  // What it said last may be lost, and with it a part of the cost.
+  const cost: CostReport = turn.outputLost ? { kind: 'estimated', micros: computed.micros } : computed;
   const text = findAnswer(turn.transcript);
   if (text !== null) return { kind: 'answered', text, denials: turn.transcript.ownResult?.denials ?? [], cost };
   const { kind, detail } = classifyFailure(turn);
@@ -63,10 +68,12 @@ function findAnswer({ ownResult, lastText, answered }: Transcript): string | nul
 }
 
 /** Finds out why a turn failed, with Claude Code's own message if there is one. */
-function classifyFailure({ transcript, endCause, exitCode, stderr, timeoutMessage }: EndedTurn): ClassifiedFailure {
+function classifyFailure(turn: EndedTurn): ClassifiedFailure {
+  const { transcript, endCause, exitCode, stderr, timeoutMessage } = turn;
   const { ownResult, opened } = transcript;
   if (endCause === 'stopped') return { kind: 'stopped', detail: '' };
   if (ownResult?.isError) return classifyResultFailure(ownResult, transcript);
+  if (ownResult === null && (turn.outputLost || saysDiskIsFull(stderr))) return { kind: 'disk', detail: '' };
   if (endCause === 'timeout') return { kind: 'timeout', detail: timeoutMessage };
   const startupFailure = opened ? null : classifyStderrFailure(stderr, exitCode);
   if (startupFailure !== null) return startupFailure;

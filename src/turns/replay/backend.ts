@@ -135,6 +135,7 @@ function judgeCannedTurn(
     timeoutMessage: 'no output for too long',
     resumable: true,
     endedAtMs,
+    outputLost: false,
     priorLimits: 0,
     costBaseline: UNKNOWN_COSTS,
   });

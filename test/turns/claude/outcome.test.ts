@@ -17,7 +17,7 @@ function classify(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
       timeoutMessage: 'no output for 900 s, the limit set by the default',
       resumable: true,
     },
-    ...{ endedAtMs: NOW, priorLimits: 0, costBaseline: { savedUsd: null, prices: {} } },
+    ...{ endedAtMs: NOW, outputLost: false, priorLimits: 0, costBaseline: { savedUsd: null, prices: {} } },
     ...more,
   });
 }
@@ -25,6 +25,22 @@ function classify(lines: Lines, more: Partial<EndedTurn> = {}): ClaudeOutcome {
 const brief = (outcome: ClaudeOutcome): readonly unknown[] =>
   outcome.kind === 'answered' ? ['answered', outcome.text] : [outcome.failure.kind, outcome.progress];
 const messageOf = (outcome: ClaudeOutcome): string => (outcome.kind === 'failed' ? outcome.failure.message : '');
+
+describe('on a full disk', () => {
+  test('a turn without its result is no transient failure, and what it cost is an estimate', () => {
+    const known = { outputLost: true, costBaseline: { savedUsd: null, prices: {} } };
+    expect(brief(classify([init(), assistantText('hm')], known))).toStrictEqual(['disk', 'answer']);
+    const stderr = 'Error: ENOSPC: no space left on device, write';
+    expect(brief(classify([init(), assistantText('hm')], { stderr, exitCode: 1 }))).toStrictEqual(['disk', 'answer']);
+  });
+
+  test('a result that was written counts, but its cost may not be all of it', () => {
+    expect(classify([init(), assistantText('done'), result()], { outputLost: true })).toMatchObject({
+      kind: 'answered',
+      cost: { kind: 'estimated', micros: 7_500 },
+    });
+  });
+});
 
 describe('a turn succeeds', () => {
   test('with a successful result, including denials and cost', () => {

@@ -120,7 +120,16 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     running.delete(pid);
     const file = await findSessionFile(claudeConfigDir(ours), cwd, session.id);
     const outcome = judgeClaudeTurn({
-      ...{ transcript, endCause: ending, exitCode, stderr, timeoutMessage: '', endedAtMs: Date.now(), priorLimits: 0 },
+      ...{
+        transcript,
+        endCause: ending,
+        exitCode,
+        stderr,
+        timeoutMessage: '',
+        endedAtMs: Date.now(),
+        outputLost: false,
+        priorLimits: 0,
+      },
       resumable: file !== null && (await hasMessages(file)),
       costBaseline: { savedUsd, prices },
     });
