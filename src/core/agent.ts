@@ -1,4 +1,5 @@
 import type { PauseReason } from './failure.ts';
+import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
 import type { Position } from './position.ts';
 import { isPrompt } from './state-names.ts';
@@ -52,7 +53,7 @@ export type Phase =
       readonly kind: 'withheld';
       readonly text: string;
       readonly denials: readonly string[];
-      readonly folders: Readonly<Record<string, string | null>>;
+      readonly folders: NamedFolders;
     }
   | { readonly kind: 'limited'; readonly maxVisits: number }
   | {

@@ -1,3 +1,4 @@
+import type { NamedFolders } from './named-folders.ts';
 import { implicitTag, isSameState, type Policy, permits } from './policy.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
@@ -11,8 +12,7 @@ import { variableNameProblem } from './variables.ts';
 export interface AnswerContext {
   readonly policy: Policy;
   readonly scope: Scope;
-  /** For each folder named by a `cd`: its absolute path, or null if there is no such folder. */
-  readonly folders: Readonly<Record<string, string | null>>;
+  readonly folders: NamedFolders;
   /** What `<reset>` does with the return stack when it does not say. */
   readonly resetStack: 'keep' | 'clear';
   /** Whether the only permitted transition is taken when the answer has no tag. */
@@ -130,7 +130,7 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
       body: states.body ?? tag.body,
       return: states.return ?? null,
       next: states.next ?? null,
-      cd: cd === undefined ? null : (context.folders[cd] ?? null),
+      cd: resolveFolder(cd, context),
       stack: stack === 'clear' || stack === 'keep' ? stack : context.resetStack,
       input: input ?? null,
       model: model === undefined ? null : normalizeModel(model),
@@ -141,6 +141,12 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
     },
     written: tag,
   };
+}
+
+/** The folder that a `cd` leads to; null if there is none to go to. */
+function resolveFolder(cd: string | undefined, { folders }: AnswerContext): string | null {
+  const folder = cd === undefined ? null : folders[cd];
+  return typeof folder === 'string' ? folder : null;
 }
 
 /** Finds the first attribute that is missing, misplaced or invalid. */
@@ -168,8 +174,12 @@ function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): 
       `${quoteTag(tag)}: \`stack\` can be "clear" or "keep", not "${shortenForMessage(stack)}"`,
     );
   }
-  if (cd !== undefined && (Object.hasOwn(context.folders, cd) ? context.folders[cd] : null) === null) {
-    return answerProblem('no_folder', `${quoteTag(tag)}: there is no folder \`${shortenForMessage(cd)}\``);
+  const folder = cd !== undefined && Object.hasOwn(context.folders, cd) ? context.folders[cd] : null;
+  if (cd !== undefined && typeof folder !== 'string') {
+    const named = `\`${shortenForMessage(cd)}\``;
+    return folder === null || folder === undefined
+      ? answerProblem('no_folder', `${quoteTag(tag)}: there is no folder ${named}`)
+      : answerProblem('no_folder', `${quoteTag(tag)}: this state may not change to ${named}: ${folder.refused}`);
   }
   return undefined;
 }

@@ -4,6 +4,7 @@ import { interpretAnswer, type ResolvedTag } from './answer.ts';
 import { safeNamesWarning } from './environment-names.ts';
 import type { Event, FollowedTag, Step } from './event.ts';
 import { nextWorkerId } from './ids.ts';
+import type { NamedFolders } from './named-folders.ts';
 import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
@@ -17,7 +18,7 @@ import type { Worker } from './transitions/transition.ts';
 export interface TurnAnswer {
   readonly text: string;
   readonly denials: readonly string[];
-  readonly folders: Readonly<Record<string, string | null>>;
+  readonly folders: NamedFolders;
   readonly scope: Scope;
   readonly at: number;
 }

@@ -1,10 +1,10 @@
 import { microsToUsd, usdToMicros } from './ledger.ts';
 
 /** A value as people write it in config.toml or in a scenario; on the command line it is read from a word. */
-export type WrittenValue = string | number | boolean;
+export type WrittenValue = string | number | boolean | readonly string[];
 
 /** The forms a value can be written in. In a run, an `amount` is kept in a smaller unit, so that it is whole like a `count`. */
-export type ValueKind = 'amount' | 'count' | 'boolean' | 'text' | 'choice' | 'variables';
+export type ValueKind = 'amount' | 'count' | 'boolean' | 'text' | 'choice' | 'texts' | 'variables';
 
 /**
  * How the values of an option are written, checked and kept in a run. `parse` and `format` are methods so that types of
@@ -101,6 +101,19 @@ export const VARIABLES: OptionType<Readonly<Record<string, string>>> = {
   parse: () => undefined,
   format: () => null,
 };
+
+/** A list of texts. */
+export const TEXTS: OptionType<readonly string[]> = {
+  kind: 'texts',
+  choices: [],
+  expected: 'a list of texts',
+  jsonSchema: { type: 'array', items: { type: 'string', pattern: '\\S' } },
+  nullable: false,
+  parse: (written) => (Array.isArray(written) && written.every(isNonBlank) ? written : undefined),
+  format: (kept) => kept,
+};
+
+const isNonBlank = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
 /** One of these words. */
 export const choice = <Word extends string>(...words: readonly Word[]): OptionType<Word> => ({

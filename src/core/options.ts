@@ -9,6 +9,7 @@ import {
   optionalText,
   SECONDS,
   TEXT,
+  TEXTS,
   VARIABLES,
   type WrittenValue,
 } from './option-types.ts';
@@ -183,6 +184,14 @@ export const OPTION_TABLE = {
     argument: '',
     trust: { effect: 'lets Claude Code do anything without asking', isNeededFor: (skips) => skips },
     help: 'let Claude Code do anything without asking; only for machines you can afford to lose',
+  }),
+  /** Folders, as globs, to which the answers of prompts may change besides the usual ones. */
+  allowCd: option({
+    key: 'allow_cd',
+    type: TEXTS,
+    default: [],
+    help: 'folders outside of the project that a prompt may change to with cd, such as "../project-*"',
+    trust: { effect: 'lets prompts work in these folders', isNeededFor: (globs) => globs.length > 0 },
   }),
   /** True to keep the files of finished turns. */
   debug: option({

@@ -1,3 +1,4 @@
+import { hasWildcard, matchesGlob } from './glob.ts';
 import { normalizeEffort, normalizeModel } from './preference.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import type { Tag } from './tag.ts';
@@ -29,6 +30,7 @@ export function implicitTag(policy: Policy): Tag | undefined {
   const [entry, second] = policy;
   if (entry === undefined || second !== undefined || entry.target === null) return undefined;
   if (TRANSITIONS[entry.tag].body === 'text' || hasOpenState(entry)) return undefined;
+  if (hasWildcard(entry.attributes.cd ?? '')) return undefined;
   return { name: entry.tag, attributes: entry.attributes, repeated: [], body: entry.target, line: 0 };
 }
 
@@ -62,6 +64,7 @@ function isSameValue(name: string, a: string, b: string, scope: Scope): boolean 
   if (name === 'return' || name === 'next') return isSameState(a, b, scope);
   if (name === 'model') return normalizeModel(a) === normalizeModel(b);
   if (name === 'effort') return normalizeEffort(a) === normalizeEffort(b);
+  if (name === 'cd') return a === b || matchesGlob(a, b);
   return a === b;
 }
 

@@ -1,5 +1,6 @@
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
+import type { NamedFolders } from './named-folders.ts';
 import type { Options } from './options.ts';
 import type { Rules } from './policy.ts';
 import type { Scope } from './state-names.ts';
@@ -33,8 +34,7 @@ export interface Answered extends AgentSignal {
   /** Tools that Claude Code was not allowed to use. */
   readonly denials: readonly string[];
   readonly scope: Scope;
-  /** For each folder named by a `cd`: its absolute path, or null if there is no such folder. */
-  readonly folders: Readonly<Record<string, string | null>>;
+  readonly folders: NamedFolders;
 }
 
 /** A turn failed. `progress` says what its conversation holds: nothing, only the prompt, or part of an answer. */
@@ -67,7 +67,7 @@ export interface Resumed {
   readonly retry: boolean;
   readonly scope: Scope;
   /** By agent with an answer that was kept: for each folder named by a `cd`, its path now, or null. */
-  readonly folders: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
+  readonly folders: Readonly<Record<string, NamedFolders>>;
 }
 
 /** Everything that the outside world can tell a run. */

@@ -2,11 +2,14 @@ import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import type { Resumed, Signal } from '../core/signal.ts';
 import { canResume, keptAnswers } from '../core/signals/resumed.ts';
+import { isPrompt } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findLayout } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
+import { createFolderJudge } from '../turns/permitted-folders.ts';
 import { lookUpFolders } from '../turns/signals.ts';
+import { findFolderLimits } from './folder-limits.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
@@ -42,15 +45,15 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
     const workflow = await runtime.openWorkflow(run.workflow.path, run.workflow.platform).catch((error) => {
       throw isMissingWorkflow(error) ? missingWorkflowError(run, error) : error;
     });
+    const options = mergeOptions(run.options, changes);
     const resumed: Signal = {
       kind: 'resumed',
       at: runtime.clock.now(),
       options: changes,
       retry,
       scope: await workflow.scope(),
-      folders: await lookUpKeptFolders(run),
+      folders: await lookUpKeptFolders(run, { ...findFolderLimits(run, layout, workflow), options, env }),
     };
-    const options = mergeOptions(run.options, changes);
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
     return launchRun({ run, options, env, layout, store, workflow, backendFactory, runtime }, [], [resumed], request);
   } catch (error) {
@@ -60,9 +63,14 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
 }
 
 /** Looks for the folders named by answers that were kept: they may have been made or removed since. */
-async function lookUpKeptFolders(run: Run): Promise<Resumed['folders']> {
-  const found = keptAnswers(run).map(async ({ agent: { id, rules, cwd }, text }) => {
-    return [id, await lookUpFolders(text, rules?.policy ?? [], cwd)] as const;
+async function lookUpKeptFolders(
+  run: Run,
+  limits: Parameters<typeof createFolderJudge>[0],
+): Promise<Resumed['folders']> {
+  const found = keptAnswers(run).map(async ({ agent: { id, state, rules, cwd }, text }) => {
+    const policy = rules?.policy ?? [];
+    const judge = isPrompt(state) ? createFolderJudge(limits, { policy, cwd }) : undefined;
+    return [id, await lookUpFolders(text, policy, cwd, judge)] as const;
   });
   return Object.fromEntries(await Promise.all(found));
 }

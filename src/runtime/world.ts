@@ -10,6 +10,7 @@ import { createTurnFolder, removeTurnFolder } from '../store/turn-folder.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { findFolderLimits } from './folder-limits.ts';
 import type { RunContext } from './run-context.ts';
 
 /** How others watch and end the turns of a run. */
@@ -32,6 +33,7 @@ export async function createWorld(
     // The id alone may be in use in another folder.
     runMarker: `${id}/${store.mark}`,
     options,
+    ...findFolderLimits(run, layout, workflow),
     // A copy: reading the whole of `process.env` is slow, and each turn does it.
     env: { ...context.env },
     clock,

@@ -53,7 +53,7 @@ const phase = z.discriminatedUnion('kind', [
     kind: z.literal('withheld'),
     text: z.string(),
     denials: z.array(z.string()),
-    folders: z.record(z.string(), orNull(z.string())),
+    folders: z.record(z.string(), orNull(z.union([z.string(), z.strictObject({ refused: z.string() })]))),
   }),
   z.strictObject({ kind: z.literal('limited'), maxVisits: count }),
   z.strictObject({
@@ -125,6 +125,8 @@ function keptSchema({ kind, choices }: Option['type']): z.ZodType {
       return z.string();
     case 'choice':
       return z.enum(choices);
+    case 'texts':
+      return z.array(z.string());
     case 'variables':
       return stringRecord;
   }

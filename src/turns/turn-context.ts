@@ -14,6 +14,10 @@ export interface TurnContext {
   /** The beginning of the marker that all processes of the run carry; no other run has it. */
   readonly runMarker: string;
   readonly options: Options;
+  /** The folder that the run was started in. */
+  readonly startFolder: string;
+  /** The folder of the run's workflow; null if that is a zip. */
+  readonly workflowFolder: string | null;
   /** The environment that scripts and Claude Code inherit. */
   readonly env: Environment;
   readonly clock: Clock;

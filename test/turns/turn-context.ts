@@ -7,6 +7,8 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   runId: 'r',
   runMarker: `r/${folder}`,
   options: DEFAULT_OPTIONS,
+  startFolder: folder,
+  workflowFolder: null,
   env: process.env,
   clock: SYSTEM_CLOCK,
   stopSignal: new AbortController().signal,

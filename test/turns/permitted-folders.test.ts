@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ClaudeTurn } from '../../src/core/due.ts';
+import type { Event } from '../../src/core/event.ts';
+import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
+import { runWorkflow } from '../../src/runtime/start.ts';
+import { createFolderJudge } from '../../src/turns/permitted-folders.ts';
+import { newTurnContext } from './turn-context.ts';
+
+/** A folder with a project in it that a run is started in, with its workflow, and other folders beside that. */
+function newFolders(): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'raymond-folders-')));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const name of [
+    'project/src',
+    'project/wf/sub',
+    'project/.git/hooks',
+    'project/.raymond',
+    'other/sub',
+    'home/a1',
+  ])
+    mkdirSync(join(root, name), { recursive: true });
+  return root;
+}
+
+const OUTSIDE =
+  'it is neither in the folder that the run was started in nor a worktree of its repository; `cd` in the policy of the state, or `allow_cd` in config.toml, can permit it';
+const GUARDED =
+  'what is written there can run programs; `cd` in the policy of the state, or `allow_cd` in config.toml, can permit it';
+const WORKFLOW = 'it belongs to the workflow itself, which no prompt may change';
+
+/** What is said of a `cd` to this folder below the root. */
+function judge(root: string, path: string, allowCd: readonly string[] = [], policyCd?: string, start = 'project') {
+  const context = newTurnContext(root, {
+    startFolder: join(root, start),
+    workflowFolder: join(root, 'project', 'wf'),
+    options: { ...DEFAULT_OPTIONS, allowCd },
+    env: { HOME: join(root, 'home') },
+  });
+  const policy =
+    policyCd === undefined ? [] : [{ tag: 'reset', target: 'A.md', attributes: { cd: policyCd } } as const];
+  return createFolderJudge(context, { policy, cwd: join(root, 'project') } as unknown as ClaudeTurn)(join(root, path));
+}
+
+test.each([
+  ['project', undefined],
+  ['project/src', undefined],
+  ['.', OUTSIDE],
+  ['other', OUTSIDE],
+  ['home', OUTSIDE],
+  ['project/.git', GUARDED],
+  ['project/.git/hooks', GUARDED],
+  ['project/.raymond', GUARDED],
+  ['project/wf', WORKFLOW],
+  ['project/wf/sub', WORKFLOW],
+])('a prompt that changes to %s hears: %s', async (path, message) => {
+  expect(await judge(newFolders(), path)).toBe(message);
+});
+
+test('a link counts as what it leads to', async () => {
+  const root = newFolders();
+  symlinkSync('../other', join(root, 'project', 'out'));
+  symlinkSync('project/src', join(root, 'in'));
+  expect([await judge(root, 'project/out'), await judge(root, 'in')]).toStrictEqual([OUTSIDE, undefined]);
+});
+
+test.each([
+  [['../other'], 'other/sub', undefined],
+  [['../oth*'], 'other', undefined],
+  [['../oth*'], 'other/sub', undefined],
+  [['../*/sub'], 'other', OUTSIDE],
+  [['../*/sub'], 'other/sub', undefined],
+  [['~/a?'], 'home/a1', undefined],
+  [['~/a?'], 'home', OUTSIDE],
+  [['/**/a1'], 'home/a1', undefined],
+  [['../project/wf'], 'project/wf', WORKFLOW],
+  [['../**'], 'project/wf', WORKFLOW],
+])('allow_cd = %j permits: %s', async (globs, path, message) => {
+  expect(await judge(newFolders(), path, globs)).toBe(message);
+});
+
+test('what the policy of the state names is permitted, a glob too', async () => {
+  const root = newFolders();
+  expect(await judge(root, 'other', [], '../other')).toBeUndefined();
+  expect(await judge(root, 'other', [], '../o*')).toBeUndefined();
+  expect(await judge(root, 'home', [], '../o*')).toBe(OUTSIDE);
+});
+
+test('a run that was started in the folder of its workflow may stay there', async () => {
+  expect(await judge(newFolders(), 'project/wf/sub', [], undefined, 'project/wf')).toBeUndefined();
+});
+
+test('registered worktrees are permitted, but not a folder that only the repository claims', async () => {
+  const root = newFolders();
+  rmSync(join(root, 'project', '.git'), { recursive: true });
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+      cwd: join(root, 'project'),
+      stdio: 'pipe',
+    });
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  git('worktree', 'add', '-q', '../tree', '-b', 'tree');
+  mkdirSync(join(root, 'tree', 'deep'));
+  expect(await judge(root, 'tree')).toBeUndefined();
+  expect(await judge(root, 'tree/deep')).toBeUndefined();
+  // From a worktree, its siblings are permitted and the main one is not.
+  git('worktree', 'add', '-q', '../tree2', '-b', 'tree2');
+  expect(await judge(root, 'tree2', [], undefined, 'tree')).toBeUndefined();
+  expect(await judge(root, 'project/src', [], undefined, 'tree')).toBe(OUTSIDE);
+  const forged = join(root, 'project', '.git', 'worktrees', 'forged', 'gitdir');
+  mkdirSync(dirname(forged));
+  writeFileSync(forged, `${join(root, 'other', '.git')}\n`);
+  expect(await judge(root, 'other')).toBe(OUTSIDE);
+});
+
+/** Runs one state that changes to a folder outside, and tells what was said about it. */
+async function play(files: Readonly<Record<string, string>>, answers: object, allowCd: readonly string[] = []) {
+  const root = newFolders();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, 'project', 'wf', name), text);
+  writeFileSync(join(root, 'answers.json'), JSON.stringify({ answers }));
+  const events: Event[] = [];
+  const running = await runWorkflow('wf', {
+    cwd: join(root, 'project'),
+    options: { agent: `replay:${join(root, 'answers.json')}`, allowCd },
+    observe: (event) => events.push(event),
+  });
+  const { agents } = await running.finished;
+  const reminders = events.flatMap((event) => (event.kind === 'reminded' ? event.message : []));
+  return { reminders, cwd: agents[0]?.cwd.slice(root.length + 1), phase: agents[0]?.phase.kind };
+}
+
+const NEXT = { 'NEXT.sh': 'echo "<result>r</result>"\n' };
+
+test('a prompt is reminded that it may not change to a folder outside, and then goes on', async () => {
+  const answers = { START: { turns: ['<reset cd="../other">NEXT</reset>', '<reset cd="src">NEXT</reset>'] } };
+  expect(await play({ 'START.md': 'Go.\n', ...NEXT }, answers)).toStrictEqual({
+    reminders: [`\`<reset>NEXT</reset>\` (line 1): this state may not change to \`../other\`: ${OUTSIDE}`],
+    cwd: 'project/src',
+    phase: 'ended',
+  });
+});
+
+test('allow_cd permits it, and a script needs no permission', async () => {
+  const outside = '<reset cd="../other">NEXT</reset>';
+  const arrived = { reminders: [], cwd: 'other', phase: 'ended' };
+  expect(await play({ 'START.md': 'Go.\n', ...NEXT }, { START: outside }, ['../other'])).toStrictEqual(arrived);
+  expect(await play({ 'START.sh': `echo '${outside}'\n`, ...NEXT }, {})).toStrictEqual(arrived);
+});
+
+test('a glob in a policy matches folders, and leaves open which one it is', async () => {
+  const policy = '---\nallowed_transitions:\n  - { tag: reset, target: NEXT.sh, cd: "../o*" }\n---\nGo.\n';
+  const answers = { START: { turns: ['Done.', '<reset cd="../other">NEXT.sh</reset>'] } };
+  expect(await play({ 'START.md': policy, ...NEXT }, answers)).toStrictEqual({
+    reminders: ['it contains no tag'],
+    cwd: 'other',
+    phase: 'ended',
+  });
+});
