@@ -27,11 +27,7 @@ withEachClaude('a recorded run', (pinned) => {
     });
     const run = await runToEnd(rig);
     expect(run.status).toBe('completed');
-    const {
-      text,
-      testResult,
-      notes,
-    } = await recordScenario(run.id, {
+    const { text, testResult, notes } = await recordScenario(run.id, {
       ...{ cwd: rig.cwd, env: { HOME: '/nowhere' }, realScripts: false, output: '-' },
       ...{ timeoutMs: 20_000, abortSignal: new AbortController().signal },
     });
