@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { editDistance, nearest } from '../core/nearest.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { sanitize } from '../events/sanitize.ts';
 import { resolvePackageFile } from '../package-files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type CommandHandler, type CommandSpec, SEE_HELP_HINT, usageError } from './command.ts';
@@ -15,7 +16,8 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     return await createProgram(terminal)(argv);
   } catch (error) {
     if (error instanceof RaymondError) {
-      terminal.err(`raymond: ${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
+      // Messages quote names from files and folders that may be a stranger's.
+      terminal.err(sanitize(`raymond: ${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`));
       return error.exitCode;
     }
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -5,6 +5,7 @@ import type { Event, TurnEnded } from '../core/event.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { formatDollars, formatLocalTime } from './format.ts';
+import { sanitize } from './sanitize.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
 export interface DebugPaths {
@@ -77,7 +78,8 @@ export class TransitionsLog {
     if (event.kind === 'turn_ended') this.spentMicros = event.spentMicros;
     const head = formatEntryHead(event);
     if (head === null || !('agent' in event)) return null;
-    return `${formatLocalTime(event.at)} [${event.agent}] ${[head, ...this.formatEntryDetails(event)].join('\n  ')}\n\n`;
+    const lines = [head, ...this.formatEntryDetails(event)].join('\n  ');
+    return sanitize(`${formatLocalTime(event.at)} [${event.agent}] ${lines}\n\n`);
   }
 
   private formatEntryDetails(event: Event): readonly string[] {
