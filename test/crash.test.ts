@@ -353,6 +353,48 @@ describe.skipIf(process.platform !== 'linux')('a run at a terminal (on Linux)', 
   });
 });
 
+/** A container, as far as processes are concerned: they see no others, and all of them end with the first one. */
+const startContainer = (file: string, ...args: readonly string[]): Command => {
+  const env = { ...process.env, PWD: home };
+  const command = ['-rpf', '--mount-proc', '--kill-child', file, ...args];
+  return attend(spawn('unshare', command, { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+};
+const inContainer = (...args: readonly string[]): Command => startContainer(process.execPath, CLI, ...args);
+const canContain = spawnSync('unshare', ['-rpf', '--mount-proc', 'true']).status === 0;
+
+describe.skipIf(!canContain)('a container (needs the right to make one)', { timeout: 120_000 }, () => {
+  test('that was started anew goes on with its run, but not while the old one lives', async () => {
+    const first = inContainer('run', workflow(THEN), '--run-id', ID);
+    await hasBegun();
+    const refused = await inContainer('resume', ID).ended;
+    expect([refused.code, refused.stderr]).toStrictEqual([64, expect.stringContaining('--take-over')]);
+    signal(first.pid, 'SIGKILL');
+    await first.ended;
+    await until(() => turns().length === 0, 'the container to end');
+    open('gate');
+    expect(await inContainer('resume', ID).ended).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('--retry'),
+    });
+    expect(await inContainer('resume', ID, '--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('in which only Raymond has died keeps its run: the turn may be running', async () => {
+    const script = `"$@" & raymond=$!; until [ -e die ]; do sleep 0.02; done; kill -9 $raymond; wait; touch died; sleep 60`;
+    const args = [process.execPath, CLI, 'run', workflow(THEN), '--run-id', ID];
+    const first = startContainer('/bin/bash', '-c', script, 'bash', ...args);
+    await hasBegun();
+    open('die');
+    await until(() => existsSync(join(home, 'died')), 'Raymond to die');
+    const refused = await inContainer('resume', ID).ended;
+    expect([refused.code, refused.stderr]).toStrictEqual([64, expect.stringContaining('--take-over')]);
+    signal(first.pid, 'SIGKILL');
+    await first.ended;
+    expect(effects()).toStrictEqual(['begin START.sh']);
+  });
+});
+
 /** Answers for a dollar each; while it gives its second answer, the disk is full. */
 const CLAUDE_ON_A_FULL_DISK = `#!/bin/bash
 case " $* " in *" --version "*) echo "2.1.300 (Claude Code)"; exit;; esac

@@ -11,6 +11,8 @@ export interface ProcessCommand {
   readonly cwd: string;
   /** `none` for an empty stdin; else the command reads the file `stdin` of the turn's folder. */
   readonly input?: 'none';
+  /** An open file that the wrapper and the command inherit. */
+  readonly inherited?: number | undefined;
   /** The whole environment; the turn's `RAYMOND_TURN` is in it when the command starts. */
   readonly env: Readonly<Record<string, string>>;
 }

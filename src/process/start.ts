@@ -48,7 +48,8 @@ function spawnWrapper(dir: string, command: ProcessCommand): ChildProcess {
     streams.push(openSync(command.input === 'none' ? devNull : stdin, 'r'));
     // Appending, because a second wrapper in the same folder must not erase the output of the first one's command.
     for (const path of [stdout, stderr]) streams.push(openSync(path, 'a', 0o600));
-    return spawn(file, args, { cwd: dir, env, stdio: streams, detached: true });
+    const inherited = command.inherited === undefined ? [] : [command.inherited];
+    return spawn(file, args, { cwd: dir, env, stdio: [...streams, ...inherited], detached: true });
   } finally {
     for (const stream of streams) closeSync(stream);
   }

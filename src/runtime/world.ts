@@ -42,6 +42,7 @@ export async function createWorld(
     readScope: createScopeReader(workflow),
     scriptPath: workflow.pathOf,
     isDoubtful: store.isDoubtful,
+    presenceDescriptor: store.presenceDescriptor,
     folderOf: (turn) => layout.turnFolder(id, turn),
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };

@@ -8,6 +8,7 @@ import type { OwnerState } from '../core/observed-status.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import { createFile } from './files.ts';
+import { closePresence, isNobodyPresent, openPresence, type Presence } from './presence.ts';
 import { identifyThisProcess, type ProcessIdentity, readStartTime } from './process-identity.ts';
 import { clearStopRequests, readStopRequest, type StopMode } from './stop-request.ts';
 
@@ -38,6 +39,8 @@ export interface Ownership {
   readonly number: number;
   /** This process. */
   readonly facts: ProcessIdentity;
+  /** Shows other containers that this process lives; undefined where that is not needed. */
+  readonly presence: Presence | undefined;
   /** The owner from which the run was taken, if it had left its file. One that is not gone may still be writing. */
   readonly predecessor: Owner | undefined;
   /** False once another process has taken the run over, or its folder is gone. Quick: it is asked before each write. */
@@ -63,34 +66,51 @@ export async function takeOwnership(folder: string, options: OwnerOptions = {}, 
   for (;;) {
     const owner = await ownerOf(folder, facts);
     if (owner !== undefined && !canTake(owner, options)) throw ownedByOtherError(folder, owner);
-    const number = Math.max(owner?.number ?? 0, lastNumber) + 1;
-    const file = ownerFile(folder, number);
-    const ownershipId = randomUUID().replaceAll('-', '');
-    if (!(await createOwner(file, { ...facts, life: ownershipId }, options.durable))) continue;
-    const ownership = ownershipOf(folder, { number, facts, predecessor: owner }, ownershipId);
-    const names = namesIn(folder);
-    if (highestNumber(names) === number) {
-      for (const past of ownerNumbers(names)) if (past < number) removeAtOnce(ownerFile(folder, past));
-      await clearStopRequests(folder, (id) => id !== ownershipId, names);
-      return ownership;
-    }
-    await ownership.release();
+    // Only now: it would be taken for that of the last owner.
+    const presence = options.durable === false ? undefined : await openPresence(folder, facts.namespace);
+    const ownership = await tryToOwn(folder, { facts, presence, predecessor: owner }, lastNumber, options.durable);
+    if (ownership !== undefined) return ownership;
+    if (presence !== undefined) closePresence(presence);
   }
 }
 
-function ownershipOf(
+type Taker = Pick<Ownership, 'facts' | 'presence' | 'predecessor'>;
+
+/** Makes the file of the next owner; undefined if another process was faster. */
+async function tryToOwn(
   folder: string,
-  taken: Pick<Ownership, 'number' | 'facts' | 'predecessor'>,
-  ownershipId: string,
-): Ownership {
-  const { number } = taken;
+  taker: Taker,
+  lastNumber: number,
+  durable?: boolean,
+): Promise<Ownership | undefined> {
+  const { facts, presence, predecessor } = taker;
+  const number = Math.max(predecessor?.number ?? 0, lastNumber) + 1;
+  const file = ownerFile(folder, number);
+  const ownershipId = randomUUID().replaceAll('-', '');
+  const record = { ...facts, life: ownershipId, ...(presence && { presence: presence.inode }) };
+  if (!(await createOwner(file, record, durable))) return undefined;
+  const names = namesIn(folder);
+  if (highestNumber(names) !== number) {
+    removeAtOnce(file);
+    return undefined;
+  }
+  for (const past of ownerNumbers(names)) if (past < number) removeAtOnce(ownerFile(folder, past));
+  await clearStopRequests(folder, (id) => id !== ownershipId, names);
+  return ownershipOf(folder, taker, number, ownershipId);
+}
+
+function ownershipOf(folder: string, taker: Taker, number: number, ownershipId: string): Ownership {
+  let { presence } = taker;
   return {
-    ...taken,
+    ...taker,
+    number,
     stillOwner: () => highestNumber(namesIn(folder)) === number,
     requestedStop: () => readStopRequest(folder, ownershipId),
     async release() {
       // If it cannot be removed, the end of this process will prove that its owner is gone.
       removeAtOnce(ownerFile(folder, number));
+      if (presence !== undefined) closePresence(presence);
+      presence = undefined;
       if (readStopRequest(folder, ownershipId) !== null) await clearStopRequests(folder, (id) => id === ownershipId);
     },
   };
@@ -107,17 +127,20 @@ export async function ownerOf(folder: string, here?: ProcessIdentity): Promise<O
   if (text === undefined) return ownerOf(folder, here);
   const record = parseOwnerRecord(text);
   if (record === undefined) return { number, state: 'unreadable', facts: undefined, ownershipId: null };
-  const { life: ownershipId, ...facts } = record;
-  return { number, state: await stateOf(facts, here ?? (await identifyThisProcess())), facts, ownershipId };
+  const { life: ownershipId, presence, ...facts } = record;
+  const seen = await stateOf(facts, here ?? (await identifyThisProcess()));
+  const isGone = seen === 'hidden' && presence !== undefined && isNobodyPresent(folder, presence);
+  const state = seen === 'hidden' ? (isGone ? 'gone' : 'elsewhere') : seen;
+  return { number, state, facts, ownershipId };
 }
 
-/** Proves whether an owner's process still exists, as far as that can be seen from here. */
-async function stateOf(owner: ProcessIdentity, here: ProcessIdentity): Promise<OwnerState> {
+/** Proves whether an owner's process still exists, as far as that can be seen from here; `hidden` in another container. */
+async function stateOf(owner: ProcessIdentity, here: ProcessIdentity): Promise<OwnerState | 'hidden'> {
   const sameBoot = owner.bootId === null || here.bootId === null ? undefined : owner.bootId === here.bootId;
   // Equal boot ids mean the same machine, whatever name it or one of its containers has.
   if (sameBoot !== true && owner.host !== here.host) return 'elsewhere';
   if (sameBoot === false) return 'gone';
-  if (owner.namespace !== here.namespace) return 'elsewhere';
+  if (owner.namespace !== here.namespace) return sameBoot === true ? 'hidden' : 'elsewhere';
   const startTime = await readStartTime(owner.pid);
   if (startTime === undefined) return 'gone';
   return startTime === null || owner.startTime === null || startTime === owner.startTime ? 'alive' : 'gone';
@@ -165,6 +188,8 @@ const ownerFile = (folder: string, number: number): string => join(folder, `owne
 interface OwnerRecord extends ProcessIdentity {
   /** The id of the ownership; null in a file of an older Raymond. */
   readonly life: string | null;
+  /** The pipe that the owner and its turns hold open, if they do. */
+  readonly presence?: string | undefined;
 }
 
 const RECORD: z.ZodType<OwnerRecord> = z.object({
@@ -178,6 +203,7 @@ const RECORD: z.ZodType<OwnerRecord> = z.object({
     .regex(/^[0-9a-f]+$/)
     .nullable()
     .default(null),
+  presence: z.string().optional(),
 });
 
 function parseOwnerRecord(text: string): OwnerRecord | undefined {

@@ -28,6 +28,8 @@ export interface RunStore {
   close(): Promise<void>;
   /** Closes the files and saves nothing, as if this process had been killed. */
   abandon(): void;
+  /** A file that the processes of turns are to inherit, so that other containers can tell whether one lives. */
+  readonly presenceDescriptor: number | undefined;
   /** What the markers of the run's processes contain. It stays the same under whatever path the run is found. */
   readonly mark: string;
   /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */
@@ -200,6 +202,7 @@ function storeOf(
       snapshots.abandon();
       journal.abandon();
     },
+    presenceDescriptor: owner.presence?.descriptor,
     mark: saved.mark,
     isDoubtful: ({ agent, number }) => includesTurn(saved.doubtful, { agent, turn: number }),
     requestedStop: owner.requestedStop,

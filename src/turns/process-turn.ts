@@ -46,7 +46,11 @@ export async function runTurn(
     return { kind: 'not_started', message, obstacle: 'lasting', atMs: clock.now() };
   }
   const env = { ...command.env, [MARKER_VARIABLE]: turnMarker(context, turn) };
-  const started = await startCommand(context.folderOf(turn), { ...command, env });
+  const started = await startCommand(context.folderOf(turn), {
+    ...command,
+    env,
+    inherited: context.presenceDescriptor,
+  });
   if (started.kind === 'not_started') return { ...started, atMs: clock.now() };
   return superviseProcess(context, turn, started.exited, supervision, false);
 }

@@ -34,6 +34,8 @@ export interface TurnContext {
   readScope(): Promise<Scope>;
   /** The path of a script, or null if it is inside a zip. */
   scriptPath(file: string): string | null;
+  /** An open file that all processes of turns inherit; undefined for none. */
+  readonly presenceDescriptor?: number | undefined;
   /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */
   isDoubtful(turn: TurnRef): boolean;
   folderOf(turn: TurnRef): string;
