@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Event } from '../core/event.ts';
+import { formatJson } from '../core/json.ts';
 import { errorCodeOf } from '../errors.ts';
 import { createEventDocument } from '../events/event-document.ts';
 import { usageError } from './command.ts';
@@ -28,7 +29,7 @@ export function openLogFile(
   return (event) => {
     if (!isOpen) return;
     try {
-      appendFileSync(path, `${JSON.stringify(createEventDocument(event))}\n`);
+      appendFileSync(path, `${formatJson(createEventDocument(event))}\n`);
     } catch (error) {
       isOpen = false;
       warn(

@@ -1,4 +1,5 @@
 import type { Event } from '../core/event.ts';
+import { formatJson } from '../core/json.ts';
 import type { Run } from '../core/run.ts';
 import { createEventDocument } from '../events/event-document.ts';
 import { readRunEvents } from '../runtime/project-files.ts';
@@ -30,7 +31,7 @@ export async function runAndReport(
     if (!options.quiet) reportedProblems.observe(event);
     runIgnoringErrors(
       () => appendToLog(event),
-      () => options.events && terminal.out(`${JSON.stringify(createEventDocument(event))}\n`),
+      () => options.events && terminal.out(`${formatJson(createEventDocument(event))}\n`),
       () => isSkippingPermissions(event) && reporter.warn(SKIP_PERMISSIONS_WARNING),
       () => event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, cwd)),
       () => reporter.observe(event),

@@ -6,3 +6,13 @@ export function tryParseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Control characters beyond those that JSON escapes by itself, and marks that change the direction of text. */
+const UNESCAPED_CONTROLS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Formats a value as JSON in which no character controls a terminal: those are escaped. */
+export const formatJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(
+    UNESCAPED_CONTROLS,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
+import { formatJson } from '../../src/core/json.ts';
 import { TransitionsLog } from '../../src/events/debug-files.ts';
 
 const HOSTILE = 'a\u001b]52;c;ZXZpbA==\u0007\u009b31m\u202eb';
@@ -26,4 +27,10 @@ test('an error that quotes a key of a config file controls no terminal', async (
 test('transitions.log has no control characters from names of states or messages', () => {
   const event = { kind: 'agent_failed', at: 0, agent: 'main', state: `${HOSTILE}.md`, message: HOSTILE } as const;
   expect(new TransitionsLog(0).formatEntry(event)).not.toMatch(RAW);
+});
+
+test('JSON escapes every control character and means the same', () => {
+  const text = formatJson({ [HOSTILE]: HOSTILE }, 2);
+  expect(text).not.toMatch(RAW);
+  expect(JSON.parse(text)).toStrictEqual({ [HOSTILE]: HOSTILE });
 });

@@ -1,5 +1,6 @@
 import { type EffectiveSetting, listEffectiveSettings } from '../../config/effective-settings.ts';
 import { formatTomlValue } from '../../config/toml.ts';
+import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { TextStyle } from '../../events/text-style.ts';
@@ -26,7 +27,7 @@ export const handleConfig: CommandHandler = async (_args, { json }, terminal) =>
       options: indexByName(options),
       vars: indexByName(vars),
     };
-    out(`${JSON.stringify(document, null, 2)}\n`);
+    out(`${formatJson(document, 2)}\n`);
     return EXIT.completed;
   }
   const rows = [...options, ...vars.map((row) => ({ ...row, name: `vars.${row.name}` }))];

@@ -1,3 +1,4 @@
+import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
 import { sanitize } from '../../events/sanitize.ts';
@@ -23,9 +24,7 @@ export const handleDoctor: CommandHandler = async (_args, options, terminal) => 
     if (!options.json) out(`${renderDiagnosis(diagnosis, context).join('\n')}\n`);
   }
   const ok = diagnoses.every(({ level }) => level !== 'error');
-  out(
-    options.json ? `${JSON.stringify({ ok, checks: diagnoses }, null, 2)}\n` : `\n${summarizeDiagnoses(diagnoses)}\n`,
-  );
+  out(options.json ? `${formatJson({ ok, checks: diagnoses }, 2)}\n` : `\n${summarizeDiagnoses(diagnoses)}\n`);
   return ok ? EXIT.completed : EXIT.usage;
 };
 

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { formatJson } from '../../core/json.ts';
 import { isNotDocFile } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import type { LintLevel } from '../../lint/rule.ts';
@@ -112,7 +113,7 @@ const FORMATTERS: Readonly<Record<(typeof FORMATS)[number] | 'json', LintFormatt
     ),
     formatLintTotal(reports, levels),
   ],
-  json: (reports, outputOptions) => [JSON.stringify(createLintDocument(reports, outputOptions), null, 2)],
+  json: (reports, outputOptions) => [formatJson(createLintDocument(reports, outputOptions), 2)],
 };
 
 function getFormat(options: ParsedOptions): keyof typeof FORMATTERS {

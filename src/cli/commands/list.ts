@@ -1,3 +1,4 @@
+import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
 import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
@@ -8,7 +9,7 @@ import { renderRunTable } from '../reports/run-table.ts';
 /** `raymond list`: lists the runs, unfinished ones first. */
 export const handleList: CommandHandler = async (_, { json }, terminal) => {
   const runs = await listRuns(terminal.cwd);
-  if (json) terminal.out(`${JSON.stringify(toRunListDocument(runs))}\n`);
+  if (json) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
   else if (runs.length === 0) terminal.out('There are no runs here yet. `raymond WORKFLOW` starts one.\n');
   else terminal.out(`${renderRunTable(runs, createRenderContext(terminal)).join('\n')}\n`);
   if (!json) for (const remark of listRemarks(runs)) terminal.err(`${remark}\n`);

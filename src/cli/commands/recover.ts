@@ -1,3 +1,4 @@
+import { formatJson } from '../../core/json.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { formatCount } from '../../events/format.ts';
 import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
@@ -13,7 +14,7 @@ import { confirmTrustOfRun } from '../trust-questions.ts';
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
   const runs = (await listRuns(terminal.cwd)).filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
   if (options.resume === true && runs.length > 0) return resumeAll(runs, options, terminal);
-  if (options.json && !options.resume) terminal.out(`${JSON.stringify(toRunListDocument(runs))}\n`);
+  if (options.json && !options.resume) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
   else if (runs.length === 0) terminal.err('Nothing to recover: no run has lost its process.\n');
   else {
     terminal.out(`${renderRunTable(runs, createRenderContext(terminal)).join('\n')}\n`);

@@ -1,3 +1,4 @@
+import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
 import { createStatusDocument } from '../../events/run-document.ts';
 import { getStatus } from '../../runtime/status.ts';
@@ -9,7 +10,7 @@ import { renderStatusReport } from '../reports/status-report.ts';
 export const handleStatus: CommandHandler = async ([id = 'last'], { json }, terminal) => {
   const report = await getStatus(id, terminal.cwd);
   const context = createRenderContext(terminal);
-  if (json) terminal.out(`${JSON.stringify(createStatusDocument(report, report.history, context.now))}\n`);
+  if (json) terminal.out(`${formatJson(createStatusDocument(report, report.history, context.now))}\n`);
   else terminal.out(`${renderStatusReport(report, context).join('\n')}\n`);
   return EXIT.completed;
 };

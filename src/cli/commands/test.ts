@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { wrapText } from '../../events/text-width.ts';
@@ -50,7 +51,7 @@ export const handleTest: CommandHandler = async (paths, options, terminal) => {
     coverages: coverages === undefined || interruption !== null ? null : await coverages.collect(),
     interruption,
   };
-  if (options.json) terminal.out(`${JSON.stringify(serializeTestReport(report, cwd), null, 2)}\n`);
+  if (options.json) terminal.out(`${formatJson(serializeTestReport(report, cwd), 2)}\n`);
   const failedWithoutFiles = results.some((result) => !hasPassed(result) && !selected.includes(result.testCase));
   printLines(...renderTestProblems(report, context));
   if (failedWithoutFiles) printLines('', ...wrapText(FILES_MISSING, context.columns));

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { formatJson } from '../../core/json.ts';
 import type { Run } from '../../core/run.ts';
 import { createRunDocument, exitCodeOf } from '../../events/run-document.ts';
 import { RunTally } from '../../events/run-tally.ts';
@@ -30,7 +31,7 @@ export async function reportRunEnd(
   const results = options.events
     ? ''
     : options.json
-      ? `${JSON.stringify(createRunDocument(run, events))}\n`
+      ? `${formatJson(createRunDocument(run, events))}\n`
       : formatResults(run);
   // On one screen, empty lines set the results apart from the progress and the summary.
   const separator = results !== '' && outIsScreen && screen !== null && !options.quiet ? '\n' : '';
