@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
@@ -43,7 +43,7 @@ export interface Ownership {
   readonly presence: Presence | undefined;
   /** The owner from which the run was taken, if it had left its file. One that is not gone may still be writing. */
   readonly predecessor: Owner | undefined;
-  /** False once another process has taken the run over, or its folder is gone. Quick: it is asked before each write. */
+  /** False once another process has taken the run over; a folder that is gone has no owner at all. Quick: it is asked before each write. */
   stillOwner(): boolean;
   /** The stop that was requested of this owner; null if none was. */
   requestedStop(): StopMode | null;
@@ -104,7 +104,7 @@ function ownershipOf(folder: string, taker: Taker, number: number, ownershipId: 
   return {
     ...taker,
     number,
-    stillOwner: () => highestNumber(namesIn(folder)) === number,
+    stillOwner: () => highestNumber(namesIn(folder)) === number || !existsSync(folder),
     requestedStop: () => readStopRequest(folder, ownershipId),
     async release() {
       // If it cannot be removed, the end of this process will prove that its owner is gone.

@@ -238,13 +238,10 @@ async function releaseOnFailure<T>(owner: Ownership, action: () => Promise<T>): 
 }
 
 const takenOverError = (id: string): RaymondError =>
-  new RaymondError(
-    `Run ${id} is no longer owned by this process: another one has taken it over, or its folder is gone.`,
-    {
-      exitCode: EXIT.paused,
-      hint: 'Nothing more is started here. Running turns finish by themselves.',
-    },
-  );
+  new RaymondError(`Run ${id} is no longer owned by this process: another one has taken it over.`, {
+    exitCode: EXIT.paused,
+    hint: 'Nothing more is started here. Running turns finish by themselves.',
+  });
 
 const runExistsError = (id: string): RaymondError =>
   new RaymondError(`A run ${id} already exists.`, {
