@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
  */
 
 /** What the checksum of a text says about it. */
-export type Verdict = 'right' | 'wrong' | 'none';
+export type ChecksumState = 'right' | 'wrong' | 'none';
 
 const LINE_CHECKSUM = /^,"sum":"([0-9a-f]{8})"\}$/;
 const LINE_CHECKSUM_BYTES = ',"sum":"00000000"}'.length;
@@ -19,7 +19,7 @@ export function addLineChecksum(json: string): string {
 }
 
 /** Checks a line of the journal, without its line feed. */
-export function checkLine(line: Buffer): Verdict {
+export function checkLine(line: Buffer): ChecksumState {
   const end = line.length - LINE_CHECKSUM_BYTES;
   const found = end < 0 ? null : LINE_CHECKSUM.exec(line.toString('latin1', end));
   if (found === null) return 'none';
@@ -36,7 +36,7 @@ export function addStateChecksum(json: string): string {
 }
 
 /** Checks a state file. */
-export function checkState(text: string): Verdict {
+export function checkState(text: string): ChecksumState {
   const found = STATE_CHECKSUM.exec(text.slice(-STATE_CHECKSUM_LENGTH));
   if (found === null) return 'none';
   return checksumOf(text.slice(0, -STATE_CHECKSUM_LENGTH)) === found[1] ? 'right' : 'wrong';

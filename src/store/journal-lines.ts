@@ -2,7 +2,7 @@ import { tryParseJson } from '../core/json.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { newLineSplitter, readChunks } from '../process/lines.ts';
 import type { Change } from './change.ts';
-import { addLineChecksum, checkLine, type Verdict } from './checksum.ts';
+import { addLineChecksum, type ChecksumState, checkLine } from './checksum.ts';
 import { withFile } from './files.ts';
 
 /** A step in the journal, the number of the owner that wrote it, and the byte range of its line. */
@@ -55,12 +55,12 @@ export async function* readJournal(
 
 /** The step of a line; undefined if the line is incomplete, a reason if it cannot be right. */
 function parseEntry(line: JournalLine, isChecked: boolean): JournalEntry | string | undefined {
-  const { text, start, end, ended, verdict } = line;
+  const { text, start, end, ended, checksum } = line;
   if (!ended) return undefined;
-  if (verdict === 'wrong') return hasGap(text) ? undefined : 'its checksum does not match';
+  if (checksum === 'wrong') return hasGap(text) ? undefined : 'its checksum does not match';
   const data = tryParseJson(text);
   if (data === undefined) return undefined;
-  if (isChecked && verdict === 'none') return 'its checksum is missing';
+  if (isChecked && checksum === 'none') return 'its checksum is missing';
   if (!isChange(data)) return 'it is not a step';
   const { owner = 0 } = data as { readonly owner?: unknown };
   return typeof owner === 'number' ? { change: data, owner, start, end } : 'it is not a step';
@@ -94,7 +94,7 @@ export interface JournalLine {
   readonly start: number;
   readonly end: number;
   readonly ended: boolean;
-  readonly verdict: Verdict;
+  readonly checksum: ChecksumState;
 }
 
 /** Reads the lines of a file from a byte offset on, in batches as the file is read. */
@@ -103,7 +103,7 @@ export async function* readJournalLines(file: string, from: number): AsyncGenera
   let start = from;
   const locate = (line: Buffer, ended: boolean): JournalLine => {
     const end = start + line.length + (ended ? 1 : 0);
-    const located = { text: line.toString(), start, end, ended, verdict: checkLine(line) };
+    const located = { text: line.toString(), start, end, ended, checksum: checkLine(line) };
     start = end;
     return located;
   };

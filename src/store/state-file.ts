@@ -4,7 +4,7 @@ import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { addStateChecksum, checkState, type Verdict } from './checksum.ts';
+import { addStateChecksum, type ChecksumState, checkState } from './checksum.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 const count = z.number().int().nonnegative();
@@ -232,15 +232,15 @@ function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
   throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
 }
 
-/** Without a verdict, what is parsed is no file, and needs no checksum. */
-function parseVersionedJson(text: string, file: string, verdict?: Verdict): unknown {
-  if (verdict === 'wrong') throw damagedStateFileError(file, 'its checksum does not match');
+/** Parses a run; without a checksum the text is not that of a state file, and needs none. */
+function parseVersionedJson(text: string, file: string, checksum?: ChecksumState): unknown {
+  if (checksum === 'wrong') throw damagedStateFileError(file, 'its checksum does not match');
   const data = parseJson(text, file);
   if (typeof data !== 'object' || data === null || !('version' in data)) throw unknownVersionError(file, undefined);
   const migrate = MIGRATIONS.get(data.version);
   if (migrate === undefined) throw unknownVersionError(file, data.version);
-  if (verdict === undefined || data.version === VERSION_WITHOUT_CHECKSUM) return migrate(data);
-  if (verdict === 'none') throw damagedStateFileError(file, 'its checksum is missing');
+  if (checksum === undefined || data.version === VERSION_WITHOUT_CHECKSUM) return migrate(data);
+  if (checksum === 'none') throw damagedStateFileError(file, 'its checksum is missing');
   const { checksum: _checksum, ...content } = data as { readonly checksum?: unknown };
   return migrate(content);
 }

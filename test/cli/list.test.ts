@@ -6,6 +6,7 @@ import { renderRunTable } from '../../src/cli/reports/run-table.ts';
 import { createColorizer } from '../../src/events/text-style.ts';
 import { widthOf } from '../../src/events/text-width.ts';
 import { listRuns } from '../../src/runtime/list-runs.ts';
+import { parseSavedRun, serializeSavedRun } from '../../src/store/state-file.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
 
@@ -99,9 +100,10 @@ test('a thousand runs are listed', async () => {
   writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<result>r</result>"' });
   await raymond('wf', '--run-id', 'r0');
   const states = join(cwd, '.raymond', 'state');
-  const text = readFileSync(join(states, 'r0.json'), 'utf8');
+  const saved = parseSavedRun(readFileSync(join(states, 'r0.json'), 'utf8'), 'r0.json');
   for (let number = 1; number < 1000; number++) {
-    writeFileSync(join(states, `r${number}.json`), text.replace('"id": "r0"', `"id": "r${number}"`));
+    const run = { ...saved.run, id: `r${number}` };
+    writeFileSync(join(states, `${run.id}.json`), serializeSavedRun({ ...saved, run }));
   }
   const { out } = await raymond('list');
   const rows = cellsOf(out).slice(1);
