@@ -4,12 +4,17 @@ import { sanitizeShortLine } from './sanitize.ts';
 
 /** The options that differ, as they are written on the command line, or in config.toml if they have no flag. */
 export function formatChangedFlags(before: Options, after: Options): readonly string[] {
-  const flags = OPTIONS.filter(({ name, type }) => type.kind !== 'variables' && before[name] !== after[name]);
+  const flags = OPTIONS.filter(
+    ({ name, type }) => type.kind !== 'variables' && !isSameValue(before[name], after[name]),
+  );
   const variables = Object.entries(after.variables)
     .filter(([name, value]) => before.variables[name] !== value)
     .map(([name, value]) => `--var ${quoteValue(`${name}=${value}`)}`);
   return [...flags.flatMap((option) => formatFlag(option, after) ?? []), ...variables];
 }
+
+/** Whether two values of an option are the same; a value may be a list. */
+const isSameValue = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
 /** An option and its value; null if nothing is chosen any more, for which there is no flag. */
 function formatFlag(option: Option, options: Options): string | null {

@@ -93,6 +93,14 @@ export class CostMeter {
   }
 }
 
+/** What a full disk may have kept from being reported: up to the average of the state, or of the run where there is none. */
+function lostMicros({ ledger }: Run, state: string, reported: number): number {
+  const ofState = ledger.states[state];
+  const known =
+    ofState !== undefined && ofState.micros > 0 ? ofState : { micros: ledger.spentMicros, turns: ledger.turns };
+  return Math.max(0, Math.round(known.micros / Math.max(1, known.turns)) - reported);
+}
+
 /** The signal that an action produces in this run; undefined if no turn is due. */
 function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefined {
   const at = 2000 + run.seq * 10;
@@ -124,6 +132,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   const failure = action.failure ?? (action.killed && action.denied ? 'transient' : null);
   if (failure !== null) {
     const cost = use === null ? null : meter.add(action.killed ? 'estimated' : 'reported', action.micros);
+    if (cost !== null && failure === 'disk') meter.paidMicros += lostMicros(run, turn.state, action.micros);
     const progress = cost?.kind === 'reported' && action.progress === 'none' ? 'prompt' : action.progress;
     return {
       kind: 'failed',
