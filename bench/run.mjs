@@ -1,6 +1,7 @@
 // Measures what docs/performance.md promises. `--json` prints the same as data, `--quick` takes fewer rounds and smaller
 // sizes; names such as `startup` run only those. CHECKOUT names another one of the project, built, BENCH_DIR another disk.
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { measureDispatcher } from './dispatcher.mjs';
 import { measureForks } from './forks.mjs';
 import { formatFigures, formatGrowth, newWorkshop } from './harness.mjs';
 import { measureJournal } from './journal.mjs';
@@ -15,6 +16,7 @@ const FIGURES = {
   transitions: measureTransitions,
   steps: measureSteps,
   forks: measureForks,
+  dispatcher: measureDispatcher,
   journal: measureJournal,
   scenarios: measureScenarios,
   startup: measureStartup,

@@ -28,7 +28,14 @@ function compile() {
 async function bundle() {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const input = { raymond: 'build/cli/main.js', index: 'build/index.js' };
-  const made = await rolldown({ input, platform: 'node', external: Object.keys(dependencies), logLevel: 'warn' });
+  const made = await rolldown({
+    input,
+    platform: 'node',
+    external: Object.keys(dependencies),
+    // The same code as modules, of which only what is used goes in.
+    resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
+    logLevel: 'warn',
+  });
   const { output } = await made.write({ dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js' });
   await made.close();
   const modules = output.flatMap(({ moduleIds = [] }) => moduleIds);

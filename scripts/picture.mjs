@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const [{ runWorkflow }, { formatEvent }, { renderLiveView }, { EMPTY_VIEW, applyEvents, applyActivities }] =
+const [{ runWorkflow }, { formatEvent }, { layoutLiveView }, { EMPTY_VIEW, applyEvents, applyActivities }] =
   await Promise.all(
     ['index.js', 'events/format.js', 'terminal/live/render.js', 'terminal/live/view.js'].map(
       (file) => import(new URL(`../build/${file}`, import.meta.url)),
@@ -35,7 +35,7 @@ async function busiestScreen(folder) {
     const agents = [...view.agents.values()].filter(({ phase }) => phase === 'running');
     const busy = agents.length + agents.filter(({ doing }) => doing !== null).length;
     if (busy < best.busy) return;
-    const block = renderLiveView(view, Date.now(), SIZE);
+    const { lines: block } = layoutLiveView(view, Date.now(), SIZE);
     best = { busy, lines: [...above.slice(-(SIZE.rows - block.length)), ...block] };
   };
   const running = await runWorkflow(workflow, {
@@ -55,6 +55,8 @@ async function busiestScreen(folder) {
     },
   });
   await running.finished;
+  // What an observer throws is ignored.
+  if (best.lines.length === 0) throw new Error('no screen could be drawn');
   return best.lines;
 }
 

@@ -164,7 +164,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
   test('a script that still runs is adopted until its end, and runs once', async () => {
     await orchestratorKilled(THEN);
     const resumed = resume();
-    await resumed.said('the run goes on');
+    await resumed.said('the run is resumed');
     open('gate');
     expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
@@ -187,6 +187,13 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
       expect([code, stderr]).toStrictEqual([3, expect.stringContaining('`resume --retry` runs it again')]);
       expect(effects()).toStrictEqual(['begin START.sh']);
     }
+    expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
+  });
+
+  test('a script that was killed too runs again at once if the first resume has --retry', async () => {
+    await bothKilled(THEN);
+    open('gate');
     expect(await resume('--retry').ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(effects()).toStrictEqual(['begin START.sh', 'begin START.sh', 'end START.sh', 'next']);
   });
@@ -241,7 +248,7 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     const env = { ...process.env, PWD: home };
     const stdio = ['ignore', 'pipe', 'pipe'] as const;
     const resumed = attend(spawn(process.execPath, [CLI, 'resume', ID], { cwd: elsewhere, env, stdio: [...stdio] }));
-    await resumed.said('the run goes on');
+    await resumed.said('the run is resumed');
     open('gate');
     expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'done\n' });
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);

@@ -21,11 +21,15 @@ import { type Platform, resolveState } from '../src/core/state-names.ts';
 import { renderTemplate } from '../src/core/template.ts';
 import { TRANSITIONS } from '../src/core/transitions/index.ts';
 import { FRONTMATTER_KEYS } from '../src/workflow/frontmatter-keys.ts';
+import { MANIFEST_KEYS } from '../src/workflow/manifest.ts';
+import { openWorkflow } from '../src/workflow/workflow.ts';
 import { type Example, exampleOf, filesShown, findingsOf, openExample } from './docs/example.ts';
 import { describeDecision } from './docs/outcome.ts';
 import { type Block, plain, readPage, type Section, type Table } from './docs/page.ts';
 import { runTableTurns } from './docs/table-turns.ts';
+import { temporaryFolders } from './workflow/temp.ts';
 
+const yamlFolder = temporaryFolders();
 const DOCS = join(import.meta.dirname, '..', 'docs');
 const PAGES = ['protocol.md', 'authoring.md'].map((name) => {
   const text = readFileSync(join(DOCS, name), 'utf8');
@@ -45,6 +49,7 @@ const KINDS: Readonly<Record<string, string | null>> = {
   template: 'variables',
   rendered: 'template',
   console: null,
+  yaml: null,
 };
 
 const TABLES: Readonly<Record<string, (table: Table, section: Section, page: string) => void>> = {
@@ -96,6 +101,10 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
   'Key | Value | Meaning': (table) =>
     test('the table of frontmatter keys names every key', () => {
       expect(table.rows.map(([key = '']) => plain(key))).toStrictEqual(Object.keys(FRONTMATTER_KEYS));
+    }),
+  'Key | Effect': (table) =>
+    test('the table of manifest keys names every key', () => {
+      expect(table.rows.map(([key = '']) => plain(key))).toStrictEqual(Object.keys(MANIFEST_KEYS));
     }),
 };
 
@@ -149,6 +158,7 @@ function checkSection(section: Section, page: string): void {
     if (block.kind === 'variables') checkTemplate(block, next, afterNext);
     if (block.kind === 'console') checkCommands(block);
     if (block.kind === 'bash') checkScript(block);
+    if (block.kind === 'yaml') checkManifest(block);
   }
   for (const table of section.tables) TABLES[table.header.join(' | ')]?.(table, section, page);
 }
@@ -189,6 +199,18 @@ function checkCommands({ line, text }: Block): void {
   });
 }
 
+function checkManifest({ text, line }: Block): void {
+  test(`the manifest or workflow on line ${line} is sound`, async () => {
+    const isManifest = !/^states:/m.test(text);
+    const files: Record<string, string> = isManifest
+      ? { 'workflow.yaml': text, 'START.md': '' }
+      : { 'flow.yaml': text };
+    const folder = yamlFolder(files);
+    const { findings } = await openWorkflow(isManifest ? folder : join(folder, 'flow.yaml'), 'unix');
+    expect(findings).toStrictEqual([]);
+  });
+}
+
 function checkScript({ name, text }: Block): void {
   test.skipIf(process.platform === 'win32')(`${name} is a script that bash can read (not on Windows)`, () => {
     expect(spawnSync('/bin/bash', ['-n'], { input: text, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
@@ -216,8 +238,11 @@ async function decide(example: Example, answer: string, file: string | undefined
     policy: rules.policy,
     scope,
     folders: example.folders,
+    files: {},
     resetStack: 'keep',
-    implicit: true,
+    maxForks: null,
+    implicit: rules.forceImplicit === true ? 'always' : 'without_tag',
+    variables: {},
   } as const;
   const decision: Decision = interpretAnswer(answer, context);
   return {

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CONFIG_OPTIONS } from '../src/config/config.ts';
 import { configSchema } from '../src/config/template.ts';
+import { EFFORTS } from '../src/core/claude-words.ts';
 import { TAG_NAMES } from '../src/core/transitions/index.ts';
-import { EFFORTS } from '../src/lint/preferences.ts';
 import { scenarioSchema } from '../src/scenario/json-schema.ts';
 import { readScenario } from '../src/scenario/read-scenario.ts';
 import { scenarioKeysAt } from '../src/scenario/schema.ts';
@@ -49,7 +49,9 @@ const keysOf = (node: Node | undefined): readonly string[] => Object.keys(listed
 describe('a schema has every key, with a description,', () => {
   test('in the frontmatter', () => {
     const schema = published('frontmatter');
-    expect(keysOf(schema)).toStrictEqual(Object.keys(FRONTMATTER_KEYS));
+    expect(keysOf(schema)).toStrictEqual(
+      Object.keys(FRONTMATTER_KEYS).filter((key) => FRONTMATTER_KEYS[key]?.onlyFor !== 'script'),
+    );
     const { items } = listed(schema, 'properties').allowed_transitions ?? {};
     const { anyOf: entries } = items as { readonly anyOf: readonly Node[] };
     expect(entries.map((entry) => listed(entry, 'properties').tag?.const)).toStrictEqual(TAG_NAMES);

@@ -70,6 +70,45 @@ describe('a script', () => {
     expect(resultOf(run)).toBe('none none none');
   });
 
+  test('has a folder for its task and one that all agents share, and knows which visit it is', async () => {
+    const { run } = await runs(
+      {
+        'START.sh': SAY('<fork next="LOOP" task="inherit">HELP</fork><fork next="LOOP">WORK</fork>'),
+        'HELP.sh': 'echo "<result>$RAYMOND_TASK_FOLDER</result>"',
+        'WORK.sh':
+          'touch "$RAYMOND_RUN_FOLDER/by-work"; echo "<result>$RAYMOND_TASK_FOLDER $(ls -A "$RAYMOND_TASK_FOLDER")</result>"',
+        'LOOP.sh':
+          'touch "$RAYMOND_TASK_FOLDER/$RAYMOND_VISIT"; [ "$RAYMOND_VISIT" = 3 ] && echo "<reset task=\\"new\\">END</reset>" || echo "<goto>LOOP</goto>"',
+        'END.sh':
+          'echo "<result>$(cd "$RAYMOND_TASK_FOLDER/.."; echo * main/*) $(ls -A "$RAYMOND_TASK_FOLDER")</result>"',
+      },
+      { runId: 'r1' },
+    );
+    const tasks = join(home, '.raymond', 'tasks', 'r1');
+    expect(resultOf(run, 'main_help1')).toBe(join(tasks, 'main'));
+    expect(resultOf(run, 'main_work2')).toBe(join(tasks, 'main_work2'));
+    expect(resultOf(run)).toBe('main main.4 main_work2 shared main/1 main/2 main/3');
+    expect(readdirSync(join(tasks, 'shared'))).toStrictEqual(['by-work']);
+  });
+
+  test('pauses if its folder cannot be made, and goes on once it can', async () => {
+    mkdirSync(join(home, '.raymond'));
+    writeFileSync(join(home, '.raymond', 'tasks'), '');
+    const { run } = await runs({ 'START.sh': 'echo "<result>ok</result>"' }, { runId: 'r1' });
+    expect(run.status).toBe('paused');
+    expect(errorOf(run)).toContain('cannot be made');
+    rmSync(join(home, '.raymond', 'tasks'));
+    expect(resultOf(await resumes('r1'))).toBe('ok');
+  });
+
+  test('has its folder where the user wants it', async () => {
+    const { run } = await runs(
+      { 'START.sh': 'touch "$RAYMOND_TASK_FOLDER/x"; echo "<result>$RAYMOND_TASK_FOLDER</result>"' },
+      { runId: 'r1', options: { taskFolderPattern: 'scratch/{{workflow_id}}-{{agent_id}}' } },
+    );
+    expect(resultOf(run)).toBe(join(home, 'scratch', 'r1-main'));
+  });
+
   test('gets a payload of any size in a file, byte for byte', async () => {
     const { run } = await runs({
       'START.sh': `printf '<call return="BACK">BIG</call>'`,
@@ -245,6 +284,7 @@ describe('a run', () => {
     const { run } = await runs(LOOP);
     const [debug = ''] = readdirSync(join(home, '.raymond', 'debug'));
     expect(readdirSync(join(home, '.raymond', 'debug', debug)).sort()).toStrictEqual([
+      'index.jsonl',
       'main_START_001.txt',
       'main_START_002.txt',
       'main_START_003.txt',
@@ -257,7 +297,7 @@ describe('a run', () => {
 
   test('leaves no files of its turns with debug off', async () => {
     const { run } = await runs(LOOP, { options: { debug: false } });
-    expect(readdirSync(join(home, '.raymond'))).toStrictEqual(['.gitignore', 'runs', 'state']);
+    expect(readdirSync(join(home, '.raymond'))).toStrictEqual(['.gitignore', 'runs', 'state', 'tasks']);
     expect(readdirSync(join(home, '.raymond', 'runs', run.id, 'turns'))).toStrictEqual([]);
   });
 

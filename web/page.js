@@ -14,7 +14,8 @@ const [canvas, search, list, details, found, legend] = ['canvas', 'search', 'sta
 );
 const workflowFindings = byId('findings');
 const svg = canvas.querySelector('svg');
-const view = createView(canvas, svg, (signs) => {
+const first = routes.find(({ kind }) => kind === 'begin')?.to ?? cards[0]?.key;
+const view = createView(canvas, svg, first === undefined ? null : svg.getElementById(first), (signs) => {
   const more = byId('more');
   more.hidden = signs.length === 0;
   more.textContent = `The picture goes on ${signs.join(' ')}`;
@@ -54,7 +55,7 @@ function showNamed() {
   else if (selected !== null) showAll();
 }
 
-/** Shows a state: its details in the panel, its place and neighbours in the picture. */
+/** Shows a state: its details in the panel, its place and neighbors in the picture. */
 function show(key) {
   const card = cards.find((each) => each.key === key);
   selected = key;
@@ -64,7 +65,7 @@ function show(key) {
   legend.hidden = true;
   workflowFindings.hidden = true;
   details.scrollTop = 0;
-  if (!view.isWhollySeen(nodes.get(key))) view.centre(nodes.get(key));
+  if (!view.isWhollySeen(nodes.get(key))) view.center(nodes.get(key));
   emphasize();
   makeReachable(key);
   details.focus({ preventScroll: true });
@@ -81,7 +82,7 @@ function showAll() {
   list.querySelector(`[data-key="${before}"] button`)?.focus();
 }
 
-/** Highlights the selected state with its neighbours, and what the search has found. */
+/** Highlights the selected state with its neighbors, and what the search has found. */
 function emphasize() {
   const words = search.value.trim().toLowerCase();
   const ranks = new Map(cards.map((card) => [card.key, computeRank(card, words)]));
@@ -140,7 +141,7 @@ function makeReachable(key) {
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** Finds the nearest state in a direction; the distance to the side counts double. */
-function findNeighbour(node, [dx, dy]) {
+function findNeighbor(node, [dx, dy]) {
   const middle = (each) => {
     const { left, top, width, height } = each.getBoundingClientRect();
     return { x: left + width / 2, y: top + height / 2 };
@@ -164,8 +165,8 @@ canvas.addEventListener('keydown', (event) => {
   const direction = DIRECTIONS[event.key];
   if (node !== null && (event.key === 'Enter' || event.key === ' ')) select(node.id);
   else if (node !== null && direction !== undefined) {
-    const next = findNeighbour(node, direction);
-    if (next !== null && !view.isWhollySeen(next)) view.centre(next);
+    const next = findNeighbor(node, direction);
+    if (next !== null && !view.isWhollySeen(next)) view.center(next);
     makeReachable((next ?? node).id);
     (next ?? node).focus({ preventScroll: true });
   } else if (direction !== undefined) view.move(direction[0] * STEP, direction[1] * STEP);
@@ -211,9 +212,10 @@ byId('theme').addEventListener('click', () => {
   dataset.theme = (dataset.theme ?? (dark ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark';
 });
 new ResizeObserver(view.show).observe(canvas);
+// On a narrow screen it would take the place of the list.
+legend.open = !matchMedia('(max-width: 700px)').matches;
 
-const first = routes.find(({ kind }) => kind === 'begin')?.to ?? cards[0]?.key;
 if (first !== undefined) makeReachable(first);
-view.open(nodes.get(first) ?? null);
+view.fit();
 addEventListener('popstate', showNamed);
 showNamed();

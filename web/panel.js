@@ -1,5 +1,6 @@
 import { createBadge, createFindingItems, createLines } from './findings.js';
 import { make } from './make.js';
+import { createTurns } from './turns.js';
 
 const KINDS = {
   prompt: 'prompt',
@@ -53,6 +54,7 @@ export function createDetails(card, { cards, routes }, select, close) {
     card.description === '' ? null : make('p', {}, card.description),
     card.done === '' ? null : make('p', { class: 'done' }, card.done),
     facts(card.facts),
+    createTurns(card.turns),
     section(
       'Findings',
       createFindingItems(card, (line) => pre.children[line - card.firstLine] ?? pre.lastElementChild),

@@ -1,15 +1,17 @@
 const SMALLEST = 0.02;
 const LARGEST = 4;
-/** From this scale on, text can be read. */
+/** From this scale on, the names of states can be made out. */
 const READABLE = 0.55;
+/** The smallest scale that is chosen for the reader: small text is eight pixels high there. */
+const COMFORTABLE = 0.8;
 /** The empty border of the picture. */
 const MARGIN = 24;
 
 /**
  * Lets a picture be moved and zoomed within its canvas: by wheel, dragging, pinching, and by the methods of the view.
- * `onOverflow` gets arrows for the directions in which the picture goes on beyond the canvas.
+ * `first` is the first state, or null. `onOverflow` gets arrows for the directions in which the picture goes on beyond the canvas.
  */
-export function createView(canvas, svg, onOverflow) {
+export function createView(canvas, svg, first, onOverflow) {
   const whole = svg.viewBox.baseVal;
   const picture = { width: whole.width, height: whole.height };
   let x = 0;
@@ -45,15 +47,25 @@ export function createView(canvas, svg, onOverflow) {
       scale = next;
       show();
     },
+    /**
+     * Shows everything if it can be read then, else the whole width, else the part with the first state: what does not fit
+     * is scrolled to.
+     */
     fit() {
       const { clientWidth, clientHeight } = canvas;
-      scale = limit(Math.min(clientWidth / picture.width, clientHeight / picture.height, 1.25));
-      x = (picture.width - clientWidth / scale) / 2;
-      y = Math.min(0, (picture.height - clientHeight / scale) / 2);
+      const [wide, high] = [clientWidth / picture.width, clientHeight / picture.height];
+      const isWhole = Math.min(wide, high) >= COMFORTABLE;
+      scale = isWhole ? Math.min(wide, high, 1.25) : Math.min(1, Math.max(wide, COMFORTABLE));
+      const box = isWhole || first === null ? null : getBox(first, svg);
+      const [left, top] = box === null ? [0, 0] : [box.x + box.width / 2 - clientWidth / scale / 2, box.y - 80 / scale];
+      x = clampOrCenter(left, picture.width - clientWidth / scale);
+      y = isWhole
+        ? Math.min(0, (picture.height - clientHeight / scale) / 2)
+        : clampOrCenter(top, picture.height - clientHeight / scale);
       show();
     },
     /** Moves an element to the middle, large enough to be read. */
-    centre(element) {
+    center(element) {
       scale = limit(Math.max(scale, READABLE * 1.6));
       const box = getBox(element, svg);
       x = box.x + box.width / 2 - canvas.clientWidth / scale / 2;
@@ -68,25 +80,14 @@ export function createView(canvas, svg, onOverflow) {
         scale >= READABLE && box.x >= x && box.y >= y && box.x + box.width <= right && box.y + box.height <= bottom
       );
     },
-    /** Shows everything if it can be read then, else the whole width, else the part with the first state. */
-    open(first) {
-      view.fit();
-      if (scale >= READABLE || first === null) return;
-      const wide = canvas.clientWidth / picture.width;
-      view.centre(first);
-      if (wide >= READABLE) scale = Math.min(wide, 1);
-      x = clampOrCentre(x, picture.width - canvas.clientWidth / scale);
-      y = clampOrCentre(getBox(first, svg).y - 80 / scale, picture.height - canvas.clientHeight / scale);
-      show();
-    },
     show,
   };
   listen(canvas, view);
   return view;
 }
 
-/** Keeps an offset between 0 and `last`; a negative `last` means that the picture is smaller than the canvas: it is centred. */
-const clampOrCentre = (wanted, last) => (last < 0 ? last / 2 : Math.min(last, Math.max(0, wanted)));
+/** Keeps an offset between 0 and `last`; a negative `last` means that the picture is smaller than the canvas: it is centered. */
+const clampOrCenter = (wanted, last) => (last < 0 ? last / 2 : Math.min(last, Math.max(0, wanted)));
 
 /** The box of an element in the coordinates of the picture. */
 function getBox(element, svg) {

@@ -5,7 +5,8 @@ mkdir -p inbox done
 next=$(ls -tr inbox | grep -v '^STOP$' | head -n 1)
 if [ -n "$next" ]; then
   mv "inbox/$next" request.txt
-  echo "<reset input='$next'>HANDLE.md</reset>"
+  printf '%s' "$next" > request-name.txt # in a file, because a name may contain a quote
+  echo "<reset input-file='request-name.txt'>HANDLE.md</reset>"
 elif [ -e inbox/STOP ]; then
   rm inbox/STOP
   echo "<result>stopped; requests done: $(ls done | wc -l | tr -d ' ')</result>"

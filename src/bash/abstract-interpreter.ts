@@ -1,4 +1,10 @@
 import type { Case, If, PipelineNode, Statement } from 'unbash';
+import { redirectsStdout } from './command-output.ts';
+import type { Condition } from './condition-logic.ts';
+import { isExhaustive } from './conditions.ts';
+import { InterpreterState } from './interpreter-state.ts';
+import { joinIterations } from './loop-outcome.ts';
+import { type LoopCommand, readLoopHeader } from './loops.ts';
 import {
   allOutputs,
   type CommandOutcome,
@@ -7,12 +13,7 @@ import {
   mapOutcome,
   succeedWith,
   unsuccessfulOutputs,
-} from './command-outcome.ts';
-import { redirectsStdout } from './command-output.ts';
-import type { Condition } from './condition-logic.ts';
-import { InterpreterState } from './interpreter-state.ts';
-import { joinIterations } from './loop-outcome.ts';
-import { type LoopCommand, readLoopHeader } from './loops.ts';
+} from './outcomes.ts';
 import {
   type CommandList,
   commandsOf,
@@ -22,9 +23,8 @@ import {
   pipelinesOf,
   type ShellNode,
 } from './parse.ts';
-import { addPossibleTag, joinOutputs, NO_PATHS, type PathOutputs } from './path-outputs.ts';
+import { addPossibleTag, NO_PATHS, type PathOutputs } from './path-outputs.ts';
 import { runSimpleCommand } from './run-simple-command.ts';
-import { ScriptFacts } from './script-facts.ts';
 import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 import { readWord } from './word.ts';
@@ -79,7 +79,7 @@ export class AbstractInterpreter {
   private steps = 0;
 
   constructor(script: CommandList, values: VariableValues) {
-    this.state = new InterpreterState(new ScriptFacts(script, values));
+    this.state = new InterpreterState(script, values);
   }
 
   /** Runs commands one after the other. */
@@ -102,7 +102,7 @@ export class AbstractInterpreter {
       const operator = operators[index - 1];
       if (operator === undefined) outcome = this.runPipeline(pipeline, from);
       else {
-        const tested = this.state.facts.conditions.readCommands(before);
+        const tested = this.state.conditionReader.readCommands(before);
         const holds = operator === '&&' && !pipelines.slice(0, index).some(isNegated);
         const condition = holds ? tested : { ...tested, equality: null };
         outcome = this.runAfter(operator, pipeline, outcome, condition, statement.pos);
@@ -124,7 +124,7 @@ export class AbstractInterpreter {
     const [taken, notTaken] =
       operator === '&&' ? [from.ok, { ...from, ok: NO_PATHS }] : [unsuccessfulOutputs(from), succeedWith(from.ok)];
     state.previous = operator === '&&' ? succeedWith(taken) : failWith(taken);
-    const next = state.withCondition(condition, () => this.runPipeline(pipeline, taken));
+    const next = state.underCondition(condition, () => this.runPipeline(pipeline, taken));
     const mayPrint = commandsOf(pipeline).some((node) => state.isPrinting(node));
     const skipped = mayPrint ? mapOutcome(notTaken, (outputs) => state.markSilent(outputs, at, condition)) : notTaken;
     return joinOutcomes(next, skipped);
@@ -146,14 +146,17 @@ export class AbstractInterpreter {
 
   /** Runs a command whose output goes elsewhere, and whose `exit` ends nothing else. */
   private runInBackground(node: ShellNode, from: PathOutputs): void {
-    this.state.exits.runInSubshell(() => this.state.withStdout(false, () => this.runCommand(node, from)));
+    this.state.exits.runInSubshell(() =>
+      this.state.within({ reachesStdout: false }, () => this.runCommand(node, from)),
+    );
   }
 
   /** Runs a command that reads the output of those `before` it in a pipeline. */
   private runCommand(node: ShellNode, from: PathOutputs, before: readonly ShellNode[] = []): CommandOutcome {
     const redirects = redirectsOf(node);
     const command = innerCommand(node);
-    return this.state.withStdout(!redirectsStdout(redirects), () =>
+    const reachesStdout = this.state.around.reachesStdout && !redirectsStdout(redirects);
+    return this.state.within({ reachesStdout }, () =>
       isSimple(command)
         ? this.runSimple(readSimpleCommand(command), from)
         : this.runCompound(command, from, before, redirects),
@@ -166,7 +169,7 @@ export class AbstractInterpreter {
     before: readonly ShellNode[],
     redirects: readonly Redirect[],
   ): CommandOutcome {
-    const { facts, exits, previous, functions } = this.state;
+    const { conditionReader, exits, previous, functions } = this.state;
     switch (command.type) {
       case 'If':
         return this.runIf(command, from);
@@ -176,7 +179,7 @@ export class AbstractInterpreter {
       case 'ArithmeticFor':
       case 'Select':
       case 'While':
-        return this.runLoop(command, from, facts.conditions.readLoop(command, before, redirects));
+        return this.runLoop(command, from, conditionReader.readLoop(command, before, redirects));
       case 'BraceGroup':
         return this.runList(command.body.commands, previous);
       case 'CompoundList':
@@ -198,15 +201,17 @@ export class AbstractInterpreter {
     const unknown = addPossibleTag(from);
     if (this.activeFunctions.has(body)) return { ok: unknown, no: unknown, failed: NO_PATHS };
     this.activeFunctions.add(body);
-    const outcome = this.state.withCall(command, () => this.runCommand(body, from));
+    const outcome = this.state.exits.runFunction(() =>
+      this.state.within({ call: command }, () => this.runCommand(body, from)),
+    );
     this.activeFunctions.delete(body);
     return outcome;
   }
 
   private runIf(command: If, from: PathOutputs): CommandOutcome {
-    const { facts } = this.state;
+    const { conditionReader, values, around } = this.state;
     const arms = [command, ...command.elif];
-    const condition = facts.conditions.readTests(arms.flatMap(({ clause }) => clause.commands));
+    const condition = conditionReader.readTests(arms.flatMap(({ clause }) => clause.commands));
     const outcomes: CommandOutcome[] = [];
     let rest = succeedWith(from);
     for (const { clause, then } of arms) {
@@ -216,30 +221,22 @@ export class AbstractInterpreter {
     }
     if (command.else !== undefined)
       outcomes.push(this.runBranch(command, command.else.commands, command.pos, rest, condition));
-    else if (!facts.isTotal(command))
+    else if (!isExhaustive(command, values, around.call))
       outcomes.push(succeedWith(this.state.leaveBranch(command, allOutputs(rest), command.pos, condition)));
     return joinOutcomes(...outcomes);
   }
 
   private runCase(command: Case, from: PathOutputs): CommandOutcome {
-    const { facts, call } = this.state;
-    const condition = facts.conditions.readCaseWord(command.word);
-    const only = facts.onlyArm(command, call);
-    if (only !== undefined)
-      return this.runBranch(command, only.body.commands, command.pos, succeedWith(from), condition);
-    const outcomes: CommandOutcome[] = [];
-    let [matching, fallingThrough] = [from, NO_PATHS];
-    for (const { pattern, body, terminator = ';;' } of command.items) {
-      const start = succeedWith(joinOutputs(matching, fallingThrough));
-      const outcome = this.runBranch(command, body.commands, pattern[0]?.pos ?? command.pos, start, condition);
-      fallingThrough = terminator === ';&' ? allOutputs(outcome) : NO_PATHS;
-      if (terminator === ';;&') matching = joinOutputs(matching, allOutputs(outcome));
-      if (terminator === ';;') outcomes.push(outcome);
-    }
-    const unmatched = facts.isTotal(command)
-      ? NO_PATHS
-      : this.state.leaveBranch(command, matching, command.pos, condition);
-    return joinOutcomes(...outcomes, succeedWith(joinOutputs(unmatched, fallingThrough)));
+    const { conditionReader, values, around } = this.state;
+    const condition = conditionReader.readCaseWord(command.word);
+    const outcomes = command.items.map(({ pattern, body, terminator = ';;' }) => {
+      // Arms that fall into the next one are rare, and not followed.
+      if (terminator !== ';;') this.state.gaveUp = true;
+      return this.runBranch(command, body.commands, pattern[0]?.pos ?? command.pos, succeedWith(from), condition);
+    });
+    if (!isExhaustive(command, values, around.call))
+      outcomes.push(succeedWith(this.state.leaveBranch(command, from, command.pos, condition)));
+    return joinOutcomes(...outcomes);
   }
 
   private runLoop(loop: LoopCommand, from: PathOutputs, condition: Condition): CommandOutcome {
@@ -250,7 +247,7 @@ export class AbstractInterpreter {
     const [inside, afterLoop] = keyword === 'until' ? [no, yes] : [yes, no];
     const { hasExit } = state.exits;
     const { iterations, leftByBreak } = state.exits.runLoopBody(() =>
-      state.withCondition(condition, () => this.runList(loop.body.commands, succeedWith(inside))),
+      state.underCondition(condition, () => this.runList(loop.body.commands, succeedWith(inside))),
     );
     return joinIterations({ loop, condition, inside, afterLoop, iterations, leftByBreak, hasExit }, state);
   }
@@ -263,7 +260,7 @@ export class AbstractInterpreter {
     condition: Condition,
   ): CommandOutcome {
     const start = body[0]?.pos ?? at;
-    const outcome = this.state.withCondition(condition, () => this.runList(body, from));
+    const outcome = this.state.underCondition(condition, () => this.runList(body, from));
     return mapOutcome(outcome, (outputs) => this.state.leaveBranch(command, outputs, start, condition));
   }
 }

@@ -37,7 +37,7 @@ export const readCommandOutput = memoize(({ name, args, words, redirects }: Simp
   const mentions = texts.map(locateTags);
   const tags = mentions.flatMap((each) => each.tags);
   const mayPrint = name !== '' && (tags.length > 0 || PRINTING_PROGRAMS.test(name));
-  const isUnknownProgram = name !== '' && !isTagless(name, args[0]?.text);
+  const isUnknownProgram = name !== '' && !TAGLESS_PROGRAMS.has(name);
   if (name !== '' && !isUnknownProgram && !mayPrint) return NO_OUTPUT;
   return {
     tags,
@@ -89,19 +89,10 @@ const TAGLESS_PROGRAMS = new Set(
   `date ls wc find sort uniq tr cut basename dirname tar gzip gunzip zip unzip rsync diff cmp stat seq du df git cargo
   pytest tsc flock pwd whoami hostname uname which command type`.split(/\s+/),
 );
-const TAGLESS_SUBCOMMANDS: Readonly<Record<string, readonly string[]>> = {
-  npm: ['test', 't', 'ci', 'install', 'i'],
-  go: ['build', 'test', 'vet'],
-};
 
 /** Git does not print the messages that it is given. */
 const isSilent = (name: string, first = ''): boolean =>
   SILENT_COMMANDS.has(name) || (name === 'git' && /^(?:commit|notes|add|push|merge)$/.test(first));
-
-const isTagless = (name: string, first = ''): boolean =>
-  isSilent(name, first) ||
-  TAGLESS_PROGRAMS.has(name) ||
-  (Object.hasOwn(TAGLESS_SUBCOMMANDS, name) && (TAGLESS_SUBCOMMANDS[name] ?? []).includes(first));
 
 /** The beginning or the end of a tag, the rest of which other commands print. */
 const PARTIAL_TAG = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i');

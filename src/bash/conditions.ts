@@ -1,10 +1,16 @@
-import type { Word } from 'unbash';
+import type { Case, If, Word } from 'unbash';
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import type { Condition } from './condition-logic.ts';
-import { isExistenceTest, parseEquality } from './equality.ts';
 import { type LoopCommand, readLoopHeader } from './loops.ts';
 import { type CommandList, type InnerNode, isNegated, pipelinesOf, type ShellNode } from './parse.ts';
-import { isSimple, type Redirect, readSimpleCommand, redirectsOf, type SimpleCommand } from './simple-command.ts';
+import {
+  isSimple,
+  isTestCommand,
+  type Redirect,
+  readSimpleCommand,
+  redirectsOf,
+  type SimpleCommand,
+} from './simple-command.ts';
 import type { VariableValues } from './variable-values.ts';
 import { type CommandContext, listCommands, listSimpleCommands, listSimpleCommandsIn } from './walk.ts';
 import { readWord, type Substitution, type WordText } from './word.ts';
@@ -81,13 +87,13 @@ export class ConditionReader {
       this.relate(variable, [...sources, ...deciding]);
       if (functionName !== null && sources.length === 0 && name === '') this.flags.add(variable);
     }
-    if (deciding.length === 0) return;
-    // A variable that is counted here shows later how often this command was run.
-    if (name === '((') for (const variable of words.flatMap((word) => word.variables)) this.relate(variable, deciding);
-    // A file that is made here shows later that this command was run.
+    // What a command counts, and the files that it makes, show later that it was run.
     const written = redirects.flatMap(({ operator, target }) => (operator.includes('>') ? target : []));
-    const files = [...(FILE_COMMANDS.has(name) ? args : []), ...written];
-    for (const file of files.flatMap(subjectsOfWord)) this.relate(file, deciding);
+    const traces = [
+      ...(name === '((' ? words.flatMap((word) => word.variables) : []),
+      ...[...(FILE_COMMANDS.has(name) ? args : []), ...written].flatMap(subjectsOfWord),
+    ];
+    for (const trace of traces) this.relate(trace, deciding);
   }
 
   private relate(subject: string, others: readonly string[]): void {
@@ -177,3 +183,67 @@ const subjectsOfSubstitution = ({ text, script }: Substitution): readonly string
     ...subjectsOfInput(redirects),
   ]),
 ];
+
+/** A variable and the value that it is compared with. */
+interface Comparison {
+  readonly subject: string;
+  readonly value: string;
+}
+
+/** Reads a test that asks whether a variable has one certain value; null if it asks anything else. */
+function parseEquality(command: SimpleCommand): Comparison | null {
+  const [left, operator, right, more] = testArguments(command) ?? [];
+  if (left === undefined || right === undefined || more !== undefined) return null;
+  if (!['=', '==', '-eq'].includes(operator?.text ?? '')) return null;
+  const subject = readVariableName(left);
+  return subject === null || !isPlain(right) ? null : { subject, value: right.text };
+}
+
+/** Whether a test only asks if something exists, as `[ -f x ]` and `[ -n "$x" ]` do. */
+const isExistenceTest = (command: SimpleCommand): boolean =>
+  /^-[a-z]$/.test(testArguments(command)?.filter(({ text }) => text !== '!')[0]?.text ?? '');
+
+/** Whether one of the arms of a command is always taken: they cover all values that the tested variable can have. */
+export function isExhaustive(command: If | Case, values: VariableValues, call: SimpleCommand | null): boolean {
+  if (command.type === 'Case') {
+    const variable = readVariableName(readWord(command.word));
+    const patterns = command.items.flatMap(({ pattern }) => pattern.map(readWord));
+    const known = values.allValuesOf(variable)?.every((value) => patterns.some((each) => matchesPattern(each, value)));
+    // The arguments of a function are those that its calls give, and these are in the script.
+    const isArgument = call !== null && /^[1-9]$/.test(variable ?? '');
+    return known ?? (isArgument || patterns.some(({ text }) => text === '*'));
+  }
+  const equalities = [command, ...command.elif].map(({ clause }) => parseSingleTest(clause.commands));
+  const [first] = equalities;
+  if (first == null || equalities.some((each) => each?.subject !== first.subject)) return false;
+  return values.allValuesOf(first.subject)?.every((value) => equalities.some((each) => each?.value === value)) ?? false;
+}
+
+function parseSingleTest(test: CommandList): Comparison | null {
+  const [statement, another] = test;
+  const [command, ...more] = statement === undefined ? [] : pipelinesOf(statement).commands;
+  const isSingle = another === undefined && more.length === 0 && command !== undefined && !isNegated(command);
+  if (!isSingle || command.type === 'Pipeline' || command.type === 'Redirected') return null;
+  return isSimple(command) ? parseEquality(readSimpleCommand(command)) : null;
+}
+
+/** The variable whose value a word is; null if there is more to the word. */
+function readVariableName({ text, placeholders }: WordText): string | null {
+  return text === UNKNOWN ? (placeholders[0]?.variable ?? null) : null;
+}
+
+function testArguments({ name, args }: SimpleCommand): readonly WordText[] | null {
+  return isTestCommand(name) ? args.slice(0, name === '[' ? -1 : undefined) : null;
+}
+
+const isPlain = ({ text }: WordText): boolean => !/[*?[\]\uE000]/.test(text);
+
+/** Matches as `case` does; a pattern with brackets or unknown parts matches nothing. */
+function matchesPattern({ text }: WordText, value: string): boolean {
+  if (/[[\]\uE000]/.test(text)) return false;
+  const source = text
+    .replace(/[.+^${}()|\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 's').test(value);
+}

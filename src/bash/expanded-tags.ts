@@ -71,20 +71,14 @@ export const isFullyKnown = ({ texts }: CommandOutput, context: CommandContext, 
  * Adapts the tags of a command in a function to a call of the function. A tag with arguments in it differs from call to
  * call, and is reported at the call.
  */
-export function substituteArguments(
-  { tags, texts }: Pick<CommandOutput, 'tags' | 'texts'>,
-  call: SimpleCommand | null,
-): readonly TagMention[] {
-  if (call === null || !texts.some(hasArgumentPlaceholders)) return tags;
-  const args = call.args.map(({ text }) => text);
-  if (args.length === 0 || args.some(hasUnknownPart)) return tags;
+export function substituteArguments(tags: readonly TagMention[], call: SimpleCommand | null): readonly TagMention[] {
+  const args = call?.args.map(({ text }) => text) ?? [];
+  if (call === null || args.length === 0 || args.some(hasUnknownPart)) return tags;
   return tags.map((mention) => {
-    const usesArguments =
-      hasUnknownPart(mention.tag.body) || Object.values(mention.tag.attributes).some(hasUnknownPart);
-    const tag = { ...mention.tag, body: `${mention.tag.body} ${args.join(' ')}` };
-    return usesArguments ? { ...mention, tag, offset: call.at } : mention;
+    const { body, attributes } = mention.tag;
+    const isConstant = ![body, ...Object.values(attributes)].some(hasUnknownPart);
+    return isConstant
+      ? mention
+      : { ...mention, tag: { ...mention.tag, body: `${body} ${args.join(' ')}` }, offset: call.at };
   });
 }
-
-const hasArgumentPlaceholders = ({ placeholders }: CommandOutput['texts'][number]): boolean =>
-  placeholders.some(({ variable }) => /^[1-9]$/.test(variable));

@@ -1,70 +1,79 @@
-import { type CommandOutcome, UNREACHED } from './command-outcome.ts';
+import type { CommandOutput } from './command-output.ts';
 import { type Condition, type Conditions, isImpliedByGuards } from './condition-logic.ts';
-import { Exits } from './exits.ts';
-import { type InnerNode, innerCommand, type ShellNode } from './parse.ts';
+import { ConditionReader } from './conditions.ts';
+import { isFullyKnown } from './expanded-tags.ts';
+import { type CommandOutcome, Exits, UNREACHED } from './outcomes.ts';
+import { type CommandList, type InnerNode, innerCommand, type ShellNode } from './parse.ts';
 import { forgetSilence, markSilent, type PathOutputs } from './path-outputs.ts';
-import type { ScriptFacts } from './script-facts.ts';
 import type { SimpleCommand } from './simple-command.ts';
+import type { VariableValues } from './variable-values.ts';
+import { type CommandContext, findPrintingCommands, listSimpleCommands } from './walk.ts';
 
-/** The surroundings of the command that the abstract interpreter runs; what has been printed is not part of it. */
+/** The surroundings of a command. */
+interface Surroundings {
+  /** Whether its output is that of the script. */
+  readonly reachesStdout: boolean;
+  readonly conditions: Conditions;
+  /** The call of the function that contains it. */
+  readonly call: SimpleCommand | null;
+}
+
+/** All that the abstract interpreter knows besides what has been printed. */
 export class InterpreterState {
-  readonly facts: ScriptFacts;
+  readonly conditionReader: ConditionReader;
   readonly exits = new Exits();
   readonly functions = new Map<string, ShellNode>();
   /** True once the analysis is given up: the text does not show all paths, or they are too many. */
   gaveUp = false;
-  /** Whether the output of the present command is that of the script. */
-  reachesStdout = true;
-  /** The conditions around the present command. */
-  conditions: Conditions = [];
+  /** The surroundings of the present command. */
+  around: Surroundings = { reachesStdout: true, conditions: [], call: null };
   /** How the command before ended: an `exit` without a code takes its code from there. */
   previous: CommandOutcome = UNREACHED;
-  /** The call of the present function. */
-  call: SimpleCommand | null = null;
-  /** Conditions on flag variables under which the present function has returned early: they do not hold any more. */
-  negatedFlags: Conditions = [];
+  readonly values: VariableValues;
+  private readonly printingCommands: ReadonlySet<InnerNode>;
+  private readonly contexts: ReadonlyMap<SimpleCommand, CommandContext>;
+  private readonly knownOutputs = new Map<SimpleCommand, boolean>();
 
-  constructor(facts: ScriptFacts) {
-    this.facts = facts;
+  constructor(script: CommandList, values: VariableValues) {
+    this.values = values;
+    this.conditionReader = new ConditionReader(script, values);
+    this.printingCommands = findPrintingCommands(script);
+    this.contexts = new Map(listSimpleCommands(script).map(({ command, context }) => [command, context]));
+  }
+
+  /** Runs commands in other surroundings. */
+  within<T>(changes: Partial<Surroundings>, run: () => T): T {
+    const { around } = this;
+    this.around = { ...around, ...changes };
+    const outcome = run();
+    this.around = around;
+    return outcome;
   }
 
   /** Runs commands that depend on a condition. */
-  withCondition<T>(condition: Condition, run: () => T): T {
-    const { conditions } = this;
-    this.conditions = [...conditions, condition];
-    const outcome = run();
-    this.conditions = conditions;
-    return outcome;
-  }
-
-  /** Runs commands whose output is that of the script only if this holds as well. */
-  withStdout<T>(reachesStdout: boolean, run: () => T): T {
-    const { reachesStdout: before } = this;
-    this.reachesStdout = before && reachesStdout;
-    const outcome = run();
-    this.reachesStdout = before;
-    return outcome;
-  }
-
-  /** Runs the body of a function. */
-  withCall(call: SimpleCommand, run: () => CommandOutcome): CommandOutcome {
-    const { call: outer, negatedFlags } = this;
-    this.call = call;
-    const outcome = this.exits.runFunction(run);
-    this.call = outer;
-    this.negatedFlags = negatedFlags;
-    return outcome;
+  underCondition<T>(condition: Condition, run: () => T): T {
+    return this.within({ conditions: [...this.around.conditions, condition] }, run);
   }
 
   /** Whether a command, or the function with this name, prints a tag or might. */
   isPrinting(command: ShellNode | string): boolean {
     const node = typeof command === 'string' ? this.functions.get(command) : command;
-    return node !== undefined && this.facts.isPrinting(innerCommand(node));
+    return node !== undefined && this.printingCommands.has(innerCommand(node));
+  }
+
+  /** Whether all that a command prints is written in the script. Cached, because a function is run for each of its calls. */
+  isKnown(command: SimpleCommand, output: CommandOutput): boolean {
+    const context = this.contexts.get(command);
+    const known =
+      this.knownOutputs.get(command) ??
+      (output.sure && context !== undefined && isFullyKnown(output, context, this.values));
+    this.knownOutputs.set(command, known);
+    return known;
   }
 
   /** Notes that a branch of a command ends here, where another branch may have printed something. */
   leaveBranch(command: InnerNode, outputs: PathOutputs, at: number, condition: Condition): PathOutputs {
-    return this.facts.isPrinting(command) ? this.markSilent(outputs, at, condition) : outputs;
+    return this.isPrinting(command) ? this.markSilent(outputs, at, condition) : outputs;
   }
 
   /** Notes that nothing was printed under a condition, unless the script would have failed earlier in this case. */

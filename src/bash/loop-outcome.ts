@@ -1,13 +1,7 @@
-import { allOutputs, type CommandOutcome, joinOutcomes, mapOutcome, succeedWith } from './command-outcome.ts';
 import type { Condition } from './condition-logic.ts';
 import type { InterpreterState } from './interpreter-state.ts';
-import {
-  alwaysIterates,
-  findTagRepeatedPerIteration,
-  findTagVaryingPerIteration,
-  type LoopCommand,
-  mayIterateOverNothing,
-} from './loops.ts';
+import { alwaysIterates, findTagRepeatedPerIteration, type LoopCommand, mayIterateOverNothing } from './loops.ts';
+import { allOutputs, type CommandOutcome, joinOutcomes, mapOutcome, succeedWith } from './outcomes.ts';
 import { forgetSilence, joinOutputs, NO_PATHS, type PathOutputs, repeatTag, skipLoop } from './path-outputs.ts';
 
 /** A loop whose body has been run once. */
@@ -32,7 +26,7 @@ export function joinIterations(run: LoopRun, state: InterpreterState): CommandOu
   const withoutIteration = alwaysIterates(loop) ? NO_PATHS : afterLoop;
   if (!state.isPrinting(loop)) return joinOutcomes(succeedWith(joinOutputs(withoutIteration, leftByBreak)), iterations);
   const empty =
-    mayIterateOverNothing(loop, state.facts.nullglob) && !run.hasExit
+    mayIterateOverNothing(loop) && !run.hasExit
       ? skipLoop(withoutIteration, loop.pos, condition)
       : forgetSilence(withoutIteration);
   const continuesAfterPrinting = [...allOutputs(iterations).keys()].some((key) => !inside.has(key));
@@ -44,11 +38,8 @@ export function joinIterations(run: LoopRun, state: InterpreterState): CommandOu
       mapOutcome(iterations, (outputs) => (outputs.size === 0 ? outputs : silent)),
     );
   }
-  const repeatedTag = state.reachesStdout ? findRepeatedTag(run) : undefined;
+  const repeatedTag = state.around.reachesStdout ? findTagRepeatedPerIteration(loop) : undefined;
   const printed = (outputs: PathOutputs): PathOutputs =>
     forgetSilence(repeatedTag === undefined ? outputs : repeatTag(outputs, repeatedTag));
   return joinOutcomes(succeedWith(joinOutputs(empty, forgetSilence(leftByBreak))), mapOutcome(iterations, printed));
 }
-
-const findRepeatedTag = ({ loop, condition, iterations }: LoopRun): number | undefined =>
-  findTagRepeatedPerIteration(loop) ?? findTagVaryingPerIteration(loop, condition, allOutputs(iterations));

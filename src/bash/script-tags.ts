@@ -3,9 +3,8 @@ import { readCommandOutput } from './command-output.ts';
 import { expandTags } from './expanded-tags.ts';
 import { parseScript } from './parse.ts';
 import { findScriptPaths, type ScriptPaths } from './script-paths.ts';
-import { findStdoutCommands, rearrangesOutput } from './stdout-reach.ts';
 import { VariableValues } from './variable-values.ts';
-import { listSimpleCommands, type PlacedCommand } from './walk.ts';
+import { findStdoutCommands, listSimpleCommands, type PlacedCommand, rearrangesOutput } from './walk.ts';
 
 /** What a script can print, as far as its text shows it. */
 export interface ScriptTags {
@@ -21,8 +20,13 @@ export interface ScriptTags {
   readonly open: boolean;
 }
 
-/** A tag in a script, whether it certainly is printed, and whether the value of a variable is put in. */
-export type SureMention = TagMention & { readonly sure: boolean; readonly filled?: boolean };
+/** A tag in a state's file. */
+export interface SureMention extends TagMention {
+  /** Whether it is meant as an answer; a script may also search for a tag, and a prompt show one as an example. */
+  readonly sure: boolean;
+  /** Whether a script builds it from the values of its variables. */
+  readonly filled?: boolean;
+}
 
 /** Reads the tags of a script: bash, a batch file or PowerShell. */
 export function readScriptTags(file: string, text: string): ScriptTags {
@@ -37,39 +41,35 @@ function readShellScript(text: string): ScriptTags {
   const values = new VariableValues(script, text);
   const outputs = all.filter(keepsStdout).map((placed) => {
     const output = readCommandOutput(placed.command);
+    const isSure = output.sure && sure.has(placed);
+    const withSure = <T extends object>(tags: readonly T[]) => tags.map((tag) => ({ ...tag, sure: isSure }));
     return {
-      ...output,
-      expandedTags: expandTags(output, placed.context, values),
-      sure: output.sure && sure.has(placed),
+      tags: withSure(output.tags),
+      expandedTags: withSure(expandTags(output, placed.context, values)),
+      unclosedTags: withSure(output.unclosedTags),
+      isUnknownProgram: output.isUnknownProgram,
     };
   });
   const captured = readCapturedTags(all);
-  const tags = outputs.flatMap((output) => output.tags.map((tag) => ({ ...tag, sure: output.sure })));
-  const expandedTags = outputs.flatMap((output) => output.expandedTags.map((tag) => ({ ...tag, sure: output.sure })));
-  const unclosedTags = outputs.flatMap((output) => output.unclosedTags.map((tag) => ({ ...tag, sure: output.sure })));
+  const tags = [...outputs.flatMap((output) => output.tags), ...captured];
+  const expandedTags = [...outputs.flatMap((output) => output.expandedTags), ...captured];
+  const unclosedTags = outputs.flatMap((output) => output.unclosedTags);
   const paths = rearrangesOutput(all) ? undefined : findScriptPaths(script, values);
-  const allTags = [...tags, ...captured];
-  const foreign =
-    allTags.length === 0 && unclosedTags.length === 0 && outputs.some((output) => output.isUnknownProgram);
+  const foreign = tags.length === 0 && unclosedTags.length === 0 && outputs.some((each) => each.isUnknownProgram);
   const open = foreign || paths === undefined || paths.outputs.some(({ kind }) => kind === 'unknown');
-  return { tags: allTags, expandedTags: [...expandedTags, ...captured], unclosedTags, paths, open };
+  return { tags, expandedTags, unclosedTags, paths, open };
 }
 
 const keepsStdout = ({ context }: PlacedCommand): boolean => context.keepsStdout;
 
-/** The tags that substitutions in these commands print: they are captured, and printed only if something prints them. */
-function readCapturedTags(commands: readonly PlacedCommand[]): readonly SureMention[] {
-  const words = commands.filter(keepsStdout).flatMap(({ command }) => command.words);
-  return words
-    .flatMap(({ substitutions }) => substitutions)
-    .flatMap(({ at, script }) => {
-      const inner = listSimpleCommands(script.commands);
-      const printed = inner.filter(keepsStdout).flatMap(({ command }) => readCommandOutput(command).tags);
-      const tags = [...printed.map((tag) => ({ ...tag, sure: false })), ...readCapturedTags(inner)];
-      // Between backticks with escapes, offsets are those of the unescaped text.
-      return script.source === undefined ? tags : tags.map((tag) => ({ ...tag, offset: at }));
-    });
-}
+/** The tags in the substitutions of these commands: they are captured, and printed only if something prints them. */
+const readCapturedTags = (commands: readonly PlacedCommand[]): readonly SureMention[] =>
+  commands
+    .filter(keepsStdout)
+    .flatMap(({ command }) => command.words.flatMap(({ substitutions }) => substitutions))
+    .flatMap(({ at, text }) =>
+      readTagMentions(text).tags.map((tag) => ({ ...tag, offset: at + tag.offset, sure: false })),
+    );
 
 const BATCH_COMMENT = /^[ \t]*@?(?:rem\b|::).*$/gim;
 const POWERSHELL_COMMENT = /<#[\s\S]*?#>|^[ \t]*#.*$/gm;

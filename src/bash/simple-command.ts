@@ -46,6 +46,9 @@ type SimpleNode = Command | TestCommand | ArithmeticCommand;
 export const isSimple = (node: InnerNode): node is SimpleNode =>
   node.type === 'Command' || node.type === 'TestCommand' || node.type === 'ArithmeticCommand';
 
+/** Whether a command with this name compares values or asks about files. */
+export const isTestCommand = (name: string): boolean => name === '[' || name === '[[' || name === 'test';
+
 /** Reads a simple command. Redirections of a test are left out: it prints nothing. */
 export const readSimpleCommand = memoize(
   (node: SimpleNode): SimpleCommand => (node.type === 'Command' ? readCommand(node) : readTest(node)),

@@ -1,51 +1,8 @@
-import { flagOf, OPTION_TABLE, OPTIONS, type Option } from '../core/options.ts';
+import { OPTION_TABLE } from '../core/options.ts';
 import { EXIT } from '../errors.ts';
 import type { CommandSpec, FlagSpec } from './command.ts';
 import { RUN_EXITS } from './help.ts';
-
-const OUTPUT_FLAGS: readonly FlagSpec[] = [
-  ['--json', 'print one JSON document about the run at its end, instead of the results'],
-  ['--events', 'print every event as a line of JSON, instead of the results'],
-  ['--quiet', 'print no progress'],
-  ['--verbose', 'also print what agents say and which tools they use'],
-  ['--log-file <file>', 'also append every event to this file as a line of JSON'],
-];
-
-/** The flags of an option of a run: none, one, or one for each value of a switch. */
-function flagsOf(option: Omit<Option, 'name'>, showsDefault = true): readonly FlagSpec[] {
-  const { type, argument, help, negation, default: usual } = option;
-  if (argument === undefined) return [];
-  const flag = flagOf(option);
-  if (type.kind !== 'boolean') {
-    const repeatable = type.kind === 'variables' ? 'repeatable' : undefined;
-    return [[`${flag} ${argument}`, showsDefault ? `${help}${describeDefault(option)}` : help, repeatable]];
-  }
-  const positive: FlagSpec = [flag, usual === true && showsDefault ? `${help} (default)` : help];
-  return negation === undefined ? [positive] : [positive, [flag.replace('--', '--no-'), negation]];
-}
-
-function describeDefault({ type, default: usual, whenOmitted }: Omit<Option, 'name'>): string {
-  if (whenOmitted !== undefined) return ` (default: ${whenOmitted})`;
-  const written = type.format(usual);
-  return written === null ? '' : ` (default ${written})`;
-}
-
-const RESUME_FLAGS: readonly FlagSpec[] = [
-  ['--retry', 'retry failed agents and interrupted scripts'],
-  ['--take-over', 'take the run over from a process on another machine'],
-];
-
-const RUN_FLAGS: readonly FlagSpec[] = [
-  ['--input <text>', 'the value of {{result}} in the first state'],
-  ['--dir <folder>', 'the folder that the agents work in (default: the current one)'],
-  ['--name <text>', 'the name of the run in lists (default: that of the workflow)'],
-  ['--run-id <id>', 'the id of the run (default: made from its name and the time)'],
-  ...OPTIONS.flatMap((option) => flagsOf(option)),
-  ...OUTPUT_FLAGS,
-  ['--resume <run>', 'the same as `raymond resume RUN`'],
-  ...RESUME_FLAGS.map(([form, help]): FlagSpec => [form, `with --resume: ${help}`]),
-  ['--init-config', 'only write .raymond/config.toml, with every option explained'],
-];
+import { flagsOf, RESUME_FLAGS, RUN_FLAGS } from './run-flags.ts';
 
 const PLATFORM_FLAG: FlagSpec = [
   '--platform <platform>',
@@ -58,8 +15,9 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   {
     name: 'run',
     aliases: ['start'],
+    alsoCalled: ['exec', 'execute', 'launch'],
     args: '[WORKFLOW]',
-    summary: 'run a workflow: a folder, a zip or a state file; the same as `raymond WORKFLOW`',
+    summary: 'run a workflow: a folder, a zip, a .yaml or a state file; the same as `raymond WORKFLOW`',
     flags: RUN_FLAGS,
     examples: ['raymond workflows/coding --budget 5', 'raymond workflows/coding/PLAN.md --input "Add a login page"'],
     exits: RUN_EXITS,
@@ -67,10 +25,11 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   {
     name: 'resume',
+    alsoCalled: ['continue', 'restart'],
     args: '[RUN]',
     summary:
       'continue a run that was paused, stopped, interrupted or killed, with the options it had unless you change them',
-    flags: [...RESUME_FLAGS, ...OPTIONS.flatMap((option) => flagsOf(option, false)), ...OUTPUT_FLAGS],
+    flags: RESUME_FLAGS,
     examples: ['raymond resume last', 'raymond resume last --budget 20', 'raymond resume coding-2026 --retry'],
     exits: RUN_EXITS,
     load: async () => (await import('./commands/resume.ts')).handleResume,
@@ -78,6 +37,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   {
     name: 'list',
     aliases: ['ls'],
+    alsoCalled: ['ps', 'runs', 'history'],
     summary: 'list the runs, unfinished ones first',
     flags: [JSON_FLAG],
     examples: ['raymond list'],
@@ -85,26 +45,33 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   {
     name: 'status',
+    alsoCalled: ['show', 'info', 'inspect'],
     args: '[RUN]',
     summary: 'show the state of a run: its agents, what it waits for and how to continue',
-    flags: [JSON_FLAG],
+    flags: [['--all', 'show all agents, those that were archived included'], JSON_FLAG],
     examples: ['raymond status last'],
     load: async () => (await import('./commands/status.ts')).handleStatus,
   },
   {
     name: 'logs',
+    alsoCalled: ['tail', 'watch', 'follow', 'attach'],
     args: '[RUN]',
     summary: 'show the log of a run: prompts, what Claude said and did, scripts, transitions',
     flags: [
       ['--agent <id>', 'only this agent'],
+      ['--state <state>', 'only what happens in this state'],
+      ['--tail <n>', 'only the last n lines'],
       ['--follow', 'keep printing while the run goes on'],
       ['--raw', 'print the recorded output of the turns unchanged'],
+      ['--json', 'print every event as a line of JSON'],
+      ['--no-pager', 'do not page in a terminal ($PAGER, or less)'],
     ],
-    examples: ['raymond logs last', 'raymond logs last --agent main_worker1 --follow'],
+    examples: ['raymond logs last', 'raymond logs last --tail 50 --follow', 'raymond logs last --state REVIEW'],
     load: async () => (await import('./commands/logs.ts')).handleLogs,
   },
   {
     name: 'stop',
+    alsoCalled: ['kill', 'cancel', 'abort', 'end'],
     args: '[RUN]',
     summary: 'stop a run in another process, as soon as its running turns have ended',
     flags: [['--now', 'end the running turns, too']],
@@ -114,13 +81,54 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   {
     name: 'recover',
     summary: 'list the runs whose process has died',
-    flags: [['--resume', 'resume all of them, one after the other'], JSON_FLAG],
+    flags: [
+      ['--resume', 'resume all of them, several at the same time'],
+      ['--retry', 'with --resume: retry failed agents and interrupted scripts'],
+      JSON_FLAG,
+    ],
     examples: ['raymond recover', 'raymond recover --resume'],
     exits: RUN_EXITS,
     load: async () => (await import('./commands/recover.ts')).handleRecover,
   },
   {
+    name: 'costs',
+    alsoCalled: ['cost', 'money', 'usage', 'spending', 'tokens'],
+    summary: 'add up what all runs here have cost and how many tokens they used, also the part that is estimated',
+    flags: [
+      ['--by <group>', 'run, workflow, state, model or day (default run)'],
+      ['--since <when>', 'only turns since then: a day such as 2026-01-31, a time, or an age such as 7d or 12h'],
+      JSON_FLAG,
+    ],
+    examples: ['raymond costs', 'raymond costs --by model --since 7d', 'raymond costs --by day --json'],
+    load: async () => (await import('./commands/costs.ts')).handleCosts,
+  },
+  {
+    name: 'prune',
+    alsoCalled: ['rm', 'remove', 'delete', 'clean', 'cleanup', 'purge', 'gc'],
+    args: '[RUN...]',
+    summary: 'remove old runs with all their files: those named, else completed ones; shows first what would go',
+    flags: [
+      ['--older-than <age>', 'only runs that last changed longer ago than this: 30d, 12h or 2w'],
+      ['--status <status>', 'runs with this status, or several with commas, or any (default completed)'],
+      ['--keep <n>', 'keep the latest n of them'],
+      ['--yes', 'remove them'],
+      ['--force', 'the same as --yes'],
+      JSON_FLAG,
+    ],
+    examples: [
+      'raymond prune',
+      'raymond prune --older-than 30d --status any --keep 10 --yes',
+      'raymond prune coding-2026 --yes',
+    ],
+    exits: [
+      [EXIT.completed, 'removed, or shown'],
+      [EXIT.usage, 'wrong usage, or a run that cannot be removed, such as one that is running'],
+    ],
+    load: async () => (await import('./commands/prune.ts')).handlePrune,
+  },
+  {
     name: 'doctor',
+    alsoCalled: ['setup', 'diagnose'],
     summary: 'check everything that a run needs, and say what to do if something is missing',
     flags: [
       ['--ask', 'also send Claude one short prompt, for less than a cent, to check that it answers'],
@@ -137,6 +145,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   {
     name: 'init',
+    alsoCalled: ['new', 'create'],
     args: '[DIR]',
     summary: 'create a first workflow, with comments, canned answers and a test',
     flags: [
@@ -148,6 +157,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   {
     name: 'config',
+    alsoCalled: ['settings', 'options'],
     summary: 'show the options in effect here and which file each comes from',
     flags: [JSON_FLAG],
     examples: ['raymond config'],
@@ -172,6 +182,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   {
     name: 'lint',
+    alsoCalled: ['check', 'validate', 'verify'],
     args: '[PATH...]',
     summary:
       'find mistakes in workflows (folders, zips or state files) before they cost money; by default in the current folder',
@@ -199,15 +210,17 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   {
     name: 'graph',
+    alsoCalled: ['draw', 'diagram', 'html'],
     args: '[WORKFLOW]',
     summary: 'draw a workflow (by default the one in the current folder) or a run, as Mermaid, SVG or a web page',
     flags: [
       ['--format <format>', 'mermaid, svg or html (default: by the extension of the file, or mermaid)'],
+      ['--html', 'draw a web page; without --output into NAME.graph.html in the current folder'],
       ['--output <file>', 'write to this file instead of stdout'],
       ['--run <run>', 'draw this run, even if there is a file of the same name'],
       PLATFORM_FLAG,
     ],
-    examples: ['raymond graph workflows/coding', 'raymond graph last --output run.html'],
+    examples: ['raymond graph workflows/coding', 'raymond graph last --html'],
     exits: [
       [EXIT.completed, 'drawn, even if lint finds errors'],
       [EXIT.usage, 'wrong usage, such as a workflow or a run that does not exist'],
@@ -246,7 +259,20 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     load: async () => (await import('./commands/test.ts')).handleTest,
   },
   {
+    name: 'completion',
+    args: '[SHELL...]',
+    summary: 'print a script that completes commands, options, runs and files in your shell: bash, zsh or fish',
+    flags: [],
+    examples: [
+      'eval "$(raymond completion bash)"',
+      'raymond completion fish > ~/.config/fish/completions/raymond.fish',
+    ],
+    anyOwner: true,
+    load: async () => (await import('./commands/completion.ts')).createCompletionHandler(COMMAND_TABLE),
+  },
+  {
     name: 'demo',
+    alsoCalled: ['example', 'try'],
     args: '[DIR]',
     summary: 'run an example with canned answers: no account, no cost, under a minute',
     flags: [['--fast', 'do not wait as long as Claude Code would take']],

@@ -10,6 +10,9 @@ export type CommandHandler = (args: readonly string[], options: ParsedOptions, t
 /** A flag of a command: its form, such as `--budget <usd>`, its help, and whether it may be given several times. */
 export type FlagSpec = readonly [form: string, help: string, repeatable?: 'repeatable' | undefined];
 
+/** The flag that every command has. */
+export const FOLDER_FLAG: FlagSpec = ['-C <folder>', 'work as if started in this folder', 'repeatable'];
+
 /** An exit code and its meaning. */
 export type ExitCodeMeaning = readonly [code: number, meaning: string];
 
@@ -17,6 +20,8 @@ export type ExitCodeMeaning = readonly [code: number, meaning: string];
 export interface CommandSpec {
   readonly name: string;
   readonly aliases?: readonly string[];
+  /** What other programs call it: such a word is answered with the right one. */
+  readonly alsoCalled?: readonly string[];
   /** Its arguments, such as `[RUN]`. */
   readonly args?: string;
   readonly summary: string;

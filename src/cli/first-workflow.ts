@@ -100,8 +100,9 @@ fi
 if [ -z "$problems" ]; then
   echo "<goto>REPORT.md</goto>"
 else
-  # The input is {{result}} in MEND.md. Quotes would end the attribute too early, so they are left out.
-  echo "<goto input=\\"$(echo "$problems" | tr -d '"<>')\\">MEND.md</goto>"
+  # The file is {{result}} in MEND.md. An attribute input="..." would end at the first quote in the text.
+  printf '%s' "$problems" > problems.txt
+  echo "<goto input-file='problems.txt'>MEND.md</goto>"
 fi
 `;
 

@@ -62,6 +62,15 @@ export function getTestTimeoutMs(options: ParsedOptions): number {
   return seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000;
 }
 
+const AGE_UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Reads an age such as `30d`, in milliseconds; undefined if it is none. */
+export function parseAgeMs(written: string): number | undefined {
+  const [, count = '', unit = ''] = /^(\d+)([mhdw])$/.exec(written.trim()) ?? [];
+  const unitMs = AGE_UNITS_MS[unit];
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
+}
+
 /** Refuses options that a command, used like this, has no use for. */
 export function refuseOptions(options: ParsedOptions, names: readonly string[], command: string): void {
   for (const name of names) {

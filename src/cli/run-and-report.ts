@@ -2,7 +2,7 @@ import type { Event } from '../core/event.ts';
 import { formatJson } from '../core/json.ts';
 import type { Run } from '../core/run.ts';
 import { createEventDocument } from '../events/event-document.ts';
-import { readRunEvents } from '../runtime/project-files.ts';
+import { streamRunEvents } from '../runtime/run-files.ts';
 import type { RunEnvironment, RunHandle } from '../runtime/run-handle.ts';
 import { createLiveReporter } from '../terminal/live/live-reporter.ts';
 import { createPlainReporter, createQuietReporter, type Reporter } from '../terminal/reporter.ts';
@@ -12,11 +12,15 @@ import { openLogFile } from './log-file.ts';
 import { getTextOption } from './parsed-options.ts';
 import { reportRunEnd } from './reports/run-end.ts';
 
-/** Starts a run, shows its progress, waits for its end, reports it and returns the exit code. */
+/**
+ * Starts a run, shows its progress, waits for its end, reports it and returns the exit code. `findNotice` looks, once the run has
+ * started, for something else that the user should know.
+ */
 export async function runAndReport(
   startRun: (observers: RunEnvironment) => Promise<RunHandle>,
   options: ParsedOptions,
   terminal: Terminal,
+  findNotice?: () => Promise<string | null>,
 ): Promise<number> {
   if (options.json && options.events) throw usageError('--json and --events both write to stdout: choose one');
   const reporter = chooseReporter(options, terminal);
@@ -33,15 +37,19 @@ export async function runAndReport(
       () => appendToLog(event),
       () => options.events && terminal.out(`${formatJson(createEventDocument(event))}\n`),
       () => isSkippingPermissions(event) && reporter.warn(SKIP_PERMISSIONS_WARNING),
-      () => event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, cwd)),
+      () => event.kind === 'run_resumed' && reporter.addAgents(handle.initial.agents),
+      () => event.kind === 'run_resumed' && reporter.loadPast?.(readEarlierEvents(handle.id, cwd, event.at)),
       () => reporter.observe(event),
     );
   };
-  const observers = { observe, ...(reporter.watch !== undefined && { watch: reporter.watch }) };
+  const { watch, watchRetries } = reporter;
+  const observers = { observe, ...(watch && { watch }), ...(watchRetries && { watchRetries }) };
   let handle: RunHandle;
   try {
     handle = await startRun(observers);
+    const notified = options.quiet ? undefined : findNotice?.().then((text) => text !== null && reporter.warn(text));
     const run = await waitUntilFinished(handle, reporter, terminal);
+    await notified?.catch(() => {});
     reporter.close();
     return await reportRunEnd(run, { started, cwd, alreadyReported: reportedProblems.agentIds }, options, terminal);
   } finally {
@@ -74,13 +82,12 @@ async function waitUntilFinished(handle: RunHandle, reporter: Reporter, { onInte
   }
 }
 
-/** The events of a run before it was last resumed. */
-async function readEarlierEvents(id: string, cwd: string): Promise<readonly Event[]> {
-  const events = await readRunEvents(id, cwd);
-  return events.slice(
-    0,
-    events.findLastIndex(({ kind }) => kind === 'run_resumed'),
-  );
+/** The events of a run before it was resumed at that time. */
+async function* readEarlierEvents(id: string, cwd: string, resumedAt: number): AsyncGenerator<Event> {
+  for await (const event of streamRunEvents(id, cwd)) {
+    if (event.kind === 'run_resumed' && event.at === resumedAt) return;
+    yield event;
+  }
 }
 
 const isSkippingPermissions = (event: Event): boolean =>

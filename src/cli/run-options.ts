@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { describeMismatch } from '../core/option-types.ts';
+import { explainMismatch } from '../core/option-types.ts';
 import { flagOf, OPTIONS, type Option, type Options } from '../core/options.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { type ParsedOptions, usageError } from './command.ts';
@@ -23,7 +23,8 @@ function parseFlag(option: Option, given: NonNullable<ParsedOptions[string]>, cw
   const written = isNumber && typeof given === 'string' ? parseNumber(given) : given;
   const kept = type.parse(written, (path) => resolve(cwd, path));
   if (kept !== undefined) return kept;
-  throw usageError(`${flagOf(option)} must be ${describeMismatch(type, written)}, not \`${given}\``);
+  const { message, hint } = explainMismatch(type, { name: flagOf(option), written, quoted: `\`${given}\`` });
+  throw usageError(message, hint);
 }
 
 function parseVariables(pairs: readonly string[]): Options['variables'] {

@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { didYouMean } from '../core/nearest.ts';
-import { describeMismatch } from '../core/option-types.ts';
-import { OPTIONS, type Option, type Options } from '../core/options.ts';
+import { explainMismatch } from '../core/option-types.ts';
 import { variableNameProblem } from '../core/variables.ts';
+import { SETTINGS, type Setting, type Settings } from '../core/view-options.ts';
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 import { type FindKeyLine, formatTomlValue, locateConfigKeys } from './toml.ts';
 
 /** The options that may stand under [raymond]. */
-export const CONFIG_OPTIONS: readonly Option[] = OPTIONS.filter(({ config }) => config !== false);
+export const CONFIG_OPTIONS: readonly Setting[] = SETTINGS.filter(({ config }) => config !== false);
 
 /** A config file without mistakes. */
 export interface Config {
   readonly file: string;
   /** The hash of its text: it is trusted as it is, not as it may become. */
   readonly sha256: string;
-  /** The options that it sets. */
-  readonly options: Partial<Options>;
+  /** The options that it sets, those of views included. */
+  readonly options: Partial<Settings>;
   readonly lineOf: FindKeyLine;
 }
 
@@ -48,7 +50,7 @@ export function parseConfig(text: string, file: string): Config {
   for (const key of Object.keys(document)) if (!TABLES.includes(key)) report([key], describeUnknownKey(key));
   const variables = parseVariables(tableOf(document, 'vars', report), report);
   const options = {
-    ...parseOptions(tableOf(document, 'raymond', report), report),
+    ...parseOptions(tableOf(document, 'raymond', report), file, report),
     ...(Object.keys(variables).length > 0 && { variables }),
   };
   if (problems.length === 0) return { file, sha256: hashText(text), options, lineOf };
@@ -76,18 +78,29 @@ function tableOf(document: Table, name: string, report: Report): Table {
 const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-function parseOptions(table: Table, report: Report): Partial<Options> {
-  let options: Partial<Options> = {};
+function parseOptions(table: Table, file: string, report: Report): Partial<Settings> {
+  let options: Partial<Settings> = {};
   for (const [key, written] of Object.entries(table)) {
     const option = CONFIG_OPTIONS.find((each) => each.key === key);
-    const kept = option?.type.parse(written);
+    const kept = option?.type.parse(written, (path) => resolveConfigPath(path, file));
     const path = ['raymond', key];
     if (option === undefined) report(path, `there is no option \`${key}\`${didYouMean(key, OPTION_KEYS)}`);
-    else if (kept === undefined)
-      report(path, `\`${key}\` must be ${describeMismatch(option.type, written)}, not ${formatTomlValue(written)}`);
+    else if (kept === undefined) report(path, explainValue(option, written));
     else options = { ...options, [option.name]: kept };
   }
   return options;
+}
+
+/** A path in a config file starts from the folder that contains `.raymond`, in the user's own file from that file's folder. */
+function resolveConfigPath(path: string, file: string): string {
+  const folder = dirname(file);
+  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
+  return resolve(basename(folder) === '.raymond' ? dirname(folder) : folder, path);
+}
+
+function explainValue({ key, type }: Setting, written: unknown): string {
+  const { message, hint } = explainMismatch(type, { name: `\`${key}\``, written, quoted: formatTomlValue(written) });
+  return hint === undefined ? message : `${message}. ${hint.replace(/\.$/, '')}`;
 }
 
 const OPTION_KEYS = CONFIG_OPTIONS.map(({ key }) => key);

@@ -1,5 +1,5 @@
 import type { WrittenValue } from '../core/option-types.ts';
-import { overlayOptions } from '../core/options.ts';
+import { overlaySettings } from '../core/view-options.ts';
 import { CONFIG_OPTIONS, type Config } from './config.ts';
 import type { RiskySetting } from './risky-settings.ts';
 
@@ -35,7 +35,7 @@ export function listEffectiveSettings({ user, project, untrusted }: ConfigLayers
     { source: 'project', config: project },
     { source: 'user', config: user },
   ] as const;
-  const merged = overlayOptions(user?.options ?? {}, project?.options ?? {});
+  const merged = overlaySettings(user?.options ?? {}, project?.options ?? {});
   const untrustedKeys = new Set(untrusted.map(({ key }) => key));
   return {
     options: CONFIG_OPTIONS.map(({ name, key, type, default: usual, whenOmitted }): EffectiveSetting => {

@@ -1,11 +1,11 @@
 import type { WrittenValue } from '../core/option-types.ts';
-import type { OptionName } from '../core/options.ts';
+import type { SettingName } from '../core/view-options.ts';
 import { CONFIG_OPTIONS, type Config } from './config.ts';
 import { formatTomlValue } from './toml.ts';
 
 /** A setting that runs programs or widens what agents may do. In a project's file it needs the user's trust. */
 export interface RiskySetting {
-  readonly option: OptionName;
+  readonly option: SettingName;
   readonly key: string;
   readonly value: WrittenValue;
   readonly line: number;

@@ -1,5 +1,5 @@
-import type { Option } from '../core/options.ts';
 import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
+import type { Setting } from '../core/view-options.ts';
 import { CONFIG_OPTIONS } from './config.ts';
 import { formatTomlValue } from './toml.ts';
 
@@ -58,7 +58,7 @@ export function configSchema(): object {
   };
 }
 
-function optionSchema(option: Option): object {
+function optionSchema(option: Setting): object {
   const { type, whenOmitted, trust } = option;
   const description = `${describeOption(option)}${trust === undefined ? '' : ` ${TRUST_NOTE}`}`;
   return whenOmitted === undefined
@@ -72,12 +72,12 @@ function optionSchema(option: Option): object {
 
 const TRUST_NOTE = 'In a project, this may need your trust: `raymond trust`.';
 
-const sampleOf = ({ type, default: usual, example }: Option) => example ?? type.format(usual);
+const sampleOf = ({ type, default: usual, example }: Setting) => example ?? type.format(usual);
 
-const describeDefault = ({ whenOmitted = '' }: Option): string => `Default: ${whenOmitted}.`;
+const describeDefault = ({ whenOmitted = '' }: Setting): string => `Default: ${whenOmitted}.`;
 
 /** The help of an option as a sentence. */
-function describeOption({ help, negation }: Option): string {
+function describeOption({ help, negation }: Setting): string {
   const sentence = negation === undefined ? help : `${help}; false: ${negation}`;
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
 }

@@ -11,8 +11,17 @@ export type Doing =
   | { readonly kind: 'says'; readonly text: string }
   /** A tool and what it is used on, such as `Edit` and `src/app.ts`. */
   | { readonly kind: 'uses'; readonly tool: string; readonly detail: string }
+  /** Waits to ask an API again that has failed; null is what is not known. */
+  | (ApiRetry & { readonly kind: 'retries'; readonly untilMs: number | null })
   /** A line of a script's output. */
   | { readonly kind: 'prints'; readonly text: string };
+
+/** A repeated request to the API: the nth of so many, and why. */
+export interface ApiRetry {
+  readonly attempt: number | null;
+  readonly limit: number | null;
+  readonly reason: string;
+}
 
 /** One thing that Claude Code did, according to its output. `below` marks what a sub-agent did. */
 export type ClaudeActivity =
@@ -33,6 +42,6 @@ export type ClaudeActivity =
       readonly below: boolean;
     }
   /** A request to the API failed and is repeated. */
-  | { readonly kind: 'retries'; readonly attempt: number | null; readonly error: string | null }
+  | (ApiRetry & { readonly kind: 'retries'; readonly delayMs: number | null })
   /** A line of its output that is no event. */
   | { readonly kind: 'prints'; readonly text: string };

@@ -16,7 +16,8 @@ export type PhaseCounts = Readonly<Record<Phase['kind'], number>>;
  * Caches, for each list of agents, what would otherwise need a look at every agent. It is derived from the list alone,
  * so `core` stays pure.
  *
- * Agents are added and never removed, so all lists that grew out of one have the same indexes and share them.
+ * As long as agents are only added, all lists that grew out of one have the same indexes and share them. A list from
+ * which some were removed starts anew.
  */
 interface AgentIndex {
   readonly indexes: Map<string, number>;
@@ -68,6 +69,10 @@ export function addAgents(agents: Agents, newAgents: Agents): Agents {
   CACHE.set(next, { indexes, counts: newCounts, claudeTurns: sumOf(newAgents, claudeTurns) });
   return next;
 }
+
+/** The list without these agents. */
+export const removeAgents = (agents: Agents, ids: ReadonlySet<string>): Agents =>
+  agents.filter(({ id }) => !ids.has(id));
 
 function agentIndexOf(agents: Agents): AgentIndex {
   const known = CACHE.get(agents);

@@ -90,6 +90,8 @@ export interface Agent extends Position {
   readonly retries: number;
   readonly stateMicros: number;
   readonly mustSay: boolean;
+  /** The tools that Claude Code was not permitted to use since then. */
+  readonly denied: readonly string[];
   /** Counted since it started: turns, forked workers, cost, visits to each state. */
   readonly turns: number;
   readonly forks: number;
@@ -98,13 +100,14 @@ export interface Agent extends Position {
 }
 
 type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'> &
-  Partial<Pick<Agent, 'forkedBy'>>;
+  Partial<Pick<Agent, 'forkedBy' | 'task'>>;
 
 /** An agent about to enter its first state. */
-export function newAgent({ since, forkedBy = null, ...origin }: AgentOrigin & { since: number }): Agent {
+export function newAgent({ since, forkedBy = null, task = null, ...origin }: AgentOrigin & { since: number }): Agent {
   return {
     ...origin,
     forkedBy,
+    task,
     session: null,
     stack: [],
     phase: { kind: 'ready', prompt: { kind: 'state' }, since },
@@ -124,6 +127,7 @@ export const PER_STATE_DEFAULTS = {
   retries: 0,
   stateMicros: 0,
   mustSay: false,
+  denied: [],
 } as const;
 
 /** The number of times that an agent has entered its current state. */

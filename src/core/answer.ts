@@ -1,11 +1,13 @@
-import type { NamedFolders } from './named-folders.ts';
-import { implicitTag, isSameState, type Policy, permits } from './policy.ts';
-import { normalizeEffort, normalizeModel } from './preference.ts';
+import { normalizeEffort, normalizeModel } from './claude-words.ts';
+import type { NamedFiles, NamedFolders } from './named-folders.ts';
+import { completeByPolicy, findOverruledTags, notPermittedProblem, type ResolvedTag } from './permitted-tags.ts';
+import { findEntry, implicitTag, isSameState, type Policy } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import { resolveState, type Scope } from './state-names.ts';
-import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag } from './tag.ts';
-import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
-import type { TransitionTarget } from './transitions/transition.ts';
+import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag, type TagReadResult } from './tag.ts';
+import { listAnswerTags, quoteAnswerTag } from './tag-quotes.ts';
+import { isTagName, isTaskWord, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
+import { isUpcomingTag, UPCOMING_TAGS } from './transitions/upcoming.ts';
 import { variableNameProblem } from './variables.ts';
 
 /** What decides, besides its text, what an answer means. */
@@ -13,17 +15,15 @@ export interface AnswerContext {
   readonly policy: Policy;
   readonly scope: Scope;
   readonly folders: NamedFolders;
+  readonly files: NamedFiles;
   /** What `<reset>` does with the return stack when it does not say. */
   readonly resetStack: 'keep' | 'clear';
-  /** Whether the only permitted transition is taken when the answer has no tag. */
-  readonly implicit: boolean;
-}
-
-/** A tag of the language with its names made exact, and as it was written. */
-export interface ResolvedTag {
-  readonly tag: TagName;
-  readonly target: TransitionTarget;
-  readonly written: Tag;
+  /** The most forks that it may have; null for no limit. */
+  readonly maxForks: number | null;
+  /** When the only permitted transition is taken without a tag: never, if the answer has none, or whatever it has. */
+  readonly implicit: 'never' | 'without_tag' | 'always';
+  /** The variables for the templates of the policy. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** The interpretation of an answer: the tags to follow (several are forks and their goto), or what is wrong with it. */
@@ -38,36 +38,63 @@ export type Decision =
 
 /** Interprets an answer by the rules of the language. Any text gives a decision. */
 export function interpretAnswer(text: string, context: AnswerContext): Decision {
-  const reading = readTags(text, TAG_NAMES);
-  if (reading.kind === 'unclosed') return rejectAnswer(answerProblem('unclosed_tag', reading.message));
-  const impliedTag = reading.tags.length === 0 && context.implicit ? implicitTag(context.policy) : undefined;
+  const { policy, scope } = context;
+  const reading = readAnswerTags(text);
+  const onlyTag = context.implicit === 'never' ? undefined : implicitTag(policy);
+  const isForced = context.implicit === 'always' && onlyTag !== undefined;
+  if (reading.kind === 'unclosed' && !isForced) return rejectAnswer(answerProblem('unclosed_tag', reading.message));
+  const writtenTags = reading.kind === 'unclosed' ? [] : reading.tags.map(dropBlankFolder);
+  const upcoming = isForced ? undefined : writtenTags.find(({ name }) => isUpcomingTag(name));
+  if (upcoming !== undefined)
+    return rejectAnswer(
+      answerProblem('unsupported_tag', `it contains \`<${upcoming.name}>\`, which is not supported yet`),
+    );
+  const impliedTag = isForced || writtenTags.length === 0 ? onlyTag : undefined;
   const checkedTags = checkTagCombination(
-    impliedTag === undefined ? mergeDuplicateTags(reading.tags) : [impliedTag],
-    context.scope,
+    impliedTag === undefined ? mergeDuplicateTags(writtenTags) : [impliedTag],
+    context,
   );
   if ('message' in checkedTags) return rejectAnswer(checkedTags);
   const resolvedTags: ResolvedTag[] = [];
-  const warnings: string[] = [];
+  const warnings = impliedTag === undefined ? [] : findOverruledTags(writtenTags, policy, impliedTag, scope);
   for (const tag of checkedTags) {
     const resolved = resolveTag(tag, context);
     if ('message' in resolved) return rejectAnswer(resolved);
-    if (!permits(context.policy, tag, context.scope))
-      return rejectAnswer(answerProblem('not_permitted', `${quoteTagWithAttributes(tag)} is not permitted here`));
-    resolvedTags.push(resolved);
-    for (const warning of findTagWarnings(tag)) warnings.push(warning);
+    const entry = findEntry(policy, tag, scope);
+    if (entry === undefined && policy.length > 0) return rejectAnswer(notPermittedProblem(tag, policy));
+    const completed = completeByPolicy(resolved, entry, impliedTag !== undefined, context.variables);
+    resolvedTags.push(completed.tag);
+    for (const warning of [...findTagWarnings(tag), ...completed.warnings]) warnings.push(warning);
   }
   return { kind: 'go', tags: resolvedTags, implicit: impliedTag !== undefined, warnings };
 }
 
 /** The folders that the `cd`s of an answer name, implicit ones included; the caller has to look whether they exist. */
-export function findNamedFolders(text: string, policy: Policy): readonly string[] {
+export const findNamedFolders = (text: string, policy: Policy): readonly string[] => findValues(text, policy, 'cd');
+
+/** The files that the `input-file`s of an answer name; the caller has to read them. */
+export const findNamedFiles = (text: string, policy: Policy): readonly string[] =>
+  findValues(text, policy, 'input-file');
+
+function findValues(text: string, policy: Policy, attribute: BuiltInAttribute): readonly string[] {
   const reading = readTags(text, TAG_NAMES);
-  if (reading.kind === 'unclosed') return [];
-  const tags = reading.tags.length > 0 ? reading.tags : [implicitTag(policy)];
-  return [...new Set(tags.flatMap((tag) => tag?.attributes.cd ?? []))];
+  const tags = [...(reading.kind === 'unclosed' ? [] : reading.tags), implicitTag(policy)];
+  return [...new Set(tags.flatMap((tag) => tag?.attributes[attribute] ?? []))];
+}
+
+/** Reads the tags of an answer, also those that are not supported yet; one of those that is not closed is only a word. */
+function readAnswerTags(text: string): TagReadResult {
+  const reading = readTags(text, [...TAG_NAMES, ...UPCOMING_TAGS]);
+  return reading.kind === 'unclosed' && isUpcomingTag(reading.name) ? readTags(text, TAG_NAMES) : reading;
 }
 
 const rejectAnswer = (problem: AnswerProblem): Decision => ({ kind: 'wrong', problem });
+
+/** An empty `cd` is none: a script may have nothing to put there. */
+function dropBlankFolder(tag: Tag): Tag {
+  const { cd, ...others } = tag.attributes;
+  return cd?.trim() === '' ? { ...tag, attributes: others } : tag;
+}
 
 /** Merges identical tags into one, except forks: two identical forks start two workers. */
 function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {
@@ -81,14 +108,18 @@ function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {
 }
 
 /** Accepts one tag, or forks that agree on where their parent goes on; each fork gets that as its `next`. */
-function checkTagCombination(tags: readonly Tag[], scope: Scope): readonly Tag[] | AnswerProblem {
+function checkTagCombination(tags: readonly Tag[], { scope, maxForks }: AnswerContext): readonly Tag[] | AnswerProblem {
   const forks = tags.filter((tag) => tag.name === 'fork');
   const [otherTag, secondOtherTag] = tags.filter((tag) => tag.name !== 'fork');
   if (tags.length === 0) return answerProblem('no_tag', 'it contains no tag');
   if (secondOtherTag !== undefined || (otherTag !== undefined && otherTag.name !== 'goto' && forks.length > 0)) {
-    return answerProblem('several_tags', `found ${tags.length} tags: ${listTags(tags)}`);
+    return answerProblem('several_tags', `found ${tags.length} tags: ${listAnswerTags(tags)}`);
   }
   if (forks.length === 0) return tags;
+  if (maxForks !== null && forks.length > maxForks) {
+    const message = `it has ${forks.length} <fork> tags, and one answer may have at most ${maxForks} (\`max_forks\`)`;
+    return answerProblem('too_many_forks', message);
+  }
   const continuations = [...forks.map((tag) => tag.attributes.next), otherTag?.body].filter((way) => way !== undefined);
   const [continuation = ''] = continuations;
   const conflicting = continuations.find(
@@ -107,7 +138,7 @@ function checkTagCombination(tags: readonly Tag[], scope: Scope): readonly Tag[]
 /** Checks a single tag and resolves the names in it. */
 function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProblem {
   const name = tag.name;
-  if (!isTagName(name)) return answerProblem('no_tag', `${quoteTag(tag)} is not a tag of the language`);
+  if (!isTagName(name)) return answerProblem('no_tag', `${quoteAnswerTag(tag)} is not a tag of the language`);
   const transition = TRANSITIONS[name];
   const attributeProblem = findAttributeProblem(tag, name, context);
   if (attributeProblem !== undefined) return attributeProblem;
@@ -118,7 +149,7 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
     if (resolution.kind !== 'found') {
       return answerProblem(
         'bad_state',
-        `${quoteTag(tag)}: ${key === 'body' ? '' : `\`${key}\`: `}${resolution.message}`,
+        `${quoteAnswerTag(tag)}: ${key === 'body' ? '' : `\`${key}\`: `}${resolution.message}`,
       );
     }
     states[key] = resolution.file;
@@ -132,15 +163,37 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
       next: states.next ?? null,
       cd: resolveFolder(cd, context),
       stack: stack === 'clear' || stack === 'keep' ? stack : context.resetStack,
-      input: input ?? null,
+      input: input ?? readInputFile(tag, context),
+      takesTaskWord: isTaskWord(name, 'task', tag.attributes.task),
       model: model === undefined ? null : normalizeModel(model),
       effort: effort === undefined ? null : normalizeEffort(effort),
       variables: Object.fromEntries(
-        Object.entries(tag.attributes).filter(([key]) => transition.variables && !isBuiltInAttribute(key)),
+        Object.entries(tag.attributes).filter(
+          ([key, value]) => transition.variables && !isBuiltInAttribute(key) && !isTaskWord(name, key, value),
+        ),
       ),
     },
     written: tag,
   };
+}
+
+/** The content of an `input-file`; null if there is none. */
+function readInputFile({ attributes }: Tag, { files }: AnswerContext): string | null {
+  const name = attributes['input-file'];
+  const file = name !== undefined && Object.hasOwn(files, name) ? files[name] : undefined;
+  return file !== undefined && 'text' in file ? file.text : null;
+}
+
+/** Explains why the `input-file` of a tag cannot be handed over; undefined if it can or there is none. */
+function inputFileProblem(tag: Tag, { files }: AnswerContext): AnswerProblem | undefined {
+  const { input, 'input-file': name } = tag.attributes;
+  if (name === undefined) return undefined;
+  if (input !== undefined)
+    return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`input\` and \`input-file\` exclude each other`);
+  const file = Object.hasOwn(files, name) ? files[name] : undefined;
+  if (file !== undefined && 'text' in file) return undefined;
+  const why = file?.problem ?? 'there is no such file';
+  return answerProblem('no_file', `${quoteAnswerTag(tag)}: \`input-file\` \`${shortenForMessage(name)}\`: ${why}`);
 }
 
 /** The folder that a `cd` leads to; null if there is none to go to. */
@@ -154,32 +207,34 @@ function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): 
   const { attributes, required, variables } = TRANSITIONS[name];
   for (const [key, value] of Object.entries(tag.attributes)) {
     if (isBuiltInAttribute(key) && !(attributes as readonly BuiltInAttribute[]).includes(key)) {
-      return answerProblem('misplaced_attribute', `${quoteTag(tag)}: \`${key}\` has no meaning on <${name}>`);
+      return answerProblem('misplaced_attribute', `${quoteAnswerTag(tag)}: \`${key}\` has no meaning on <${name}>`);
     }
     if (value.includes('\0'))
-      return answerProblem('bad_attribute', `${quoteTag(tag)}: \`${key}\` contains a NUL character`);
+      return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`${key}\` contains a NUL character`);
     const nameProblem =
       variables && !isBuiltInAttribute(key) ? variableNameProblem(key, context.scope.platform) : undefined;
-    if (nameProblem !== undefined) return answerProblem('bad_attribute', `${quoteTag(tag)}: ${nameProblem}`);
+    if (nameProblem !== undefined) return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: ${nameProblem}`);
   }
   const missing = required.find((key) => (tag.attributes[key] ?? '').trim() === '');
   if (missing !== undefined)
-    return answerProblem('missing_attribute', `${quoteTag(tag)}: \`${missing}="STATE"\` is missing`);
+    return answerProblem('missing_attribute', `${quoteAnswerTag(tag)}: \`${missing}="STATE"\` is missing`);
   const { cd, stack } = tag.attributes;
   const emptyKey = PREFERENCE_KEYS.find((key) => tag.attributes[key]?.trim() === '');
-  if (emptyKey !== undefined) return answerProblem('bad_attribute', `${quoteTag(tag)}: \`${emptyKey}\` is empty`);
+  if (emptyKey !== undefined) return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`${emptyKey}\` is empty`);
   if (stack !== undefined && stack !== 'clear' && stack !== 'keep') {
     return answerProblem(
       'bad_attribute',
-      `${quoteTag(tag)}: \`stack\` can be "clear" or "keep", not "${shortenForMessage(stack)}"`,
+      `${quoteAnswerTag(tag)}: \`stack\` can be "clear" or "keep", not "${shortenForMessage(stack)}"`,
     );
   }
+  const fileProblem = inputFileProblem(tag, context);
+  if (fileProblem !== undefined) return fileProblem;
   const folder = cd !== undefined && Object.hasOwn(context.folders, cd) ? context.folders[cd] : null;
   if (cd !== undefined && typeof folder !== 'string') {
     const named = `\`${shortenForMessage(cd)}\``;
     return folder === null || folder === undefined
-      ? answerProblem('no_folder', `${quoteTag(tag)}: there is no folder ${named}`)
-      : answerProblem('no_folder', `${quoteTag(tag)}: this state may not change to ${named}: ${folder.refused}`);
+      ? answerProblem('no_folder', `${quoteAnswerTag(tag)}: there is no folder ${named}`)
+      : answerProblem('no_folder', `${quoteAnswerTag(tag)}: this state may not change to ${named}: ${folder.refused}`);
   }
   return undefined;
 }
@@ -188,39 +243,14 @@ const PREFERENCE_KEYS = ['model', 'effort'] as const;
 
 /** Warnings about a tag that do not keep it from being followed. */
 function findTagWarnings(tag: Tag): readonly string[] {
-  const takesVariables = isTagName(tag.name) && TRANSITIONS[tag.name].variables;
-  const ignored = takesVariables ? [] : Object.keys(tag.attributes).filter((key) => !isBuiltInAttribute(key));
-  const quoted = quoteTag(tag);
+  const { name, attributes } = tag;
+  const ignored =
+    !isTagName(name) || TRANSITIONS[name].variables
+      ? []
+      : Object.keys(attributes).filter((key) => !isBuiltInAttribute(key) && !isTaskWord(name, key, attributes[key]));
+  const quoted = quoteAnswerTag(tag);
   return [
     ...tag.repeated.map((key) => `${quoted} gives \`${key}\` more than once; the last one counts`),
     ...ignored.map((key) => `${quoted}: \`${key}\` means nothing on <${tag.name}> and is ignored`),
   ];
-}
-
-/** Quotes a tag for a message: shortened, and with its line if it has one. */
-const quoteTag = (tag: Tag): string => formatQuote(tag, '');
-
-/** Quotes a tag with its attributes, for messages in which they matter. */
-function quoteTagWithAttributes(tag: Tag): string {
-  let attributesText = '';
-  for (const key in tag.attributes) {
-    if (attributesText.length > MAX_ATTRIBUTES_LENGTH) break;
-    attributesText += ` ${shortenForMessage(key)}="${shortenForMessage(tag.attributes[key] ?? '')}"`;
-  }
-  return formatQuote(tag, shortenForMessage(attributesText));
-}
-
-function formatQuote({ name, body, line }: Tag, attributes: string): string {
-  const rest = isTagName(name) && TRANSITIONS[name].body === 'text' ? '' : `${shortenForMessage(body)}</${name}>`;
-  return `\`<${name}${attributes}>${rest}\`${line > 0 ? ` (line ${line})` : ''}`;
-}
-
-const MAX_LISTED_TAGS = 5;
-const MAX_ATTRIBUTES_LENGTH = 60;
-
-function listTags(tags: readonly Tag[]): string {
-  const shown = tags.slice(0, MAX_LISTED_TAGS).map(quoteTagWithAttributes);
-  const more = tags.length - shown.length;
-  const last = more > 0 ? `${more} more` : shown.pop();
-  return `${shown.join(', ')} and ${last}`;
 }

@@ -1,4 +1,5 @@
 import { type Agent, promptVisitCount, type RunningTurn, type TurnPrompt, visitCount } from './agent.ts';
+import { countPhases, sumClaudeTurns } from './agent-index.ts';
 import { environmentVariables } from './environment-names.ts';
 import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
@@ -6,6 +7,7 @@ import type { Run } from './run.ts';
 import { isPrompt } from './state-names.ts';
 import { capOfNextTurn, claudeCapacity, reserveTurn, toKeptCap } from './turn-cap.ts';
 import { promptVariables } from './variables.ts';
+import { type AgentFolders, workFoldersOf } from './work-folders.ts';
 
 /** Identifies a turn of a run. */
 export interface TurnRef {
@@ -15,7 +17,7 @@ export interface TurnRef {
   readonly state: string;
 }
 
-interface TurnBase extends TurnRef, Pick<Position, 'cwd' | 'input'> {
+interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'> {
   /** The number of the agent's visit to the state, and of the turn within that visit; both from 1. */
   readonly visit: number;
   readonly attempt: number;
@@ -69,7 +71,7 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
   return turnsFor(run, {
     recorded: waitingFor('recorded'),
     sleep: waitingFor('sleep'),
-    script: waitingFor('script'),
+    script: sortByReadySince(waitingFor('script')),
     ongoing: sortByReadySince(waitingFor('ongoing')),
     inLine: sortByReadySince(waitingFor('inLine')),
   });
@@ -115,8 +117,22 @@ export function turnsFor(run: Run, waiting: AgentsByWait): readonly Turn[] {
   const { recorded, sleep, script } = waiting;
   const turns = Array.from(recorded, (agent) => turnOf(run, agent));
   if (run.stop !== null) return turns;
-  for (const agents of [sleep, script]) for (const agent of agents) turns.push(turnOf(run, agent));
+  for (const agent of sleep) turns.push(turnOf(run, agent));
+  for (const agent of takeFirst(script, freeScriptSlots(run))) turns.push(turnOf(run, agent));
   return run.hold === null ? [...turns, ...affordableClaudeTurns(run, waiting)] : turns;
+}
+
+/** How many scripts may start beside the running ones. */
+const freeScriptSlots = ({ agents, options }: Run): number =>
+  (options.parallelScripts ?? Number.POSITIVE_INFINITY) - countPhases(agents).running + sumClaudeTurns(agents).count;
+
+function* takeFirst<T>(items: Iterable<T>, count: number): Iterable<T> {
+  let left = count;
+  for (const item of items) {
+    if (left <= 0) return;
+    left -= 1;
+    yield item;
+  }
 }
 
 /**
@@ -151,6 +167,7 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     attempt: agent.tries + (record === null ? 1 : 0),
     cwd,
     input,
+    ...workFoldersOf(run, agent),
     variables: promptVariables(run, agent),
     policy: agent.rules?.policy ?? [],
     record,

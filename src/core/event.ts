@@ -3,6 +3,7 @@ import type { FailureKind, PauseReason } from './failure.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
+import type { ModelShare, Tokens } from './tokens.ts';
 import type { TagName } from './transitions/index.ts';
 
 interface BaseEvent {
@@ -43,6 +44,8 @@ export interface RunEnded extends BaseEvent {
   readonly status: Exclude<RunStatus, 'running'>;
   readonly spentMicros: number;
   readonly estimatedMicros: number;
+  readonly cannedMicros: number;
+  readonly tokens: Tokens;
 }
 
 /** An agent was started: `main`, which has no parent, or the worker of a fork. */
@@ -71,6 +74,10 @@ export interface TurnEnded extends AgentEvent {
   readonly session: string | null;
   readonly costMicros: number;
   readonly estimated: boolean;
+  /** Whether its answer was canned, so that nobody paid. */
+  readonly canned: boolean;
+  /** What it used of each model, and what that cost; empty if it is not known. */
+  readonly models: readonly ModelShare[];
   /** What the run has spent so far, this turn included. */
   readonly spentMicros: number;
   readonly durationMs: number;

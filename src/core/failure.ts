@@ -22,7 +22,7 @@ export type FailureKind =
   | 'script'
   /** A script died midway, or nobody knows whether a turn ran: only the user knows whether it may run again. */
   | 'interrupted'
-  /** A Claude turn was gone when its run was taken up again. */
+  /** A turn was gone when its run was taken up again, and is taken once more: one of Claude, or with --retry a script. */
   | 'lost'
   /** Raymond ended the turn because the run was told to stop. */
   | 'stopped';

@@ -1,10 +1,12 @@
 import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
 import { addAgents, indexOfAgent } from './agent-index.ts';
-import { interpretAnswer, type ResolvedTag } from './answer.ts';
+import { type AnswerContext, interpretAnswer } from './answer.ts';
+import { explainDenials } from './denials.ts';
 import { safeNamesWarning } from './environment-names.ts';
 import type { Event, FollowedTag, Step } from './event.ts';
 import { nextWorkerId } from './ids.ts';
-import type { NamedFolders } from './named-folders.ts';
+import type { NamedFiles, NamedFolders } from './named-folders.ts';
+import type { ResolvedTag } from './permitted-tags.ts';
 import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
@@ -13,12 +15,15 @@ import { type Run, withAgent } from './run.ts';
 import { isPrompt, isStateFile, type Scope } from './state-names.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
+import { promptVariables } from './variables.ts';
+import { newTaskName, taskNameOf } from './work-folders.ts';
 
 /** An answer, and what is needed to interpret it. */
 export interface TurnAnswer {
   readonly text: string;
   readonly denials: readonly string[];
   readonly folders: NamedFolders;
+  readonly files?: NamedFiles;
   readonly scope: Scope;
   readonly at: number;
 }
@@ -27,13 +32,18 @@ export interface TurnAnswer {
 export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
   const policy = agent.rules?.policy ?? [];
   const { scope, folders, denials } = answer;
-  const implicit = isPrompt(agent.state) && denials.length === 0 && !agent.mustSay;
-  const decision = interpretAnswer(answer.text, {
+  const isForced = agent.rules?.forceImplicit === true && !agent.mustSay;
+  // After denied tools, a forced transition has to be said, too: nobody knows whether the work was done.
+  const text = isForced && denials.length > 0 ? '' : answer.text;
+  const decision = interpretAnswer(text, {
     policy,
     scope,
     folders,
+    files: answer.files ?? {},
     resetStack: run.options.resetStack,
-    implicit,
+    maxForks: run.options.maxForks,
+    implicit: denials.length > 0 || agent.mustSay ? 'never' : whenImplicit(agent),
+    variables: promptVariables(run, agent),
   });
   if (decision.kind === 'wrong') {
     const toolsWereDenied =
@@ -47,6 +57,12 @@ export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
   return { run: moved.run, events: [...warnings, ...moved.events] };
 }
 
+/** When an agent's only transition is taken without its tag: a script has to say it, unless it is forced. */
+function whenImplicit({ rules, state }: Agent): AnswerContext['implicit'] {
+  if (rules?.forceImplicit === true) return 'always';
+  return isPrompt(state) ? 'without_tag' : 'never';
+}
+
 /** Warns once per answer of variables that the scripts of a workflow do not get under their own names. */
 function warnOfSafeNames({ state }: Agent, tags: readonly ResolvedTag[], scope: Scope): readonly string[] {
   const names = tags.flatMap(({ target }) => Object.keys(target.variables));
@@ -58,7 +74,8 @@ function warnOfSafeNames({ state }: Agent, tags: readonly ResolvedTag[], scope: 
 const originOf = (state: string): ForkOrigin => (isPrompt(state) ? 'prompt' : 'script');
 
 /** Ends an agent that cannot go on; its siblings are left alone. */
-export function failAgent(run: Run, agent: Agent, message: string, at: number): Step {
+export function failAgent(run: Run, agent: Agent, why: string, at: number): Step {
+  const message = agent.denied.length === 0 ? why : `${why}; ${explainDenials(agent.state, agent.denied)}`;
   return {
     run: withAgent(run, { ...agent, phase: { kind: 'failed', message } }),
     events: [{ kind: 'agent_failed', at, agent: agent.id, state: agent.state, message }],
@@ -67,6 +84,9 @@ export function failAgent(run: Run, agent: Agent, message: string, at: number): 
 
 const toolsDeniedProblem = (tools: readonly string[]): AnswerProblem =>
   answerProblem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
+
+/** The problems of an agent that could not do its work: what was denied says more about them than the answer. */
+const DENIAL_CONSEQUENCES: ReadonlySet<AnswerProblem['kind']> = new Set(['no_tag', 'tools_denied']);
 
 /** Reminds a prompt as often as the run allows, without a policy at most once; a script is not asked again. */
 function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: TurnAnswer): Step {
@@ -77,7 +97,9 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: 
   const count = agent.reminders + 1;
   if (count > limit) {
     const tries = limit === 1 ? '1 reminder' : `${limit} reminders`;
-    return failAgent(run, agent, `${agent.state}: no valid answer after ${tries}: ${rejection.message}`, at);
+    const isDenied = agent.denied.length > 0 && DENIAL_CONSEQUENCES.has(rejection.kind);
+    const why = `${agent.state}: no valid answer after ${tries}${isDenied ? '' : `: ${rejection.message}`}`;
+    return failAgent(run, agent, why, at);
   }
   const prompt = { kind: 'reminder', text: formatReminder(rejection, policy, scope) } as const;
   const reminded: Agent = {
@@ -94,20 +116,26 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: 
   };
 }
 
-/** Problems that somebody can solve outside of the answer: the state may have been renamed, the folder removed. */
-const MENDABLE: ReadonlySet<AnswerProblem['kind']> = new Set(['bad_state', 'no_folder']);
+/** Problems that somebody can solve outside of the answer, and how: a state may have been renamed, a folder removed. */
+const CURES: Partial<Record<AnswerProblem['kind'], string>> = {
+  bad_state: 'once that is there, a resume',
+  no_folder: 'once that is there, a resume',
+  no_file: 'once that is there, a resume',
+  too_many_forks: '`resume` with a higher `--max-forks`',
+};
 
 /**
- * Pauses the agent of a script whose next step leads to something that is not there, and keeps the answer: the script
- * has done its work, and is not to do it twice. With any other answer the agent fails.
+ * Pauses the agent of a script whose next step the user can make possible, and keeps the answer: the script has done its
+ * work, and is not to do it twice. With any other answer the agent fails.
  */
 function rejectOutput(run: Run, agent: Agent, { kind, message: problem }: AnswerProblem, answer: TurnAnswer): Step {
   const { text, at } = answer;
-  if (!MENDABLE.has(kind)) {
+  const cure = CURES[kind];
+  if (cure === undefined) {
     const why = kind === 'no_tag' ? appendOutput(problem, text) : problem;
     return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${why}`, at);
   }
-  const how = 'once that is there, a resume goes on without running the script again; `resume --retry` runs it again';
+  const how = `${cure} goes on without running the script again; \`resume --retry\` runs it again`;
   const message = `${agent.state}: its next step cannot be taken: ${problem}; ${how}`;
   const why = 'unfollowable';
   const phase = { kind: 'paused', why, message, prompt: { kind: 'state' }, answer: text } as const;
@@ -140,7 +168,7 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
       result = outcome.result;
       continue;
     }
-    position = outcome.position;
+    position = outcome.startsTask === true ? { ...outcome.position, task: newTaskName(agent) } : outcome.position;
     if (outcome.worker !== undefined) workers.push(outcome.worker);
     if (outcome.warning !== undefined)
       events.push({ kind: 'warning', at, agent: agent.id, state: agent.state, message: outcome.warning });
@@ -170,9 +198,13 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
 }
 
 /** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */
-function toFollowedTag({ tag, target: { body, variables, ...builtIn }, written }: ResolvedTag): FollowedTag {
+function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
+  const { body, variables, takesTaskWord, ...builtIn } = target;
   const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...builtIn }));
-  const attributes = Object.keys(written.attributes).flatMap((name) => {
+  if (takesTaskWord) resolved.set('task', written.attributes.task ?? null);
+  // The policy may have provided the `input`.
+  const names = new Set([...Object.keys(written.attributes), 'input']);
+  const attributes = [...names].flatMap((name) => {
     const value = resolved.get(name) ?? null;
     return value === null ? [] : [[name, value] as const];
   });
@@ -190,14 +222,18 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
   if (workers.length === 0) return { run: withAgent(run, parent), events: [] };
   const newAgents: Agent[] = [];
   const newIds = new Set<string>();
-  const isTaken = (id: string): boolean => newIds.has(id) || indexOfAgent(run.agents, id) !== -1;
+  const idOptions = {
+    isTaken: (id: string) => newIds.has(id) || indexOfAgent(run.agents, id) !== -1,
+    isUnambiguous: run.archive !== null,
+  };
   const forkedBy = originOf(forkingState);
   let forks = parent.forks;
-  for (const worker of workers) {
-    const next = nextWorkerId(parent.id, forks, worker.state, isTaken);
+  for (const { inheritsTask, ...worker } of workers) {
+    const next = nextWorkerId(parent.id, forks, worker.state, idOptions);
     forks = next.forks;
     newIds.add(next.id);
-    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, forkedBy, since: run.seq }));
+    const task = inheritsTask ? taskNameOf(parent) : null;
+    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, forkedBy, task, since: run.seq }));
   }
   const { agents, ...rest } = withAgent(run, { ...parent, forks });
   return {
@@ -208,6 +244,6 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
   };
 }
 
-function positionOf({ state, input, session, stack, cwd, model, effort }: Agent): Position {
-  return { state, input, session, stack, cwd, model, effort };
+function positionOf({ state, input, session, stack, cwd, task, model, effort }: Agent): Position {
+  return { state, input, session, stack, cwd, task, model, effort };
 }

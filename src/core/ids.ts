@@ -1,20 +1,59 @@
 import { stem } from './state-names.ts';
 
-/** The id of a parent's next worker, and the parent's fork count after it. No id is ever given twice. */
+/** How to make the id of a worker. */
+export interface WorkerIdOptions {
+  readonly isTaken: (id: string) => boolean;
+  /**
+   * Whether the id must tell where its parts begin: then it cannot be that of an agent that was archived, which
+   * `isTaken` does not know.
+   */
+  readonly isUnambiguous: boolean;
+}
+
+/**
+ * The id of a parent's next worker, `<parent>_<state><count>`, and the parent's fork count after it. No id is ever given
+ * twice.
+ */
 export function nextWorkerId(
   parent: string,
   forks: number,
   state: string,
-  isTaken: (id: string) => boolean,
+  { isTaken, isUnambiguous }: WorkerIdOptions,
 ): { id: string; forks: number } {
-  const abbreviation = [...stem(state).toLowerCase()]
-    .slice(0, 6)
-    .join('')
-    .replace(/[^\p{L}\p{N}_-]/gu, '-');
+  const abbreviation = isUnambiguous ? separate(abbreviate(state)) : abbreviate(state);
   for (let count = forks + 1; ; count++) {
     const id = `${parent}_${abbreviation}${count}`;
     if (!isTaken(id)) return { id, forks: count };
   }
+}
+
+/** The first letters of a state's name, so that the id is an identifier. */
+const abbreviate = (state: string): string =>
+  [...stem(state).toLowerCase()]
+    .slice(0, 6)
+    .join('')
+    .replace(/[^a-z0-9_]/gu, '_');
+
+/**
+ * An abbreviation that does not look like a parent with a worker (`a1_b`) and does not run into the count (`step1`), so
+ * that the id soon can be forgotten, too.
+ */
+const separate = (abbreviation: string): string =>
+  abbreviation.replace(/(?<=[0-9])_/g, 'x').replace(/(?<=[0-9])$/, 'x');
+
+/**
+ * Whether an id can be forgotten because no unambiguous one will ever equal it. `parentForks` is the parent's fork count,
+ * null if it forks no more.
+ *
+ * All ids of workers end in a digit. If the part after the parent's id has no `_` after a digit, then every other
+ * parent that could give the same id would need an abbreviation that has one, which is not unambiguous. The same parent
+ * gives it again only with all final digits as its count, which is past.
+ */
+export function isWorkerIdSpent(id: string, parent: string, parentForks: number | null): boolean {
+  if (!id.startsWith(`${parent}_`)) return false;
+  const ownPart = id.slice(parent.length + 1);
+  const [digits] = /[0-9]*$/.exec(ownPart) ?? [''];
+  return !/[0-9]_/.test(ownPart) && (parentForks === null || Number(digits) <= parentForks);
 }
 
 /** Makes a run id, `<workflow>-<YYYYMMDD-HHMMSS>-<hex>`, with the local time. */

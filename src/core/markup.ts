@@ -10,6 +10,7 @@ export interface Region {
  * comment that is never closed is plain text. Takes linear time for any text.
  */
 export function findRegions(text: string): readonly Region[] {
+  if (!/[`~]|<!--/.test(text)) return [];
   const regions: Region[] = [];
   const fenceEnd = fenceCloser(text);
   const backtickEnd = backtickCloser(text);

@@ -18,7 +18,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return meant === undefined ? '' : ` (did you mean ${meant}?)`;
 }
 
-/** Counts the edits between two words; a swap of two neighbouring letters is one edit. */
+/** Counts the edits between two words; a swap of two neighboring letters is one edit. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

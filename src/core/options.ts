@@ -1,54 +1,32 @@
 import {
+  EFFORTS,
+  findEffortProblem,
+  findModelProblem,
+  findPermissionModeProblem,
+  normalizeModel,
+  PERMISSION_MODES,
+} from './claude-words.ts';
+import {
   BACKEND,
   BOOLEAN,
   COUNT,
   choice,
   DOLLARS,
+  DURATION,
+  knownWord,
   LIMIT,
-  type OptionType,
-  optionalText,
-  SECONDS,
-  TEXT,
+  OPTIONAL_TEXT,
+  type OptionRow,
+  optionalKnownWord,
+  optionalWord,
+  TASK_FOLDERS,
   TEXTS,
   VARIABLES,
-  type WrittenValue,
 } from './option-types.ts';
-import { normalizeEffort, normalizeModel } from './preference.ts';
+import { DEFAULT_TASK_FOLDER_PATTERN } from './work-folders.ts';
 
 /** The time that a Claude turn may be silent if neither its state nor an option sets one. */
 export const DEFAULT_CLAUDE_TIMEOUT_MS = 900_000;
-
-/** The values of an option that are in force in a project's config file only once the user has trusted that file. */
-export interface TrustRule<Kept> {
-  /** What such a value does, as a phrase with "it" in mind: "runs this program as Claude Code". */
-  readonly effect: string;
-  /** Whether a value runs programs or widens what agents may do. */
-  isNeededFor(kept: Kept): boolean;
-}
-
-/** One option of a run: everything that is known about it, except what it does. */
-export interface OptionRow<Kept> {
-  /** Its key in config.toml and in scenarios. Its flag is the same with dashes. */
-  readonly key: string;
-  readonly type: OptionType<Kept>;
-  readonly default: NoInfer<Kept>;
-  /** The default in words, if the default is null because something else decides then. */
-  readonly whenOmitted?: string;
-  /** A value for the config template, if the default cannot be written down. */
-  readonly example?: WrittenValue;
-  /** Its purpose, as a phrase: for `--help`, the comment in config.toml and the description in its schema. */
-  readonly help: string;
-  /** The argument of its flag, such as `<usd>`; empty for a switch. An option without this has no flag. */
-  readonly argument?: string;
-  /** The help of its flag `--no-…`. A switch without this has no such flag. */
-  readonly negation?: string;
-  /** False if it belongs to single runs and cannot stand under [raymond] in config.toml. */
-  readonly config?: false;
-  /** Set if a stranger's config file could do harm with it: it runs programs or widens what agents may do. */
-  readonly trust?: TrustRule<NoInfer<Kept>>;
-  /** Set if scenarios may have it: written by their author only, or also by the recording of a run. */
-  readonly scenario?: 'authored' | 'recorded';
-}
 
 /** The permission modes that allow no more than the default one. */
 const NARROW_PERMISSION_MODES: readonly string[] = ['acceptEdits', 'default', 'manual', 'plan', 'dontAsk'];
@@ -92,7 +70,7 @@ export const OPTION_TABLE = {
   /** The model where neither a tag nor the state names one; null leaves it to Claude Code. */
   model: option({
     key: 'model',
-    type: optionalText(normalizeModel),
+    type: optionalWord(normalizeModel, findModelProblem),
     default: null,
     whenOmitted: 'chosen by Claude Code',
     example: 'sonnet',
@@ -102,7 +80,7 @@ export const OPTION_TABLE = {
   /** The effort where neither a tag nor the state names one; null leaves it to Claude Code. */
   effort: option({
     key: 'effort',
-    type: optionalText(normalizeEffort),
+    type: optionalKnownWord(EFFORTS, findEffortProblem),
     default: null,
     whenOmitted: 'chosen by Claude Code',
     example: 'medium',
@@ -112,13 +90,13 @@ export const OPTION_TABLE = {
   /** Milliseconds that a turn may be silent if its state sets no limit; 0 for ever, null for the default of its kind. */
   timeoutMs: option({
     key: 'timeout',
-    type: SECONDS,
+    type: DURATION,
     default: null,
     whenOmitted: `${DEFAULT_CLAUDE_TIMEOUT_MS / 1000} for Claude turns, never for scripts`,
     example: DEFAULT_CLAUDE_TIMEOUT_MS / 1000,
-    argument: '<seconds>',
+    argument: '<time>',
     scenario: 'authored',
-    help: 'end a turn after this many seconds of silence, where its state does not say; 0 for never',
+    help: 'end a turn after this much silence (seconds, or 90s, 10m, 2h), where its state does not say; 0 for never',
   }),
   /** Claude turns at once; null for no limit. */
   parallel: option({
@@ -128,6 +106,24 @@ export const OPTION_TABLE = {
     argument: '<n>',
     scenario: 'recorded',
     help: 'run at most this many Claude turns at once; 0 for no limit',
+  }),
+  /** Scripts at once; null for no limit. */
+  parallelScripts: option({
+    key: 'parallel_scripts',
+    type: LIMIT,
+    default: 256,
+    argument: '<n>',
+    scenario: 'recorded',
+    help: 'run at most this many scripts at once; 0 for no limit',
+  }),
+  /** Workers that one answer may start; null for no limit. */
+  maxForks: option({
+    key: 'max_forks',
+    type: LIMIT,
+    default: 1_000,
+    argument: '<n>',
+    scenario: 'recorded',
+    help: 'refuse an answer with more <fork> tags than this; 0 for no limit',
   }),
   /** Reminders of its tags that a state gets. */
   reminders: option({
@@ -167,7 +163,7 @@ export const OPTION_TABLE = {
   /** The permission mode of Claude Code, if the state sets none. */
   permissionMode: option({
     key: 'permission_mode',
-    type: TEXT,
+    type: knownWord(PERMISSION_MODES, findPermissionModeProblem),
     default: 'acceptEdits',
     argument: '<mode>',
     trust: {
@@ -193,6 +189,14 @@ export const OPTION_TABLE = {
     help: 'folders outside of the project that a prompt may change to with cd, such as "../project-*"',
     trust: { effect: 'lets prompts work in these folders', isNeededFor: (globs) => globs.length > 0 },
   }),
+  /** The folder of each task, from the folder that holds `.raymond` on. */
+  taskFolderPattern: option({
+    key: 'task_folder_pattern',
+    type: TASK_FOLDERS,
+    default: DEFAULT_TASK_FOLDER_PATTERN,
+    help: 'the folder in which each task may work, {{task_folder}} in prompts',
+    trust: { effect: 'lets agents write there', isNeededFor: (pattern) => pattern !== DEFAULT_TASK_FOLDER_PATTERN },
+  }),
   /** True to keep the files of finished turns. */
   debug: option({
     key: 'debug',
@@ -214,7 +218,7 @@ export const OPTION_TABLE = {
   /** The `claude` to use; null for the one on the PATH. */
   claude: option({
     key: 'claude',
-    type: optionalText(),
+    type: OPTIONAL_TEXT,
     default: null,
     whenOmitted: 'the one on the PATH',
     example: '/usr/local/bin/claude',

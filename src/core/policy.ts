@@ -1,14 +1,20 @@
+import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import { hasWildcard, matchesGlob } from './glob.ts';
-import { normalizeEffort, normalizeModel } from './preference.ts';
 import { resolveState, type Scope } from './state-names.ts';
-import type { Tag } from './tag.ts';
-import { type TagName, TRANSITIONS } from './transitions/index.ts';
+import { isBuiltInAttribute, type Tag } from './tag.ts';
+import { isTaskWord, type TagName, TRANSITIONS } from './transitions/index.ts';
 
 /** A transition that a state permits. What the author left out may be anything. */
 export interface PolicyEntry {
   readonly tag: TagName;
   readonly target: string | null;
+  /**
+   * The attributes that the author wrote. A tag must agree with them, except with `input`, a template for what the
+   * target gets if the tag has no `input`, and with variables of the author's own.
+   */
   readonly attributes: Readonly<Record<string, string>>;
+  /** The text that a `<result>` must have; absent or null if any. */
+  readonly payload?: string | null;
 }
 
 /** The transitions a state permits; an empty list permits all. */
@@ -18,20 +24,29 @@ export type Policy = readonly PolicyEntry[];
 export interface Rules {
   readonly policy: Policy;
   readonly maxVisits: number | null;
+  /** Whether the only transition is taken whatever the answer says; absent in older state files. */
+  readonly forceImplicit?: boolean;
+  /** Whether a script that was killed midway may simply run again; absent in older state files. */
+  readonly repeatable?: boolean;
 }
 
 /** Whether a policy permits a tag: the tag agrees with every key of some entry. */
 export function permits(policy: Policy, tag: Tag, scope: Scope): boolean {
-  return policy.length === 0 || policy.some((entry) => matchesEntry(entry, tag, scope));
+  return policy.length === 0 || findEntry(policy, tag, scope) !== undefined;
+}
+
+/** The first entry of a policy that a tag agrees with. */
+export function findEntry(policy: Policy, tag: Tag, scope: Scope): PolicyEntry | undefined {
+  return policy.find((entry) => matchesEntry(entry, tag, scope));
 }
 
 /** The implicit transition of a policy: its only entry, if nothing about that is left open. */
 export function implicitTag(policy: Policy): Tag | undefined {
   const [entry, second] = policy;
-  if (entry === undefined || second !== undefined || entry.target === null) return undefined;
-  if (TRANSITIONS[entry.tag].body === 'text' || hasOpenState(entry)) return undefined;
-  if (hasWildcard(entry.attributes.cd ?? '')) return undefined;
-  return { name: entry.tag, attributes: entry.attributes, repeated: [], body: entry.target, line: 0 };
+  if (entry === undefined || second !== undefined) return undefined;
+  const body = TRANSITIONS[entry.tag].body === 'text' ? (entry.payload ?? null) : entry.target;
+  if (body === null || hasOpenState(entry) || hasWildcard(entry.attributes.cd ?? '')) return undefined;
+  return { name: entry.tag, attributes: entry.attributes, repeated: [], body, line: 0 };
 }
 
 /** Whether an entry leaves a state for the agent to choose. */
@@ -53,12 +68,18 @@ export function namedStates(entry: PolicyEntry): readonly (readonly [key: string
 
 function matchesEntry(entry: PolicyEntry, tag: Tag, scope: Scope): boolean {
   if (entry.tag !== tag.name) return false;
+  if (typeof entry.payload === 'string' && entry.payload !== tag.body) return false;
   if (entry.target !== null && !isSameState(entry.target, tag.body, scope)) return false;
   return Object.entries(entry.attributes).every(([name, expected]) => {
+    if (!isCompared(entry.tag, name, expected)) return true;
     const actual = tag.attributes[name];
     return actual !== undefined && isSameValue(name, expected, actual, scope);
   });
 }
+
+/** Whether a tag must have an attribute as its policy entry has it. */
+const isCompared = (tag: TagName, name: string, value: string): boolean =>
+  (isBuiltInAttribute(name) && name !== 'input' && name !== 'input-file') || isTaskWord(tag, name, value);
 
 function isSameValue(name: string, a: string, b: string, scope: Scope): boolean {
   if (name === 'return' || name === 'next') return isSameState(a, b, scope);
@@ -70,6 +91,8 @@ function isSameValue(name: string, a: string, b: string, scope: Scope): boolean 
 
 /** Whether two names resolve to the same state, such as `A` and `A.md`. */
 export function isSameState(a: string, b: string, scope: Scope): boolean {
-  const [one, other] = [a, b].map((name) => resolveState(name.trim(), scope));
-  return one?.kind === 'found' && other?.kind === 'found' && one.file === other.file;
+  const one = resolveState(a.trim(), scope);
+  if (one.kind !== 'found' || a.trim() === b.trim()) return one.kind === 'found';
+  const other = resolveState(b.trim(), scope);
+  return other.kind === 'found' && one.file === other.file;
 }

@@ -15,6 +15,7 @@ export interface Frame extends Preference {
   readonly state: string;
   readonly session: Session | null;
   readonly cwd: string;
+  readonly task: string | null;
 }
 
 /** The position of an agent in its workflow: everything that a transition reads and changes. */
@@ -27,4 +28,6 @@ export interface Position extends Preference {
   /** The callers that wait for a result, the latest last. */
   readonly stack: readonly Frame[];
   readonly cwd: string;
+  /** The name of the task whose folder it works in; null for the agent's first task, which is called like the agent. */
+  readonly task: string | null;
 }

@@ -1,13 +1,16 @@
 /** The kinds of problems of an answer. Asking again can solve each of them. */
 export type AnswerProblemKind =
   | 'no_tag'
+  | 'unsupported_tag'
   | 'several_tags'
+  | 'too_many_forks'
   | 'unclosed_tag'
   | 'bad_state'
   | 'missing_attribute'
   | 'misplaced_attribute'
   | 'bad_attribute'
   | 'no_folder'
+  | 'no_file'
   | 'not_permitted'
   | 'tools_denied';
 

@@ -21,9 +21,11 @@ export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Sc
 /** Formats the tag that a policy entry permits, as an agent would write it. */
 export function formatPolicyTag(entry: PolicyEntry): string {
   const { body, required } = TRANSITIONS[entry.tag];
-  const attributes = { ...Object.fromEntries(required.map((name) => [name, ANY_STATE])), ...entry.attributes };
+  // The policy provides the `input` itself.
+  const { input: _, ...written } = entry.attributes;
+  const attributes = { ...Object.fromEntries(required.map((name) => [name, ANY_STATE])), ...written };
   const attributesText = Object.entries(attributes).map(([name, value]) => ` ${name}=${quoteAttribute(value)}`);
-  return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? ANY_TEXT : (entry.target ?? ANY_STATE)}</${entry.tag}>`;
+  return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? (entry.payload ?? ANY_TEXT) : (entry.target ?? ANY_STATE)}</${entry.tag}>`;
 }
 
 const ANY_STATE = 'STATE';

@@ -1,9 +1,12 @@
 import { type Agent, newAgent } from './agent.ts';
 import { indexOfAgent, replaceAgent } from './agent-index.ts';
 import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
+import { isReplay } from './option-types.ts';
 import { mergeOptions, type Options } from './options.ts';
 import type { Position } from './position.ts';
 import type { Platform } from './state-names.ts';
+import { countTokens } from './tokens.ts';
+import type { WorkFolders } from './work-folders.ts';
 
 /** The version of the state file; see `store/migrations.ts`. */
 export const RUN_VERSION = 2;
@@ -40,6 +43,8 @@ export interface Run {
   readonly workflow: { readonly name: string; readonly path: string; readonly platform: Platform };
   /** The folder that the run was started in; null in older state files. */
   readonly startFolder: string | null;
+  /** The folders in which its agents can work; null in older state files, until the run is resumed. */
+  readonly workFolders: WorkFolders | null;
   readonly startedAt: number;
   readonly options: Options;
   /** Steps taken so far. */
@@ -50,18 +55,20 @@ export interface Run {
   /** What keeps every Claude turn from starting: a usage limit, or credentials that are being tried again. */
   readonly hold: { readonly untilMs: number; readonly message: string } | null;
   readonly stop: StopReason | null;
-  /** All agents, ended ones included, in the order in which they were started. */
+  /** The agents in the order in which they were started. Ended ones are included, unless they were archived. */
   readonly agents: readonly Agent[];
+  /** How many ended agents are only in the journal; null as long as the run has had too few to archive any. */
+  readonly archive: { readonly ended: number } | null;
 }
 
 /** Creates a run before its first step, with the agent `main` about to enter the workflow. */
 export function newRun(
-  start: Pick<Run, 'id' | 'workflow' | 'startedAt' | 'options'> & { readonly name?: string } & Pick<
-      Position,
-      'state' | 'cwd' | 'input'
-    >,
+  start: Pick<Run, 'id' | 'workflow' | 'startedAt' | 'options'> & {
+    readonly name?: string;
+    readonly workFolders?: WorkFolders;
+  } & Pick<Position, 'state' | 'cwd' | 'input'>,
 ): Run {
-  const { id, workflow, name = workflow.name, startedAt, options, state, cwd, input } = start;
+  const { id, workflow, name = workflow.name, startedAt, options, state, cwd, input, workFolders = null } = start;
   return {
     version: RUN_VERSION,
     id,
@@ -69,6 +76,7 @@ export function newRun(
     status: 'running',
     workflow,
     startFolder: cwd,
+    workFolders,
     startedAt,
     options: mergeOptions(options, {}),
     seq: 0,
@@ -79,7 +87,16 @@ export function newRun(
     agents: [
       newAgent({ id: 'main', parent: null, state, cwd, input, model: null, effort: null, variables: {}, since: 0 }),
     ],
+    archive: null,
   };
+}
+
+/**
+ * The costs of a run. The state file of an older Raymond does not say which of them are canned: there the backend tells.
+ */
+export function ledgerOf({ ledger, options }: Pick<Run, 'ledger' | 'options'>): Ledger {
+  const isOldReplay = ledger.cannedMicros === 0 && isReplay(options) && countTokens(ledger.tokens) === 0;
+  return isOldReplay ? { ...ledger, cannedMicros: ledger.spentMicros } : ledger;
 }
 
 /** The agent with that id; throws if there is none. */

@@ -1,9 +1,10 @@
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
-import type { NamedFolders } from './named-folders.ts';
+import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import type { Options } from './options.ts';
 import type { Rules } from './policy.ts';
 import type { Scope } from './state-names.ts';
+import type { WorkFolders } from './work-folders.ts';
 
 interface AgentSignal {
   /** In milliseconds since 1970. */
@@ -26,15 +27,42 @@ export interface Unreadable extends AgentSignal {
   readonly message: string;
 }
 
+/** A turn of an agent that has begun, although the journal has no record of it. */
+export interface UnrecordedTurn {
+  readonly number: number;
+  readonly state: string;
+  /** The conversation it used; null for a script, and if it cannot be found out. */
+  readonly session: string | null;
+  /** Null for a script, and if it cannot be found out. */
+  readonly cost: CostReport | null;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/**
+ * The next turns of an agent have begun already, but the journal has no record of them: its end was lost. They are entered
+ * if the user wants the agent to go on behind them; otherwise it is paused.
+ */
+export interface Unrecorded extends AgentSignal {
+  readonly kind: 'unrecorded';
+  readonly message: string;
+  readonly turns: readonly UnrecordedTurn[];
+  readonly enter: boolean;
+}
+
 /** A turn ended with this text as its answer. */
 export interface Answered extends AgentSignal {
   readonly kind: 'answered';
   readonly text: string;
   readonly cost: CostReport | null;
+  /** The conversation that Claude Code reported, if it is not the one that it was to use. */
+  readonly reportedSession?: string;
   /** Tools that Claude Code was not allowed to use. */
   readonly denials: readonly string[];
   readonly scope: Scope;
   readonly folders: NamedFolders;
+  /** The files that an `input-file` names; left out if there are none. */
+  readonly files?: NamedFiles;
 }
 
 /** A turn failed. `progress` says what its conversation holds: nothing, only the prompt, or part of an answer. */
@@ -43,6 +71,10 @@ export interface Failed extends AgentSignal {
   readonly failure: Failure;
   readonly cost: CostReport | null;
   readonly progress: 'none' | 'prompt' | 'answer';
+  /** As for an answer. */
+  readonly reportedSession?: string;
+  /** Tools that Claude Code was not allowed to use. */
+  readonly denials?: readonly string[];
   /** A random number from 0 up to 1, for the back-off. */
   readonly jitter: number;
 }
@@ -50,6 +82,14 @@ export interface Failed extends AgentSignal {
 /** A sleep is over. */
 export interface Woke extends AgentSignal {
   readonly kind: 'woke';
+}
+
+/** Something is odd in a turn that goes on. Not a signal of its agent, whose turn has not ended. */
+export interface Noticed {
+  readonly kind: 'noticed';
+  readonly at: number;
+  readonly about: { readonly agent: string; readonly state: string };
+  readonly message: string;
 }
 
 /** The user wants the run to stop. */
@@ -68,7 +108,11 @@ export interface Resumed {
   readonly scope: Scope;
   /** By agent with an answer that was kept: for each folder named by a `cd`, its path now, or null. */
   readonly folders: Readonly<Record<string, NamedFolders>>;
+  /** The same for the files named by an `input-file`; left out if there are none. */
+  readonly files?: Readonly<Record<string, NamedFiles>>;
+  /** The folders for the agents of a run that has none yet. */
+  readonly workFolders?: WorkFolders;
 }
 
 /** Everything that the outside world can tell a run. */
-export type Signal = Began | Unreadable | Answered | Failed | Woke | Stopped | Resumed;
+export type Signal = Began | Unreadable | Unrecorded | Answered | Failed | Woke | Noticed | Stopped | Resumed;

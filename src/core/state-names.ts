@@ -8,6 +8,8 @@ export type Platform = 'unix' | 'windows';
 export interface Scope {
   readonly files: readonly string[];
   readonly platform: Platform;
+  /** Set in a one-file workflow: an extension in a name is left out, because `X.md` is the state X whatever its kind. */
+  readonly anyExtension?: boolean;
 }
 
 /** A resolved state's name, or the message that says why it names no state. */
@@ -39,9 +41,15 @@ export function resolveState(name: string, scope: Scope): Resolution {
   if (unsafe !== undefined) return { kind: 'unsafe', message: unsafe };
   const extension = extensionOf(name);
   if (extension !== '') {
+    if (!scope.files.includes(name) && scope.anyExtension) return resolveState(stem(name), scope);
     if (!scope.files.includes(name)) return { kind: 'unknown', message: unknownStateMessage(name, scope) };
     if (runsOn(name, scope.platform)) return { kind: 'found', file: name };
-    return { kind: 'foreign', message: foreignStateMessage(name, [name], scope.platform) };
+    const here = resolveState(stem(name), scope);
+    const isHereToo = here.kind === 'found' && !isPrompt(here.file);
+    const message = isHereToo
+      ? `the state \`${name}\` is only for ${OTHER_SYSTEM[scope.platform]}; without its extension, \`${stem(name)}\` is ${here.file} here`
+      : foreignStateMessage(name, [name], scope.platform);
+    return { kind: 'foreign', message };
   }
   const files = EXTENSIONS.map((ending) => name + ending).filter((file) => scope.files.includes(file));
   const runnable = files.filter((file) => runsOn(file, scope.platform));
@@ -66,7 +74,8 @@ export function resolveEntry(scope: Scope): Resolution {
     return { kind: 'ambiguous', message };
   }
   const foreign = ENTRY_NAMES.map((name) => resolveState(name, scope)).find(({ kind }) => kind === 'foreign');
-  const message = `there is no state to start in: add a START.md or 1_START.md${suggestEntry(states)}`;
+  const added = scope.anyExtension ? 'state START or 1_START' : 'START.md or 1_START.md';
+  const message = `there is no state to start in: add a ${added}${suggestEntry(states)}`;
   return foreign ?? { kind: 'unknown', message };
 }
 
@@ -127,10 +136,11 @@ function unknownStateMessage(name: string, scope: Scope): string {
   return `there is no state \`${shortenForMessage(name)}\` in this workflow${formatSuggestion(meant)}${extensionHint}`;
 }
 
+const OTHER_SYSTEM: Readonly<Record<Platform, string>> = { unix: 'Windows', windows: 'Unix' };
+
 function foreignStateMessage(name: string, files: readonly string[], platform: Platform): string {
-  const other = platform === 'unix' ? 'Windows' : 'Unix';
   const missingFiles = SCRIPT_EXTENSIONS[platform].map((ending) => stem(files[0] ?? name) + ending).join(' or ');
-  return `the state \`${name}\` exists only for ${other} (${files.join(', ')}); add ${missingFiles} to run it here`;
+  return `the state \`${name}\` exists only for ${OTHER_SYSTEM[platform]} (${files.join(', ')}); add ${missingFiles} to run it here`;
 }
 
 /** Whether a file may be a state: these names are for people and agents that work on the folder. */

@@ -1,12 +1,15 @@
+import { ARCHIVE_LIMITS, type ArchiveLimits, archiveEndedAgents } from './archive.ts';
 import type { Event, Step } from './event.ts';
 import type { Run } from './run.ts';
 import type { Signal } from './signal.ts';
 import { handleAnswered } from './signals/answered.ts';
 import { handleBegan } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
+import { handleNoticed } from './signals/noticed.ts';
 import { handleResumed } from './signals/resumed.ts';
 import { handleStopped } from './signals/stopped.ts';
 import { handleUnreadable } from './signals/unreadable.ts';
+import { handleUnrecorded } from './signals/unrecorded.ts';
 import { handleWoke } from './signals/woke.ts';
 import { deriveRunStatus } from './status.ts';
 
@@ -15,17 +18,20 @@ type Handlers = { readonly [Kind in Signal['kind']]: (run: Run, signal: Extract<
 const HANDLERS: Handlers = {
   began: handleBegan,
   unreadable: handleUnreadable,
+  unrecorded: handleUnrecorded,
   answered: handleAnswered,
   failed: handleFailed,
   woke: handleWoke,
+  noticed: handleNoticed,
   stopped: handleStopped,
   resumed: handleResumed,
 };
 
-/** The interpreter: computes what a run becomes when it receives a signal. Pure. */
-export function step(run: Run, signal: Signal): Step {
+/** The interpreter: computes what a run becomes when it receives a signal. Pure. Only tests have other limits. */
+export function step(run: Run, signal: Signal, limits: ArchiveLimits = ARCHIVE_LIMITS): Step {
   const handle = HANDLERS[signal.kind] as (run: Run, signal: Signal) => Step;
-  return finishStep(run, handle(run, signal), signal.at);
+  const next = handle(run, signal);
+  return finishStep(run, { ...next, run: archiveEndedAgents(run, next.run, limits) }, signal.at);
 }
 
 /** The events of a run that has just been created. */
@@ -45,6 +51,7 @@ function finishStep(before: Run, { run, events }: Step, at: number): Step {
   const settled = { ...run, status, seq: before.seq + 1 };
   const mayEnd = before.status === 'running' || events.some(({ kind }) => kind === 'run_resumed');
   if (status === 'running' || !mayEnd) return { run: settled, events };
-  const { spentMicros, estimatedMicros } = run.ledger;
-  return { run: settled, events: [...events, { kind: 'run_ended', at, status, spentMicros, estimatedMicros }] };
+  const { spentMicros, estimatedMicros, cannedMicros, tokens } = run.ledger;
+  const ended: Event = { kind: 'run_ended', at, status, spentMicros, estimatedMicros, cannedMicros, tokens };
+  return { run: settled, events: [...events, ended] };
 }

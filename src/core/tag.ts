@@ -17,8 +17,13 @@ export type TagReadResult =
   | { readonly kind: 'tags'; readonly tags: readonly Tag[] }
   | { readonly kind: 'unclosed'; readonly name: string; readonly line: number; readonly message: string };
 
+/** The same with the offset of each `<`. */
+export type LocatedTags =
+  | { readonly kind: 'tags'; readonly tags: readonly { readonly tag: Tag; readonly offset: number }[] }
+  | (Extract<TagReadResult, { kind: 'unclosed' }> & { readonly offset: number });
+
 /** The attributes that belong to the language; they are read in any letter case. */
-export const BUILT_IN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'model', 'effort'] as const;
+export const BUILT_IN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'input-file', 'model', 'effort'] as const;
 /** The name of an attribute that belongs to the language. */
 export type BuiltInAttribute = (typeof BUILT_IN_ATTRIBUTES)[number];
 
@@ -31,6 +36,14 @@ export const isBuiltInAttribute = (name: string): name is BuiltInAttribute =>
  * Comments never count. Tags in code count only if there is none outside code, and an unclosed tag in code is ignored.
  */
 export function readTags(text: string, names: readonly string[]): TagReadResult {
+  const located = locateTags(text, names);
+  if (located.kind === 'tags') return { kind: 'tags', tags: located.tags.map(({ tag }) => tag) };
+  const { kind, name, line, message } = located;
+  return { kind, name, line, message };
+}
+
+/** Reads the same tags with their offsets. */
+export function locateTags(text: string, names: readonly string[]): LocatedTags {
   if (!text.includes('<')) return { kind: 'tags', tags: [] };
   const regions = findRegions(text);
   const outsideCode = scan(text, blank(text, regions), names);
@@ -43,28 +56,46 @@ export function readTags(text: string, names: readonly string[]): TagReadResult 
  * One pass over `visible`, in which code and comments are blanked; bodies and values are cut from the `text` itself.
  * The first tag that cannot be read ends the pass: the message is refused as a whole, so nothing is read twice.
  */
-function scan(text: string, visible: string, names: readonly string[]): TagReadResult {
-  const tags: Tag[] = [];
+function scan(text: string, visible: string, names: readonly string[]): LocatedTags {
+  const tags: { tag: Tag; offset: number }[] = [];
   const opener = new RegExp(`<(${names.join('|')})(?=[\\s/>]|$)`, 'gi');
   let line = 1;
   let counted = 0;
   for (let found = opener.exec(visible); found !== null; found = opener.exec(visible)) {
     const name = (found[1] ?? '').toLowerCase();
-    line += text.slice(counted, found.index).split('\n').length - 1;
-    counted = found.index;
+    const offset = found.index;
+    line += text.slice(counted, offset).split('\n').length - 1;
+    counted = offset;
     const opened = readOpener(text, visible, opener.lastIndex);
     if (opened === undefined) {
-      return { kind: 'unclosed', name, line, message: `the \`<${name}\` on line ${line} is not a complete tag` };
+      const message = `the \`<${name}\` on line ${line} is not a complete tag${quoteAdvice(visible, opener.lastIndex)}`;
+      return { kind: 'unclosed', name, line, offset, message };
     }
     const closed = opened.selfClosed ? { start: opened.end, end: opened.end } : findCloser(visible, name, opened.end);
     if (closed === undefined) {
-      return { kind: 'unclosed', name, line, message: `the \`<${name}>\` on line ${line} has no \`</${name}>\`` };
+      return {
+        kind: 'unclosed',
+        name,
+        line,
+        offset,
+        message: `the \`<${name}>\` on line ${line} has no \`</${name}>\``,
+      };
     }
-    tags.push({ name, ...attributesOf(opened.pairs), body: text.slice(opened.end, closed.start).trim(), line });
+    const body = text.slice(opened.end, closed.start).trim();
+    tags.push({ tag: { name, ...attributesOf(opened.pairs), body, line }, offset });
     opener.lastIndex = closed.end;
   }
   return { kind: 'tags', tags };
 }
+
+/** How far an opening tag is searched for quotes, for advice. */
+const ADVICE_LENGTH = 2_000;
+
+/** Advice for a tag that cannot be read because of its attributes. */
+const quoteAdvice = (visible: string, from: number): string =>
+  /^[^<>]*=\s*["']/.test(visible.slice(from, from + ADVICE_LENGTH))
+    ? '; probably an attribute contains a quote: hand such a text over with `input-file="PATH"`'
+    : '';
 
 interface Opener {
   readonly pairs: readonly (readonly [string, string])[];

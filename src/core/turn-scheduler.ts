@@ -1,4 +1,5 @@
 import type { Agent } from './agent.ts';
+import { archivedCount } from './archive.ts';
 import { sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from './due.ts';
 import { getAgent, type Run } from './run.ts';
 import type { Signal } from './signal.ts';
@@ -32,9 +33,10 @@ export class TurnScheduler {
 
   /** Takes in the run after a signal. */
   update(signal: Signal, run: Run): void {
-    const newAgents = run.agents.slice(this.run.agents.length);
+    const removed = archivedCount(run) - archivedCount(this.run);
+    const newAgents = run.agents.slice(this.run.agents.length - removed);
     this.run = run;
-    // A signal about one agent changes only that agent and adds new ones; any other may change them all.
+    // A signal about one agent changes only that agent, adds new ones and archives ended ones; any other may change them all.
     if ('agent' in signal) {
       // New workers stand in line before their parent.
       for (const agent of newAgents) this.updateLists(agent);

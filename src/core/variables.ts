@@ -1,6 +1,7 @@
 import type { Agent } from './agent.ts';
 import type { Run } from './run.ts';
 import type { Platform } from './state-names.ts';
+import { workFoldersOf } from './work-folders.ts';
 
 /** The run's own variables: their names in prompts, and in the environment of scripts. */
 export const RUN_VARIABLES = {
@@ -8,6 +9,8 @@ export const RUN_VARIABLES = {
   workflow_id: 'RAYMOND_WORKFLOW_ID',
   agent_id: 'RAYMOND_AGENT_ID',
   state: 'RAYMOND_STATE',
+  task_folder: 'RAYMOND_TASK_FOLDER',
+  run_folder: 'RAYMOND_RUN_FOLDER',
   input: 'RAYMOND_INPUT',
 } as const;
 
@@ -28,10 +31,13 @@ export function variableNameProblem(name: string, platform: Platform): string | 
 
 /** The variables for `{{…}}` in an agent's prompt. The run's own variables win over those of the user. */
 export function promptVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
+  const { taskFolder, runFolder } = workFoldersOf(run, agent);
   const own: { readonly [Name in keyof typeof RUN_VARIABLES]?: string } = {
     workflow_id: run.id,
     agent_id: agent.id,
     state: agent.state,
+    ...(taskFolder !== null && { task_folder: taskFolder }),
+    ...(runFolder !== null && { run_folder: runFolder }),
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
   };
   return { ...run.options.variables, ...agent.variables, ...own };

@@ -1,7 +1,12 @@
+import type { Agent } from '../core/agent.ts';
 import type { Run } from '../core/run.ts';
+import { formatAgentLabel } from '../events/agent-labels.ts';
 import { collectTransitions, type Edge, type EdgeTarget, type Graph, type GraphNode } from '../graph/graph.ts';
+import { groupBy } from '../graph/group-by.ts';
 import { prove } from '../graph/proof.ts';
+import { findResultPlaces, type ResultPlaces } from '../graph/result-places.ts';
 import type { Arrow, ArrowKind, Diagram, DiagramMarker, DiagramShape, PresentAgent, StateShape } from './diagram.ts';
+import { formatPayload } from './labels.ts';
 import { orderByDiscovery } from './order.ts';
 import type { TransitionCounter } from './transition-counter.ts';
 
@@ -19,19 +24,16 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
   const graph = orderByDiscovery(workflow);
   const builder = new DiagramBuilder(graph, overlay);
   if (graph.entry !== null) builder.addArrow(null, 'begin', graph.entry, '');
-  const { flow, reach } = prove(graph);
+  const resultPlacesOf = findResultPlaces(prove(graph));
   const callsOf = groupCalls(graph.edges);
   const borrowedNexts = new Set(
     graph.edges.filter(({ borrowsNext }) => borrowsNext).map(({ from, next }) => connectionKey(from, next)),
   );
   const gotos = new Set(graph.edges.filter(({ tag }) => tag === 'goto').map(({ from, to }) => connectionKey(from, to)));
   for (const edge of graph.edges) {
-    const state = flow.numberOf(edge.from);
-    // A state that nothing leads to is taken to have no callers: its result ends the agent.
-    const ends = { back: reach.has(state, 'called'), end: reach.has(state, 'bottom') || !reach.has(state) };
     if (edge.tag === 'goto' && borrowedNexts.has(connectionKey(edge.from, edge.to)))
       builder.mergeGoto(edge.from, edge.to);
-    else addEdgeArrows(builder, edge, ends);
+    else addEdgeArrows(builder, edge, resultPlacesOf);
     if (edge.return !== null) {
       const label = (callsOf.get(edge.from)?.size ?? 0) > 1 ? `return from ${targetName(edge.to)}` : 'return';
       builder.addArrow(edge.from, 'return', edge.return, label);
@@ -49,17 +51,16 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
 /** Identifies a connection. A goto beside forks and their `next` share one: both are one arrow. */
 const connectionKey = (from: string, to: EdgeTarget | null): string => JSON.stringify([from, to?.kind, targetName(to)]);
 
-function addEdgeArrows(
-  builder: DiagramBuilder,
-  edge: Edge,
-  ends: { readonly back: boolean; readonly end: boolean },
-): void {
-  const { from, tag, to, origin, at } = edge;
+function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (state: string) => ResultPlaces): void {
+  const { from, tag, to, payload, origin, at } = edge;
   const remarks = [...(ORIGIN_REMARKS[origin] ?? []), ...(edge.clearsStack ? ['clears the stack'] : [])];
-  const label = remarks.length === 0 ? tag : `${tag} (${remarks.join(', ')})`;
+  const name = payload === null ? tag : `${tag} ${formatPayload(payload)}`;
+  const label = remarks.length === 0 ? name : `${name} (${remarks.join(', ')})`;
   if (tag === 'result') {
-    if (ends.back) builder.addArrow(from, 'back', null, label);
-    if (ends.end) builder.addArrow(from, 'result', null, label);
+    const { returnsTo, returnsElsewhere, ends } = resultPlacesOf(from);
+    for (const place of returnsTo) builder.addArrow(from, 'back', place, label);
+    if (returnsElsewhere) builder.addArrow(from, 'back', null, label);
+    if (ends) builder.addArrow(from, 'result', null, label);
   } else if (to !== null) {
     // A state that is only named has no tag, and so no position.
     const mention = at.line === 0 ? 'named' : `${tag} (in code)`;
@@ -144,8 +145,8 @@ class DiagramBuilder {
    */
   countTaken(from: string | null, kind: ArrowKind, to: string | null, times: number): void {
     if (from === null && kind !== 'begin') return;
-    const target = this.targetKey(to, from, kind);
     const ownKey = this.keyOfState(from);
+    const target = this.findCallerMarker(from, kind, to) ?? this.targetKey(to, from, kind);
     const drawnAs = this.mergedGotos.has(arrowKey({ from: ownKey, kind, to: target })) ? 'next' : kind;
     const isShown = this.arrows.has(arrowKey({ from: ownKey, kind: drawnAs, to: target }));
     const openArrow = isShown ? undefined : this.arrows.get(arrowKey({ from: ownKey, kind, to: `${ownKey}a` }));
@@ -192,6 +193,14 @@ class DiagramBuilder {
     return this.states.get(name)?.key ?? this.addMarker('targetless', `${ownKey}u`);
   }
 
+  /** The marker that stands for all callers of a state, if a return to this one has no arrow of its own. */
+  private findCallerMarker(from: string | null, kind: ArrowKind, to: string | null): string | undefined {
+    const ownKey = this.keyOfState(from);
+    const marker = `${ownKey}b`;
+    if (kind !== 'back' || !this.markers.has(marker)) return undefined;
+    return this.arrows.has(arrowKey({ from: ownKey, kind, to: this.targetKey(to, from, kind) })) ? undefined : marker;
+  }
+
   private keyOfState(state: string | null): string {
     return this.states.get(state ?? '')?.key ?? '';
   }
@@ -206,12 +215,16 @@ const arrowKey = ({ from, kind, to }: Pick<Arrow, 'from' | 'kind' | 'to'>): stri
 
 /** The agents in each state, without those that have ended. */
 function groupAgentsByState(agents: Run['agents']): ReadonlyMap<string, readonly PresentAgent[]> {
-  const agentsByState = new Map<string, PresentAgent[]>();
-  for (const { id, state, phase } of agents) {
-    if (phase.kind === 'ended') continue;
-    const here = agentsByState.get(state) ?? [];
-    here.push({ id, doing: phase.kind, why: 'message' in phase ? phase.message : null });
-    agentsByState.set(state, here);
-  }
-  return agentsByState;
+  const present = groupBy(
+    agents.filter(({ phase }) => phase.kind !== 'ended'),
+    ({ state }) => state,
+  );
+  return new Map(Array.from(present, ([state, here]) => [state, here.map(toPresentAgent)]));
 }
+
+const toPresentAgent = (agent: Agent): PresentAgent => ({
+  id: agent.id,
+  label: formatAgentLabel(agent),
+  doing: agent.phase.kind,
+  why: 'message' in agent.phase ? agent.phase.message : null,
+});

@@ -63,6 +63,7 @@ export interface DiagramMarker {
 
 /** An agent, what it is doing in its state, and why if it failed or was paused there. */
 export interface PresentAgent extends Pick<Agent, 'id'> {
+  readonly label: string;
   readonly doing: Agent['phase']['kind'];
   readonly why: string | null;
 }

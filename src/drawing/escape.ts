@@ -1,3 +1,5 @@
+import { formatJson } from '../core/json.ts';
+
 /** Characters that XML does not allow, and those that change the direction of text. */
 const INVISIBLE =
   /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
@@ -18,4 +20,4 @@ export const escapeMarkup = (text: string): string =>
   replaceInvisible(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 /** Data as JSON for a script element: nothing in it can end the element. */
-export const escapeScriptData = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
+export const escapeScriptData = (data: unknown): string => formatJson(data).replaceAll('<', '\\u003c');

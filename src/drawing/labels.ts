@@ -33,20 +33,25 @@ export function listShapeNotes(shape: StateShape): readonly string[] {
 export const shortenLabel = (text: string, maxLength: number): string =>
   shorten(replaceInvisible(text).replace(/\s+/g, ' ').trim(), maxLength);
 
+/** A longer text of a result would make the label of its arrow too wide. */
+const MAX_PAYLOAD_LENGTH = 24;
+
+/** The text that a policy demands of a result, short enough for the label of an arrow. */
+export const formatPayload = (payload: string): string => shortenLabel(payload, MAX_PAYLOAD_LENGTH);
+
 /** Whether a run is drawn that was never in this state. States that cannot be entered are marked in another way. */
 export const isUnvisited = (shape: StateShape, hasRun: boolean): boolean =>
   hasRun && shape.tally === null && shape.agents.length === 0 && explainUnenterable(shape) === null;
 
 const MAX_NAMED_AGENTS = 3;
 
-/** The names of agents in a line; null if there are none. */
-function formatAgentNames(agents: readonly PresentAgent[]): string | null {
-  if (agents.length === 0) return null;
+/** The labels of agents, and how many more there are. */
+function listAgentNames(agents: readonly PresentAgent[]): readonly string[] {
   const named = agents
     .slice(0, MAX_NAMED_AGENTS)
-    .map(({ id, doing }) => (UNMARKED_PHASES.has(doing) ? id : `${id} (${doing})`));
+    .map(({ label, doing }) => (UNMARKED_PHASES.has(doing) ? label : `${label} (${doing})`));
   const remaining = agents.length - named.length;
-  return `${named.join(', ')}${remaining > 0 ? ` and ${remaining} more` : ''}`;
+  return [...named, ...(remaining > 0 ? [`${remaining} more`] : [])];
 }
 
 /** The phases that are not written behind an agent's name: what agents usually do, and `failed`, which has its own sign. */
@@ -61,14 +66,10 @@ export function splitByFailure(agents: readonly PresentAgent[]): {
   return { here: agents.filter((agent) => !hasFailed(agent)), failed: agents.filter(hasFailed) };
 }
 
-/** The agents in a state, in up to two lines: `▶ main`, `✗ main_worker3`. */
+/** The agents in a state, a line for each of the first few: `▶ main`, `✗ main_work3 item=login`. */
 export function formatAgentLines(agents: readonly PresentAgent[]): readonly string[] {
   const { here, failed } = splitByFailure(agents);
-  const lines = [
-    ['▶', formatAgentNames(here)],
-    ['✗', formatAgentNames(failed)],
-  ] as const;
-  return lines.flatMap(([sign, text]) => (text === null ? [] : [`${sign} ${text}`]));
+  return [...listAgentNames(here).map((name) => `▶ ${name}`), ...listAgentNames(failed).map((name) => `✗ ${name}`)];
 }
 
 /** The text on an arrow: its labels, and how often it was taken. */

@@ -8,12 +8,12 @@ const SHAPE_DESCRIPTIONS: Readonly<Record<Exclude<DiagramShape['kind'], 'begin'>
   ambiguous: 'name that could mean several states',
   gone: 'state that exists no longer',
   end: 'the agent ends with its result',
-  caller: 'the result goes back to the caller',
+  caller: 'the result goes back to the caller: one of many, or unknown',
   any: 'any state: chosen at run time',
   targetless: 'no target given',
 };
 
-const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin' | 'back'>, string>> = {
+const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> = {
   goto: 'goto: the conversation goes on',
   reset: 'reset: with a new conversation',
   call: 'call: a subtask that knows the conversation',
@@ -22,6 +22,7 @@ const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin' | 'back'>, 
   fork: 'fork: a worker starts',
   next: 'next: where its parent goes on',
   result: 'result',
+  back: 'result of a subtask: to where its caller goes on',
   mentioned: 'only named in the prompt, or shown in code',
 };
 

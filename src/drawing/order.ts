@@ -1,16 +1,12 @@
-import type { Edge, EdgeTarget, Graph } from '../graph/graph.ts';
+import type { EdgeTarget, Graph } from '../graph/graph.ts';
+import { groupBy } from '../graph/group-by.ts';
 
 /**
  * Sorts the states of a workflow as they are reached from its entry, and the transitions by their states, so that the entry
  * is drawn at the top. States that nothing leads to come last.
  */
 export function orderByDiscovery(graph: Graph): Graph {
-  const edgesOf = new Map<string, Edge[]>();
-  for (const edge of graph.edges) {
-    const existing = edgesOf.get(edge.from);
-    if (existing === undefined) edgesOf.set(edge.from, [edge]);
-    else existing.push(edge);
-  }
+  const edgesOf = groupBy(graph.edges, ({ from }) => from);
   const order = new Set<string>();
   for (const root of [...(graph.entry === null ? [] : [graph.entry]), ...graph.nodes.map(({ state }) => state)]) {
     if (order.has(root)) continue;

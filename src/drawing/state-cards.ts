@@ -6,6 +6,7 @@ import type { LintFinding } from '../lint/lint.ts';
 import { type Diagram, isStateShape, type StateShape } from './diagram.ts';
 import { replaceInvisible } from './escape.ts';
 import { formatArrowLabel, formatVisitSummary, isUnvisited, splitByFailure } from './labels.ts';
+import { type CardTurns, createCardTurns, type TurnsByState } from './state-turns.ts';
 import { formatShapeTitle } from './svg.ts';
 
 /** Everything that the page shows about one state: plain data, which web/ shows as text. */
@@ -21,6 +22,8 @@ export interface StateCard {
   readonly here: number;
   readonly failed: number;
   readonly facts: readonly (readonly [label: string, value: string])[];
+  /** The latest turns here of the run that is drawn, the latest first; null if none is drawn, or it took none here. */
+  readonly turns: CardTurns | null;
   /** The tags that it permits; empty if it permits all. */
   readonly policy: readonly string[];
   readonly findings: readonly CardFinding[];
@@ -50,6 +53,7 @@ export function buildStateCards(
   diagram: Diagram,
   source: WorkflowSource | null,
   findings: readonly LintFinding[],
+  turns: TurnsByState = new Map(),
 ): readonly StateCard[] {
   const files = new Map(source?.files.map((file) => [file.file, file]));
   return diagram.shapes.filter(isStateShape).map((shape) => {
@@ -64,6 +68,7 @@ export function buildStateCards(
       here: splitByFailure(shape.agents).here.length,
       failed: splitByFailure(shape.agents).failed.length,
       facts: [...listAgentFacts(shape), ...(file?.kind === 'state' ? listSettingFacts(file.state) : [])],
+      turns: createCardTurns(turns.get(shape.state)),
       policy:
         file?.kind === 'state' ? file.state.rules.policy.map((entry) => replaceInvisible(formatPolicyTag(entry))) : [],
       findings: findings.filter((finding) => finding.file === shape.state).map(toCardFinding),
@@ -103,7 +108,7 @@ function listAgentFacts({ agents }: StateShape): StateCard['facts'] {
   return [
     ...agents
       .slice(0, MAX_LISTED_AGENTS)
-      .map(({ id, doing, why }) => [id, why === null ? doing : replaceInvisible(`${doing}: ${why}`)] as const),
+      .map(({ label, doing, why }) => [label, why === null ? doing : replaceInvisible(`${doing}: ${why}`)] as const),
     ...(remaining > 0 ? [['…', `${formatCount(remaining, 'more agent')}`] as const] : []),
   ];
 }

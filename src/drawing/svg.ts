@@ -29,13 +29,13 @@ export async function toSvg(diagram: Diagram): Promise<string> {
 /** A group with its key, whose first child is a title: Graphviz makes that the key, people want to read a name. */
 const TITLED_GROUP = /(<g id="(\w+)" class="[^"]*"[^>]*>\s*)<title>[^<]*<\/title>((?:(?!<g |<\/g>).)*)/gs;
 
-/** The horizontal centre of each node, from lines such as `node s0 1.5 2.25 …`. */
+/** The horizontal center of each node, from lines such as `node s0 1.5 2.25 …`. */
 function parseNodeCenters(plain: string): ReadonlyMap<string, number> {
   const found = plain.matchAll(/^node (\w+) ([\d.]+) /gm);
   return new Map([...found].map(([, key = '', inches]) => [key, Number(inches) * 72]));
 }
 
-/** Centres text in its node: Graphviz only guesses how wide a text is, which shows at the edges. */
+/** Centers text in its node: Graphviz only guesses how wide a text is, which shows at the edges. */
 function centerText(body: string, center: number | undefined): string {
   if (center === undefined) return body;
   return body.replace(/text-anchor="start" x="[^"]*"/g, `text-anchor="middle" x="${center.toFixed(2)}"`);
@@ -67,8 +67,8 @@ const MAX_REASON_LENGTH = 200;
 
 function describeShape(shape: DiagramShape): string {
   if (!isStateShape(shape)) return formatShapeTitle(shape);
-  const reasons = shape.agents.flatMap(({ id, why }) =>
-    why === null ? [] : [`${id}: ${shortenLabel(why, MAX_REASON_LENGTH)}`],
+  const reasons = shape.agents.flatMap(({ label, why }) =>
+    why === null ? [] : [`${label}: ${shortenLabel(why, MAX_REASON_LENGTH)}`],
   );
   const lines = [
     shape.state,

@@ -2,7 +2,7 @@ import type { AgentStarted, Event, Transitioned } from '../core/event.ts';
 import { RunTally, type StateTally } from '../events/run-tally.ts';
 import type { ArrowKind } from './diagram.ts';
 
-/** A transition and how often agents took it. `to` is null if it ended the agent, or returned to the caller. */
+/** A transition and how often agents took it. `to` is null if it ended the agent. */
 export interface TransitionCount {
   readonly from: string | null;
   readonly kind: ArrowKind;
@@ -57,7 +57,7 @@ export class TransitionCounter {
         this.count(state, 'next', to);
         break;
       case 'result':
-        this.count(state, to === null ? 'result' : 'back', null);
+        this.count(state, to === null ? 'result' : 'back', to);
         if (to !== null) this.count(callers.pop() ?? null, 'return', to);
         break;
       default:

@@ -1,11 +1,14 @@
-import { appendFileSync, linkSync, mkdirSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import type { Event, TurnEnded } from '../core/event.ts';
+import { formatJson } from '../core/json.ts';
+import { microsToUsd } from '../core/ledger.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
+import { AgentLabels } from './agent-labels.ts';
 import { formatDollars, formatLocalTime } from './format.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
 export interface DebugPaths {
@@ -24,9 +27,9 @@ export class DebugFiles {
   private readonly warn: (message: string) => void;
   private hasWarned = false;
 
-  constructor(paths: DebugPaths, spentMicros: number, warn: (message: string) => void) {
+  constructor(paths: DebugPaths, spentMicros: number, warn: (message: string) => void, labels = new AgentLabels()) {
     this.paths = paths;
-    this.log = new TransitionsLog(spentMicros);
+    this.log = new TransitionsLog(spentMicros, labels);
     this.warn = warn;
     this.attempt(() => mkdirSync(paths.folder, { recursive: true, mode: 0o700 }));
   }
@@ -41,13 +44,22 @@ export class DebugFiles {
   }
 
   /** Links the turn's output here: hard links cost no space and outlive the turn's own files. Empty stderr gets none. */
-  private linkTurnOutput({ agent, state, turn: number }: TurnEnded): void {
+  private linkTurnOutput(event: TurnEnded): void {
+    const { agent, state, turn: number } = event;
     const folder = this.paths.turnFolder({ agent, number, state });
-    const name = join(this.paths.folder, `${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
-    this.attempt(() => linkSync(join(folder, 'stdout'), `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`));
+    const name = sanitizeLine(`${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
+    this.linkFile(join(folder, 'stdout'), `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`, event);
+    const stderr = join(folder, 'stderr');
+    this.attempt(() => statSync(stderr).size > 0 && this.linkFile(stderr, `${name}.stderr`, event));
+  }
+
+  /** Links a file, once what it is stands in the index: the index may name a file twice, but knows every one. */
+  private linkFile(source: string, name: string, event: TurnEnded): void {
+    const target = join(this.paths.folder, name);
     this.attempt(() => {
-      const stderr = join(folder, 'stderr');
-      if (statSync(stderr).size > 0) linkSync(stderr, `${name}.stderr`);
+      if (!existsSync(source) || existsSync(target)) return;
+      appendFileSync(join(this.paths.folder, 'index.jsonl'), `${formatIndexEntry(name, event)}\n`, { mode: 0o600 });
+      linkSync(source, target);
     });
   }
 
@@ -62,24 +74,44 @@ export class DebugFiles {
   }
 }
 
+/** What is known about a debug file, as a line of `index.jsonl`. */
+function formatIndexEntry(file: string, event: TurnEnded): string {
+  const { at, agent, state, turn, session, costMicros, durationMs, failure } = event;
+  return formatJson({
+    file,
+    agent,
+    state,
+    turn,
+    started_at: new Date(at - durationMs).toISOString(),
+    ended_at: new Date(at).toISOString(),
+    session_id: session,
+    cost_usd: microsToUsd(costMicros),
+    failure,
+  });
+}
+
 /** A turn that never started has no output, and after a crash a link may exist already. */
 const isExpected = (error: unknown): boolean => ['ENOENT', 'EEXIST'].includes(errorCodeOf(error));
 
 /** Formats the entries of `transitions.log`: which agent went where, in which session, at what cost. */
 export class TransitionsLog {
   private spentMicros: number;
+  private readonly labels: AgentLabels;
 
-  constructor(spentMicros: number) {
+  constructor(spentMicros: number, labels = new AgentLabels()) {
     this.spentMicros = spentMicros;
+    this.labels = labels;
   }
 
   /** The entry for an event, or null if it gets none. */
   formatEntry(event: Event): string | null {
     if (event.kind === 'turn_ended') this.spentMicros = event.spentMicros;
+    this.labels.observe(event);
+    if (event.kind === 'agent_ended') this.labels.forget(event.agent);
     const head = formatEntryHead(event);
     if (head === null || !('agent' in event)) return null;
     const lines = [head, ...this.formatEntryDetails(event)].join('\n  ');
-    return sanitize(`${formatLocalTime(event.at)} [${event.agent}] ${lines}\n\n`);
+    return sanitize(`${formatLocalTime(event.at)} [${this.labels.of(event.agent)}] ${lines}\n\n`);
   }
 
   private formatEntryDetails(event: Event): readonly string[] {

@@ -1,6 +1,8 @@
 import type { Event, Transitioned } from '../core/event.ts';
-import { microsToUsd } from '../core/ledger.ts';
+import { type Ledger, microsToUsd } from '../core/ledger.ts';
 import { OPTIONS, type Options } from '../core/options.ts';
+import { type ModelShare, sumTokens, type Tokens } from '../core/tokens.ts';
+import { formatAgentLabel } from './agent-labels.ts';
 import { applyFormatter, type EventFormatters, formatIso } from './format.ts';
 
 /** The version of the lines of `--events` and `--log-file`; it grows when a field is removed or changes its meaning. */
@@ -22,6 +24,29 @@ export const createTransitionFields = ({ agent, state, tag, to, costMicros }: Tr
   cost_usd: microsToUsd(costMicros),
 });
 
+/** What was spent, with the parts that are estimated or canned, and the tokens. */
+export const createSpendingFields = (ledger: Omit<Ledger, 'turns' | 'states'>): object => ({
+  cost_usd: microsToUsd(ledger.spentMicros),
+  estimated_usd: microsToUsd(ledger.estimatedMicros),
+  canned_usd: microsToUsd(ledger.cannedMicros),
+  tokens: createTokensDocument(ledger.tokens),
+});
+
+/** Tokens under the names of Claude Code. */
+export const createTokensDocument = ({ input, output, cacheRead, cacheWrite }: Tokens): object => ({
+  input,
+  output,
+  cache_read: cacheRead,
+  cache_creation: cacheWrite,
+});
+
+/** What was used of one model. */
+export const createModelDocument = ({ model, tokens, micros }: ModelShare): object => ({
+  model,
+  cost_usd: microsToUsd(micros),
+  tokens: createTokensDocument(tokens),
+});
+
 const FIELDS: EventFormatters<object> = {
   run_started: ({ run, name, workflow, options }) => ({
     events_version: EVENTS_VERSION,
@@ -37,12 +62,16 @@ const FIELDS: EventFormatters<object> = {
     stop.kind === 'usage_limit'
       ? { why: stop.kind, until: formatIso(stop.untilMs), message: stop.message }
       : { why: stop.kind, until: null, message: null },
-  run_ended: ({ status, spentMicros, estimatedMicros }) => ({
-    status,
-    cost_usd: microsToUsd(spentMicros),
-    estimated_usd: microsToUsd(estimatedMicros),
+  run_ended: ({ status, ...spending }) => ({ status, ...createSpendingFields(spending) }),
+  agent_started: ({ agent, state, parent, cwd, input, variables }) => ({
+    agent,
+    label: formatAgentLabel({ id: agent, variables }),
+    state,
+    parent,
+    cwd,
+    input,
+    variables,
   }),
-  agent_started: ({ agent, state, parent, cwd, input, variables }) => ({ agent, state, parent, cwd, input, variables }),
   turn_started: ({ agent, state, turn, prompt, session }) => ({
     agent,
     state,
@@ -59,6 +88,9 @@ const FIELDS: EventFormatters<object> = {
     session_id: session,
     cost_usd: microsToUsd(figures.costMicros),
     estimated: figures.estimated,
+    canned: figures.canned,
+    tokens: createTokensDocument(sumTokens(figures.models)),
+    models: figures.models.map(createModelDocument),
     spent_usd: microsToUsd(figures.spentMicros),
     duration_ms: figures.durationMs,
     failure: figures.failure,

@@ -1,7 +1,8 @@
 import type { SessionUse } from '../core/agent.ts';
 import type { AgentStarted, Event, TurnEnded, TurnStarted } from '../core/event.ts';
 import { DEFAULT_OPTIONS, type Options } from '../core/options.ts';
-import { formatDollars, formatElapsed, formatEvent, formatLocalTime, formatTimeOfDay } from './format.ts';
+import { AgentLabels, formatAgentLabel } from './agent-labels.ts';
+import { formatElapsed, formatEvent, formatLocalTime, formatTimeOfDay, listTurnSpending } from './format.ts';
 import { formatChangedFlags } from './option-flags.ts';
 import { sanitize, sanitizeLine, sanitizeShortLine } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
@@ -19,6 +20,7 @@ const MAX_INPUT_CHARS = 200;
 
 /** Renders the events of a run as log lines, one after the other. `TurnRenderer` renders what turns said and printed. */
 export class EventRenderer {
+  private readonly labels: AgentLabels;
   private options: Options = DEFAULT_OPTIONS;
   private lastHeadingAt: number | null = null;
   /** The latest turn, held back until its outcome is known: a transition says more than its duration and cost. */
@@ -29,6 +31,10 @@ export class EventRenderer {
   private readonly agentsWithoutFiles = new Set<string>();
   private readonly agentsWithShownScript = new Set<string>();
 
+  constructor(labels = new AgentLabels()) {
+    this.labels = labels;
+  }
+
   /** The lines for an event. */
   render(event: Event): readonly LogLine[] {
     const before = event.kind === 'transition' && event.agent === this.endedTurn?.agent ? [] : this.flushEndedTurn();
@@ -38,7 +44,11 @@ export class EventRenderer {
   /** The heading of a turn. */
   renderHeading({ at, agent, state, turn, prompt, session }: TurnStarted): LogLine {
     const kind = prompt === 'state' ? '' : ` (${prompt})`;
-    return this.createHeading(at, `[${agent}] ${state}, turn ${turn}${kind}${describeSessionUse(session)}`, agent);
+    return this.createHeading(
+      at,
+      `[${this.labels.of(agent)}] ${state}, turn ${turn}${kind}${describeSessionUse(session)}`,
+      agent,
+    );
   }
 
   /** Notes that the turn of this agent has no files, so that its results are rendered from events. Explains it once. */
@@ -56,12 +66,10 @@ export class EventRenderer {
     const { endedTurn } = this;
     this.endedTurn = null;
     if (endedTurn === null) return [];
-    const { agent, failure, durationMs, costMicros, session } = endedTurn;
-    const cost = session === null ? '' : `, ${formatDollars(costMicros)}`;
+    const { agent, failure, durationMs } = endedTurn;
+    const figures = [formatElapsed(durationMs), ...listTurnSpending(endedTurn)].join(', ');
     const how = failure === null ? 'took' : `failed (${failure}) after`;
-    return [
-      { agent, indent: 1, text: `${how} ${formatElapsed(durationMs)}${cost}`, style: failure === null ? 'dim' : 'red' },
-    ];
+    return [{ agent, indent: 1, text: `${how} ${figures}`, style: failure === null ? 'dim' : 'red' }];
   }
 
   private renderEvent(event: Event): readonly LogLine[] {
@@ -150,9 +158,10 @@ function renderPlain(event: Event, style: TextStyle | undefined): readonly LogLi
 /** The first agent has no line of its own, but it may have an input. */
 function renderAgentStart(event: AgentStarted): readonly LogLine[] {
   const { agent, parent, variables, input } = event;
-  const pairs = Object.entries(variables).map(
-    ([name, value]) => `${name}=${sanitizeShortLine(value, MAX_INPUT_CHARS)}`,
-  );
+  const label = formatAgentLabel({ id: agent, variables });
+  const pairs = Object.entries(variables)
+    .map(([name, value]) => `${name}=${sanitizeShortLine(value, MAX_INPUT_CHARS)}`)
+    .filter((pair) => !label.endsWith(` ${pair}`));
   const attributes = pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
   const startLines = renderPlain(event, undefined).map((line) => ({ ...line, text: `${line.text}${attributes}` }));
   return [...startLines, ...renderInput(parent === null ? null : agent, input)];

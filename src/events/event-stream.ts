@@ -1,5 +1,11 @@
 import type { Event } from '../core/event.ts';
 
+interface Reader {
+  readonly queue: Event[];
+  /** Ends the wait for more events. */
+  wake: () => void;
+}
+
 /** Events to iterate over until the run ends. The first iterator also gets the events from before it started. */
 export class EventStream implements AsyncIterable<Event> {
   private readonly readers = new Set<Reader>();
@@ -8,18 +14,22 @@ export class EventStream implements AsyncIterable<Event> {
 
   /** Hands events to every iterator. */
   push(events: readonly Event[]): void {
-    this.backlog?.push(...events);
-    for (const reader of this.readers) reader.push(events);
+    // Not spread: an answer without a limit of forks may have more events than a call can have arguments.
+    for (const event of events) this.backlog?.push(event);
+    for (const reader of this.readers) {
+      for (const event of events) reader.queue.push(event);
+      reader.wake();
+    }
   }
 
   /** Ends every iterator once it has read everything. */
   end(): void {
     this.hasEnded = true;
-    for (const reader of this.readers) reader.push([]);
+    for (const reader of this.readers) reader.wake();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Event> {
-    const reader = new Reader(this.backlog ?? []);
+    const reader: Reader = { queue: this.backlog ?? [], wake: () => {} };
     this.backlog = undefined;
     this.readers.add(reader);
     try {
@@ -27,30 +37,12 @@ export class EventStream implements AsyncIterable<Event> {
         yield* reader.queue.splice(0);
         if (reader.queue.length > 0) continue;
         if (this.hasEnded) return;
-        await reader.waitForEvents();
+        await new Promise<void>((resolve) => {
+          reader.wake = resolve;
+        });
       }
     } finally {
       this.readers.delete(reader);
     }
-  }
-}
-
-class Reader {
-  readonly queue: Event[];
-  private wake: () => void = () => {};
-
-  constructor(queue: Event[]) {
-    this.queue = queue;
-  }
-
-  push(events: readonly Event[]): void {
-    this.queue.push(...events);
-    this.wake();
-  }
-
-  waitForEvents(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
-    });
   }
 }

@@ -1,7 +1,10 @@
-import type { Activity } from '../core/activity.ts';
-import type { Event } from '../core/event.ts';
+import type { Activity, ApiRetry } from '../core/activity.ts';
+import type { Event, TurnEnded } from '../core/event.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
+import { isReplay } from '../core/option-types.ts';
+import { countTokens, sumTokens, type Tokens } from '../core/tokens.ts';
+import type { TurnWait } from '../core/turn-wait.ts';
 import { sanitizeLines } from './sanitize.ts';
 
 /** An amount of money: to the cent, or with four digits if it is less than a cent. */
@@ -10,12 +13,60 @@ export function formatDollars(micros: number): string {
   return `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
 }
 
-/** `$1.20 of $5.00 ($0.10 estimated)`, without the parts that do not apply. */
-export function formatSpending(spentMicros: number, budgetMicros: number | null, estimatedMicros = 0): string {
-  const budget = budgetMicros === null ? '' : ` of ${formatDollars(budgetMicros)}`;
-  const estimated = estimatedMicros === 0 ? '' : ` (${formatDollars(estimatedMicros)} estimated)`;
-  return `${formatDollars(spentMicros)}${budget}${estimated}`;
+/** What was spent, how much of that is estimated or only canned, and what may be spent. */
+export interface Spending {
+  readonly spentMicros: number;
+  readonly estimatedMicros?: number;
+  readonly cannedMicros?: number;
+  readonly budgetMicros?: number | null;
 }
+
+/** `$1.20 of $5.00 ($0.10 estimated)`, without the parts that do not apply; `canned` is what nobody paid. */
+export function formatSpending({
+  spentMicros,
+  estimatedMicros = 0,
+  cannedMicros = 0,
+  budgetMicros = null,
+}: Spending): string {
+  const budget = budgetMicros === null ? '' : ` of ${formatDollars(budgetMicros)}`;
+  const isAllCanned = cannedMicros > 0 && cannedMicros >= spentMicros;
+  const notes = isAllCanned
+    ? ['canned']
+    : [
+        ...(estimatedMicros === 0 ? [] : [`${formatDollars(estimatedMicros)} estimated`]),
+        ...(cannedMicros === 0 ? [] : [`${formatDollars(cannedMicros)} canned`]),
+      ];
+  return `${formatDollars(spentMicros)}${budget}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+}
+
+/** A number in few characters: `950`, `1.2k`, `45k`, `1.3M`. */
+export function formatShortCount(count: number): string {
+  const [unit, size] = UNITS.find(([, smallest]) => count >= smallest * 0.9995) ?? ['', 1];
+  const value = count / size;
+  return `${size === 1 || value >= 9.95 ? Math.round(value) : value.toFixed(1)}${unit}`;
+}
+
+const UNITS = [
+  ['T', 1e12],
+  ['B', 1e9],
+  ['M', 1e6],
+  ['k', 1e3],
+] as const;
+
+/** `1.3M tokens`, all kinds together. */
+export const formatTokens = (tokens: Tokens): string => {
+  const count = countTokens(tokens);
+  return `${formatShortCount(count)} ${count === 1 ? 'token' : 'tokens'}`;
+};
+
+/** `1.2k in, 340 out, 56k cache read, 7.8k cache written`. */
+export const formatTokenKinds = ({ input, output, cacheRead, cacheWrite }: Tokens): string =>
+  [
+    `${formatShortCount(input)} in`,
+    `${formatShortCount(output)} out`,
+    `${formatShortCount(cacheRead)} cache read`,
+    `${formatShortCount(cacheWrite)} cache written`,
+  ].join(', ');
 
 /** `2026-01-15 14:30:22`, in local time. */
 export function formatLocalTime(at: number): string {
@@ -68,8 +119,24 @@ export const quoteShellArgument = (text: string): string =>
 /** The status of a run in words. */
 export const formatObservedStatus = (status: ObservedStatus): string => status.replaceAll('_', ' ');
 
+/** `512 B`, `1.5 kB`, `20 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const amount = bytes / 1000 ** power;
+  return `${power === 0 || amount >= 10 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
+}
+
 /** `1 turn`, `3 turns`. */
 export const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** What agents wait for before a turn, in words. */
+export const TURN_WAIT_WORDS: Readonly<Record<TurnWait, string>> = {
+  hold: 'Claude to be available',
+  place: 'a free place',
+  budget: 'a share of the budget',
+  scripts: 'other scripts (--parallel-scripts)',
+};
 
 /** A function for each kind of event; a kind without one does not compile. */
 export type EventFormatters<Result> = {
@@ -81,13 +148,15 @@ export const applyFormatter = <Result>(formatters: EventFormatters<Result>, even
   (formatters[event.kind] as (event: Event) => Result)(event);
 
 const EVENT_FORMATTERS: EventFormatters<string | null> = {
-  run_started: (event) => `run ${event.run}: ${event.workflow.path}`,
-  run_resumed: () => 'the run goes on',
+  run_started: ({ run, workflow, options }) =>
+    `run ${run}: ${workflow.path}${isReplay(options) ? ', with canned answers: nothing is paid' : ''}`,
+  run_resumed: () => 'the run is resumed',
   run_stopping: ({ at, stop }) =>
     stop.kind === 'usage_limit'
       ? `${stripPeriod(stop.message)}; nothing new is started, a resume after ${formatClock(stop.untilMs, at)} goes on`
       : `nothing new is started: ${STOP_REASONS[stop.kind]}`,
-  run_ended: ({ status, spentMicros }) => `the run has ended: ${status}, ${formatDollars(spentMicros)}`,
+  run_ended: ({ status, tokens, ...spending }) =>
+    [`the run has ended: ${status}`, formatSpending(spending), ...formatAnyTokens(tokens)].join(', '),
   agent_started: ({ parent, state }) => (parent === null ? null : `forked by ${parent}, starts in ${state}`),
   turn_started: ({ state, prompt, turn }) => (prompt === 'state' ? `${state}` : `${state} (${prompt}, turn ${turn})`),
   turn_ended: ({ denials }) =>
@@ -113,6 +182,19 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   warning: ({ message }) => `warning: ${message}`,
 };
 
+/** What a turn cost and used: `$0.12, 5.3k tokens`; nothing for a script. */
+export function listTurnSpending({ session, costMicros, estimated, canned, models }: TurnEnded): readonly string[] {
+  if (session === null) return [];
+  const estimatedMicros = estimated ? costMicros : 0;
+  const cannedMicros = canned ? costMicros : 0;
+  const spending = formatSpending({ spentMicros: costMicros, estimatedMicros, cannedMicros });
+  return [spending, ...formatAnyTokens(sumTokens(models))];
+}
+
+/** The tokens in words, if there are any. */
+export const formatAnyTokens = (tokens: Tokens): readonly string[] =>
+  countTokens(tokens) === 0 ? [] : [formatTokens(tokens)];
+
 const STOP_REASONS = {
   budget: 'the budget is used up; a resume with a higher --budget goes on',
   iterations: 'the limit of iterations is reached; a resume with a higher --max-iterations goes on',
@@ -123,18 +205,35 @@ const STOP_REASONS = {
 /** A message without its full stop, to be continued. */
 const stripPeriod = (message: string): string => message.replace(/\.$/, '');
 
+/** The label of an agent, by its id. */
+type LabelOf = (id: string) => string;
+
+const asIs: LabelOf = (id) => id;
+
 /** An event as one or more plain lines, each labelled with its agent; null if it is not worth a line. */
-export function formatEvent(event: Event): string | null {
+export function formatEvent(event: Event, labelOf: LabelOf = asIs): string | null {
   const text = applyFormatter(EVENT_FORMATTERS, event);
   if (text === null) return null;
-  const label = 'agent' in event ? `[${event.agent}] ` : '';
+  const label = 'agent' in event ? `[${labelOf(event.agent)}] ` : '';
   return sanitizeLines(text)
     .map((line, index) => `${label}${index === 0 ? '' : '  '}${line}`)
     .join('\n');
 }
 
+/** `retrying in 8 s (3 of 10): 401 invalid key`, without the parts that are not known or have passed. */
+export function formatApiRetry({ attempt, limit, reason }: ApiRetry, leftMs: number | null): string {
+  const when = leftMs === null || leftMs <= 0 ? '' : ` in ${Math.ceil(leftMs / 1000)} s`;
+  const count = attempt === null ? '' : ` (${attempt}${limit === null ? '' : ` of ${limit}`})`;
+  return `retrying${when}${count}${reason === '' ? '' : `: ${reason}`}`;
+}
+
 /** An agent's activity as plain lines, each labelled with the agent: `|` before text, `>` before tools. */
-export function formatActivity({ agent, doing }: Activity): readonly string[] {
-  const [sign, text] = doing.kind === 'uses' ? ['>', `${doing.tool} ${doing.detail}`] : ['|', doing.text];
-  return sanitizeLines(text).map((line) => `[${agent}] ${sign} ${line}`);
+export function formatActivity({ at, agent, doing }: Activity, labelOf: LabelOf = asIs): readonly string[] {
+  const [sign, text] =
+    doing.kind === 'uses'
+      ? ['>', `${doing.tool} ${doing.detail}`]
+      : doing.kind === 'retries'
+        ? ['!', formatApiRetry(doing, doing.untilMs === null ? null : doing.untilMs - at)]
+        : ['|', doing.text];
+  return sanitizeLines(text).map((line) => `[${labelOf(agent)}] ${sign} ${line}`);
 }

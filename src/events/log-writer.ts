@@ -1,3 +1,4 @@
+import { AgentLabels } from './agent-labels.ts';
 import type { LogLine } from './event-renderer.ts';
 import type { Colorizer } from './text-style.ts';
 
@@ -12,13 +13,15 @@ export class LogWriter {
   isInterleaved = false;
   private readonly colorize: Colorizer;
   private readonly write: (line: string) => void;
+  private readonly labels: AgentLabels;
   /** The agent of the last heading. */
   private headingAgent: string | null = null;
   private isEmpty = true;
 
-  constructor(colorize: Colorizer, write: (line: string) => void) {
+  constructor(colorize: Colorizer, write: (line: string) => void, labels = new AgentLabels()) {
     this.colorize = colorize;
     this.write = write;
+    this.labels = labels;
   }
 
   /** Writes a line, indented or labelled as its place demands. */
@@ -29,7 +32,7 @@ export class LogWriter {
     this.isEmpty = false;
     if (heading) this.headingAgent = agent;
     const isBelowHeading = agent === null || heading || (!this.isInterleaved && this.headingAgent === agent);
-    const margin = isBelowHeading ? INDENT.repeat(indent) : `[${agent}] ${INDENT.repeat(indent - 1)}`;
+    const margin = isBelowHeading ? INDENT.repeat(indent) : `[${this.labels.of(agent)}] ${INDENT.repeat(indent - 1)}`;
     this.write(`${margin}${styledText}`.trimEnd());
   }
 }

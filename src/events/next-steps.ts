@@ -2,7 +2,9 @@ import type { Agent } from '../core/agent.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
-import { formatClock, formatCount, formatDollars } from './format.ts';
+import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turn-wait.ts';
+import { formatAgentLabel } from './agent-labels.ts';
+import { formatClock, formatCount, formatDollars, TURN_WAIT_WORDS } from './format.ts';
 import { sanitizeLine } from './sanitize.ts';
 
 /** A run as it is seen from outside. */
@@ -60,31 +62,47 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
   }
 }
 
-function describeWork({ agents, hold }: Run, now: number): readonly string[] {
+function describeWork(run: Run, now: number): readonly string[] {
+  const { agents, hold } = run;
   const running = agents.filter(({ phase }) => phase.kind === 'running').length;
-  const ready = agents.filter(({ phase }) => phase.kind === 'ready').length;
-  const sleepers = agents.flatMap(({ id, phase }) =>
-    phase.kind === 'sleeping' ? [{ id, untilMs: phase.untilMs }] : [],
+  const sleepers = agents.flatMap((agent) =>
+    agent.phase.kind === 'sleeping' ? [{ label: formatAgentLabel(agent), untilMs: agent.phase.untilMs }] : [],
   );
   const [first] = sleepers.toSorted((a, b) => a.untilMs - b.untilMs);
   const sentences: string[] = [];
   if (running > 0) sentences.push(`${formatCount(running, 'turn')} ${running === 1 ? 'is' : 'are'} under way.`);
   if (hold !== null)
     sentences.push(`Claude waits until ${formatClock(hold.untilMs, now)}: ${sanitizeLine(hold.message)}`);
-  else if (ready > 0)
-    sentences.push(ready === 1 ? '1 agent waits for its turn.' : `${ready} agents wait for their turn.`);
+  else sentences.push(...describeTurnWaits(run));
   if (hold === null && first !== undefined) {
-    const subject = sleepers.length === 1 ? `${first.id} sleeps` : `${sleepers.length} agents sleep, the first of them`;
+    const subject =
+      sleepers.length === 1 ? `${first.label} sleeps` : `${sleepers.length} agents sleep, the first of them`;
     sentences.push(`${subject} until ${formatClock(first.untilMs, now)}.`);
   }
   return sentences;
+}
+
+/** A sentence for each thing that agents wait for before their turn. */
+function describeTurnWaits(run: Run): readonly string[] {
+  const traffic = turnTrafficOf(run);
+  const counts = new Map<TurnWait | null, number>();
+  for (const { phase, state } of run.agents) {
+    if (phase.kind !== 'ready') continue;
+    const wait = findTurnWait(state, traffic);
+    counts.set(wait, (counts.get(wait) ?? 0) + 1);
+  }
+  return Array.from(counts, ([wait, count]) => {
+    const what = wait === null ? (count === 1 ? 'its turn' : 'their turn') : TURN_WAIT_WORDS[wait];
+    return count === 1 ? `1 agent waits for ${what}.` : `${count} agents wait for ${what}.`;
+  });
 }
 
 /** `2 turns are finishing`, for a run that is stopping; null if none is under way. */
 export function describeEndingTurns(agents: readonly Agent[]): string | null {
   const running = agents.filter(({ phase }) => phase.kind === 'running');
   if (running.length === 0) return null;
-  const subject = running.length > 3 ? '' : ` (${running.map(({ id, state }) => `${id} in ${state}`).join(', ')})`;
+  const subject =
+    running.length > 3 ? '' : ` (${running.map((agent) => `${formatAgentLabel(agent)} in ${agent.state}`).join(', ')})`;
   return `${formatCount(running.length, 'turn')}${subject} ${running.length === 1 ? 'is' : 'are'} finishing`;
 }
 
@@ -116,11 +134,11 @@ export function describeUnfinished(run: Run, now: number): readonly string[] {
   const problems = new Map<string, string[]>();
   for (const agent of run.agents) {
     const problem = describeProblem(agent);
-    if (problem !== null) problems.set(problem, [...(problems.get(problem) ?? []), agent.id]);
+    if (problem !== null) problems.set(problem, [...(problems.get(problem) ?? []), formatAgentLabel(agent)]);
   }
   return [
     ...(stop === null ? [] : [stop]),
-    ...Array.from(problems, ([problem, ids]) => `[${abbreviateIds(ids)}] ${problem}`),
+    ...Array.from(problems, ([problem, labels]) => `[${abbreviateLabels(labels)}] ${problem}`),
   ];
 }
 
@@ -157,10 +175,10 @@ function describeProblem({ phase, state }: Agent): string | null {
 
 const MAX_NAMED_AGENTS = 3;
 
-const abbreviateIds = (ids: readonly string[]): string =>
-  ids.length <= MAX_NAMED_AGENTS
-    ? ids.join(', ')
-    : `${ids.slice(0, MAX_NAMED_AGENTS - 1).join(', ')} and ${ids.length - MAX_NAMED_AGENTS + 1} more`;
+const abbreviateLabels = (labels: readonly string[]): string =>
+  labels.length <= MAX_NAMED_AGENTS
+    ? labels.join(', ')
+    : `${labels.slice(0, MAX_NAMED_AGENTS - 1).join(', ')} and ${labels.length - MAX_NAMED_AGENTS + 1} more`;
 
 /** About twice the budget, and more than was spent, rounded to a number that a person would choose. */
 function higherBudget(budgetMicros: number, spentMicros: number): string {

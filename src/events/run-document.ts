@@ -1,14 +1,22 @@
 import type { Agent } from '../core/agent.ts';
-import type { Event } from '../core/event.ts';
+import { archivedCount } from '../core/archive.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import { isLive } from '../core/observed-status.ts';
 import type { Session } from '../core/position.ts';
-import type { Run } from '../core/run.ts';
+import { ledgerOf, type Run } from '../core/run.ts';
+import { NO_TOKENS } from '../core/tokens.ts';
+import { workFoldersOf } from '../core/work-folders.ts';
 import { EXIT } from '../errors.ts';
-import { createTransitionFields } from './event-document.ts';
+import { formatAgentLabel } from './agent-labels.ts';
+import {
+  createModelDocument,
+  createSpendingFields,
+  createTokensDocument,
+  createTransitionFields,
+} from './event-document.ts';
 import { formatIso } from './format.ts';
 import { describeNextSteps, type RunSituation } from './next-steps.ts';
-import type { RunHistory } from './run-history.ts';
+import type { RecordedTransition, RunHistory } from './run-history.ts';
 import { computeWorkMs } from './work-time.ts';
 
 const EXIT_CODES = {
@@ -25,27 +33,67 @@ const EXIT_CODES = {
 /** The exit code of the command that drove this run. */
 export const exitCodeOf = (run: Run): number => EXIT_CODES[run.status];
 
-/** The document of `--json` about a whole run, the same after a start and a resume. `events` are all of its events. */
-export function createRunDocument(run: Run, events: readonly Event[]): unknown {
+/** The document of `--json` about a whole run, the same after a start and a resume. */
+export function createRunDocument(run: Run, history: RunHistory): unknown {
   const ended = run.agents.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [[id, phase.result] as const] : []));
   return {
     run_id: run.id,
     status: run.status,
     exit_code: exitCodeOf(run),
     results: Object.fromEntries(ended),
-    cost_usd: microsToUsd(run.ledger.spentMicros),
-    agents: run.agents.map(createAgentResult),
-    transitions: events.filter((event) => event.kind === 'transition').map(createTransitionFields),
+    started_at: formatIso(run.startedAt),
+    ended_at: formatOptionalTime(history.endedAt),
+    worked_ms: computeWorkMs(history.worked, history.worked.period?.lastAt ?? 0),
+    ...createUsageFields(run, history),
+    agents: run.agents.map((agent) => createAgentResult(agent, history)),
+    archived_agents: archivedCount(run),
+    transitions: history.transitions.map(createTransitionDocument),
   };
 }
 
-function createAgentResult({ id, state, phase }: Agent): unknown {
+/** What a run has spent and used, and what it warned of. */
+const createUsageFields = (run: Run, { models, warnings }: RunHistory): object => ({
+  ...createSpendingFields(ledgerOf(run)),
+  models: models.map(createModelDocument),
+  warnings: warnings.list.map(({ kind, state, message, count, agentCount, lastAt }) => {
+    return { kind, state, message, count, agent_count: agentCount, last_at: formatIso(lastAt) };
+  }),
+  warnings_left_out: warnings.leftOut,
+});
+
+const createTransitionDocument = (transition: RecordedTransition): object => ({
+  at: formatIso(transition.at),
+  ...createTransitionFields(transition),
+  duration_ms: transition.turnsMs,
+  tokens: createTokensDocument(transition.tokens),
+});
+
+const formatOptionalTime = (at: number | null): string | null => (at === null ? null : formatIso(at));
+
+/** The turns of an agent: how many, how long they took and what they used. */
+function createTurnFields({ id, turns, costMicros }: Agent, { agents }: RunHistory): object {
+  const { turnsMs = 0, tokens = NO_TOKENS, startedAt = null } = agents.get(id) ?? {};
+  return {
+    started_at: formatOptionalTime(startedAt),
+    turns,
+    turns_ms: turnsMs,
+    cost_usd: microsToUsd(costMicros),
+    tokens: createTokensDocument(tokens),
+  };
+}
+
+function createAgentResult(agent: Agent, history: RunHistory): unknown {
+  const { id, state, phase } = agent;
+  const { lastAt = null } = history.agents.get(id) ?? {};
   return {
     id,
+    label: formatAgentLabel(agent),
     status: phase.kind,
     state,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
+    ended_at: phase.kind === 'ended' || phase.kind === 'failed' ? formatOptionalTime(lastAt) : null,
+    ...createTurnFields(agent, history),
   };
 }
 
@@ -70,13 +118,14 @@ export function createStatusDocument(situation: RunSituation, history: RunHistor
   return {
     ...createRunFields({ ...run, observedStatus, owner }),
     worked_ms: computeWorkMs(history.worked, findWorkEndMs(situation, history, now)),
-    cost_usd: microsToUsd(run.ledger.spentMicros),
-    estimated_usd: microsToUsd(run.ledger.estimatedMicros),
+    ...createUsageFields(run, history),
     budget_usd: budgetMicros === null ? null : microsToUsd(budgetMicros),
     iterations: run.iterations,
     max_iterations: maxIterations,
-    agents: run.agents.map((agent) => createAgentStatus(agent, history)),
-    transitions: history.transitions.map((event) => ({ at: formatIso(event.at), ...createTransitionFields(event) })),
+    run_folder: run.workFolders?.run ?? null,
+    agents: run.agents.map((agent) => createAgentStatus(run, agent, history)),
+    archived_agents: archivedCount(run),
+    transitions: history.transitions.map(createTransitionDocument),
     waits_for: waitsFor.join(' '),
     next: commands[0]?.command ?? null,
   };
@@ -95,23 +144,23 @@ export function getSessionId({ phase, session }: Agent): string | null {
 /** The id of a session; null before the first turn of a fork, which has none yet. */
 const getOpenSessionId = (session: Session | null): string | null => (session?.kind === 'open' ? session.id : null);
 
-function createAgentStatus(agent: Agent, { agents }: RunHistory): unknown {
-  const { id, parent, state, phase, stack, turns, costMicros } = agent;
-  const { turnsMs = 0, lastAt = null } = agents.get(id) ?? {};
+function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown {
+  const { id, parent, state, phase, stack } = agent;
+  const { lastAt = null } = history.agents.get(id) ?? {};
   const since = phase.kind === 'running' ? phase.turn.startedAt : lastAt;
   return {
     id,
+    label: formatAgentLabel(agent),
     parent,
     status: phase.kind,
     state,
-    since: since === null ? null : formatIso(since),
+    since: formatOptionalTime(since),
     until: phase.kind === 'sleeping' ? formatIso(phase.untilMs) : null,
     result: phase.kind === 'ended' ? phase.result : null,
     error: phase.kind === 'failed' || phase.kind === 'paused' ? phase.message : null,
     session_id: getSessionId(agent),
+    task_folder: workFoldersOf(run, agent).taskFolder,
     stack: stack.map((frame) => ({ state: frame.state, session_id: getOpenSessionId(frame.session) })),
-    turns,
-    turns_ms: turnsMs,
-    cost_usd: microsToUsd(costMicros),
+    ...createTurnFields(agent, history),
   };
 }

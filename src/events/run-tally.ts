@@ -1,4 +1,5 @@
 import type { Event } from '../core/event.ts';
+import { countTokens, sumTokens } from '../core/tokens.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
 
 /** The visits of one state, and the number, time and cost of its turns. */
@@ -8,7 +9,11 @@ export interface StateTally {
   readonly turns: number;
   readonly ms: number;
   readonly micros: number;
+  /** Tokens of all kinds. */
+  readonly tokens: number;
 }
+
+const NOTHING_COUNTED = { visits: 0, turns: 0, ms: 0, micros: 0, tokens: 0 };
 
 /**
  * Counts visits, turns, time and cost for each state, from the events of one run or of several in turn. States are in the
@@ -24,7 +29,10 @@ export class RunTally {
     this.worked = updateWorkTime(this.worked, event);
     if (event.kind === 'turn_started')
       this.add(event.state, { turns: 1, visits: this.entersState(event.agent) ? 1 : 0 });
-    if (event.kind === 'turn_ended') this.add(event.state, { ms: event.durationMs, micros: event.costMicros });
+    if (event.kind === 'turn_ended') {
+      const tokens = countTokens(sumTokens(event.models));
+      this.add(event.state, { ms: event.durationMs, micros: event.costMicros, tokens });
+    }
     if (event.kind === 'transition' || event.kind === 'agent_started') this.agentsInState.delete(event.agent);
   }
 
@@ -40,13 +48,14 @@ export class RunTally {
   }
 
   private add(state: string, amounts: Partial<StateTally>): void {
-    const { visits, turns, ms, micros } = this.byState.get(state) ?? { visits: 0, turns: 0, ms: 0, micros: 0 };
+    const { visits, turns, ms, micros, tokens } = this.byState.get(state) ?? NOTHING_COUNTED;
     this.byState.set(state, {
       state,
       visits: visits + (amounts.visits ?? 0),
       turns: turns + (amounts.turns ?? 0),
       ms: ms + (amounts.ms ?? 0),
       micros: micros + (amounts.micros ?? 0),
+      tokens: tokens + (amounts.tokens ?? 0),
     });
   }
 }

@@ -1,8 +1,15 @@
-import { styleText } from 'node:util';
+import { inspect, styleText } from 'node:util';
 import type { ObservedStatus } from '../core/observed-status.ts';
 
+const TEXT_STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+
 /** The styles that output uses. */
-export type TextStyle = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+export type TextStyle = (typeof TEXT_STYLES)[number];
+
+/** Matches the sequences that begin and end the styles above, and no others. */
+export const STYLE_SEQUENCES = new RegExp(
+  `(\u001b\\[(?:${TEXT_STYLES.flatMap((style) => inspect.colors[style] ?? []).join('|')})m)`,
+);
 
 /** Adds a style to a text, or returns it as it is where there is no color. */
 export type Colorizer = (style: TextStyle, text: string) => string;

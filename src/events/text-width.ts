@@ -1,13 +1,27 @@
+import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 import wrapAnsi from 'wrap-ansi';
 
 /** The number of columns that a text takes: wide characters take two, combining marks and colors none. */
-export const widthOf = (text: string): number => stringWidth(text);
+export function widthOf(text: string): number {
+  if (text.length <= WINDOW_CHARS) return stringWidth(text);
+  const plain = stripVTControlCharacters(text);
+  if (PRINTABLE_ASCII.test(plain)) return plain.length;
+  let width = 0;
+  for (const character of splitCharacters(plain)) width += stringWidth(character);
+  return width;
+}
 
-/** Shortens a text to a width, with `…` for what is left out: after its start, or before its end. */
+/**
+ * Shortens a text to a width, with `…` for what is left out: after its start, or before its end. Of a very long text no
+ * more than that start or end is looked at.
+ */
 export function shorten(text: string, width: number, keep: 'start' | 'end' = 'start'): string {
-  if (widthOf(text) <= width) return text;
-  const characters = Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+  const maxChars = Math.max(WINDOW_CHARS, width * MAX_CHARS_PER_COLUMN);
+  const isLong = text.length > maxChars;
+  if (!isLong && widthOf(text) <= width) return text;
+  const part = !isLong ? text : keep === 'end' ? text.slice(-maxChars) : text.slice(0, maxChars);
+  const characters = [...splitCharacters(part)];
   if (keep === 'end') characters.reverse();
   const kept: string[] = [];
   let left = width - 1;
@@ -26,12 +40,33 @@ export function padToWidth(text: string, width: number, side: 'left' | 'right' =
   return side === 'left' ? `${spaces}${text}` : `${text}${spaces}`;
 }
 
-/** Breaks a text into lines between words and indents all but the first. A longer word, such as a path, stays whole. */
+/**
+ * Breaks a text into lines between words and indents all but the first. A longer word, such as a path, stays whole, and
+ * so does a text that no screen has room for.
+ */
 export function wrapText(text: string, columns: number): readonly string[] {
-  if (columns === Number.POSITIVE_INFINITY || widthOf(text) <= columns) return [text];
+  if (columns === Number.POSITIVE_INFINITY || text.length > MAX_WRAPPED_CHARS || widthOf(text) <= columns)
+    return [text];
   const [first = '', ...rest] = wrapAnsi(text, Math.max(1, columns - INDENT.length)).split('\n');
   return [first, ...rest.map((line) => `${INDENT}${line}`)];
 }
 
 const INDENT = '  ';
+const PRINTABLE_ASCII = /^[ -~]*$/;
+const MAX_WRAPPED_CHARS = 10_000;
+/** More marks on one letter are not meant to be read. */
+const MAX_CHARS_PER_COLUMN = 50;
 const SEGMENTER = new Intl.Segmenter();
+const WINDOW_CHARS = 256;
+
+/** The characters of a text as a reader counts them, window by window: the segmenter takes quadratic time for long texts. */
+function* splitCharacters(text: string): Generator<string, void, undefined> {
+  for (let at = 0; at < text.length; ) {
+    const window = text.slice(at, at + WINDOW_CHARS).replace(/(?<=.)[\ud800-\udbff]$/s, '');
+    const characters = Array.from(SEGMENTER.segment(window), ({ segment }) => segment);
+    // The last one may continue behind the window.
+    if (at + window.length < text.length && characters.length > 1) at -= characters.pop()?.length ?? 0;
+    yield* characters;
+    at += window.length;
+  }
+}

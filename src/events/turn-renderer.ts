@@ -1,4 +1,5 @@
 import type { ClaudeActivity } from '../core/activity.ts';
+import { formatApiRetry } from './format.ts';
 import { sanitize } from './sanitize.ts';
 import type { TextStyle } from './text-style.ts';
 
@@ -55,11 +56,8 @@ export class TurnRenderer {
       }
       case 'gets':
         return this.renderToolResult(entry);
-      case 'retries': {
-        const why = entry.error === null ? '' : ` (${joinLines(entry.error)})`;
-        const which = entry.attempt === null ? 'retrying' : `retry ${entry.attempt}`;
-        return [{ indent: 1, text: `! the API failed${why}: ${which}`, style: 'yellow' }];
-      }
+      case 'retries':
+        return [{ indent: 1, text: `! ${joinLines(formatApiRetry(entry, entry.delayMs))}`, style: 'yellow' }];
       case 'prints': {
         const text = truncate(joinLines(keepLastOverwrite(entry.text)), MAX_LINE_CHARS);
         if (entry.isError) return [{ indent: 1, text: `! ${text}`.trimEnd(), style: 'yellow' }];
@@ -110,8 +108,9 @@ const joinLines = (text: string): string => sanitize(text).trimEnd().replaceAll(
 
 /** What a terminal shows in the end of a line that was overwritten with carriage returns. */
 const keepLastOverwrite = (text: string): string => {
-  const line = text.replace(/\r+$/, '');
-  return line.slice(line.lastIndexOf('\r') + 1);
+  let end = text.length;
+  while (text[end - 1] === '\r') end -= 1;
+  return text.slice(end === 0 ? 0 : text.lastIndexOf('\r', end - 1) + 1, end);
 };
 
 function truncate(text: string, maxChars: number): string {

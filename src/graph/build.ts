@@ -1,8 +1,8 @@
 import { findStateEdges } from './edges.ts';
-import type { EdgeTarget, Graph, GraphNode } from './graph.ts';
+import { type EdgeTarget, filesOf, type Graph, type GraphNode, targetsOf } from './graph.ts';
 import { analyzeStates, type StateAnalysis } from './state-analysis.ts';
 import { newStateResolver, type StateResolver } from './state-resolver.ts';
-import type { WorkflowSource } from './workflow-source.ts';
+import { sourceScope, type WorkflowSource } from './workflow-source.ts';
 
 /** Builds the graph of a workflow. */
 export function buildGraph(
@@ -11,7 +11,7 @@ export function buildGraph(
   names: StateResolver = newWorkflowResolver(workflow),
 ): Graph {
   const edges = analyses.flatMap((analysis) => findStateEdges(analysis, names, workflow.resetStack));
-  const missing = new Map(edges.flatMap(({ to, return: back, next }) => [to, back, next].flatMap(missingName)));
+  const missing = new Map(edges.flatMap((edge) => targetsOf(edge).flatMap(missingName)));
   return {
     name: workflow.name,
     entry: workflow.entry.kind === 'found' ? workflow.entry.file : null,
@@ -29,8 +29,7 @@ export function buildGraph(
 }
 
 /** Makes a resolver for the names of a workflow. */
-export const newWorkflowResolver = ({ files, platform }: WorkflowSource): StateResolver =>
-  newStateResolver({ files: files.map(({ file }) => file), platform });
+export const newWorkflowResolver = (workflow: WorkflowSource): StateResolver => newStateResolver(sourceScope(workflow));
 
 const EMPTY_NODE = { maxVisits: null, description: null, open: false, couldBe: [] } as const;
 
@@ -39,10 +38,9 @@ const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 const kindOf = (file: string): 'prompt' | 'script' => (file.endsWith('.md') ? 'prompt' : 'script');
 
 /** A name that leads to no state, and the states that it could mean if it is ambiguous. */
-function missingName(target: EdgeTarget | null): readonly (readonly [string, readonly string[]])[] {
-  if (target?.kind !== 'missing' || target.name === '') return [];
-  const { name, meant, others } = target;
-  return [[name, others === undefined || meant === null ? [] : [meant, ...others]]];
+function missingName(target: EdgeTarget): readonly (readonly [string, readonly string[]])[] {
+  if (target.kind !== 'missing' || target.name === '') return [];
+  return [[target.name, target.others === undefined ? [] : filesOf(target)]];
 }
 
 function nodeOf({ file, kind, open, source }: StateAnalysis): GraphNode {

@@ -9,7 +9,7 @@ export type FlowExit =
 
 /**
  * A workflow as a pushdown system: its states, and a return stack that calls fill and results empty. Everything unknown
- * counts as possible: a name that the agent chooses leads to `any`, which leads to every state; a state that does not
+ * counts as possible: a name that the agent chooses, or that is ambiguous, leads to `any`, which leads to every state; a state that does not
  * exist, or shows no way out, may at least give its result. So what is impossible here cannot happen in any run.
  */
 export interface ControlFlow {
@@ -31,13 +31,11 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   const any = missing + 1;
   const numberOf = (state: string): number => numbers.get(state) ?? missing;
   const toNumber = (target: EdgeTarget | null): number => {
-    if (target?.kind === 'any') return any;
+    if (target?.kind === 'any' || (target?.kind === 'missing' && target.others !== undefined)) return any;
     return numberOf(target?.kind === 'state' ? target.file : (target?.meant ?? ''));
   };
   const exits: FlowExit[][] = names.map(() => []);
-  for (const edge of edges) {
-    for (const each of expandAmbiguous(edge)) exits[numberOf(edge.from)]?.push(toExit(each, toNumber));
-  }
+  for (const edge of edges) exits[numberOf(edge.from)]?.push(toExit(edge, toNumber));
   for (const [index, { open }] of states.entries()) {
     if (open) exits[index]?.push(...exitsToAnywhere(any));
     const shown = exits[index]?.some(({ edge }) => edge?.origin !== 'mentioned') ?? false;
@@ -54,18 +52,6 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
     numberOf,
   };
 }
-
-/** Lists an edge once for each state that its ambiguous names could mean. */
-function expandAmbiguous(edge: Edge): readonly Edge[] {
-  const keys = ['to', 'return', 'next'] as const;
-  const others = keys.flatMap((key) =>
-    otherCandidates(edge[key]).map((file): Edge => ({ ...edge, [key]: { kind: 'state', file } })),
-  );
-  return [edge, ...others];
-}
-
-const otherCandidates = (target: EdgeTarget | null): readonly string[] =>
-  target?.kind === 'missing' ? (target.others ?? []) : [];
 
 function toExit(edge: Edge, toNumber: (target: EdgeTarget | null) => number): FlowExit {
   const to = toNumber(edge.to);

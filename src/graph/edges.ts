@@ -2,9 +2,9 @@ import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, 
 import { isBuiltInAttribute, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
-import { type TagName, TRANSITIONS } from '../core/transitions/index.ts';
-import type { Edge, EdgeTarget } from './graph.ts';
-import { formatNamePattern } from './name-pattern.ts';
+import { isTaskWord, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
+import { uniqueBy } from './group-by.ts';
 import {
   type CandidateTag,
   expandCandidates,
@@ -13,7 +13,7 @@ import {
   isUnlikelyStateName,
 } from './partial-names.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
-import type { StateResolver } from './state-resolver.ts';
+import { formatNamePattern, type StateResolver } from './state-resolver.ts';
 
 /** Finds the transitions of one state: those of its policy, else those that its text mentions. */
 export function findStateEdges(
@@ -93,13 +93,14 @@ class EdgeBuilder {
       .filter((placed) => this.matches(entry, placed))
       .map(attributesOf);
     const stack = attributes.stack ?? attributeSets.find((each) => each.stack !== undefined)?.stack;
-    const handsOver = attributeSets.some((each) => each.input !== undefined) || this.mentionsInput;
+    const handsOver = attributeSets.some(hasInput) || this.mentionsInput;
     return {
       ...this.edge(name, this.analysis.source.entries[index]?.at ?? WHOLE_FILE),
       ...this.targets(name, entry.target, attributes),
+      payload: entry.payload ?? null,
       clearsStack: this.clearsStack(name, stack),
       origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
-      passesInput: attributes.input !== undefined ? 'always' : handsOver ? 'perhaps' : 'never',
+      passesInput: hasInput(attributes) ? 'always' : handsOver ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes, ...attributeSets]),
     };
   }
@@ -127,7 +128,7 @@ class EdgeBuilder {
       ...this.targets(name, tag.body, attributes),
       clearsStack: this.clearsStack(name, attributes.stack),
       origin: isPartial ? 'partial-name' : 'text',
-      passesInput: attributes.input !== undefined ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
+      passesInput: hasInput(attributes) ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes]),
     } as const;
     if (name !== 'fork' || attributes.next !== undefined) return [base];
@@ -172,7 +173,7 @@ class EdgeBuilder {
 
   private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
-    const ends = { to: null, return: null, next: null, borrowsNext: false, clearsStack: false } as const;
+    const ends = { to: null, payload: null, return: null, next: null, borrowsNext: false, clearsStack: false } as const;
     return { from, tag, ...ends, origin: 'text', at, passesInput: 'never', variables: [] };
   }
 
@@ -220,8 +221,10 @@ export function permitsTag(entries: Policy, tag: Tag, names: StateResolver): boo
 }
 
 /** Checks that all states of an edge exist. */
-const leadsToStatesOnly = ({ to, return: back, next }: Edge): boolean =>
-  [to, back, next].every((target) => target === null || target.kind === 'state');
+const leadsToStatesOnly = (edge: Edge): boolean => targetsOf(edge).every(({ kind }) => kind === 'state');
+
+const hasInput = (attributes: Readonly<Record<string, string>>): boolean =>
+  attributes.input !== undefined || attributes['input-file'] !== undefined;
 
 const attributesOf = ({ tag }: PlacedTag) => tag.attributes;
 
@@ -234,14 +237,12 @@ const ANY_TARGET: EdgeTarget = { kind: 'any', written: '' };
 /** The variables that a fork sets. */
 function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<string, string>>[]): readonly string[] {
   if (!TRANSITIONS[name].variables) return [];
-  return [...new Set(attributeSets.flatMap((each) => Object.keys(each)).filter((key) => !isBuiltInAttribute(key)))];
+  const own = attributeSets
+    .flatMap((each) => Object.entries(each))
+    .filter(([key, value]) => !isBuiltInAttribute(key) && !isTaskWord(name, key, value));
+  return [...new Set(own.map(([key]) => key))];
 }
 
 /** Drops edges that differ from an earlier one only in their position and origin. */
-function unique(edges: readonly Edge[]): readonly Edge[] {
-  const seen = new Set<string>();
-  return edges.filter((edge) => {
-    const key = JSON.stringify({ ...edge, at: null, origin: null });
-    return !seen.has(key) && seen.add(key);
-  });
-}
+const unique = (edges: readonly Edge[]): readonly Edge[] =>
+  uniqueBy(edges, (edge) => JSON.stringify({ ...edge, at: null, origin: null }));

@@ -1,8 +1,8 @@
 import type { ControlFlow } from './control-flow.ts';
-import { findShortestCycle, findWidestCycle, type MoveLookup } from './cycle-search.ts';
 import {
   type FlowMove,
-  findMoves,
+  findReachability,
+  type MoveLookup,
   type PathStep,
   type Reachability,
   type StackLevel,
@@ -10,6 +10,15 @@ import {
 } from './reachability.ts';
 import { findStronglyConnected, hasCycle } from './strongly-connected.ts';
 import { findTermination, type TerminationFacts } from './termination.ts';
+
+/** What is known about the control flow of a workflow before its cycles are looked for. */
+export interface FlowFacts {
+  readonly flow: ControlFlow;
+  readonly ends: TerminationFacts;
+  /** The moves that an agent can make, where only calls that can return do so. */
+  readonly moves: MoveLookup;
+  readonly reach: Reachability;
+}
 
 /** A cycle of states that an agent, or an agent and its workers, can get into and never out of again. */
 export interface EndlessCycle {
@@ -26,15 +35,12 @@ export interface EndlessCycle {
 }
 
 /** Finds the cycles that nothing leads out of. States that only lead to such a cycle are not listed: they are not the mistake. */
-export function findEndlessCycles(
-  flow: ControlFlow,
-  ends: TerminationFacts,
-  reach: Reachability,
-): readonly EndlessCycle[] {
+export function findEndlessCycles(facts: FlowFacts): readonly EndlessCycle[] {
+  const { flow, ends, reach } = facts;
   const cannotEnd = [...flow.names.keys()].filter((state) => !ends.ends[state] && reach.has(state));
   // A callee that can return is not the mistake: what matters is where the call comes back to.
   const moves = (state: number) =>
-    findMoves(flow, ends, state).filter(({ how, to }) => how !== 'worker' && !(how === 'enter' && ends.returns[to]));
+    facts.moves(state).filter(({ how, to }) => how !== 'worker' && !(how === 'enter' && ends.returns[to]));
   return findSinkCycles(cannotEnd, moves).map(({ states, inside }): EndlessCycle => {
     const free = states.filter((state) => !flow.bounded[state]);
     const sideways = (state: number) => inside(state).filter(({ how }) => how !== 'enter');
@@ -42,26 +48,16 @@ export function findEndlessCycles(
     const kind = !hasCycle(states, targets(sideways)) ? 'recursion' : forks ? 'forks' : 'loop';
     const how = kind === 'recursion' ? 'enter' : kind === 'forks' ? 'next' : undefined;
     const level = states.some((state) => reach.has(state, 'bottom')) ? 'bottom' : 'called';
-    const begin = kind === 'loop' ? level : undefined;
     const unbounded = (state: number) => inside(state).filter((move) => !isBounded(flow, move));
+    const bounded = !hasCycle(free, targets(unbounded));
     return {
       kind,
       states,
-      bounded: !hasCycle(free, targets(unbounded)),
+      bounded,
       level,
-      ...exampleOf(states, inside, how, begin),
+      ...findExample(facts, states, inside, how, kind === 'loop' ? level : undefined),
     };
   });
-
-  function exampleOf(
-    states: readonly number[],
-    inside: MoveLookup,
-    how: FlowMove['how'] | undefined,
-    level: StackLevel | undefined,
-  ) {
-    const round = findExampleCycle(flow, states, inside, reach, how, level);
-    return { round, path: reach.pathTo(flow.numberOf(round[0]?.from ?? ''), level) };
-  }
 }
 
 /** Whether a move comes after a call of a state with a limit, so that it can happen only so often. */
@@ -69,29 +65,24 @@ const isBounded = (flow: ControlFlow, { how, exit }: FlowMove): boolean =>
   how === 'back' && flow.bounded[exit.to] === true;
 
 /** Finds workers that cannot end without forking workers like themselves. `max_visits` does not help: it counts per worker. */
-export function findEndlessForking(
-  flow: ControlFlow,
-  ends: TerminationFacts,
-  reach: Reachability,
-): readonly EndlessCycle[] {
+export function findEndlessForking(facts: FlowFacts): readonly EndlessCycle[] {
+  const { flow, ends, reach } = facts;
   const families = findTermination(flow, (worker) => !ends.ends[worker]);
   const suspects = [...flow.names.keys()].filter(
     (state) => ends.ends[state] && !families.ends[state] && reach.has(state),
   );
   const within = new Set(suspects);
-  const moves = (state: number) => findMoves(flow, ends, state).filter(({ to }) => within.has(to));
+  const moves = (state: number) => facts.moves(state).filter(({ to }) => within.has(to));
   return findSinkCycles(suspects, moves).flatMap(({ states, inside }) => {
     const forks = states.some((state) => inside(state).some(({ how }) => how === 'worker'));
     if (!forks) return [];
-    const round = findExampleCycle(flow, states, inside, reach, 'worker', undefined);
-    const path = reach.pathTo(flow.numberOf(round[0]?.from ?? ''));
-    return [{ kind: 'generations', states, bounded: false, level: 'bottom', path, round }];
+    const example = findExample(facts, states, inside, 'worker', undefined);
+    return [{ kind: 'generations', states, bounded: false, level: 'bottom', ...example }];
   });
 }
 
 /** A call that never comes back because its callee empties the return stack. */
 export interface AbandonedCall {
-  readonly caller: number;
   readonly callee: number;
   /** The state that empties the stack. */
   readonly by: number;
@@ -99,41 +90,29 @@ export interface AbandonedCall {
 }
 
 /** Finds the calls whose callee empties the return stack, each once; the callers of the caller are not the mistake. */
-export function findAbandonedCalls(
-  flow: ControlFlow,
-  ends: TerminationFacts,
-  reach: Reachability,
-): readonly AbandonedCall[] {
+export function findAbandonedCalls(facts: FlowFacts): readonly AbandonedCall[] {
+  const { flow, ends, moves, reach } = facts;
   const seen = new Set<number>();
   const callers = [...flow.names.keys()].filter((state) => reach.has(state));
   callers.sort((a, b) => reach.distance(a) - reach.distance(b));
   return callers.flatMap((caller) =>
-    findMoves(flow, ends, caller).flatMap((move) => {
+    moves(caller).flatMap((move) => {
       if (move.how !== 'enter' || ends.returns[move.to] || !ends.ends[move.to] || seen.has(move.to)) return [];
-      const by = findClearingState(flow, ends, move.to, seen);
+      const by = findClearingState(facts, move.to, seen);
       if (by === undefined) return [];
-      return [{ caller, callee: move.to, by, path: [...reach.pathTo(caller), toPathStep(flow, caller, move)] }];
+      return [{ callee: move.to, by, path: [...reach.pathTo(caller), toPathStep(flow, caller, move)] }];
     }),
   );
 }
 
 /** Finds the state nearest to a callee that clears the stack at the callee's own level. */
-function findClearingState(
-  flow: ControlFlow,
-  ends: TerminationFacts,
-  callee: number,
-  seen: Set<number>,
-): number | undefined {
-  const queue = [callee];
-  seen.add(callee);
-  for (let i = 0; i < queue.length; i++) {
-    const state = queue[i] ?? 0;
+function findClearingState({ flow, moves }: FlowFacts, callee: number, seen: Set<number>): number | undefined {
+  // Iterating over a set also visits what is added meanwhile.
+  const found = new Set([callee]);
+  for (const state of found) {
+    seen.add(state);
     if (flow.exits[state]?.some((exit) => exit.kind === 'step' && exit.clearsStack)) return state;
-    for (const { to, how } of findMoves(flow, ends, state)) {
-      if (how === 'enter' || how === 'worker' || seen.has(to)) continue;
-      seen.add(to);
-      queue.push(to);
-    }
+    for (const { to, how } of moves(state)) if (how !== 'enter' && how !== 'worker' && !seen.has(to)) found.add(to);
   }
   return undefined;
 }
@@ -150,18 +129,28 @@ function findSinkCycles(states: readonly number[], moves: MoveLookup) {
   });
 }
 
-/** Finds a round that begins with such a move at the state nearest to the entry; where any move will do, a wide one. */
-function findExampleCycle(
-  flow: ControlFlow,
+/** Finds a round that begins with such a move at the state nearest to the entry, and a path there. */
+function findExample(
+  { flow, reach }: FlowFacts,
   states: readonly number[],
   inside: MoveLookup,
-  reach: Reachability,
   how: FlowMove['how'] | undefined,
   level: StackLevel | undefined,
-): readonly PathStep[] {
+): Pick<EndlessCycle, 'path' | 'round'> {
   const begins = (move: FlowMove): boolean => how === undefined || move.how === how;
   const firsts = states.filter((state) => state !== flow.any && inside(state).some(begins));
   firsts.sort((a, b) => reach.distance(a, level) - reach.distance(b, level) || a - b);
   const [start = 0] = firsts;
-  return how === undefined ? findWidestCycle(flow, inside, start) : findShortestCycle(flow, inside, start, begins);
+  const movesFrom = (state: number) => (state === start ? inside(state).filter(begins) : inside(state));
+  const around = findReachability(flow, movesFrom, [start]);
+  const leadsBack = (state: number): boolean => movesFrom(state).some(({ to }) => to === start);
+  const lasts = states.filter((state) => around.has(state) && leadsBack(state));
+  lasts.sort((a, b) => around.distance(a) - around.distance(b));
+  // Where any move will do, a long round shows more.
+  const last = (how === undefined ? lasts.at(-1) : lasts[0]) ?? start;
+  const back = movesFrom(last)
+    .filter(({ to }) => to === start)
+    .slice(0, 1)
+    .map((move) => toPathStep(flow, last, move));
+  return { round: [...around.pathTo(last, undefined, states.length), ...back], path: reach.pathTo(start, level) };
 }

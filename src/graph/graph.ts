@@ -1,5 +1,6 @@
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
+import { uniqueBy } from './group-by.ts';
 
 /** The target of an edge: a state, a name that finds none (though one may be meant), or any state that the agent chooses. */
 export type EdgeTarget =
@@ -19,6 +20,8 @@ export interface Edge {
   readonly tag: TagName;
   /** Null for a result. */
   readonly to: EdgeTarget | null;
+  /** The text that the policy demands of a result; null if it may be any. */
+  readonly payload: string | null;
   /** The state that a call returns to. */
   readonly return: EdgeTarget | null;
   /** The state in which the parent of a worker continues. */
@@ -62,21 +65,27 @@ export interface Graph {
 }
 
 /** Whether an edge is a transition that can be made, and not only a mention or a mistake. */
-export const isPossibleTransition = ({ origin, to, return: back, next }: Edge): boolean =>
-  origin !== 'mentioned' && [to, back, next].every((target) => target?.kind !== 'missing');
+export const isPossibleTransition = (edge: Edge): boolean =>
+  edge.origin !== 'mentioned' && targetsOf(edge).every(({ kind }) => kind !== 'missing');
+
+/** The states that an edge names. */
+export const targetsOf = ({ to, return: back, next }: Edge): readonly EdgeTarget[] =>
+  [to, back, next].filter((target) => target !== null);
+
+/** The files that a target means, or may mean. */
+export function filesOf(target: EdgeTarget): readonly string[] {
+  if (target.kind === 'state') return [target.file];
+  return target.kind === 'any' || target.meant === null ? [] : [target.meant, ...(target.others ?? [])];
+}
 
 /**
- * Collects the transitions of edges, as they are counted: a tag with the states that it names, once for each state that
- * may answer with it.
+ * Collects the transitions of edges, as they are counted: a tag with the states that it names, or the text of a result that
+ * the policy demands, once for each state that may answer with it.
  */
-export function collectTransitions(edges: readonly Edge[]): readonly Edge[] {
-  const seen = new Map<string, Edge>();
-  for (const edge of edges.filter(isPossibleTransition)) {
-    const key = JSON.stringify([edge.from, edge.tag, ...[edge.to, edge.return, edge.next].map(targetKey)]);
-    if (!seen.has(key)) seen.set(key, edge);
-  }
-  return [...seen.values()];
-}
+export const collectTransitions = (edges: readonly Edge[]): readonly Edge[] =>
+  uniqueBy(edges.filter(isPossibleTransition), ({ from, tag, to, payload, return: back, next }) =>
+    JSON.stringify([from, tag, payload, ...[to, back, next].map(targetKey)]),
+  );
 
 /** Names that are left to the agent count as one. */
 const targetKey = (target: EdgeTarget | null): string | null =>

@@ -8,3 +8,9 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
   }
   return groups;
 }
+
+/** Drops items that have the same key as an earlier one. */
+export const uniqueBy = <Item>(items: readonly Item[], keyOf: (item: Item) => unknown): readonly Item[] => {
+  const seen = new Set<unknown>();
+  return items.filter((item) => seen.size < seen.add(keyOf(item)).size);
+};

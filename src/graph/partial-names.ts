@@ -1,8 +1,14 @@
 import { isStateFile } from '../core/state-names.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
-import { isPlaceholderName } from './name-pattern.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
+
+/** Whether a name in a prompt stands for one that the agent is to choose: `STATE`, `[NAME].md`, `…`, or nothing at all. */
+const isPlaceholderName = (name: string): boolean =>
+  hasUnknownPart(name) || name.trim() === '' || PLACEHOLDER.test(name);
+
+const PLACEHOLDER =
+  /[\s{}$[\]<>…*?]|\.\.\.|^(?:(?:the|your|next|target)[-_]?)?(?:state|name|file|filename|target)(?:[-_]?name)?(?:\.md)?$/i;
 
 /** Finds the states that fit a name of which a part is known; undefined if all of it is known, or next to nothing. */
 export const findMatchingStates = (

@@ -1,21 +1,19 @@
-import { findRegions } from '../core/markup.ts';
+import type { SureMention } from '../bash/script-tags.ts';
+import { findRegions, type Region } from '../core/markup.ts';
 import { implicitTag, type Policy } from '../core/policy.ts';
 import { readTagMentions, type TagMention, type UnclosedMention } from '../core/tag-mentions.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
-import { readTagsInCode } from './tags-in-code.ts';
 
 /** The tags in the text of a prompt. */
 export interface PromptTags {
   /** Those that are not `sure` are examples, and not what the agent is to answer. */
-  readonly tags: readonly PromptTag[];
+  readonly tags: readonly SureMention[];
   /** The same tags, with one for each of the alternatives in `<goto>A.md|B.md</goto>`. */
-  readonly expandedTags: readonly PromptTag[];
+  readonly expandedTags: readonly SureMention[];
   readonly unclosedTags: readonly (UnclosedMention & { readonly sure: boolean })[];
   /** The tags in code, if there are others outside of code. */
   readonly tagsInCode: readonly TagMention[];
 }
-
-type PromptTag = TagMention & { readonly sure: boolean };
 
 /** Reads the tags of a prompt. `isState` says whether a name could be that of a state, in any letter case. */
 export function readPromptTags(text: string, policy: Policy, isState: (name: string) => boolean): PromptTags {
@@ -39,7 +37,7 @@ function createCodeCheck(text: string): (offset: number) => boolean {
 /** More than an author writes into one tag. */
 const MAX_ALTERNATIVES = 20;
 
-function expandAlternatives(mention: PromptTag, isState: (name: string) => boolean): readonly PromptTag[] {
+function expandAlternatives(mention: SureMention, isState: (name: string) => boolean): readonly SureMention[] {
   const { tag, name } = mention;
   const split = (written: string): readonly string[] => {
     const parts = written.split('|').map((part) => part.trim());
@@ -55,3 +53,21 @@ function expandAlternatives(mention: PromptTag, isState: (name: string) => boole
     attributeSets.map((attributes) => ({ ...mention, tag: { ...tag, body, attributes } })),
   );
 }
+
+/** Reads the tags in the code of a prompt, which do not count because `tags` are outside of code. */
+export function readTagsInCode(text: string, tags: readonly TagMention[]): readonly TagMention[] {
+  if (tags.length === 0) return [];
+  const counted = new Set(tags.map(({ offset }) => offset));
+  const code = findRegions(text).filter(({ kind }) => kind === 'code');
+  const inCode = code.flatMap(({ start, end }) =>
+    readTagMentions(text.slice(start, end)).tags.map((tag) => ({ ...tag, offset: start + tag.offset })),
+  );
+  return inCode.filter(({ offset }) => !counted.has(offset));
+}
+
+/** Finds the fenced blocks of code in a text. */
+export const findCodeBlocks = (text: string): readonly Region[] =>
+  findRegions(text).filter(({ kind, start, end }) => kind === 'code' && FENCED.test(text.slice(start, end)));
+
+/** Lines between two lines of nothing but marks; a language may be named on the first. */
+const FENCED = /^(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n(?:[\s\S]*\n)?[ \t]*(?:`{3,}|~{3,})[ \t\r]*$/;

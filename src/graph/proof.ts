@@ -1,21 +1,18 @@
-import { buildControlFlow, type ControlFlow } from './control-flow.ts';
+import { buildControlFlow } from './control-flow.ts';
 import {
   type AbandonedCall,
   type EndlessCycle,
+  type FlowFacts,
   findAbandonedCalls,
   findEndlessCycles,
   findEndlessForking,
 } from './endless-cycles.ts';
 import type { Graph } from './graph.ts';
-import { findReachability, type Reachability } from './reachability.ts';
-import { findTermination, type TerminationFacts } from './termination.ts';
+import { findMoves, findReachability, type Reachability } from './reachability.ts';
+import { findTermination } from './termination.ts';
 
 /** The facts that have been proved about a workflow. */
-export interface Proof {
-  readonly flow: ControlFlow;
-  readonly ends: TerminationFacts;
-  /** The states that can be reached, where only calls that can return do so. */
-  readonly reach: Reachability;
+export interface Proof extends FlowFacts {
   /** The states that could be reached if every call returned. */
   readonly reachIfCallsReturn: Reachability;
   readonly endless: readonly EndlessCycle[];
@@ -26,14 +23,16 @@ export interface Proof {
 export function prove(graph: Graph): Proof {
   const flow = buildControlFlow(graph);
   const ends = findTermination(flow);
-  const reach = findReachability(flow, ends);
-  const reachIfCallsReturn = findReachability(flow, { returns: flow.names.map(() => true) });
-  return {
+  const moves = findMoves(flow, ends.returns);
+  const facts = { flow, ends, moves, reach: findReachability(flow, moves) };
+  const allMoves = findMoves(
     flow,
-    ends,
-    reach,
-    reachIfCallsReturn,
-    endless: [...findEndlessCycles(flow, ends, reach), ...findEndlessForking(flow, ends, reach)],
-    abandoned: findAbandonedCalls(flow, ends, reach),
+    flow.names.map(() => true),
+  );
+  return {
+    ...facts,
+    reachIfCallsReturn: findReachability(flow, allMoves),
+    endless: [...findEndlessCycles(facts), ...findEndlessForking(facts)],
+    abandoned: findAbandonedCalls(facts),
   };
 }

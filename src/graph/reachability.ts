@@ -1,7 +1,6 @@
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
 import type { ControlFlow, FlowExit } from './control-flow.ts';
-import type { TerminationFacts } from './termination.ts';
 
 /** The kind of a move from state to state. A `back` leads from the caller to where a call returns, after the whole call. */
 type MoveKind = 'step' | 'enter' | 'back' | 'worker' | 'next';
@@ -27,14 +26,18 @@ export interface PathStep {
   readonly computed?: true;
 }
 
-/** Finds the states that can follow a state. The state that a call returns to follows only if the callee can return. */
-export function findMoves(
-  flow: ControlFlow,
-  { returns }: Pick<TerminationFacts, 'returns'>,
-  state: number,
-): readonly FlowMove[] {
+/** Looks up the moves out of a state. */
+export type MoveLookup = (state: number) => readonly FlowMove[];
+
+/** Finds the moves out of every state. The state that a call returns to follows only if the callee can return. */
+export function findMoves(flow: ControlFlow, returns: readonly boolean[]): MoveLookup {
+  const all = flow.exits.map((exits) => listMoves(exits, returns));
+  return (state) => all[state] ?? [];
+}
+
+function listMoves(exits: readonly FlowExit[], returns: readonly boolean[]): readonly FlowMove[] {
   const moves: FlowMove[] = [];
-  for (const exit of flow.exits[state] ?? []) {
+  for (const exit of exits) {
     switch (exit.kind) {
       case 'result':
         break;
@@ -63,54 +66,53 @@ export interface Reachability {
   has(state: number, level?: StackLevel): boolean;
   /** How many steps it takes to get there; infinite if it is unreachable. */
   distance(state: number, level?: StackLevel): number;
-  pathTo(state: number, level?: StackLevel): readonly PathStep[];
+  /** A shortest path; only the last steps of a long one. */
+  pathTo(state: number, level?: StackLevel, maxSteps?: number): readonly PathStep[];
 }
 
-/** Finds the states that can be reached from the entry; from every state, if there is no entry. */
-export function findReachability(flow: ControlFlow, ends: Pick<TerminationFacts, 'returns'>): Reachability {
-  const size = 2 * flow.names.length;
-  const distances = new Array<number>(size).fill(Number.POSITIVE_INFINITY);
-  const origins: ({ readonly from: number; readonly move: FlowMove } | undefined)[] = new Array(size);
-  const roots = flow.entry === null ? flow.names.keys() : [flow.entry];
-  const queue = [...roots].map((state) => 2 * state);
-  for (const node of queue) distances[node] = 0;
-  for (let i = 0; i < queue.length; i++) {
-    const node = queue[i] ?? 0;
-    for (const move of findMoves(flow, ends, node >> 1)) {
-      const to = 2 * move.to + levelAfter(move, node & 1);
-      if (distances[to] !== Number.POSITIVE_INFINITY) continue;
-      distances[to] = (distances[node] ?? 0) + 1;
-      origins[to] = { from: node, move };
-      queue.push(to);
+/** Finds the states that these moves lead to from the roots: from the entry, or from every state if there is none. */
+export function findReachability(
+  flow: ControlFlow,
+  moves: MoveLookup,
+  roots: Iterable<number> = flow.entry === null ? flow.names.keys() : [flow.entry],
+): Reachability {
+  // By 2 * state + level. Iterating over a map also visits what is added meanwhile.
+  const visits = new Map<number, { readonly distance: number; readonly from?: number; readonly move?: FlowMove }>();
+  for (const root of roots) visits.set(2 * root, { distance: 0 });
+  for (const [from, { distance }] of visits) {
+    for (const move of moves(from >> 1)) {
+      const to = 2 * move.to + levelAfter(move, from & 1);
+      if (!visits.has(to)) visits.set(to, { distance: distance + 1, from, move });
     }
   }
+  const distanceOf = (node: number): number => visits.get(node)?.distance ?? Number.POSITIVE_INFINITY;
   const nodeOf = (state: number, level?: StackLevel): number => {
-    if (level !== undefined) return 2 * state + (level === 'called' ? 1 : 0);
-    return (distances[2 * state + 1] ?? 0) < (distances[2 * state] ?? 0) ? 2 * state + 1 : 2 * state;
+    const called = 2 * state + 1;
+    return level === undefined
+      ? called - Number(distanceOf(called) >= distanceOf(called - 1))
+      : called - Number(level === 'bottom');
   };
-  const distance = (state: number, level?: StackLevel): number =>
-    distances[nodeOf(state, level)] ?? Number.POSITIVE_INFINITY;
   return {
-    distance,
-    has: (state, level) => distance(state, level) !== Number.POSITIVE_INFINITY,
-    pathTo(state, level) {
+    distance: (state, level) => distanceOf(nodeOf(state, level)),
+    has: (state, level) => visits.has(nodeOf(state, level)),
+    pathTo(state, level, maxSteps = MAX_PATH_STEPS) {
       const steps: PathStep[] = [];
       for (let at = nodeOf(state, level); ; ) {
-        const origin = origins[at];
-        if (origin === undefined) return steps.reverse();
-        if (steps.length === MAX_PATH_STEPS) return [toOmittedStep(flow, at >> 1), ...steps.reverse()];
-        steps.push(toPathStep(flow, origin.from >> 1, origin.move));
-        at = origin.from;
+        const { from, move } = visits.get(at) ?? {};
+        if (from === undefined || move === undefined) return steps.reverse();
+        if (steps.length === maxSteps) return [toOmittedStep(flow, at >> 1), ...steps.reverse()];
+        steps.push(toPathStep(flow, from >> 1, move));
+        at = from;
       }
     },
   };
 }
 
 /** Only the last steps of a path are kept, so that many long paths do not take forever. */
-export const MAX_PATH_STEPS = 100;
+const MAX_PATH_STEPS = 100;
 
 /** Makes the step that stands for all steps from the entry to a state. */
-export function toOmittedStep({ names, entry }: ControlFlow, state: number): PathStep {
+function toOmittedStep({ names, entry }: ControlFlow, state: number): PathStep {
   const [from = '', to = ''] = [names[entry ?? state], names[state]];
   return { from, to, tag: null, how: 'more', after: null, at: null };
 }

@@ -1,29 +1,12 @@
 import { readScriptTags, type ScriptTags, type SureMention } from '../bash/script-tags.ts';
 import { stem } from '../core/state-names.ts';
-import type { Tag } from '../core/tag.ts';
+import type { UnclosedMention } from '../core/tag-mentions.ts';
 import type { TextPosition } from '../core/text-position.ts';
-import type { TagName } from '../core/transitions/index.ts';
-import { type PromptTags, readPromptTags } from './prompt-tags.ts';
-import type { StateSource, WorkflowSource } from './workflow-source.ts';
+import { readPromptTags } from './prompt-tags.ts';
+import { positionInBody, type StateSource, type WorkflowSource } from './workflow-source.ts';
 
 /** A tag in a state's file. */
-export interface PlacedTag {
-  readonly name: TagName;
-  readonly tag: Tag;
-  readonly at: TextPosition;
-  /** Whether it is meant as an answer; a script may also search for a tag, and a prompt show one as an example. */
-  readonly sure: boolean;
-  /** Whether a script builds it from the values of its variables. */
-  readonly filled?: boolean;
-}
-
-/** A tag in a state's file that is opened and never closed. */
-export interface PlacedUnclosedTag {
-  readonly name: TagName;
-  readonly after: string;
-  readonly at: TextPosition;
-  readonly sure: boolean;
-}
+export type PlacedTag = Omit<SureMention, 'offset'> & { readonly at: TextPosition };
 
 /** A state's file with everything that was read from it. */
 export interface StateAnalysis {
@@ -33,7 +16,10 @@ export interface StateAnalysis {
   readonly tags: readonly PlacedTag[];
   /** The same tags as they will be written: with the values that a script gives its variables, one for each alternative. */
   readonly expandedTags: readonly PlacedTag[];
-  readonly unclosedTags: readonly PlacedUnclosedTag[];
+  readonly unclosedTags: readonly (Omit<UnclosedMention, 'offset'> & {
+    readonly at: TextPosition;
+    readonly sure: boolean;
+  })[];
   /** The tags that a prompt shows in code, if it has others outside of code. */
   readonly tagsInCode: readonly PlacedTag[];
   /** The paths through a shell script, if they are known. */
@@ -54,25 +40,21 @@ export function analyzeStates(workflow: WorkflowSource): readonly StateAnalysis[
 }
 
 function analyzeState(source: StateSource, isState: (name: string) => boolean): StateAnalysis {
-  const { file, state, text, findings } = source;
-  const lookUpPosition = createPositionLookup(text);
-  const positionAt = (offset: number): TextPosition => lookUpPosition(text.length - state.text.length + offset);
-  const placed = <T extends SureMention>({ offset, ...rest }: T) => ({
-    ...rest,
-    at: positionAt(offset),
-  });
+  const { file, state, findings } = source;
+  const positionAt = createBodyLookup(source);
+  const placed = <T extends { offset: number }>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
   const broken = findings.some(({ level }) => level === 'error');
-  const isScript = state.kind === 'script';
-  const reading = isScript
-    ? fromScript(readScriptTags(file, state.text))
-    : fromPrompt(readPromptTags(state.text, state.rules.policy, isState));
+  const reading =
+    state.kind === 'script'
+      ? { ...readScriptTags(file, state.text), tagsInCode: [] }
+      : { ...readPromptTags(state.text, state.rules.policy, isState), paths: undefined, open: false };
   return {
     file,
     kind: state.kind,
     source,
     tags: reading.tags.map(placed),
     expandedTags: reading.expandedTags.map(placed),
-    unclosedTags: reading.unclosedTags.map(({ offset, ...rest }) => ({ ...rest, at: positionAt(offset) })),
+    unclosedTags: reading.unclosedTags.map(placed),
     tagsInCode: reading.tagsInCode.map((tag) => placed({ ...tag, sure: false })),
     paths: reading.paths,
     open: reading.open || broken,
@@ -81,8 +63,18 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
   };
 }
 
-const fromScript = (reading: ScriptTags) => ({ ...reading, tagsInCode: [] });
-const fromPrompt = (reading: PromptTags) => ({ ...reading, paths: undefined, open: false });
+/** Makes a function that finds the position of an offset in the text of a state, negative before it. */
+function createBodyLookup({ text, state, origin }: StateSource): StateAnalysis['positionAt'] {
+  const lookUp = createPositionLookup(text);
+  const begin = text.length - state.text.length;
+  if (origin === undefined) return (offset) => lookUp(begin + offset);
+  const lookUpInBody = createPositionLookup(state.text);
+  return (offset) => {
+    if (offset >= 0) return positionInBody(origin, lookUpInBody(offset));
+    const { line, column } = lookUp(begin + offset);
+    return { line: origin.at.line + line - 1, column: line === 1 ? origin.at.column + column - 1 : column };
+  };
+}
 
 /** Makes a function that finds the line and column of an offset; the lines are counted at the first call. */
 function createPositionLookup(text: string): (offset: number) => TextPosition {

@@ -1,3 +1,4 @@
+import { memoizeByName } from '../core/memoize.ts';
 import {
   isStateFile,
   nearestState,
@@ -7,7 +8,8 @@ import {
   type Scope,
   stem,
 } from '../core/state-names.ts';
-import { compileNamePattern } from './name-pattern.ts';
+import { UNKNOWN } from '../core/tag-mentions.ts';
+import { groupBy } from './group-by.ts';
 
 /** Finds states by name as the language does, in constant time however many there are. */
 export interface StateResolver {
@@ -27,36 +29,38 @@ export interface StateResolver {
 }
 
 /** A search for similar or matching names visits every state, so only this many names get one. */
-const MAX_SEARCHES = 50;
+const MAX_SEARCHES = 150;
 /** A pattern that more states match counts as unknown. */
 const MAX_MATCHES = 30;
 
 /** Indexes the files of a workflow by name. */
 export function newStateResolver(scope: Scope): StateResolver {
-  const { platform } = scope;
+  const { files: _, ...rest } = scope;
+  const { platform, anyExtension } = scope;
   const files = new Set(scope.files);
-  const byStem = groupByStem(scope.files.filter(isStateFile));
+  const byStem = groupBy(scope.files.filter(isStateFile), stem);
   const states = scope.files.filter((file) => runsOn(file, platform));
-  let suggested = 0;
+  let searches = 0;
+  const maySearch = (): boolean => ++searches <= MAX_SEARCHES;
   const candidates = (name: string): readonly string[] => [
     ...(files.has(name) ? [name] : []),
-    ...(byStem.get(name) ?? []),
+    ...(byStem.get(anyExtension && !files.has(name) ? stem(name) : name) ?? []),
   ];
   const candidatesFor = (name: string): readonly string[] => candidates(name).filter((file) => runsOn(file, platform));
-  const resolve = memoize((name): Resolution => {
-    const found = resolveState(name, { files: candidates(name), platform });
-    return found.kind !== 'unknown' || ++suggested > MAX_SEARCHES ? found : resolveState(name, scope);
+  const resolve = memoizeByName((name): Resolution => {
+    const found = resolveState(name, { ...rest, files: candidates(name) });
+    return found.kind === 'unknown' && maySearch() ? resolveState(name, scope) : found;
   });
-  const suggest = memoize((name, known): string | null => {
+  const suggest = memoizeByName((name): string | null => {
     // Of a path, the file name is what was meant.
     const [here] = candidatesFor(name.split(/[/\\]/).at(-1) ?? name);
-    if (here !== undefined || known > MAX_SEARCHES) return here ?? null;
+    if (here !== undefined || !maySearch()) return here ?? null;
     const near = nearestState(name, states);
     return near === undefined ? null : (candidatesFor(near)[0] ?? null);
   });
-  const match = memoize((name, known): readonly string[] | null => {
-    const pattern = known > MAX_SEARCHES ? undefined : compileNamePattern(name);
-    const found = pattern === undefined ? null : states.filter((file) => pattern.test(file));
+  const match = memoizeByName((name): readonly string[] | null => {
+    const pattern = compileNamePattern(name);
+    const found = pattern === undefined || !maySearch() ? null : states.filter((file) => pattern.test(file));
     return found === null || found.length > MAX_MATCHES ? null : found;
   });
   const fileOf = (name: string): string | undefined => {
@@ -70,24 +74,26 @@ export function newStateResolver(scope: Scope): StateResolver {
     intendedFile: (name) => fileOf(name) ?? suggest(name.trim()) ?? name.trim(),
     candidatesFor,
     matching: (name) => match(name) ?? undefined,
-    scopeOf: (names) => ({ files: names.flatMap((name) => candidates(name.trim())), platform }),
+    scopeOf: (names) => ({ ...rest, files: names.flatMap((name) => candidates(name.trim())) }),
   };
 }
 
-function groupByStem(states: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const file of states) groups.set(stem(file), [...(groups.get(stem(file)) ?? []), file]);
-  return groups;
+const UNKNOWN_PART = new RegExp(`${UNKNOWN}+|\\{\\{[^{}]*\\}\\}`, 'g');
+const ENDING = /\.(?:md|sh|ps1|bat)$/;
+/** Characters that no state has in its name. */
+const INVALID_CHARACTER = /[\s{}$[\]<>…*?|/\\]/;
+/** Enough for any name that people make up. */
+const MAX_PARTS = 5;
+
+/** Compiles a name that is filled in later, such as `STYLE_{{lang}}.md`; undefined if next to nothing of it is known. */
+function compileNamePattern(name: string): RegExp | undefined {
+  const parts = name.split(UNKNOWN_PART);
+  const known = parts.join('');
+  if (parts.length === 1 || parts.length > MAX_PARTS || INVALID_CHARACTER.test(known)) return undefined;
+  if (!/[\p{L}\p{N}]/u.test(known.replace(ENDING, ''))) return undefined;
+  const escaped = parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('.*');
+  return new RegExp(`^${escaped}${ENDING.test(known) ? '' : '(?:\\.(?:md|sh|ps1|bat))?'}$`, 'u');
 }
 
-/** Remembers the answer for each name; `work` also gets the number of names before it. */
-function memoize<T>(work: (name: string, known: number) => T): (name: string) => T {
-  const memory = new Map<string, T>();
-  return (name) => {
-    const before = memory.get(name);
-    if (before !== undefined) return before;
-    const found = work(name, memory.size);
-    memory.set(name, found);
-    return found;
-  };
-}
+/** Formats such a name for a message. */
+export const formatNamePattern = (name: string): string => name.replace(UNKNOWN_PART, '…');

@@ -1,8 +1,9 @@
+import { memoizeByName } from '../core/memoize.ts';
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import { findLiteralWords } from './edges.ts';
 import type { Edge } from './graph.ts';
 import type { Proof } from './proof.ts';
-import { findMoves } from './reachability.ts';
+import { type FlowMove, findReachability, type PathStep, toPathStep } from './reachability.ts';
 import type { StateAnalysis } from './state-analysis.ts';
 
 /** A `{{name}}` in a prompt. */
@@ -20,11 +21,11 @@ export function findVariableUses(prompt: string): readonly VariableUse[] {
 }
 
 /** Finds the states in which `{{result}}` can be set: by an input, by a call that came back, or by the command line. */
-export function findStatesWithResult({ flow, ends, reach }: Proof): ReadonlySet<number> {
+export function findStatesWithResult({ flow, moves, reach }: Proof): ReadonlySet<number> {
   const withResult = new Set(flow.entry === null ? flow.names.keys() : [flow.entry]);
   for (const state of flow.names.keys()) {
     if (!reach.has(state) || state === flow.any) continue;
-    for (const { to, how, exit } of findMoves(flow, ends, state)) {
+    for (const { to, how, exit } of moves(state)) {
       const handsOver = exit.edge === null || exit.edge.passesInput !== 'never';
       if (how === 'back' || (handsOver && how !== 'next')) withResult.add(to);
     }
@@ -33,10 +34,10 @@ export function findStatesWithResult({ flow, ends, reach }: Proof): ReadonlySet<
 }
 
 /** The names of some variables, or all that there could be. */
-export type VariableSet = ReadonlySet<string> | 'all';
+type VariableSet = ReadonlySet<string> | 'all';
 
 /** Finds the variables, out of the `used` ones, that a fork gives to its worker; a prompt may also name them beside the tag. */
-export function findForkVariables(
+function findForkVariables(
   edge: Edge | null,
   analysis: StateAnalysis | undefined,
   used: ReadonlySet<string>,
@@ -45,3 +46,75 @@ export function findForkVariables(
   const literalWords = analysis?.kind === 'prompt' ? findLiteralWords(analysis.source.state.text) : [];
   return new Set([...edge.variables, ...literalWords].filter((name) => used.has(name)));
 }
+
+/** Answers which variables are set in a state on every path. */
+export interface DefinedVariables {
+  /** Whether the variable is set on every path to the state; where that is not known, whether some fork sets it at all. */
+  has(state: number, name: string): boolean;
+  /** Whether some fork is known to set the variable. */
+  isDefinedSomewhere(name: string): boolean;
+  /** A path to the state on which the variable is not set. */
+  pathWithout(state: number, name: string): readonly PathStep[];
+}
+
+/** A fork, and the variables that it gives to its worker until that ends. */
+interface ForkMove {
+  readonly from: number;
+  readonly move: FlowMove;
+  readonly gives: VariableSet;
+}
+
+/** Follows the variables of each fork until its worker ends. `runVariables` are those that every agent has. */
+export function findDefinedVariables(
+  proof: Proof,
+  analyses: ReadonlyMap<string, StateAnalysis>,
+  runVariables: readonly string[],
+  used: ReadonlySet<string>,
+): DefinedVariables {
+  const { flow, reach } = proof;
+  const forks = findForks(proof, analyses, used);
+  const givesAnything = forks.some(({ gives }) => gives === 'all');
+  const given = new Set(forks.flatMap(({ gives }) => (gives === 'all' ? [] : [...gives])));
+  const pathsWithout = memoizeByName((name) => {
+    const lacking = forks.filter(({ move, gives }) => isCertain(move, proof) && gives !== 'all' && !gives.has(name));
+    const starts = [...(flow.entry === null ? [] : [flow.entry]), ...lacking.map(({ move }) => move.to)];
+    return { lacking, reach: findReachability(flow, (state) => findOwnMoves(proof, state), starts) };
+  });
+  return {
+    has: (state, name) =>
+      runVariables.includes(name) || ((givesAnything || given.has(name)) && !pathsWithout(name).reach.has(state)),
+    isDefinedSomewhere: (name) => !givesAnything && given.has(name),
+    pathWithout: (state, name) => {
+      const without = pathsWithout(name);
+      if (!without.reach.has(state)) return reach.pathTo(state);
+      const steps = without.reach.pathTo(state);
+      const start = steps[0] === undefined ? state : flow.numberOf(steps[0].from);
+      const fork = start === flow.entry ? undefined : without.lacking.find(({ move }) => move.to === start);
+      if (steps[0]?.how === 'more' || fork === undefined) return steps;
+      return [...reach.pathTo(fork.from), toPathStep(flow, fork.from, fork.move), ...steps];
+    },
+  };
+}
+
+/** The forks that can be reached, those nearest to the entry first. */
+function findForks(
+  { flow, moves, reach }: Proof,
+  analyses: ReadonlyMap<string, StateAnalysis>,
+  used: ReadonlySet<string>,
+): readonly ForkMove[] {
+  const parents = [...flow.names.keys()].filter((state) => reach.has(state));
+  parents.sort((a, b) => reach.distance(a) - reach.distance(b));
+  return parents.flatMap((from) => {
+    const forks = moves(from).filter(({ how }) => how === 'worker');
+    const analysis = forks.length === 0 ? undefined : analyses.get(flow.names[from] ?? '');
+    return forks.map((move) => ({ from, move, gives: findForkVariables(move.exit.edge, analysis, used) }));
+  });
+}
+
+/** The moves of one and the same agent that are certain. */
+const findOwnMoves = (proof: Proof, state: number): readonly FlowMove[] =>
+  proof.moves(state).filter((move) => move.how !== 'worker' && isCertain(move, proof));
+
+/** Whether a move can surely be made: one that is only possible proves no mistake. */
+const isCertain = ({ to, exit: { edge } }: FlowMove, { flow }: Proof): boolean =>
+  to !== flow.any && edge !== null && edge.origin !== 'mentioned' && edge.origin !== 'partial-name';

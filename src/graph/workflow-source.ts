@@ -1,8 +1,8 @@
 import type { FileFinding, State } from '../core/state.ts';
-import type { Platform, Resolution } from '../core/state-names.ts';
+import type { Platform, Resolution, Scope } from '../core/state-names.ts';
 import type { TextPosition } from '../core/text-position.ts';
 
-/** A workflow as plain data, read from a folder or zip: the input of lint and graph. */
+/** A workflow as plain data, read from a folder, a zip or one file: the input of lint and graph. */
 export interface WorkflowSource {
   readonly name: string;
   readonly platform: Platform;
@@ -14,10 +14,21 @@ export interface WorkflowSource {
   readonly below?: readonly string[];
   /** The default of `stack` in `<reset>`. */
   readonly resetStack: 'keep' | 'clear';
-  /** Variables that every run is known to have: `[vars]` of the config, `--var`. */
+  /** Variables that every run is known to have: `vars` of the manifest, `[vars]` of the config, `--var`. */
   readonly variables: readonly string[];
+  /** The problems of its manifest, if there are any. */
+  readonly findings?: readonly FileFinding[];
   readonly files: readonly WorkflowSourceFile[];
+  /** Set in a one-file workflow: see `Scope`. */
+  readonly anyExtension?: boolean;
 }
+
+/** The scope of a workflow as it was read. */
+export const sourceScope = ({ files, platform, anyExtension }: WorkflowSource): Scope => ({
+  files: files.map(({ file }) => file),
+  platform,
+  ...(anyExtension && { anyExtension }),
+});
 
 /** One file of a workflow. */
 export type WorkflowSourceFile =
@@ -43,7 +54,24 @@ export interface StateSource {
   readonly keys: Readonly<Record<string, TextPosition>>;
   /** The syntax error that bash reports in a script; null if there is none, undefined if bash was not asked. */
   readonly syntaxError?: ScriptSyntaxError | null;
+  /** Where it stands in the file of a one-file workflow; then all positions are those in that file. */
+  readonly origin?: StateOrigin;
 }
+
+/** Where a state stands in the file of a one-file workflow. */
+export interface StateOrigin {
+  readonly file: string;
+  /** The position of the state's name. */
+  readonly at: TextPosition;
+  /** The position of the value that holds the prompt or script. */
+  readonly bodyAt: TextPosition;
+  /** The position of its first character if its lines stand there as they are; null for folded and escaped text. */
+  readonly body: TextPosition | null;
+}
+
+/** The position in its file of a line and column of a one-file workflow's prompt or script. */
+export const positionInBody = ({ bodyAt, body }: StateOrigin, { line, column }: TextPosition): TextPosition =>
+  body === null ? bodyAt : { line: body.line + line - 1, column: body.column + column - 1 };
 
 /** A syntax error in a script, as bash reports it. */
 export interface ScriptSyntaxError {

@@ -9,7 +9,6 @@ export const CYCLE_RULES = [
   'endless-recursion',
   'ends-only-by-limit',
   'fork-bomb',
-  'impossible-return',
   'never-returns',
 ] as const;
 

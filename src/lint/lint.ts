@@ -1,6 +1,6 @@
 import { comparePositions, type TextPosition } from '../core/text-position.ts';
 import { buildGraph, newWorkflowResolver } from '../graph/build.ts';
-import type { EdgeTarget } from '../graph/graph.ts';
+import { filesOf, targetsOf } from '../graph/graph.ts';
 import { prove } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import { analyzeStates } from '../graph/state-analysis.ts';
@@ -75,7 +75,7 @@ function buildRuleContext(workflow: WorkflowSource, rules: readonly Rule[]): Rul
   const names = newWorkflowResolver(workflow);
   const graph = buildGraph(workflow, analyses, names);
   const proof = prove(graph);
-  const named = new Set(graph.edges.flatMap(({ to, return: back, next }) => [to, back, next].map(targetFile)));
+  const named = new Set(graph.edges.flatMap((edge) => targetsOf(edge).flatMap(filesOf)));
   return {
     workflow,
     analyses,
@@ -89,8 +89,5 @@ function buildRuleContext(workflow: WorkflowSource, rules: readonly Rule[]): Rul
     isReached: (state) => proof.reach.has(proof.flow.numberOf(state)),
   };
 }
-
-const targetFile = (target: EdgeTarget | null): string | null =>
-  target?.kind === 'state' ? target.file : target?.kind === 'missing' ? target.meant : null;
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -29,9 +29,3 @@ export function findPreferences(
   const seen = new Set<string>();
   return requested.filter(({ value }) => !hasUnknownPart(value) && !seen.has(value) && seen.add(value));
 }
-
-/** The efforts that Claude Code knows. */
-export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
-
-/** The names that Claude Code has for models, whatever their version. */
-export const MODEL_ALIASES = ['opus', 'sonnet', 'haiku', 'opusplan', 'default', 'best'];

@@ -2,9 +2,10 @@ import type { TextPosition } from '../core/text-position.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Proof } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
-import type { StateAnalysis } from '../graph/state-analysis.ts';
+import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
 import type { StateResolver } from '../graph/state-resolver.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
+import { quoteTag } from './messages.ts';
 
 /** The level of a finding: it will fail, it is probably not what was meant, it is worth knowing. */
 export type LintLevel = 'error' | 'warning' | 'info';
@@ -63,7 +64,7 @@ export const defineRule = <const Id extends string, const Superseded extends str
 ): Rule<Id, Superseded> => ({ ...head, check });
 
 /** A mistake in the file of a state. */
-export type StateFinding = Omit<RuleFinding, 'file'>;
+type StateFinding = Omit<RuleFinding, 'file'>;
 
 /** Makes a rule that looks at one state after the other, as far as they are meant as states. */
 export const defineStateRule = <const Id extends string, const Superseded extends string = never>(
@@ -76,3 +77,29 @@ export const defineStateRule = <const Id extends string, const Superseded extend
       return found.length === 0 ? [] : found.map((finding) => ({ ...finding, file: analysis.file }));
     }),
   );
+
+/** A mistake in a tag; its message goes on behind the tag and a colon. */
+type TagFinding = Omit<StateFinding, 'at' | 'level'>;
+
+/** Makes a rule that looks at one tag after the other, that the agent is meant to write. */
+export const defineTagRule = <const Id extends string, const Superseded extends string = never>(
+  head: Omit<Rule<Id, Superseded>, 'check'>,
+  check: (placed: PlacedTag, analysis: StateAnalysis, context: RuleContext) => readonly TagFinding[],
+): Rule<Id, Superseded> =>
+  defineStateRule(head, (analysis, context) => {
+    const level = head.level === 'error' ? levelForTag(analysis) : head.level;
+    return analysis.tags.flatMap((placed) => {
+      const { name, tag, at, sure } = placed;
+      const found = sure ? check(placed, analysis, context) : [];
+      return found.map(({ message, ...rest }) => ({
+        ...rest,
+        at,
+        message: `${quoteTag(name, tag)}: ${message}`,
+        level,
+      }));
+    });
+  });
+
+/** The level of a mistake in a tag: in a prompt, a policy says what really happens, so that the tag only misleads. */
+export const levelForTag = ({ kind, source }: StateAnalysis): LintLevel =>
+  kind === 'prompt' && source.state.rules.policy.length > 0 ? 'warning' : 'error';

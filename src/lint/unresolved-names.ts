@@ -1,15 +1,15 @@
+import { memoize } from '../core/memoize.ts';
 import { namedStates } from '../core/policy.ts';
 import type { Resolution } from '../core/state-names.ts';
 import { isBuiltInAttribute } from '../core/tag.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
-import { formatNamePattern } from '../graph/name-pattern.ts';
+import { uniqueBy } from '../graph/group-by.ts';
 import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from '../graph/partial-names.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
-import type { StateResolver } from '../graph/state-resolver.ts';
+import { formatNamePattern, type StateResolver } from '../graph/state-resolver.ts';
 import { quoteTag } from './messages.ts';
-import { defineStateRule, type LintLevel, type Rule, type RuleContext } from './rule.ts';
-import { levelForTag } from './tag-rule.ts';
+import { defineStateRule, type LintLevel, levelForTag, type Rule, type RuleContext } from './rule.ts';
 
 type Unresolved = Exclude<Resolution, { kind: 'found' }>;
 
@@ -31,22 +31,18 @@ export const defineNameRule = <const Id extends string, const Superseded extends
   hintFor: (name: string, context: RuleContext) => string,
 ): Rule<Id, Superseded> =>
   defineStateRule({ ...head, level: 'error' }, (analysis, context) => {
-    const seen = new Set<string>();
-    return findUnresolvedNames(analysis, context.names).flatMap(({ name, at, shown, level, found, hint }) => {
-      if (found.kind !== head.reason || seen.has(name)) return [];
-      seen.add(name);
-      return [{ at, message: `${shown}: ${found.message}`, hint: hint ?? hintFor(name, context), level }];
+    const unresolved = findUnresolvedNames(context).get(analysis) ?? [];
+    const selected = unresolved.filter(({ found }) => found.kind === head.reason);
+    return uniqueBy(selected, ({ name }) => name).map(({ name, at, shown, level, found, hint }) => {
+      return { at, message: `${shown}: ${found.message}`, hint: hint ?? hintFor(name, context), level };
     });
   });
 
 /** Several rules ask for the same names: each state is looked through once. */
-const CACHE = new WeakMap<StateAnalysis, readonly UnresolvedName[]>();
-
-function findUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
-  const found = CACHE.get(analysis) ?? collectUnresolvedNames(analysis, names);
-  CACHE.set(analysis, found);
-  return found;
-}
+const findUnresolvedNames = memoize(
+  ({ analyses, names }: RuleContext) =>
+    new Map(analyses.map((analysis) => [analysis, collectUnresolvedNames(analysis, names)])),
+);
 
 function collectUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
   const { state, entries } = analysis.source;

@@ -9,6 +9,9 @@ export interface FollowOptions {
   readonly until: Promise<unknown>;
 }
 
+/** Of a longer line no more than this is kept: there is a limit to what fits into memory, and another to the length of a string. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
 const MAX_CHUNK_BYTES = 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const BACKWARDS_CHUNK_BYTES = 64 * 1024;
@@ -24,7 +27,7 @@ export async function followLines(
   { until }: FollowOptions,
 ): Promise<void> {
   const watch = watchFile(file, POLL_MS);
-  const splitter = newLineSplitter();
+  const splitter = newLineSplitter(MAX_LINE_BYTES);
   let stopped = false;
   const stop = (): void => {
     stopped = true;
@@ -63,8 +66,8 @@ export async function followLines(
 /**
  * Reads the lines of a finished file, as bytes; holds no more of it than a chunk and one line. None if it is missing.
  */
-export async function* readLines(file: string): AsyncGenerator<Buffer, void, undefined> {
-  const splitter = newLineSplitter();
+export async function* readLines(file: string, maxLineBytes = MAX_LINE_BYTES): AsyncGenerator<Buffer, void, undefined> {
+  const splitter = newLineSplitter(maxLineBytes);
   try {
     for await (const chunk of readChunks(file)) yield* splitter.push(chunk);
   } catch (error) {
@@ -156,14 +159,22 @@ export interface LineSplitter {
 const NEWLINE = 0x0a;
 
 /**
- * Creates a splitter for one file. It looks at each byte once and joins a long line once, however many pieces it has.
+ * Creates a splitter for one file. It looks at each byte once and joins a long line once, however many pieces it has. Of
+ * a line longer than `maxBytes` only the beginning is kept.
  */
-export function newLineSplitter(): LineSplitter {
+export function newLineSplitter(maxBytes = Number.POSITIVE_INFINITY): LineSplitter {
   let pieces: Buffer[] = [];
+  let size = 0;
+  const keep = (piece: Buffer): void => {
+    if (size < maxBytes) pieces.push(piece.subarray(0, maxBytes - size));
+    size += piece.length;
+  };
   const join = (last: Buffer): Buffer => {
-    if (pieces.length === 0) return last;
-    const line = Buffer.concat([...pieces, last]);
+    keep(last);
+    const [only = last, ...others] = pieces;
+    const line = others.length === 0 ? only : Buffer.concat(pieces);
     pieces = [];
+    size = 0;
     return line;
   };
   return {
@@ -174,7 +185,7 @@ export function newLineSplitter(): LineSplitter {
         lines.push(join(bytes.subarray(from, at)));
         from = at + 1;
       }
-      if (from < bytes.length) pieces.push(bytes.subarray(from));
+      if (from < bytes.length) keep(bytes.subarray(from));
       return lines;
     },
     rest: () => (pieces.length === 0 ? [] : [join(Buffer.alloc(0))]),

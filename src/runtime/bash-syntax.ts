@@ -1,5 +1,11 @@
 import { parseScript } from '../bash/parse.ts';
-import type { ScriptSyntaxError, StateSource, WorkflowSource, WorkflowSourceFile } from '../graph/workflow-source.ts';
+import {
+  positionInBody,
+  type ScriptSyntaxError,
+  type StateSource,
+  type WorkflowSource,
+  type WorkflowSourceFile,
+} from '../graph/workflow-source.ts';
 import { execProgram } from '../process/exec-program.ts';
 import { mapConcurrently } from '../workflow/concurrent.ts';
 
@@ -10,7 +16,7 @@ const TIMEOUT_MS = 5_000;
 export async function addBashSyntaxErrors(source: WorkflowSource): Promise<WorkflowSource> {
   if (!source.files.some(needsBashCheck)) return source;
   const files = await mapConcurrently(source.files, MAX_CONCURRENT, async (file) =>
-    needsBashCheck(file) ? { ...file, syntaxError: await findSyntaxError(file.text) } : file,
+    needsBashCheck(file) ? { ...file, syntaxError: await findSyntaxError(file) } : file,
   );
   return { ...source, files };
 }
@@ -19,18 +25,19 @@ export async function addBashSyntaxErrors(source: WorkflowSource): Promise<Workf
 const needsBashCheck = (file: WorkflowSourceFile): file is StateSource =>
   file.kind === 'state' &&
   file.file.endsWith('.sh') &&
-  !file.text.includes('\r') &&
-  parseScript(file.text) === undefined;
+  !file.state.text.includes('\r') &&
+  parseScript(file.state.text) === undefined;
 
-async function findSyntaxError(script: string): Promise<ScriptSyntaxError | null> {
+async function findSyntaxError({ state, origin }: StateSource): Promise<ScriptSyntaxError | null> {
   const env = { LC_ALL: 'C' };
   const { stderr, exitCode } = await execProgram('/bin/bash', ['-O', 'extglob', '-n'], {
     cwd: '/',
     env,
     timeoutMs: TIMEOUT_MS,
-    stdin: script,
+    stdin: state.text,
   });
   const [, line, message] = /line (\d+): (?!warning)(.*)/.exec(stderr) ?? [];
   if (exitCode === 0 || line === undefined || message === undefined) return null;
-  return { at: { line: Number(line), column: 1 }, message };
+  const at = { line: Number(line), column: 1 };
+  return { at: origin === undefined ? at : positionInBody(origin, at), message };
 }

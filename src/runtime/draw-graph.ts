@@ -1,12 +1,14 @@
 import { relative } from 'node:path';
+import { archivedCount } from '../core/archive.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
-import type { Run } from '../core/run.ts';
+import { ledgerOf, type Run } from '../core/run.ts';
 import { composeDiagram, type OverlayCounts } from '../drawing/compose.ts';
 import type { Diagram } from '../drawing/diagram.ts';
 import { toMermaid } from '../drawing/mermaid.ts';
+import { type PastTurn, TurnCollector, type TurnsByState } from '../drawing/state-turns.ts';
 import { TransitionCounter } from '../drawing/transition-counter.ts';
 import { RaymondError } from '../errors.ts';
-import { formatCount, formatDollars } from '../events/format.ts';
+import { formatCount, formatSpending } from '../events/format.ts';
 import { sanitizeLine } from '../events/sanitize.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -19,7 +21,8 @@ import { workflowPathError } from '../workflow/locate.ts';
 import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { type LintRequest, readAnalysisSettings } from './lint-workflow.ts';
-import { readRunEvents } from './project-files.ts';
+import { streamRunEvents } from './run-files.ts';
+import { addAnswers } from './turn-answers.ts';
 
 /** The formats of a drawing. */
 export const GRAPH_FORMATS = ['mermaid', 'svg', 'html'] as const;
@@ -28,6 +31,8 @@ export type GraphFormat = (typeof GRAPH_FORMATS)[number];
 
 /** A drawing, and a warning about it. */
 export interface Drawing {
+  /** The name of the workflow, or the id of the run. */
+  readonly name: string;
   readonly text: string;
   readonly warning: string | null;
 }
@@ -38,6 +43,7 @@ export async function drawWorkflow(path: string, format: GraphFormat, request: L
   const source = await readSource(path, readAnalysisSettings(cwd, request));
   if (source.files.every(({ kind }) => kind === 'other')) throw noStatesError(relative(cwd, path) || '.', source);
   return {
+    name: source.name,
     text: await draw(composeDiagram(buildDrawableGraph(source)), format, { source, headline: null }),
     warning: null,
   };
@@ -62,16 +68,23 @@ export async function drawCoverage(
 export async function drawRun(runRef: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
   const layout = findLayout(cwd);
   const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
+  const turnFolderOf = ({ end: { agent, turn: number, state } }: PastTurn): string =>
+    layout.turnFolder(run.id, { agent, number, state });
   const counter = new TransitionCounter();
-  for (const event of await readRunEvents(run.id, cwd)) counter.add(event);
+  const collector = new TurnCollector();
+  for await (const event of streamRunEvents(run.id, cwd)) {
+    counter.add(event);
+    collector.add(event);
+  }
   const loaded = await readRunWorkflow(run);
   const graph = loaded.source === null ? emptyGraph(run) : buildDrawableGraph(loaded.source);
   const diagram = composeDiagram(graph, { counts: counter, agents: run.agents });
   const text = await draw({ ...diagram, name: run.id }, format, {
     source: loaded.source,
     headline: formatHeadline(run, observedStatus),
+    turns: format === 'html' ? addAnswers(collector.states, turnFolderOf) : new Map(),
   });
-  return { text, warning: loaded.warning };
+  return { name: run.id, text, warning: loaded.warning };
 }
 
 /** Reads the workflow of a run. If it was moved or is damaged, only the recorded steps are drawn. */
@@ -116,19 +129,25 @@ function buildDrawableGraph(source: WorkflowSource): Graph {
 
 const emptyGraph = ({ workflow }: Run): Graph => ({ name: workflow.name, entry: null, nodes: [], edges: [] });
 
-function formatHeadline({ workflow, ledger, agents }: Run, observedStatus: ObservedStatus): string {
+function formatHeadline(run: Run, observedStatus: ObservedStatus): string {
+  const { workflow, agents } = run;
   const active = agents.filter(({ phase }) => phase.kind !== 'ended' && phase.kind !== 'failed').length;
-  const agentSummary = `${formatCount(agents.length, 'agent')}${active > 0 ? `, ${active} of them still active` : ''}`;
-  return `${workflow.name}: ${observedStatus.replaceAll('_', ' ')}, ${agentSummary}, ${formatDollars(ledger.spentMicros)}`;
+  const agentSummary = `${formatCount(agents.length + archivedCount(run), 'agent')}${active > 0 ? `, ${active} of them still active` : ''}`;
+  return `${workflow.name}: ${observedStatus.replaceAll('_', ' ')}, ${agentSummary}, ${formatSpending(ledgerOf(run))}`;
 }
 
 interface DrawingContext {
   readonly source: WorkflowSource | null;
   readonly headline: string | null;
+  readonly turns?: TurnsByState;
 }
 
 /** Loads the code for pages and SVG only when it is needed. */
-async function draw(diagram: Diagram, format: GraphFormat, { source, headline }: DrawingContext): Promise<string> {
+async function draw(
+  diagram: Diagram,
+  format: GraphFormat,
+  { source, headline, turns = new Map() }: DrawingContext,
+): Promise<string> {
   switch (format) {
     case 'mermaid':
       return toMermaid(diagram);
@@ -136,7 +155,7 @@ async function draw(diagram: Diagram, format: GraphFormat, { source, headline }:
       return (await import('../drawing/svg.ts')).toSvg(diagram);
     case 'html': {
       const findings = source === null ? [] : lintSource(source);
-      return (await import('../drawing/html-page.ts')).toHtmlPage(diagram, { source, findings, run: headline });
+      return (await import('../drawing/html-page.ts')).toHtmlPage(diagram, { source, findings, run: headline, turns });
     }
   }
 }

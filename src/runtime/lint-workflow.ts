@@ -1,9 +1,11 @@
 import { join, relative, resolve } from 'node:path';
 import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { Platform } from '../core/state-names.ts';
+import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';
 import { InvalidWorkflow } from '../workflow/invalid-workflow.ts';
+import type { WorkflowLocation } from '../workflow/locate.ts';
 import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { loadConfig } from './load-config.ts';
@@ -29,21 +31,18 @@ export interface LintReport {
   readonly findings: readonly LintFinding[];
 }
 
-/** Lints a folder, a zip or a state file. It throws only for a path that leads to no workflow. */
+/** Lints a folder, a zip, a one-file workflow or a state in one of them. It throws only for a path that leads to no workflow. */
 export async function lintWorkflow(path: string, request: LintRequest = {}): Promise<LintReport> {
   const cwd = resolve(request.cwd ?? process.cwd());
   const absolutePath = resolve(cwd, path);
   const displayPath = (file: string): string => relative(cwd, file) || '.';
   try {
     const { source, location } = await readWorkflowSource(absolutePath, readAnalysisSettings(cwd, request));
-    const files = new Set(source.files.map(({ file }) => file));
-    // A finding about the workflow as a whole has the workflow's path.
-    const displayFile = (file: string): string =>
-      displayPath(files.has(file) ? join(location.root, file) : absolutePath);
-    const findings = lintSource(await addBashSyntaxErrors(source)).map((finding) => ({
-      ...finding,
-      file: displayFile(finding.file),
-    }));
+    const place = createFindingPlacer(source, location);
+    const findings = lintSource(await addBashSyntaxErrors(source)).map((finding) => {
+      const { file, ...placed } = place(finding);
+      return { ...placed, file: displayPath(file) };
+    });
     return { name: source.name, path: displayPath(absolutePath), isZip: location.kind === 'zip', findings };
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
@@ -54,6 +53,23 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
     }));
     return { name: displayPath(absolutePath), path: displayPath(absolutePath), isZip: true, findings };
   }
+}
+
+/** Makes a function that gives a finding the path of its file; one about the workflow as a whole has the workflow's path. */
+function createFindingPlacer(
+  { files }: WorkflowSource,
+  { kind, root, path }: WorkflowLocation,
+): (finding: LintFinding) => LintFinding {
+  const origins = new Map(
+    files.flatMap((each) => (each.kind === 'state' && each.origin ? [[each.file, each.origin]] : [])),
+  );
+  // The manifest is among the files of a folder or zip.
+  const names = new Set(files.map(({ file }) => file));
+  return (finding) => {
+    const origin = origins.get(finding.file);
+    if (kind === 'yaml') return { ...finding, ...(finding.line === 0 && origin?.at), file: root };
+    return { ...finding, file: names.has(finding.file) ? join(root, finding.file) : path };
+  };
 }
 
 /** The settings that runs in a folder would have: those of the config files and of the request. */

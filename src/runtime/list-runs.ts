@@ -1,8 +1,8 @@
-import { microsToUsd } from '../core/ledger.ts';
 import { isFinished } from '../core/observed-status.ts';
+import { createSpendingFields } from '../events/event-document.ts';
 import { createRunFields } from '../events/run-document.ts';
 import { findLayout } from '../store/layout.ts';
-import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
+import { findCrashedRunIds, listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
 
 export type { RunSummary, UnreadableRun } from '../store/runs.ts';
 
@@ -14,6 +14,9 @@ export async function listRuns(cwd = process.cwd()): Promise<readonly RunListEnt
   const runs = await listStoredRuns(findLayout(cwd));
   return runs.toSorted((a, b) => sortRank(a) - sortRank(b));
 }
+
+/** The ids of the runs of this folder that have lost their process. Much quicker than a list. */
+export const findCrashedRuns = (cwd: string): Promise<readonly string[]> => findCrashedRunIds(findLayout(cwd));
 
 const sortRank = (run: RunListEntry): number =>
   run.kind === 'unreadable' ? 2 : isFinished(run.observedStatus) ? 1 : 0;
@@ -31,7 +34,7 @@ function toDocumentEntry(run: RunListEntry): unknown {
   if (run.kind === 'unreadable') return { run_id: run.id, status: 'unreadable', error: run.error.message };
   return {
     ...createRunFields(run),
-    cost_usd: microsToUsd(run.spentMicros),
+    ...createSpendingFields(run.ledger),
     agent_counts: countAgents(run),
   };
 }

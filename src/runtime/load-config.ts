@@ -4,16 +4,25 @@ import type { ConfigLayers } from '../config/effective-settings.ts';
 import { findRiskySettings, type RiskySetting } from '../config/risky-settings.ts';
 import { isTrustedConfig } from '../config/trust-list.ts';
 import { findUserConfigFolder } from '../config/user-folder.ts';
-import { type Options, overlayOptions } from '../core/options.ts';
+import type { Options } from '../core/options.ts';
+import { overlaySettings, type Settings, splitSettings, type ViewOptions } from '../core/view-options.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findConfigFile } from './project-files.ts';
+import { findLayout } from '../store/layout.ts';
 import { normalizeTrustedPath, readTrustList, refuseForeignSettings } from './trust-store.ts';
 
 /** The config that applies where one stands: the user's file, and over it that of the project. */
 export interface LoadedConfig extends ConfigLayers {
   /** The options in force: without the settings that are not trusted. */
   readonly options: Partial<Options>;
+  /** The options of views in force. */
+  readonly view: Partial<ViewOptions>;
 }
+
+/** The path of the config file that applies in this folder; it may not exist. */
+export const findConfigFile = (cwd = process.cwd()): string => findLayout(cwd).configFile;
+
+/** The `.raymond` folder that applies in this folder; it may not exist. */
+export const findProjectFolder = (cwd: string): string => findLayout(cwd).root;
 
 /** The user's own config file; it may not exist. Null if the environment names no home. */
 export function findUserConfigFile(env: NodeJS.ProcessEnv): string | null {
@@ -26,7 +35,8 @@ export function loadConfig(cwd: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const user = openUserConfig(env);
   const project = openConfig(findConfigFile(cwd));
   const untrusted = project === null ? [] : findUntrusted(project, env);
-  return { user, project, untrusted, options: overlayOptions(user?.options ?? {}, omitSettings(project, untrusted)) };
+  const inForce = overlaySettings(user?.options ?? {}, omitSettings(project, untrusted));
+  return { user, project, untrusted, ...splitSettings(inForce) };
 }
 
 function openUserConfig(env: NodeJS.ProcessEnv): Config | null {
@@ -42,7 +52,7 @@ function findUntrusted(project: Config, env: NodeJS.ProcessEnv): readonly RiskyS
   return isTrustedConfig(project, normalizeTrustedPath(project.file), readTrustList(env)) ? [] : risky;
 }
 
-function omitSettings(config: Config | null, settings: readonly RiskySetting[]): Partial<Options> {
+function omitSettings(config: Config | null, settings: readonly RiskySetting[]): Partial<Settings> {
   const omitted = new Set<string>(settings.map(({ option }) => option));
   return Object.fromEntries(Object.entries(config?.options ?? {}).filter(([name]) => !omitted.has(name)));
 }
@@ -53,14 +63,15 @@ function omitSettings(config: Config | null, settings: readonly RiskySetting[]):
  */
 export function findUntrustedInRun(
   { project, untrusted }: LoadedConfig,
-  run: Options,
+  run: Partial<Settings>,
   env: NodeJS.ProcessEnv,
 ): readonly RiskySetting[] {
   if (project === null || untrusted.length === 0) return [];
   const path = normalizeTrustedPath(project.file);
   const earlier = readTrustList(env).files.find((entry) => entry.path === path)?.settings ?? {};
   return untrusted.filter(
-    ({ option, key, value }) => run[option] === project.options[option] && earlier[key] !== value,
+    ({ option, key, value }) =>
+      run[option] !== undefined && run[option] === project.options[option] && earlier[key] !== value,
   );
 }
 

@@ -1,7 +1,11 @@
 import { relative } from 'node:path';
+import { archivedCount } from '../core/archive.ts';
+import type { Event } from '../core/event.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { isLive } from '../core/observed-status.ts';
+import { stem } from '../core/state-names.ts';
 import { EXIT, RaymondError } from '../errors.ts';
+import { AgentLabels } from '../events/agent-labels.ts';
 import { LogWriter } from '../events/log-writer.ts';
 import { createColorizer } from '../events/text-style.ts';
 import { watchFile } from '../process/watch.ts';
@@ -11,18 +15,33 @@ import { observeRun } from '../store/observed-run.ts';
 import { ownerOf } from '../store/owner.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { LogFollower } from './logs/log-follower.ts';
-import { createRawRenderer, createTextRenderer, type TurnLogSource } from './logs/log-renderers.ts';
+import {
+  createJsonRenderer,
+  createRawRenderer,
+  createTextRenderer,
+  type LogRenderer,
+  type TurnLogSource,
+} from './logs/log-renderers.ts';
+import { TailWriter } from './logs/tail-writer.ts';
 
 /** How to write the log of a run. */
 export interface LogsRequest {
   readonly cwd?: string;
   /** Write the log of this agent only. */
   readonly agent?: string;
+  /** Write only what happens in this state: its file, or its name without the ending. */
+  readonly state?: string;
+  /** Write only this many lines of what there is, the last ones. */
+  readonly tail?: number;
   /** Whether to go on until the run ends. */
   readonly follow?: boolean;
   /** Whether to write the output of the turns unchanged. */
   readonly raw?: boolean;
+  /** Whether to write every event as a line of JSON instead. */
+  readonly json?: boolean;
   readonly color?: boolean;
+  /** Waited for now and then, so that a slow reader does not fill the memory. */
+  readonly drain?: () => Promise<void>;
   /** Ends the log early. */
   readonly signal?: AbortSignal;
   readonly write: (line: string) => void;
@@ -35,19 +54,27 @@ const OWNER_POLL_INTERVAL_MS = 500;
 
 /** Writes the log of a run from its files, and with `follow` goes on until the run ends. */
 export async function writeLogs(runRef: string, request: LogsRequest): Promise<void> {
-  const { cwd = process.cwd(), agent, follow = false, raw = false, color = false, write, writeMessage } = request;
+  const { cwd = process.cwd(), agent, state, follow = false, color = false } = request;
   const signal = request.signal ?? new AbortController().signal;
   const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
   if (agent !== undefined) await checkAgent(layout, id, agent, follow);
-  const logWriter = new LogWriter(createColorizer(color), write);
+  if (state !== undefined) await checkState(layout, id, state, follow);
+  const tail = new TailWriter(request.write, request.tail ?? Number.POSITIVE_INFINITY);
+  if (request.tail === undefined) tail.goOn();
+  const write = (line: string): void => tail.write(line);
+  const labels = new AgentLabels();
+  const logWriter = new LogWriter(createColorizer(color), write, labels);
   const source: TurnLogSource = {
     folderOf: ({ agent, turn: number, state }) => layout.turnFolder(id, { agent, number, state }),
     displayPath: (path) => shorter(relative(cwd, path), path),
     signal,
   };
-  const renderer = raw ? createRawRenderer(source, write, writeMessage) : createTextRenderer(source, logWriter);
-  const follower = new LogFollower(renderer, agent);
+  const renderer = chooseRenderer(request, source, write, () => createTextRenderer(source, logWriter, labels));
+  const isWanted = (event: Event): boolean =>
+    (agent === undefined || !('agent' in event) || event.agent === agent) &&
+    (state === undefined || !('state' in event) || isStateNamed(state, event.state));
+  const follower = new LogFollower(renderer, isWanted);
   const journalWatch = watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS);
   signal.addEventListener('abort', journalWatch.wake);
   try {
@@ -57,12 +84,15 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
       const owner = follow ? await ownerOf(layout.runFolder(id)) : undefined;
       for await (const { event, offset: end } of readEvents(layout, id, { offset })) {
         offset = end;
+        labels.observe(event);
         await follower.handleEvent(event);
+        await request.drain?.();
         if (signal.aborted) return;
       }
       const hasLiveOwner = owner !== undefined && owner.state !== 'gone';
       if (!follow || follower.hasEnded || !hasLiveOwner) break;
       logWriter.isInterleaved = true;
+      tail.goOn();
       follower.startFollowing();
       await journalWatch.next();
       if (signal.aborted) return;
@@ -70,20 +100,59 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
     await follower.finishOpenTurns();
     if (!follower.hasEnded) renderer.renderMessage(await describeRunStatus(layout, id));
   } finally {
+    tail.goOn();
     follower.abandonOpenTurns();
     signal.removeEventListener('abort', journalWatch.wake);
     journalWatch.close();
   }
 }
 
+function chooseRenderer(
+  { raw, json, writeMessage }: LogsRequest,
+  source: TurnLogSource,
+  write: (line: string) => void,
+  createForPeople: () => LogRenderer,
+): LogRenderer {
+  if (json) return createJsonRenderer(write, writeMessage);
+  return raw ? createRawRenderer(source, write, writeMessage) : createForPeople();
+}
+
+/** Whether a state is named by its file or by its name without the ending. */
+const isStateNamed = (name: string, file: string | null): boolean =>
+  file !== null && (file === name || stem(file) === name);
+
+async function checkState(layout: StoreLayout, id: string, state: string, mayComeLater: boolean): Promise<void> {
+  if (mayComeLater && isLive((await observeRun(layout, id)).observedStatus)) return;
+  const states = new Set<string>();
+  for await (const { event } of readEvents(layout, id)) {
+    if (event.kind !== 'turn_started') continue;
+    if (isStateNamed(state, event.state)) return;
+    states.add(event.state);
+  }
+  throw new RaymondError(`run ${id} has never been in the state ${state}${didYouMean(state, states)}`, {
+    exitCode: EXIT.usage,
+    hint: `It was in ${[...states].slice(0, MAX_LISTED_STATES).join(', ')}.`,
+  });
+}
+
+const MAX_LISTED_STATES = 20;
+
 async function checkAgent(layout: StoreLayout, id: string, agent: string, mayStartLater: boolean): Promise<void> {
   const { run, observedStatus } = await observeRun(layout, id);
   const names = run.agents.map((each) => each.id);
   if (names.includes(agent) || (mayStartLater && isLive(observedStatus))) return;
+  if (archivedCount(run) > 0 && (await hasStarted(layout, id, agent))) return;
   throw new RaymondError(`there is no agent ${agent} in run ${id}${didYouMean(agent, names)}`, {
     exitCode: EXIT.usage,
     hint: `\`raymond status ${id}\` shows its agents.`,
   });
+}
+
+/** Whether the journal has the start of this agent: it may have ended and been archived. */
+async function hasStarted(layout: StoreLayout, id: string, agent: string): Promise<boolean> {
+  for await (const { event } of readEvents(layout, id))
+    if (event.kind === 'agent_started' && event.agent === agent) return true;
+  return false;
 }
 
 /** Describes the status of a run whose log does not end with its end. */

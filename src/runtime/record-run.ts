@@ -11,11 +11,11 @@ import { observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openWorkflow } from '../workflow/workflow.ts';
 import { currentPlatform } from './platform.ts';
-import { readRunEvents } from './project-files.ts';
 import { hasTurnFiles, type RecordedAnswer, type RecordingContext, recordAnswer } from './record/answers.ts';
 import { recordExpectations } from './record/expectations.ts';
 import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
 import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
+import { readRunEvents } from './run-files.ts';
 
 /** How to record a run. */
 export interface RecordRequest {

@@ -3,12 +3,14 @@ import type { Run } from '../core/run.ts';
 import type { Resumed, Signal } from '../core/signal.ts';
 import { canResume, keptAnswers } from '../core/signals/resumed.ts';
 import { isPrompt } from '../core/state-names.ts';
+import { workFoldersOf } from '../core/work-folders.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { findLayout } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
 import { createFolderJudge } from '../turns/permitted-folders.ts';
-import { lookUpFolders } from '../turns/signals.ts';
+import { lookUpFolders, readNamedFiles } from '../turns/signals.ts';
+import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
@@ -32,10 +34,12 @@ export const resumeRun = (id: string, request: ResumeRequest = {}): Promise<RunH
 export async function resumeRunWith(id: string, request: ResumeRequest, runtime: Runtime): Promise<RunHandle> {
   const layout = findLayout(request.cwd);
   const { retry = false, options: changes = {}, env = process.env } = request;
+  checkClaudeWords(changes);
   refuseForeignFolders([layout.root], env);
   const { run, store } = await openStore(layout, await resolveRunId(layout, id), {
     ...runtime.storeOptions,
     takeOver: request.takeOver ?? false,
+    acceptLoss: retry,
   });
   try {
     if (!canResume(run, retry)) {
@@ -46,33 +50,44 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       throw isMissingWorkflow(error) ? missingWorkflowError(run, error) : error;
     });
     const options = mergeOptions(run.options, changes);
+    refuseSkippingAsRoot(workflow, options, env);
     const resumed: Signal = {
       kind: 'resumed',
       at: runtime.clock.now(),
       options: changes,
       retry,
       scope: await workflow.scope(),
-      folders: await lookUpKeptFolders(run, { ...findFolderLimits(run, layout, workflow), options, env }),
+      workFolders: layout.workFolders(run.id, options.taskFolderPattern),
+      ...(await lookUpKeptNames(run, { ...findFolderLimits(run, layout, workflow), options, env })),
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
-    return launchRun({ run, options, env, layout, store, workflow, backendFactory, runtime }, [], [resumed], request);
+    const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry };
+    return launchRun(context, [], [resumed], request);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-/** Looks for the folders named by answers that were kept: they may have been made or removed since. */
-async function lookUpKeptFolders(
+/** Looks for the folders and files named by answers that were kept: they may have been made or removed since. */
+async function lookUpKeptNames(
   run: Run,
   limits: Parameters<typeof createFolderJudge>[0],
-): Promise<Resumed['folders']> {
-  const found = keptAnswers(run).map(async ({ agent: { id, state, rules, cwd }, text }) => {
+): Promise<Required<Pick<Resumed, 'folders' | 'files'>>> {
+  const found = keptAnswers(run).map(async ({ agent, text }) => {
+    const { id, state, rules, cwd } = agent;
     const policy = rules?.policy ?? [];
-    const judge = isPrompt(state) ? createFolderJudge(limits, { policy, cwd }) : undefined;
-    return [id, await lookUpFolders(text, policy, cwd, judge)] as const;
+    const judge = isPrompt(state)
+      ? createFolderJudge(limits, { policy, cwd, ...workFoldersOf(run, agent) })
+      : undefined;
+    const folders = await lookUpFolders(text, policy, cwd, judge);
+    return { id, folders, files: await readNamedFiles(text, policy, cwd, judge) };
   });
-  return Object.fromEntries(await Promise.all(found));
+  const kept = await Promise.all(found);
+  return {
+    folders: Object.fromEntries(kept.map(({ id, folders }) => [id, folders])),
+    files: Object.fromEntries(kept.map(({ id, files }) => [id, files])),
+  };
 }
 
 const isMissingWorkflow = (error: unknown): boolean => error instanceof RaymondError && error.exitCode === EXIT.usage;

@@ -43,4 +43,6 @@ export interface RunContext {
   readonly workflow: Workflow;
   readonly backendFactory: BackendFactory;
   readonly runtime: Runtime;
+  /** Whether the user wants turns to be taken that may have run already. */
+  readonly retry: boolean;
 }

@@ -19,11 +19,15 @@ export interface RunEnvironment {
   readonly observe?: (event: Event) => void;
   /** Called with what agents are doing, as it happens; if it is left out, nothing is spent on it. */
   readonly watch?: (activity: Activity) => void;
+  /** Called only with retries of an API that fails, and only without `watch`: this costs nothing otherwise. */
+  readonly watchRetries?: (activity: Activity) => void;
 }
 
 /** A run that is under way in this process. */
 export interface RunHandle {
   readonly id: string;
+  /** The run as it was when this process took it up. */
+  readonly initial: Run;
   /** The events from the moment this is first read. */
   readonly events: AsyncIterable<Event>;
   /** The run as it stands when nothing is due any more. */
@@ -39,7 +43,7 @@ export function launchRun(
   context: RunContext,
   firstEvents: readonly Event[],
   signals: readonly Signal[],
-  { observe, watch }: RunEnvironment,
+  { observe, watch, watchRetries }: RunEnvironment,
 ): RunHandle {
   const { run, store, runtime } = context;
   const inbox = new Inbox<Signal>();
@@ -53,6 +57,7 @@ export function launchRun(
     for (const event of events) ignoreErrors(() => observe?.(event));
   };
   const onActivity = watch && ((activity: Activity): void => ignoreErrors(() => watch(activity)));
+  const onRetry = watchRetries && ((activity: Activity): void => ignoreErrors(() => watchRetries(activity)));
   for (const signal of signals) inbox.put(signal);
 
   const stop = (by: 'stopped' | 'interrupted' = 'stopped'): void => {
@@ -71,7 +76,8 @@ export function launchRun(
       store.abandon();
     });
     try {
-      const control = { stopSignal: stopping.signal, killSignal: killing.signal, onActivity };
+      const send = (signal: Signal): void => inbox.put(signal);
+      const control = { stopSignal: stopping.signal, killSignal: killing.signal, onActivity, onRetry, send };
       const { world, close } = await createWorld(context, control, notifyObservers);
       world.notify(firstEvents);
       try {
@@ -92,6 +98,7 @@ export function launchRun(
 
   return {
     id: run.id,
+    initial: run,
     get events() {
       stream ??= new EventStream();
       return stream;
@@ -107,7 +114,7 @@ export function createEndedHandle(run: Run): RunHandle {
   const events = new EventStream();
   events.end();
   const noop = (): void => {};
-  return { id: run.id, events, finished: Promise.resolve(run), stop: noop, kill: noop };
+  return { id: run.id, initial: run, events, finished: Promise.resolve(run), stop: noop, kill: noop };
 }
 
 /** An observer that throws must not stop a run. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { safeNamesWarning } from '../core/environment-names.ts';
 import type { Event } from '../core/event.ts';
 import { newRunId } from '../core/ids.ts';
-import { DEFAULT_OPTIONS, mergeOptions, type Options } from '../core/options.ts';
+import { DEFAULT_OPTIONS, mergeOptions, type Options, overlayOptions } from '../core/options.ts';
 import { newRun } from '../core/run.ts';
 import { isPrompt, isStateFile } from '../core/state-names.ts';
 import { initialEvents } from '../core/step.ts';
@@ -11,7 +12,9 @@ import { findLayout } from '../store/layout.ts';
 import { createRun } from '../store/store.ts';
 import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
+import { manifestOptions, requireInput, resolveWorkingDirectory, warnOfManifest } from './manifest-settings.ts';
 import { currentPlatform } from './platform.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
@@ -26,37 +29,47 @@ export interface RunRequest extends RunEnvironment {
   readonly runId?: string;
   /** The name of the run in lists; the workflow's name if this is left out. */
   readonly name?: string;
+  /** Makes the agents work in `cwd`, even if the workflow's manifest names another folder. */
+  readonly ignoreWorkingDirectory?: boolean;
 }
 
-/** Starts a run of a workflow: a state file, a folder or a zip. */
+/** Starts a run of a workflow: a folder, a zip, a one-file workflow, or a state in one of them. */
 export const runWorkflow = (path: string, request: RunRequest = {}): Promise<RunHandle> =>
   startRunWith(path, request, PRODUCTION);
 
 /** Starts a run, for real or as a test. */
 export async function startRunWith(path: string, request: RunRequest, runtime: Runtime): Promise<RunHandle> {
   const cwd = resolve(request.cwd ?? process.cwd());
-  const options = mergeOptions(DEFAULT_OPTIONS, request.options ?? {});
   const env = request.env ?? process.env;
+  const wordWarnings = checkClaudeWords(request.options ?? {});
   const layout = findLayout(cwd);
   refuseForeignFolders([cwd, layout.root], env);
   const absolutePath = resolve(cwd, path);
   const workflow = await runtime.openWorkflow(absolutePath, currentPlatform()).catch((error: unknown) => {
     throw relativizeWorkflowError(cwd, absolutePath, error);
   });
+  const { manifest } = workflow;
+  requireInput(manifest, request.input);
+  const workFolder = request.ignoreWorkingDirectory ? cwd : resolveWorkingDirectory(manifest, cwd);
+  const options = mergeOptions(DEFAULT_OPTIONS, overlayOptions(manifestOptions(manifest), request.options ?? {}));
+  refuseSkippingAsRoot(workflow, options, env);
   const backendFactory = await runtime.chooseBackend(options, env, workflow);
   if (await hasPrompts(workflow)) await backendFactory.checkAvailable();
   const startedAt = runtime.clock.now();
-  const name = request.name ?? workflow.name;
+  const name = request.name ?? manifest.name ?? workflow.name;
   const offset = -new Date(startedAt).getTimezoneOffset();
+  const id =
+    request.runId ?? newRunId(request.name ?? workflow.name, startedAt, offset, randomBytes(2).toString('hex'));
   const run = newRun({
-    id: request.runId ?? newRunId(name, startedAt, offset, randomBytes(2).toString('hex')),
+    id,
     name,
     workflow: { name: workflow.name, path: workflow.path, platform: workflow.platform },
     startedAt,
     options,
     state: workflow.entry,
-    cwd,
+    cwd: workFolder,
     input: request.input ?? null,
+    workFolders: layout.workFolders(id, options.taskFolderPattern),
   });
   const toWarning = (message: string): Event => ({
     kind: 'warning',
@@ -65,10 +78,16 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     state: workflow.entry,
     message,
   });
-  const warnings = [...workflow.findings.map(formatWorkflowFinding), ...(await warnOfVariableNames(workflow, options))];
+  const warnings = [
+    ...workflow.findings.map(formatWorkflowFinding),
+    ...wordWarnings,
+    ...warnOfManifest(manifest, env, request.input),
+    ...(await warnOfVariableNames(workflow, options)),
+  ];
   const events = [...initialEvents(run), ...warnings.map(toWarning)];
   const store = await createRun(layout, run, events, runtime.storeOptions);
-  return launchRun({ run, options, env, layout, store, workflow, backendFactory, runtime }, events, [], request);
+  const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry: false };
+  return launchRun(context, events, [], request);
 }
 
 /** Whether a workflow needs Claude Code at all. */
@@ -89,8 +108,12 @@ async function warnOfVariableNames(workflow: Workflow, { variables }: Options): 
 export function relativizeWorkflowError(cwd: string, path: string, error: unknown): unknown {
   if (!(error instanceof InvalidWorkflow)) return error;
   const name = relative(cwd, path) || basename(path);
-  const folder = isStateFile(path) ? dirname(path) : path;
-  const displayPath = (file: string): string => (file === basename(path) ? name : relative(cwd, join(folder, file)));
+  // A state may be named without its extension, or in a zip or a one-file workflow.
+  const root = isStateFile(path) || !existsSync(path) ? dirname(path) : path;
+  const displayPath = (file: string): string => {
+    if (file === basename(path)) return name;
+    return relative(cwd, file === basename(root) ? root : join(root, file));
+  };
   return new InvalidWorkflow(
     name,
     error.findings.map((finding) => ({ ...finding, file: displayPath(finding.file) })),

@@ -1,5 +1,9 @@
+import type { Agent } from '../core/agent.ts';
+import { archivedCount } from '../core/archive.ts';
 import type { Event } from '../core/event.ts';
+import type { Run } from '../core/run.ts';
 import { collectHistory, type RunHistory } from '../events/run-history.ts';
+import { readArchivedAgents } from '../store/archived-agents.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
@@ -10,16 +14,38 @@ export interface StatusReport extends ObservedRun {
   readonly history: RunHistory;
 }
 
+/** What a status is to include besides the run. */
+export interface StatusRequest {
+  /** Whether the run is to have its archived agents, too; they are read from the journal. */
+  readonly all?: boolean;
+}
+
 const MAX_TRANSITIONS = 10;
 
 /**
  * Reads the status of a run, given by its id, a unique beginning of it, or `last`. Another process may be driving it.
  */
-export async function getStatus(runRef: string, cwd = process.cwd()): Promise<StatusReport> {
+export async function getStatus(
+  runRef: string,
+  cwd = process.cwd(),
+  { all = false }: StatusRequest = {},
+): Promise<StatusReport> {
   const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
   const observed = await observeRun(layout, id);
-  return { ...observed, history: await collectHistory(eventsUpTo(layout, id, observed.run.seq), MAX_TRANSITIONS) };
+  const { seq } = observed.run;
+  const history = await collectHistory(eventsUpTo(layout, id, seq), MAX_TRANSITIONS);
+  if (!all || archivedCount(observed.run) === 0) return { ...observed, history };
+  const archived = await readArchivedAgents(layout, id, seq);
+  return { ...observed, history, run: withArchivedAgents(observed.run, archived, [...history.agents.keys()]) };
+}
+
+/** The run as if these agents had not been archived, with all agents in the order of their start. */
+function withArchivedAgents(run: Run, archived: readonly Agent[], startOrder: readonly string[]): Run {
+  const ranks = new Map(startOrder.map((agent, rank) => [agent, rank]));
+  const rankOf = ({ id }: Agent): number => ranks.get(id) ?? -1;
+  const agents = [...archived, ...run.agents].toSorted((a, b) => rankOf(a) - rankOf(b));
+  return { ...run, agents, archive: { ended: archivedCount(run) - archived.length } };
 }
 
 /** Leaves out events after the observed step: they would not match it. */

@@ -1,20 +1,27 @@
 import type { TurnRef } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
+import type { Signal } from '../core/signal.ts';
 import type { Scope } from '../core/state-names.ts';
 import type { World } from '../engine/world.ts';
 import { RaymondError } from '../errors.ts';
+import { AgentLabels } from '../events/agent-labels.ts';
 import { DebugFiles } from '../events/debug-files.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
+import { makePrivateFolder } from '../store/files.ts';
 import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
-import { createTurnFolder, removeTurnFolder } from '../store/turn-folder.ts';
+import { createTurnFolder, findBegunTurns, removeTurnFolder } from '../store/turn-folder.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { findFolderLimits } from './folder-limits.ts';
+import { applyManifestEnvironment } from './manifest-settings.ts';
 import type { RunContext } from './run-context.ts';
+import { placeWorkflowFiles } from './unpack-workflow.ts';
 
-/** How others watch and end the turns of a run. */
-export type TurnControl = Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity'>;
+/** How others watch and end the turns of a run, and how signals get to it. */
+export interface TurnControl extends Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity' | 'onRetry'> {
+  readonly send: (signal: Signal) => void;
+}
 
 /** Creates the world of one run: its workflow, its disk, its turns and its observers behind one interface. */
 export async function createWorld(
@@ -25,8 +32,9 @@ export async function createWorld(
   const { run, options, layout, store, workflow, runtime } = context;
   const { id } = run;
   const { clock } = runtime;
+  // As a signal, so that it is on record.
   const warn = ({ agent, state }: Pick<TurnRef, 'agent' | 'state'>, message: string): void =>
-    notify([{ kind: 'warning', at: clock.now(), agent, state, message }]);
+    control.send({ kind: 'noticed', at: clock.now(), about: { agent, state }, message });
   const turnContext: TurnContext = {
     ...control,
     runId: id,
@@ -35,15 +43,19 @@ export async function createWorld(
     options,
     ...findFolderLimits(run, layout, workflow),
     // A copy: reading the whole of `process.env` is slow, and each turn does it.
-    env: { ...context.env },
+    env: applyManifestEnvironment(workflow.manifest, context.env),
     clock,
     warn,
     readState: workflow.state,
     readScope: createScopeReader(workflow),
+    filesFolder: await placeWorkflowFiles(workflow, layout.runFolder(id)),
     scriptPath: workflow.pathOf,
     isDoubtful: store.isDoubtful,
     presenceDescriptor: store.presenceDescriptor,
+    findBegunTurns: (turn) => findBegunTurns(layout, id, turn),
+    retry: context.retry,
     folderOf: (turn) => layout.turnFolder(id, turn),
+    makeWorkFolder: (path) => makePrivateFolder(path, false),
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };
   const backend = context.backendFactory.create(turnContext);
@@ -90,6 +102,7 @@ async function createDebugFiles(
     { folder, turnFolder: (turn) => layout.turnFolder(run.id, turn) },
     run.ledger.spentMicros,
     (message) => warn({ agent, state }, message),
+    new AgentLabels(run.agents),
   );
 }
 

@@ -4,7 +4,7 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { readPublishedSchema } from '../package-files.ts';
 import { diskError } from '../store/disk-error.ts';
 import { createFile, makePrivateFolder, replaceFile } from '../store/files.ts';
-import { findConfigFile } from './project-files.ts';
+import { findConfigFile } from './load-config.ts';
 
 /** Writes a config file that explains every option, and returns its path. An existing one is left unchanged. */
 export async function writeConfig(cwd: string): Promise<string> {

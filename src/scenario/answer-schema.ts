@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { type AnswerCase, CANNED_FAILURES, type CannedAnswer, type VisitAnswers } from './scenario.ts';
+import { FILES, goesWithKeys, ONLY_WITH_USAGE_LIMIT, requiresOneOf, TEXT_TYPES } from './schema-keywords.ts';
 
 /*
  * The schema of the answers in a scenario file. An error message says what is expected, as a phrase that follows "must be".
  * A problem beyond the shape of one value is a custom issue with a whole sentence; `key: true` reports it at the key.
+ * `describe` and `meta` are for editors: they become part of the JSON Schema, where an `id` makes a definition.
  */
 
 /** The message where a text is expected; numbers and booleans are then read as texts. */
 export const EXPECTED_TEXT = 'a text';
 
 /** The schema of a text. */
-export const textSchema = z.string({ error: EXPECTED_TEXT });
+export const textSchema = z.string({ error: EXPECTED_TEXT }).meta({ type: TEXT_TYPES });
 /** The schema of an amount of dollars or seconds. */
 export const amountSchema = z.number({ error: 'a number of at least 0' }).min(0, { error: 'a number of at least 0' });
 /** The schema of a number of things. */
@@ -32,62 +34,104 @@ export const filesSchema = z
     error: 'a mapping of files to their contents',
   })
   .superRefine(checkFiles)
+  .meta(FILES)
   .transform((value) => Object.fromEntries(Object.entries(value).map(([name, content]) => [name, content ?? ''])));
 
 const TURN_SHAPE = {
-  text: textSchema.optional(),
-  write: filesSchema.optional(),
-  uses: textListSchema.optional(),
-  deny: textListSchema.optional(),
-  cost: amountSchema.optional(),
-  seconds: amountSchema.optional(),
-  fail: z.enum(CANNED_FAILURES, { error: 'the name of a failure' }).optional(),
-  resets_in: amountSchema.optional(),
-  exit: exitCodeSchema.optional(),
-  stderr: textSchema.optional(),
-  crash: booleanSchema.optional(),
+  text: textSchema.optional().describe('The final answer; its tag is followed.'),
+  write: filesSchema
+    .optional()
+    .describe(
+      'Files to write into the working directory, with their contents; a name that ends in `/` makes an empty folder.',
+    ),
+  uses: textListSchema.optional().describe('Tools that are shown as used, such as `Bash npm test`; they are not run.'),
+  deny: textListSchema.optional().describe('Tools that were not permitted, such as `Bash npm install`.'),
+  cost: amountSchema.optional().describe('The cost of the turn in dollars.'),
+  seconds: amountSchema.optional().describe('How many seconds it takes.'),
+  fail: z
+    .enum(CANNED_FAILURES, { error: 'the name of a failure' })
+    .optional()
+    .describe('The way in which the turn fails.'),
+  resets_in: amountSchema
+    .optional()
+    .describe('With `fail: usage_limit`: the seconds until the limit ends. The default is 60.'),
+  exit: exitCodeSchema.optional().describe('The exit code of a script.'),
+  stderr: textSchema.optional().describe('What a script prints to stderr.'),
+  crash: booleanSchema.optional().describe('Whether Raymond is killed during this turn.'),
 };
 
 type RawTurn = z.infer<z.ZodObject<typeof TURN_SHAPE>>;
 
-/** The keys of a turn of which at least one must be given. */
-export const ANSWER_CONTENT_KEYS = ['text', 'write', 'uses', 'deny', 'fail', 'exit', 'stderr', 'crash'] as const;
+const ANSWER_CONTENT_KEYS = ['text', 'write', 'uses', 'deny', 'fail', 'exit', 'stderr', 'crash'] as const;
 
-/** The message where a text or a mapping is expected. */
-export const TEXT_OR_MAPPING = 'a text or a mapping';
+const TEXT_OR_MAPPING = 'a text or a mapping';
+/** The schema of a text or a mapping, which is a definition of the JSON Schema. */
+export const textOr = <T extends z.ZodType>(mappingSchema: T, id: string) =>
+  z.union([textSchema, mappingSchema], { error: TEXT_OR_MAPPING }).meta({ id });
+
 const nonEmptyListSchema = <T extends z.ZodType>(itemSchema: T) =>
   z.array(itemSchema, { error: `a list, each entry ${TEXT_OR_MAPPING}` }).min(1, { error: 'a list of at least one' });
 
-const turnSchema = z
-  .union([textSchema, z.strictObject(TURN_SHAPE).superRefine(checkTurn)], { error: TEXT_OR_MAPPING })
-  .transform((value) => toCannedAnswer(typeof value === 'string' ? { text: value } : value));
+const turnMappingSchema = z
+  .strictObject(TURN_SHAPE)
+  .superRefine(checkTurn)
+  .meta({
+    anyOf: requiresOneOf(ANSWER_CONTENT_KEYS),
+    dependencies: { resets_in: ONLY_WITH_USAGE_LIMIT },
+  });
+const turnSchema = textOr(turnMappingSchema, 'turn').transform((value) =>
+  toCannedAnswer(typeof value === 'string' ? { text: value } : value),
+);
 
-const VISIT_SHAPE = { ...TURN_SHAPE, turns: nonEmptyListSchema(turnSchema).optional() };
+const VISIT_SHAPE = {
+  ...TURN_SHAPE,
+  turns: nonEmptyListSchema(turnSchema).optional().describe('The turns of one visit, in order; the last is repeated.'),
+};
 
 type RawVisit = z.infer<z.ZodObject<typeof VISIT_SHAPE>>;
 
-const visitSchema = z
-  .union([textSchema, z.strictObject(VISIT_SHAPE).superRefine(checkVisit)], { error: TEXT_OR_MAPPING })
-  .transform((value) => toVisitAnswers(typeof value === 'string' ? { text: value } : value));
+const visitMappingSchema = z
+  .strictObject(VISIT_SHAPE)
+  .superRefine(checkVisit)
+  .meta({
+    anyOf: requiresOneOf([...ANSWER_CONTENT_KEYS, 'turns']),
+    dependencies: { resets_in: ONLY_WITH_USAGE_LIMIT, turns: goesWithKeys('turns') },
+  });
+const visitSchema = textOr(visitMappingSchema, 'visit').transform((value) =>
+  toVisitAnswers(typeof value === 'string' ? { text: value } : value),
+);
 
 const ENTRY_SHAPE = {
   ...VISIT_SHAPE,
-  when: z.record(z.string(), textSchema, { error: 'a mapping of variables to values' }).optional(),
-  visits: nonEmptyListSchema(visitSchema).optional(),
+  when: z
+    .record(z.string(), textSchema, { error: 'a mapping of variables to values' })
+    .optional()
+    .describe('The values that an agent’s variables must have for this answer to be used.'),
+  visits: nonEmptyListSchema(visitSchema).optional().describe('With `when`: one answer for each visit.'),
 };
 
 type RawEntry = z.infer<z.ZodObject<typeof ENTRY_SHAPE>>;
 
-const entrySchema = z
-  .union([textSchema, z.strictObject(ENTRY_SHAPE).superRefine(checkEntry)], { error: TEXT_OR_MAPPING })
-  .transform((value): AnswerCase => {
-    const { when = {}, visits, ...content } = typeof value === 'string' ? { text: value } : value;
-    return { when, everyVisit: visits === undefined, visits: visits ?? [toVisitAnswers(content)] };
+const entryMappingSchema = z
+  .strictObject(ENTRY_SHAPE)
+  .superRefine(checkEntry)
+  .meta({
+    anyOf: requiresOneOf([...ANSWER_CONTENT_KEYS, 'turns', 'visits']),
+    dependencies: {
+      resets_in: ONLY_WITH_USAGE_LIMIT,
+      turns: goesWithKeys('turns', 'when'),
+      visits: { required: ['when'], ...goesWithKeys('visits', 'when') },
+    },
   });
+const entrySchema = textOr(entryMappingSchema, 'entry').transform((value): AnswerCase => {
+  const { when = {}, visits, ...content } = typeof value === 'string' ? { text: value } : value;
+  return { when, everyVisit: visits === undefined, visits: visits ?? [toVisitAnswers(content)] };
+});
 
 /** The schema of the answers for one state. */
 export const stateAnswersSchema = z
   .union([entrySchema, nonEmptyListSchema(entrySchema)], { error: 'a text, a mapping or a list of them' })
+  .meta({ id: 'state' })
   .transform((value): readonly AnswerCase[] => (isList(value) ? groupCases(value) : [value]));
 
 /** The keys that an answer can have. */

@@ -25,13 +25,17 @@ export const readScenario = (name: string, text: string, scope: Scope): Scenario
 /** Builds the canned answers of a file; of one with several scenarios, those that they share. */
 function buildScenario(file: ScenarioFile, scope: Scope): Scenario {
   const checked = checkAnswersFile(file, scope);
-  const { answers_from: from, scripts = 'real' } = checked.content;
-  const answers = mergeAnswers(
-    from === undefined ? new Map() : readAnswersFrom(checked, from, scope),
-    readAnswers(checked, scope, checked.content),
-  );
-  return { file: file.name, answers, scripts, scriptFingerprints: readScriptFingerprints(scope, checked.content) };
+  const { scripts = 'real' } = checked.content;
+  const scriptFingerprints = readScriptFingerprints(scope, checked.content);
+  return { file: file.name, answers: readAllAnswers(checked, scope), scripts, scriptFingerprints };
 }
+
+/** Reads the answers of a file that its scenarios share, and those of the files that it names. */
+const readAllAnswers = (file: CheckedScenarioFile, scope: Scope, depth = 0): AnswersByState =>
+  mergeAnswers(
+    readAnswersFrom(file, file.content.answers_from, scope, depth + 1),
+    readAnswers(file, scope, file.content),
+  );
 
 /** Checks a file of which only the answers are used: a scenario with a workflow of its own is not checked. */
 function checkAnswersFile(file: ScenarioFile, scope: Scope): CheckedScenarioFile {
@@ -75,24 +79,21 @@ export function readScriptFingerprints(
 
 const MAX_ANSWER_FILES = 20;
 
-/** Reads the answers of another file, which may in turn name a third. */
+/** Reads the answers of another file, if one is named; it may in turn name a third. */
 export function readAnswersFrom(
   { name, folder }: CheckedScenarioFile,
-  from: string,
+  from: string | undefined,
   scope: Scope,
   depth = 1,
 ): AnswersByState {
+  if (from === undefined) return new Map();
   const displayName = join(dirname(name), from);
   if (depth > MAX_ANSWER_FILES) {
     throw new RaymondError(`${name} cannot be used: the files that \`answers_from\` names form a loop`, {
       exitCode: EXIT.invalid,
     });
   }
-  const checked = checkAnswersFile(openScenarioFile(resolve(folder, from), displayName), scope);
-  const nextFrom = checked.content.answers_from;
-  const base: AnswersByState =
-    nextFrom === undefined ? new Map() : readAnswersFrom(checked, nextFrom, scope, depth + 1);
-  return mergeAnswers(base, readAnswers(checked, scope, checked.content));
+  return readAllAnswers(checkAnswersFile(openScenarioFile(resolve(folder, from), displayName), scope), scope, depth);
 }
 
 /** Collects the texts of all answers at a path, in their order. */

@@ -29,7 +29,7 @@ function buildTestSpec(
   shared: ScenarioFileContent,
 ): TestSpec {
   const { input, scripts, answers_from: from } = { ...shared, ...own };
-  const base = from === undefined ? new Map() : readAnswersFrom(file, from, scope);
+  const base = readAnswersFrom(file, from, scope);
   const ownAnswers = readAnswers(file, scope, own, path);
   const sharedAnswers = readAnswers(file, scope, shared);
   const variables = { ...shared.vars, ...own.vars };
@@ -48,6 +48,7 @@ function buildTestSpec(
     input: input ?? null,
     options: { ...toRunOptions({ ...shared.options, ...own.options }), variables },
     files: { ...shared.files, ...own.files },
+    programs: { ...shared.bin, ...own.bin },
     fixtures: own.files_from === undefined ? readFixtures(file, shared, []) : readFixtures(file, own, path),
     expectations: readExpectations(file, scope, own.expect ?? {}, [...path, 'expect']),
   };

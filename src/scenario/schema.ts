@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { DURATION_PATTERN } from '../core/duration.ts';
 import { NUMBER_LIMIT } from '../core/option-types.ts';
 import { OPTIONS, type Option } from '../core/options.ts';
+import { VARIABLE_NAME_SCHEMA } from '../core/variables.ts';
 import {
   amountSchema,
   answerKeysAt,
@@ -12,6 +14,7 @@ import {
   textSchema,
 } from './answer-schema.ts';
 import { EXPECT_SHAPE, expectKeysAt, expectSchema } from './expect-schema.ts';
+import { ANSWERS, BY_SCRIPT } from './schema-keywords.ts';
 
 /*
  * The schema of a whole scenario file. As in answer-schema.ts, an error message is a phrase that follows "must be".
@@ -27,6 +30,8 @@ const OPTIONS_SHAPE = Object.fromEntries(
 
 function optionSchema({ kind, choices, expected }: Option['type']) {
   if (kind === 'amount') return boundedAmount;
+  if (kind === 'duration')
+    return z.union([boundedAmount, z.string().regex(new RegExp(DURATION_PATTERN))], { error: expected });
   if (kind === 'count') return boundedCount;
   return kind === 'boolean' ? z.boolean({ error: expected }) : z.enum(choices, { error: expected });
 }
@@ -36,38 +41,62 @@ const fingerprintSchema = z
   .string({ error: 'twelve hexadecimal digits' })
   .regex(/^[0-9a-f]{12}$/, { error: 'twelve hexadecimal digits' });
 
-const SHARED_SHAPE = {
-  answers_from: textSchema.optional(),
-  input: textSchema.optional(),
-  vars: z.record(z.string(), textSchema, { error: 'a mapping of variables to values' }).optional(),
-  options: z.strictObject(OPTIONS_SHAPE, { error: 'a mapping of options to values' }).optional(),
-  files: filesSchema.optional(),
-  files_from: textSchema.optional(),
-  scripts: z.enum(['real', 'played'], { error: '`real` or `played`' }).optional(),
+const SCENARIO_SHAPE = {
+  name: textSchema.optional().describe('The name of the scenario.'),
+  workflow: textSchema.optional().describe('The workflow that it tests, if that is not the folder of the file.'),
+  answers_from: textSchema.optional().describe('Another file, whose answers are used where this one has none.'),
+  input: textSchema.optional().describe('The value of {{result}} in the first state.'),
+  vars: z
+    .record(z.string(), textSchema, { error: 'a mapping of variables to values' })
+    .meta({ propertyNames: VARIABLE_NAME_SCHEMA })
+    .optional()
+    .describe('Variables for every prompt and script.'),
+  options: z
+    .strictObject(OPTIONS_SHAPE, { error: 'a mapping of options to values' })
+    .meta({ id: 'options' })
+    .optional()
+    .describe('Options of the run, as in config.toml.'),
+  files: filesSchema
+    .optional()
+    .describe('Files that exist at the start, with their contents; a name that ends in `/` makes an empty folder.'),
+  files_from: textSchema
+    .optional()
+    .describe('A folder whose files are copied at the start, except those that `files` names.'),
+  bin: filesSchema
+    .optional()
+    .describe('Programs that scripts find first on their PATH, by name; without a `#!` line they are run by sh.'),
+  scripts: z
+    .enum(['real', 'played'], { error: '`real` or `played`' })
+    .optional()
+    .describe('Whether scripts without an answer are run (`real`) or are an error (`played`).'),
   recorded_scripts: z
     .record(z.string(), fingerprintSchema, { error: 'a mapping of scripts to fingerprints' })
-    .optional(),
-  answers: z.record(z.string(), stateAnswersSchema, { error: 'a mapping of states to answers' }).optional(),
+    .meta(BY_SCRIPT)
+    .optional()
+    .describe(
+      'Fingerprints of the scripts at the time of the recording, so that a later change of a script is noticed.',
+    ),
+  answers: z
+    .record(z.string(), stateAnswersSchema, { error: 'a mapping of states to answers' })
+    .meta(ANSWERS)
+    .optional()
+    .describe('The answers, by state.'),
+  expect: expectSchema.optional().describe('The expected outcome.'),
 };
 
-const LISTED_SCENARIO_SHAPE = {
-  name: textSchema,
-  workflow: textSchema.optional(),
-  ...SHARED_SHAPE,
-  expect: expectSchema.optional(),
-};
+const LISTED_SCENARIO_SHAPE = { ...SCENARIO_SHAPE, name: textSchema.describe('The name of the scenario.') };
 
-const listedScenarioSchema = z.strictObject(LISTED_SCENARIO_SHAPE, { error: 'a mapping with the key `name`' });
+const listedScenarioSchema = z
+  .strictObject(LISTED_SCENARIO_SHAPE, { error: 'a mapping with the key `name`' })
+  .meta({ id: 'scenario' });
 
 const FILE_SHAPE = {
-  name: textSchema.optional(),
-  workflow: textSchema.optional(),
-  ...SHARED_SHAPE,
-  expect: expectSchema.optional(),
+  ...SCENARIO_SHAPE,
   scenarios: z
     .array(listedScenarioSchema, { error: 'a list of scenarios' })
     .min(1, { error: 'a list of at least one' })
-    .optional(),
+    .optional()
+    .describe('Several scenarios; they share the other keys of the file.'),
 };
 
 /** The schema of a whole file. */
@@ -75,7 +104,8 @@ export const scenarioFileSchema = z
   .strictObject(FILE_SHAPE, { error: 'a mapping with keys such as `answers`' })
   .superRefine((value: object, issues: IssueCollector) => {
     if ('scenarios' in value) checkExclusiveKey('scenarios', ['name', 'expect'], value, issues);
-  });
+  })
+  .meta({ dependencies: { scenarios: { properties: { name: false, expect: false } } } });
 
 /** The content of a file. */
 export type ScenarioFileContent = z.infer<typeof scenarioFileSchema>;

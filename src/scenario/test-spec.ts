@@ -54,6 +54,8 @@ export interface TestSpec {
   readonly options: Partial<Options>;
   /** The files in the working directory at the start, by name; names of folders end in `/`. */
   readonly files: Readonly<Record<string, string>>;
+  /** Stand-ins for programs that scripts run, by name. */
+  readonly programs: Readonly<Record<string, string>>;
   /** Further files, unless `files` has their names. */
   readonly fixtures: Fixtures | null;
   readonly expectations: readonly PositionedExpectation[];

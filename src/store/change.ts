@@ -5,7 +5,7 @@ import type { Run } from '../core/run.ts';
 
 /** The changes of one agent in a step. A new agent differs in everything. */
 export interface AgentChange {
-  /** Its index in the run and its id; they must agree. */
+  /** Its index in the run before the step, where new agents follow the others, and its id; they must agree. */
   readonly at: number;
   readonly id: string;
   readonly set: Partial<Omit<Agent, 'visits'>>;
@@ -21,6 +21,8 @@ export interface Change {
   readonly seq: number;
   readonly head: Partial<Omit<Run, 'seq' | 'agents' | 'ledger'>> & { readonly ledger?: Ledger };
   readonly agents: readonly AgentChange[];
+  /** The ids of the agents that the step archived, which leave the run after their changes; left out if there are none. */
+  readonly archived?: readonly string[];
   readonly events: readonly Event[];
 }
 
@@ -29,7 +31,8 @@ export interface Change {
  * alters.
  */
 export function changeOf(before: Run, { run, events }: Step): Change {
-  const { seq, agents, ledger } = run;
+  const { seq, ledger } = run;
+  const archived = run.archive === before.archive ? [] : archivedIds(before.agents, run.agents);
   const { seq: _seq, agents: _agents, ledger: _ledger, ...head } = changedEntries<Run>(before, run);
   return {
     seq,
@@ -39,17 +42,38 @@ export function changeOf(before: Run, { run, events }: Step): Change {
         ledger: { ...ledger, states: changedEntries(before.ledger.states, ledger.states) as Ledger['states'] },
       }),
     },
-    agents: agentChanges(before.agents, agents),
+    agents: agentChanges(before.agents, run.agents, new Set(archived)),
+    ...(archived.length > 0 && { archived }),
     events,
   };
 }
 
+/** The agents that are gone, in order. A step keeps the order of the others, and adds new ones at the end. */
+function archivedIds(before: readonly Agent[], after: readonly Agent[]): readonly string[] {
+  let kept = 0;
+  return before.flatMap(({ id }) => {
+    if (after[kept]?.id !== id) return [id];
+    kept += 1;
+    return [];
+  });
+}
+
 /** A bare loop, because with ten thousand agents a call for each would slow down every step. */
-function agentChanges(before: readonly Agent[], after: readonly Agent[]): readonly AgentChange[] {
+function agentChanges(
+  before: readonly Agent[],
+  after: readonly Agent[],
+  archived: ReadonlySet<string>,
+): readonly AgentChange[] {
   const changes: AgentChange[] = [];
-  for (let at = 0; at < after.length; at++) {
-    const agent = after[at] as Agent;
-    if (agent !== before[at]) changes.push(agentChange(at, before[at], agent));
+  let gone = 0;
+  for (let at = 0; at < after.length + gone; at++) {
+    const old = before[at];
+    if (archived.size > 0 && old !== undefined && archived.has(old.id)) {
+      gone += 1;
+      continue;
+    }
+    const agent = after[at - gone] as Agent;
+    if (agent !== old) changes.push(agentChange(at, old, agent));
   }
   return changes;
 }
@@ -87,7 +111,7 @@ export function applyChange(run: Run, change: Change): Run {
 }
 
 /** Applies a change to a draft, which makes loading a long journal quick. Throws if the change does not fit the draft. */
-export function applyInPlace(draft: Draft, { seq, head, agents, events: _events }: Change): void {
+export function applyInPlace(draft: Draft, { seq, head, agents, archived, events: _events }: Change): void {
   if (seq !== draft.seq + 1) throw new Error(`step ${draft.seq + 1} should be here, not step ${seq}`);
   const { ledger, ...rest } = head;
   Object.assign(draft, rest, { seq });
@@ -104,4 +128,12 @@ export function applyInPlace(draft: Draft, { seq, head, agents, events: _events 
     Object.assign(agent.visits, visits);
     if (agent.id !== id) throw new Error(`agent ${at} is ${agent.id}, not ${id}`);
   }
+  if (archived !== undefined) removeInPlace(draft, new Set(archived));
+}
+
+function removeInPlace(draft: Draft, ids: ReadonlySet<string>): void {
+  const rest = draft.agents.filter(({ id }) => !ids.has(id));
+  const missing = ids.size - (draft.agents.length - rest.length);
+  if (missing !== 0) throw new Error(`${missing} of the agents that it archives are not there`);
+  draft.agents = rest;
 }

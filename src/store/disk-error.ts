@@ -1,5 +1,8 @@
 import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 
+/** The code of a refusal for which the system has none: the place is there, but takes no new folders. */
+export const NO_FOLDERS = 'NO_FOLDERS';
+
 const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: string]>> = {
   ENOSPC: ['no space is left on the disk', 'Free some space'],
   EDQUOT: ['your disk quota is used up', 'Free some space'],
@@ -9,6 +12,7 @@ const DISK_ERRORS: Readonly<Record<string, readonly [reason: string, cure: strin
   EPERM: ['permission was denied', 'Give yourself the right to write there, or work in another folder'],
   EEXIST: ['there is a file where a folder should be', 'Move the file away'],
   ENOTDIR: ['there is a file where a folder should be', 'Move the file away'],
+  [NO_FOLDERS]: ['the system makes no folders there', 'Work in another folder'],
   EIO: ['the disk reported an error', 'Check the disk'],
   ENOTSUP: ['the file system has no hard links', 'Work on another file system'],
   EMFILE: ['too many files are open', 'Raise the limit with `ulimit -n`'],

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { copyFile, type FileHandle, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { copyFile, type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCodeOf } from '../errors.ts';
-import { diskError } from './disk-error.ts';
+import { diskError, NO_FOLDERS } from './disk-error.ts';
 
 /** The mode of all folders that Raymond makes: prompts and answers may hold secrets, so only the user may read them. */
 export const PRIVATE_FOLDER_MODE = 0o700;
@@ -18,11 +18,8 @@ export const PRIVATE_FILE_MODE = 0o600;
 /** Makes a folder and its parents so that they survive a power cut. An existing folder is left as it is. */
 export async function makePrivateFolder(folder: string, durable = true): Promise<void> {
   try {
-    if (!durable) return void mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
-    const first = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE }).catch((cause) =>
-      explainMkdir(folder, cause),
-    );
-    if (first === undefined) return;
+    const first = makeFolders(folder);
+    if (first === undefined || !durable) return;
     for (let created = folder; created.length >= first.length; created = dirname(created))
       await syncFolder(dirname(created));
   } catch (cause) {
@@ -31,15 +28,21 @@ export async function makePrivateFolder(folder: string, durable = true): Promise
 }
 
 /**
- * With `recursive`, Node reports errors that it does not know, such as a read-only disk, as ENOENT; a plain mkdir tells
- * the truth.
+ * Makes a folder and those above it that are missing; returns the topmost that was made. The `recursive` of Node tries
+ * for ever where the system makes no folders, such as in /proc, and has its own words for other errors.
  */
-async function explainMkdir(folder: string, cause: unknown): Promise<never> {
-  if (errorCodeOf(cause) !== 'ENOENT') throw cause;
-  let missing = folder;
-  while (dirname(missing) !== missing && !existsSync(dirname(missing))) missing = dirname(missing);
-  await mkdir(missing, { mode: PRIVATE_FOLDER_MODE });
-  throw cause;
+function makeFolders(folder: string): string | undefined {
+  const parent = dirname(folder);
+  const first = existsSync(parent) || parent === folder ? undefined : makeFolders(parent);
+  try {
+    mkdirSync(folder, { mode: PRIVATE_FOLDER_MODE });
+    return first ?? folder;
+  } catch (cause) {
+    const code = errorCodeOf(cause);
+    if (code === 'EEXIST' && statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return first;
+    if (code === 'ENOENT' && existsSync(parent)) throw Object.assign(new Error('no folders'), { code: NO_FOLDERS });
+    throw cause;
+  }
 }
 
 /** How a file is replaced. */

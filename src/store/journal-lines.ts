@@ -84,6 +84,7 @@ const isChange = (data: unknown): data is Change =>
   isObject(data.head) &&
   Array.isArray(data.agents) &&
   data.agents.every((agent) => isObject(agent) && isObject(agent.set) && isObject(agent.visits)) &&
+  (data.archived === undefined || Array.isArray(data.archived)) &&
   Array.isArray(data.events);
 
 const isObject = (data: unknown): data is Record<string, unknown> => typeof data === 'object' && data !== null;

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import { stem } from '../core/state-names.ts';
+import { fillInRun, type WorkFolders } from '../core/work-folders.ts';
 import { currentUid } from './folder-owner.ts';
 
 /** The paths of everything that Raymond keeps on disk. Nothing is made or read here. */
@@ -13,11 +14,19 @@ export interface StoreLayout {
   readonly stateFolder: string;
   readonly debugRoot: string;
   stateFile(run: string): string;
+  /** What is left of the state file of a run while the run is being removed. */
+  prunedFile(run: string): string;
   runFolder(run: string): string;
   journalFile(run: string): string;
   turnsFolder(run: string): string;
   turnFolder(run: string, turn: TurnRef): string;
+  /** The number and the state, without its suffix, of an agent's turn with a folder of this name; undefined for another agent's. */
+  parseTurnFolder(name: string, agent: string): { readonly number: number; readonly stem: string } | undefined;
   debugFolder(run: string, startedAtMs: number): string;
+  /** The folder of all tasks of a run by the default pattern, and of what its agents share. */
+  tasksFolder(run: string): string;
+  /** Where the agents of a run can work; relative patterns begin in the folder that holds `.raymond`. */
+  workFolders(run: string, taskFolderPattern: string): WorkFolders;
 }
 
 /** The layout of a `.raymond` folder. */
@@ -26,17 +35,26 @@ export function layoutOf(root: string): StoreLayout {
   const runs = join(root, 'runs');
   const run = (id: string): string => `${runs}${sep}${id}`;
   const turns = (id: string): string => `${run(id)}${sep}turns`;
+  const tasks = (id: string): string => join(root, 'tasks', id);
   return {
     root,
     configFile: join(root, 'config.toml'),
     stateFolder: join(root, 'state'),
     debugRoot: join(root, 'debug'),
     stateFile: (id) => join(root, 'state', `${id}.json`),
+    prunedFile: (id) => join(root, 'state', `${id}.pruned`),
     runFolder: run,
     journalFile: (id) => `${run(id)}${sep}journal.jsonl`,
     turnsFolder: turns,
     turnFolder: (id, turn) => `${turns(id)}${sep}${turnFolderName(turn)}`,
+    parseTurnFolder,
     debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
+    tasksFolder: tasks,
+    workFolders: (id, pattern) => ({
+      // No agent is called so: the ids of all begin with `main`.
+      run: join(tasks(id), 'shared'),
+      task: resolve(dirname(root), fillInRun(pattern, id)),
+    }),
   };
 }
 
@@ -73,6 +91,13 @@ const isOwnedByUs = (uid: number): boolean => currentUid() === null || currentUi
 const turnFolderName = ({ number, agent, state }: TurnRef): string =>
   `${String(number).padStart(4, '0')}-${safeFileName(agent)}-${safeFileName(stem(state))}`;
 
+function parseTurnFolder(name: string, agent: string): ReturnType<StoreLayout['parseTurnFolder']> {
+  const number = /^(\d{4,})-/.exec(name)?.[1];
+  if (number === undefined) return undefined;
+  const prefix = `${number}-${safeFileName(agent)}-`;
+  return name.startsWith(prefix) ? { number: Number(number), stem: name.slice(prefix.length) } : undefined;
+}
+
 const MAX_NAME_BYTES = 60;
 const PLAIN_NAME = /^[\w.-]{1,60}$/;
 
@@ -97,6 +122,10 @@ function localStamp(atMs: number): string {
 /** The debug folder of a run: the existing one, else the one to make. A resume may happen in another time zone. */
 export async function resolveDebugFolder(layout: StoreLayout, run: string, startedAtMs: number): Promise<string> {
   const names = await readdir(layout.debugRoot).catch((): string[] => []);
-  const existing = names.find((name) => name.startsWith(run) && /^_\d{8}_\d{6}$/.test(name.slice(run.length)));
+  const existing = names.find((name) => isDebugFolderOf(run, name));
   return existing === undefined ? layout.debugFolder(run, startedAtMs) : join(layout.debugRoot, existing);
 }
+
+/** Whether a folder with this name is the debug folder of a run. */
+export const isDebugFolderOf = (run: string, name: string): boolean =>
+  name.startsWith(run) && /^_\d{8}_\d{6}$/.test(name.slice(run.length));

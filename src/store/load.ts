@@ -4,20 +4,34 @@ import { EXIT, errorCodeOf, errorMessageOf, RaymondError } from '../errors.ts';
 import { applyInPlace, type Draft } from './change.ts';
 import { diskError } from './disk-error.ts';
 import { withFile } from './files.ts';
-import { brokenLineError, isLineStart, type JournalEntry, readJournal } from './journal-lines.ts';
+import { brokenLineError, isLineStart, type JournalEntry, readJournal, readJournalLines } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';
 import { type JournalPosition, parseSavedRun, type SavedRun, validateRun } from './state-file.ts';
 
-/**
- * Loads a run as of its last complete step: its state file and the steps of the journal after it. Only the owner may
- * `cut` off an incomplete step that a crash left behind; everyone else skips it.
- */
-export async function loadRun(layout: StoreLayout, id: string, { cut }: { readonly cut: boolean }): Promise<SavedRun> {
+/** How a run is loaded. */
+interface LoadOptions {
+  /** Whether to cut off an incomplete step that a crash left behind, which only the owner may; everyone else skips it. */
+  readonly cut: boolean;
+  /** Whether to go on with a journal that has lost lines which the state file includes. */
+  readonly acceptLoss?: boolean;
+}
+
+/** Loads a run as of its last complete step: its state file and the steps of the journal after it. */
+export async function loadRun(
+  layout: StoreLayout,
+  id: string,
+  { cut, acceptLoss = false }: LoadOptions,
+): Promise<SavedRun> {
   const saved = await loadSnapshot(layout, id);
   const file = layout.journalFile(id);
   try {
-    if (!cut && statSync(file).size === saved.journal.offset) return saved;
-    const loaded = await replayJournal(saved, file, layout.stateFile(id));
+    const { size } = statSync(file);
+    if (!cut && size === saved.journal.offset) return saved;
+    const isShort = size < saved.journal.offset;
+    const loaded =
+      isShort && acceptLoss
+        ? await coverRest(saved, file)
+        : await replayJournal(saved, file, layout.stateFile(id), isShort);
     if (cut) await truncateAt(file, loaded.journal);
     return loaded;
   } catch (error) {
@@ -54,12 +68,23 @@ export const noSuchRunError = (
 export const unreadableFileError = (file: string, error: unknown): unknown =>
   errorCodeOf(error) === '' ? error : diskError(`${file} cannot be read`, error, 'then try again.');
 
-async function replayJournal(saved: SavedRun, file: string, stateFile: string): Promise<SavedRun> {
+/** A run whose journal is shorter than what its state file includes: only the history of the lost steps is gone. */
+async function coverRest(saved: SavedRun, file: string): Promise<SavedRun> {
+  let offset = 0;
+  for await (const lines of readJournalLines(file, 0)) for (const { end, ended } of lines) if (ended) offset = end;
+  const { checkedFrom } = saved.journal;
+  const position = { offset, checkedFrom: checkedFrom === null ? null : Math.min(checkedFrom, offset) };
+  return { ...saved, journal: { ...saved.journal, ...position } };
+}
+
+async function replayJournal(saved: SavedRun, file: string, stateFile: string, isShort: boolean): Promise<SavedRun> {
   const { seq, offset, checkedFrom } = saved.journal;
   if (!(await isLineStart(file, offset))) {
     throw new RaymondError(`${file} is not whole: ${stateFile} covers its first ${offset} bytes, up to step ${seq}.`, {
       exitCode: EXIT.invalid,
-      hint: 'Both files were left untouched. Bring the journal back as it was, or move it away to go on without it.',
+      hint: `Both files were left untouched. Bring the journal back as it was; or go on without the lost part of its history: ${
+        isShort ? '`resume --retry`' : 'move it away'
+      }.`,
     });
   }
   // The schema has made a copy, so this run may be changed in place.

@@ -1,4 +1,5 @@
-import type { Event, Transitioned } from '../core/event.ts';
+import type { Event, RunEnded, Transitioned, TurnEnded } from '../core/event.ts';
+import { NO_TOKENS } from '../core/tokens.ts';
 
 /**
  * The versions of state files that can be read, each with the function that turns its data into the current version. A
@@ -17,9 +18,25 @@ function fromVersion1(data: object): object {
   return { ...run, journal, mark: null, bootId: null, doubtful: [] };
 }
 
-/** An event as a journal may hold it: early journals have no `tags` in their transitions. */
-type JournalEvent = Exclude<Event, Transitioned> | (Omit<Transitioned, 'tags'> & Partial<Pick<Transitioned, 'tags'>>);
+type WithOptional<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>;
+
+/** An event as a journal may hold it: early journals have no tags of transitions, and no tokens. */
+type JournalEvent =
+  | Exclude<Event, Transitioned | TurnEnded | RunEnded>
+  | WithOptional<Transitioned, 'tags'>
+  | WithOptional<TurnEnded, 'canned' | 'models'>
+  | WithOptional<RunEnded, 'cannedMicros' | 'tokens'>;
 
 /** Fills in what the events of older journals lack. */
-export const completeEvent = (event: JournalEvent): Event =>
-  event.kind === 'transition' ? { ...event, tags: event.tags ?? [] } : event;
+export function completeEvent(event: JournalEvent): Event {
+  switch (event.kind) {
+    case 'transition':
+      return { ...event, tags: event.tags ?? [] };
+    case 'turn_ended':
+      return { ...event, canned: event.canned ?? false, models: event.models ?? [] };
+    case 'run_ended':
+      return { ...event, cannedMicros: event.cannedMicros ?? 0, tokens: event.tokens ?? NO_TOKENS };
+    default:
+      return event;
+  }
+}

@@ -116,6 +116,9 @@ function ownershipOf(folder: string, taker: Taker, number: number, ownershipId: 
   };
 }
 
+/** Whether an owner of the run in this folder is on record, be it alive or not. */
+export const hasOwner = (folder: string): boolean => ownerNumbers(namesIn(folder)).length > 0;
+
 /** Finds the owner of the run in this folder; undefined if there is none. */
 export async function ownerOf(folder: string, here?: ProcessIdentity): Promise<Owner | undefined> {
   const number = highestNumber(namesIn(folder));

@@ -1,18 +1,21 @@
 import { readdir } from 'node:fs/promises';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Phase } from '../core/agent.ts';
+import { archivedCount } from '../core/archive.ts';
+import type { Ledger } from '../core/ledger.ts';
 import { nearest } from '../core/nearest.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
-import type { Run } from '../core/run.ts';
+import { ledgerOf, type Run } from '../core/run.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { diskError } from './disk-error.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadSnapshot, noSuchRunError } from './load.ts';
 import { observeRun } from './observed-run.ts';
+import { hasOwner, ownerOf } from './owner.ts';
 import { identifyThisProcess, type ProcessIdentity } from './process-identity.ts';
 
 /** The ids of all runs, sorted. */
-async function listRunIds(layout: StoreLayout): Promise<readonly string[]> {
+export async function listRunIds(layout: StoreLayout): Promise<readonly string[]> {
   const names = await readdir(layout.stateFolder).catch((error: unknown) => {
     if (errorCodeOf(error) === 'ENOENT') return [];
     throw diskError(`${layout.stateFolder} cannot be read`, error, 'then try again.');
@@ -88,8 +91,8 @@ const lastIds = (ids: readonly string[], max: number): readonly string[] => ids.
 export interface RunSummary extends Pick<Run, 'id' | 'name' | 'workflow' | 'startedAt'> {
   readonly kind: 'run';
   readonly observedStatus: ObservedStatus;
-  readonly spentMicros: number;
-  /** The number of agents in each phase; phases without agents are left out. */
+  readonly ledger: Ledger;
+  /** The number of agents in each phase, archived ones included; phases without agents are left out. */
   readonly agents: Readonly<Partial<Record<Phase['kind'], number>>>;
   readonly owner: OwnerInfo | null;
 }
@@ -116,6 +119,23 @@ export async function listStoredRuns(layout: StoreLayout): Promise<readonly (Run
   return runs.sort((a, b) => startTimeOf(b) - startTimeOf(a) || (a.id < b.id ? 1 : -1));
 }
 
+/**
+ * Finds the runs that have lost their process, in the background of other work. Quick even among thousands: only a run with an
+ * owner on record that is gone can be one, so no more is read of the others. A run without that record is found only by a list.
+ */
+export async function findCrashedRunIds(layout: StoreLayout): Promise<readonly string[]> {
+  const here = await identifyThisProcess();
+  const crashed: string[] = [];
+  for (const [at, id] of (await listRunIds(layout)).entries()) {
+    if (at % RUNS_PER_TICK === 0) await yieldToEventLoop();
+    const folder = layout.runFolder(id);
+    if (!hasOwner(folder) || (await ownerOf(folder, here))?.state !== 'gone') continue;
+    const run = await summarizeRun(layout, id, here);
+    if (run.kind === 'run' && run.observedStatus === 'crashed') crashed.push(id);
+  }
+  return crashed;
+}
+
 const startTimeOf = (run: RunSummary | UnreadableRun): number => (run.kind === 'run' ? run.startedAt : -1);
 
 async function summarizeRun(
@@ -125,11 +145,11 @@ async function summarizeRun(
 ): Promise<RunSummary | UnreadableRun> {
   try {
     const { run, observedStatus, owner } = await observeRun(layout, id, here);
-    const agents: Partial<Record<Phase['kind'], number>> = {};
+    const archived = archivedCount(run);
+    const agents: Partial<Record<Phase['kind'], number>> = archived > 0 ? { ended: archived } : {};
     for (const { phase } of run.agents) agents[phase.kind] = (agents[phase.kind] ?? 0) + 1;
-    const { name, workflow, startedAt, ledger } = run;
-    const { spentMicros } = ledger;
-    return { kind: 'run', id, name, observedStatus, workflow, startedAt, spentMicros, agents, owner };
+    const { name, workflow, startedAt } = run;
+    return { kind: 'run', id, name, observedStatus, workflow, startedAt, ledger: ledgerOf(run), agents, owner };
   } catch (error) {
     if (error instanceof RaymondError) return { kind: 'unreadable', id, error };
     throw error;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { Agent } from '../core/agent.ts';
 import { type FailureKind, REACTIONS } from '../core/failure.ts';
 import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
+import { NO_TOKENS } from '../core/tokens.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { EXIT, RaymondError } from '../errors.ts';
 import { addStateChecksum, type ChecksumState, checkState } from './checksum.ts';
@@ -20,7 +22,9 @@ const session = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('branch'), of: z.string() }),
 ]);
 
-const frame = z.strictObject({ ...preference, state: z.string(), session: orNull(session), cwd: z.string() });
+const task = orNull(z.string()).default(null);
+
+const frame = z.strictObject({ ...preference, state: z.string(), session: orNull(session), cwd: z.string(), task });
 
 const prompt = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('state') }),
@@ -73,9 +77,12 @@ const rules = z.strictObject({
       tag: z.enum(TAG_NAMES),
       target: orNull(z.string()),
       attributes: stringRecord,
+      payload: orNull(z.string()).exactOptional(),
     }),
   ),
   maxVisits: orNull(count),
+  forceImplicit: z.boolean().exactOptional(),
+  repeatable: z.boolean().exactOptional(),
 });
 
 const agent = z.strictObject({
@@ -87,6 +94,7 @@ const agent = z.strictObject({
   session: orNull(session),
   stack: z.array(frame),
   cwd: z.string(),
+  task,
   variables: stringRecord,
   forkedBy: orNull(z.enum(['prompt', 'script'])).default(null),
   phase,
@@ -96,6 +104,7 @@ const agent = z.strictObject({
   retries: count,
   stateMicros: micros,
   mustSay: z.boolean(),
+  denied: z.array(z.string()).default([]),
   turns: count,
   forks: count,
   costMicros: micros,
@@ -117,6 +126,7 @@ const optionSchema = ({ type, default: value }: Option): z.ZodType =>
 function keptSchema({ kind, choices }: Option['type']): z.ZodType {
   switch (kind) {
     case 'amount':
+    case 'duration':
     case 'count':
       return count;
     case 'boolean':
@@ -144,6 +154,7 @@ const RUN_SHAPE = {
   status: z.enum(['running', ...END_STATUSES]),
   workflow: z.strictObject({ name: z.string(), path: z.string(), platform: z.enum(['unix', 'windows']) }),
   startFolder: orNull(z.string()).default(null),
+  workFolders: orNull(z.strictObject({ run: z.string(), task: z.string() })).default(null),
   startedAt: time,
   options,
   seq: count,
@@ -151,12 +162,15 @@ const RUN_SHAPE = {
   ledger: z.strictObject({
     spentMicros: micros,
     estimatedMicros: micros,
+    cannedMicros: micros.default(0),
+    tokens: z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count }).default(NO_TOKENS),
     turns: count,
     states: z.record(z.string(), z.strictObject({ turns: count, micros })),
   }),
   hold: orNull(z.strictObject({ untilMs: time, message: z.string() })),
   stop: orNull(stop),
   agents: z.array(agent),
+  archive: orNull(z.strictObject({ ended: count })).default(null),
 };
 
 /** A position in a journal: a step, and the byte offset after its line. */
@@ -191,6 +205,7 @@ export interface SavedRun {
 }
 
 /** The compiler checks that these schemas have the shapes of the types. */
+const AGENT_SCHEMA: z.ZodType<Agent> = agent;
 const RUN_SCHEMA: z.ZodType<Run> = z.strictObject(RUN_SHAPE);
 const SAVED_RUN_SCHEMA: z.ZodType<Run & Omit<SavedRun, 'run'>> = z.strictObject({
   ...RUN_SHAPE,
@@ -223,6 +238,12 @@ export function parseSavedRun(text: string, file: string): SavedRun {
 
 /** Validates a run that was put together from a state file and a journal; `files` is only for messages. */
 export const validateRun = (data: unknown, files: string): Run => validateWith(RUN_SCHEMA, data, files);
+
+/** The agent that was put together from the steps of a journal; none if the steps do not have all of it. */
+export function tryParseAgent(data: unknown): readonly Agent[] {
+  const parsed = AGENT_SCHEMA.safeParse(data);
+  return parsed.success ? [parsed.data] : [];
+}
 
 function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
   const parsed = schema.safeParse(data);

@@ -41,6 +41,8 @@ export interface RunStore {
 /** What tests and a take-over need to be different. */
 export interface StoreOptions extends OwnerOptions, SnapshotOptions {
   readonly openFile?: OpenToAppend;
+  /** Whether to go on with a journal that has lost lines which the state file includes. */
+  readonly acceptLoss?: boolean;
 }
 
 /** Creates a run on disk and opens it. It exists from the moment that its state file exists. */
@@ -97,7 +99,11 @@ export async function openStore(
     const { predecessor } = owner;
     if (predecessor !== undefined && predecessor.state !== 'gone')
       await withDiskError(layout.journalFile(id), detachFile(layout.journalFile(id)));
-    const saved = continueRun(layout, await loadRun(layout, id, { cut: true }), owner);
+    const saved = continueRun(
+      layout,
+      await loadRun(layout, id, { cut: true, acceptLoss: options.acceptLoss ?? false }),
+      owner,
+    );
     await writeFirstState(layout, saved, owner, options);
     const journal = await openJournal(layout, saved.run, saved.journal, owner, options);
     return { run: saved.run, store: storeOf(layout, saved, owner, journal, options) };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
@@ -46,7 +46,7 @@ function tryMakeFolder(folder: string): boolean {
 }
 
 async function remakeFolder(turns: string, folder: string, durable: boolean): Promise<void> {
-  if (existsSync(join(folder, 'started'))) throw new Error(`${folder} belongs to a turn that has started`);
+  if (existsSync(startedFile(folder))) throw new Error(`${folder} belongs to a turn that has started`);
   await makePrivateFolder(turns, durable);
   try {
     if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
@@ -58,6 +58,34 @@ async function remakeFolder(turns: string, folder: string, durable: boolean): Pr
 
 const turnFolderError = (folder: string, cause: unknown): Error =>
   diskError(`The folder ${folder} cannot be filled`, cause, 'then try again. The turn was not started.');
+
+/** A turn whose folder shows that it has begun. */
+export interface BegunTurn {
+  readonly number: number;
+  /** The state without its suffix; of a long name only the beginning and a hash. */
+  readonly stem: string;
+  readonly folder: string;
+}
+
+/**
+ * Finds the turns of an agent from this one on that have begun, by their folders. There are none while the journal is whole:
+ * a turn is on record before it begins, and `turn` is not. Nearly always that takes one look.
+ */
+export function findBegunTurns(layout: StoreLayout, run: string, turn: TurnRef): readonly BegunTurn[] {
+  if (!existsSync(startedFile(layout.turnFolder(run, turn)))) return [];
+  const turns = layout.turnsFolder(run);
+  return readdirSync(turns)
+    .flatMap((name) => {
+      const parsed = layout.parseTurnFolder(name, turn.agent);
+      const folder = join(turns, name);
+      return parsed !== undefined && parsed.number >= turn.number && existsSync(startedFile(folder))
+        ? [{ ...parsed, folder }]
+        : [];
+    })
+    .sort((a, b) => a.number - b.number);
+}
+
+const startedFile = (folder: string): string => `${folder}${sep}started`;
 
 /** Removes the folder of a turn, for runs that keep nothing. */
 export async function removeTurnFolder(layout: StoreLayout, run: string, turn: TurnRef): Promise<void> {

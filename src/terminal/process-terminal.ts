@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { errorCodeOf } from '../errors.ts';
+import { Keyboard } from './keyboard.ts';
+import { startPager } from './pager.ts';
 import type { Screen, Terminal } from './terminal.ts';
 
 /** Opens the terminal of this process; `cwd` is the folder that commands work in. */
@@ -10,11 +13,14 @@ export function openProcessTerminal(cwd: string): Terminal {
   const isAsciiOnly = stderr.isTTY && !supportsUnicode(env, platform);
   const writeErr = (text: string): void => err.write(isAsciiOnly ? replaceSymbolsWithAscii(text) : text);
   return {
-    out: out.write,
+    out: (text) => out.write(text),
     outIsScreen: stdout.isTTY,
     takeWriteError: out.takeWriteError,
+    ...(stdout.isTTY && env.TERM !== 'dumb' && { startPager: () => startPager(env) }),
     err: writeErr,
     cwd,
+    changeFolder: process.chdir,
+    readStdin: () => buffer(stdin),
     env,
     screen: detectScreen(writeErr),
     ...(stdin.isTTY && stderr.isTTY && { ask: (question) => askYesOrNo(question, stdin, stderr) }),
@@ -41,9 +47,10 @@ export function askYesOrNo(question: string, input: Readable, output: Writable):
 
 /** The screen behind stderr; null if there is none, or if TERM says that it cannot move the cursor. */
 function detectScreen(write: Screen['write']): Screen | null {
-  const { stderr, env, platform } = process;
+  const { stdin, stderr, env, platform } = process;
   const isDumb = env.TERM === 'dumb' || (!env.TERM && platform !== 'win32');
   if (!stderr.isTTY || isDumb) return null;
+  const keyboard = stdin.isTTY && platform !== 'win32' ? new Keyboard(stdin) : null;
   return {
     write,
     size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
@@ -52,15 +59,28 @@ function detectScreen(write: Screen['write']): Screen | null {
       stderr.on('resize', action);
       return () => stderr.off('resize', action);
     },
-    onLeave,
+    ...(keyboard !== null && { onKey: keyboard.listen }),
+    onLeave: (leave, back) =>
+      onLeave(
+        () => {
+          keyboard?.release();
+          leave();
+        },
+        () => {
+          keyboard?.grab();
+          back();
+        },
+      ),
   };
 }
 
 const RESUME_DELAY_MS = 100;
+/** The signals that end this process at once; the run can be taken up again. */
+const QUIT_SIGNALS = ['SIGQUIT', 'SIGHUP'] as const;
 
-/** Calls `leave` before the process exits, quits (Ctrl-\) or is suspended (Ctrl-Z), and `back` when it is resumed. */
+/** Calls `leave` before the process exits, quits (Ctrl-\), loses its terminal or is suspended (Ctrl-Z), and `back` when it is resumed. */
 function onLeave(leave: () => void, back: () => void): () => void {
-  const handleQuit = (): void => performDefault('SIGQUIT', handleQuit);
+  const handleQuit = (signal: NodeJS.Signals): void => performDefault(signal, handleQuit);
   const handleSuspend = (): void => {
     performDefault('SIGTSTP', handleSuspend);
     // Timers stand still while we are suspended. Where no shell could resume us, the system does not suspend us at all.
@@ -71,19 +91,19 @@ function onLeave(leave: () => void, back: () => void): () => void {
     }, RESUME_DELAY_MS);
   };
   /** Does what the signal would have done without our listener. */
-  const performDefault = (signal: NodeJS.Signals, listener: () => void): void => {
+  const performDefault = (signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): void => {
     leave();
     process.off(signal, listener);
     process.kill(process.pid, signal);
   };
   let isStopped = false;
   process.on('exit', leave);
-  process.on('SIGQUIT', handleQuit);
+  for (const signal of QUIT_SIGNALS) process.on(signal, handleQuit);
   process.on('SIGTSTP', handleSuspend);
   return () => {
     isStopped = true;
     process.off('exit', leave);
-    process.off('SIGQUIT', handleQuit);
+    for (const signal of QUIT_SIGNALS) process.off(signal, handleQuit);
     process.off('SIGTSTP', handleSuspend);
   };
 }
@@ -108,6 +128,8 @@ const ASCII_REPLACEMENTS: Readonly<Record<string, string>> = {
   '→': '>',
   '·': '.',
   '…': '~',
+  '↑': '^',
+  '↓': 'v',
   ...Object.fromEntries([...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'].map((symbol, at) => [symbol, '|/-\\'[at % 4] ?? '|'])),
 };
 

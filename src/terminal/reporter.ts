@@ -1,5 +1,7 @@
 import type { Activity } from '../core/activity.ts';
+import type { Agent } from '../core/agent.ts';
 import type { Event } from '../core/event.ts';
+import { AgentLabels } from '../events/agent-labels.ts';
 import { formatActivity, formatEvent } from '../events/format.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -8,8 +10,12 @@ export interface Reporter {
   readonly observe: (event: Event) => void;
   /** Shows what agents are doing; missing where that is not shown. */
   readonly watch?: (activity: Activity) => void;
+  /** Shows that an API fails; only where `watch` is missing. */
+  readonly watchRetries?: (activity: Activity) => void;
+  /** Takes the agents that a resumed run has already. */
+  readonly addAgents: (agents: readonly Agent[]) => void;
   /** Takes the earlier events of a run that is resumed; missing where they are not needed. */
-  readonly loadPast?: (past: Promise<readonly Event[]>) => void;
+  readonly loadPast?: (past: AsyncIterable<Event>) => void;
   /** Shows a line that is not from an event, such as a warning. */
   readonly warn: (line: string) => void;
   /** Shows that Ctrl-C was pressed, for the nth time. */
@@ -21,18 +27,39 @@ export interface Reporter {
 /** Creates a reporter that prints a plain line for each event. */
 export function createPlainReporter(err: Terminal['err'], verbose: boolean): Reporter {
   const printLine = (line: string): void => err(`${line}\n`);
+  const labels = new AgentLabels();
   return {
     observe(event) {
-      const line = isReportedElsewhere(event) ? null : formatEvent(event);
+      labels.observe(event);
+      const line = isReportedElsewhere(event) ? null : formatEvent(event, labels.of);
       if (line !== null) printLine(line);
+      if (event.kind === 'agent_ended') labels.forget(event.agent);
     },
-    ...(verbose && { watch: (activity: Activity) => formatActivity(activity).forEach(printLine) }),
+    addAgents: (agents) => labels.add(agents),
+    ...(verbose
+      ? { watch: (activity: Activity) => formatActivity(activity, labels.of).forEach(printLine) }
+      : { watchRetries: createRetryPrinter((activity) => formatActivity(activity, labels.of).forEach(printLine)) }),
     warn: printLine,
     interrupt(times) {
       const line = INTERRUPT_MESSAGES[times - 1];
       if (line !== undefined) printLine(line);
     },
     close: () => {},
+  };
+}
+
+/** Many agents retry at once, and each of them ten times: the same reason is not repeated sooner. */
+const RETRY_PRINT_INTERVAL_MS = 10_000;
+
+/** Prints a retry unless its reason was printed a moment ago. */
+function createRetryPrinter(print: (activity: Activity) => void): (activity: Activity) => void {
+  const lastPrintedAt = new Map<string, number>();
+  return (activity) => {
+    const { doing, at } = activity;
+    if (doing.kind !== 'retries') return;
+    if (at - (lastPrintedAt.get(doing.reason) ?? Number.NEGATIVE_INFINITY) < RETRY_PRINT_INTERVAL_MS) return;
+    lastPrintedAt.set(doing.reason, at);
+    print(activity);
   };
 }
 
@@ -44,6 +71,7 @@ export const isReportedElsewhere = (event: Event): boolean =>
 export const createQuietReporter = (err: Terminal['err']): Reporter => ({
   ...createPlainReporter(err, false),
   observe: () => {},
+  watchRetries: () => {},
 });
 
 const INTERRUPT_MESSAGES = [

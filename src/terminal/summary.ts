@@ -1,10 +1,20 @@
-import type { Run, RunStatus } from '../core/run.ts';
-import { formatCount, formatDollars, formatElapsed, formatSpending, quoteShellArgument } from '../events/format.ts';
+import { archivedCount } from '../core/archive.ts';
+import { ledgerOf, type Run, type RunStatus } from '../core/run.ts';
+import {
+  formatAnyTokens,
+  formatCount,
+  formatDollars,
+  formatElapsed,
+  formatShortCount,
+  formatSpending,
+  quoteShellArgument,
+} from '../events/format.ts';
 import { describeUnfinished, formatResumeCommand } from '../events/next-steps.ts';
 import type { RunTally, StateTally } from '../events/run-tally.ts';
-import { sanitizeLines } from '../events/sanitize.ts';
+import { sanitizeLine, sanitizeLines } from '../events/sanitize.ts';
 import { type Colorizer, createColorizer, getStatusStyle } from '../events/text-style.ts';
 import { padToWidth, shorten, widthOf, wrapText } from '../events/text-width.ts';
+import { formatWarnings, type RunWarnings } from '../events/warnings.ts';
 import { computeWorkMs } from '../events/work-time.ts';
 
 /** The screen of a summary's reader, and what they know already; null columns are unlimited. */
@@ -18,6 +28,7 @@ export interface SummaryOptions {
   readonly debugFolder: string | null;
   /** The agents whose problem was the last thing that the user has read. */
   readonly alreadyReported: ReadonlySet<string>;
+  readonly warnings: RunWarnings;
 }
 
 /** The summary of a run: time and cost, state by state; and if it is not completed, why and how to go on. */
@@ -35,16 +46,33 @@ export function renderSummary(run: Run, tally: RunTally, summaryOptions: Summary
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Why a run is not completed, and the command to go on; nothing if it is. `showAll` shows messages with all their lines. */
+const MAX_WARNINGS = 5;
+
+/**
+ * What the run warned of, and where the results of archived agents are; and if the run is not completed, why and the
+ * command to go on. `showAll` shows messages with all their lines.
+ */
 export function renderRunEnd(
   run: Run,
   summaryOptions: Omit<SummaryOptions, 'debugFolder'>,
   showAll = false,
 ): readonly string[] {
   const command = formatResumeCommand(run);
-  if (command === null) return [];
   const columns = (summaryOptions.columns ?? Number.POSITIVE_INFINITY) - 1;
   const colorize = createColorizer(summaryOptions.color);
+  const cdPrefix =
+    summaryOptions.otherFolder === null ? '' : `cd ${quoteShellArgument(summaryOptions.otherFolder)} && `;
+  const formatCommand = (label: string, text: string): readonly string[] =>
+    formatLabelled(label, colorize('bold', `${cdPrefix}${text}`), columns);
+  const archived = archivedCount(run);
+  const archive =
+    archived === 0
+      ? []
+      : formatCommand(`Results of ${formatCount(archived, 'archived agent')}:`, `raymond status ${run.id} --all`);
+  const warnings = formatWarnings(summaryOptions.warnings, MAX_WARNINGS).flatMap((line) =>
+    wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
+  );
+  if (command === null) return [...warnings, ...archive];
   const agents = run.agents.filter(({ id }) => !summaryOptions.alreadyReported.has(id));
   const reasons = describeUnfinished({ ...run, agents }, summaryOptions.now).flatMap((reason) => {
     const [first = '', ...rest] = sanitizeLines(reason);
@@ -53,9 +81,7 @@ export function renderRunEnd(
       ...(showAll ? rest : []),
     ];
   });
-  const cdPrefix =
-    summaryOptions.otherFolder === null ? '' : `cd ${quoteShellArgument(summaryOptions.otherFolder)} && `;
-  return [...reasons, ...formatLabelled('To go on:', colorize('bold', `${cdPrefix}${command}`), columns)];
+  return [...warnings, ...archive, ...reasons, ...formatCommand('To go on:', command)];
 }
 
 /** A label and a text to be copied: the text is never wrapped, but gets its own line if it does not fit beside the label. */
@@ -73,19 +99,17 @@ const STATUS_PHRASES: Record<RunStatus, string> = {
   interrupted: 'Interrupted after',
 };
 
-function renderSummaryHeadline(
-  { status, agents, options, ledger }: Run,
-  tally: RunTally,
-  now: number,
-  colorize: Colorizer,
-): string {
-  const { spentMicros, estimatedMicros } = ledger;
+function renderSummaryHeadline(run: Run, tally: RunTally, now: number, colorize: Colorizer): string {
+  const { status, options } = run;
+  const ledger = ledgerOf(run);
+  const agents = run.agents.length + archivedCount(run);
   const turns = tally.states.reduce((sum, state) => sum + state.turns, 0);
-  const budgetMicros = spentMicros === 0 ? null : options.budgetMicros;
+  const budgetMicros = ledger.spentMicros === 0 ? null : options.budgetMicros;
   const figures = [
-    ...(agents.length > 1 ? [formatCount(agents.length, 'agent')] : []),
+    ...(agents > 1 ? [formatCount(agents, 'agent')] : []),
     formatCount(turns, 'turn'),
-    formatSpending(spentMicros, budgetMicros, estimatedMicros),
+    formatSpending({ ...ledger, budgetMicros }),
+    ...formatAnyTokens(ledger.tokens),
   ];
   const outcome = `${STATUS_PHRASES[status]} ${formatElapsed(computeWorkMs(tally.worked, now))}`;
   return `${colorize(status === 'completed' ? 'green' : getStatusStyle(status), outcome)}: ${figures.join(', ')}.`;
@@ -132,5 +156,10 @@ const COLUMNS: readonly StateColumn[] = [
     'cost',
     (states) => states.some(({ micros }) => micros > 0),
     ({ micros }) => (micros === 0 ? '' : formatDollars(micros)),
+  ],
+  [
+    'tokens',
+    (states) => states.some(({ tokens }) => tokens > 0),
+    ({ tokens }) => (tokens === 0 ? '' : formatShortCount(tokens)),
   ],
 ];

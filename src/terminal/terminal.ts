@@ -1,14 +1,25 @@
+import type { Pager } from './pager.ts';
+
 /** The streams, folder, environment and signals of the process that a command runs in. */
 export interface Terminal {
-  /** Writes what was asked for, results and documents, to stdout. */
-  readonly out: (text: string) => void;
+  /**
+   * Writes what was asked for, results and documents, to stdout. An `exact` text is for other programs: nothing in it is
+   * changed unless stdout is a screen.
+   */
+  readonly out: (text: string, form?: 'exact') => void;
   /** Whether `out` is a screen and not a file or a pipe; false if missing. */
   readonly outIsScreen?: boolean;
+  /** Starts a pager that shows text in place of `out`; null if the user wants none. Missing if `out` is no screen. */
+  readonly startPager?: () => Pager | null;
   /** The code of the first error of `out`, returned once; null if there was none. Missing where there can be none. */
   readonly takeWriteError?: () => string | null;
   /** Writes everything else, progress and errors, to stderr. */
   readonly err: (text: string) => void;
   readonly cwd: string;
+  /** Makes this folder the process's current one, too; missing if there are others in the process. */
+  readonly changeFolder?: (folder: string) => void;
+  /** Reads all of stdin; missing if there is none. */
+  readonly readStdin?: () => Promise<Uint8Array>;
   readonly env: NodeJS.ProcessEnv;
   /** The screen behind `err`; null if it is a file or a pipe. */
   readonly screen: Screen | null;
@@ -33,6 +44,8 @@ export interface Screen {
   readonly color: boolean;
   /** Calls back when the size has changed; returns a function that stops listening. */
   readonly onResize: (action: () => void) => () => void;
+  /** Calls back at each key, such as `f`, `up` or `ctrl-s`; returns what stops that. Missing where no keys can be read. */
+  readonly onKey?: (action: (key: string) => void) => () => void;
   /** Calls `leave` before the process ends or is suspended, and `back` when it is resumed; returns what stops that. */
   readonly onLeave: (leave: () => void, back: () => void) => () => void;
 }

@@ -1,8 +1,10 @@
 import { type PolicyEntry, permits } from '../core/policy.ts';
 import type { Scope } from '../core/state-names.ts';
+import { formatPayload } from '../drawing/labels.ts';
 import { type TransitionCount, TransitionCounter } from '../drawing/transition-counter.ts';
 import type { StateTally } from '../events/run-tally.ts';
 import { collectTransitions, type Edge, type EdgeTarget, type Graph } from '../graph/graph.ts';
+import { sourceScope } from '../graph/workflow-source.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import type { TestRun } from './run-scenario.ts';
 import { collectTakenTags, formatEdgeTarget, matchesEdge, type TakenTag } from './taken-tags.ts';
@@ -74,7 +76,7 @@ function collectItems(
   takenTags: readonly TakenTag[],
 ): Pick<Coverage, (typeof COVERAGE_KINDS)[number]> {
   const graph = getGraph();
-  const scope = { files: source.files.map(({ file }) => file), platform: source.platform };
+  const scope = sourceScope(source);
   const visits = new Map(tallies.map(({ state, visits: times }) => [state, times]));
   const reached = source.entryGiven ? reachableStates(graph) : null;
   const isRelevant = (state: string): boolean => reached === null || reached.has(state) || visits.has(state);
@@ -99,9 +101,9 @@ function collectItems(
   };
 }
 
-function isPermittedBy(entry: PolicyEntry, { tag, written }: TakenTag, scope: Scope): boolean {
+function isPermittedBy(entry: PolicyEntry, { tag, payload, written }: TakenTag, scope: Scope): boolean {
   const { target, attributes } = written;
-  return permits([entry], { name: tag, body: target ?? '', attributes, repeated: [], line: 0 }, scope);
+  return permits([entry], { name: tag, body: target ?? payload ?? '', attributes, repeated: [], line: 0 }, scope);
 }
 
 /**
@@ -135,15 +137,15 @@ function reachableStates({ entry, edges }: Graph): ReadonlySet<string> {
 
 const targetLabel = (target: EdgeTarget | null): string | null => formatEdgeTarget(target, 'any state');
 
-function formatEdge({ tag, to, return: returnTo, next }: Edge): string {
+function formatEdge({ tag, to, payload, return: returnTo, next }: Edge): string {
   const more = [
     returnTo === null ? '' : `return ${targetLabel(returnTo)}`,
     next === null ? '' : `next ${targetLabel(next)}`,
   ];
-  return [tag, targetLabel(to), ...more].filter(Boolean).join(' ');
+  return [tag, targetLabel(to), payload && formatPayload(payload), ...more].filter(Boolean).join(' ');
 }
 
-function formatPolicyEntry({ tag, target, attributes }: PolicyEntry): string {
+function formatPolicyEntry({ tag, target, payload, attributes }: PolicyEntry): string {
   const more = Object.entries(attributes).map(([name, value]) => `${name} ${value}`);
-  return [tag, target, ...more].filter(Boolean).join(' ');
+  return [tag, target, payload && formatPayload(payload), ...more].filter(Boolean).join(' ');
 }

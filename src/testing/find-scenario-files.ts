@@ -37,11 +37,15 @@ function findForPath(path: string, cwd: string): readonly string[] {
   if (statSync(absolutePath, { throwIfNoEntry: false }) === undefined)
     throw usageError(`there is no ${path}`, 'Name a scenario file, or a folder to look for some in.');
   if (isFolder(absolutePath)) return [...walkScenarioFiles(absolutePath, path === '.' ? '' : path)];
-  if (/\.ya?ml$/.test(path)) return [path];
+  if (/\.ya?ml$/.test(path)) {
+    // It is a scenario file, or a one-file workflow with scenario files beside it.
+    const beside = findBeside(path, absolutePath);
+    return beside.length > 0 ? beside : [path];
+  }
   return isZip(path) || isStateFile(path) ? findBeside(path, absolutePath) : [];
 }
 
-/** The scenario files beside a zip or a state file that name it as their workflow. */
+/** The scenario files beside a zip, a one-file workflow or a state file that name it as their workflow. */
 function findBeside(path: string, absolutePath: string): readonly string[] {
   const folders = [
     [dirname(absolutePath), dirname(path)],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import { describeUnfinished } from '../events/next-steps.ts';
-import { collectAgentPaths } from '../events/run-history.ts';
+import { collectAgentPaths, collectResults } from '../events/run-history.ts';
 import { layoutOf } from '../store/layout.ts';
 import type { TestRun } from './run-scenario.ts';
 
@@ -31,9 +31,9 @@ export class RunObservations {
 
   /** The result of an agent; null if it did not end with one, undefined if there was no such agent. */
   resultOf(id: string): string | null | undefined {
-    const agent = this.run.agents.find((each) => each.id === id);
-    if (agent === undefined) return undefined;
-    return agent.phase.kind === 'ended' ? agent.phase.result : null;
+    const result = collectResults(this.events).get(id);
+    if (result !== undefined) return result;
+    return this.run.agents.some((each) => each.id === id) ? null : undefined;
   }
 
   /** The prompts that a state sent when it was entered, one per visit; only those of `onlyAgent` unless that is null. */

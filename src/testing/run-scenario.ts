@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
+import { MAX_TIMER_MS } from '../core/duration.ts';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
-import { readRunEvents } from '../runtime/project-files.ts';
 import { resumeRunWith } from '../runtime/resume.ts';
+import { readRunEvents } from '../runtime/run-files.ts';
 import type { RunHandle } from '../runtime/run-handle.ts';
 import { startRunWith } from '../runtime/start.ts';
 import type { CannedAnswer } from '../scenario/scenario.ts';
@@ -84,9 +85,6 @@ export async function runScenario(spec: TestSpec, workflow: Workflow, sandbox: S
     watchdog.stop();
   }
 }
-
-/** The longest delay that a timer takes. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Ends a run that takes too long or is aborted. */
 class RunWatchdog {

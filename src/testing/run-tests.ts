@@ -6,7 +6,7 @@ import type { CoverageCollector } from './coverage.ts';
 import type { Difference, TestFindings } from './difference.ts';
 import { evaluateTestRun } from './evaluate.ts';
 import { runScenario } from './run-scenario.ts';
-import { openSandboxFolders, type SandboxFolders, writeFixtures } from './sandbox.ts';
+import { openSandboxFolders, type SandboxFolders, writeFixtures, writePrograms } from './sandbox.ts';
 import type { TestCase } from './suite.ts';
 import { UnusedAnswers } from './unused-answers.ts';
 
@@ -87,7 +87,12 @@ async function runTest(
   };
   try {
     writeFixtures(folder, spec);
-    const testRun = await runScenario(spec, workflow, { folder, env, timeoutMs, abortSignal });
+    const testRun = await runScenario(spec, workflow, {
+      folder,
+      env: writePrograms(folder, spec, env),
+      timeoutMs,
+      abortSignal,
+    });
     if (testRun.isAborted) {
       positions = describeAgentPositions(testRun.events);
       return null;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { isFolderName } from '../scenario/answer-schema.ts';
 import type { TestSpec } from '../scenario/test-spec.ts';
@@ -99,6 +99,18 @@ export function writeFixtures(folder: string, { files, fixtures }: Pick<TestSpec
     const problem = writeInsideFolder(folder, name, content);
     if (problem !== null) throw fixtureError(problem);
   }
+}
+
+/** Writes the stand-in programs of a test, and returns an environment in which they are found before all others. */
+export function writePrograms(folder: string, { programs }: TestSpec, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (Object.keys(programs).length === 0) return env;
+  const bin = join(folder, '.raymond', 'bin');
+  mkdirSync(bin);
+  for (const [name, text] of Object.entries(programs)) {
+    const problem = writeInsideFolder(bin, name, text.startsWith('#!') ? text : `#!/bin/sh\n${text}`);
+    if (problem !== null) throw fixtureError(problem);
+  }
+  return { ...env, PATH: [bin, ...(env.PATH === undefined ? [] : [env.PATH])].join(delimiter) };
 }
 
 const fixtureError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });

@@ -1,6 +1,7 @@
 import { join, relative, resolve } from 'node:path';
 import { isPrompt } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
+import { sourceScope } from '../graph/workflow-source.ts';
 import { currentPlatform } from '../runtime/platform.ts';
 import { relativizeWorkflowError } from '../runtime/start.ts';
 import { openScenarioFile, resolveWorkflowPaths, type ScenarioFile, scenarioFileError } from '../scenario/file.ts';
@@ -100,8 +101,8 @@ const openFrozenWorkflow = async (path: string): Promise<Workflow> =>
 
 /** A workflow that stays as it was when it was opened, for all of a test. */
 function freezeWorkflow(workflow: Workflow): Workflow {
-  const { source, platform } = workflow;
-  const scope = { files: source.files.map(({ file }) => file), platform };
+  const { source } = workflow;
+  const scope = sourceScope(source);
   const states = new Map(source.files.flatMap((each) => (each.kind === 'state' ? [[each.file, each.state]] : [])));
   return { ...workflow, scope: async () => scope, state: async (file) => states.get(file) ?? workflow.state(file) };
 }

@@ -4,21 +4,26 @@ import type { Edge, EdgeTarget } from '../graph/graph.ts';
 /** A tag that an agent followed, and the state it left with it. */
 export interface TakenTag extends FollowedTag {
   readonly from: string;
+  /** The text of a result; null for other tags. */
+  readonly payload: string | null;
 }
 
 /** The tags that the agents of a run followed, in the order of its events. */
 export const collectTakenTags = (events: readonly Event[]): readonly TakenTag[] =>
   events.flatMap((event) =>
-    event.kind === 'transition' ? event.tags.map((tag) => ({ ...tag, from: event.state })) : [],
+    event.kind === 'transition'
+      ? event.tags.map((tag) => ({ ...tag, from: event.state, payload: tag.tag === 'result' ? event.input : null }))
+      : [],
   );
 
 /** Whether an edge of the graph stands for this tag. An edge that leaves a state open stands for every state there. */
-export function matchesEdge(edge: Edge, { from, tag, target, attributes }: TakenTag): boolean {
+export function matchesEdge(edge: Edge, { from, tag, target, payload, attributes }: TakenTag): boolean {
   const matches = (edgeTarget: EdgeTarget | null, state: string | null | undefined): boolean =>
     edgeTarget?.kind !== 'state' || edgeTarget.file === state;
   return (
     edge.from === from &&
     edge.tag === tag &&
+    (edge.payload === null || edge.payload === payload) &&
     matches(edge.to, target) &&
     matches(edge.return, attributes.return) &&
     matches(edge.next, attributes.next)

@@ -1,6 +1,7 @@
 import { readCommandOutput } from '../bash/command-output.ts';
 import { parseScript } from '../bash/parse.ts';
 import { listSimpleCommands } from '../bash/walk.ts';
+import { memoize } from '../core/memoize.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { Edge, Graph } from '../graph/graph.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
@@ -21,23 +22,12 @@ export interface WorkflowFacts {
 }
 
 /** Reads the facts of a workflow, once for all of its test cases. */
-export function readWorkflowFacts(workflow: Workflow): Promise<WorkflowFacts> {
-  const facts = CACHE.get(workflow) ?? analyzeWorkflow(workflow);
-  CACHE.set(workflow, facts);
-  return facts;
-}
-
-const CACHE = new WeakMap<Workflow, Promise<WorkflowFacts>>();
-
-async function analyzeWorkflow({ source }: Workflow): Promise<WorkflowFacts> {
+export const readWorkflowFacts = memoize(async ({ source }: Workflow): Promise<WorkflowFacts> => {
   const findings = lintSource(await addBashSyntaxErrors(source)).filter(isHiddenByReplay);
   const texts = new Map(source.files.flatMap((each) => (each.kind === 'state' ? [[each.file, each.state.text]] : [])));
   const textOf = (state: string): string => texts.get(state) ?? '';
-  let graph: Graph | undefined;
-  const getGraph = (): Graph => {
-    graph ??= buildGraph(source);
-    return graph;
-  };
+  const graphOf = memoize(buildGraph);
+  const getGraph = (): Graph => graphOf(source);
   return {
     source,
     getGraph,
@@ -49,7 +39,7 @@ async function analyzeWorkflow({ source }: Workflow): Promise<WorkflowFacts> {
       return isOpen || !isSelfContained(script, textOf(script)) ? null : edges.filter(({ from }) => from === script);
     },
   };
-}
+});
 
 /** Whether a real run would meet the problem while a replay passes it by: a canned answer does not depend on the prompt. */
 const isHiddenByReplay = ({ level, rule }: LintFinding): boolean =>

@@ -19,7 +19,7 @@ export const SYSTEM_CLOCK: Clock = {
   now: () => Date.now(),
   sleepUntil: (untilMs, wake) => sleepWhile(() => untilMs - Date.now(), wake),
   sleepFor(ms, wake) {
-    // The one stands still while the machine sleeps, the other may be set back: the first to come there counts.
+    // `performance.now` stands still while the machine sleeps, and `Date.now` may be set back: the first to reach its time counts.
     const [untilMs, deadlineMs] = [Date.now() + ms, performance.now() + ms];
     return sleepWhile(() => Math.min(untilMs - Date.now(), deadlineMs - performance.now()), wake);
   },

@@ -1,6 +1,6 @@
 import type { ScriptTurn } from '../core/due.ts';
 import { RUN_VARIABLES } from '../core/variables.ts';
-import type { Environment } from './turn-context.ts';
+import type { Environment, TurnContext } from './turn-context.ts';
 
 const CLAUDE_CODE_VARIABLES = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
 
@@ -16,11 +16,10 @@ function inheritEnvironment(env: Environment): Record<string, string> {
   return Object.fromEntries(kept);
 }
 
-/** The environment of a script: its run, agent and state, its input, and the variables of the run and of its worker's fork. */
+/** The environment of a script: its run, agent, state and folders, its input, and the variables of the run and of its worker's fork. */
 export function scriptEnvironment(
-  env: Environment,
+  { env, runId, filesFolder }: Pick<TurnContext, 'env' | 'runId' | 'filesFolder'>,
   turn: ScriptTurn,
-  runId: string,
   resultFile: string,
 ): Record<string, string> {
   const { input } = turn;
@@ -31,6 +30,10 @@ export function scriptEnvironment(
     [RUN_VARIABLES.workflow_id]: runId,
     [RUN_VARIABLES.agent_id]: turn.agent,
     [RUN_VARIABLES.state]: turn.state,
+    RAYMOND_WORKFLOW_DIR: filesFolder,
+    RAYMOND_VISIT: String(turn.visit),
+    ...(turn.taskFolder !== null && { [RUN_VARIABLES.task_folder]: turn.taskFolder }),
+    ...(turn.runFolder !== null && { [RUN_VARIABLES.run_folder]: turn.runFolder }),
     ...(input !== null && { RAYMOND_RESULT_FILE: resultFile }),
     ...(fitsVariable && { [RUN_VARIABLES.result]: input, [RUN_VARIABLES.input]: input }),
   };

@@ -18,7 +18,7 @@ const REMEDY = '`cd` in the policy of the state, or `allow_cd` in config.toml, c
  */
 export function createFolderJudge(
   context: Pick<TurnContext, 'startFolder' | 'workflowFolder' | 'options' | 'env'>,
-  turn: Pick<ClaudeTurn, 'policy' | 'cwd'>,
+  turn: Pick<ClaudeTurn, 'policy' | 'cwd' | 'taskFolder' | 'runFolder'>,
 ): FolderJudge {
   return async (path) => {
     const folder = await realpath(path);
@@ -32,7 +32,8 @@ export function createFolderJudge(
       ...context.options.allowCd.map((glob) => resolve(start, expandHome(glob, context.env.HOME))),
     ];
     for (const pattern of named) if (await isPermittedBy(pattern, folder)) return undefined;
-    // Folders of tasks belong here, once there are any.
+    for (const own of [turn.taskFolder, turn.runFolder])
+      if (own !== null && isWithin(folder, await resolveExisting(own))) return undefined;
     for (const worktree of await listWorktrees(start)) if (isWithin(folder, worktree)) return undefined;
     return isWithin(folder, start)
       ? `what is written there can run programs; ${REMEDY}`
@@ -41,11 +42,12 @@ export function createFolderJudge(
 }
 
 const isWithin = (path: string, folder: string): boolean => {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const fromFolder = relative(folder, path);
+  return fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder);
 };
 
-const isGuarded = (way: string): boolean => way.split(sep).some((name) => GUARDED_NAMES.includes(name.toLowerCase()));
+const isGuarded = (relativePath: string): boolean =>
+  relativePath.split(sep).some((name) => GUARDED_NAMES.includes(name.toLowerCase()));
 
 const resolveExisting = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));
 

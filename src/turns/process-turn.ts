@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
+import type { Failure, FailureKind } from '../core/failure.ts';
 import { MARKER_VARIABLE, type Obstacle, type ProcessCommand, type ProcessExit } from '../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../process/end.ts';
 import { findCommand, waitForEnd } from '../process/find.ts';
@@ -15,14 +16,21 @@ export type ProcessEnd =
       readonly kind: 'ended';
       readonly exit: Exclude<ProcessExit, { kind: 'never_ran' }>;
       readonly endCause: ProcessEndCause;
-      /** Whether an earlier process of Raymond started it. */
-      readonly adopted: boolean;
+      /** How it was found if an earlier process of Raymond had started it; null if this one did. */
+      readonly found: 'running' | 'over' | null;
       readonly atMs: number;
     }
   | { readonly kind: 'never_started'; readonly atMs: number }
   /** The machine went down, and nothing is left that says whether it had started. */
   | { readonly kind: 'untraceable'; readonly atMs: number }
   | { readonly kind: 'not_started'; readonly message: string; readonly obstacle: Obstacle; readonly atMs: number };
+
+/**
+ * Whether a turn that may have done something is taken again without asking: a resume with --retry has the user's word for what
+ * it finds, but not for what happens later.
+ */
+export const mayTakeAgain = ({ retry }: TurnContext, { kind }: Pick<Failure, 'kind'>, end: ProcessEnd): boolean =>
+  retry && kind === 'interrupted' && (end.kind === 'untraceable' || (end.kind === 'ended' && end.found === 'over'));
 
 /** How a turn's process is looked after. */
 export interface Supervision extends SilenceLimits {
@@ -52,7 +60,7 @@ export async function runTurn(
     inherited: context.presenceDescriptor,
   });
   if (started.kind === 'not_started') return { ...started, atMs: clock.now() };
-  return superviseProcess(context, turn, started.exited, supervision, false);
+  return superviseProcess(context, turn, started.exited, supervision, null);
 }
 
 /** Finds a turn that an earlier process of Raymond started, and waits for its end. Nothing is ever started twice. */
@@ -71,13 +79,13 @@ export async function adoptTurn(
         atMs: turn.record?.startedAt ?? context.clock.now(),
       };
     case 'alive':
-      return superviseProcess(context, turn, waitForEnd(dir, marker), supervision, true);
+      return superviseProcess(context, turn, waitForEnd(dir, marker), supervision, 'running');
     case 'never_ran':
       return neverRan(context, turn);
     default: {
       supervision.onRunning(Promise.resolve());
       const atMs = await estimateEndMs(context, turn);
-      return { kind: 'ended', exit: found, endCause: 'exited', adopted: true, atMs };
+      return { kind: 'ended', exit: found, endCause: 'exited', found: 'over', atMs };
     }
   }
 }
@@ -86,8 +94,8 @@ async function superviseProcess(
   context: TurnContext,
   turn: ProcessTurn,
   exited: Promise<ProcessExit>,
-  { timeoutMs, grace, onRunning }: Supervision,
-  adopted: boolean,
+  { timeoutMs, grace, hopeless, onRunning }: Supervision,
+  found: 'running' | null,
 ): Promise<ProcessEnd> {
   const dir = context.folderOf(turn);
   const { stdout, stderr } = turnFiles(dir);
@@ -98,12 +106,13 @@ async function superviseProcess(
     lastOutputMs: () => lastWriteTimeMs(grace?.isDone() ? [stdout] : [stdout, stderr]),
     timeoutMs,
     grace,
+    ...(hopeless && { hopeless }),
     kill: context.killSignal,
     terminate: () => endTurn(dir, turnMarker(context, turn), { graceMs: END_GRACE_MS }),
   });
   const { exit, endCause } = result;
   if (exit.kind === 'never_ran') return neverRan(context, turn);
-  return { kind: 'ended', exit, endCause, adopted, atMs: context.clock.now() };
+  return { kind: 'ended', exit, endCause, found, atMs: context.clock.now() };
 }
 
 /** The end of a turn whose wrapper could not run the command. Nothing has run, so it can be tried again. */
@@ -111,6 +120,18 @@ function neverRan({ clock, folderOf }: TurnContext, turn: ProcessTurn): ProcessE
   const obstacle = isRecordedUnable(folderOf(turn)) ? 'shortage' : 'full_disk';
   const reason = obstacle === 'shortage' ? 'the system allows no more processes' : 'the disk is full';
   return { kind: 'not_started', message: `it was never started: ${reason}`, obstacle, atMs: clock.now() };
+}
+
+/** The failure of a turn whose process never ran, or perhaps never ran. A turn that certainly did not is taken again. */
+export function notRunFailure(
+  end: Exclude<ProcessEnd, { kind: 'ended' }>,
+  kindOfLastingObstacle: FailureKind,
+  startLostMessage: string,
+): Failure {
+  if (end.kind === 'never_started') return { kind: 'lost', message: 'it never started' };
+  if (end.kind === 'untraceable') return { kind: 'interrupted', message: startLostMessage };
+  const kinds = { shortage: 'transient', full_disk: 'disk', lasting: kindOfLastingObstacle } as const;
+  return { kind: kinds[end.obstacle], message: end.message };
 }
 
 /** Estimates when an unwatched turn ended: at the last write to its files. */

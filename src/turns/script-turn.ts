@@ -1,15 +1,15 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScriptTurn } from '../core/due.ts';
-import type { FailureKind } from '../core/failure.ts';
+import type { Failure, FailureKind } from '../core/failure.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
-import type { Obstacle, ProcessCommand } from '../process/command.ts';
+import type { ProcessCommand } from '../process/command.ts';
 import { isOutputLost, saysDiskIsFull } from '../process/full-disk.ts';
 import { followLines, lastLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { scriptEnvironment } from './environment.ts';
-import { adoptTurn, type ProcessEnd, runTurn, type Supervision } from './process-turn.ts';
+import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from './process-turn.ts';
 import { answeredSignal, failedSignal } from './signals.ts';
 import type { TurnContext } from './turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from './turn-meta.ts';
@@ -36,9 +36,16 @@ export async function prepareScriptTurn(
   await context.makeFolder(turn, {
     ...(meta.timeoutMs !== null && { [TURN_META_FILE]: JSON.stringify(meta) }),
     ...(turn.input !== null && { [PAYLOAD_FILE]: turn.input }),
-    ...(context.scriptPath(turn.state) === null && { [turn.state]: state.text }),
   });
+  if (context.scriptPath(turn.state) === null) updateUnpacked(join(context.filesFolder, turn.state), state.text);
   return [];
+}
+
+/** Writes an unpacked script anew if the zip or one-file workflow has changed since; one that is running keeps its file. */
+function updateUnpacked(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
 }
 
 /** Runs a script, or adopts one that is running already, and reports how it ended. */
@@ -63,16 +70,18 @@ export async function runScriptTurn(
   const { stdout, stderr } = turnFiles(context.folderOf(turn));
   const failed = async (kind: FailureKind, message: string): Promise<Failed> => {
     const stderrTail = await lastLines(stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES);
+    if (mayTakeAgain(context, { kind }, end)) return failedSignal(turn, end.atMs, { kind: 'lost', message });
     return failedSignal(turn, end.atMs, { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` });
   };
   if (await wasHitByFullDisk(end, context.folderOf(turn))) return failed('interrupted', FULL_DISK);
   const failure = scriptFailure(end, describeTimeout(meta));
-  if (failure !== null) return failed(...failure);
+  if (failure !== null) return failed(failure.kind, failure.message);
   if (statSync(stdout).size > MAX_OUTPUT_BYTES) return failed('script', TOO_MUCH_OUTPUT);
   const text = readFileSync(stdout, 'utf8');
-  // What it printed may be lost with what was not on the disk yet.
-  if (text.trim() === '')
-    return context.isDoubtful(turn) ? failed('interrupted', OUTPUT_LOST) : failed('script', NO_OUTPUT);
+  // What it printed may be lost with what was not on the disk yet; some file systems then have zeros in its place.
+  if (context.isDoubtful(turn) && (text.trim() === '' || text.includes('\0')))
+    return failed('interrupted', OUTPUT_LOST);
+  if (text.trim() === '') return failed('script', NO_OUTPUT);
   return answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
 }
 
@@ -93,8 +102,8 @@ async function reportOutput(
 
 function scriptCommand(context: TurnContext, turn: ScriptTurn): ProcessCommand {
   const dir = context.folderOf(turn);
-  const [file, ...args] = interpreterCommand(context.scriptPath(turn.state) ?? join(dir, turn.state));
-  const env = scriptEnvironment(context.env, turn, context.runId, join(dir, PAYLOAD_FILE));
+  const [file, ...args] = interpreterCommand(context.scriptPath(turn.state) ?? join(context.filesFolder, turn.state));
+  const env = scriptEnvironment(context, turn, join(dir, PAYLOAD_FILE));
   return { file, args, cwd: turn.cwd, input: 'none', env };
 }
 
@@ -112,23 +121,15 @@ async function wasHitByFullDisk(end: ProcessEnd, dir: string): Promise<boolean> 
   return saysDiskIsFull(await lastLines(turnFiles(dir).stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES));
 }
 
-const NOT_STARTED_FAILURES: Record<Obstacle, FailureKind> = {
-  shortage: 'transient',
-  full_disk: 'disk',
-  lasting: 'script',
-};
-
 /** Why a script's output does not count: only a clean exit does. Null after one. */
-function scriptFailure(end: ProcessEnd, timeoutMessage: string): [FailureKind, string] | null {
-  if (end.kind === 'never_started') return ['lost', 'it never started'];
-  if (end.kind === 'untraceable') return ['interrupted', START_LOST];
-  if (end.kind === 'not_started') return [NOT_STARTED_FAILURES[end.obstacle], end.message];
+function scriptFailure(end: ProcessEnd, timeoutMessage: string): Failure | null {
+  if (end.kind !== 'ended') return notRunFailure(end, 'script', START_LOST);
   const { exit, endCause } = end;
   // It may have ended well just when it was to be ended: that counts.
   if (exit.kind === 'exited' && exit.code === 0) return null;
-  const retryHint = `; ${RETRY_HINT}`;
-  if (endCause === 'stopped') return ['interrupted', `the script was ended because the run was stopped${retryHint}`];
-  if (endCause === 'timeout') return ['script', `the script was ended: ${timeoutMessage}`];
-  if (exit.kind === 'died') return ['interrupted', `the script was killed midway${retryHint}`];
-  return ['script', `the script ended with exit code ${exit.code}`];
+  if (endCause === 'stopped')
+    return { kind: 'interrupted', message: `the script was ended because the run was stopped; ${RETRY_HINT}` };
+  if (endCause === 'timeout') return { kind: 'script', message: `the script was ended: ${timeoutMessage}` };
+  if (exit.kind === 'died') return { kind: 'interrupted', message: `the script was killed midway; ${RETRY_HINT}` };
+  return { kind: 'script', message: `the script ended with exit code ${exit.code}` };
 }

@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { findNamedFolders } from '../core/answer.ts';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { findNamedFiles, findNamedFolders } from '../core/answer.ts';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Failure } from '../core/failure.ts';
-import type { NamedFolder, NamedFolders } from '../core/named-folders.ts';
+import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../core/named-folders.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import { createFolderJudge, type FolderJudge } from './permitted-folders.ts';
@@ -14,13 +14,18 @@ export async function answeredSignal(
   context: TurnContext,
   turn: ClaudeTurn | ScriptTurn,
   at: number,
-  { text, cost, denials }: Pick<Answered, 'text' | 'cost' | 'denials'>,
+  { text, cost, denials, reportedSession }: Pick<Answered, 'text' | 'cost' | 'denials' | 'reportedSession'>,
 ): Promise<Answered> {
   const { agent, policy, cwd } = turn;
   // A script is free to go anywhere: its words are its author's.
   const judge = turn.kind === 'claude' ? createFolderJudge(context, turn) : async () => undefined;
-  const [scope, folders] = await Promise.all([context.readScope(), lookUpFolders(text, policy, cwd, judge)]);
-  return { kind: 'answered', at, agent, text, cost, denials, scope, folders };
+  const [scope, folders, files] = await Promise.all([
+    context.readScope(),
+    lookUpFolders(text, policy, cwd, judge),
+    readNamedFiles(text, policy, cwd, judge),
+  ]);
+  const reported = reportedSession === undefined ? {} : { reportedSession };
+  return { kind: 'answered', at, agent, text, cost, denials, scope, folders, files, ...reported };
 }
 
 /** The signal of a turn that failed without a cost and without a conversation to resume. */
@@ -49,4 +54,32 @@ export async function lookUpFolders(
     return [named, refused === undefined ? (isFolder ? path : null) : { refused }];
   });
   return Object.fromEntries(await Promise.all(found));
+}
+
+/** More than this does not become part of a run. */
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+
+/** Reads the files that an answer hands over, relative to the agent's folder; `judge` says why a folder may not be used. */
+export async function readNamedFiles(
+  text: string,
+  policy: Policy,
+  cwd: string,
+  judge: FolderJudge = async () => undefined,
+): Promise<NamedFiles> {
+  const found = findNamedFiles(text, policy).map(async (named): Promise<readonly [string, NamedFile]> => {
+    return [named, await readInput(resolve(cwd, named), judge)];
+  });
+  return Object.fromEntries(await Promise.all(found));
+}
+
+async function readInput(path: string, judge: FolderJudge): Promise<NamedFile> {
+  const stats = await stat(path).catch(() => null);
+  if (stats === null || !stats.isFile()) return { problem: 'there is no such file' };
+  if (stats.size > MAX_INPUT_BYTES) return { problem: `it has more than ${MAX_INPUT_BYTES / 1024 / 1024} MiB` };
+  const refused = await judge(dirname(await realpath(path)));
+  if (refused !== undefined) return { problem: `this state may not read it: ${refused}` };
+  return readFile(path, 'utf8').then(
+    (content) => ({ text: content }),
+    (error: Error) => ({ problem: error.message }),
+  );
 }

@@ -6,13 +6,15 @@ export interface SilenceLimits {
   readonly timeoutMs: number | null;
   /** How long it may stay after its result, and whether it has given that. */
   readonly grace: { readonly ms: number; readonly isDone: () => boolean } | null;
+  /** Aborted when it only tries again what cannot succeed. */
+  readonly hopeless?: AbortSignal;
 }
 
 /**
  * Why a process ended: it exited by itself, or was ended because it was silent for too long (`timeout`), did not exit
- * after its result (`hung`) or was to be stopped.
+ * after its result (`hung`), tried what cannot succeed (`hopeless`) or was to be stopped.
  */
-export type ProcessEndCause = 'exited' | 'timeout' | 'hung' | 'stopped';
+export type ProcessEndCause = 'exited' | 'timeout' | 'hung' | 'hopeless' | 'stopped';
 
 /** A process that is waited for, and the reasons to end it. */
 export interface SupervisedProcess<Exit> extends SilenceLimits {
@@ -33,22 +35,28 @@ export async function supervise<Exit>(
   supervised: SupervisedProcess<Exit>,
 ): Promise<{ readonly exit: Exit; readonly endCause: ProcessEndCause }> {
   const finished = new AbortController();
-  let stop: () => void = () => {};
-  const stopped = new Promise<ProcessEndCause>((resolve) => {
-    stop = () => resolve('stopped');
-  });
-  if (supervised.kill.aborted) stop();
-  supervised.kill.addEventListener('abort', stop);
+  const { kill, hopeless } = supervised;
   try {
     const exitedByItself = supervised.exited.then((): ProcessEndCause => 'exited');
-    const endCause = await Promise.race([exitedByItself, stopped, ...silenceChecks(supervised, finished.signal)]);
+    const endCause = await Promise.race([
+      exitedByItself,
+      waitForAbort(kill, finished.signal, 'stopped'),
+      ...(hopeless === undefined ? [] : [waitForAbort(hopeless, finished.signal, 'hopeless')]),
+      ...silenceChecks(supervised, finished.signal),
+    ]);
     if (endCause !== 'exited') await supervised.terminate();
     return { exit: await supervised.exited, endCause };
   } finally {
-    supervised.kill.removeEventListener('abort', stop);
     finished.abort('over');
   }
 }
+
+/** Resolves when the signal is aborted, with this cause; no longer listens once it is finished. */
+const waitForAbort = (signal: AbortSignal, finished: AbortSignal, cause: ProcessEndCause): Promise<ProcessEndCause> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(cause);
+    else signal.addEventListener('abort', () => resolve(cause), { once: true, signal: finished });
+  });
 
 /** Without a limit there is nothing to check. */
 function silenceChecks<Exit>(

@@ -27,18 +27,28 @@ export interface TurnContext {
   readonly killSignal: AbortSignal;
   /** Called with what agents are doing; undefined when nobody watches, and then nothing is to be spent on it. */
   readonly onActivity: ((activity: Activity) => void) | undefined;
+  /** Called when a turn waits to ask an API again that has failed, if `onActivity` is not there. */
+  readonly onRetry?: ((activity: Activity) => void) | undefined;
   /** Tells the author about something odd in a turn that goes on. */
   warn(turn: TurnRef, message: string): void;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */
   readState(file: string): Promise<State>;
   readScope(): Promise<Scope>;
-  /** The path of a script, or null if it is inside a zip. */
+  /** Where the workflow's files are; those of a zip or a one-file workflow are unpacked there. */
+  readonly filesFolder: string;
+  /** The path of a script, or null if it is inside a zip or a one-file workflow. */
   scriptPath(file: string): string | null;
   /** An open file that all processes of turns inherit; undefined for none. */
   readonly presenceDescriptor?: number | undefined;
   /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */
   isDoubtful(turn: TurnRef): boolean;
   folderOf(turn: TurnRef): string;
+  /** The turns of the agent from this one on, which is not on record, whose folders show that they have begun. */
+  findBegunTurns(turn: TurnRef): readonly { readonly number: number; readonly stem: string; readonly folder: string }[];
+  /** Whether the user wants turns to be taken that may have run already. */
+  readonly retry: boolean;
+  /** Makes a folder in which an agent can work, unless it is there; throws a RaymondError if that is not possible. */
+  makeWorkFolder(path: string): Promise<void>;
   /** Makes a turn's folder with these files in it; an old one is replaced. */
   makeFolder(turn: TurnRef, files: Readonly<Record<string, string | Uint8Array>>): Promise<string>;
 }

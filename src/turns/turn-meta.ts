@@ -6,17 +6,14 @@ import type { State } from '../core/state.ts';
 import { readJsonFile } from './json-file.ts';
 import type { TurnContext } from './turn-context.ts';
 
-/** What the process that supervises a turn has to know, also one that adopts the turn later. */
-export interface TurnMeta {
-  readonly timeoutMs: number | null;
-  /** The setting that the timeout comes from, in words. */
-  readonly timeoutFrom: string;
-}
-
-const TURN_META_SCHEMA: z.ZodType<TurnMeta> = z.object({
+const TURN_META_SCHEMA = z.object({
   timeoutMs: z.number().positive().nullable(),
+  /** The setting that the timeout comes from, in words. */
   timeoutFrom: z.string(),
 });
+
+/** What the process that supervises a turn has to know, also one that adopts the turn later. */
+export type TurnMeta = z.infer<typeof TURN_META_SCHEMA>;
 
 /** The file in a turn's folder that holds its TurnMeta. */
 export const TURN_META_FILE = 'turn.json';

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaudeTurn, ScriptTurn, SleepTurn, Turn } from '../core/due.ts';
 import { MAX_BACK_OFF_MS } from '../core/failure.ts';
-import type { Began, Signal, Unreadable } from '../core/signal.ts';
+import type { Began, Signal, Unreadable, Unrecorded } from '../core/signal.ts';
 import { RaymondError } from '../errors.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
 import type { Clock } from './clock.ts';
 import { prepareScriptTurn, runScriptTurn } from './script-turn.ts';
 import type { TurnContext } from './turn-context.ts';
+import { findUnrecorded } from './unrecorded-turns.ts';
 
 /** Takes turns: the part of the world that runs something. */
 export interface TurnRunner {
-  prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable>;
+  prepare(turn: ClaudeTurn | ScriptTurn): Promise<Began | Unreadable | Unrecorded>;
   take(turn: Turn): Promise<Signal | null>;
 }
 
@@ -28,7 +29,13 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
     async prepare(turn) {
       const signalBase = { at: clock.now(), agent: turn.agent };
       try {
+        const unrecorded = await findUnrecorded(context, turn);
+        if (unrecorded !== undefined) return unrecorded;
         const state = await context.readState(turn.state);
+        // Before each turn: somebody may have removed them.
+        for (const folder of [turn.runFolder, turn.taskFolder]) {
+          if (folder !== null) await context.makeWorkFolder(folder);
+        }
         const isScript = turn.kind === 'script';
         const warnings = await (isScript ? runnerFor(turn.state).prepare(turn, state) : backend.prepare(turn, state));
         preparedAgents.add(turn.agent);

@@ -3,7 +3,8 @@ import type { Policy, PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
 import { isBuiltInAttribute } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
-import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { isTagName, isTaskWord, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { isUpcomingTag } from '../core/transitions/upcoming.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import type { EntryPositions } from '../graph/workflow-source.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
@@ -57,20 +58,26 @@ function readPolicyEntry(
   const tag = readTag(fields.get('tag'), item.at, report, [...fields.keys()]);
   if (tag === undefined) return undefined;
   const target = readTarget(tag, fields.get('target'), report);
+  const takesPayload = TRANSITIONS[tag].body === 'text';
+  const payload = takesPayload ? readPayload(fields.get('payload'), report) : undefined;
   const attributes = new Map<string, string>();
   for (const field of fields.values()) {
-    if (field.name === 'tag' || field.name === 'target' || !checkAttribute(tag, field, report, platform)) continue;
+    if (ENTRY_KEYS.includes(field.name) && (takesPayload || field.name !== 'payload')) continue;
+    if (!checkAttribute(tag, field, report, platform)) continue;
     const value = readScalarField(field, report);
     if (value !== undefined && checkAttributeValue(field, value, report)) attributes.set(field.name, value);
   }
-  const entry = { tag, target, attributes: Object.fromEntries(attributes) };
+  const entry = { tag, target, attributes: Object.fromEntries(attributes), ...(payload !== undefined && { payload }) };
   return { entry, positions: { at: item.at, keys: valuePositions(fields) } };
 }
+
+/** The keys of an entry that are no attributes of its tag; `payload` only where the tag takes a text. */
+const ENTRY_KEYS: readonly string[] = ['tag', 'target', 'payload'];
 
 /** Built-in keys are read in any letter case, as they are in a tag; an author's own as written. */
 function normalizeKey(name: string): string {
   const lower = name.toLowerCase();
-  return lower === 'tag' || lower === 'target' || isBuiltInAttribute(lower) ? lower : name;
+  return ENTRY_KEYS.includes(lower) || isBuiltInAttribute(lower) ? lower : name;
 }
 
 function readTag(
@@ -91,6 +98,13 @@ function readTag(
   if (tagText === undefined) return undefined;
   const name = tagText.toLowerCase();
   if (isTagName(name)) return name;
+  if (isUpcomingTag(name)) {
+    report.error(
+      field.value.at,
+      `the tag ${quoteInMessage(tagText)} is not supported yet; the tags are ${TAG_NAMES.join(', ')}`,
+    );
+    return undefined;
+  }
   const suggestion = didYouMean(tagText, TAG_NAMES);
   report.error(
     field.value.at,
@@ -109,11 +123,23 @@ function readTarget(tag: TagName, field: YamlField | undefined, report: FindingR
   return name !== undefined && checkAttributeValue(field, name, report) ? name : null;
 }
 
+/** Reads the text that a `<result>` must have. It is compared without outer white space, as the text of a tag is. */
+function readPayload(field: YamlField | undefined, report: FindingReport): string | undefined {
+  if (field === undefined) return undefined;
+  const payload = readScalarField(field, report)?.trim();
+  return payload !== undefined && checkAttributeValue(field, payload, report) ? payload : undefined;
+}
+
 /** Whether a tag takes this attribute. One that it does not take is an error if it is built in, else a warning. */
-function checkAttribute(tag: TagName, { name, at }: YamlField, report: FindingReport, platform: Platform): boolean {
+function checkAttribute(
+  tag: TagName,
+  { name, at, value }: YamlField,
+  report: FindingReport,
+  platform: Platform,
+): boolean {
   const { attributes, variables } = TRANSITIONS[tag];
   const accepted: readonly string[] = attributes;
-  if (accepted.includes(name)) return true;
+  if (accepted.includes(name) || isTaskWord(tag, name, readYamlScalarText(value))) return true;
   if (isBuiltInAttribute(name)) {
     const acceptedText = accepted.length === 0 ? 'it takes no attributes' : `it takes ${accepted.join(', ')}`;
     report.error(at, `\`${name}\` has no meaning on <${tag}> (${acceptedText}): no answer could match; remove it`);

@@ -1,8 +1,9 @@
+import { normalizeEffort, normalizeModel } from '../core/claude-words.ts';
+import { DURATION_FORMS, DURATION_PATTERN, MAX_TIMER_MS, parseDurationMs } from '../core/duration.ts';
 import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Preference } from '../core/position.ts';
-import { normalizeEffort, normalizeModel } from '../core/preference.ts';
-import type { StateSettings } from '../core/state.ts';
+import type { State, StateSettings } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
 import type { EntryPositions } from '../graph/workflow-source.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
@@ -18,11 +19,13 @@ import {
   SUGGESTED_VALUES,
 } from './value-schemas.ts';
 
-/** The settings of a prompt's frontmatter; null where it does not say. */
+/** The settings of a state's frontmatter; null where it does not say. */
 export interface Frontmatter extends Preference, StateSettings {
   readonly description: string | null;
   readonly maxVisits: number | null;
   readonly policy: Policy;
+  readonly forceImplicit: boolean;
+  readonly repeatable: boolean;
   /** The position of each entry of the policy. */
   readonly entries: readonly EntryPositions[];
 }
@@ -39,19 +42,114 @@ export const EMPTY_FRONTMATTER: Frontmatter = {
   description: null,
   maxVisits: null,
   policy: [],
+  forceImplicit: false,
+  repeatable: false,
   entries: [],
 };
-
-const TIMEOUT_SCHEMA: FrontmatterValueSchema = { type: ['number'], minimum: 0, exclusiveMaximum: 2 ** 31 / 1000 };
-const COUNT_SCHEMA: FrontmatterValueSchema = { type: ['integer'], minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 
 /** One key of the frontmatter. */
 export interface FrontmatterKey {
   readonly purpose: string;
+  /** The kind of state for which it has a meaning; absent if for both. */
+  readonly onlyFor?: State['kind'];
   /** The values that `read` takes without an error, for editors; no value at all is always allowed. */
   readonly schema: FrontmatterValueSchema;
   /** Reads the key's value, or reports what is wrong with it. */
   readonly read: (field: YamlField, report: FindingReport, platform: Platform) => Partial<Frontmatter>;
+}
+
+/** A type of values: as JSON Schema, and how one is read; undefined after an error was reported. */
+export interface ValueType<T> {
+  readonly schema: FrontmatterValueSchema;
+  readonly read: (field: YamlField, report: FindingReport) => T | undefined;
+}
+
+const MAX_SECONDS = (MAX_TIMER_MS + 1) / 1000;
+
+/** True or false. */
+export const BOOLEAN_VALUE: ValueType<boolean> = {
+  schema: { type: ['boolean'] },
+  read: (field, report) =>
+    field.value.kind === 'boolean' ? field.value.boolean : reportWrongType(field, field.value, report, 'true or false'),
+};
+
+/** A text. */
+export const TEXT_VALUE: ValueType<string> = {
+  schema: ARGUMENT_TEXT_SCHEMA,
+  read: (field, report) => readText(field, field.value, report, 'a text'),
+};
+
+const WORD_LIST: ValueType<readonly string[]> = {
+  schema: NONBLANK_TEXT_LIST_SCHEMA,
+  read: (field, report) => {
+    const items = field.value.kind === 'list' ? field.value.items : [field.value];
+    return items.flatMap((item) => readWord(field, item, report, 'a text or a list of texts') ?? []);
+  },
+};
+
+/** A text that is not blank. */
+export const wordType = (examples: readonly string[]): ValueType<string> => ({
+  schema: { ...NONBLANK_TEXT_SCHEMA, examples },
+  read: (field, report) => readWord(field, field.value, report, 'a text'),
+});
+
+interface NumberRange {
+  readonly isWhole: boolean;
+  readonly minimum: number;
+  readonly exclusiveMaximum: number;
+}
+
+/** A number in a range. */
+export const numberType = (expected: string, { isWhole, ...range }: NumberRange): ValueType<number> => ({
+  schema: { type: [isWhole ? 'integer' : 'number'], ...range },
+  read: (field, report) => {
+    const n = field.value.kind === 'number' ? field.value.number : Number.NaN;
+    const isAllowed = n >= range.minimum && n < range.exclusiveMaximum && (!isWhole || Number.isInteger(n));
+    return isAllowed ? n : reportWrongType(field, field.value, report, expected);
+  },
+});
+
+const DURATION: ValueType<number> = {
+  schema: { type: ['number', 'string'], minimum: 0, exclusiveMaximum: MAX_SECONDS, pattern: DURATION_PATTERN },
+  read: (field, report) => {
+    const { value } = field;
+    const written = value.kind === 'text' ? value.text : value.kind === 'number' ? value.number : Number.NaN;
+    // Whoever writes a long time with its unit means it; a number that large is a slip.
+    const isSlip = typeof written === 'number' && written >= MAX_SECONDS;
+    const ms = isSlip ? undefined : parseDurationMs(written);
+    if (ms !== undefined) return Math.min(ms, MAX_TIMER_MS);
+    return reportWrongType(field, value, report, `${DURATION_FORMS} (0 for no limit)`);
+  },
+};
+
+const COUNT: NumberRange = { isWhole: true, minimum: 1, exclusiveMaximum: 2 ** 53 };
+
+function readWord(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
+  const word = readText(field, value, report, expected)?.trim();
+  if (word === '') report.error(value.at, `\`${field.name}\` is empty: give it a value or remove it`);
+  return word === '' ? undefined : word;
+}
+
+function readText(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
+  if (value.kind !== 'text') {
+    const isScalar = value.kind === 'number' || value.kind === 'boolean';
+    return reportWrongType(field, value, report, expected, isScalar ? '; put it in quotes if it is meant as text' : '');
+  }
+  // It becomes an argument of a command, which cannot contain one.
+  if (!value.text.includes('\0')) return value.text;
+  report.error(value.at, `\`${field.name}\` contains a NUL character: remove it`);
+  return undefined;
+}
+
+/** Reports a value of another type than the one that is expected. */
+export function reportWrongType(
+  { name }: YamlField,
+  value: YamlValue,
+  report: FindingReport,
+  expected: string,
+  advice = '',
+): undefined {
+  report.error(value.at, `\`${name}\` must be ${expected}, not ${describeYamlValue(value)}${advice}`);
 }
 
 /** The keys of the frontmatter. To add a key, add a row. */
@@ -61,120 +159,89 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
     schema: ALLOWED_TRANSITIONS_SCHEMA,
     read: readAllowedTransitions,
   },
-  model: wordKey(
+  model: defineKey(
     'The model in this state, unless the tag that leads here names another: opus, sonnet, haiku, or a full name.',
-    SUGGESTED_VALUES.model,
+    wordType(SUGGESTED_VALUES.model),
     (model) => ({ model: normalizeModel(model) }),
+    'prompt',
   ),
-  effort: wordKey(
+  effort: defineKey(
     'The effort in this state, unless the tag that leads here names another: low, medium, high, xhigh or max.',
-    SUGGESTED_VALUES.effort,
+    wordType(SUGGESTED_VALUES.effort),
     (effort) => ({ effort: normalizeEffort(effort) }),
+    'prompt',
   ),
-  timeout: numberKey(
-    `Seconds that a turn may be silent before it is ended; 0 for no limit. The default is ${DEFAULT_CLAUDE_TIMEOUT_MS / 1000}.`,
-    { isAllowed: isValidTimeout, expected: 'a number of seconds from 0 (no limit) to 2147483', schema: TIMEOUT_SCHEMA },
-    (timeout) => ({ timeoutMs: timeout === 0 ? 0 : Math.max(1, Math.round(timeout * 1000)) }),
+  timeout: defineKey(
+    `How long a turn may be silent before it is ended, in seconds or as 90s, 10m, 2h; 0 for no limit. The default is ${DEFAULT_CLAUDE_TIMEOUT_MS / 1000} for a prompt and no limit for a script.`,
+    DURATION,
+    (timeoutMs) => ({ timeoutMs }),
   ),
-  max_visits: numberKey(
+  max_visits: defineKey(
     'How often one agent may enter this state; after that, the agent stops.',
-    { isAllowed: isValidCount, expected: 'a whole number of at least 1', schema: COUNT_SCHEMA },
+    numberType('a whole number of at least 1', COUNT),
     (maxVisits) => ({ maxVisits }),
   ),
-  permission_mode: wordKey(
-    'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits.',
-    ['acceptEdits', 'plan', 'dontAsk'],
-    (permissionMode) => ({ permissionMode }),
+  repeatable: defineKey(
+    'Whether a script that was killed midway is run again by itself. Without it, the run pauses and asks.',
+    BOOLEAN_VALUE,
+    (repeatable) => ({ repeatable }),
+    'script',
   ),
-  allowed_tools: wordListKey('Tools that Claude Code may use here without asking.', (allowedTools) => ({
-    allowedTools,
-  })),
-  disallowed_tools: wordListKey('Tools that Claude Code may not use here.', (disallowedTools) => ({ disallowedTools })),
-  append_system_prompt: textKey('Text that is added to the system prompt.', (appendSystemPrompt) => ({
-    appendSystemPrompt,
-  })),
-  description: textKey('A description of this state for readers. It is not sent.', (description) => ({
+  permission_mode: defineKey(
+    'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits.',
+    wordType(['acceptEdits', 'plan', 'dontAsk']),
+    (permissionMode) => ({ permissionMode }),
+    'prompt',
+  ),
+  allowed_tools: defineKey(
+    'Tools that Claude Code may use here without asking.',
+    WORD_LIST,
+    (allowedTools) => ({
+      allowedTools,
+    }),
+    'prompt',
+  ),
+  disallowed_tools: defineKey(
+    'Tools that Claude Code may not use here.',
+    WORD_LIST,
+    (disallowedTools) => ({
+      disallowedTools,
+    }),
+    'prompt',
+  ),
+  append_system_prompt: defineKey(
+    'Text that is added to the system prompt.',
+    TEXT_VALUE,
+    (appendSystemPrompt) => ({
+      appendSystemPrompt,
+    }),
+    'prompt',
+  ),
+  description: defineKey('A description of this state for readers. It is not sent.', TEXT_VALUE, (description) => ({
     description,
   })),
-  evaluator: unsupportedKey(textKey('Not supported yet: it has no effect.', () => ({}))),
-  force_implicit: unsupportedKey({
-    purpose: 'Not supported yet: it has no effect.',
-    schema: { type: ['boolean'] },
-    read: (field, report) => {
-      if (field.value.kind !== 'boolean') reportWrongType(field, field.value, report, 'true or false');
-      return {};
-    },
-  }),
+  evaluator: unsupportedKey(defineKey('Not supported yet: it has no effect.', TEXT_VALUE, () => ({}))),
+  force_implicit: defineKey(
+    'Whether the only transition of `allowed_transitions` is taken whatever the agent says.',
+    BOOLEAN_VALUE,
+    (forceImplicit) => ({ forceImplicit }),
+    'prompt',
+  ),
 };
 
-function isValidTimeout(seconds: number): boolean {
-  // A longer one does not fit into a timer, which would then fire at once.
-  return seconds >= 0 && seconds * 1000 < 2 ** 31;
-}
-
-function isValidCount(count: number): boolean {
-  return Number.isSafeInteger(count) && count >= 1;
-}
-
-/** The numbers that a key takes: as a check, in words, and as JSON Schema. */
-interface NumberRange {
-  readonly isAllowed: (n: number) => boolean;
-  readonly expected: string;
-  readonly schema: FrontmatterValueSchema;
-}
-
-function numberKey(
+function defineKey<T>(
   purpose: string,
-  { isAllowed, expected, schema }: NumberRange,
-  toFrontmatter: (n: number) => Partial<Frontmatter>,
+  { schema, read }: ValueType<T>,
+  toFrontmatter: (value: T) => Partial<Frontmatter>,
+  onlyFor?: State['kind'],
 ): FrontmatterKey {
   return {
     purpose,
+    ...(onlyFor !== undefined && { onlyFor }),
     schema,
     read: (field, report) => {
-      if (field.value.kind === 'number' && isAllowed(field.value.number)) return toFrontmatter(field.value.number);
-      reportWrongType(field, field.value, report, expected);
-      return {};
-    },
-  };
-}
-
-function textKey(purpose: string, toFrontmatter: (written: string) => Partial<Frontmatter>): FrontmatterKey {
-  return {
-    purpose,
-    schema: ARGUMENT_TEXT_SCHEMA,
-    read: (field, report) => {
-      const text = readText(field, field.value, report, 'a text');
-      return text === undefined ? {} : toFrontmatter(text);
-    },
-  };
-}
-
-function wordKey(
-  purpose: string,
-  examples: readonly string[],
-  toFrontmatter: (written: string) => Partial<Frontmatter>,
-): FrontmatterKey {
-  return {
-    purpose,
-    schema: { ...NONBLANK_TEXT_SCHEMA, examples },
-    read: (field, report) => {
-      const word = readWord(field, field.value, report, 'a text');
-      return word === undefined ? {} : toFrontmatter(word);
-    },
-  };
-}
-
-function wordListKey(
-  purpose: string,
-  toFrontmatter: (written: readonly string[]) => Partial<Frontmatter>,
-): FrontmatterKey {
-  return {
-    purpose,
-    schema: NONBLANK_TEXT_LIST_SCHEMA,
-    read: (field, report) => {
-      const items = field.value.kind === 'list' ? field.value.items : [field.value];
-      return toFrontmatter(items.flatMap((item) => readWord(field, item, report, 'a text or a list of texts') ?? []));
+      const value = read(field, report);
+      return value === undefined ? {} : toFrontmatter(value);
     },
   };
 }
@@ -189,37 +256,10 @@ function unsupportedKey(key: FrontmatterKey): FrontmatterKey {
   };
 }
 
-function readWord(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
-  const word = readText(field, value, report, expected)?.trim();
-  if (word === '') report.error(value.at, `\`${field.name}\` is empty: give it a value or remove it`);
-  return word === '' ? undefined : word;
-}
-
-function readText(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
-  if (value.kind !== 'text') {
-    const isScalar = value.kind === 'number' || value.kind === 'boolean';
-    reportWrongType(field, value, report, expected, isScalar ? '; put it in quotes if it is meant as text' : '');
-    return undefined;
-  }
-  // It becomes an argument of a command, which cannot contain one.
-  if (!value.text.includes('\0')) return value.text;
-  report.error(value.at, `\`${field.name}\` contains a NUL character: remove it`);
-  return undefined;
-}
-
-function reportWrongType(
-  field: YamlField,
-  value: YamlValue,
-  report: FindingReport,
-  expected: string,
-  advice = '',
-): void {
-  report.error(value.at, `\`${field.name}\` must be ${expected}, not ${describeYamlValue(value)}${advice}`);
-}
-
 /** Makes the JSON Schema of frontmatter, for editors: it allows what the loader takes without a finding. */
 export function frontmatterSchema(): object {
-  const properties = Object.entries(FRONTMATTER_KEYS).map(([name, { purpose, schema }]) => {
+  const keys = Object.entries(FRONTMATTER_KEYS).filter(([, { onlyFor }]) => onlyFor !== 'script');
+  const properties = keys.map(([name, { purpose, schema }]) => {
     return [name, { description: purpose, ...allowNull(schema) }] as const;
   });
   return {

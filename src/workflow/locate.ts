@@ -6,12 +6,18 @@ import { isStateFile, stem } from '../core/state-names.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { explainUnreadableFile } from './invalid-workflow.ts';
 
-/** What a path leads to. The root is the folder or zip that holds the states; all paths are absolute. */
-export type WorkflowLocation =
-  | { readonly kind: 'folder' | 'zip'; readonly path: string; readonly root: string }
-  | { readonly kind: 'state'; readonly path: string; readonly root: string; readonly file: string };
+/**
+ * What a path leads to. The root is the folder, zip or one-file workflow that holds the states; the state is the one that
+ * the path names to start in. All paths are absolute.
+ */
+export interface WorkflowLocation {
+  readonly kind: 'folder' | 'zip' | 'yaml';
+  readonly path: string;
+  readonly root: string;
+  readonly state: string | null;
+}
 
-const PATH_HINT = 'Give a folder, a .zip, or a state file (.md, .sh, .bat, .ps1).';
+const PATH_HINT = 'Give a folder, a .zip, a .yaml, or a state in one of them (.md, .sh, .bat, .ps1).';
 
 /** Finds out what the user named as a workflow; throws an error that says why it is none. */
 export async function locateWorkflow(userPath: string): Promise<WorkflowLocation> {
@@ -19,6 +25,7 @@ export async function locateWorkflow(userPath: string): Promise<WorkflowLocation
   const path = resolve(userPath);
   const stats = await stat(path).catch(async (error: unknown) => {
     const isMissing = ['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error));
+    if (isMissing && (await isStateIn(dirname(path), basename(path)))) return null;
     if (!isMissing) throw workflowPathError(`${userPath} cannot be read: ${explainUnreadableFile(error)}`);
     const suggestion = await findSimilarSibling(path);
     throw workflowPathError(
@@ -26,16 +33,29 @@ export async function locateWorkflow(userPath: string): Promise<WorkflowLocation
       suggestion === undefined ? PATH_HINT : `Did you mean ${suggestion}?`,
     );
   });
+  if (stats === null) return { ...(await locateWorkflow(dirname(path))), path, state: basename(path) };
   await access(path, stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK).catch((error: unknown) => {
     throw workflowPathError(`${userPath} cannot be read: ${explainUnreadableFile(error)}`);
   });
   const file = basename(path);
-  if (stats.isDirectory()) return { kind: 'folder', path, root: path };
+  if (stats.isDirectory()) return { kind: 'folder', path, root: path, state: null };
   if (!stats.isFile()) throw workflowPathError(`${userPath} is neither a file nor a folder`);
-  if (/\.zip$/i.test(file)) return { kind: 'zip', path, root: path };
-  if (isStateFile(file)) return { kind: 'state', path, root: dirname(path), file };
-  if (await hasZipSignature(path)) return { kind: 'zip', path, root: path };
+  if (ONE_FILE.test(file)) return { kind: 'yaml', path, root: path, state: null };
+  if (isStateFile(file)) return { kind: 'folder', path, root: dirname(path), state: file };
+  if (ZIP.test(file) || (await hasZipSignature(path))) return { kind: 'zip', path, root: path, state: null };
   throw workflowPathError(`${userPath} is not a workflow`);
+}
+
+const ZIP = /\.zip$/i;
+const ONE_FILE = /\.ya?ml$/i;
+
+/** Whether a path that does not exist can mean a state: in a zip or a one-file workflow, or without its extension. */
+async function isStateIn(root: string, name: string): Promise<boolean> {
+  const stats = await stat(root).catch(() => null);
+  if (stats === null) return false;
+  if (stats.isFile()) return ZIP.test(root) || ONE_FILE.test(root);
+  const names = await readdir(root).catch(() => []);
+  return names.some((each) => isStateFile(each) && stem(each) === name);
 }
 
 /** An error about the path itself, which the user has to correct. */
@@ -44,12 +64,12 @@ export function workflowPathError(message: string, hint = PATH_HINT): RaymondErr
 }
 
 /** Names a run after its workflow. One of START.md is named after the folder: every workflow has a START. */
-export function deriveWorkflowName({ kind, path, root }: WorkflowLocation): string {
-  const file = basename(path);
-  if (kind === 'zip') return file.replace(/\.zip$/i, '') || file;
-  if (kind === 'folder') return file || 'workflow';
-  const name = stem(file);
-  return name === 'START' || name === '1_START' ? basename(root) || name : name;
+export function deriveWorkflowName({ kind, root, state }: WorkflowLocation): string {
+  const file = basename(root);
+  const name = state === null ? 'START' : stem(state);
+  if (name !== 'START' && name !== '1_START') return name;
+  const container = kind === 'folder' ? file : file.replace(kind === 'zip' ? ZIP : ONE_FILE, '') || file;
+  return container || (state === null ? 'workflow' : name);
 }
 
 /** Finds the sibling of a missing path that is probably meant: the same name with its ending, or one much like it. */
@@ -57,7 +77,10 @@ async function findSimilarSibling(path: string): Promise<string | undefined> {
   const [name, folder] = [basename(path), dirname(path)];
   const names = await readdir(folder).catch(() => []);
   const visible = names.filter((each) => !each.startsWith('.'));
-  return visible.find((each) => stem(each) === name || each === `${name}.zip`) ?? nearest(name, visible);
+  return (
+    visible.find((each) => stem(each) === name || [`${name}.zip`, `${name}.yaml`, `${name}.yml`].includes(each)) ??
+    nearest(name, visible)
+  );
 }
 
 async function hasZipSignature(path: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { didYouMean } from '../core/nearest.ts';
-import type { FileFinding } from '../core/state.ts';
+import type { FileFinding, State } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
@@ -7,8 +7,8 @@ import { readYaml } from '../yaml/read-yaml.ts';
 import { describeYamlValue, readYamlFields, valuePositions, type YamlValue } from '../yaml/value.ts';
 import { EMPTY_FRONTMATTER, FRONTMATTER_KEYS, type Frontmatter } from './frontmatter-keys.ts';
 
-/** The content of a prompt file. If the findings hold an error, the frontmatter is not all that the file says. */
-export interface ParsedPrompt {
+/** The content of a state's file. If the findings hold an error, the frontmatter is not all that the file says. */
+export interface ParsedStateText {
   readonly frontmatter: Frontmatter;
   /** The positions of the values of the frontmatter, by key. */
   readonly keys: Readonly<Record<string, TextPosition>>;
@@ -17,20 +17,22 @@ export interface ParsedPrompt {
 }
 
 /** Reads the text of a prompt file, whatever it contains. */
-export function parsePrompt(file: string, text: string, platform: Platform): ParsedPrompt {
+export function parsePrompt(file: string, text: string, platform: Platform): ParsedStateText {
   const report = newFindingReport(file);
   const parts = splitPrompt(text);
   if (parts.kind === 'unclosed') report.error({ line: 1, column: 1 }, parts.message);
   const yaml = parts.kind === 'fenced' ? readYaml(parts.yaml, report, 2) : undefined;
   const body = parts.kind === 'unclosed' ? '' : parts.body;
-  return { ...readFrontmatter(yaml, report, platform), body, findings: report.findings };
+  return { ...readFrontmatter(yaml, report, platform, 'prompt'), body, findings: report.findings };
 }
 
-function readFrontmatter(
+/** Reads the frontmatter of a state of either kind. */
+export function readFrontmatter(
   value: YamlValue | undefined,
   report: FindingReport,
   platform: Platform,
-): Pick<ParsedPrompt, 'frontmatter' | 'keys'> {
+  kind: State['kind'],
+): Pick<ParsedStateText, 'frontmatter' | 'keys'> {
   if (value?.kind !== 'mapping') {
     if (value !== undefined && value.kind !== 'nothing')
       report.error(
@@ -48,6 +50,8 @@ function readFrontmatter(
       const suggestion =
         synonym === undefined ? didYouMean(field.name, Object.keys(FRONTMATTER_KEYS)) : ` (did you mean ${synonym}?)`;
       report.warning(field.at, `the key ${quoteInMessage(field.name)} is unknown and has no effect${suggestion}`);
+    } else if (key.onlyFor !== undefined && key.onlyFor !== kind) {
+      report.warning(field.at, `\`${field.name}\` has no effect in a ${kind}`);
     } else if (field.value.kind !== 'nothing') {
       frontmatter = { ...frontmatter, ...key.read(field, report, platform) };
     }

@@ -1,12 +1,13 @@
-import { namedStates } from '../core/policy.ts';
+import { implicitTag, namedStates } from '../core/policy.ts';
 import type { FileFinding, State } from '../core/state.ts';
 import { isPrompt, type Platform, resolveState, type Scope } from '../core/state-names.ts';
 import { comparePositions, WHOLE_FILE } from '../core/text-position.ts';
 import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { decodeText } from './decode-text.ts';
-import { EMPTY_FRONTMATTER, type Frontmatter } from './frontmatter-keys.ts';
+import type { Frontmatter } from './frontmatter-keys.ts';
 import { parsePrompt } from './prompt-file.ts';
+import { parseScriptFile } from './script-file.ts';
 
 /** Reads the content of a state's file, by itself: whether the states exist that it names is not looked at. */
 export function parseStateFile(file: string, bytes: Uint8Array, platform: Platform): WorkflowSourceFile {
@@ -14,23 +15,23 @@ export function parseStateFile(file: string, bytes: Uint8Array, platform: Platfo
   const decoded = decodeText(bytes, kind);
   if (decoded.kind === 'not-text') return { kind: 'unreadable', file, at: decoded.at, message: decoded.message };
   const { text } = decoded;
-  const { frontmatter, body, keys, findings } =
-    kind === 'prompt' ? parsePrompt(file, text, platform) : { ...EMPTY_PROMPT, body: text };
+  const parse = kind === 'prompt' ? parsePrompt : parseScriptFile;
+  const { frontmatter, body, keys, findings } = parse(file, text, platform);
   const { entries } = frontmatter;
   return { kind: 'state', file, text, state: buildState(file, kind, frontmatter, body), findings, entries, keys };
 }
 
-const EMPTY_PROMPT = { frontmatter: EMPTY_FRONTMATTER, keys: {}, findings: [] };
-
-function buildState(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
-  const { policy, maxVisits, entries: _, ...settings } = frontmatter;
-  return { file, kind, ...settings, rules: { policy, maxVisits }, text };
+/** Puts a state together from its settings and its text. */
+export function buildState(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
+  const { policy, maxVisits, forceImplicit, repeatable, entries: _, ...settings } = frontmatter;
+  const rules = { policy, maxVisits, ...(forceImplicit && { forceImplicit }), ...(repeatable && { repeatable }) };
+  return { file, kind, ...settings, rules, text };
 }
 
 /** Lists everything wrong with a file, by itself and in the workflow that it is part of, in the order of its lines. */
 export function findStateProblems(source: WorkflowSourceFile, scope: Scope): readonly FileFinding[] {
   if (source.kind === 'other') return [];
-  const report = newFindingReport(source.file);
+  const report = newFindingReport((source.kind === 'state' ? source.origin?.file : undefined) ?? source.file);
   if (source.kind === 'unreadable') {
     report.error(source.at, source.message);
     return report.findings;
@@ -41,6 +42,12 @@ export function findStateProblems(source: WorkflowSourceFile, scope: Scope): rea
       const at = source.entries[index]?.keys[key] ?? WHOLE_FILE;
       if (resolved.kind !== 'found') report.error(at, `\`${key}\`: ${resolved.message}`);
     }
+  }
+  const { policy, forceImplicit } = source.state.rules;
+  if (forceImplicit === true && implicitTag(policy) === undefined) {
+    const found = policy.length === 1 ? 'an entry that leaves something open' : `${policy.length} entries`;
+    const message = `\`force_implicit\` needs exactly one entry in \`allowed_transitions\` that says all of its transition, not ${found}`;
+    report.error(source.keys.force_implicit ?? WHOLE_FILE, message);
   }
   return [...source.findings, ...report.findings].sort(comparePositions);
 }

@@ -59,7 +59,11 @@ const ATTRIBUTE_SCHEMAS: Readonly<Record<BuiltInAttribute, FrontmatterValueSchem
   next: withDescription('The state to continue in after the fork.', STATE_NAME_SCHEMA),
   cd: withDescription('The working directory.', FRONTMATTER_SCALAR_SCHEMA),
   stack: withDescription('Whether waiting callers are kept.', { type: ['string'], enum: ['keep', 'clear', null] }),
-  input: withDescription('The value of {{result}} in the state.', FRONTMATTER_SCALAR_SCHEMA),
+  input: withDescription(
+    'The value of {{result}} in the state, unless the tag has one; a template.',
+    FRONTMATTER_SCALAR_SCHEMA,
+  ),
+  'input-file': withDescription('A file with that value.', FRONTMATTER_SCALAR_SCHEMA),
   model: withDescription('The model.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.model }),
   effort: withDescription('The effort.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.effort }),
 };
@@ -81,6 +85,9 @@ function buildEntrySchema(tag: TagName): object {
       tag: { description: TAG_DESCRIPTIONS[tag], const: tag },
       target:
         body === 'text' ? { type: 'null' } : withDescription('The state. Any, if it is left out.', STATE_NAME_SCHEMA),
+      ...(body === 'text' && {
+        payload: withDescription('The exact text. Any, if it is left out.', FRONTMATTER_SCALAR_SCHEMA),
+      }),
       ...Object.fromEntries(accepted.map((name) => [name, ATTRIBUTE_SCHEMAS[name]])),
     },
     ...(variables && { propertyNames: { allOf: [{ not: { enum: others } }, VARIABLE_NAME_SCHEMA] } }),

@@ -1,8 +1,10 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { isStateFile, type Platform, resolveEntry } from '../core/state-names.ts';
+import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { unreadableWorkflowFile } from './invalid-workflow.ts';
+import type { ParsedManifest } from './manifest.ts';
 
 /**
  * The files of a workflow; only the code that makes one knows whether it is a folder or a zip.
@@ -15,10 +17,15 @@ export interface WorkflowFiles {
   list(): Promise<readonly string[]>;
   /** Reads the bytes of a file as they are now. */
   read(file: string): Promise<Uint8Array>;
-  /** The path of a file on disk; null if it is inside a zip. */
+  /** The path of a file on disk; null if it is inside a zip or a one-file workflow. */
   pathOf(file: string): string | null;
   /** Explains why a file may not be used, whatever it holds; undefined if it may. */
   problemOf(file: string): string | undefined;
+  /** How manifest and states are read, if all of them stand in one file. */
+  readonly oneFile?: {
+    readManifest(): Promise<ParsedManifest>;
+    parseState(file: string, platform: Platform): Promise<WorkflowSourceFile>;
+  };
 }
 
 /** What a folder holds: only a workflow, or other things beside the states that the user named one of. */
@@ -30,18 +37,21 @@ export type FolderContents = 'workflow' | 'states and others';
  */
 export function openWorkflowFolder(path: string, contents: FolderContents = 'workflow'): WorkflowFiles {
   const name = basename(path) || path;
+  // A workflow has many files, and `join` takes longer than looking at one.
+  const prefix = path.endsWith(sep) ? path : path + sep;
+  const pathOf = (file: string): string => prefix + file;
   const isListed = (entry: Dirent): boolean => {
     if (!entry.isSymbolicLink()) return entry.isFile();
     const leadsOut =
       (contents === 'workflow' || isStateFile(entry.name)) && findOutsideTarget(path, entry.name) !== null;
     // Listed, whatever it leads to, so that it is reported.
-    return leadsOut || isFile(join(path, entry.name));
+    return leadsOut || isFile(pathOf(entry.name));
   };
   return {
     name,
-    pathOf: (file) => join(path, file),
+    pathOf,
     problemOf(file) {
-      if (!isLink(join(path, file))) return undefined;
+      if (!isLink(pathOf(file))) return undefined;
       const target = findOutsideTarget(path, file);
       return target === null
         ? undefined
@@ -59,7 +69,7 @@ export function openWorkflowFolder(path: string, contents: FolderContents = 'wor
     },
     async read(file) {
       try {
-        return readFileSync(join(path, file));
+        return readFileSync(pathOf(file));
       } catch (error) {
         throw unreadableWorkflowFile(file, error);
       }

@@ -1,5 +1,6 @@
 import {
   isNotDocFile,
+  isStateFile,
   type Platform,
   type Resolution,
   resolveEntry,
@@ -12,6 +13,9 @@ import type { WorkflowSource, WorkflowSourceFile } from '../graph/workflow-sourc
 import { mapConcurrently } from './concurrent.ts';
 import { InvalidWorkflow } from './invalid-workflow.ts';
 import { deriveWorkflowName, locateWorkflow, type WorkflowLocation, workflowPathError } from './locate.ts';
+import type { Manifest } from './manifest.ts';
+import { readManifestFile } from './manifest-file.ts';
+import { openOneFile } from './one-file.ts';
 import { parseStateFile } from './state-file.ts';
 import { findEntriesInSubfolders, openWorkflowFolder, type WorkflowFiles } from './workflow-files.ts';
 import { openWorkflowZip } from './zip.ts';
@@ -24,40 +28,49 @@ export interface LoadedSource {
   readonly source: WorkflowSource;
   readonly location: WorkflowLocation;
   readonly files: WorkflowFiles;
+  readonly manifest: Manifest;
 }
 
 const MAX_CONCURRENT_READS = 32;
 
 /**
- * Reads all of a folder, a zip or a state's workflow, however broken it is: what is wrong with a file is in the source.
+ * Reads all of a folder, a zip, a one-file workflow or a state's workflow, however broken it is: what is wrong with a file is in the source.
  * Throws only if there is nothing to read: a wrong path, a zip that cannot be opened.
  */
 export async function readWorkflowSource(path: string, settings: SourceSettings): Promise<LoadedSource> {
   const { platform, resetStack, variables } = settings;
   const location = await locateWorkflow(path);
-  const files =
-    location.kind === 'zip'
-      ? openWorkflowZip(location.path)
-      : openWorkflowFolder(location.root, location.kind === 'state' ? 'states and others' : 'workflow');
+  const files = openFiles(location);
   const scope = await readScope(files, platform);
   const entry = findEntry(location, scope);
+  const { manifest, findings } = await (files.oneFile ? files.oneFile.readManifest() : readManifestFile(files));
   const source = {
-    name: deriveWorkflowName(location),
+    name: manifest.id ?? deriveWorkflowName(location),
     platform,
     entry,
-    entryGiven: location.kind === 'state',
+    entryGiven: location.state !== null,
     ...(entry.kind === 'unknown' &&
-      location.kind === 'folder' && { below: findEntriesInSubfolders(location.root, platform) }),
+      location.kind === 'folder' &&
+      location.state === null && { below: findEntriesInSubfolders(location.root, platform) }),
     resetStack,
-    variables,
+    variables: [...variables, ...Object.keys(manifest.variables)],
+    ...(findings.length > 0 && { findings }),
+    ...(scope.anyExtension && { anyExtension: true }),
     files: await mapConcurrently(scope.files, MAX_CONCURRENT_READS, (file) => readSourceFile(files, file, platform)),
   };
-  return { source, location, files };
+  return { source, location, files, manifest };
+}
+
+function openFiles({ kind, root, state }: WorkflowLocation): WorkflowFiles {
+  if (kind === 'zip') return openWorkflowZip(root);
+  if (kind === 'yaml') return openOneFile(root);
+  return openWorkflowFolder(root, state === null ? 'workflow' : 'states and others');
 }
 
 /** Lists the files that a workflow has now. */
 export async function readScope(files: WorkflowFiles, platform: Platform): Promise<Scope> {
-  return { files: (await files.list()).filter(isNotDocFile), platform };
+  const listed = (await files.list()).filter(isNotDocFile);
+  return { files: listed, platform, ...(files.oneFile && { anyExtension: true }) };
 }
 
 /** Reads one file of a workflow as it is now. Scripts of the other platform are not read. */
@@ -70,6 +83,7 @@ export async function readSourceFile(
   if (problem !== undefined) return { kind: 'unreadable', file, at: WHOLE_FILE, message: problem };
   if (!runsOn(file, platform)) return { kind: 'other', file };
   try {
+    if (files.oneFile) return await files.oneFile.parseState(file, platform);
     return parseStateFile(file, await files.read(file), platform);
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
@@ -80,9 +94,10 @@ export async function readSourceFile(
 
 /** Finds the state in which a workflow starts: the one that the user named, else the one named START. */
 function findEntry(location: WorkflowLocation, scope: Scope): Resolution {
-  if (location.kind !== 'state') return resolveEntry(scope);
-  if (scope.files.includes(location.file)) return resolveState(location.file, scope);
+  const { state, kind, path } = location;
+  if (state === null) return resolveEntry(scope);
+  if (kind !== 'folder' || scope.files.includes(state) || !isStateFile(state)) return resolveState(state, scope);
   throw workflowPathError(
-    `${location.path} is not a state: README.md, CLAUDE.md, AGENTS.md and files whose name begins with a dot never are`,
+    `${path} is not a state: README.md, CLAUDE.md, AGENTS.md and files whose name begins with a dot never are`,
   );
 }

@@ -1,8 +1,9 @@
-import type { BigIntStats } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { InvalidWorkflow, invalidWorkflowFile, unreadableWorkflowFile } from './invalid-workflow.ts';
+import { cacheUntilChanged } from './versioned-file.ts';
 import type { WorkflowFiles } from './workflow-files.ts';
 
 /** Enough for 64 MiB of incompressible files, with their names. */
@@ -13,23 +14,7 @@ type UnpackedFiles = ReadonlyMap<string, Uint8Array>;
 /** Opens a zip as the files of a workflow. They are unpacked once and kept in memory until the zip changes. */
 export function openWorkflowZip(path: string): WorkflowFiles {
   const name = basename(path);
-  let cached: { readonly version: string; readonly files: Promise<UnpackedFiles> } | undefined;
-
-  async function loadFiles(): Promise<UnpackedFiles> {
-    const version = await stat(path, { bigint: true }).then(versionOf, (error: unknown) => {
-      throw unreadableWorkflowFile(name, error);
-    });
-    if (cached?.version !== version) {
-      const loading = { version, files: unpackZip(path, name) };
-      cached = loading;
-      // The next try may succeed: the zip may be half written.
-      loading.files.catch(() => {
-        if (cached === loading) cached = undefined;
-      });
-    }
-    return cached.files;
-  }
-
+  const loadFiles = cacheUntilChanged(path, () => unpackZip(path, name));
   return {
     name,
     pathOf: () => null,
@@ -44,20 +29,30 @@ export function openWorkflowZip(path: string): WorkflowFiles {
   };
 }
 
-/** Identifies a version of a file: it differs once the file was replaced or written to. */
-function versionOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
-}
-
 async function unpackZip(path: string, name: string): Promise<UnpackedFiles> {
   const bytes = await readZipBytes(path, name).catch((error: unknown) => {
     throw error instanceof InvalidWorkflow ? error : unreadableWorkflowFile(name, error);
   });
+  checkStatedHash(bytes, name);
   // Loaded only for a zip: loading it takes longer than reading most workflows.
   const { unzip } = await import('./unzip.ts');
   const unzipped = await unzip(bytes);
   if (unzipped.kind === 'refused') throw invalidWorkflowFile(name, unzipped.message);
   return unzipped.files;
+}
+
+const STATED_HASH = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/i;
+
+/** Refuses a zip whose name states another SHA-256 than it has. */
+function checkStatedHash(bytes: Buffer, name: string): void {
+  const stated = STATED_HASH.exec(name)?.[0].toLowerCase();
+  if (stated === undefined) return;
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  if (hash !== stated)
+    throw invalidWorkflowFile(
+      name,
+      `its name states the SHA-256 of another file; its own is ${hash}: get it again, or rename it`,
+    );
 }
 
 async function readZipBytes(path: string, name: string): Promise<Buffer> {

@@ -1,4 +1,15 @@
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  Schema,
+} from 'yaml';
 import type { TextPosition } from '../core/text-position.ts';
 import type { FindingReport } from './finding-report.ts';
 import { explainSyntaxErrors } from './syntax-errors.ts';
@@ -6,6 +17,9 @@ import type { YamlValue } from './value.ts';
 
 /** More than any author needs, few enough that unfolding them costs nothing. An alias within an alias counts each time. */
 const MAX_ALIASES = 1000;
+
+/** One for all documents: to make it takes as long as to read a short one. */
+const SCHEMA = new Schema({ schema: 'core', resolveKnownTags: false });
 
 /** Deeper than any author nests, shallow enough for every function that calls itself on what is inside. */
 const MAX_DEPTH = 100;
@@ -22,7 +36,7 @@ export function readYaml(text: string, report: FindingReport, firstLine = 1): Ya
     return { line: Math.max(1, line) + firstLine - 1, column: Math.max(1, col) };
   };
   // The log level 'silent' would also keep quiet about a second document.
-  const options = { prettyErrors: false, uniqueKeys: false, resolveKnownTags: false, logLevel: 'error' } as const;
+  const options = { prettyErrors: false, uniqueKeys: false, schema: SCHEMA, logLevel: 'error' } as const;
   const document = parseDocument(source, { ...options, lineCounter });
   const syntaxError = explainSyntaxErrors(document, source);
   if (syntaxError !== undefined)

@@ -185,10 +185,31 @@ describe('an error of a new user', () => {
     ['a mistyped command', ['lst'], 64, /there is no command or workflow `lst`\nDid you mean `raymond list`\?/],
     ['one of two commands', ['lit', 'wf'], 64, /Did you mean `raymond list` or `raymond lint`\?/],
     ['half a command', ['stat'], 64, /Did you mean `raymond start` or `raymond status`\?/],
-    ['half a path', ['wf/START'], 64, /there is no .*wf\/START\nDid you mean START\.sh\?/],
+    [
+      'a state that is not there',
+      ['wf/STRAT'],
+      64,
+      /there is no .*wf\/STRAT\nGive a folder, a \.zip, a \.yaml, or a state in one/,
+    ],
     ['a folder that is not there', ['wf', '--dir', 'nowhere'], 64, /--dir nowhere is not a folder\nCreate it first/],
     ['a word too many', ['list', 'x'], 64, /list takes no arguments: `x` is one too many/],
-    ['a workflow that is not there', ['wff'], 64, /there is no .*wff\nDid you mean wf\?/],
+    ['a workflow that is not there', ['wff'], 64, /there is no command or workflow `wff`\nDid you mean wf\?/],
+    ['a word of other programs', ['ps'], 64, /there is no command or workflow `ps`\nDid you mean `raymond list`\?/],
+    [
+      'an unknown command with an argument',
+      ['frobnicate', 'x'],
+      64,
+      /no command or workflow `frobnicate`\nA workflow is/,
+    ],
+    ['a folder to work in that is not there', ['-C', 'nope', 'list'], 64, /-C .*nope is not a folder/],
+    ['a text without --input', ['wf', "it's", 'it'], 64, /many\nTo give it .*: raymond wf --input 'it'\\''s it'\n/],
+    [
+      'an input file that is not there',
+      ['wf', '--input', '@nope'],
+      64,
+      /--input @nope: the file cannot be read \(ENOENT\)/,
+    ],
+    ['an input that is no text', ['wf', '--input', '@raw'], 64, /--input: raw is not text in UTF-8/],
     ['a misspelt option', ['wf', '--bugdet', '3'], 64, /unknown option '--bugdet' \(did you mean --budget\?\)/i],
     ['a budget that is no number', ['wf', '--budget', 'ten'], 64, /--budget must be a number of at least 0, not `ten`/],
     ['a variable without a value', ['wf', '--var', 'x'], 64, /--var must be name=value, not `x`/],
@@ -196,7 +217,7 @@ describe('an error of a new user', () => {
     ['a run nobody knows', ['resume', 'nope'], 64, /no such run: nope/],
     ['json and events at once', ['wf', '--json', '--events'], 64, /--json and --events both write to stdout/],
     ['a word of the other verb', ['wf', '--retry'], 64, /--retry cannot be used with run/],
-    ['two runs to go on with', ['wf2', '--resume', 'a1'], 64, /give --resume a1 or the workflow wf2, not both/],
+    ['two runs to go on with', ['wf', '--resume', 'a1'], 64, /give --resume a1 or the workflow wf, not both/],
     ['two workflows', ['wf', 'wf2'], 64, /run takes one workflow at a time: `wf2` is one too many/],
     ['a claude that is not there', ['prompts', '--claude', './nope'], 64, /There is no Claude Code at .\/nope/],
     ['an invalid workflow', ['broken'], 65, /broken cannot be run: 1 error\nbroken\/START.md:2:8: .*\n/],
@@ -204,6 +225,7 @@ describe('an error of a new user', () => {
     workflow({ 'START.sh': 'echo "<result>r</result>"' });
     mkdirSync(join(home, 'broken'));
     writeFileSync(join(home, 'broken', 'START.md'), '---\nmodel: [1]\n---\nx');
+    writeFileSync(join(home, 'raw'), Buffer.of(0xff));
     mkdirSync(join(home, 'prompts'));
     writeFileSync(join(home, 'prompts', 'START.md'), 'x');
     const said = await raymond(...args);

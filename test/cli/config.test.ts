@@ -53,6 +53,44 @@ describe('raymond --init-config', () => {
   });
 });
 
+describe('options of the view in the config file', () => {
+  const WORKFLOW = 'echo "<result>r</result>"';
+
+  test('are in force for a run, and the command line goes before them', async () => {
+    const { cwd, raymond } = withConfig('[raymond]\nquiet = true\n');
+    writeFileSync(join(cwd, 'A.sh'), WORKFLOW);
+    expect(await raymond('A.sh')).toStrictEqual({ code: 0, out: 'r\n', err: '' });
+    expect((await raymond('A.sh', '--no-quiet')).err).toContain('A.sh');
+    expect((await raymond('A.sh', '--verbose')).err).toContain('A.sh');
+    const { options } = JSON.parse((await raymond('config', '--json')).out);
+    expect(options.quiet).toMatchObject({ value: true, source: 'project', line: 2 });
+  });
+
+  test('do not become part of the run, so that a resume asks the config of its time', async () => {
+    const { cwd, file, raymond } = withConfig('[raymond]\nquiet = true\n');
+    writeFileSync(join(cwd, 'A.sh'), 'test -e go && echo "<result>r</result>"');
+    await raymond('A.sh', '--run-id', 'r1');
+    expect(readFileSync(join(cwd, '.raymond', 'state', 'r1.json'), 'utf8')).not.toContain('quiet');
+    writeFileSync(join(cwd, 'go'), '');
+    writeFileSync(file, '[raymond]\nverbose = true\n');
+    expect((await raymond('resume', 'r1', '--retry')).err).toContain('A.sh → end');
+  });
+
+  test('append events to a log file beside .raymond, if the file is trusted', async () => {
+    const { cwd, raymond } = withConfig('[raymond]\nlog_file = "events.jsonl"\nquiet = true\n');
+    mkdirSync(join(cwd, 'sub'));
+    writeFileSync(join(cwd, 'sub', 'A.sh'), WORKFLOW);
+    expect(await raymond('-C', 'sub', 'A.sh')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining(`log_file = "${join(cwd, 'events.jsonl')}" (appends to this file)`),
+    });
+    expect((await raymond('trust', '--yes')).code).toBe(0);
+    expect((await raymond('-C', 'sub', 'A.sh')).code).toBe(0);
+    const lines = readFileSync(join(cwd, 'events.jsonl'), 'utf8').trimEnd().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '').kind).toBe('run_ended');
+  });
+});
+
 describe('raymond config', () => {
   test('prints that there is no file, and the defaults', async () => {
     const { cwd, raymond } = newCliProject();

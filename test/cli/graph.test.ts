@@ -38,6 +38,20 @@ describe('raymond graph WORKFLOW', () => {
     expect(out).toContain('["GHOST<br/>missing"]:::missing');
   });
 
+  test('writes a page with --html, to a file named after the workflow or to that of --output', async () => {
+    const project = projectWith(FLOW);
+    expect(await project.raymond('graph', 'wf', '--html')).toMatchObject({
+      code: 0,
+      out: '',
+      err: 'Wrote wf.graph.html\n',
+    });
+    expect(readFileSync(join(project.cwd, 'wf.graph.html'), 'utf8')).toMatch(/^<!doctype html>/);
+    expect((await project.raymond('graph', 'wf', '--html', '--output', 'a.txt')).err).toBe('Wrote a.txt\n');
+    expect(readFileSync(join(project.cwd, 'a.txt'), 'utf8')).toMatch(/^<!doctype html>/);
+    const { code, err } = await project.raymond('graph', 'wf', '--html', '--format', 'svg');
+    expect([code, err]).toStrictEqual([64, expect.stringContaining('--html and --format svg contradict each other')]);
+  });
+
   test('draws a zip, a state file and a workflow that cannot run', async () => {
     const project = projectWith({
       'flow.zip': buildZip([{ name: 'START.md', data: 'Stop. <result>x</result>' }]),
@@ -93,7 +107,7 @@ describe('raymond graph WORKFLOW', () => {
         ' --> s0',
         ' -->|"call"| s1',
         ' -.->|"return"| s2',
-        ' -.->|"result"| s1b',
+        ' -.->|"result"| s2',
         ' -->|"goto"| s3',
         ' -->|"result"| s3e',
       ]);
@@ -102,7 +116,7 @@ describe('raymond graph WORKFLOW', () => {
   );
 
   test.each([
-    [[], 'there is no workflow in this folder', 'Name a folder, a .zip, a state file or a run.'],
+    [[], 'there is no workflow in this folder', 'Name a folder, a .zip, a .yaml, a state file or a run.'],
     [['empty'], 'there is no workflow in `empty`', 'Add a START.md'],
     [['above'], 'there is no workflow in `above`', 'There is a below/START.sh: name its folder'],
     [
@@ -127,7 +141,34 @@ describe('raymond graph WORKFLOW', () => {
   });
 });
 
+/** The turns on the card of a state in a page. */
+function turnsOn(page: string, state: string): readonly { title: string; answer: string; note: string }[] {
+  const [, data = ''] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page) ?? [];
+  const { cards } = JSON.parse(data) as { cards: { name: string; turns: { shown: [] } | null }[] };
+  return cards.find(({ name }) => name === state)?.turns?.shown ?? [];
+}
+
 describe('raymond graph RUN', () => {
+  test('shows on its page what each turn said, cut if it is long', async () => {
+    const project = projectWith({
+      'wf/START.sh': '#!/bin/bash\nseq 1 100000; echo "<goto>ASK.md</goto>"',
+      'wf/ASK.md': 'Ask. <result>x</result>',
+      'answers.yaml': `answers: { ASK.md: "I am done. ${'long '.repeat(2_000)} <result>ok</result>" }`,
+    });
+    await project.raymond('wf', '--run-id', 'r1', '--quiet', '--agent', 'replay:answers.yaml');
+    const { out } = await project.raymond('graph', 'r1', '--format', 'html');
+    const [script] = turnsOn(out, 'START.sh');
+    expect(script).toMatchObject({ title: 'main, turn 1', note: expect.stringContaining('only a part') });
+    expect(script?.answer).toMatch(/\n100000\n<goto>ASK\.md<\/goto>$/);
+    const [prompt] = turnsOn(out, 'ASK.md');
+    expect(prompt?.answer).toMatch(/^I am done\. long long/);
+    expect(prompt).toMatchObject({ note: expect.stringContaining('only a part') });
+    rmSync(join(project.cwd, '.raymond', 'runs', 'r1', 'turns'), { recursive: true });
+    expect(turnsOn((await project.raymond('graph', 'r1', '--format', 'html')).out, 'ASK.md')).toMatchObject([
+      { answer: '', note: expect.stringContaining('not on this page') },
+    ]);
+  });
+
   test('shows how often each state and arrow was taken', async () => {
     const project = await hasRun(projectWith(FLOW));
     const { code, out, err } = await project.raymond('graph', 'last');
@@ -181,7 +222,7 @@ describe('raymond graph RUN', () => {
     const project = await hasRun(
       projectWith({ ...FLOW, 'wf/W.sh': '#!/bin/bash\n[ "$n" = 1 ] && echo "<result>w</result>"\n' }),
     );
-    expect((await project.raymond('graph', 'r1')).out).toContain('<br/>✗ main_w2"}}:::failed');
+    expect((await project.raymond('graph', 'r1')).out).toContain('<br/>✗ main_w2 n#61;2"}}:::failed');
   });
 
   test('is used only with --run if a path has the same name', async () => {

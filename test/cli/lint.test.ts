@@ -269,7 +269,7 @@ describe('raymond lint', () => {
   });
 
   test.each([
-    [[], 'there is no workflow in this folder\nName a folder, a .zip or a state file.\n'],
+    [[], 'there is no workflow in this folder\nName a folder, a .zip, a .yaml or a state file.\n'],
     [['README.md', 'a/README.md'], 'there is no workflow to check'],
     [['nowhere'], 'there is no '],
     [['.', '--level', 'warn'], '--level must be error, warning or info, not `warn`'],

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { createLiveReporter } from '../../src/terminal/live/live-reporter.ts';
@@ -18,7 +19,8 @@ function setUp({ verbose = false, columns = 62 } = {}) {
     for (const event of events) show.observe(event);
     clock.advance(100);
   };
-  return { terminal, clock, show, tell };
+  const press = (key: string): void => terminal.onKeyPressed?.(key);
+  return { terminal, clock, show, tell, press };
 }
 
 describe('the live view', () => {
@@ -32,9 +34,9 @@ describe('the live view', () => {
     expect(terminal.text).toBe(`\
 run run-1: /w/book
 [main] START.md → CHECK.sh (goto) $0.50
-── run-1 ────────────────────────────────────────────────────
+── run-1 ────────────────────────────────────── ? for keys ──
 ⠹ main  CHECK.sh  all well                        0:00  $0.50
-0:01  $0.50 of $10.00  1 live`);
+0:01  $0.50 of $10.00  1 running`);
     expect(terminal.title).toBe('raymond: book — CHECK.sh $0.50');
     tell(driver.reply('main', '<result>r</result>').events.slice(-4));
     show.close();
@@ -60,19 +62,58 @@ run run-1: /w/book
     const past = [...driver.events];
     driver.resume().begin('main');
     let recall: (events: readonly Event[]) => void = () => {};
+    const recalled = new Promise<readonly Event[]>((done) => {
+      recall = done;
+    });
     show.loadPast?.(
-      new Promise((done) => {
-        recall = done;
-      }),
+      (async function* () {
+        yield* await recalled;
+      })(),
     );
     tell(driver.events.slice(past.length));
-    expect(terminal.text).toBe('the run goes on');
+    expect(terminal.text).toBe('the run is resumed');
     recall(past);
-    await Promise.resolve();
+    await setImmediate();
     clock.advance(2000);
     expect(terminal.text).toContain('── run-1 ──');
     expect(terminal.text).toMatch(/main {9}CHECK\.sh {2}running.* \$2\.00\n· main_check1 {2}CHECK\.sh {2}waiting\n/);
     expect(terminal.text).toContain('$2.00 of $10.00');
+    show.close();
+  });
+
+  test('stands still while it is frozen, and then shows what has happened meanwhile', () => {
+    const { terminal, clock, show, tell, press } = setUp({ columns: 80 });
+    const driver = new RunDriver(BOOK);
+    driver.begin('main');
+    tell(driver.events);
+    press('space');
+    const before = terminal.text.replace('frozen', '');
+    expect(terminal.text).toMatch(/^run run-1.*\n── run-1 ─+ frozen \(space goes on\) ──\n⠋ main/);
+    tell(driver.reply('main', '<goto>CHECK</goto>').events.slice(2));
+    clock.advance(5000);
+    expect(terminal.text).toContain('frozen (space goes on), 1 line to come');
+    expect(terminal.text.split('\n').slice(2)).toStrictEqual(before.split('\n').slice(2));
+    press('space');
+    expect(terminal.text).toMatch(
+      /^run run-1.*\n\[main\] START\.md → CHECK\.sh \(goto\) \$0\.00\n── run-1 ─+ \? for keys ──\n/,
+    );
+    press('space');
+    show.interrupt(1);
+    clock.advance(100);
+    expect(terminal.text).toContain('interrupted: waiting for');
+    show.close();
+    expect(terminal.onKeyPressed).toBeUndefined();
+  });
+
+  test('shows its keys when asked', () => {
+    const { terminal, show, tell, press } = setUp({ columns: 80 });
+    const driver = new RunDriver(BOOK);
+    driver.begin('main');
+    tell(driver.events);
+    press('?');
+    expect(terminal.text).toContain('↑ ↓ PgUp PgDn scroll · f folds agents by state · space freezes the view');
+    press('?');
+    expect(terminal.text).not.toContain('PgUp');
     show.close();
   });
 
@@ -126,7 +167,7 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
       let acted = false;
       child.stdout.on('data', (chunk: Buffer) => {
         written += chunk.toString();
-        if (acted || !written.includes('1 live')) return;
+        if (acted || !written.includes('1 running')) return;
         acted = true;
         act(ownerOf('r1'));
       });
@@ -153,6 +194,32 @@ describe.skipIf(!hasScript)('in a real terminal', () => {
     const written = await watch(act);
     expect(written).not.toContain('\u001b[?25l');
     expect(written.lastIndexOf('\u001b[23;2t')).toBeGreaterThan(written.lastIndexOf('\u001b]2;'));
+  });
+
+  test.each<[string, (type: (keys: string) => void, pid: number) => void]>([
+    ['ends', () => finish()],
+    ['is interrupted by the key Ctrl-C', (type) => [type('\u0003'), finish()]],
+    ['is ended by the key Ctrl-\\', (type) => type('\u001c')],
+    ['is told to end', (_, pid) => [process.kill(pid, 'SIGTERM'), finish()]],
+    ['loses its terminal', (_, pid) => process.kill(pid, 'SIGHUP')],
+  ])('keys work, and the terminal has its mode back when the run %s', async (_, end) => {
+    // The shell gets the signals of the keys too, and not every shell survives them.
+    const command = `trap : INT QUIT; env TERM=xterm LANG=C.UTF-8 ${process.execPath} ${CLI} wf --run-id r1; stty -a`;
+    const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], { cwd: home, stdio: ['pipe', 'pipe', 'inherit'] });
+    const type = (keys: string): boolean => child.stdin.write(keys);
+    const steps: [RegExp, () => void][] = [
+      [/1 running/, () => type('?')],
+      [/PgUp PgDn scroll/, () => end(type, ownerOf('r1'))],
+      [/-?\bicanon\b/, () => child.stdin.end()],
+    ];
+    let written = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      written += chunk.toString();
+      if (steps[0]?.[0].test(written)) steps.shift()?.[1]();
+    });
+    await new Promise((done) => child.on('close', done));
+    const mode = written.slice(written.lastIndexOf('speed')).split(/[\s;]+/);
+    expect(mode).toEqual(expect.arrayContaining(['icanon', 'isig', 'echo', 'icrnl']));
   });
 
   const finish = (): void => writeFileSync(join(home, 'go'), '');

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import { writeLogs } from '../../src/runtime/logs.ts';
 import { resumeRun } from '../../src/runtime/resume.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
+import { startPager } from '../../src/terminal/pager.ts';
 import { eventually } from '../process/turns.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 
@@ -64,9 +65,9 @@ describe('raymond logs', () => {
       '  | <fork next="B" n="7">W</fork>',
       '  ! odd',
       '  START.sh → B.sh (fork) $0.00, TIME',
-      '[main_w1] forked by main, starts in W.sh (n=7)',
+      '[main_w1 n=7] forked by main, starts in W.sh',
       '',
-      '── [main_w1] W.sh, turn 1',
+      '── [main_w1 n=7] W.sh, turn 1',
       '  | <result>7</result>',
       '  W.sh → end (result) $0.00, TIME',
       '',
@@ -140,7 +141,58 @@ describe('raymond logs', () => {
     ]);
   });
 
+  test('prints only the last lines with --tail, only one state with --state, and events as JSON with --json', async () => {
+    const project = projectWith({
+      'START.sh': 'echo a; echo "<goto>B</goto>"',
+      'B.sh': 'echo b; echo "<result>r</result>"',
+    });
+    await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
+    const all = plain((await project.raymond('logs')).out);
+    expect(plain((await project.raymond('logs', '--tail', '3')).out)).toStrictEqual(all.slice(-3));
+    expect((await project.raymond('logs', '--tail', '0')).out).toBe('');
+    expect(plain((await project.raymond('logs', '--tail', '999')).out)).toStrictEqual(all);
+    const ofB = plain((await project.raymond('logs', '--state', 'B')).out);
+    expect(ofB).toStrictEqual([all[0], '', ...all.slice(all.indexOf('── [main] B.sh, turn 2'))]);
+    const { out } = await project.raymond('logs', '--json', '--state', 'B.sh');
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).kind),
+    ).toStrictEqual(['run_started', 'turn_started', 'turn_ended', 'transition', 'agent_ended', 'run_ended']);
+  });
+
+  test('is shown in a pager on a screen, except with --no-pager, --follow and --json', async () => {
+    const project = projectWith({ 'START.sh': 'echo "<result>r</result>"' });
+    await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
+    const file = join(project.cwd, 'page');
+    const show = async (...argv: readonly string[]): Promise<string> => {
+      const terminal = project.terminal();
+      const PAGER = `cat > '${file}'`;
+      await runCli(['logs', ...argv], { ...terminal, startPager: () => startPager({ ...process.env, PAGER }) });
+      return terminal.output().out;
+    };
+    const log = await show('--no-pager');
+    expect(log).toContain('the run has ended');
+    expect(existsSync(file)).toBe(false);
+    expect(await show()).toBe('');
+    expect(readFileSync(file, 'utf8')).toBe(log);
+    rmSync(file);
+    expect(await show('--follow')).toBe(log);
+    expect(await show('--json')).toContain('"run_ended"');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('ends when its pager is left', async () => {
+    const project = projectWith({ 'START.sh': 'seq 300000; echo "<result>r</result>"' });
+    await (await runWorkflow('wf', { cwd: project.cwd, runId: 'r1' })).finished;
+    const pager = { startPager: () => startPager({ ...process.env, PAGER: 'head -1 > /dev/null' }) };
+    expect(await runCli(['logs', '--raw'], { ...project.terminal(), ...pager })).toBe(0);
+  });
+
   test.each([
+    ['two formats', ['--json', '--raw'], /--json prints events and --raw the output of turns: choose one/],
+    ['a state that it was never in', ['r1', '--state', 'STRAT'], /run r1 has never been in the state STRAT/],
     ['a run that nobody knows', ['nope'], /no such run: nope/],
     ['an agent that nobody knows', ['r1', '--agent', 'man'], /there is no agent man in run r1 \(did you mean main\?\)/],
     ['an agent that will not come any more', ['r1', '--agent', 'main_w1', '--follow'], /there is no agent main_w1/],
@@ -269,7 +321,7 @@ describe('raymond logs of a running run', () => {
     writeFileSync(join(project.cwd, 'go'), '');
     await (await resumeRun('r1', { cwd: project.cwd })).finished;
     const all = plain((await project.raymond('logs', 'r1', '--follow')).out);
-    expect(all).toContain('── the run goes on');
+    expect(all).toContain('── the run is resumed');
     expect(all).toContain('  | back');
     expect(all.at(-1)).toBe('── the run has ended: completed, $0.00');
   });

@@ -1,6 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runCli } from '../../src/cli/program.ts';
 import { type CliProject, newCliProject } from './cli-project.ts';
 import { appears, startOwner, waiting, writeWorkflow } from './owners.ts';
@@ -46,26 +46,42 @@ test('shows the runs whose process is gone and no others', async () => {
   expect(await live.exited).toBe(0);
 });
 
+test('starting another run says in one line that there are such runs, unless it is to be quiet', async () => {
+  const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
+  writeWorkflow(project.cwd, 'wf', { 'START.sh': "echo '<result>x</result>'" });
+  const { err } = await project.raymond('wf');
+  const line = 'The processes of 2 runs have died. To go on with all of them: raymond recover --resume\n';
+  expect(err.split(line)).toHaveLength(2);
+  expect((await project.raymond('wf', '--quiet')).err).toBe('');
+  go(project);
+  await project.raymond('recover', '--resume');
+  expect((await project.raymond('wf')).err).not.toContain('have died');
+});
+
 describe('with --resume', () => {
   test('resumes all of them, skips running ones, and exits with the most severe code', async () => {
     const project = await leftBehind({ r1: '<result>a</result>', r2: '<goto>BAD</goto>', r3: '<result>c</result>' });
     const live = startOwner(project.cwd, 'wf-r1', '--run-id', 'r4');
     await appears(project.cwd, '.raymond/runs/r4/turns');
-    const said = project.raymond('recover', '--resume', '--json');
+    const terminal = project.terminal();
+    const recovered = runCli(['recover', '--resume', '--json'], terminal);
+    // By then it has looked at all runs, and r4 still has its process.
+    await vi.waitUntil(() => terminal.output().err.includes('Resuming'), { timeout: 20_000, interval: 10 });
     go(project);
-    const { code, out, err } = await said;
-    expect(code).toBe(1);
+    expect(await recovered).toBe(1);
+    const { out, err } = terminal.output();
     const documents = out
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { run_id: string; status: string });
-    expect(documents.map(({ run_id, status }) => [run_id, status])).toStrictEqual([
-      ['r3', 'completed'],
-      ['r2', 'failed'],
+    expect(documents.map(({ run_id, status }) => [run_id, status]).sort()).toStrictEqual([
       ['r1', 'completed'],
+      ['r2', 'failed'],
+      ['r3', 'completed'],
     ]);
     expect(err).toContain('Resuming r3 (1 of 3)\n');
-    expect(err).not.toContain('r4');
+    expect(err).toContain('r2 | [main] BAD.sh\n');
+    expect(err).toContain(`Left alone: r4 (${live.pid}): a process drives it.\n`);
     expect(await live.exited).toBe(0);
     expect((await project.raymond('recover')).err).toContain('Nothing to recover');
   });
@@ -75,31 +91,68 @@ describe('with --resume', () => {
     rmSync(join(project.cwd, 'wf-r2'), { recursive: true });
     go(project);
     const { code, out, err } = await project.raymond('recover', '--resume');
-    expect([code, out]).toStrictEqual([64, 'a\n']);
+    expect([code, out]).toStrictEqual([64, '[r1]\na\n']);
     expect(err).toContain('r2: The workflow of run r2 cannot be opened at ');
     writeWorkflow(project.cwd, 'wf-r2', { 'START.sh': 'exit 1' });
     expect(await project.raymond('recover', '--resume')).toMatchObject({ code: 0, out: 'b\n' });
   });
 
-  test('starts no further run once it is interrupted', async () => {
+  test('resumes several at the same time: one that waits for another is not in its way', async () => {
+    const project = await leftBehind({ r1: '<goto>FIRST</goto>', r2: '<goto>SECOND</goto>' });
+    // The latest is resumed first.
+    writeWorkflow(project.cwd, 'wf-r1', { 'FIRST.sh': "touch first; echo '<result>a</result>'" });
+    const second = "until [ -e first ] || [ ! -e wf ]; do sleep 0.02; done; echo '<result>b</result>'";
+    writeWorkflow(project.cwd, 'wf-r2', { 'SECOND.sh': second });
+    go(project);
+    const { code, out } = await project.raymond('recover', '--resume');
+    // Both end at nearly the same time.
+    expect([code, out.split(/^(?=\[)/m).sort()]).toStrictEqual([0, ['[r1]\na\n', '[r2]\nb\n']]);
+  });
+
+  test('runs interrupted scripts again only with --retry, and says so', async () => {
+    const project = await leftBehind({ r1: '<result>a</result>' });
+    const started = join(project.cwd, '.raymond/runs/r1/turns/0001-main-START/started');
+    process.kill(-Number(readFileSync(started, 'utf8').split(' ')[0]), 'SIGKILL');
+    const asked = await project.raymond('recover', '--resume');
+    expect(asked).toMatchObject({ code: 3, err: expect.stringContaining('To go on: raymond resume r1 --retry\n') });
+    expect((await project.raymond('recover', '--resume')).err).toBe(
+      `Nothing to recover: no run has lost its process.
+Left alone: r1 (paused): its process did not die; \`raymond status RUN\` says what it waits for and how to go on.
+`,
+    );
+    expect((await project.raymond('resume', 'r1')).err).toContain(
+      'This run goes on only with --retry; nothing was started.',
+    );
+  });
+
+  test('retries what a crash has cut short with --retry', async () => {
+    const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
+    for (const id of ['r1', 'r2']) {
+      const started = join(project.cwd, '.raymond/runs', id, 'turns/0001-main-START/started');
+      process.kill(-Number(readFileSync(started, 'utf8').split(' ')[0]), 'SIGKILL');
+    }
+    go(project);
+    expect(await project.raymond('recover', '--resume', '--retry')).toMatchObject({ code: 0 });
+    expect(await project.raymond('recover', '--retry')).toMatchObject({ code: 64 });
+  });
+
+  test('an interrupt stops all of them', async () => {
     const project = await leftBehind({ r1: '<goto>BAD</goto>', r2: '<goto>BAD</goto>' });
-    let interrupt = (): void => {};
-    let err = '';
+    const interrupts = new Set<() => void>();
+    let resumed = 0;
     const terminal = {
       ...project.terminal(),
       err: (text: string) => {
-        err += text;
-        if (!text.includes('the run goes on')) return;
-        interrupt();
+        if (!text.includes('the run is resumed') || ++resumed < 2) return;
+        for (const interrupt of interrupts) interrupt();
         go(project);
       },
       onInterrupt: (act: () => void) => {
-        interrupt = act;
-        return () => {};
+        interrupts.add(act);
+        return () => interrupts.delete(act);
       },
     };
     expect(await runCli(['recover', '--resume'], terminal)).toBe(130);
-    expect(err).toContain('1 run not resumed. To go on: raymond recover --resume\n');
-    expect((await project.raymond('list')).out).toMatch(/\nr2 .*interrupted .*\nr1 .*crashed /);
+    expect((await project.raymond('list')).out).toMatch(/\nr2 .*interrupted .*\nr1 .*interrupted /);
   });
 });

@@ -70,20 +70,45 @@ function partsOf(out: string): [head: string, ...parts: string[][]] {
 
 test('prints the same as one document with --json', async () => {
   const { cwd, raymond } = await stoppedMidway();
-  const main = { id: 'main', parent: null, status: 'ready', state: 'CALLEE.sh', since: TIME, until: null };
-  const work = { id: 'main_work1', parent: 'main', status: 'ended', state: 'WORK.sh', since: TIME, until: null };
-  const spent = { turns_ms: expect.any(Number), cost_usd: 0 };
+  const main = {
+    id: 'main',
+    label: 'main',
+    task_folder: join(cwd, '.raymond/tasks/r1/main'),
+    parent: null,
+    status: 'ready',
+    state: 'CALLEE.sh',
+    since: TIME,
+    until: null,
+  };
+  const work = {
+    id: 'main_work1',
+    label: 'main_work1',
+    task_folder: join(cwd, '.raymond/tasks/r1/main_work1'),
+    parent: 'main',
+    status: 'ended',
+    state: 'WORK.sh',
+    since: TIME,
+    until: null,
+  };
+  const tokens = { input: 0, output: 0, cache_read: 0, cache_creation: 0 };
+  const spent = { started_at: TIME, turns_ms: expect.any(Number), cost_usd: 0, tokens };
   expect(JSON.parse((await raymond('status', 'last', '--json')).out)).toStrictEqual({
     run_id: 'r1',
     name: 'wf',
     workflow: 'wf',
     workflow_path: join(cwd, 'wf'),
+    run_folder: join(cwd, '.raymond/tasks/r1/shared'),
     status: 'iteration_limit',
     owner: null,
     started_at: TIME,
     worked_ms: expect.any(Number),
     cost_usd: 0,
     estimated_usd: 0,
+    canned_usd: 0,
+    tokens,
+    models: [],
+    warnings: [],
+    warnings_left_out: 0,
     budget_usd: 10,
     iterations: 3,
     max_iterations: 3,
@@ -99,8 +124,12 @@ test('prints the same as one document with --json', async () => {
       },
       { ...work, result: 'first line\nsecond line', error: null, session_id: null, stack: [], turns: 1, ...spent },
     ],
+    archived_agents: 0,
     transitions: expect.arrayContaining([
-      { at: TIME, agent: 'main', from: 'CALL.sh', tag: 'call', to: 'CALLEE.sh', cost_usd: 0 },
+      {
+        ...{ at: TIME, agent: 'main', from: 'CALL.sh', tag: 'call', to: 'CALLEE.sh', cost_usd: 0 },
+        ...{ duration_ms: expect.any(Number), tokens },
+      },
     ]),
     waits_for: 'The limit of 3 iterations is reached.',
     next: 'raymond resume r1 --max-iterations 6',
@@ -213,7 +242,7 @@ describe('on a narrow screen', () => {
     const page = { colorize: createColorizer(false), now: Date.now() };
     const onScreen = renderStatusReport(crowded, { ...page, columns: 80 });
     expect(onScreen.filter((line) => line.includes('WORK.sh    ended'))).toHaveLength(29);
-    expect(onScreen).toContain('… and 70 more agents: --json has them all');
+    expect(onScreen).toContain('… and 70 more agents: --all shows them');
     expect(onScreen.some((line) => /^main +CALLEE\.sh /.test(line))).toBe(true);
     const piped = renderStatusReport(crowded, { ...page, columns: Number.POSITIVE_INFINITY });
     expect(piped.filter((line) => line.includes('WORK.sh    ended'))).toHaveLength(99);

@@ -125,13 +125,23 @@ Read the file. Then trust it as it is with \`raymond trust\`, or remove these li
     expect(await project.raymond('wf', '--quiet')).toMatchObject({ code: 0, out: 'fine\n' });
   });
 
-  test.each(['auto', 'bypassPermissions', 'AcceptEdits'])('may not choose the permission mode %s', async (mode) => {
+  test.each(['auto', 'bypassPermissions'])('may not choose the permission mode %s', async (mode) => {
     const project = newCliProject();
     configOf(project, `[raymond]\npermission_mode = "${mode}"\n`);
     workflow(project.cwd, 'echo "<result>fine</result>"');
     expect((await project.raymond('wf')).err).toContain(
       `line 2: permission_mode = "${mode}" (lets Claude Code do more`,
     );
+  });
+
+  test('is refused if it names a permission mode that does not exist', async () => {
+    const project = newCliProject();
+    configOf(project, '[raymond]\npermission_mode = "AcceptEdits"\n');
+    workflow(project.cwd, 'echo "<result>fine</result>"');
+    expect(await project.raymond('wf')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('the permission mode `AcceptEdits` is unknown (did you mean acceptEdits?)'),
+    });
   });
 
   test('does not matter where the command line says otherwise', async () => {

@@ -93,6 +93,8 @@ describe('on the command line', () => {
     [{ budget: '1000000000' }, '--budget must be less than 1000000000, not `1000000000`'],
     [{ retries: '1.5' }, '--retries must be a whole number of at least 0, not `1.5`'],
     [{ model: ' ' }, '--model must be a text, not ` `'],
+    [{ effort: 'hihg' }, '--effort: the effort `hihg` is unknown (did you mean high?)'],
+    [{ permissionMode: 'yolo' }, '--permission-mode: the permission mode `yolo` is unknown'],
     [{ agent: 'gemini' }, '--agent must be claude or replay:FILE, not `gemini`'],
     [{ var: ['x'] }, '--var must be name=value, not `x`'],
     [
@@ -109,9 +111,9 @@ describe('the documentation', () => {
 
   test('has every option of the config file in its example, each with its default if that can be written', () => {
     const { options } = parseConfig(example, 'configuration.md');
-    for (const { name, whenOmitted } of CONFIG_OPTIONS) {
+    for (const { name, default: usual, whenOmitted } of CONFIG_OPTIONS) {
       expect(Object.keys(options)).toContain(name);
-      if (whenOmitted === undefined) expect(options).toHaveProperty(name, DEFAULT_OPTIONS[name]);
+      if (whenOmitted === undefined) expect(options).toHaveProperty(name, usual);
     }
     expect(options.variables).toStrictEqual({ issue: '195' });
   });

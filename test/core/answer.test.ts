@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AnswerContext, findNamedFolders, interpretAnswer, type ResolvedTag } from '../../src/core/answer.ts';
+import { type AnswerContext, findNamedFolders, interpretAnswer } from '../../src/core/answer.ts';
+import type { ResolvedTag } from '../../src/core/permitted-tags.ts';
+import type { PolicyEntry } from '../../src/core/policy.ts';
 import type { AnswerProblemKind } from '../../src/core/problem.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
-import { anyText, contextOf, entryOf, goOf, SCOPE, scopeOf } from './builders.ts';
+import { anyText, contextOf, entryOf, goOf, payloadEntry, SCOPE, scopeOf } from './builders.ts';
 
 type ExactTag = Omit<ResolvedTag, 'written'>;
 type Decision = ReturnType<typeof decide>;
@@ -550,7 +552,7 @@ describe('an implicit transition', () => {
   });
 
   test.each<[string, Partial<AnswerContext>]>([
-    ['it may not be', { policy: [entryOf('goto', 'A')], implicit: false }],
+    ['it may not be', { policy: [entryOf('goto', 'A')], implicit: 'never' }],
     ['there is no policy', {}],
     ['there are two', { policy: [entryOf('goto', 'A'), entryOf('goto', 'B')] }],
     ['it is a result', { policy: [entryOf('result')] }],
@@ -581,6 +583,150 @@ describe('an implicit transition', () => {
   });
 });
 
+describe('a policy that provides more than the answer says', () => {
+  const inputOf = (text: string, policy: readonly PolicyEntry[], variables = {}) => {
+    const decision = decide(text, contextOf({ policy, variables }));
+    return decision.kind === 'go' ? decision.tags[0]?.target.input : decision;
+  };
+
+  test.each([
+    ['a template', 'work on {{input}}', 'work on x'],
+    ['a template in braces with blanks', '{{ input }}!', 'x!'],
+    ['a text without variables', 'plain', 'plain'],
+    ['an empty text', '', ''],
+  ])('renders its `input` if the tag has none: %s', (_, input, rendered) => {
+    const policy = [entryOf('goto', 'A', { input })];
+    expect(inputOf('<goto>A</goto>', policy, { input: 'x' })).toBe(rendered);
+    expect(inputOf('Done.', policy, { input: 'x' })).toBe(rendered);
+  });
+
+  test('gives way to the `input` of the tag, which is no template', () => {
+    const policy = [entryOf('goto', 'A', { input: 'of the policy' })];
+    expect(inputOf('<goto input="{{input}}">A</goto>', policy, { input: 'x' })).toBe('{{input}}');
+  });
+
+  test('provides the `input` of the first entry that fits', () => {
+    const policy = [
+      entryOf('goto', 'A', { input: 'a' }),
+      entryOf('goto', 'B', { input: 'first' }),
+      entryOf('goto', 'B', { input: 'second' }),
+    ];
+    expect(inputOf('<goto>B</goto>', policy)).toBe('first');
+  });
+
+  test('warns of variables that are not set', () => {
+    const decision = decide('Done.', contextOf({ policy: [entryOf('goto', 'A', { input: '{{nothing}}' })] }));
+    expect(decision).toMatchObject({ warnings: ['{{nothing}} in the policy is not set and stays as it is'] });
+  });
+
+  test('renders the variables of an implicit fork', () => {
+    const policy = [entryOf('fork', 'W', { next: 'N', item: '{{result}}' })];
+    const decision = decide('Done.', contextOf({ policy, variables: { result: 'r' } }));
+    expect(decision).toMatchObject({ tags: [{ target: { variables: { item: 'r' } } }] });
+  });
+});
+
+describe('a gate of payloads', () => {
+  const gate = [payloadEntry('YES'), payloadEntry('NO')];
+
+  test.each(['YES', 'NO'])('lets its own texts through: %s', (payload) => {
+    expect(decide(`Well. <result> ${payload} </result>`, contextOf({ policy: gate })).kind).toBe('go');
+  });
+
+  test.each(['yes', 'YES.', 'Yes, two bugs were fixed', ''])('does not let another text through: %j', (payload) => {
+    expect(decide(`<result>${payload}</result>`, contextOf({ policy: gate }))).toStrictEqual(
+      wrong(
+        'not_permitted',
+        `\`<result>${payload}</result>\` is not permitted here: its text must be exactly \`YES\` or \`NO\``,
+      ),
+    );
+  });
+
+  test('of one payload is taken if there is no tag', () => {
+    const decision = decide('Done.', contextOf({ policy: [payloadEntry('YES')] }));
+    expect(decision).toMatchObject({ implicit: true, tags: [{ tag: 'result', target: { body: 'YES' } }] });
+  });
+});
+
+describe('a forced transition', () => {
+  const forced = contextOf({ policy: [entryOf('goto', 'A')], implicit: 'always' });
+
+  test.each(['<goto>B</goto>', '<result>x</result>', '<goto>A</goto><goto>B</goto>', '<goto>never closed', ''])(
+    'is taken whatever the answer says: %j',
+    (text) => {
+      expect(decide(text, forced)).toMatchObject({ implicit: true, tags: [GOTO_A] });
+    },
+  );
+
+  test.each([
+    [
+      'another transition',
+      '<goto>B</goto>',
+      ['`<goto>B</goto>` (line 1) is ignored: `force_implicit` takes `<goto>A</goto>`'],
+    ],
+    ['the same', '<goto>A.md</goto>', []],
+    ['nothing', 'Done.', []],
+  ])('is mentioned if the answer asks for %s', (_, text, warnings) => {
+    expect(decide(text, forced)).toMatchObject({ warnings });
+  });
+});
+
+describe('an `input-file`', () => {
+  test.each(['goto', 'reset'])('hands its content over, whatever it contains: <%s>', (tag) => {
+    expect(decide(`<${tag} input-file="out.txt">A</${tag}>`, contextOf())).toMatchObject({
+      tags: [{ target: { input: 'said "no"' } }],
+    });
+  });
+
+  test('of a policy goes along with an implicit transition', () => {
+    const policy = [entryOf('goto', 'A', { 'input-file': 'out.txt' })];
+    expect(decide('Done.', contextOf({ policy }))).toMatchObject({ tags: [{ target: { input: 'said "no"' } }] });
+  });
+
+  test.each([
+    ['does not exist', 'input-file="x"', 'no_file', '`input-file` `x`: there is no such file'],
+    ['cannot be used', 'input-file="big.txt"', 'no_file', '`input-file` `big.txt`: it has more than 16 MiB'],
+    [
+      'stands beside an input',
+      'input="a" input-file="out.txt"',
+      'bad_attribute',
+      '`input` and `input-file` exclude each other',
+    ],
+  ] as const)('is a problem if it %s', (_, attributes, kind, message) => {
+    expect(decide(`<goto ${attributes}>A</goto>`, contextOf())).toStrictEqual(
+      wrong(kind, `\`<goto>A</goto>\` (line 1): ${message}`),
+    );
+  });
+
+  test('is what a broken quote should be replaced by', () => {
+    expect(decide('<goto input="he said "hi" to me">A</goto>', contextOf())).toStrictEqual(
+      wrong(
+        'unclosed_tag',
+        'the `<goto` on line 1 is not a complete tag; probably an attribute contains a quote: hand such a text over with `input-file="PATH"`',
+      ),
+    );
+  });
+});
+
+test.each([
+  ['alone', '<ask next="A">Which one?</ask>', 'ask'],
+  ['beside forks', '<fork>W</fork><fork>W</fork><join>N</join>', 'join'],
+  ['with a name of two words', '<fork-each in="items" as="item">W</fork-each><goto>A</goto>', 'fork-each'],
+])('a tag that is not supported yet is told by its name: %s', (_, text, name) => {
+  expect(decide(text, contextOf())).toStrictEqual(
+    wrong('unsupported_tag', `it contains \`<${name}>\`, which is not supported yet`),
+  );
+});
+
+test('a tag that is not supported yet may be talked about in code', () => {
+  expect(decide('`<ask next="A">x</ask>` <goto>A</goto>', contextOf()).kind).toBe('go');
+});
+
+test('an empty `cd` is no change of folder', () => {
+  const policy = [entryOf('reset', 'A')];
+  expect(decide('<reset cd=" ">A</reset>', contextOf({ policy }))).toMatchObject({ tags: [{ target: { cd: null } }] });
+});
+
 describe('the folders an answer names', () => {
   const implicit = [entryOf('reset', 'A', { cd: 'always' })];
 
@@ -589,10 +735,10 @@ describe('the folders an answer names', () => {
     ['of several forks, each once', '<fork cd=a>W</fork><fork CD="b">W</fork><fork cd=a>W</fork>', [], ['a', 'b']],
     ['of a tag in code', '`<reset cd=a>A</reset>`', [], ['a']],
     ['of the implicit transition, if none was said', 'Done.', implicit, ['always']],
-    ['of the tag that was said, not of the implicit one', '<reset cd="a">A</reset>', implicit, ['a']],
+    ['of the tag that was said, and of one that may be forced', '<reset cd="a">A</reset>', implicit, ['a', 'always']],
     ['none, if nothing names one', '<goto>A</goto>', [], []],
     ['none in a comment', '<!-- <reset cd=a>A</reset> -->', [], []],
-    ['none, if the answer cannot be read', '<reset cd=a>A</reset><goto', implicit, []],
+    ['none, if the answer cannot be read', '<reset cd=a>A</reset><goto', [], []],
   ])('are found: %s', (_, text, policy, folders) => {
     expect(findNamedFolders(text, policy)).toStrictEqual(folders);
   });
@@ -604,7 +750,7 @@ describe('any text in any context', () => {
       fc.constantFrom(...TAG_NAMES),
       fc.constantFrom(null, 'A', 'A.md', 'W', 'X', ''),
       fc.dictionary(
-        fc.constantFrom('return', 'next', 'cd', 'stack', 'model', 'item', '__proto__'),
+        fc.constantFrom('return', 'next', 'cd', 'stack', 'model', 'input-file', 'item', '__proto__'),
         fc.constantFrom('N', 'R.md', 'sub', ''),
       ),
     )
@@ -616,8 +762,11 @@ describe('any text in any context', () => {
       platform: fc.constantFrom('unix', 'windows'),
     }),
     folders: fc.constantFrom({}, { sub: '/sub' }, { sub: null }),
+    files: fc.constantFrom({}, { sub: { text: 'x' } }, { sub: { problem: 'gone' } }),
     resetStack: fc.constantFrom('keep', 'clear'),
-    implicit: fc.boolean(),
+    maxForks: fc.constantFrom(null, 1),
+    implicit: fc.constantFrom('never', 'without_tag', 'always'),
+    variables: fc.constantFrom({}, { item: 'x' }),
   });
 
   test('gets a decision: existing states or a message', () => {

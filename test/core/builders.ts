@@ -16,8 +16,11 @@ export const contextOf = (changes: Partial<AnswerContext> = {}): AnswerContext =
   policy: [],
   scope: SCOPE,
   folders: { sub: '/w/sub', gone: null },
+  files: { 'out.txt': { text: 'said "no"' }, 'big.txt': { problem: 'it has more than 16 MiB' } },
   resetStack: 'keep',
-  implicit: true,
+  maxForks: null,
+  implicit: 'without_tag',
+  variables: {},
   ...changes,
 });
 
@@ -26,6 +29,9 @@ export const entryOf = (
   target: string | null = null,
   attributes: Readonly<Record<string, string>> = {},
 ): PolicyEntry => ({ tag, target, attributes });
+
+/** The entry of a `<result>` with exactly this text. */
+export const payloadEntry = (payload: string): PolicyEntry => ({ ...entryOf('result'), payload });
 
 export const tagOf = (
   name: string,
@@ -41,6 +47,7 @@ export const goOf = (body: string, changes: Partial<TransitionTarget> = {}): Tra
   cd: null,
   stack: 'keep',
   input: null,
+  takesTaskWord: false,
   model: null,
   effort: null,
   variables: {},

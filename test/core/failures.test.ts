@@ -140,6 +140,39 @@ describe('denied tools', () => {
     expect(driver.agent().state).toBe('A.md');
     expect(driver.eventsOf('turn_ended')).toMatchObject([{ denials }]);
   });
+
+  test('a forced transition is not taken either, not even with its tag: after the reminder the tag takes it', () => {
+    const forced = { files, rules: { 'START.md': { policy: policy.slice(0, 1), forceImplicit: true } } };
+    const driver = new RunDriver(forced).answer({ text: '<goto>A</goto>', denials });
+    expect(driver.eventsOf('reminded')).toMatchObject([{ problem: 'tools_denied' }]);
+    driver.answer('<result>x</result>');
+    expect(driver.eventsOf('reminded')).toMatchObject([{}, { problem: 'not_permitted' }]);
+    driver.answer('<goto>A</goto>');
+    expect(driver.eventsOf('transition')).toMatchObject([{ to: 'A.md', implicit: false }]);
+  });
+});
+
+describe('a repeatable script', () => {
+  const scripts = { files: ['START.sh'], rules: { 'START.sh': { repeatable: true } } };
+  const killed = { fail: { kind: 'interrupted', message: 'the script was killed midway' } } as const;
+
+  test('that was killed runs again by itself, and a warning says so', () => {
+    const driver = new RunDriver(scripts).answer(killed);
+    expect(driver.agent().phase.kind).toBe('ready');
+    expect(driver.eventsOf('warning')).toMatchObject([
+      { message: 'START.sh was interrupted and runs again: it is repeatable' },
+    ]);
+    driver.answer('<result>r</result>');
+    expect(driver.run.status).toBe('completed');
+  });
+
+  test('that is killed again and again pauses, and a resume needs no --retry', () => {
+    const driver = new RunDriver(scripts);
+    for (let i = 0; i < 4; i++) driver.answer(killed);
+    expect(driver.run.status).toBe('paused');
+    driver.resume();
+    expect(driver.agent().phase.kind).toBe('ready');
+  });
 });
 
 describe('retries', () => {

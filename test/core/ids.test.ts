@@ -1,13 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { newRunId, nextWorkerId, runIdProblem } from '../../src/core/ids.ts';
+import { isWorkerIdSpent, newRunId, nextWorkerId, runIdProblem } from '../../src/core/ids.ts';
+
+const idOptions = (isTaken: (id: string) => boolean) => ({ isTaken, isUnambiguous: false });
 
 /** Forks workers the way a run does: one counter per parent, and no id that any agent has. */
 function forkAll(forks: readonly (readonly [parent: string, state: string])[]): readonly string[] {
   const counters = new Map<string, number>();
   const ids = ['main'];
   for (const [parent, state] of forks) {
-    const { id, forks: count } = nextWorkerId(parent, counters.get(parent) ?? 0, state, (each) => ids.includes(each));
+    const { id, forks: count } = nextWorkerId(
+      parent,
+      counters.get(parent) ?? 0,
+      state,
+      idOptions((each) => ids.includes(each)),
+    );
     counters.set(parent, count);
     ids.push(id);
   }
@@ -34,12 +41,19 @@ describe("a worker's id", () => {
   test.each([
     ['its first six letters in lower case', 'IMPLEMENTATION.md', 'main_implem1'],
     ['all of a short one', 'GO.ps1', 'main_go1'],
-    ['a dotted one without its dots', 'v1.2.md', 'main_v1-21'],
-    ['blanks and signs made safe for a file name', 'a b:*?.md', 'main_a-b---1'],
-    ['letters of any alphabet', 'ПРОВЕРКА.md', 'main_провер1'],
-    ['no half characters', '😀x.md', 'main_-x1'],
+    ['a dotted one without its dots', 'v1.2.md', 'main_v1_21'],
+    ['blanks and signs as underscores', 'a b:*?.md', 'main_a_b___1'],
+    ['letters beyond ASCII as underscores', 'ПРОВЕРКА.md', 'main_______1'],
+    ['no half characters', '😀x.md', 'main__x1'],
   ])('holds the name of its state: %s', (_, state, id) => {
-    expect(nextWorkerId('main', 0, state, () => false).id).toBe(id);
+    expect(
+      nextWorkerId(
+        'main',
+        0,
+        state,
+        idOptions(() => false),
+      ).id,
+    ).toBe(id);
   });
 
   test('is not given twice when W1 and W meet at the counters 2 and 12', () => {
@@ -50,7 +64,14 @@ describe("a worker's id", () => {
   });
 
   test('moves the counter past an id that is taken', () => {
-    expect(nextWorkerId('main', 11, 'W.md', (id) => id === 'main_w12')).toStrictEqual({ id: 'main_w13', forks: 13 });
+    expect(
+      nextWorkerId(
+        'main',
+        11,
+        'W.md',
+        idOptions((id) => id === 'main_w12'),
+      ),
+    ).toStrictEqual({ id: 'main_w13', forks: 13 });
   });
 
   test('is not given twice when a state is named like a worker of another parent', () => {
@@ -75,7 +96,12 @@ describe("a worker's id", () => {
         for (const [nth, name] of choices) {
           const parent = ids[nth % ids.length] ?? 'main';
           const before = counters.get(parent) ?? 0;
-          const { id, forks } = nextWorkerId(parent, before, name, (each) => ids.includes(each));
+          const { id, forks } = nextWorkerId(
+            parent,
+            before,
+            name,
+            idOptions((each) => ids.includes(each)),
+          );
           expect(forks).toBeGreaterThan(before);
           counters.set(parent, forks);
           ids.push(id);
@@ -84,6 +110,80 @@ describe("a worker's id", () => {
       }),
     );
   });
+});
+
+describe('an id that tells where its parts begin', () => {
+  const unambiguous = { isTaken: () => false, isUnambiguous: true };
+
+  test.each([
+    ['WORKER.md', 'main_worker8'],
+    ['STEP1.md', 'main_step1x8'],
+    ['A1_B.md', 'main_a1xb8'],
+    ['STEP1_B.md', 'main_step1x8'],
+    ['A_B.md', 'main_a_b8'],
+  ])('is the usual one unless the name of the state has digits: %s', (state, id) => {
+    expect(nextWorkerId('main', 7, state, unambiguous)).toStrictEqual({ id, forks: 8 });
+  });
+
+  test.each([
+    ['a plain one', 'main_worker3', 'main', 3, true],
+    ['one whose state ends in a digit, while the count may come', 'main_step13', 'main', 12, false],
+    ['the same when it is past', 'main_step13', 'main', 13, true],
+    ['the same when the parent forks no more', 'main_step13', 'main', null, true],
+    ['one that a worker may give, too', 'main_a1_b1', 'main', 5, false],
+    ['the one of that worker', 'main_a1_b1', 'main_a1', 1, true],
+    ['one that does not begin with its parent', 'worker3', 'main', 3, false],
+  ])('makes it safe to forget %s', (_, id, parent, forks, isSpent) => {
+    expect(isWorkerIdSpent(id, parent, forks)).toBe(isSpent);
+  });
+
+  interface TestAgent {
+    readonly parent: string;
+    readonly forks: number;
+    readonly hasEnded: boolean;
+  }
+
+  /** What happens to one of the agents: it forks workers in this state, or ends. */
+  const deed = fc.record({
+    nth: fc.nat(3),
+    state: fc.option(fc.constantFrom('W', 'W', 'W1', 'W1_W', 'W1_W', '1', 'W1-', ''), { freq: 4 }),
+    repeat: fc.constantFrom(1, 1, 9, 10),
+  });
+
+  test('never repeats, though agents are forgotten', () => {
+    fc.assert(
+      fc.property(fc.array(deed, { maxLength: 8 }), fc.array(deed, { maxLength: 12 }), (plain, later) => {
+        const agents = new Map<string, TestAgent>([['main', { parent: '', forks: 0, hasEnded: false }]]);
+        const given = new Set(agents.keys());
+        for (const [index, { nth, state, repeat }] of [...plain, ...later].entries()) {
+          const isUnambiguous = index >= plain.length;
+          const living = [...agents].filter(([, agent]) => !agent.hasEnded);
+          let [id, agent] = living[nth % living.length] as [string, TestAgent];
+          if (state === null && id !== 'main') agents.set(id, { ...agent, hasEnded: true });
+          for (let count = 0; state !== null && count < repeat; count++) {
+            const isTaken = (each: string): boolean => agents.has(each);
+            const next = nextWorkerId(id, agent.forks, `${state}.md`, { isTaken, isUnambiguous });
+            if (given.has(next.id)) throw new Error(`${next.id} is given twice`);
+            given.add(next.id);
+            agent = { ...agent, forks: next.forks };
+            agents.set(id, agent);
+            // Only the first of several lives on, so that those few fork more.
+            agents.set(next.id, { parent: id, forks: 0, hasEnded: count > 0 });
+          }
+          if (isUnambiguous) forgetSpent(agents);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  function forgetSpent(agents: Map<string, TestAgent>): void {
+    for (const [id, { parent, hasEnded }] of agents) {
+      const above = agents.get(parent);
+      const parentForks = above === undefined || above.hasEnded ? null : above.forks;
+      if (hasEnded && isWorkerIdSpent(id, parent, parentForks)) agents.delete(id);
+    }
+  }
 });
 
 describe("a run's id", () => {

@@ -240,3 +240,57 @@ describe('parallel turns', () => {
 
 const prompts = (driver: RunDriver): readonly string[] =>
   due(driver.run).flatMap((turn) => (turn.kind === 'claude' ? [turn.agent] : []));
+
+describe('forks of one answer', () => {
+  const forks = (count: number): string => '<fork next="LOOP">WORK</fork>'.repeat(count);
+
+  test('are as many as max_forks allows; more are refused as a whole, and the agent is reminded', () => {
+    const driver = new RunDriver(LOOP, { maxForks: 3 }).answer(forks(4));
+    expect(driver.run.agents).toHaveLength(1);
+    const message = 'it has 4 <fork> tags, and one answer may have at most 3 (`max_forks`)';
+    expect(driver.eventsOf('reminded')).toMatchObject([{ problem: 'too_many_forks', message }]);
+    driver.answer(forks(3));
+    expect(driver.run.agents).toHaveLength(4);
+  });
+
+  test('of a script pause it with its answer, which a resume with a higher limit follows', () => {
+    const driver = new RunDriver(LOOP, { maxForks: 3 }).answer('<goto>FREE</goto>', forks(4));
+    expect(driver.agent().phase).toMatchObject({
+      ...{ kind: 'paused', why: 'unfollowable' },
+      message: expect.stringContaining('`resume` with a higher `--max-forks` goes on without running the script again'),
+    });
+    driver.resume({ maxForks: 4 });
+    expect(driver.run.agents).toHaveLength(5);
+  });
+
+  test('are 1,000 unless an option says otherwise', () => {
+    expect(new RunDriver(LOOP).answer(forks(1_001)).run.agents).toHaveLength(1);
+    expect(new RunDriver(LOOP, { maxForks: null }).answer(forks(1_001)).run.agents).toHaveLength(1_002);
+  });
+});
+
+describe('scripts at once', () => {
+  const forked = (parallelScripts: number | null): RunDriver =>
+    new RunDriver(LOOP, { parallelScripts }).answer('<fork next="LOOP">FREE</fork>'.repeat(4));
+  const scriptsDue = ({ run }: RunDriver): readonly string[] =>
+    due(run).flatMap((turn) => (turn.kind === 'script' && turn.record === null ? [turn.agent] : []));
+
+  test('are as many as parallel_scripts allows; the others follow in order', () => {
+    const driver = forked(2);
+    expect(scriptsDue(driver)).toStrictEqual(['main_free1', 'main_free2']);
+    for (const agent of ['main_free1', 'main_free2']) driver.begin(agent);
+    expect(scriptsDue(driver)).toStrictEqual([]);
+    driver.reply('main_free2', '<goto>FREE</goto>');
+    expect(scriptsDue(driver)).toStrictEqual(['main_free3']);
+  });
+
+  test('take no place from prompts', () => {
+    const driver = forked(1);
+    driver.begin('main_free1');
+    expect(due(driver.run)).toMatchObject([{ agent: 'main_free1' }, { kind: 'claude', agent: 'main' }]);
+  });
+
+  test('are all of them without a limit', () => {
+    expect(scriptsDue(forked(null))).toHaveLength(4);
+  });
+});

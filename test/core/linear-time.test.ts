@@ -2,38 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { interpretAnswer } from '../../src/core/answer.ts';
 import { renderTemplate } from '../../src/core/template.ts';
 import { contextOf, entryOf } from './builders.ts';
+import { FAR_BELOW_QUADRATIC, growthBetween } from './growth.ts';
 
-const SHORT = 2 ** 15;
-const LONG = 8 * SHORT;
-const FAR_BELOW_QUADRATIC = 24;
-const ATTEMPTS = 5;
+const LONG = 2 ** 18;
 
-/**
- * How much more CPU time the work takes on one long text than on a short one, an eighth of it: 8 if it is linear, 64 if
- * it is quadratic. Eight short texts are measured against a long one, so that both take about as long; the best of
- * several attempts counts, and nobody tries again once it is good enough.
- */
-function growth(work: (text: string) => unknown, shape: (length: number) => string, length = LONG): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < ATTEMPTS && least >= FAR_BELOW_QUADRATIC; attempt++) {
-    const short = shape(length / 8);
-    const long = shape(length);
-    const few = cpuMicros(() => {
-      for (let i = 0; i < 8; i++) work(short);
-    });
-    const many = cpuMicros(() => work(long));
-    // Less than two milliseconds say nothing, but that they are few.
-    least = Math.min(least, (8 * many) / Math.max(few, 2000));
-  }
-  return least;
-}
-
-function cpuMicros(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return user + system;
-}
+const growth = (work: (text: string) => unknown, shape: (length: number) => string, length = LONG): number =>
+  growthBetween(work, shape(length / 8), shape(length));
 
 const filled = (piece: string) => (length: number) => piece.repeat(Math.ceil(length / piece.length));
 const counted = (piece: (i: number) => string) => (length: number) => {
@@ -96,7 +70,7 @@ describe('an answer is parsed in linear time:', () => {
     ['backticks in many paragraphs', filled('` `` <\n\n')],
     ['unclosed fences with info strings', filled('```xml\n<goto>A</goto>\n')],
     ['unclosed fences of both marks', filled('```xml\n~~~js\n<')],
-    ['long fences that only shorter ones could close', between(filled('````x\n')(SHORT), filled('```\n<'), '')],
+    ['long fences that only shorter ones could close', between(filled('````x\n')(LONG / 8), filled('```\n<'), '')],
     ['fences', filled('```\n<goto>A</goto>\n```\n')],
     ['beginnings of comments', filled('<!--')],
     ['beginnings of comments in code', between('```\n', filled('<!-- <goto>A</goto>\n'), '\n```')],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hasOpenState, implicitTag, isSameState, namedStates, permits } from '../../src/core/policy.ts';
-import { entryOf, SCOPE, scopeOf, tagOf } from './builders.ts';
+import { entryOf, payloadEntry, SCOPE, scopeOf, tagOf } from './builders.ts';
 
 describe('a policy', () => {
   test.each([
@@ -14,7 +14,15 @@ describe('a policy', () => {
     ['any return, if it was left out', [entryOf('call', 'A.md')], tagOf('call', 'A.md', { return: 'R.md' })],
     ['the same return', [entryOf('call', 'A', { return: 'R.md' })], tagOf('call', 'A.md', { return: ' R ' })],
     ['the same next', [entryOf('fork', 'W', { next: 'N' })], tagOf('fork', 'W.md', { next: 'N.md' })],
-    ['an attribute of the author', [entryOf('fork', 'W', { item: 'x' })], tagOf('fork', 'W', { next: 'N', item: 'x' })],
+    [
+      'another value of a variable',
+      [entryOf('fork', 'W', { item: 'x' })],
+      tagOf('fork', 'W', { next: 'N', item: 'y' }),
+    ],
+    ['a variable that is missing', [entryOf('fork', 'W', { constructor: 'x' })], tagOf('fork', 'W', { next: 'N' })],
+    ['another input', [entryOf('goto', 'A', { input: '{{input}}' })], tagOf('goto', 'A', { input: 'x' })],
+    ['no input', [entryOf('goto', 'A', { input: '{{input}}' })], tagOf('goto', 'A')],
+    ['the payload', [payloadEntry('YES'), payloadEntry('NO')], tagOf('result', 'NO')],
     ['attributes that were left out', [entryOf('fork', 'W')], tagOf('fork', 'W', { next: 'N', item: 'x', cd: 'sub' })],
     ['an input that was left out', [entryOf('goto', 'A')], tagOf('goto', 'A', { input: 'x' })],
     ['a model in another case', [entryOf('call', 'A', { model: 'Opus' })], tagOf('call', 'A', { model: 'OPUS' })],
@@ -31,9 +39,9 @@ describe('a policy', () => {
     ['another return', [entryOf('call', 'A', { return: 'R' })], tagOf('call', 'A', { return: 'B' })],
     ['a return that is missing', [entryOf('call', 'A', { return: 'R' })], tagOf('call', 'A')],
     ['another next', [entryOf('fork', 'W', { next: 'N' })], tagOf('fork', 'W', { next: 'B' })],
-    ['another value of an attribute', [entryOf('fork', 'W', { item: 'x' })], tagOf('fork', 'W', { item: 'X' })],
-    ['an attribute in another case', [entryOf('fork', 'W', { item: 'x' })], tagOf('fork', 'W', { Item: 'x' })],
-    ['an attribute that every object has', [entryOf('fork', 'W', { constructor: 'x' })], tagOf('fork', 'W')],
+    ['another stack', [entryOf('reset', 'A', { stack: 'keep' })], tagOf('reset', 'A', { stack: 'clear' })],
+    ['another payload', [payloadEntry('YES')], tagOf('result', 'Yes')],
+    ['another payload than those of a gate', [payloadEntry('YES'), payloadEntry('NO')], tagOf('result', 'MAYBE')],
     ['another folder', [entryOf('reset', 'A', { cd: 'sub' })], tagOf('reset', 'A', { cd: 'gone' })],
     ['another full model id', [entryOf('call', 'A', { model: 'claude-x' })], tagOf('call', 'A', { model: 'Claude-X' })],
     [
@@ -78,16 +86,21 @@ describe('an implicit transition', () => {
     expect(implicitTag([entry])).toStrictEqual(tagOf(entry.tag, entry.target ?? '', entry.attributes, 0));
   });
 
+  test('is a result if its payload is known', () => {
+    expect(implicitTag([payloadEntry('YES')])).toStrictEqual(tagOf('result', 'YES', {}, 0));
+  });
+
   test.each([
     ['there is no policy', []],
     ['there are two', [entryOf('goto', 'A'), entryOf('goto', 'B')]],
     ['the same stands there twice', [entryOf('goto', 'A'), entryOf('goto', 'A')]],
     ['it is a result', [entryOf('result')]],
-    ['it is a result, even if all of it is known', [entryOf('result', 'done')]],
+    ['it is a gate', [payloadEntry('YES'), payloadEntry('NO')]],
     ['its target is open', [entryOf('goto')]],
     ['the return of a call is open', [entryOf('call', 'A')]],
     ['the return of a function is open', [entryOf('function', 'A')]],
     ['the next of a fork is open', [entryOf('fork', 'W', { item: 'x' })]],
+    ['its folder is a pattern, which permits many', [entryOf('reset', 'A', { cd: '../tree-*' })]],
   ])('is not taken if %s', (_, policy) => {
     expect(implicitTag(policy)).toBeUndefined();
   });

@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Agent } from '../../src/core/agent.ts';
+import { archivedCount } from '../../src/core/archive.ts';
 import { due } from '../../src/core/due.ts';
 import type { Event, FollowedTag, Transitioned } from '../../src/core/event.ts';
 import type { Frame, Position } from '../../src/core/position.ts';
-import type { Run } from '../../src/core/run.ts';
+import { getAgent, type Run } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
-import { action, applyActions, CostMeter, WORKFLOW } from './random-run.ts';
+import { action, applyActions, CostMeter, missingAgents, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
@@ -20,12 +22,14 @@ test('the random runs reach every part of the interpreter', () => {
       seen.add(signal.kind);
       for (const event of events) kinds.add(event.kind);
       for (const agent of after.agents) kinds.add(`phase ${agent.phase.kind}`);
+      if (archivedCount(after) > 0) kinds.add('archived');
     });
   }
   expect([...seen].sort()).toStrictEqual(['answered', 'began', 'failed', 'resumed', 'stopped', 'woke']);
   expect([...kinds].sort()).toStrictEqual(
     [
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
+      'archived',
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
       ...['phase sleeping', 'phase withheld', 'reminded', 'run_ended', 'run_resumed', 'run_stopping', 'session_lost'],
       ...['sleeping', 'transition', 'turn_ended', 'turn_started', 'visit_limit', 'warning', 'woken'],
@@ -88,16 +92,22 @@ test('every push is popped by exactly one result, and the caller is restored as 
   );
 });
 
-test('worker ids never repeat, and no agent is lost', () => {
+test('worker ids never repeat, and only workers with a result leave the run, which counts them', () => {
   fc.assert(
     fc.property(story, (actions) => {
-      const { run } = applyActions(fresh(), actions, new CostMeter(), (before, _signal, after) => {
-        expect(after.agents.slice(0, before.agents.length).map(({ id }) => id)).toStrictEqual(
-          before.agents.map(({ id }) => id),
-        );
+      const run = fresh();
+      const played = applyActions(run, actions, new CostMeter(), (before, _signal, after) => {
+        const missing = missingAgents(before, after);
+        for (const { phase, parent } of missing) expect([phase.kind, parent === null]).toStrictEqual(['ended', false]);
+        const kept = before.agents.filter((agent) => !missing.includes(agent));
+        expect(after.agents.slice(0, kept.length).map(({ id }) => id)).toStrictEqual(kept.map(({ id }) => id));
       });
-      const ids = run.agents.map(({ id }) => id);
-      expect(new Set(ids).size).toBe(ids.length);
+      const started = [...initialEvents(run), ...played.events].flatMap((event) =>
+        event.kind === 'agent_started' ? [event.agent] : [],
+      );
+      expect(new Set(started).size).toBe(started.length);
+      expect([...played.archived, ...played.run.agents].map(({ id }) => id).sort()).toStrictEqual(started.sort());
+      expect(archivedCount(played.run)).toBe(played.archived.length);
     }),
   );
 });
@@ -106,9 +116,9 @@ test('the ledger equals the sum of all reported and estimated costs', () => {
   fc.assert(
     fc.property(story, (actions) => {
       const meter = new CostMeter();
-      const { run, events } = applyActions(fresh(), actions, meter);
+      const { run, events, archived } = applyActions(fresh(), actions, meter);
       expect(run.ledger.spentMicros).toBe(meter.paidMicros);
-      expect(sum(run.agents.map(({ costMicros }) => costMicros))).toBe(meter.paidMicros);
+      expect(sum([...archived, ...run.agents].map(({ costMicros }) => costMicros))).toBe(meter.paidMicros);
       expect(sum(Object.values(run.ledger.states).map(({ micros }) => micros))).toBe(meter.paidMicros);
       expect(sum(events.map((event) => (event.kind === 'turn_ended' ? event.costMicros : 0)))).toBe(meter.paidMicros);
     }),
@@ -123,7 +133,8 @@ test('no paid turn starts once the budget is used up, and never more than `paral
         expect(paid.length).toBeLessThanOrEqual(3);
         const starts =
           signal.kind === 'began' &&
-          after.agents.some((agent, i) => agent.phase.kind === 'running' && before.agents[i]?.phase.kind !== 'running');
+          getAgent(after, signal.agent).phase.kind === 'running' &&
+          getAgent(before, signal.agent).phase.kind !== 'running';
         if (starts) expect(before.ledger.spentMicros).toBeLessThan(before.options.budgetMicros ?? 0);
       });
     }),
@@ -145,7 +156,7 @@ test('the events alone determine the position, costs and end of every agent', ()
     fc.property(story, (actions) => {
       const run = fresh();
       const played = applyActions(run, actions, new CostMeter());
-      expect(replayEvents([...initialEvents(run), ...played.events])).toStrictEqual(summary(played.run));
+      expect(replayEvents([...initialEvents(run), ...played.events])).toStrictEqual(summary(played));
     }),
   );
 });
@@ -184,8 +195,10 @@ test('the random runs contain every kind of turn that an observer must know', ()
   );
 });
 
-/** Where an agent stands, but for its conversation: each `turn_started` tells of that. */
-type AgentPosition = Omit<Position, 'session' | 'stack'> & { readonly stack: readonly Omit<Frame, 'session'>[] };
+/** Where an agent stands, but for its conversation, of which each `turn_started` tells, and for its task folder. */
+type AgentPosition = Omit<Position, 'session' | 'stack' | 'task'> & {
+  readonly stack: readonly Omit<Frame, 'session' | 'task'>[];
+};
 
 interface ReplayedAgent extends AgentPosition {
   readonly doing: string;
@@ -255,11 +268,16 @@ const PHASE_AFTER: Partial<Record<Event['kind'], string>> = {
   agent_ended: 'ended',
 };
 
-function summary(run: Run): { status: string; agents: Record<string, ReplayedAgent> } {
-  const agents = run.agents.map(({ id, state, cwd, input, model, effort, stack, phase, costMicros }) => {
-    const frames = stack.map(({ session: _session, ...frame }) => frame);
-    return [id, { state, cwd, input, model, effort, stack: frames, doing: phase.kind, costMicros }] as const;
-  });
+function summary({ run, archived }: { readonly run: Run; readonly archived: readonly Agent[] }): {
+  status: string;
+  agents: Record<string, ReplayedAgent>;
+} {
+  const agents = [...archived, ...run.agents].map(
+    ({ id, state, cwd, input, model, effort, stack, phase, costMicros }) => {
+      const frames = stack.map(({ session: _session, task: _task, ...frame }) => frame);
+      return [id, { state, cwd, input, model, effort, stack: frames, doing: phase.kind, costMicros }] as const;
+    },
+  );
   return { status: run.status, agents: Object.fromEntries(agents) };
 }
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Agent } from '../../src/core/agent.ts';
 import { due, type Turn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
@@ -157,22 +158,33 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   };
 }
 
-/** Applies actions to a run and calls `onStep` after every step. */
+/** So few that random runs archive agents. */
+const FEW_AGENTS = { kept: 1, batch: 2 };
+
+/** Applies actions to a run and calls `onStep` after every step. Returns the agents that were archived, too. */
 export function applyActions(
   run: Run,
   actions: readonly Action[],
   meter: CostMeter,
   onStep?: (before: Run, signal: Signal, after: Run, events: readonly Event[]) => void,
-): { run: Run; events: Event[] } {
+): { run: Run; events: Event[]; archived: Agent[] } {
   const events: Event[] = [];
+  const archived: Agent[] = [];
   let now = run;
   for (const action of actions) {
     const signal = signalOf(now, action, meter);
     if (signal === undefined) continue;
-    const next = step(now, signal);
+    const next = step(now, signal, FEW_AGENTS);
+    if (next.run.archive !== now.archive) archived.push(...missingAgents(now, next.run));
     onStep?.(now, signal, next.run, next.events);
     events.push(...next.events);
     now = next.run;
   }
-  return { run: now, events };
+  return { run: now, events, archived };
+}
+
+/** The agents of a run that are not in a later one. */
+export function missingAgents(before: Run, after: Run): readonly Agent[] {
+  const ids = new Set(after.agents.map(({ id }) => id));
+  return before.agents.filter(({ id }) => !ids.has(id));
 }

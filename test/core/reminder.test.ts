@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { interpretAnswer } from '../../src/core/answer.ts';
 import { answerProblem } from '../../src/core/problem.ts';
 import { formatPolicyTag, formatReminder } from '../../src/core/reminder.ts';
-import { contextOf, entryOf, SCOPE, scopeOf } from './builders.ts';
+import { contextOf, entryOf, payloadEntry, SCOPE, scopeOf } from './builders.ts';
 
 const NO_TAG = answerProblem('no_tag', 'it contains no tag');
 const OPENING =
@@ -125,7 +125,9 @@ test.each([
   [entryOf('call', 'A', { model: 'opus', return: 'R' }), '<call return="R" model="opus">A</call>'],
   [entryOf('function', null, { return: 'R' }), '<function return="R">STATE</function>'],
   [entryOf('fork', 'W', { item: 'say "x"' }), `<fork next="STATE" item='say "x"'>W</fork>`],
+  [entryOf('goto', 'A', { input: '{{input}}' }), '<goto>A</goto>'],
   [entryOf('result'), '<result>your result</result>'],
+  [payloadEntry('YES'), '<result>YES</result>'],
 ])('shows %j as the tag to write', (entry, tag) => {
   expect(formatPolicyTag(entry)).toBe(tag);
 });
@@ -138,8 +140,9 @@ test('the tag shown for a complete entry is permitted by it', () => {
     entryOf('function', 'RUN', { return: 'R' }),
     entryOf('fork', 'W', { next: 'N', item: 'say "x"', other: "it's" }),
     entryOf('result'),
+    payloadEntry('YES'),
   ];
   for (const entry of entries) {
-    expect(interpretAnswer(formatPolicyTag(entry), contextOf({ policy: [entry], implicit: false })).kind).toBe('go');
+    expect(interpretAnswer(formatPolicyTag(entry), contextOf({ policy: [entry], implicit: 'never' })).kind).toBe('go');
   }
 });

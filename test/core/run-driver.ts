@@ -1,8 +1,9 @@
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/core/archive.ts';
 import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/due.ts';
 import type { Event, Step } from '../../src/core/event.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
 import { DEFAULT_OPTIONS, type Options } from '../../src/core/options.ts';
-import type { Policy, Rules } from '../../src/core/policy.ts';
+import type { Rules } from '../../src/core/policy.ts';
 import { getAgent, newRun, type Run } from '../../src/core/run.ts';
 import type { Answered, Failed, Resumed, Signal } from '../../src/core/signal.ts';
 import type { Scope } from '../../src/core/state-names.ts';
@@ -32,7 +33,9 @@ export function startRun(workflow: TestWorkflow, options: Partial<Options> = {},
 
 type WorkTurn = ClaudeTurn | ScriptTurn;
 /** How a turn ends: with an answer or with a failure. */
-export type Reply = Partial<Answered> | { fail: Failed['failure']; progress?: Failed['progress']; cost?: CostReport };
+export type Reply =
+  | Partial<Answered>
+  | ({ fail: Failed['failure'] } & Partial<Pick<Failed, 'progress' | 'cost' | 'reportedSession' | 'denials'>>);
 
 /** Drives a run by hand, one turn after the other, and collects its events. */
 export class RunDriver {
@@ -40,18 +43,25 @@ export class RunDriver {
   readonly events: Event[];
   readonly turns: { agent: string; state: string; session: string; input: string | null }[] = [];
   private readonly workflow: TestWorkflow;
+  private readonly limits: ArchiveLimits;
   private sessions = 0;
   private now = 1000;
 
-  constructor(workflow: TestWorkflow, options: Partial<Options> = {}, input: string | null = null) {
+  constructor(
+    workflow: TestWorkflow,
+    options: Partial<Options> = {},
+    input: string | null = null,
+    limits: ArchiveLimits = ARCHIVE_LIMITS,
+  ) {
     this.workflow = workflow;
+    this.limits = limits;
     this.run = startRun(workflow, options, input);
     this.events = [...initialEvents(this.run)];
   }
 
   /** Applies a signal to the run. */
   apply(signal: Signal): Step {
-    const next = step(this.run, signal);
+    const next = step(this.run, signal, this.limits);
     this.run = next.run;
     this.events.push(...next.events);
     return next;
@@ -73,10 +83,9 @@ export class RunDriver {
   begin(agent: string): boolean {
     const turn = this.turnOf(agent);
     if (turn === undefined) throw new Error(`no turn of ${agent} is due`);
-    const policy: Policy = this.workflow.rules?.[turn.state]?.policy ?? [];
-    const maxVisits = this.workflow.rules?.[turn.state]?.maxVisits ?? null;
+    const stateRules = this.workflow.rules?.[turn.state];
     const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
-    const rules = reads ? { policy, maxVisits } : null;
+    const rules = reads ? { policy: [], maxVisits: null, ...stateRules } : null;
     this.apply({ kind: 'began', at: this.tick(), agent, sessionId: `s${this.sessions + 1}`, rules, warnings: [] });
     const { phase } = getAgent(this.run, agent);
     if (phase.kind !== 'running') return false;
@@ -93,8 +102,8 @@ export class RunDriver {
     const at = this.tick();
     const scope = scopeOfWorkflow(this.workflow);
     if (typeof reply === 'object' && 'fail' in reply) {
-      const { fail: failure, progress = 'none', cost = null } = reply;
-      this.apply({ kind: 'failed', at, agent, failure, cost, progress, jitter: 0 });
+      const { fail: failure, ...rest } = reply;
+      this.apply({ kind: 'failed', at, agent, failure, cost: null, progress: 'none', jitter: 0, ...rest });
     } else {
       const given = typeof reply === 'string' ? { text: reply } : reply;
       this.apply({ kind: 'answered', at, agent, text: '', cost: null, denials: [], folders: {}, scope, ...given });

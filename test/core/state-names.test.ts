@@ -80,6 +80,12 @@ describe('a name of a state', () => {
       'A.bat A.md',
       'the state `A.bat` exists only for Windows (A.bat); add A.sh to run it here',
     ],
+    [
+      'a foreign script with one for this system',
+      'A.bat',
+      'A.bat A.sh',
+      'the state `A.bat` is only for Windows; without its extension, `A` is A.sh here',
+    ],
     ['an unknown one', 'X', 'REVIEW.md', 'there is no state `X` in this workflow'],
     ['another letter', 'X.md', 'A.md B.md', 'there is no state `X.md` in this workflow'],
     ['two other letters', 'GO.md', 'DO.md AB.md', 'there is no state `GO.md` in this workflow'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTags } from '../../src/core/tag.ts';
-import { readTagMentions } from '../../src/core/tag-mentions.ts';
+import { hasUnknownPart, readTagMentions, stripTags, UNKNOWN } from '../../src/core/tag-mentions.ts';
 import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { anyText } from './builders.ts';
 
@@ -58,4 +58,14 @@ describe('the tags of a text', () => {
     ]);
     expect(found(text)).toStrictEqual([[65, 'goto', 'B', {}]]);
   });
+});
+
+test('a text without its tags keeps what stands around them, and the tags of one kind on request', () => {
+  const text = 'a <goto>A</goto> b <RESULT x="1">r</RESULT> c <b>d</b> <goto>';
+  expect(stripTags(text)).toBe('a   b   c <b>d</b> <goto>');
+  expect(stripTags(text, 'result')).toBe('a   b <RESULT x="1">r</RESULT> c <b>d</b> <goto>');
+});
+
+test('a name has an unknown part where a run fills something in', () => {
+  expect(['A', `A${UNKNOWN}`, '{{state}}', '{state}'].map(hasUnknownPart)).toStrictEqual([false, true, true, false]);
 });

@@ -185,6 +185,7 @@ describe('comments and code', () => {
 describe('a tag that cannot be read', () => {
   const NOT_CLOSED = 'the `<goto>` on line 3 has no `</goto>`';
   const NOT_COMPLETE = 'the `<goto` on line 3 is not a complete tag';
+  const BROKEN_QUOTE = `${NOT_COMPLETE}; probably an attribute contains a quote: hand such a text over with \`input-file="PATH"\``;
 
   test.each([
     ['without a closing tag', '<goto>A', NOT_CLOSED],
@@ -193,8 +194,9 @@ describe('a tag that cannot be read', () => {
     ['with a closing tag only in a comment', '<goto>A<!-- </goto> -->', NOT_CLOSED],
     ['with another of its kind open in it', '<goto>A<goto>B</goto>', NOT_CLOSED],
     ['that ends with the text', '<goto', NOT_COMPLETE],
-    ['that ends in its attributes', '<goto input="x" ', NOT_COMPLETE],
-    ['that ends in a quote', '<goto input="x>A</goto>', NOT_COMPLETE],
+    ['that ends in its attributes', '<goto input="x" ', BROKEN_QUOTE],
+    ['that ends in a quote', '<goto input="x>A</goto>', BROKEN_QUOTE],
+    ['with a quote in a value', '<goto input="say "x"">A</goto>', BROKEN_QUOTE],
     ['with a value that is missing', '<goto input=>A</goto>', NOT_COMPLETE],
     ['with another angle in it', '<goto <b>A</goto>', NOT_COMPLETE],
     ['with a stray quote', '<goto ">A</goto>', NOT_COMPLETE],

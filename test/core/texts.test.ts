@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { hasWildcard, matchesGlob } from '../../src/core/glob.ts';
 import { formatJson, tryParseJson } from '../../src/core/json.ts';
+import { memoize, memoizeByName } from '../../src/core/memoize.ts';
+import { isNotDocFile } from '../../src/core/state-names.ts';
 import { firstLine } from '../../src/core/text.ts';
+import { comparePositions, WHOLE_FILE } from '../../src/core/text-position.ts';
 
 test.each([
   ['/a/b', '/a/b', true],
@@ -40,4 +43,33 @@ test('JSON escapes characters that control a terminal or the direction of text',
   const value = 'a\u009b\u202eb';
   expect(formatJson(value)).toBe('"a\\u009b\\u202eb"');
   expect(JSON.parse(formatJson({ value }, 2))).toStrictEqual({ value });
+});
+
+test('positions follow each other by line, then by column, and the whole file comes first', () => {
+  const positions = [{ line: 2, column: 1 }, { line: 1, column: 9 }, WHOLE_FILE, { line: 1, column: 3 }];
+  expect(positions.toSorted(comparePositions)).toStrictEqual([
+    { line: 0, column: 0 },
+    { line: 1, column: 3 },
+    { line: 1, column: 9 },
+    { line: 2, column: 1 },
+  ]);
+});
+
+test('a result is worked out once for each object, not for each value', () => {
+  const asked: object[] = [];
+  const count = memoize((key: object) => asked.push(key));
+  const [a, b] = [{}, {}];
+  expect([count(a), count(a), count(b), count(a)]).toStrictEqual([1, 1, 2, 1]);
+});
+
+test('a result is worked out once for each name', () => {
+  const asked: string[] = [];
+  const count = memoizeByName((name) => asked.push(name));
+  expect([count('a'), count('b'), count('a')]).toStrictEqual([1, 2, 1]);
+});
+
+test('files for people and agents that work on a workflow are not states of it', () => {
+  expect(['README.md', 'readme.MD', 'CLAUDE.md', 'agents.md', 'READ.md'].filter(isNotDocFile)).toStrictEqual([
+    'READ.md',
+  ]);
 });

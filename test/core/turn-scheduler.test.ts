@@ -8,13 +8,14 @@ import { action, applyActions, CostMeter, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
 
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
-const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3 });
+const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, parallelScripts: 2 });
 
-/** Scripts, sleeps and turns on record start all at once: only among prompts does the order say who comes first. */
+/** Sleeps and turns on record start all at once: only among new turns does the order say who comes first. */
 const byKind = (turns: readonly Turn[]) => ({
   prompts: turns.filter((turn) => turn.kind === 'claude' && turn.record === null),
+  scripts: turns.filter((turn) => turn.kind === 'script' && turn.record === null),
   others: turns
-    .filter((turn) => turn.kind !== 'claude' || turn.record !== null)
+    .filter((turn) => turn.kind === 'sleep' || turn.record !== null)
     .toSorted((a, b) => a.agent.localeCompare(b.agent)),
 });
 

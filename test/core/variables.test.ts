@@ -67,8 +67,11 @@ test.each(['a result', ''])('the input has two names: %j', (input) => {
   expect([variables.result, variables.input]).toStrictEqual([input, input]);
 });
 
-test.each(['result', 'state', 'agent_id', 'workflow_id'])('%s is reserved: no fork may use the name', (name) => {
-  expect(variableNameProblem(name, 'unix')).toBe(
-    `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`,
-  );
-});
+test.each(['result', 'state', 'agent_id', 'workflow_id', 'task_folder', 'run_folder'])(
+  '%s is reserved: no fork may use the name',
+  (name) => {
+    expect(variableNameProblem(name, 'unix')).toBe(
+      `\`${name}\` cannot be a variable: {{${name}}} has a meaning of its own; use another name`,
+    );
+  },
+);

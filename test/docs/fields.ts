@@ -24,12 +24,12 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   run_started: { run: true, name: true, workflow: true, options: true },
   run_resumed: { options: true },
   run_stopping: { stop: true },
-  run_ended: { status: true, spentMicros: true, estimatedMicros: true },
+  run_ended: { status: true, spentMicros: true, estimatedMicros: true, cannedMicros: true, tokens: true },
   agent_started: { parent: true, cwd: true, input: true, variables: true },
   turn_started: { turn: true, prompt: true, session: true },
   turn_ended: {
-    ...{ turn: true, session: true, costMicros: true, estimated: true, spentMicros: true },
-    ...{ durationMs: true, failure: true, denials: true },
+    ...{ turn: true, session: true, costMicros: true, estimated: true, canned: true, models: true },
+    ...{ spentMicros: true, durationMs: true, failure: true, denials: true },
   },
   transition: {
     ...{ tag: true, tags: true, to: true, implicit: true, session: true, depth: true, costMicros: true, input: true },
@@ -72,17 +72,33 @@ export const STATUSES: Named<RunStatus> = {
 export const SIGNALS: Named<Signal['kind']> = {
   began: true,
   unreadable: true,
+  unrecorded: true,
   answered: true,
   failed: true,
   woke: true,
+  noticed: true,
   stopped: true,
   resumed: true,
 };
 
 export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true };
 
-const PLACE: Named<keyof RunEnvironment> = { cwd: true, env: true, observe: true, watch: true };
-export const RUN_REQUEST: Named<keyof RunRequest> = { input: true, options: true, runId: true, name: true, ...PLACE };
+const PLACE: Named<keyof RunEnvironment> = { cwd: true, env: true, observe: true, watch: true, watchRetries: true };
+export const RUN_REQUEST: Named<keyof RunRequest> = {
+  input: true,
+  options: true,
+  runId: true,
+  name: true,
+  ignoreWorkingDirectory: true,
+  ...PLACE,
+};
 export const RESUME_REQUEST: Named<keyof ResumeRequest> = { options: true, retry: true, takeOver: true, ...PLACE };
 export const STOP_REQUEST: Named<keyof StopRequest> = { now: true, signal: true, observe: true, cwd: true, env: true };
-export const RUNNING: Named<keyof RunHandle> = { id: true, events: true, finished: true, stop: true, kill: true };
+export const RUNNING: Named<keyof RunHandle> = {
+  id: true,
+  initial: true,
+  events: true,
+  finished: true,
+  stop: true,
+  kill: true,
+};

@@ -1,4 +1,5 @@
-import type { Decision, ResolvedTag } from '../../src/core/answer.ts';
+import type { Decision } from '../../src/core/answer.ts';
+import type { ResolvedTag } from '../../src/core/permitted-tags.ts';
 
 /** Describes the decision about an answer as the documentation does. */
 export function describeDecision(decision: Decision): string {

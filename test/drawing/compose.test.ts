@@ -26,7 +26,7 @@ describe('the diagram of a workflow', () => {
       'START.md –fork→ W.md',
       'START.md –next→ B.md',
       'START.md –reset→ START.md',
-      'A.md –back→ (caller) "result"',
+      'A.md –back→ B.md "result"',
       'B.md –goto→ START.md "goto (implicit)"',
       'W.md –result→ (end)',
     ]);
@@ -45,9 +45,51 @@ describe('the diagram of a workflow', () => {
   test('shows where a result leads: to the end, to a caller, or to either', () => {
     const files = { 'START.md': policy('tag: call, target: START, return: START', 'tag: result') };
     expect(arrowsIn(diagramOf(files)).slice(-2)).toStrictEqual([
-      'START.md –back→ (caller) "result"',
+      'START.md –back→ START.md "result"',
       'START.md –result→ (end)',
     ]);
+  });
+
+  test('shows an empty circle for a result that returns to many places, and counts there', () => {
+    const callers = [1, 2, 3, 4, 5].map((n) => `tag: call, target: A, return: R${n}`);
+    const files = {
+      'START.md': policy(...callers),
+      'A.md': END,
+      ...Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`R${n}.md`, END])),
+    };
+    const driver = new RunDriver({ files: Object.keys(files) }).answer(
+      '<call return="R2">A</call>',
+      '<result>1</result>',
+    );
+    const ofCallee = (overlay?: ReturnType<typeof overlayOf>) =>
+      arrowsIn(diagramOf(files, overlay)).filter((arrow) => arrow.startsWith('A.md'));
+    expect(ofCallee()).toStrictEqual(['A.md –back→ (caller) "result"']);
+    expect(ofCallee(overlayOf(driver))).toStrictEqual(['A.md –back→ (caller) "result" ×1']);
+  });
+
+  test('shows where a result returns to in a part that the entry does not reach', () => {
+    const files = {
+      'START.md': END,
+      'LOST.md': policy('tag: call, target: SUB, return: BACK'),
+      'SUB.md': policy('tag: goto, target: LAST'),
+      'LAST.md': END,
+      'BACK.md': END,
+    };
+    expect(
+      arrowsIn(diagramOf(files)).filter((arrow) => arrow.includes('"result"') || arrow.includes('end')),
+    ).toStrictEqual(['START.md –result→ (end)', 'BACK.md –result→ (end)', 'LAST.md –back→ BACK.md "result"']);
+  });
+
+  test('writes the text that a policy demands of a result on its arrow', () => {
+    const files = {
+      'START.md': policy('tag: result, payload: "YES"', 'tag: result, payload: "NO"', 'tag: goto, target: ONE'),
+      'ONE.md': policy(`tag: result, payload: ${'long '.repeat(20)}`),
+    };
+    expect(arrowsIn(diagramOf(files)).filter((arrow) => arrow.includes('result'))).toStrictEqual([
+      'START.md –result→ (end) "result YES, result NO"',
+      'ONE.md –result→ (end) "result long long long long lon… (implicit)"',
+    ]);
+    expect(diagramOf(files).transitions).toBe(4);
   });
 
   test('shows missing states and targets that the agent chooses', () => {
@@ -168,7 +210,7 @@ describe('the diagram of a run', () => {
       'START.md –return→ B.md ×1',
       'START.md –fork→ W.md ×2',
       'START.md –next→ B.md ×1',
-      'A.md –back→ (caller) "result" ×1',
+      'A.md –back→ B.md "result" ×1',
       'B.md –goto→ START.md ×1',
       'B.md –result→ (end) ×1',
       'W.md –result→ (end) ×1',

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { replaceInvisible } from '../../src/drawing/escape.ts';
 import { toHtmlPage } from '../../src/drawing/html-page.ts';
+import { TurnCollector } from '../../src/drawing/state-turns.ts';
 import { lintSource } from '../../src/lint/lint.ts';
 import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
 import { RunDriver } from '../core/run-driver.ts';
@@ -240,13 +241,46 @@ describe.skipIf(chromium.kind === 'none')(`a page in Chromium${why}`, () => {
       }),
     );
     expect(await wide.textContent('#more')).toBe('The picture goes on ← →');
+    // Fitting it in would make it unreadable: it stays as large as it can be read.
+    await wide.press('#canvas', '-');
     await wide.press('#canvas', '0');
-    expect(await wide.isVisible('#more')).toBe(false);
+    expect(await wide.textContent('#more')).toBe('The picture goes on ← →');
+    expect((await boxesOf(wide, '#canvas .state')).every(({ height }) => height >= 20)).toBe(true);
+    const phone = { width: 390, height: 844 };
+    const { page: narrow } = await open(await demoPage(), { viewport: phone });
+    expect((await boxesOf(narrow, '#canvas .state')).every(({ height }) => height >= 20)).toBe(true);
+    expect((await boxesOf(narrow, '#canvas .state')).some((box) => box.x >= 0 && box.x + box.width <= 390)).toBe(true);
     const { page: long } = await open(await pageOf(manyStates(40)));
     expect(await long.textContent('#more')).toBe('The picture goes on ↓');
     const [canvas] = (await boxesOf(long, '#canvas')) as [Box];
     const boxes = await boxesOf(long, '#canvas .state');
     expect(boxes.filter(({ x, width }) => x < canvas.x || x + width > canvas.x + canvas.width)).toStrictEqual([]);
+  });
+
+  test('shows the turns of a clicked state, with hostile answers and denials as plain text', async () => {
+    const files = { 'START.md': 'Stop. <result>x</result>' };
+    const hostile = '</script><script>alert(1)</script><img src=x onerror=alert(1)>';
+    const driver = new RunDriver({ files: Object.keys(files) });
+    driver.answer({ text: '<result>x</result>', denials: [`Bash(${hostile})`] });
+    const collector = new TurnCollector();
+    for (const event of driver.events) collector.add(event);
+    const turns = new Map(
+      Array.from(collector.states, ([state, { turns: past, leftOut }]) => [
+        state,
+        { turns: past.map((each) => ({ ...each, answer: { text: hostile, isCut: true } })), leftOut },
+      ]),
+    );
+    const diagram = diagramOf(files, overlayOf(driver));
+    const { page, requests, errors } = await open(
+      await toHtmlPage(diagram, { source: sourceOf(files), findings: [], run: 'completed', turns }),
+    );
+    await page.click(`#canvas [aria-label^="START.md"]`);
+    expect(await page.textContent('.turns summary')).toContain('main, turn 1');
+    expect(await page.textContent('.turns .turn-outcome')).toContain('START.md → end (result)');
+    expect(await page.textContent('.turns pre')).toBe(hostile);
+    expect(await page.textContent('.turns p.denied')).toBe(`Denied: Bash(${hostile})`);
+    expect(await page.textContent('.turns .hint')).toBe('This is only a part of it: raymond logs has it all.');
+    expect([requests, errors]).toStrictEqual([[], []]);
   });
 
   test('shows the past and current positions of agents', async () => {

@@ -22,12 +22,11 @@ describe('as Mermaid', () => {
   s3["W.md"]
   s4["GHOST<br/>missing"]:::missing
   begin((" "))
-  s1b(["back to the caller"])
   s3e((("end")))
   begin --> s0
   s0 -->|"call (implicit)"| s1
   s0 -.->|"return"| s2
-  s1 -.->|"result"| s1b
+  s1 -.->|"result"| s2
   s2 ==>|"fork"| s3
   s2 -.->|"next"| s4
   s3 -->|"result"| s3e

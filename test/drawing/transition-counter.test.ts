@@ -32,9 +32,9 @@ describe('the transitions of a run', () => {
       'F.md goto F2.md 1',
       'F2.md call F2.md 1',
       'F2.md reset F.md 1',
-      'F.md back null 1',
+      'F.md back F3.md 1',
       'F2.md return F3.md 1',
-      'F3.md back null 1',
+      'F3.md back B.md 1',
       'START.md return B.md 1',
     ]);
   });
@@ -48,7 +48,7 @@ describe('the transitions of a run', () => {
       '<result>y</result>',
     );
     expect(transitionsOf(events).slice(-3)).toStrictEqual([
-      'F.md back null 1',
+      'F.md back G.md 1',
       'G.md return G.md 1',
       'G.md result null 1',
     ]);

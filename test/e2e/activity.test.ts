@@ -4,7 +4,7 @@ import { writeLogs } from '../../src/runtime/logs.ts';
 import { runToEnd, setUp, withEachClaude } from './rig.ts';
 
 const inWords = ({ agent, doing }: Activity): string =>
-  `${agent} ${doing.kind} ${doing.kind === 'uses' ? `${doing.tool} ${doing.detail}` : doing.text}`;
+  `${agent} ${doing.kind} ${doing.kind === 'uses' ? `${doing.tool} ${doing.detail}` : doing.kind === 'retries' ? doing.reason : doing.text}`;
 
 const TASK = {
   description: 'count things',
@@ -70,7 +70,7 @@ withEachClaude('what an agent does', (pinned) => {
       /^ {2}\| <result>r<\/result>$/,
       /^ {2}! odd$/,
       /^ {2}CHECK\.sh → end \(result\) \$0\.00, /,
-      /^── .* the run has ended: completed, \$0\.0\d+$/,
+      /^── .* the run has ended: completed, \$0\.0\d+, .* tokens$/,
     ]) {
       const at = told.findIndex((each, index) => index >= from && line.test(each));
       if (at < 0) missing.push(line);

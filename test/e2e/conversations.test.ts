@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { SessionUse } from '../../src/core/agent.ts';
-import { charged, conversation, type Rig, runToEnd, setUp, textReply, withEachClaude } from './rig.ts';
+import { charged, conversation, type Rig, runToEnd, served, setUp, textReply, withEachClaude } from './rig.ts';
 
 /** Each turn with its state and how it uses conversations, which are named s1, s2 … in the order of their birth. */
 function turnsOf(rig: Rig): readonly string[] {
@@ -63,6 +63,12 @@ withEachClaude('a conversation', (pinned) => {
     expect(existsSync(join(rig.cwd, 'sub', 'f3.txt'))).toBe(true);
     expect(run.ledger.spentMicros).toBe(charged(rig));
     expect(run.ledger.estimatedMicros).toBe(0);
+    expect(run.ledger.tokens).toStrictEqual(served(rig));
+    for (const { state, models, costMicros } of rig.eventsOf('turn_ended')) {
+      expect(models.map(({ model, micros }) => [model.includes('haiku'), micros])).toStrictEqual([
+        [state === 'C.md', costMicros],
+      ]);
+    }
   });
 
   test('is not changed by scripts, not even one that is still to be branched', async (context) => {

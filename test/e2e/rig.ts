@@ -7,6 +7,7 @@ import type { Event } from '../../src/core/event.ts';
 import { usdToMicros } from '../../src/core/ledger.ts';
 import type { Options } from '../../src/core/options.ts';
 import type { Run } from '../../src/core/run.ts';
+import { addTokens, NO_TOKENS, type Tokens } from '../../src/core/tokens.ts';
 import { endMarked } from '../../src/process/end.ts';
 import { findMarkedProcesses } from '../../src/process/marker.ts';
 import { resumeRun } from '../../src/runtime/resume.ts';
@@ -14,7 +15,7 @@ import type { RunHandle } from '../../src/runtime/run-handle.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
 import { formatClaudeVersion } from '../../src/turns/claude/find-claude.ts';
 import { PINNED, type Pinned } from '../claude-code/pinned.ts';
-import type { Reply } from '../messages-api/reply.ts';
+import { DEFAULT_TOKENS, type Reply } from '../messages-api/reply.ts';
 import { type Logged, type MessagesApi, type Script, startMessagesApi } from '../messages-api/server.ts';
 
 /** A workflow and the environment of its run. Its prompts say what the model answers: see `messages-api/orders.ts`. */
@@ -169,3 +170,13 @@ export function conversation({ api }: Rig, prompt: string): readonly string[] {
 /** The charges of the API for all requests, or for some, in micro-dollars. */
 export const charged = ({ api }: Rig, which: (request: Logged) => boolean = () => true): number =>
   usdToMicros(api.requests.filter(which).reduce((sum, { chargedUsd }) => sum + chargedUsd, 0));
+
+/** The tokens of all answers of the API that did not fail. */
+export const served = ({ api }: Rig): Tokens =>
+  api.requests
+    .filter(({ reply }) => reply.fail === undefined)
+    .map(({ reply: { usage = DEFAULT_TOKENS } }) => {
+      const { input, output, cacheRead = 0, cacheWrite = 0, cacheWriteLong = 0 } = usage;
+      return { input, output, cacheRead, cacheWrite: cacheWrite + cacheWriteLong };
+    })
+    .reduce(addTokens, NO_TOKENS);

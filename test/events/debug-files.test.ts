@@ -22,6 +22,7 @@ function keep(files: Readonly<Record<string, string>>): { folder: string; warnin
 test('the output of a turn is kept under a readable name, and its stderr beside it', () => {
   const { folder, warnings } = keep({ stdout: 'out', stderr: 'odd' });
   expect(readdirSync(folder).toSorted()).toStrictEqual([
+    'index.jsonl',
     'main_CHECK_002.stderr',
     'main_CHECK_002.txt',
     'main_START_001.jsonl',
@@ -33,10 +34,34 @@ test('the output of a turn is kept under a readable name, and its stderr beside 
 });
 
 test.each([
-  ['an empty stderr', { stdout: 'out', stderr: '' }, ['main_CHECK_002.txt', 'main_START_001.jsonl', 'transitions.log']],
+  [
+    'an empty stderr',
+    { stdout: 'out', stderr: '' },
+    ['index.jsonl', 'main_CHECK_002.txt', 'main_START_001.jsonl', 'transitions.log'],
+  ],
   ['a turn that left nothing', {}, ['transitions.log']],
 ])('%s gets no file', (_, files, names) => {
   const { folder, warnings } = keep(files);
   expect(readdirSync(folder).toSorted()).toStrictEqual(names);
   expect(warnings).toStrictEqual([]);
+});
+
+test('the index says of each file which turn it is from, and when that was', () => {
+  const { folder } = keep({ stdout: 'out', stderr: 'odd' });
+  const lines = readFileSync(join(folder, 'index.jsonl'), 'utf8').trimEnd().split('\n');
+  const entries = lines.map((line) => JSON.parse(line));
+  expect(entries.map(({ file, agent, state, turn }) => [file, agent, state, turn])).toStrictEqual([
+    ['main_START_001.jsonl', 'main', 'START.md', 1],
+    ['main_START_001.stderr', 'main', 'START.md', 1],
+    ['main_CHECK_002.txt', 'main', 'CHECK.sh', 2],
+    ['main_CHECK_002.stderr', 'main', 'CHECK.sh', 2],
+  ]);
+  expect(entries[0]).toStrictEqual({
+    ...entries[0],
+    started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    ended_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    session_id: expect.any(String),
+    cost_usd: expect.any(Number),
+    failure: null,
+  });
 });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { CONFIG_OPTIONS } from '../../src/config/config.ts';
 import type { Event } from '../../src/core/event.ts';
+import { OPTIONS } from '../../src/core/options.ts';
 import { createEventDocument } from '../../src/events/event-document.ts';
 import { SAMPLE_EVENTS } from './sample-events.ts';
 
 const AT = '2026-11-16T22:15:02.000Z';
+const TOKENS = { input: 1_200, output: 340, cache_read: 56_000, cache_creation: 7_800 };
 const document = (event: Event): unknown => JSON.parse(JSON.stringify(createEventDocument(event)));
 
 describe('a line of --events', () => {
@@ -15,11 +16,14 @@ describe('a line of --events', () => {
     });
     expect(document(SAMPLE_EVENTS.turn_ended)).toStrictEqual({
       ...{ kind: 'turn_ended', at: AT, agent: 'main', state: 'START.md', turn: 2, session_id: 's2', cost_usd: 0.2208 },
-      ...{ estimated: true, spent_usd: 0.4123, duration_ms: 1234, failure: 'timeout', denials: ['Bash'] },
+      ...{ estimated: true, canned: true, tokens: TOKENS },
+      models: [{ model: 'claude-opus-5-5', cost_usd: 0.2208, tokens: TOKENS }],
+      ...{ spent_usd: 0.4123, duration_ms: 1234, failure: 'timeout', denials: ['Bash'] },
     });
     expect(document(SAMPLE_EVENTS.sleeping)).toMatchObject({ until: '2026-11-16T22:15:04.000Z', why: 'retry' });
     expect(document(SAMPLE_EVENTS.run_ended)).toStrictEqual({
       ...{ kind: 'run_ended', at: AT, status: 'completed', cost_usd: 1.5, estimated_usd: 0.25 },
+      ...{ canned_usd: 0.1, tokens: TOKENS },
     });
   });
 
@@ -34,9 +38,7 @@ describe('a line of --events', () => {
 
   test('has the options as the config file spells them', () => {
     const { options } = createEventDocument(SAMPLE_EVENTS.run_resumed) as { options: Record<string, unknown> };
-    expect(Object.keys(options).sort()).toStrictEqual(
-      [...CONFIG_OPTIONS.map(({ key }) => key), 'agent', 'vars'].sort(),
-    );
+    expect(Object.keys(options).sort()).toStrictEqual(OPTIONS.map(({ key }) => (key === 'var' ? 'vars' : key)).sort());
     expect(options).toMatchObject({ budget: 2.5, timeout: 1.5, max_iterations: null, vars: { issue: '7' } });
   });
 
@@ -77,7 +79,7 @@ function changed(value: unknown): unknown {
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'string') return `${value}x`;
   if (value === null) return 'something';
-  if (Array.isArray(value)) return [...value, 'more'];
+  if (Array.isArray(value)) return [...value, value.at(-1) ?? 'more'];
   return Object.fromEntries(Object.entries(value as object).map(([name, each]) => [name, changed(each)]));
 }
 

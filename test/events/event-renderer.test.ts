@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS, type Options } from '../../src/core/options.ts';
+import { AgentLabels } from '../../src/events/agent-labels.ts';
 import { EventRenderer } from '../../src/events/event-renderer.ts';
 import { formatLocalTime } from '../../src/events/format.ts';
 import { LogWriter } from '../../src/events/log-writer.ts';
@@ -12,9 +13,11 @@ import { type Reply, RunDriver, usd } from '../core/run-driver.ts';
 /** The story of these events, without what turns left behind. */
 function render(events: readonly Event[], page: Partial<LogWriter> = {}, files = true): readonly string[] {
   const lines: string[] = [];
-  const paper = Object.assign(new LogWriter(createColorizer(false), (line) => lines.push(line)), page);
-  const story = new EventRenderer();
+  const labels = new AgentLabels();
+  const paper = Object.assign(new LogWriter(createColorizer(false), (line) => lines.push(line), labels), page);
+  const story = new EventRenderer(labels);
   for (const event of events) {
+    labels.observe(event);
     if (event.kind === 'turn_started') paper.writeLine(story.renderHeading(event));
     if (event.kind === 'turn_started' && !files)
       for (const line of story.renderMissingFiles(event.agent)) paper.writeLine(line);
@@ -38,13 +41,13 @@ test('a run is printed in blocks, one for each turn, with its costs and times', 
     '',
     `── ${TIME} [main] START.md, turn 1, new session s1`,
     '  START.md → W.sh (fork) $0.50, 0.0s',
-    '[main_w1] forked by main, starts in W.sh (kind=md, size=9)',
+    '[main_w1 kind=md] forked by main, starts in W.sh (size=9)',
     '',
     `── ${TIME} [main] W.sh, turn 2`,
     '  W.sh → B.md (call) $0.00, 0.0s',
     '  input: 7',
     '',
-    `── ${TIME} [main_w1] W.sh, turn 1`,
+    `── ${TIME} [main_w1 kind=md] W.sh, turn 1`,
     '  W.sh → end (result) $0.00, 0.0s',
     '',
     `── ${TIME} [main] B.md, turn 3, session s2, forked from s1`,
@@ -67,7 +70,7 @@ test('parallel agents have their name on every line', () => {
   expect(render(driver.events, { isInterleaved: true }).slice(1, 6)).toStrictEqual([
     `── ${TIME} [main] START.md, turn 1, new session s1`,
     '[main] START.md → W.sh (fork) $0.50, 0.0s',
-    '[main_w1] forked by main, starts in W.sh (kind=md, size=9)',
+    '[main_w1 kind=md] forked by main, starts in W.sh (size=9)',
     `── ${TIME} [main] W.sh, turn 2`,
     '[main] W.sh → end (result) $0.00, 0.0s',
   ]);
@@ -151,7 +154,7 @@ describe('the output of a turn', () => {
         gets('1', 'a\nb\nc\nd\n'),
         uses('2', 'npm i'),
         gets('2', 'not permitted', true),
-        { kind: 'retries', attempt: 2, error: 'overloaded' },
+        { kind: 'retries', attempt: 2, limit: 10, delayMs: 1_020, reason: '529 overloaded' },
       ),
     ).toStrictEqual([
       '  prompt',
@@ -168,7 +171,7 @@ describe('the output of a turn', () => {
       '      …',
       '  > Bash npm i',
       '      ! not permitted',
-      '  ! the API failed (overloaded): retry 2',
+      '  ! retrying in 2 s (2 of 10): 529 overloaded',
     ]);
   });
 

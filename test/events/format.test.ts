@@ -8,6 +8,8 @@ import {
   formatElapsed,
   formatEvent,
   formatLocalTime,
+  formatShortCount,
+  formatSpending,
 } from '../../src/events/format.ts';
 import { RunDriver, usd } from '../core/run-driver.ts';
 
@@ -44,7 +46,7 @@ describe('human-readable formats', () => {
 test('a run is one line per event, each labelled with its agent', () => {
   const driver = new RunDriver({ files: ['START.md', 'W.sh'] });
   driver.answer({ text: '<fork next="W">W</fork>', cost: usd(0.5) }, '?').runTurn('main_w1', '<result>w</result>');
-  expect(driver.events.map(formatEvent).filter((line) => line !== null)).toStrictEqual([
+  expect(driver.events.map((event) => formatEvent(event)).filter((line) => line !== null)).toStrictEqual([
     'run run-1: /w/book',
     '[main] START.md',
     '[main] START.md → W.sh (fork) $0.50',
@@ -99,4 +101,29 @@ ${at(1040)} [main] B.md -> B.md (result)
 
 `,
   );
+});
+
+test.each([
+  [0, '0'],
+  [999, '999'],
+  [1_000, '1.0k'],
+  [9_949, '9.9k'],
+  [12_345, '12k'],
+  [999_499, '999k'],
+  [999_900, '1.0M'],
+  [1_250_000_000, '1.3B'],
+])('%d tokens are %s', (count, words) => {
+  expect(formatShortCount(count)).toBe(words);
+});
+
+test.each([
+  [{ spentMicros: 1_200_000 }, '$1.20'],
+  [{ spentMicros: 1_200_000, budgetMicros: 5_000_000, estimatedMicros: 100_000 }, '$1.20 of $5.00 ($0.10 estimated)'],
+  [
+    { spentMicros: 1_200_000, estimatedMicros: 100_000, cannedMicros: 300_000 },
+    '$1.20 ($0.10 estimated, $0.30 canned)',
+  ],
+  [{ spentMicros: 1_200_000, estimatedMicros: 100_000, cannedMicros: 1_200_000 }, '$1.20 (canned)'],
+])('%j is %s', (spending, words) => {
+  expect(formatSpending(spending)).toBe(words);
 });

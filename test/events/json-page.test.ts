@@ -6,7 +6,7 @@ import { newAgent } from '../../src/core/agent.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { newRun } from '../../src/core/run.ts';
 import { createEventDocument } from '../../src/events/event-document.ts';
-import { createStatusDocument } from '../../src/events/run-document.ts';
+import { createRunDocument, createStatusDocument } from '../../src/events/run-document.ts';
 import { collectHistory } from '../../src/events/run-history.ts';
 import { type Interruption, serializeTestReport } from '../../src/testing/report.ts';
 import { type CliProject, newCliProject } from '../cli/cli-project.ts';
@@ -32,13 +32,16 @@ const fieldsOn = (title: string, header = 'Field'): readonly string[] => column(
 /** Objects whose names are those of agents, variables and the like. */
 const OPEN = ['results', 'variables', 'options', 'scenarios[].differences[].expected'];
 
+/** Numbers of tokens have the same fields everywhere: they have a section of their own. */
+const isTokens = (path: string): boolean => /(?:^|\.)tokens$/.test(path);
+
 /** Every field of these documents as the page writes it: `agents[].id`. */
 const fieldsIn = (...documents: readonly unknown[]): readonly string[] =>
   [...new Set(documents.flatMap((each) => pathsIn(each, '')))].sort();
 
 function pathsIn(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each) => pathsIn(each, `${path}[]`));
-  if (typeof value !== 'object' || value === null || OPEN.includes(path)) return [];
+  if (typeof value !== 'object' || value === null || OPEN.includes(path) || isTokens(path)) return [];
   return Object.entries(value).flatMap(([name, each]) => {
     const inner = path === '' ? name : `${path}.${name}`;
     return [inner, ...pathsIn(each, inner)];
@@ -58,16 +61,20 @@ const TWO = { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>
 
 describe('docs/json.md', () => {
   test('has every field of a run', async () => {
-    expect(fieldsOn('A run')).toStrictEqual(fieldsIn(await printed(projectWith(TWO), 'wf', '--json')));
+    const document = await printed(projectWith(TWO), 'wf', '--json');
+    const used = createRunDocument(newRun({ ...START, id: 'r1' }), await collectHistory(happened(), 5));
+    expect(fieldsOn('A run')).toStrictEqual(fieldsIn(document, used));
+    const { tokens } = document as { tokens: object };
+    expect(fieldsOn('Tokens')).toStrictEqual(Object.keys(tokens).sort());
   });
 
   test('has every field of a status', async () => {
     const project = projectWith(TWO);
     await project.raymond('wf', '--run-id', 'r1', '--quiet');
-    expect(fieldsOn('The status of a run').filter((name) => !/^owner\.|\.stack\[/.test(name))).toStrictEqual(
-      fieldsIn(await printed(project, 'status', 'r1', '--json')),
-    );
-    const stack = [{ state: 'BACK.md', session: null, cwd: '/', model: null, effort: null }];
+    expect(
+      fieldsOn('The status of a run').filter((name) => !/^owner\.|\.stack\[|^models\[|^warnings\[/.test(name)),
+    ).toStrictEqual(fieldsIn(await printed(project, 'status', 'r1', '--json')));
+    const stack = [{ state: 'BACK.md', session: null, cwd: '/', task: null, model: null, effort: null }];
     const called = { ...newRun({ ...START, id: 'r1' }), agents: [{ ...newAgent({ ...MAIN, since: 0 }), stack }] };
     const situation = { run: called, observedStatus: 'running', owner: { state: 'alive', pid: 1, host: 'h' } } as const;
     const history = await collectHistory(happened(), 5);
@@ -82,6 +89,14 @@ describe('docs/json.md', () => {
     const document = (await printed(project, 'list', '--json')) as { runs: object[] };
     const owned = { runs: document.runs.map((run) => ('owner' in run ? { ...run, owner } : run)) };
     expect(fieldsOn('Lists of runs')).toStrictEqual(fieldsIn(owned));
+  });
+
+  test('has every field of the costs', async () => {
+    const project = projectWith(TWO);
+    await project.raymond('wf', '--run-id', 'r1', '--quiet');
+    writeFileSync(join(project.cwd, '.raymond', 'state', 'r2.json'), '{');
+    const document = (await printed(project, 'costs', '--json')) as { total: object };
+    expect(fieldsOn('Costs')).toStrictEqual(fieldsIn({ ...document, rows: [{ key: 'r1', ...document.total }] }));
   });
 
   test.each(Object.entries(SAMPLE_EVENTS))('has every field of the event %s', (kind, event) => {
@@ -142,5 +157,7 @@ const MAIN = {
 };
 
 async function* happened() {
+  yield SAMPLE_EVENTS.turn_ended;
+  yield SAMPLE_EVENTS.warning;
   yield SAMPLE_EVENTS.transition;
 }

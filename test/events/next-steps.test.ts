@@ -3,6 +3,7 @@ import type { Agent, Phase } from '../../src/core/agent.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { ObservedStatus } from '../../src/core/observed-status.ts';
 import type { Run } from '../../src/core/run.ts';
+import { NO_TOKENS } from '../../src/core/tokens.ts';
 import { describeNextSteps } from '../../src/events/next-steps.ts';
 import { collectHistory } from '../../src/events/run-history.ts';
 import { computeWorkMs } from '../../src/events/work-time.ts';
@@ -23,6 +24,17 @@ function runWith(phases: readonly Phase[], changes: Partial<Run> = {}): Run {
   const agents = phases.map((phase, at) => ({ ...main, id: at === 0 ? 'main' : `main_w${at}`, phase }));
   return { ...run, agents, ...changes };
 }
+
+test('a run says that scripts wait for other scripts', () => {
+  const run = runWith([RUNNING, RUNNING, READY]);
+  const scripts = run.agents.map((agent) => ({ ...agent, state: 'CHECK.sh' }));
+  const describeAt = (parallelScripts: number): string => {
+    const situation = { run: { ...run, agents: scripts, options: { ...run.options, parallelScripts } }, owner: null };
+    return describeNextSteps({ ...situation, observedStatus: 'running' }, NOW).waitsFor.join(' ');
+  };
+  expect(describeAt(2)).toBe('2 turns are under way. 1 agent waits for other scripts (--parallel-scripts).');
+  expect(describeAt(3)).toBe('2 turns are under way. 1 agent waits for its turn.');
+});
 
 describe('a run waits for', () => {
   test.each<[string, readonly Phase[], Partial<Run>, ObservedStatus, string]>([
@@ -98,7 +110,7 @@ test('the history of a run has its latest transitions, and the working time of i
   });
   const ended = (at: number, durationMs: number): Event => ({
     ...{ kind: 'turn_ended', at, ...of, turn: 1, session: null, costMicros: 0, estimated: false, spentMicros: 0 },
-    ...{ durationMs, failure: null, denials: [] },
+    ...{ durationMs, failure: null, denials: [], canned: false, models: [] },
   });
   async function* events(): AsyncGenerator<Event> {
     yield { kind: 'run_started', at: 100, run: 'r1', name: workflow.name, workflow, options };
@@ -113,5 +125,5 @@ test('the history of a run has its latest transitions, and the working time of i
   const { worked, transitions, agents } = await collectHistory(events(), 2);
   expect(computeWorkMs(worked, 1040)).toBe(60 + 40);
   expect(transitions.map(({ at }) => at)).toStrictEqual([160, 1030]);
-  expect([...agents]).toStrictEqual([['main', { turnsMs: 65, lastAt: 1030 }]]);
+  expect([...agents]).toStrictEqual([['main', { turnsMs: 65, tokens: NO_TOKENS, startedAt: 150, lastAt: 1030 }]]);
 });

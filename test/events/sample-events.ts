@@ -6,6 +6,7 @@ const AT = Date.UTC(2026, 10, 16, 22, 15, 2);
 
 const here = { at: AT, agent: 'main', state: 'START.md' } as const;
 const options = { ...DEFAULT_OPTIONS, budgetMicros: 2_500_000, timeoutMs: 1_500, variables: { issue: '7' } };
+const tokens = { input: 1_200, output: 340, cacheRead: 56_000, cacheWrite: 7_800 };
 
 /** One event of each kind, with every field filled in that can be. */
 export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, { kind: Kind }> } = {
@@ -15,7 +16,10 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   },
   run_resumed: { kind: 'run_resumed', at: AT, options },
   run_stopping: { kind: 'run_stopping', at: AT, stop: { kind: 'usage_limit', untilMs: AT + 60_000, message: 'limit' } },
-  run_ended: { kind: 'run_ended', at: AT, status: 'completed', spentMicros: 1_500_000, estimatedMicros: 250_000 },
+  run_ended: {
+    ...{ kind: 'run_ended', at: AT, status: 'completed', spentMicros: 1_500_000, estimatedMicros: 250_000 },
+    ...{ cannedMicros: 100_000, tokens },
+  },
   agent_started: {
     ...{ ...here, kind: 'agent_started', parent: 'main', cwd: '/home', input: 'text' },
     variables: { item: 'a' },
@@ -27,6 +31,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   turn_ended: {
     ...{ ...here, kind: 'turn_ended', turn: 2, session: 's2', costMicros: 220_800, estimated: true },
     ...{ spentMicros: 412_300, durationMs: 1_234, failure: 'timeout', denials: ['Bash'] },
+    ...{ canned: true, models: [{ model: 'claude-opus-5-5', tokens, micros: 220_800 }] },
   },
   transition: {
     ...{ ...here, kind: 'transition', tag: 'call', to: 'NEXT.md', implicit: true, session: 's2', depth: 1 },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sanitize, sanitizeLine, sanitizeLines } from '../../src/events/sanitize.ts';
+import { sanitize, sanitizeLine, sanitizeLines, sanitizeStyled } from '../../src/events/sanitize.ts';
+import { createColorizer } from '../../src/events/text-style.ts';
 import { anyText } from '../core/builders.ts';
 
 describe('output of models and scripts cannot control the terminal', () => {
@@ -31,4 +32,10 @@ describe('output of models and scripts cannot control the terminal', () => {
 test('a text is put on one line, or split into its nonempty lines', () => {
   expect(sanitizeLine(' a\n\n\tb\u001b[1m c ')).toBe('a b c');
   expect(sanitizeLines('a  \n\n\tb\n')).toStrictEqual(['a', '    b']);
+});
+
+test('styles of our own are kept where they are wanted, and nothing else', () => {
+  const colorize = createColorizer(true);
+  const text = `${colorize('bold', 'a')}\u001b[5mb\u001b]0;c\u0007${colorize('red', '\u009b2Jd')}`;
+  expect(sanitizeStyled(text)).toBe(`${colorize('bold', 'a')}b${colorize('red', 'd')}`);
 });

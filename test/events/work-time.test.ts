@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
+import { NO_TOKENS } from '../../src/core/tokens.ts';
 import { computeWorkMs, NO_WORK_TIME, updateWorkTime } from '../../src/events/work-time.ts';
 
 const workflow = { name: 'w', path: '/w', platform: 'unix' } as const;
@@ -9,14 +10,15 @@ const started = (at: number): Event => ({
 });
 const resumed = (at: number): Event => ({ kind: 'run_resumed', at, options: DEFAULT_OPTIONS });
 const ended = (at: number): Event => ({
-  ...{ kind: 'run_ended', at, status: 'completed', spentMicros: 0, estimatedMicros: 0 },
+  ...{ kind: 'run_ended', at, status: 'completed', spentMicros: 0, estimatedMicros: 0, cannedMicros: 0 },
+  tokens: NO_TOKENS,
 });
 const begins = (at: number, agent = 'main'): Event => ({
   ...{ kind: 'turn_started', at, agent, state: 'S.sh', turn: 1, prompt: 'state', session: null },
 });
 const ends = (at: number, durationMs: number, agent = 'main'): Event => ({
   ...{ kind: 'turn_ended', at, agent, state: 'S.sh', turn: 1, session: null, costMicros: 0, estimated: false },
-  ...{ spentMicros: 0, durationMs, failure: null, denials: [] },
+  ...{ spentMicros: 0, durationMs, failure: null, denials: [], canned: false, models: [] },
 });
 
 test.each<[string, Event[], number]>([

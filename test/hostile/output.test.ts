@@ -17,8 +17,9 @@ const GARBAGE = [
 ];
 
 describe.concurrent('an answer is found', () => {
-  test('behind a line of 20 MiB', async ({ rig }) => {
-    const finished = await rig.run({ 'START.md': fakePrompt([INIT, { huge: 20 * MIB }, ...answersWith(RESULT)]) });
+  test('behind a line of 20 MiB, and behind one that is too long to be read', async ({ rig }) => {
+    const huge = [{ huge: 20 * MIB }, { huge: 65 * MIB }];
+    const finished = await rig.run({ 'START.md': fakePrompt([INIT, ...huge, ...answersWith(RESULT)]) });
     expect(resultOf(finished)).toBe('done');
   });
 
@@ -85,7 +86,13 @@ describe.concurrent('an answer is found', () => {
   });
 
   test('in the last of several results', async ({ rig }) => {
-    const several = [...answersWith('<result>too early</result>'), ...answersWith(RESULT)];
+    const [, ...lastAnswer] = answersWith(RESULT);
+    const several = [...answersWith('<result>too early</result>'), ...lastAnswer];
+    expect(resultOf(await rig.run({ 'START.md': fakePrompt(several) }))).toBe('done');
+  });
+
+  test('before what Claude Code says by itself afterwards, without saying why', async ({ rig }) => {
+    const several = [...answersWith(RESULT), ...answersWith('The shell has ended. <goto>NOWHERE</goto>')];
     expect(resultOf(await rig.run({ 'START.md': fakePrompt(several) }))).toBe('done');
   });
 
@@ -153,6 +160,18 @@ describe.concurrent('an answer is not accepted', () => {
       ONCE,
     );
     expectStuck(finished, 'failed', /without a result/);
+  });
+
+  test('when it is the message of a limit, although it calls itself a success', async ({ rig }) => {
+    const text = "You've hit your limit · resets 1pm (Asia/Tokyo)";
+    const refusal = [INIT, { synthetic: { text, error: 'rate_limit' } }, { result: { result: text } }];
+    const finished = await rig.run({ 'START.md': fakePrompt(refusal) }, { wait: false });
+    expect(failures(finished)).toStrictEqual(['usage_limit']);
+  });
+
+  test('when its line is too long to be read', async ({ rig }) => {
+    const finished = await rig.run({ 'START.md': fakePrompt([INIT, { huge: 65 * MIB }]) }, ONCE);
+    expectStuck(finished, 'failed', /without a result; it printed what is no event: a line of 64 MiB or more/);
   });
 
   test('when only a sub-agent has answered', async ({ rig }) => {

@@ -7,9 +7,8 @@ import { type Files, sourceOf } from './source-of.ts';
 
 const RULE_EXAMPLES = readRuleExamples();
 
-/** A return that cannot happen is always somebody's fault, and that is found too; so is what a slip does not allow. */
+/** What a slip does not allow is found too. */
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
-  'impossible-return': ['never-returns'],
   'unknown-rule': ['endless-loop'],
 };
 

@@ -2,41 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/build.ts';
 import type { WorkflowSource } from '../../src/graph/workflow-source.ts';
 import { lintSource } from '../../src/lint/lint.ts';
+import { FAR_BELOW_QUADRATIC, growthBetween } from '../core/growth.ts';
 import { sourceOf } from './source-of.ts';
 
 const FEW = 250;
 const MANY = 8 * FEW;
-const FAR_BELOW_QUADRATIC = 24;
-const ATTEMPTS = 5;
 
 /** The text of the state of this number, `n` of `size`; the first one is START.md, the others are S1.md and so on. */
 type Shape = (n: number, size: number) => string;
 
-/**
- * How much more CPU time the work takes for many states than for an eighth of them: 8 if it is linear, 64 if it is
- * quadratic. The best of several attempts counts, and nobody tries again once it is good enough.
- */
-function growthBetween(work: (source: WorkflowSource) => unknown, few: WorkflowSource, many: WorkflowSource): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < ATTEMPTS && least >= FAR_BELOW_QUADRATIC; attempt++) {
-    const short = cpuMicros(() => {
-      for (let i = 0; i < 8; i++) work(few);
-    });
-    // Less than two milliseconds say nothing, but that they are few.
-    least = Math.min(least, (8 * cpuMicros(() => work(many))) / Math.max(short, 2000));
-  }
-  return least;
-}
-
 const growth = (work: (source: WorkflowSource) => unknown, shape: Shape): number =>
   growthBetween(work, sourceOfSize(FEW, shape), sourceOfSize(MANY, shape));
-
-function cpuMicros(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return user + system;
-}
 
 const name = (n: number): string => (n === 0 ? 'START.md' : `S${n}.md`);
 
@@ -161,6 +137,8 @@ test.each([
   ['calls', 'if [ -f a ]; then say "<result>x</result>"; exit; fi\n', 'say() { echo "$1"; }\n'],
   ['values', 'if [ -f a ]; then t="<result>x</result>"; echo "$t"; exit; fi\n'],
   ['names between single quotes', "echo '<result>$a</result>'\n", 'a=1\n'],
+  ['chained tests', ' && [ -f a ]', 'true'],
+  ['chained alternatives', ' || grep x a', 'false'],
   ['the word read', 'read ', "echo '<result>$a</result>' #"],
 ])('a script full of %s is checked in linear time', (_, piece, begin = '') => {
   const sourceFor = (length: number) =>

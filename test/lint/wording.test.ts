@@ -52,24 +52,6 @@ test.each([
 );
 
 test.each([
-  ['When done answer <result>x', 1],
-  ['When done answer with a <result> tag', 0],
-  ['When done answer with `<result>`', 0],
-  ['Not <result>x but this: <result>y</result>', 0],
-  ['When done answer <result>x</goto>, or <result>y</result>', 1],
-  ['When done answer <result>x<result>, or <result>y</result>', 1],
-])(
-  'an unclosed result is reported if it is the only tag, or if another tag was meant to close it: %s',
-  (text, count) => {
-    expect(say('unclosed-tag', { 'START.md': text })).toHaveLength(count);
-    const permitted = `---\nallowed_transitions: [{ tag: result }, { tag: goto, target: END.md }]\n---\n${text}`;
-    expect(say('unclosed-tag', { 'START.md': permitted, 'END.md': END })).toHaveLength(count);
-    const forbidden = `---\nallowed_transitions: [{ tag: goto, target: END.md }]\n---\n${text}`;
-    expect(say('unclosed-tag', { 'START.md': forbidden, 'END.md': END })).toHaveLength(0);
-  },
-);
-
-test.each([
   ['reply with the bare grade in a `result` tag', 0],
   ['put the grade between result tags', 0],
   ['answer with an XML element named result', 0],
@@ -92,8 +74,7 @@ describe('an undefined variable', () => {
     expect(say('undefined-variable', files)).toStrictEqual([
       [
         '{{item}} is not set on this path to P.md: START.md –fork W.md, next→ P.md',
-        'What a <fork> sets belongs to its worker (W.md), not to the parent, which continues here: ' +
-          'take {{item}} out of P.md, or have START.md write it to a file that P.md reads.',
+        'Only the worker of a <fork> with item="…" has it: send the others to another state, or start the run with --var item=….',
       ],
     ]);
   });
@@ -107,8 +88,7 @@ describe('an undefined variable', () => {
     expect(say('undefined-variable', files)).toStrictEqual([
       [
         '{{item}} is not set on this path to W.md: START.md –fork W.md, next→ P.md –goto→ W.md',
-        'What a <fork> sets belongs to its worker (W.md), not to the parent, which continues here: ' +
-          'make the parent continue in another state than W.md.',
+        'Only the worker of a <fork> with item="…" has it: send the others to another state, or start the run with --var item=….',
       ],
     ]);
   });
@@ -281,11 +261,6 @@ test.each([
   ['<fork return="END">A</fork>', 'misplaced-attribute', 'Write `next="END"` instead.'],
   ['<goto target="A.md"/>', 'missing-state', 'Write <goto>A.md</goto>.'],
   ['<resutl>x</resutl>', 'unknown-tag', 'Write <result>…</result>.'],
-  [
-    '<next>A.md</next>',
-    'unknown-tag',
-    'Write <goto>A.md</goto>, or another one: the tags are goto, reset, call, function, fork and result.',
-  ],
 ])('the replacement for %s is suggested once', (tag, rule, hint) => {
   const files = {
     'START.md': `If so ${tag}, else <goto>END</goto>.`,

@@ -51,6 +51,13 @@ describe('splitting', () => {
     );
   });
 
+  test('keeps the beginning of a line that is too long, and nothing of the rest in memory', () => {
+    const splitter = newLineSplitter(4);
+    const pieces = ['abc', 'defgh', 'i\nab', 'cd', '\nabcdef\nx', 'yz12'].map((text) => Buffer.from(text));
+    const lines = [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.rest()];
+    expect(lines.map(String)).toStrictEqual(['abcd', 'abcd', 'abcd', 'xyz1']);
+  });
+
   test('keeps carriage returns and other Unicode line breaks', () => {
     const lines = newLineSplitter().push(Buffer.from('a\r\nb\u2028c\u0085d\re\n'));
     expect(lines.map(String)).toStrictEqual(['a\r', 'b\u2028c\u0085d\re']);

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { Event } from '../../src/core/event.ts';
 import type { Run } from '../../src/core/run.ts';
+import { AgentLabels } from '../../src/events/agent-labels.ts';
 import { formatEvent } from '../../src/events/format.ts';
 import { type ResumeRequest, resumeRun } from '../../src/runtime/resume.ts';
 import type { RunHandle } from '../../src/runtime/run-handle.ts';
@@ -89,11 +90,13 @@ const LOGGED_KINDS: readonly Event['kind'][] = [
 
 /** The log of a run without times, sorted by agent, so that it does not depend on timing. */
 export function logLines(events: readonly Event[]): readonly string[] {
+  const labels = new AgentLabels();
+  for (const event of events) labels.observe(event);
   const logged = events.filter(({ kind }) => LOGGED_KINDS.includes(kind));
   const agents = [...new Set(logged.map((event) => ('agent' in event ? event.agent : '~')))].sort();
   return agents.flatMap((agent) =>
     logged
       .filter((event) => ('agent' in event ? event.agent : '~') === agent)
-      .flatMap((event) => formatEvent(event) ?? []),
+      .flatMap((event) => formatEvent(event, labels.of) ?? []),
   );
 }

@@ -112,4 +112,13 @@ describe('a folder', () => {
     expect(refusal.message).toBe(`The folder ${join(root, '.raymond/state')} cannot be made: permission was denied.`);
     expect(refusal.hint).toContain('or work in another folder');
   });
+
+  test.runIf(process.platform === 'linux')(
+    'cannot be created where the system makes none, such as in /proc',
+    async () => {
+      const refusal = await refusalOf(() => makePrivateFolder('/proc/self/.raymond/state'));
+      expect(refusal.message).toMatch(/^The folder \/proc\/self\/.raymond\/state cannot be made: /);
+      expect(refusal.hint).toMatch(/work in another folder, then try again\.$/i);
+    },
+  );
 });

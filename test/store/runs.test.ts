@@ -32,7 +32,6 @@ describe('a list of runs', () => {
     const { name, ledger, agents, workflow, status } = runAfter(history, history.steps.length);
     const [run, ...more] = await listStoredRuns(layout);
     expect(more).toStrictEqual([]);
-    const { spentMicros } = ledger;
     expect(run).toMatchObject({
       kind: 'run',
       id: 'run-1',
@@ -40,7 +39,7 @@ describe('a list of runs', () => {
       observedStatus: status,
       workflow,
       startedAt: 1000,
-      spentMicros,
+      ledger,
     });
     const counts = run?.kind === 'run' ? Object.values(run.agents) : [];
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(agents.length);

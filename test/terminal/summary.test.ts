@@ -16,6 +16,7 @@ const PAGE: SummaryOptions = {
   now: NOON,
   otherFolder: null,
   debugFolder: null,
+  warnings: { list: [], leftOut: 0 },
   alreadyReported: new Set(),
 };
 

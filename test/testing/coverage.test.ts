@@ -72,6 +72,19 @@ scenarios:
   expect(coverage.traffic.states.map(({ state, visits }) => [state, visits])).toContainEqual(['W.md', 2]);
 });
 
+test('counts results with different texts separately if the policy tells them apart', async () => {
+  const states = {
+    'START.md':
+      '---\nallowed_transitions:\n  - { tag: result, payload: "YES" }\n  - { tag: result, payload: "NO" }\n---\nWell?',
+  };
+  const { entries, transitions } = await coverageIn(
+    folderWith({ ...states, 'a.test.yaml': 'answers: { START: <result> YES </result> }' }),
+  );
+  const expected = ['START.md:3 result YES 1', 'START.md:4 result NO 0'];
+  expect(shown(entries)).toStrictEqual(expected);
+  expect(shown(transitions)).toStrictEqual(expected);
+});
+
 test('an implicit transition takes the only entry', async () => {
   const states = { 'START.md': '---\nallowed_transitions: [{ tag: goto, target: END }]\n---\nGo.', 'END.md': 'End.' };
   const scenario = 'answers: { START: Done., END: <result>e</result> }';

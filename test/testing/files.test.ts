@@ -37,6 +37,16 @@ answers: { START: { text: <result>r</result>, write: { "{{agent_id}}/": , a/b.tx
     expect(filesIn(played)).toStrictEqual(['a', 'a/b.txt', 'inbox', 'main', 'out', 'out/deep']);
   });
 
+  test.skipIf(windows)('may be programs that scripts find before all others (not on Windows)', async () => {
+    const scenario = `
+bin: { git: 'echo "fake git $1"', npm: "#!/bin/bash\\necho fake npm" }
+scripts: real
+expect: { result: fake git push fake npm }`;
+    const script = '#!/bin/bash\necho "<result>$(git push) $(npm)</result>"';
+    const played = await runIn(folderWith({ 'START.sh': script, 'a.test.yaml': scenario }));
+    expect(filesIn(played)).toStrictEqual([]);
+  });
+
   test.skipIf(windows)('are executable if they begin with #! (not on Windows)', async () => {
     const states = {
       'START.md': '---\nallowed_transitions: [{ tag: goto, target: RUN.sh }]\n---\nWrite b.sh.',

@@ -26,7 +26,14 @@ function newTurn(time: VirtualTime) {
   const backend = new ReplayBackend({ ...newTurnContext(cwd, { clock: time }), scenario, fast: false });
   const turn: ClaudeTurn = {
     ...{ kind: 'claude', agent: 'main', number: 1, state: 'START.md', cwd, input: null, visit: 1, attempt: 1 },
-    ...{ variables: {}, policy: [], prompt: { kind: 'state' }, preference: { model: null, effort: null } },
+    ...{
+      taskFolder: null,
+      runFolder: null,
+      variables: {},
+      policy: [],
+      prompt: { kind: 'state' },
+      preference: { model: null, effort: null },
+    },
     record: { number: 1, prompt: { kind: 'state' }, session: { kind: 'new', id: 's' }, startedAt: 0, capMicros: null },
     budgetMicros: null,
     isShare: false,

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +32,8 @@ function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clo
     input: null,
     visit: 1,
     attempt: 1,
+    taskFolder: null,
+    runFolder: null,
     variables: {},
     attributes: {},
     policy: [],
@@ -67,6 +70,38 @@ test('one that never started took no time', async () => {
   rmSync(dir, { recursive: true });
   mkdirSync(dir);
   expect(await take()).toMatchObject({ kind: 'failed', at: turn.record?.startedAt, failure: { kind: 'lost' } });
+});
+
+test.each([
+  [false, 'interrupted'],
+  [true, 'lost'],
+])('one that was killed unobserved runs again only with --retry (%s)', async (retry, kind) => {
+  const { dir, take } = leftBehind({ retry });
+  writeFileSync(join(dir, 'started'), '1 0\n');
+  expect(await take()).toMatchObject({ kind: 'failed', failure: { kind } });
+});
+
+test('one that is killed after it was found running does not run again, even with --retry', async () => {
+  let kill = (): void => {};
+  const { dir, turn, take } = leftBehind({ retry: true, onActivity: () => kill() });
+  writeFileSync(join(dir, 'started'), '1 0\n');
+  const env = { ...process.env, RAYMOND_TURN: `r/${dir}/${turn.agent}/${turn.number}` };
+  const script = spawn('sleep', ['60'], { env, stdio: 'ignore' });
+  kill = () => void script.kill('SIGKILL');
+  expect(await take()).toMatchObject({ kind: 'failed', failure: { kind: 'interrupted' } });
+});
+
+test.each([
+  ['nothing', ''],
+  ['zeros', '\0'.repeat(20)],
+  ['a beginning and zeros', `<goto>NE${'\0'.repeat(20)}`],
+])('one whose output is %s after a power cut has ended, but what it said is lost', async (_, stdout) => {
+  const { dir, take } = leftBehind({ isDoubtful: () => true });
+  writeFileSync(join(dir, 'stdout'), stdout);
+  expect(await take()).toMatchObject({
+    kind: 'failed',
+    failure: { kind: 'interrupted', message: expect.stringContaining('what the script printed is lost') },
+  });
 });
 
 test.each([

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ClaudeTurn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 import { runWorkflow } from '../../src/runtime/start.ts';
@@ -18,7 +17,9 @@ function newFolders(): string {
     'project/src',
     'project/wf/sub',
     'project/.git/hooks',
-    'project/.raymond',
+    'project/.raymond/tasks/r/main/sub',
+    'project/.raymond/tasks/r/main_work1',
+    'project/.raymond/tasks/r/shared',
     'other/sub',
     'home/a1',
   ])
@@ -42,7 +43,13 @@ function judge(root: string, path: string, allowCd: readonly string[] = [], poli
   });
   const policy =
     policyCd === undefined ? [] : [{ tag: 'reset', target: 'A.md', attributes: { cd: policyCd } } as const];
-  return createFolderJudge(context, { policy, cwd: join(root, 'project') } as unknown as ClaudeTurn)(join(root, path));
+  const turn = {
+    policy,
+    cwd: join(root, 'project'),
+    taskFolder: join(root, 'project/.raymond/tasks/r/main'),
+    runFolder: join(root, 'project/.raymond/tasks/r/shared'),
+  };
+  return createFolderJudge(context, turn)(join(root, path));
 }
 
 test.each([
@@ -54,6 +61,11 @@ test.each([
   ['project/.git', GUARDED],
   ['project/.git/hooks', GUARDED],
   ['project/.raymond', GUARDED],
+  ['project/.raymond/tasks/r/main', undefined],
+  ['project/.raymond/tasks/r/main/sub', undefined],
+  ['project/.raymond/tasks/r/shared', undefined],
+  ['project/.raymond/tasks/r', GUARDED],
+  ['project/.raymond/tasks/r/main_work1', GUARDED],
   ['project/wf', WORKFLOW],
   ['project/wf/sub', WORKFLOW],
 ])('a prompt that changes to %s hears: %s', async (path, message) => {

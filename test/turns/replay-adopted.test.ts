@@ -19,7 +19,8 @@ function newReplay(answers: string) {
   const context = newTurnContext(dir, { readScope: async () => SCOPE });
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({ ...context, scenario, fast: true });
-  const place = { agent: 'main', number: 1, cwd, input: null, visit: 1, attempt: 1, variables: {}, policy: [] };
+  const folders = { cwd, taskFolder: null, runFolder: null };
+  const place = { agent: 'main', number: 1, ...folders, input: null, visit: 1, attempt: 1, variables: {}, policy: [] };
   const record = {
     number: 1,
     prompt: { kind: 'state' },

@@ -69,7 +69,7 @@ test('a script that was started by an earlier process is observed, too', async (
   writeFileSync(join(dir, 'stdin'), '');
   const turn: ScriptTurn = {
     ...{ kind: 'script', agent: 'main', number: 1, state: 'START.sh', cwd, input: null, visit: 1, attempt: 1 },
-    ...{ variables: {}, attributes: {}, policy: [], record: null },
+    ...{ taskFolder: null, runFolder: null, variables: {}, attributes: {}, policy: [], record: null },
   };
   const seen: string[] = [];
   const take = (adopted: boolean, onActivity: TurnContext['onActivity']) =>

@@ -19,9 +19,13 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   },
   readState: () => Promise.reject(new Error('unexpected reading of a state')),
   readScope: async () => ({ files: ['START.md'], platform: 'unix' }),
+  filesFolder: folder,
   scriptPath: () => null,
   isDoubtful: () => false,
   folderOf: () => folder,
+  findBegunTurns: () => [],
+  retry: false,
+  makeWorkFolder: async () => {},
   makeFolder: async () => folder,
   ...overrides,
 });

@@ -88,7 +88,7 @@ describe('an invalid entry', () => {
     ['{ tag: goto, target: "" }', 'error 3:26 `target` is empty: give it a value, or leave it out to permit any'],
     [
       '{ tag: goto, return: B }',
-      'error 3:18 `return` has no meaning on <goto> (it takes input): no answer could match; remove it',
+      'error 3:18 `return` has no meaning on <goto> (it takes input, input-file): no answer could match; remove it',
     ],
     [
       '{ tag: result, Model: opus }',
@@ -123,7 +123,7 @@ describe('an invalid entry', () => {
   test.each([
     ['{ tag: goto, taget: B }', '3:18 `taget` means nothing on <goto> and is ignored (did you mean target?)'],
     ['{ tag: call, retrun: B }', '3:18 `retrun` means nothing on <call> and is ignored (did you mean return?)'],
-    ['{ tag: result, payload: { a: b } }', '3:20 `payload` means nothing on <result> and is ignored'],
+    ['{ tag: goto, target: B, payload: x }', '3:29 `payload` means nothing on <goto> and is ignored'],
   ])('a meaningless key is ignored with a warning: %s', (entry, message) => {
     expect(messagesOf(`  - ${entry}`)).toStrictEqual([`warning ${message}`]);
     expect(policy(`  - ${entry}`)[0]?.attributes).toStrictEqual({});

@@ -61,6 +61,8 @@ description: The start`;
     expect(keys(yaml).findings).toStrictEqual([]);
     expect(keys(yaml).frontmatter).toStrictEqual({
       policy: [{ tag: 'goto', target: 'B.md', attributes: {} }],
+      forceImplicit: false,
+      repeatable: false,
       entries: [
         { at: { line: 3, column: 23 }, keys: { tag: { line: 3, column: 30 }, target: { line: 3, column: 44 } } },
       ],
@@ -80,7 +82,7 @@ description: The start`;
     const names = Object.keys(EMPTY_FRONTMATTER).length;
     const yaml = `allowed_transitions:\nmodel: ~\neffort: null\ntimeout:\nmax_visits:\npermission_mode:
 allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:`;
-    expect(names).toBe(11);
+    expect(names).toBe(13);
     expect(keys(yaml)).toMatchObject({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
   });
 
@@ -111,24 +113,24 @@ describe('an invalid value', () => {
     ['model: " "', 'error 2:8 `model` is empty: give it a value or remove it'],
     ['effort: yes\nmodel: {a: b}', 'error 3:8 `model` must be a text, not a mapping'],
     [
-      'timeout: 30s',
-      'error 2:10 `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the text `30s`',
+      'timeout: 30x',
+      'error 2:10 `timeout` must be a number of seconds, or a duration such as 90s, 10m or 24h (0 for no limit), not the text `30x`',
     ],
     [
       'timeout: -1',
-      'error 2:10 `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the number `-1`',
+      'error 2:10 `timeout` must be a number of seconds, or a duration such as 90s, 10m or 24h (0 for no limit), not the number `-1`',
     ],
     [
       'timeout: .inf',
-      'error 2:10 `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the number `.inf`',
+      'error 2:10 `timeout` must be a number of seconds, or a duration such as 90s, 10m or 24h (0 for no limit), not the number `.inf`',
     ],
     [
       'timeout: .nan',
-      'error 2:10 `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the number `.nan`',
+      'error 2:10 `timeout` must be a number of seconds, or a duration such as 90s, 10m or 24h (0 for no limit), not the number `.nan`',
     ],
     [
       'timeout: 1e9',
-      'error 2:10 `timeout` must be a number of seconds from 0 (no limit) to 2147483, not the number `1e9`',
+      'error 2:10 `timeout` must be a number of seconds, or a duration such as 90s, 10m or 24h (0 for no limit), not the number `1e9`',
     ],
     ['max_visits: 0', 'error 2:13 `max_visits` must be a whole number of at least 1, not the number `0`'],
     ['max_visits: 1.5', 'error 2:13 `max_visits` must be a whole number of at least 1, not the number `1.5`'],
@@ -161,7 +163,7 @@ describe('an invalid value', () => {
 
   test('a long value is quoted in part and on one line', () => {
     expect(messagesOfYaml(`timeout: "a\\n${'b'.repeat(100)}"`)).toStrictEqual([
-      `error 2:10 \`timeout\` must be a number of seconds from 0 (no limit) to 2147483, not the text \`a\\n${'b'.repeat(58)}…\``,
+      `error 2:10 \`timeout\` must be a number of seconds, or a duration such as 90s, 10m or 24h (0 for no limit), not the text \`a\\n${'b'.repeat(58)}…\``,
     ]);
   });
 });
@@ -176,15 +178,13 @@ describe('a warning for the author', () => {
     ['constructor: x', 'warning 2:1 the key `constructor` is unknown and has no effect'],
     ['5: x', 'warning 2:1 the key `5` is unknown and has no effect'],
     ['evaluator: JUDGE.md', 'warning 2:1 `evaluator` is not supported yet and has no effect'],
-    ['force_implicit: true', 'warning 2:1 `force_implicit` is not supported yet and has no effect'],
     ['model: !foo opus', 'warning 2:8 YAML: Unresolved tag: !foo'],
   ])('%j', (yaml, message) => {
     expect(messagesOfYaml(yaml)).toStrictEqual([message]);
   });
 
-  test('unsupported keys are checked, too', () => {
+  test('keys of either kind are checked', () => {
     expect(messagesOfYaml('force_implicit: yes\nevaluator: 5')).toStrictEqual([
-      'warning 2:1 `force_implicit` is not supported yet and has no effect',
       'error 2:17 `force_implicit` must be true or false, not the text `yes`',
       'warning 3:1 `evaluator` is not supported yet and has no effect',
       'error 3:12 `evaluator` must be a text, not the number `5`; put it in quotes if it is meant as text',

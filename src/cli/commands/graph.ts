@@ -10,13 +10,12 @@ import { getChoiceOption, getPlatformOption, getTextOption, requireWorkflowHere 
 
 /** `raymond graph [WORKFLOW]`, `raymond graph RUN`: draws a workflow, or a run over its workflow. */
 export const handleGraph: CommandHandler = async ([target], options, { cwd, env, out, err }) => {
-  const output = getTextOption(options, 'output');
-  const format =
-    getChoiceOption(options, 'format', GRAPH_FORMATS) ??
-    (output === undefined ? 'mermaid' : detectGraphFormat(output, ', or give --format'));
-  if (output !== undefined) refuseStateFile(resolve(cwd, output), '--output');
-  const { text, warning } = await drawTarget(target, format, options, { cwd, env });
+  const requested = getTextOption(options, 'output');
+  const format = chooseFormat(options, requested);
+  if (requested !== undefined) refuseStateFile(resolve(cwd, requested), '--output');
+  const { name, text, warning } = await drawTarget(target, format, options, { cwd, env });
   if (warning !== null) err(`warning: ${sanitizeLine(warning)}\n`);
+  const output = requested ?? (options.html === true ? `${name.replace(/[^\w.-]+/g, '-')}.graph.html` : undefined);
   if (output === undefined) out(text);
   else {
     writeGraphFile(resolve(cwd, output), text, '--output');
@@ -24,6 +23,17 @@ export const handleGraph: CommandHandler = async ([target], options, { cwd, env,
   }
   return EXIT.completed;
 };
+
+/** The format that was asked for, by an option or by the name of the file. */
+function chooseFormat(options: ParsedOptions, output: string | undefined): GraphFormat {
+  const format = getChoiceOption(options, 'format', GRAPH_FORMATS);
+  if (options.html === true) {
+    if (format !== undefined && format !== 'html')
+      throw usageError(`--html and --format ${format} contradict each other`);
+    return 'html';
+  }
+  return format ?? (output === undefined ? 'mermaid' : detectGraphFormat(output, ', or give --format'));
+}
 
 /** Draws the target: a workflow if there is such a path, otherwise a run. */
 async function drawTarget(
@@ -41,22 +51,23 @@ async function drawTarget(
   const platform = getPlatformOption(options);
   const path = resolve(
     cwd,
-    target ?? requireWorkflowHere(cwd, platform, 'Name a folder, a .zip, a state file or a run.'),
+    target ?? requireWorkflowHere(cwd, platform, 'Name a folder, a .zip, a .yaml, a state file or a run.'),
   );
+  const draw = (): Promise<Drawing> =>
+    drawWorkflow(path, format, { cwd, env, ...(platform !== undefined && { platform }) });
   if (target !== undefined && target !== '' && !existsSync(path))
-    return drawRun(target, format, cwd).catch((error) => refuseUnknownTarget(error, target, path));
-  return drawWorkflow(path, format, { cwd, env, ...(platform !== undefined && { platform }) });
+    return drawRun(target, format, cwd).catch((error) => drawStateOrRefuse(error, target, draw));
+  return draw();
 }
 
 const UNKNOWN_RUN = 'no such run: ';
 
-/** Suggests similar workflows and runs for a name that is neither. */
-async function refuseUnknownTarget(error: unknown, target: string, path: string): Promise<never> {
+/** Draws a workflow from a state that is no file, such as `flow.yaml/PLAN`; suggests similar names for what is nothing at all. */
+async function drawStateOrRefuse(error: unknown, target: string, draw: () => Promise<Drawing>): Promise<Drawing> {
   if (!(error instanceof RaymondError) || !error.message.startsWith(UNKNOWN_RUN)) throw error;
   const suggestion = error.message.slice(UNKNOWN_RUN.length + target.length);
-  const { hint } = await drawWorkflow(path, 'mermaid').then(
-    () => error,
-    (other: unknown) => (other instanceof RaymondError ? other : error),
-  );
+  const drawn = await draw().catch((other: unknown) => (other instanceof RaymondError ? other : error));
+  if (!(drawn instanceof RaymondError)) return drawn;
+  const { hint } = drawn;
   throw usageError(`there is no workflow or run \`${sanitizeLine(target)}\`${suggestion}`, hint);
 }

@@ -84,7 +84,7 @@ const loadTextWrapper = async ({ columns }: RenderContext): Promise<TextWrapper>
 
 const messageOf = ({ message }: RaymondError): string => message;
 
-const PATH_HINT = 'Name a folder, a .zip or a state file.';
+const PATH_HINT = 'Name a folder, a .zip, a .yaml or a state file.';
 
 const LEVELS: readonly LintLevel[] = ['error', 'warning', 'info'];
 const FORMATS = ['text', 'github'] as const;

@@ -1,9 +1,9 @@
 import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
-import { formatCount } from '../../events/format.ts';
 import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import type { CommandHandler } from '../command.ts';
+import { describeCrashedRuns } from '../reports/crashed-runs.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 
 /** `raymond list`: lists the runs, unfinished ones first. */
@@ -20,11 +20,6 @@ export const handleList: CommandHandler = async (_, { json }, terminal) => {
 function listRemarks(runs: readonly RunListEntry[]): readonly string[] {
   const crashed = runs.filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
   const remarks = runs.flatMap((run) => (run.kind === 'unreadable' ? [`${run.id}: ${run.error.message}`] : []));
-  const [only, second] = crashed;
-  if (only === undefined) return remarks;
-  const advice =
-    second === undefined
-      ? `The process of ${only.id} has died. To go on: raymond resume ${only.id}`
-      : `The processes of ${formatCount(crashed.length, 'run')} have died. To go on with all of them: raymond recover --resume`;
-  return [...remarks, advice];
+  const advice = describeCrashedRuns(crashed.map(({ id }) => id));
+  return advice === null ? remarks : [...remarks, advice];
 }

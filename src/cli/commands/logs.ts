@@ -1,37 +1,60 @@
 import { EXIT } from '../../errors.ts';
-import { sanitize } from '../../events/sanitize.ts';
 import { writeLogs } from '../../runtime/logs.ts';
-import type { CommandHandler } from '../command.ts';
-import { getTextOption } from '../parsed-options.ts';
+import type { Pager } from '../../terminal/pager.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { getCountOption, getTextOption } from '../parsed-options.ts';
 
 /** `raymond logs [RUN]`: prints the log of a run. */
-export const handleLogs: CommandHandler = async ([requestedRun = 'last'], options, { out, err, cwd, screen }) => {
+export const handleLogs: CommandHandler = async ([requestedRun = 'last'], options, terminal) => {
+  if (options.json && options.raw) throw usageError('--json prints events and --raw the output of turns: choose one');
+  const { out, err, cwd, screen, outIsScreen = false } = terminal;
   const { stdout } = process;
+  const raw = options.raw === true;
   const readerGone = new AbortController();
   // The reader may leave, such as `head`: then the rest of a long log need not be written.
   const stopWriting = (): void => readerGone.abort();
   stdout.once('error', stopWriting);
-  const output = bufferOutput(out);
+  /** Started with the first line, so that an error is not shown in it. */
+  const shown: { pager: Pager | null } = { pager: null };
+  const output = bufferOutput((text) => {
+    shown.pager ??= choosePager(options, terminal, stopWriting);
+    if (shown.pager !== null) shown.pager.write(text);
+    else if (raw) out(text, 'exact');
+    else out(text);
+  });
   const agent = getTextOption(options, 'agent');
-  const raw = options.raw === true;
+  const state = getTextOption(options, 'state');
+  const tail = getCountOption(options, 'tail');
   try {
     await writeLogs(requestedRun, {
       cwd,
       raw,
+      json: options.json === true,
       follow: options.follow === true,
       signal: readerGone.signal,
       ...(agent !== undefined && { agent }),
-      color: screen?.color === true && stdout.isTTY === true,
-      // Control characters are harmful only in a terminal: files and programs get the lines unchanged.
-      write: (line) => output.write(`${raw && stdout.isTTY ? sanitize(line) : line}\n`),
-      writeMessage: (text) => err(`${text}\n`),
+      ...(state !== undefined && { state }),
+      ...(tail !== undefined && { tail }),
+      color: screen?.color === true && outIsScreen,
+      write: (line) => output.write(`${line}\n`),
+      writeMessage: (text) => (shown.pager?.write ?? err)(`${text}\n`),
+      drain: async () => shown.pager?.drain(),
     });
   } finally {
     output.flush();
     stdout.off('error', stopWriting);
+    await shown.pager?.close();
   }
   return EXIT.completed;
 };
+
+/** The pager for a log in a terminal; null for a log that goes on by itself or is for a program. */
+function choosePager(options: ParsedOptions, { startPager }: Terminal, onLeft: () => void): Pager | null {
+  const pager = options.pager === false || options.follow || options.json ? null : (startPager?.() ?? null);
+  pager?.left.addEventListener('abort', onLeft);
+  return pager;
+}
 
 const MAX_BUFFERED_CHARS = 1 << 16;
 
@@ -39,8 +62,9 @@ const MAX_BUFFERED_CHARS = 1 << 16;
 function bufferOutput(out: (text: string) => void): { write: (text: string) => void; flush: () => void } {
   let buffered = '';
   const flush = (): void => {
-    if (buffered !== '') out(buffered);
+    const text = buffered;
     buffered = '';
+    if (text !== '') out(text);
   };
   return {
     write(text) {

@@ -25,8 +25,8 @@ export const handleRecord: CommandHandler = async (paths, options, terminal) => 
       abortSignal: interrupt.signal,
     });
     const { file, text, answers, notes, testResult: result } = recording;
-    if (file === null) terminal.out(text);
-    const print = file === null ? terminal.err : terminal.out;
+    if (file === null) terminal.out(text, 'exact');
+    const print = (line: string): void => (file === null ? terminal.err(line) : terminal.out(line));
     if (file !== null) print(`${file}: ${formatCount(answers, 'answer')}\n`);
     for (const note of notes) print(`warning: ${note}\n`);
     if (result === undefined) return EXIT.interrupted;

@@ -6,16 +6,22 @@ import { resumeRun } from '../../runtime/resume.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { CommandHandler, ParsedOptions } from '../command.ts';
+import { refuseOptions } from '../parsed-options.ts';
+import { describeLeftAlone } from '../reports/left-alone.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 import { runAndReport } from '../run-and-report.ts';
+import { runWithinLimit } from '../run-within-limit.ts';
 import { confirmTrustOfRun } from '../trust-questions.ts';
+import { addConfiguredView } from '../view-settings.ts';
 
-/** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, one after the other. */
+/** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, several at the same time. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
-  const runs = (await listRuns(terminal.cwd)).filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
-  if (options.resume === true && runs.length > 0) return resumeAll(runs, options, terminal);
-  if (options.json && !options.resume) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
-  else if (runs.length === 0) terminal.err('Nothing to recover: no run has lost its process.\n');
+  if (options.resume !== true) refuseOptions(options, ['retry'], 'recover without --resume');
+  const all = await listRuns(terminal.cwd);
+  const runs = all.filter(isCrashed);
+  if (options.resume === true) return resumeAll(runs, all, options, terminal);
+  if (options.json) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
+  else if (runs.length === 0) terminal.err(NOTHING_TO_RECOVER);
   else {
     terminal.out(`${renderRunTable(runs, createRenderContext(terminal)).join('\n')}\n`);
     terminal.err(
@@ -24,6 +30,10 @@ export const handleRecover: CommandHandler = async (_, options, terminal) => {
   }
   return EXIT.completed;
 };
+
+const NOTHING_TO_RECOVER = 'Nothing to recover: no run has lost its process.\n';
+
+const isCrashed = (run: RunListEntry): boolean => run.kind === 'run' && run.observedStatus === 'crashed';
 
 /** Exit codes, the most severe first. */
 const EXIT_CODES_BY_SEVERITY: readonly number[] = [
@@ -37,31 +47,93 @@ const EXIT_CODES_BY_SEVERITY: readonly number[] = [
   EXIT.completed,
 ];
 
-/** Resumes each run until it ends. An interrupt also keeps the others from starting. */
-async function resumeAll(runs: readonly RunListEntry[], options: ParsedOptions, terminal: Terminal): Promise<number> {
-  const codes: number[] = [];
-  for (const [at, { id }] of runs.entries()) {
-    terminal.err(`Resuming ${id}${runs.length === 1 ? '' : ` (${at + 1} of ${runs.length})`}\n`);
-    const code = await resumeOne(id, options, terminal);
-    codes.push(code);
-    const remaining = runs.length - at - 1;
-    if (code !== EXIT.interrupted) continue;
-    if (remaining > 0)
-      terminal.err(`${formatCount(remaining, 'run')} not resumed. To go on: raymond recover --resume\n`);
-    break;
+/** The runs that may work at the same time, beside those that wait for a usage limit: each may have several Claude Codes. */
+const MAX_WORKING_RUNS = 8;
+
+/** Resumes each run until it ends, and says which others were left alone. An interrupt keeps further ones from starting. */
+async function resumeAll(
+  runs: readonly RunListEntry[],
+  all: readonly RunListEntry[],
+  options: ParsedOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (runs.length === 0) terminal.err(NOTHING_TO_RECOVER);
+  const { permitted, refusals } = await confirmTrust(runs, terminal);
+  let interrupted = false;
+  const stopListening = terminal.onInterrupt(() => {
+    interrupted = true;
+  });
+  const codes = await runWithinLimit(
+    [...permitted.entries()],
+    MAX_WORKING_RUNS,
+    ([at, id], release) => {
+      const isOnly = permitted.length === 1;
+      terminal.err(`Resuming ${id}${isOnly ? '' : ` (${at + 1} of ${permitted.length})`}\n`);
+      return resumeOne(id, options, isOnly ? terminal : labelOutput(terminal, id, options), release);
+    },
+    () => interrupted,
+  ).finally(stopListening);
+  const remaining = permitted.length - codes.length;
+  if (remaining > 0) terminal.err(`${formatCount(remaining, 'run')} not resumed. To go on: raymond recover --resume\n`);
+  for (const line of describeLeftAlone(all)) terminal.err(`${line}\n`);
+  return EXIT_CODES_BY_SEVERITY.find((code) => [...refusals, ...codes].includes(code)) ?? EXIT.completed;
+}
+
+/** Asks about one run after the other, before the first one starts; those that may not go on are left out and reported. */
+async function confirmTrust(
+  runs: readonly RunListEntry[],
+  terminal: Terminal,
+): Promise<{ readonly permitted: readonly string[]; readonly refusals: readonly number[] }> {
+  const permitted: string[] = [];
+  const refusals: number[] = [];
+  for (const { id } of runs) {
+    const refusal = await reportError(id, terminal, () => confirmTrustOfRun(id, {}, terminal));
+    if (refusal === undefined) permitted.push(id);
+    else refusals.push(refusal);
   }
-  return EXIT_CODES_BY_SEVERITY.find((code) => codes.includes(code)) ?? EXIT.completed;
+  return { permitted, refusals };
 }
 
 /** Resumes one run; if it cannot be resumed, the error is printed and the others still are. */
-async function resumeOne(id: string, options: ParsedOptions, terminal: Terminal): Promise<number> {
+async function resumeOne(id: string, options: ParsedOptions, terminal: Terminal, release: () => void): Promise<number> {
   const { cwd, env } = terminal;
+  let code: number = EXIT.completed;
+  const failed = await reportError(id, terminal, async () => {
+    code = await runAndReport(
+      ({ observe, ...observers }) =>
+        resumeRun(id, {
+          ...{ cwd, env, retry: options.retry === true, ...observers },
+          observe(event) {
+            observe?.(event);
+            if (event.kind === 'sleeping' && event.why === 'usage_limit') release();
+          },
+        }),
+      addConfiguredView(options, terminal),
+      terminal,
+    );
+  });
+  return failed ?? code;
+}
+
+/** Prints an error of a run and returns its exit code; undefined if there was none. */
+async function reportError(id: string, { err }: Terminal, action: () => Promise<void>): Promise<number | undefined> {
   try {
-    await confirmTrustOfRun(id, {}, terminal);
-    return await runAndReport((observers) => resumeRun(id, { cwd, env, ...observers }), options, terminal);
+    await action();
+    return undefined;
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
-    terminal.err(`${id}: ${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
+    err(`${id}: ${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
     return error.exitCode;
   }
+}
+
+/** A terminal on which the lines of one run can be told from those of the others. There is no live view: it needs a screen. */
+function labelOutput(terminal: Terminal, id: string, { json }: ParsedOptions): Terminal {
+  const labelLines = (text: string): string => text.replace(/^(?=.)/gm, `${id} | `);
+  return {
+    ...terminal,
+    screen: null,
+    err: (text) => terminal.err(labelLines(text)),
+    out: (text) => text !== '' && terminal.out(json ? text : `[${id}]\n${text}`),
+  };
 }

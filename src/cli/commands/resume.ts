@@ -8,6 +8,7 @@ import { refuseOptions } from '../parsed-options.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { confirmTrustOfRun } from '../trust-questions.ts';
+import { addConfiguredView } from '../view-settings.ts';
 
 const RUN_ONLY_OPTIONS = ['input', 'dir', 'name', 'runId'];
 
@@ -23,7 +24,11 @@ export const handleResume: CommandHandler = async ([requestedRun], options, term
     takeOver: options.takeOver === true,
   };
   await confirmTrustOfRun(id, request.options, terminal);
-  return runAndReport((observers) => resumeRun(id, { ...request, ...observers }), options, terminal);
+  return runAndReport(
+    (observers) => resumeRun(id, { ...request, ...observers }),
+    addConfiguredView(options, terminal),
+    terminal,
+  );
 };
 
 const MAX_LISTED_RUNS = 10;

@@ -1,14 +1,18 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
+import { findCrashedRuns } from '../../runtime/list-runs.ts';
 import { runWorkflow } from '../../runtime/start.ts';
 import { writeConfig } from '../../runtime/write-config.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type CommandHandler, usageError } from '../command.ts';
+import { readInputText } from '../input-text.ts';
 import { getTextOption, refuseOptions } from '../parsed-options.ts';
+import { describeCrashedRuns } from '../reports/crashed-runs.ts';
 import { runAndReport } from '../run-and-report.ts';
 import { parseRunOptions } from '../run-options.ts';
 import { addTrustedConfig } from '../trust-questions.ts';
+import { addViewOptions, parseViewFlags } from '../view-settings.ts';
 import { handleResume } from './resume.ts';
 
 /** `raymond run WORKFLOW`, also without `run`; with `--resume RUN` or `--init-config` it does that instead. */
@@ -22,23 +26,28 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
   }
   refuseOptions(options, ['retry', 'takeOver'], 'run without --resume');
   if (path === undefined) throw usageError('there is no workflow to run');
-  const cwd = resolveWorkFolder(getTextOption(options, 'dir'), terminal.cwd);
-  const input = getTextOption(options, 'input');
+  const dir = getTextOption(options, 'dir');
+  const cwd = resolveWorkFolder(dir, terminal.cwd);
+  const writtenInput = getTextOption(options, 'input');
   const runId = getTextOption(options, 'runId');
   const name = getTextOption(options, 'name');
+  // The config is that of where one stands, also with --dir, so that `raymond config` shows what a run gets.
+  const flags = { ...parseRunOptions(options, terminal.cwd), ...parseViewFlags(options) };
+  const settings = await addTrustedConfig(flags, terminal);
   const request = {
     cwd,
     env: terminal.env,
-    // The config is that of where one stands, also with --dir, so that `raymond config` shows what a run gets.
-    options: await addTrustedConfig(parseRunOptions(options, terminal.cwd), terminal),
-    ...(input !== undefined && { input }),
+    options: settings.options,
+    ...(writtenInput !== undefined && { input: await readInputText(writtenInput, terminal) }),
     ...(runId !== undefined && { runId }),
     ...(name !== undefined && { name }),
+    ignoreWorkingDirectory: dir !== undefined,
   };
   return runAndReport(
     (observers) => runWorkflow(resolve(terminal.cwd, path), { ...request, ...observers }),
-    options,
+    addViewOptions(options, settings.view),
     terminal,
+    async () => describeCrashedRuns(await findCrashedRuns(cwd)),
   );
 };
 

@@ -7,10 +7,10 @@ import type { CommandHandler } from '../command.ts';
 import { renderStatusReport } from '../reports/status-report.ts';
 
 /** `raymond status [RUN]`: shows the state of a run, what it waits for and how to continue. */
-export const handleStatus: CommandHandler = async ([id = 'last'], { json }, terminal) => {
-  const report = await getStatus(id, terminal.cwd);
+export const handleStatus: CommandHandler = async ([id = 'last'], { json, all }, terminal) => {
+  const report = await getStatus(id, terminal.cwd, { all: all === true });
   const context = createRenderContext(terminal);
   if (json) terminal.out(`${formatJson(createStatusDocument(report, report.history, context.now))}\n`);
-  else terminal.out(`${renderStatusReport(report, context).join('\n')}\n`);
+  else terminal.out(`${renderStatusReport(report, context, all === true).join('\n')}\n`);
   return EXIT.completed;
 };

@@ -3,8 +3,7 @@ import { formatTomlValue } from '../../config/toml.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { describeForeignFolder, findForeignFolders } from '../../runtime/foreign-folders.ts';
-import { loadConfig } from '../../runtime/load-config.ts';
-import { findConfigFile, findProjectFolder } from '../../runtime/project-files.ts';
+import { findConfigFile, findProjectFolder, loadConfig } from '../../runtime/load-config.ts';
 import {
   normalizeTrustedPath,
   readTrustList,

@@ -1,10 +1,21 @@
 import type { Agent } from '../../core/agent.ts';
+import { archivedCount } from '../../core/archive.ts';
 import { isLive } from '../../core/observed-status.ts';
-import { formatClock, formatCount, formatDollars, formatDuration } from '../../events/format.ts';
+import { countTokens, NO_TOKENS } from '../../core/tokens.ts';
+import { findTurnWait, type TurnTraffic, type TurnWait, turnTrafficOf } from '../../core/turn-wait.ts';
+import { formatAgentLabel } from '../../events/agent-labels.ts';
+import {
+  formatClock,
+  formatCount,
+  formatDollars,
+  formatDuration,
+  formatShortCount,
+  TURN_WAIT_WORDS,
+} from '../../events/format.ts';
 import { getSessionId } from '../../events/run-document.ts';
-import { sanitizeLine } from '../../events/sanitize.ts';
+import { sanitizeShortLine } from '../../events/sanitize.ts';
 import type { TextStyle } from '../../events/text-style.ts';
-import { shorten } from '../../events/text-width.ts';
+import { shorten, wrapText } from '../../events/text-width.ts';
 import type { StatusReport } from '../../runtime/status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
@@ -12,18 +23,34 @@ import { type Column, renderTable } from '../../terminal/table.ts';
 const MAX_AGENTS_ON_SCREEN = 30;
 const MAX_RESULT_COLUMNS = 200;
 
-/** Renders the agents of a run with their states, activities, times and costs; those that have ended come last. */
-export function renderAgentTable(report: StatusReport, context: RenderContext): readonly string[] {
+/**
+ * Renders the agents of a run with their states, activities, times and costs; those that have ended come last. Unless
+ * `all` are wanted, a screen gets only the first of them.
+ */
+export function renderAgentTable(report: StatusReport, context: RenderContext, all: boolean): readonly string[] {
   const { agents } = report.run;
   const ordered = agents.toSorted((a, b) => Number(isEnded(a)) - Number(isEnded(b)));
-  const shown = context.columns === Number.POSITIVE_INFINITY ? ordered : ordered.slice(0, MAX_AGENTS_ON_SCREEN);
-  const hiddenCount = ordered.length - shown.length;
+  const isScreen = context.columns !== Number.POSITIVE_INFINITY;
+  const shown = isScreen && !all ? ordered.slice(0, MAX_AGENTS_ON_SCREEN) : ordered;
   return [
     ...renderTable(shown, createAgentColumns(report, context), context, (agent) => renderAgentDetails(agent, context)),
-    ...(hiddenCount > 0
-      ? [context.colorize('dim', `… and ${formatCount(hiddenCount, 'more agent')}: --json has them all`)]
-      : []),
+    ...describeHiddenAgents(ordered.length - shown.length, archivedCount(report.run), all).flatMap((text) =>
+      wrapText(text, context.columns).map((line) => context.colorize('dim', line)),
+    ),
   ];
+}
+
+/** Says how many agents are not in the table, and how to see them. */
+function describeHiddenAgents(hidden: number, archived: number, all: boolean): readonly string[] {
+  if (all && archived > 0)
+    return [`… and ${formatCount(archived, 'more agent')} with a result, whose steps are not in the journal any more`];
+  if (hidden + archived === 0) return [];
+  const ofThem = archived > 0 ? `, ${archived} of them archived` : '';
+  const count =
+    hidden === 0
+      ? `${formatCount(archived, 'archived agent')} with a result`
+      : `${formatCount(hidden + archived, 'more agent')}${ofThem}`;
+  return [`… and ${count}: --all shows them`];
 }
 
 const isEnded = ({ phase }: Agent): boolean => phase.kind === 'ended';
@@ -33,13 +60,23 @@ function createAgentColumns(
   { now }: RenderContext,
 ): readonly Column<Agent>[] {
   const live = isLive(observedStatus);
+  const traffic = live ? turnTrafficOf(run) : null;
   const turnsMs = ({ id, phase }: Agent): number =>
     (history.agents.get(id)?.turnsMs ?? 0) + (live && phase.kind === 'running' ? now - phase.turn.startedAt : 0);
+  const formatAgentTokens = ({ id }: Agent): string =>
+    formatShortCount(countTokens(history.agents.get(id)?.tokens ?? NO_TOKENS));
   return [
-    { title: 'AGENT', cell: ({ id }) => id },
+    { title: 'AGENT', cell: formatAgentLabel },
     { title: 'STATE', cell: ({ state }) => state, style: () => 'bold' },
-    { title: 'DOING', cell: (agent) => describePhase(agent, live, now), style: getPhaseStyle },
+    {
+      title: 'DOING',
+      cell: (agent) => describePhase(agent, traffic, now),
+      style: getPhaseStyle,
+    },
     { title: 'TIME', cell: (agent) => formatDuration(turnsMs(agent)), align: 'right' },
+    ...(countTokens(run.ledger.tokens) === 0
+      ? []
+      : [{ title: 'TOKENS', cell: formatAgentTokens, align: 'right', spare: true } as const]),
     ...(run.ledger.spentMicros === 0 ? [] : [{ title: 'COST', cell: formatAgentCost, align: 'right' } as const]),
   ];
 }
@@ -47,10 +84,11 @@ function createAgentColumns(
 const formatAgentCost = ({ costMicros }: Agent): string => formatDollars(costMicros);
 
 /** Describes what an agent is doing. In a run that no process drives it does nothing, whatever its phase says. */
-function describePhase({ phase }: Agent, live: boolean, now: number): string {
+function describePhase({ phase, state }: Agent, traffic: TurnTraffic | null, now: number): string {
+  const live = traffic !== null;
   switch (phase.kind) {
     case 'ready':
-      return live ? 'waits for its turn' : 'to go on here';
+      return live ? describeTurnWait(findTurnWait(state, traffic)) : 'to go on here';
     case 'running':
       return live ? `running since ${formatClock(phase.turn.startedAt, now)}` : 'was under way';
     case 'sleeping':
@@ -64,6 +102,9 @@ function describePhase({ phase }: Agent, live: boolean, now: number): string {
       return phase.kind;
   }
 }
+
+const describeTurnWait = (wait: TurnWait | null): string =>
+  `waits for ${wait === null ? 'its turn' : TURN_WAIT_WORDS[wait]}`;
 
 const PHASE_STYLES: Partial<Record<Agent['phase']['kind'], TextStyle>> = {
   running: 'green',
@@ -81,7 +122,8 @@ const getPhaseStyle = ({ phase }: Agent): TextStyle | null => PHASE_STYLES[phase
 function renderAgentDetails(agent: Agent, { columns, colorize }: RenderContext): readonly string[] {
   const width = Math.min(columns, MAX_RESULT_COLUMNS);
   const { phase, stack } = agent;
-  if (phase.kind === 'ended') return [colorize('dim', shorten(`  = ${sanitizeLine(phase.result)}`, width))];
+  if (phase.kind === 'ended')
+    return [colorize('dim', shorten(`  = ${sanitizeShortLine(phase.result, MAX_RESULT_COLUMNS)}`, width))];
   const session = getSessionId(agent);
   const returnStates = stack.map(({ state }) => state).toReversed();
   return [

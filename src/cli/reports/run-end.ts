@@ -1,11 +1,14 @@
 import { relative } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { Event } from '../../core/event.ts';
 import { formatJson } from '../../core/json.ts';
 import type { Run } from '../../core/run.ts';
+import { formatAgentLabel } from '../../events/agent-labels.ts';
 import { createRunDocument, exitCodeOf } from '../../events/run-document.ts';
+import { collectHistory } from '../../events/run-history.ts';
 import { RunTally } from '../../events/run-tally.ts';
-import { sanitize } from '../../events/sanitize.ts';
-import { findConfigFile, findDebugFolder, readRunEvents } from '../../runtime/project-files.ts';
+import { findConfigFile } from '../../runtime/load-config.ts';
+import { findDebugFolder, streamRunEvents } from '../../runtime/run-files.ts';
 import { renderRunEnd, renderSummary } from '../../terminal/summary.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { ParsedOptions } from '../command.ts';
@@ -27,34 +30,35 @@ export async function reportRunEnd(
 ): Promise<number> {
   const { started, cwd, alreadyReported } = reportedRun;
   const { out, err, screen, outIsScreen = false } = terminal;
-  const events = options.json || (started && !options.quiet) ? await readRunEvents(run.id, cwd) : [];
+  const tally = new RunTally();
+  const events = countEvents(streamRunEvents(run.id, cwd), tally);
+  const history = await collectHistory(events, options.json ? Number.POSITIVE_INFINITY : 0);
   const results = options.events
     ? ''
     : options.json
-      ? `${formatJson(createRunDocument(run, events))}\n`
+      ? `${formatJson(createRunDocument(run, history))}\n`
       : formatResults(run);
   // On one screen, empty lines set the results apart from the progress and the summary.
   const separator = results !== '' && outIsScreen && screen !== null && !options.quiet ? '\n' : '';
   err(separator);
-  out(outIsScreen ? sanitize(results) : results);
+  out(results, 'exact');
   err(separator);
 
   const summaryOptions = {
     columns: screen?.size().columns ?? null,
     color: screen?.color ?? false,
     now: Date.now(),
+    warnings: history.warnings,
     // Results on the same screen separate the summary from the problem that was printed before.
     alreadyReported: separator === '' ? alreadyReported : NO_AGENTS,
     otherFolder: findConfigFile(cwd) === findConfigFile(terminal.cwd) ? null : pickShorterPath(cwd, terminal.cwd),
   };
   if (started && !options.quiet) {
-    const tally = new RunTally();
-    for (const event of events) tally.count(event);
     const folder = await findDebugFolder(run, cwd);
     const debugFolder = folder === null ? null : pickShorterPath(folder, terminal.cwd);
     err(renderSummary(run, tally, { ...summaryOptions, debugFolder }));
   } else {
-    if (!options.quiet) err('This run has ended already; nothing was started.\n');
+    if (!options.quiet) err(describeNothingStarted(run));
     err(
       renderRunEnd(run, summaryOptions, true)
         .map((line) => `${line}\n`)
@@ -63,6 +67,22 @@ export async function reportRunEnd(
   }
   await reportWriteError(run.id, terminal);
   return exitCodeOf(run);
+}
+
+/** Passes events on and counts them, so that a long journal is read once. */
+async function* countEvents(events: AsyncIterable<Event>, tally: RunTally): AsyncGenerator<Event> {
+  for await (const event of events) {
+    tally.count(event);
+    yield event;
+  }
+}
+
+/** Says why a resume started nothing: the run is over, or what is left of it needs the user's word. */
+function describeNothingStarted({ agents }: Run): string {
+  const isOver = agents.every(({ phase }) => phase.kind === 'ended' || phase.kind === 'failed');
+  return isOver
+    ? 'This run has ended already; nothing was started.\n'
+    : 'This run goes on only with --retry; nothing was started.\n';
 }
 
 const NO_AGENTS: ReadonlySet<string> = new Set();
@@ -79,8 +99,10 @@ async function reportWriteError(id: string, { err, takeWriteError }: Terminal): 
 /** One result as it is; several under the names of their agents, that of the main agent last. */
 function formatResults({ agents }: Run): string {
   const ordered = agents.toSorted((a, b) => Number(a.parent === null) - Number(b.parent === null));
-  const results = ordered.flatMap(({ id, phase }) => (phase.kind === 'ended' ? [{ id, text: phase.result }] : []));
-  return results.map(({ id, text }) => `${agents.length === 1 ? '' : `[${id}]\n`}${text}\n`).join('');
+  const results = ordered.flatMap((agent) =>
+    agent.phase.kind === 'ended' ? [{ label: formatAgentLabel(agent), text: agent.phase.result }] : [],
+  );
+  return results.map(({ label, text }) => `${agents.length === 1 ? '' : `[${label}]\n`}${text}\n`).join('');
 }
 
 /** The path relative to the current folder, unless that is longer. */

@@ -1,4 +1,5 @@
-import { formatAge, formatDollars, formatObservedStatus } from '../../events/format.ts';
+import { countTokens } from '../../core/tokens.ts';
+import { formatAge, formatObservedStatus, formatShortCount, formatSpending } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import { getStatusStyle } from '../../events/text-style.ts';
 import { countAgents, type RunListEntry, type RunSummary } from '../../runtime/list-runs.ts';
@@ -8,10 +9,11 @@ import { type Column, renderTable } from '../../terminal/table.ts';
 /** Renders a table of runs, with their names if the ids do not begin with them. */
 export function renderRunTable(runs: readonly RunListEntry[], context: RenderContext): readonly string[] {
   const hasNames = runs.some((run) => run.kind === 'run' && !run.id.startsWith(formatIdPrefix(run.name)));
-  return renderTable(runs, createRunColumns(hasNames, context.now), context);
+  const hasTokens = runs.some((run) => run.kind === 'run' && countTokens(run.ledger.tokens) > 0);
+  return renderTable(runs, createRunColumns(hasNames, hasTokens, context.now), context);
 }
 
-function createRunColumns(hasNames: boolean, now: number): readonly Column<RunListEntry>[] {
+function createRunColumns(hasNames: boolean, hasTokens: boolean, now: number): readonly Column<RunListEntry>[] {
   const ifReadable = (cell: (run: RunSummary) => string) => (run: RunListEntry) =>
     run.kind === 'run' ? cell(run) : '';
   return [
@@ -23,13 +25,25 @@ function createRunColumns(hasNames: boolean, now: number): readonly Column<RunLi
       style: (run) => (run.kind === 'run' ? getStatusStyle(run.observedStatus) : 'red'),
     },
     { title: 'AGENTS', cell: ifReadable(formatAgentCounts), spare: true },
-    { title: 'COST', cell: ifReadable(({ spentMicros }) => formatDollars(spentMicros)), align: 'right' },
+    {
+      title: 'COST',
+      cell: ifReadable(({ ledger }) => formatSpending({ ...ledger, estimatedMicros: 0 })),
+      align: 'right',
+    },
+    ...(hasTokens
+      ? [{ title: 'TOKENS', cell: ifReadable(formatRunTokens), align: 'right', spare: true } as const]
+      : []),
     { title: 'AGE', cell: ifReadable(({ startedAt }) => formatAge(startedAt, now)), align: 'right' },
   ];
 }
 
 /** The beginning of an id that is made from this name. */
 const formatIdPrefix = (name: string): string => name.replace(/[^A-Za-z0-9_-]+/g, '-');
+
+const formatRunTokens = ({ ledger }: RunSummary): string => {
+  const count = countTokens(ledger.tokens);
+  return count === 0 ? '' : formatShortCount(count);
+};
 
 const formatRunName = ({ name }: RunSummary): string => sanitizeLine(name);
 

@@ -1,29 +1,36 @@
+import { ledgerOf } from '../../core/run.ts';
+import type { ModelShare } from '../../core/tokens.ts';
 import {
   formatAge,
+  formatAnyTokens,
   formatDollars,
   formatDuration,
   formatLocalTime,
   formatObservedStatus,
   formatSpending,
   formatTimeOfDay,
+  formatTokenKinds,
+  formatTokens,
 } from '../../events/format.ts';
 import { describeNextSteps } from '../../events/next-steps.ts';
 import { findWorkEndMs } from '../../events/run-document.ts';
 import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
 import { getStatusStyle } from '../../events/text-style.ts';
 import { padToWidth, wrapText } from '../../events/text-width.ts';
+import { formatWarnings } from '../../events/warnings.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
 import type { StatusReport } from '../../runtime/status.ts';
 import type { RenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import { renderAgentTable } from './agent-table.ts';
 
-/** Renders the state of a run for people. */
-export function renderStatusReport(report: StatusReport, context: RenderContext): readonly string[] {
+/** Renders the state of a run for people; with `all`, every agent however many they are. */
+export function renderStatusReport(report: StatusReport, context: RenderContext, all = false): readonly string[] {
   const parts = [
     [...renderStatusHeadline(report, context), ...renderFacts(report, context)],
-    renderAgentTable(report, context),
+    renderAgentTable(report, context, all),
     renderTransitionTable(report, context),
+    renderWarnings(report, context),
     renderNextSteps(report, context),
   ];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
@@ -40,14 +47,17 @@ type Fact = readonly [label: string, value: string];
 
 function renderFacts(report: StatusReport, context: RenderContext): readonly string[] {
   const { run, history } = report;
-  const { options, ledger, workflow, startedAt, name } = run;
+  const { options, workflow, startedAt, name } = run;
+  const ledger = ledgerOf(run);
   const worked = computeWorkMs(history.worked, findWorkEndMs(report, history, context.now));
   const facts: readonly Fact[] = [
     ...(name === workflow.name ? [] : [['name', sanitizeLine(name)] as const]),
     ['workflow', sanitizeLine(workflow.path)],
     ['started', `${formatLocalTime(startedAt)}, ${formatAge(startedAt, context.now)} ago`],
     ['at work', formatDuration(worked)],
-    ['cost', formatSpending(ledger.spentMicros, options.budgetMicros, ledger.estimatedMicros)],
+    ['cost', formatSpending({ ...ledger, budgetMicros: options.budgetMicros })],
+    ...formatAnyTokens(ledger.tokens).map((total): Fact => ['tokens', `${total}: ${formatTokenKinds(ledger.tokens)}`]),
+    ...(history.models.length === 0 ? [] : [['models', formatModels(history.models)] as const]),
     ...(options.maxIterations === null
       ? []
       : [['states', `${run.iterations} of ${options.maxIterations} entered`] as const]),
@@ -58,16 +68,25 @@ function renderFacts(report: StatusReport, context: RenderContext): readonly str
 }
 
 const LABEL_COLUMNS = 10;
+const MAX_MODELS = 5;
+
+/** `claude-opus-5-5 $0.40 (1.2M tokens), …`. */
+function formatModels(models: readonly ModelShare[]): string {
+  const shown = models.slice(0, MAX_MODELS).map(({ model, micros, tokens }) => {
+    return `${sanitizeLine(model)} ${formatDollars(micros)} (${formatTokens(tokens)})`;
+  });
+  return [...shown, ...(models.length > MAX_MODELS ? [`${models.length - MAX_MODELS} more`] : [])].join(', ');
+}
 
 type RecentTransition = StatusReport['history']['transitions'][number];
 
 function renderTransitionTable({ history }: StatusReport, context: RenderContext): readonly string[] {
-  const { transitions } = history;
+  const { transitions, labels } = history;
   if (transitions.length === 0) return [];
   const hasCosts = transitions.some(({ costMicros }) => costMicros > 0);
   const columns: readonly Column<RecentTransition>[] = [
     { title: 'TIME', cell: ({ at }) => formatTimeOfDay(at, context.now), style: () => 'dim', spare: true },
-    { title: 'AGENT', cell: ({ agent }) => agent },
+    { title: 'AGENT', cell: ({ agent }) => labels.of(agent) },
     { title: 'LATEST TRANSITIONS', cell: ({ state, to, tag }) => `${state} → ${to ?? 'end'} (${tag})` },
     ...(hasCosts ? [{ title: 'COST', cell: formatTransitionCost, align: 'right', spare: true } as const] : []),
   ];
@@ -75,6 +94,13 @@ function renderTransitionTable({ history }: StatusReport, context: RenderContext
 }
 
 const formatTransitionCost = ({ costMicros }: RecentTransition): string => formatDollars(costMicros);
+
+const MAX_WARNINGS = 10;
+
+const renderWarnings = ({ history }: StatusReport, { columns, colorize }: RenderContext): readonly string[] =>
+  formatWarnings(history.warnings, MAX_WARNINGS).flatMap((line) =>
+    wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
+  );
 
 function renderNextSteps(report: StatusReport, context: RenderContext): readonly string[] {
   const { waitsFor, commands } = describeNextSteps(report, context.now);

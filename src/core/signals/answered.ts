@@ -6,8 +6,9 @@ import { isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
-  const { agent: id, at, cost, denials, text, folders, scope } = signal;
-  const ended = recordTurnEnd(run, { agent: id, at, cost, sessionKept: true, failure: null, denials });
+  const { agent: id, at, cost, denials, text, folders, files = {}, scope } = signal;
+  const { reportedSession = null } = signal;
+  const ended = recordTurnEnd(run, { agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials });
   const { agent } = ended;
   if (isOverBudget(ended.run)) {
     const phase = { kind: 'withheld', text, denials, folders } as const;
@@ -16,6 +17,6 @@ export function handleAnswered(run: Run, signal: Answered): Step {
       events: [...ended.events, { kind: 'answer_withheld', at, agent: id, state: agent.state }],
     };
   }
-  const next = followAnswer(ended.run, agent, { text, denials, folders, scope, at });
+  const next = followAnswer(ended.run, agent, { text, denials, folders, files, scope, at });
   return { run: next.run, events: [...ended.events, ...next.events] };
 }

@@ -18,11 +18,18 @@ export function handleFailed(run: Run, signal: Failed): Step {
     at,
     cost,
     sessionKept: progress !== 'none',
+    reportedSession: signal.reportedSession ?? null,
     failure: failure.kind,
-    denials: [],
+    denials: signal.denials ?? [],
   });
-  const next = REACTION_HANDLERS[REACTIONS[failure.kind]](ended, signal, nextPrompt(ended, progress));
+  const reaction = failure.kind === 'interrupted' ? reactionToInterruption(ended) : REACTIONS[failure.kind];
+  const next = REACTION_HANDLERS[reaction](ended, signal, nextPrompt(ended, progress));
   return { run: next.run, events: [...ended.events, ...next.events] };
+}
+
+/** An interrupted script runs again by itself if its author says that it may; if it is killed again and again, the agent pauses. */
+function reactionToInterruption({ run, agent }: FinishedTurn): 'rerun' | 'pause' {
+  return agent.rules?.repeatable === true && agent.retries < run.options.retries ? 'rerun' : 'pause';
 }
 
 /**
@@ -33,7 +40,7 @@ function costWithLostPart({ ledger, agents }: Run, { agent: id, cost }: Failed):
   if (cost === null) return null;
   const state = agents[indexOfAgent(agents, id)]?.state ?? '';
   const average = averageMicros(ledger, state) || ledger.spentMicros / Math.max(1, ledger.turns);
-  return { kind: 'estimated', micros: Math.max(cost.micros, Math.round(average)) };
+  return { ...cost, kind: 'estimated', micros: Math.max(cost.micros, Math.round(average)) };
 }
 
 /** The prompt of the next attempt: the same again, or a request to go on if the answer had begun. */
@@ -41,7 +48,9 @@ function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnP
   return progress === 'answer' ? { kind: 'continue' } : turn.prompt;
 }
 
-const REACTION_HANDLERS: Record<Reaction, (over: FinishedTurn, signal: Failed, prompt: TurnPrompt) => Step> = {
+type ReactionHandler = (over: FinishedTurn, signal: Failed, prompt: TurnPrompt) => Step;
+
+const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
   retry({ run, agent }, { at, failure, jitter }, prompt) {
     const count = agent.retries + 1;
     if (count > run.options.retries) {
@@ -103,6 +112,14 @@ const REACTION_HANDLERS: Record<Reaction, (over: FinishedTurn, signal: Failed, p
     if (canContinue || run.stop?.kind === 'budget') return { run: ready, events: [] };
     const stop = strongerStop(run.stop, { kind: 'budget' });
     return { run: { ...ready, stop }, events: [{ kind: 'run_stopping', at, stop: { kind: 'budget' } }] };
+  },
+
+  rerun({ run, agent }, { at }, prompt) {
+    const message = `${agent.state} was interrupted and runs again: it is repeatable`;
+    return {
+      run: withAgent(run, { ...agent, retries: agent.retries + 1, phase: { kind: 'ready', prompt, since: run.seq } }),
+      events: [{ kind: 'warning', at, agent: agent.id, state: agent.state, message }],
+    };
   },
 
   again: ({ run, agent }, _signal, prompt) => {

@@ -11,7 +11,8 @@ export function handleResumed(run: Run, signal: Resumed): Step {
   if (!canResume(run, signal.retry)) return { run, events: [] };
   const options = mergeOptions(run.options, signal.options);
   const resumable = run.agents.filter((agent) => canResumeAgent(agent, signal.retry));
-  let next: Run = { ...run, options, stop: null, hold: null };
+  const workFolders = run.workFolders ?? signal.workFolders ?? null;
+  let next: Run = { ...run, options, workFolders, stop: null, hold: null };
   const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }];
   if (isOverBudget(next)) {
     const stop = { kind: 'budget' } as const;
@@ -29,9 +30,10 @@ export function handleResumed(run: Run, signal: Resumed): Step {
 export const canResume = (run: Run, retry: boolean): boolean =>
   run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && agent.phase.kind !== 'ended'));
 
-/** A failed agent, and one whose script may have done half its work, only goes on if the user asks for a retry. */
-function canResumeAgent({ phase }: Agent, retry: boolean): boolean {
-  if (phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted')) return retry;
+/** A failed agent, and one whose script may have done half its work, only goes on if the user or the author permits it. */
+function canResumeAgent({ phase, rules }: Agent, retry: boolean): boolean {
+  if (phase.kind === 'failed') return retry;
+  if (phase.kind === 'paused' && phase.why === 'interrupted') return retry || rules?.repeatable === true;
   return phase.kind !== 'ended';
 }
 
@@ -53,7 +55,7 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
     case 'sleeping':
       return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':
-      return makeReady(run, { ...agent, reminders: 0, retries: 0, mustSay: false }, { kind: 'state' }, at);
+      return makeReady(run, { ...agent, reminders: 0, retries: 0, mustSay: false, denied: [] }, { kind: 'state' }, at);
     default:
       return { run, events: [] };
   }
@@ -64,9 +66,10 @@ function followKeptAnswer(
   run: Run,
   agent: Agent,
   { text, denials, folders }: Pick<TurnAnswer, 'text' | 'denials' | 'folders'>,
-  { at, scope, folders: foldersNow }: Resumed,
+  { at, scope, folders: foldersNow, files: filesNow }: Resumed,
 ): Step {
-  const answer = { text, denials, folders: { ...folders, ...foldersNow[agent.id] }, scope, at };
+  const files = filesNow?.[agent.id] ?? {};
+  const answer = { text, denials, folders: { ...folders, ...foldersNow[agent.id] }, files, scope, at };
   const followed = followAnswer(run, agent, answer);
   return { run: followed.run, events: [agentResumed(agent, at), ...followed.events] };
 }

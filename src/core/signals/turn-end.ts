@@ -1,9 +1,11 @@
 import type { Agent, RunningTurn } from '../agent.ts';
+import { mergeDenials } from '../denials.ts';
 import type { Event, TurnEnded } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
 import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import { strongerStop } from '../status.ts';
+import { splitCost, sumTokens } from '../tokens.ts';
 
 /** A run after the end of a turn, before anything is done about how it ended. */
 export interface FinishedTurn {
@@ -19,6 +21,8 @@ interface TurnReport {
   readonly cost: CostReport | null;
   /** Whether the conversation of the turn exists and can be continued. */
   readonly sessionKept: boolean;
+  /** The conversation that Claude Code used instead of the one that it was given, if any. */
+  readonly reportedSession?: string | null;
   readonly failure: FailureKind | null;
   readonly denials: readonly string[];
 }
@@ -29,31 +33,40 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   if (before.phase.kind !== 'running') throw new Error(`${before.id} is ${before.phase.kind}: it has no turn to end`);
   const { turn } = before.phase;
   const isClaudeTurn = turn.session !== null;
+  const sessionId = turn.session === null ? null : (report.reportedSession ?? turn.session.id);
   const cost = report.cost === null ? null : believableCost(report.cost);
   const estimated = cost?.kind === 'estimated';
+  const canned = cost?.canned ?? false;
   const micros = cost?.micros ?? 0;
+  const models = splitCost(micros, cost?.models ?? []);
   const agent: Agent = {
     ...before,
-    session: turn.session === null || !report.sessionKept ? before.session : { kind: 'open', id: turn.session.id },
+    session: sessionId === null || !report.sessionKept ? before.session : { kind: 'open', id: sessionId },
     costMicros: addMicros(before.costMicros, micros),
     stateMicros: addMicros(before.stateMicros, micros),
+    denied: mergeDenials(before.denied, report.denials),
   };
-  const ledger = isClaudeTurn && cost !== null ? enterCost(run.ledger, agent.state, micros, estimated) : run.ledger;
+  const ledger =
+    isClaudeTurn && cost !== null
+      ? enterCost(run.ledger, agent.state, { micros, estimated, canned, tokens: sumTokens(models) })
+      : run.ledger;
   const ended: TurnEnded = {
     kind: 'turn_ended',
     at: report.at,
     agent: agent.id,
     state: agent.state,
     turn: turn.number,
-    session: turn.session?.id ?? null,
+    session: sessionId,
     costMicros: micros,
     estimated,
+    canned,
+    models,
     spentMicros: ledger.spentMicros,
     durationMs: report.at - turn.startedAt,
     failure: report.failure,
     denials: report.denials,
   };
-  const events = [ended, ...refusedCostWarning(ended, cost)];
+  const events = [ended, ...refusedCostWarning(ended, cost), ...otherSessionWarning(ended, report)];
   const charged = withAgent({ ...run, ledger }, agent);
   if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, events };
   const stop = strongerStop(run.stop, { kind: 'budget' });
@@ -69,6 +82,13 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
 function refusedCostWarning({ at, agent, state }: TurnEnded, cost: CostReport | null): readonly Event[] {
   if (cost?.refusedUsd === undefined) return [];
   const message = `${state}: a cost of ${cost.refusedUsd} dollars was reported, which no turn can have; ${microsToUsd(cost.micros)} dollars are counted as an estimate`;
+  return [{ kind: 'warning', at, agent, state, message }];
+}
+
+/** Warns that Claude Code went on in another conversation than it was told to. */
+function otherSessionWarning({ at, agent, state }: TurnEnded, { reportedSession }: TurnReport): readonly Event[] {
+  if (reportedSession == null) return [];
+  const message = `${state}: Claude Code used the conversation ${reportedSession} instead of the one it was given; the agent goes on in that one`;
   return [{ kind: 'warning', at, agent, state, message }];
 }
 

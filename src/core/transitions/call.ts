@@ -4,7 +4,7 @@ import type { Transition, TransitionResult, TransitionTarget } from './transitio
 /** `<call>`: runs a subtask in a branch of the conversation; only its result comes back. */
 export const call: Transition = {
   body: 'state',
-  attributes: ['return', 'input', 'model', 'effort'],
+  attributes: ['return', 'input', 'input-file', 'model', 'effort'],
   required: ['return'],
   variables: false,
   follow: (at, target) => enterCallee(at, target, branchOf(at.session)),
@@ -16,6 +16,7 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
     state: target.return ?? at.state,
     session: at.session,
     cwd: at.cwd,
+    task: at.task,
     model: at.model,
     effort: at.effort,
   };
@@ -27,6 +28,7 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
       session,
       stack: [...at.stack, frame],
       cwd: at.cwd,
+      task: at.task,
       model: target.model ?? at.model,
       effort: target.effort ?? at.effort,
     },

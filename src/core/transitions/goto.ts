@@ -3,7 +3,7 @@ import type { Transition } from './transition.ts';
 /** `<goto>`: goes on in the same conversation. */
 export const goto: Transition = {
   body: 'state',
-  attributes: ['input'],
+  attributes: ['input', 'input-file'],
   required: [],
   variables: false,
   follow: (at, target) => ({ kind: 'on', position: { ...at, state: target.body, input: target.input } }),

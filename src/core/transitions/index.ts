@@ -22,5 +22,11 @@ export type TagName = keyof typeof TRANSITIONS;
 /** The names of all tags. */
 export const TAG_NAMES = Object.keys(TRANSITIONS) as readonly TagName[];
 
+/** Whether an attribute of a tag is the `task` that says which task folder to use, and no variable. */
+export const isTaskWord = (tag: TagName, name: string, value: string | undefined): boolean => {
+  const { taskWord }: Transition = TRANSITIONS[tag];
+  return name === 'task' && taskWord !== undefined && value === taskWord;
+};
+
 /** Whether a tag of this name exists. */
 export const isTagName = (name: string): name is TagName => Object.hasOwn(TRANSITIONS, name);

@@ -3,9 +3,10 @@ import type { Transition } from './transition.ts';
 /** `<reset>`: goes on in a new conversation. Callers still get their result, unless `stack="clear"` drops them. */
 export const reset: Transition = {
   body: 'state',
-  attributes: ['cd', 'stack', 'input'],
+  attributes: ['cd', 'stack', 'input', 'input-file'],
   required: [],
   variables: false,
+  taskWord: 'new',
   follow(at, target) {
     const abandoned = target.stack === 'clear' ? at.stack.length : 0;
     return {
@@ -18,6 +19,7 @@ export const reset: Transition = {
         cwd: target.cd ?? at.cwd,
         stack: abandoned > 0 ? [] : at.stack,
       },
+      startsTask: target.takesTaskWord,
       ...(abandoned > 0 && { warning: abandonedWarning(at.state, abandoned) }),
     };
   },

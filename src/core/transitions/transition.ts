@@ -10,6 +10,8 @@ export interface TransitionTarget extends Preference {
   readonly cd: string | null;
   readonly stack: 'keep' | 'clear';
   readonly input: string | null;
+  /** Whether the tag has the `task` that means something on it. */
+  readonly takesTaskWord: boolean;
   /** The author's own attributes. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -17,11 +19,20 @@ export interface TransitionTarget extends Preference {
 /** An agent that a fork is about to start. */
 export interface Worker extends Pick<Position, 'state' | 'input' | 'cwd' | 'model' | 'effort'> {
   readonly variables: Readonly<Record<string, string>>;
+  /** Whether it works in the task folder of its parent. */
+  readonly inheritsTask: boolean;
 }
 
 /** The outcome of a transition: the agent goes on, perhaps with a new worker beside it, or it ends. */
 export type TransitionResult =
-  | { readonly kind: 'on'; readonly position: Position; readonly worker?: Worker; readonly warning?: string }
+  | {
+      readonly kind: 'on';
+      readonly position: Position;
+      readonly worker?: Worker;
+      /** Whether the agent gets a new task folder. */
+      readonly startsTask?: boolean;
+      readonly warning?: string;
+    }
   | { readonly kind: 'end'; readonly result: string };
 
 /** The definition of a tag. */
@@ -34,6 +45,8 @@ export interface Transition {
   readonly required: readonly ('return' | 'next')[];
   /** Whether further attributes are variables; elsewhere they are ignored with a warning. */
   readonly variables: boolean;
+  /** The value of `task` that has a meaning on this tag; any other is an author's own attribute. */
+  readonly taskWord?: 'inherit' | 'new';
   /** Applies the tag to a position. */
   follow(at: Position, target: TransitionTarget): TransitionResult;
 }

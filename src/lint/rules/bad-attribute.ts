@@ -3,7 +3,7 @@ import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { variableNameProblem } from '../../core/variables.ts';
 import { NO_TEMPLATE_HINT } from '../messages.ts';
-import { defineTagRule } from '../tag-rule.ts';
+import { defineTagRule } from '../rule.ts';
 
 /** An attribute has a value that it cannot have, or a name that no variable can have. */
 export const badAttribute = defineTagRule(
@@ -30,4 +30,4 @@ export const badAttribute = defineTagRule(
   },
 );
 
-const NEVER_EMPTY = ['model', 'effort', 'cd'];
+const NEVER_EMPTY = ['model', 'effort'];

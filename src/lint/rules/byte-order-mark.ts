@@ -12,5 +12,5 @@ export const byteOrderMark = defineStateRule({ id: 'byte-order-mark', level: 'wa
     `the script begins with an invisible byte order mark: ${shell} treats it as part of line 1` +
     (losesLine ? ' and does not run that line' : ' and complains about that line');
   const hint = 'Save the file as UTF-8 without a byte order mark (BOM).';
-  return [{ at: { line: 1, column: 1 }, message, hint, level: losesLine ? 'error' : 'warning' }];
+  return [{ at: analysis.positionAt(0), message, hint, level: losesLine ? 'error' : 'warning' }];
 });

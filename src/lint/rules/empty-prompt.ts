@@ -6,6 +6,12 @@ export const emptyPrompt = defineStateRule(
   (analysis) => {
     if (analysis.kind !== 'prompt' || analysis.broken || analysis.source.state.text.trim() !== '') return [];
     const message = 'the prompt is empty: Claude Code is sent nothing';
-    return [{ at: { line: 1, column: 1 }, message, hint: 'Write what is to be done below the frontmatter.' }];
+    return [
+      {
+        at: analysis.source.origin?.bodyAt ?? { line: 1, column: 1 },
+        message,
+        hint: 'Write what is to be done below the frontmatter.',
+      },
+    ];
   },
 );

@@ -1,30 +1,33 @@
-import { namedStates, type PolicyEntry } from '../../core/policy.ts';
+import { namedStates, type Policy, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { hasUnknownPart } from '../../core/tag-mentions.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations, permitsTag } from '../../graph/edges.ts';
+import { uniqueBy } from '../../graph/group-by.ts';
 import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { quoteTagWithAttributes } from '../messages.ts';
 import { defineStateRule } from '../rule.ts';
 
-/** A prompt has a tag that its policy does not permit. */
+/** A state has a tag that its policy does not permit. */
 export const forbiddenTag = defineStateRule(
-  { id: 'forbidden-tag', level: 'warning', supersedes: ['unreachable-state', ...CYCLE_RULES] },
+  { id: 'forbidden-tag', level: 'warning', supersedes: ['unmentioned-entry', 'unreachable-state', ...CYCLE_RULES] },
   (analysis, { names }) => {
     const { policy } = analysis.source.state.rules;
     if (analysis.broken || policy.length === 0) return [];
-    const seen = new Set<string>();
-    return analysis.expandedTags.flatMap((placed) => {
+    const corrected = policy.map((entry) => correctStates(entry, names));
+    const forbidden = analysis.expandedTags.filter(
+      (placed) => placed.sure && isExact(placed, names) && !isPermitted(placed, corrected, analysis, names),
+    );
+    return uniqueBy(forbidden, ({ name, tag }) => quoteTagWithAttributes(name, tag)).map((placed) => {
       const shown = quoteTagWithAttributes(placed.name, placed.tag);
-      if (!placed.sure || seen.has(shown) || !isExact(placed, names) || isPermitted(placed, analysis, names)) return [];
-      seen.add(shown);
       const closest = findClosestEntry(policy, placed, names);
       const permitted = closest === undefined ? '' : `; they permit \`${formatPolicyTag(closest)}\``;
-      const message = `the prompt mentions ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
-      const hint = 'Add it to the `allowed_transitions`, or take it out of the prompt.';
-      return [{ at: placed.at, message, hint }];
+      const [does, it] = analysis.kind === 'script' ? ['script prints', 'script'] : ['prompt mentions', 'prompt'];
+      const message = `the ${does} ${shown}, which its \`allowed_transitions\` do not permit${permitted}`;
+      const hint = `Add it to the \`allowed_transitions\`, or take it out of the ${it}.`;
+      return { at: placed.at, message, hint };
     });
   },
 );
@@ -56,9 +59,8 @@ function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
 }
 
 /** Whether the policy of a prompt permits a tag: a fork without `next` if it does so with one that stands beside it. */
-export function isPermitted({ name, tag }: PlacedTag, analysis: StateAnalysis, names: StateResolver): boolean {
-  const sameTag = analysis.source.state.rules.policy.filter((entry) => entry.tag === name);
-  const entries = sameTag.map((entry) => correctStates(entry, names));
+function isPermitted({ name, tag }: PlacedTag, policy: Policy, analysis: StateAnalysis, names: StateResolver): boolean {
+  const entries = policy.filter((entry) => entry.tag === name);
   const isOpenFork = name === 'fork' && tag.attributes.next === undefined;
   const nexts = isOpenFork ? findForkContinuations(analysis.expandedTags) : [];
   const tags = nexts.map((next) => ({ ...tag, attributes: { ...tag.attributes, next } }));
@@ -69,5 +71,5 @@ export function isPermitted({ name, tag }: PlacedTag, analysis: StateAnalysis, n
 function correctStates(entry: PolicyEntry, names: StateResolver): PolicyEntry {
   const states = namedStates(entry).map(([key, name]) => [key, names.intendedFile(name)] as const);
   const { target = null, ...others } = Object.fromEntries(states);
-  return { tag: entry.tag, target, attributes: { ...entry.attributes, ...others } };
+  return { ...entry, target, attributes: { ...entry.attributes, ...others } };
 }

@@ -1,13 +1,13 @@
 import { defineRule } from '../rule.ts';
 
-/** The frontmatter of a prompt has an error; Raymond refuses to run the workflow. */
+/** The frontmatter of a state or the manifest has an error; Raymond refuses to run the workflow. */
 export const frontmatter = defineRule(
   { id: 'frontmatter', level: 'error', blocksStart: 'always', supersedes: ['unreachable-state'] },
-  ({ analyses }) =>
-    analyses.flatMap(({ source }) =>
-      source.findings.flatMap(({ level, file, line, column, message }) => {
+  ({ workflow, analyses }) =>
+    [...(workflow.findings ?? []), ...analyses.flatMap(({ source }) => source.findings)].flatMap(
+      ({ level, file, line, column, message }) => {
         if (level !== 'error') return [];
         return [{ file, at: { line, column }, message, hint: 'Correct it: the workflow cannot start until then.' }];
-      }),
+      },
     ),
 );

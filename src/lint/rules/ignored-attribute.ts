@@ -1,8 +1,8 @@
 import { didYouMean } from '../../core/nearest.ts';
 import { isBuiltInAttribute } from '../../core/tag.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
-import { TRANSITIONS } from '../../core/transitions/index.ts';
-import { defineTagRule } from '../tag-rule.ts';
+import { isTaskWord, TRANSITIONS } from '../../core/transitions/index.ts';
+import { defineTagRule } from '../rule.ts';
 import { findMisspeltAttribute } from './missing-attribute.ts';
 
 /** An attribute has no effect: it is a variable on another tag than a fork, or given twice. */
@@ -15,7 +15,12 @@ export const ignoredAttribute = defineTagRule(
       required.some((each) => findMisspeltAttribute(each, tag) === key) ||
       (body === 'state' && tag.body === '' && names.fileOf(tag.attributes[key] ?? '') !== undefined);
     const ignored = Object.keys(tag.attributes).filter(
-      (key) => !variables && !isBuiltInAttribute(key) && !key.includes(UNKNOWN) && !isReportedElsewhere(key),
+      (key) =>
+        !variables &&
+        !isBuiltInAttribute(key) &&
+        !isTaskWord(name, key, tag.attributes[key]) &&
+        !key.includes(UNKNOWN) &&
+        !isReportedElsewhere(key),
     );
     return [
       ...tag.repeated.map((key) => {

@@ -1,35 +1,57 @@
-import { nearest } from '../../core/nearest.ts';
 import { namedStates } from '../../core/policy.ts';
-import { isBuiltInAttribute } from '../../core/tag.ts';
+import type { FileFinding } from '../../core/state.ts';
 import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
-import { findStrayFrontmatter, type StrayFrontmatter } from '../stray-frontmatter.ts';
 
-/** Something in the frontmatter has no effect, such as a misspelt key, or the frontmatter as a whole has none. */
+/** Something in the frontmatter or the manifest has no effect, such as a misspelt key, or the frontmatter as a whole has none. */
 export const keyWithoutEffect = defineRule(
-  { id: 'key-without-effect', level: 'warning', supersedes: ['no-shebang', 'unreachable-state'] },
-  (context) =>
-    context.analyses.flatMap((analysis) => [
-      ...analysis.source.findings.flatMap(({ level, file, line, column, message }): RuleFinding[] => {
-        if (level !== 'warning') return [];
-        return [{ file, at: { line, column }, message, hint: 'Correct it, or remove it.' }];
-      }),
+  { id: 'key-without-effect', level: 'warning', supersedes: ['no-shebang', 'no-way-out', 'unreachable-state'] },
+  (context) => [
+    ...(context.workflow.findings ?? []).flatMap(toFinding),
+    ...context.analyses.flatMap((analysis) => [
+      ...analysis.source.findings.flatMap(toFinding),
       ...(context.isIntendedState(analysis) ? checkStrayFrontmatter(analysis) : []),
       ...checkEmptyPolicy(analysis),
       ...checkRepeatedEntries(analysis, context),
-      ...checkMisspeltNext(analysis, context),
     ]),
+  ],
 );
 
-function checkStrayFrontmatter(analysis: StateAnalysis): readonly RuleFinding[] {
-  const stray = findStrayFrontmatter(analysis);
-  if (stray === undefined) return [];
-  const [message, hint] = STRAY_MESSAGES[stray.why];
-  return [{ file: analysis.file, at: analysis.positionAt(stray.offset), message, hint }];
+function toFinding({ level, file, line, column, message }: FileFinding): readonly RuleFinding[] {
+  return level === 'warning' ? [{ file, at: { line, column }, message, hint: 'Correct it, or remove it.' }] : [];
 }
 
-const STRAY_MESSAGES: Readonly<Record<StrayFrontmatter['why'], readonly [message: string, hint: string]>> = {
+/** Reports frontmatter that is not on the first line, lacks its first line, or is in a script. */
+function checkStrayFrontmatter({ file, kind, source, positionAt }: StateAnalysis): readonly RuleFinding[] {
+  const { text } = source.state;
+  const hasFrontmatter = text.length < source.text.length;
+  const lines = hasFrontmatter ? [] : text.split('\n', MAX_LINES);
+  const open = lines.findIndex((line) => FENCE.test(line));
+  const close = lines.findIndex((line, index) => index > open && FENCE.test(line));
+  const above = lines.slice(0, Math.max(0, open));
+  const isBelow = close > open && above.every((line) => MAY_PRECEDE.test(line)) && isYaml(lines.slice(open + 1, close));
+  const isUnopened = kind === 'prompt' && /^\w/.test(text) && isYaml(above);
+  if (!isBelow && !isUnopened) return [];
+  const offset = isBelow && open > 0 ? above.join('\n').length + 1 : 0;
+  const [message, hint] = STRAY_MESSAGES[kind === 'script' ? 'script' : offset === 0 ? 'unopened' : 'below'];
+  return [{ file, at: positionAt(offset), message, hint }];
+}
+
+const KEY =
+  /^(?:allowed_transitions|model|effort|timeout|max_visits|permission_mode|allowed_tools|disallowed_tools|append_system_prompt)\s*:/;
+/** A key with a value, an entry of a list, a comment, or a continuation of what stands above. */
+const YAML = /^(?:[\w-]+:(?:\s|$)|\s|- |#|$)/;
+const FENCE = /^\s*---\s*$/;
+/** Blank lines, headings and comments. */
+const MAY_PRECEDE = /^(?:\s*|#.*|<!--.*-->\s*)$/;
+/** No frontmatter ends further down. */
+const MAX_LINES = 200;
+
+const isYaml = (lines: readonly string[]): boolean =>
+  lines.some((line) => KEY.test(line)) && lines.every((line) => YAML.test(line));
+
+const STRAY_MESSAGES = {
   script: [
     'a script has no frontmatter: these lines are run as commands',
     'Remove them; only a prompt has frontmatter.',
@@ -42,7 +64,7 @@ const STRAY_MESSAGES: Readonly<Record<StrayFrontmatter['why'], readonly [message
     'this looks like frontmatter but has no effect: it is not at the start of the file',
     'Move it to the start: the first line of the file must be `---`.',
   ],
-};
+} as const;
 
 /** Reports an empty policy, which permits everything. */
 function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readonly RuleFinding[] {
@@ -57,31 +79,17 @@ function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readon
 function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleContext): readonly RuleFinding[] {
   const firstPositions = new Map<string, TextPosition>();
   return source.state.rules.policy.flatMap((entry, index) => {
-    const fileOf = (name: string): string => {
-      const found = names.resolve(name);
-      return found.kind === 'found' ? found.file : name;
-    };
-    const states = Object.fromEntries(namedStates(entry).map(([key, name]) => [key, fileOf(name)]));
-    const signature = JSON.stringify([entry.tag, ...Object.entries({ ...entry.attributes, ...states }).sort()]);
+    const states = Object.fromEntries(namedStates(entry).map(([key, name]) => [key, names.fileOf(name) ?? name]));
+    const signature = JSON.stringify([
+      entry.tag,
+      entry.payload,
+      ...Object.entries({ ...entry.attributes, ...states }).sort(),
+    ]);
     const at = source.entries[index]?.at ?? WHOLE_FILE;
     const earlier = firstPositions.get(signature);
     if (earlier === undefined) firstPositions.set(signature, at);
     if (earlier === undefined || entry.tag === 'fork') return [];
     const message = `this entry permits the same as the one on line ${earlier.line}`;
     return [{ file, at, message, hint: 'Remove one of them.' }];
-  });
-}
-
-/** Reports a variable in the entry of a fork that names a state and is probably meant as its `next`. */
-function checkMisspeltNext({ file, source }: StateAnalysis, { names }: RuleContext): readonly RuleFinding[] {
-  return source.state.rules.policy.flatMap(({ tag, attributes }, index) => {
-    if (tag !== 'fork' || attributes.next !== undefined) return [];
-    const key = Object.keys(attributes).find((each) => {
-      const isState = names.resolve(attributes[each] ?? '').kind === 'found';
-      return isState && !isBuiltInAttribute(each) && nearest(each, ['next']) !== undefined;
-    });
-    if (key === undefined) return [];
-    const message = `\`${key}\` counts as a variable of the worker (did you mean next?)`;
-    return [{ file, at: source.entries[index]?.keys[key] ?? WHOLE_FILE, message, hint: 'Write `next`.' }];
   });
 }

@@ -7,19 +7,12 @@ import { defineStateRule } from '../rule.ts';
 export const literalVariable = defineStateRule({ id: 'literal-variable', level: 'warning' }, (analysis) => {
   if (!analysis.file.endsWith('.sh')) return [];
   const { text } = analysis.source.state;
-  if (!analysis.tags.some(({ name, tag }) => collectHandedTexts(name, tag).some((each) => each.includes('$'))))
-    return [];
-  const [setVariables, escaped] = [
-    findSetVariables(text),
-    new Set([...text.matchAll(/\\\$\{?(\w+)/g)].map(([, name]) => name)),
-  ];
   return analysis.tags.flatMap(({ name, tag, at, sure }) => {
-    const references = sure
-      ? collectHandedTexts(name, tag).flatMap((each) => [...each.matchAll(/\$\{?([a-z_]\w*)/gi)])
-      : [];
-    const found = references
-      .map(([, variable = '']) => variable)
-      .find((each) => setVariables.has(each) && !escaped.has(each));
+    const handed = sure ? collectHandedTexts(name, tag) : [];
+    const named = handed.flatMap((each) =>
+      [...each.matchAll(/\$\{?([a-z_]\w*)/gi)].map(([, variable = '']) => variable),
+    );
+    const found = named.find((variable) => isSetBy(text, variable) && !isEscapedIn(text, variable));
     if (found === undefined) return [];
     const message = `${quoteTag(name, tag)} contains the text \`$${found}\`, not the value of the variable`;
     return [{ at, message, hint: DOUBLE_QUOTES_HINT }];
@@ -34,11 +27,10 @@ function collectHandedTexts(name: TagName, { body, attributes }: Tag): readonly 
   return TRANSITIONS[name].body === 'text' ? [body, ...defined] : defined;
 }
 
-/** Finds the variables that a script or Raymond sets. */
-function findSetVariables(script: string): ReadonlySet<string> {
-  const assignments = script.matchAll(/(?:^|[\s;({])([a-z_]\w*)\+?=|\bfor ([a-z_]\w*)/gim);
-  const assigned = Array.from(assignments, ([, name, each]) => name ?? each ?? '');
-  const read = [...script.matchAll(/\bread\b([^\n;|]*)/g)].flatMap(([, names = '']) => names.split(/\s+/));
-  const defined = [...script.matchAll(/\bRAYMOND_\w+/g)].map(([name]) => name);
-  return new Set([...assigned, ...read, ...defined]);
-}
+/** Whether a script or Raymond sets a variable. */
+const isSetBy = (script: string, name: string): boolean =>
+  name.startsWith('RAYMOND_') ||
+  new RegExp(`(?:^|[\\s;({])${name}\\+?=|\\bfor ${name}\\b`, 'm').test(script) ||
+  script.split('\n').some((line) => /\bread\b/.test(line) && new RegExp(`\\s${name}\\b`).test(line));
+
+const isEscapedIn = (script: string, name: string): boolean => new RegExp(`\\\\\\$\\{?${name}\\b`).test(script);

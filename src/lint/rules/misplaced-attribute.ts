@@ -1,6 +1,6 @@
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
 import { TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
-import { defineTagRule } from '../tag-rule.ts';
+import { defineTagRule } from '../rule.ts';
 import { findSwappedAttribute } from './missing-attribute.ts';
 
 /** An attribute of the language stands on a tag that does not take it, such as `cd` on a goto. */

@@ -4,7 +4,7 @@ import { comparePositions, type TextPosition } from '../../core/text-position.ts
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { defineTagRule } from '../tag-rule.ts';
+import { defineTagRule } from '../rule.ts';
 
 /** A call does not say where it returns to, or a fork does not say where its parent goes on. */
 export const missingAttribute = defineTagRule(

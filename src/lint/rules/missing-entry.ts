@@ -3,6 +3,7 @@ import { WHOLE_FILE } from '../../core/text-position.ts';
 import type { WorkflowSource } from '../../graph/workflow-source.ts';
 import { defineRule } from '../rule.ts';
 import { hintForForeign } from './foreign-state.ts';
+import { correctEnding } from './missing-state.ts';
 
 /** There is no state to start in. */
 export const missingEntry = defineRule(
@@ -10,22 +11,24 @@ export const missingEntry = defineRule(
   ({ workflow }) => {
     const { entry, name, files } = workflow;
     if (entry.kind === 'found' || entry.kind === 'ambiguous') return [];
+    // Why a file has no states at all is said already.
+    if (files.length === 0 && workflow.findings?.some(({ level }) => level === 'error')) return [];
     const isEmpty = entry.kind === 'unknown' && !files.some(({ file }) => isStateFile(file));
     const message = isEmpty ? 'there are no states here' : entry.message;
     return [{ file: name, at: WHOLE_FILE, message, hint: hintFor(workflow, isEmpty) }];
   },
 );
 
-/** A name that is right but for its ending. */
-const ALMOST_START = /^((?:1_)?START)\.(md|markdown|mdown|mdx|txt|sh|bash|bat|ps1)$/i;
+/** A name that may be right but for its ending, or its letter case. */
+const ALMOST_START = /^((?:1_)?START)\.(\w+)$/i;
 
 function hintFor(workflow: WorkflowSource, isEmpty: boolean): string {
   const { entry, files, below = [] } = workflow;
   if (entry.kind === 'foreign') return hintForForeign(workflow);
-  const [, base, ending] = files.map(({ file }) => ALMOST_START.exec(file)).find((found) => found !== null) ?? [];
-  if (base !== undefined && ending !== undefined) {
-    const right = /^(?:sh|bash)$/i.test(ending) ? 'sh' : /^(?:bat|ps1)$/i.test(ending) ? ending.toLowerCase() : 'md';
-    return `Rename ${base}.${ending} to ${base.toUpperCase()}.${right}.`;
+  for (const { file } of files) {
+    const [, base = '', ending = ''] = ALMOST_START.exec(file) ?? [];
+    const right = correctEnding(ending);
+    if (right !== undefined) return `Rename ${file} to ${base.toUpperCase()}.${right}.`;
   }
   const [first] = below;
   if (first !== undefined) return `There is a ${first}: name its folder instead of this one.`;

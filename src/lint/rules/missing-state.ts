@@ -6,7 +6,12 @@ import { defineNameRule } from '../unresolved-names.ts';
 
 /** A tag or a policy names a state that does not exist. */
 export const missingState = defineNameRule(
-  { id: 'missing-state', reason: 'unknown', blocksStart: 'in-frontmatter', supersedes: CYCLE_RULES },
+  {
+    id: 'missing-state',
+    reason: 'unknown',
+    blocksStart: 'in-frontmatter',
+    supersedes: ['unmentioned-entry', ...CYCLE_RULES],
+  },
   (name, context) => {
     if (name.includes('{{')) return NO_TEMPLATE_HINT;
     if (name.includes('$')) return DOUBLE_QUOTES_HINT;
@@ -19,7 +24,7 @@ export const missingState = defineNameRule(
 );
 
 /** The ending that a state's file must have instead of another one, or in lower case. */
-function correctEnding(ending: string): string | undefined {
+export function correctEnding(ending: string): string | undefined {
   const lower = ending.toLowerCase();
   if (/^(?:md|sh|bat|ps1)$/.test(lower)) return lower;
   return /^(?:bash|zsh|ksh)$/.test(lower) ? 'sh' : /^(?:markdown|mdown|mdx|txt)$/.test(lower) ? 'md' : undefined;

@@ -1,7 +1,5 @@
-import { nearest } from '../../core/nearest.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineRule, type RuleFinding } from '../rule.ts';
-import { findStrayFrontmatter } from '../stray-frontmatter.ts';
 
 /** A state shows no transition at all. */
 export const noWayOut = defineRule(
@@ -12,19 +10,11 @@ export const noWayOut = defineRule(
     );
     return context.analyses
       .filter((analysis) => context.isIntendedState(analysis) && !analysis.open && !withExits.has(analysis.file))
-      .filter((analysis) => !hasMisplacedPolicy(analysis))
       .map(diagnoseState);
   },
 );
 
 const POLICY_KEY = 'allowed_transitions';
-
-/** Checks for transitions under a misspelt key, or outside of the frontmatter: `key-without-effect` reports that. */
-const hasMisplacedPolicy = (analysis: StateAnalysis): boolean =>
-  Object.keys(analysis.source.keys).some((key) => key !== POLICY_KEY && nearest(key, [POLICY_KEY]) !== undefined) ||
-  (analysis.kind === 'prompt' &&
-    findStrayFrontmatter(analysis) !== undefined &&
-    analysis.source.state.text.includes(`${POLICY_KEY}:`));
 
 function diagnoseState({ file, kind, positionAt, source }: StateAnalysis): RuleFinding {
   const at = positionAt(0);

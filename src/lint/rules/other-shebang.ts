@@ -10,6 +10,6 @@ export const otherShebang = defineStateRule(
     if (!analysis.file.endsWith('.sh') || !line.startsWith('#!') || SHELL.test(line)) return [];
     const message = `\`${line.trim()}\` has no effect: a .sh is run with /bin/bash`;
     const hint = 'Write it for bash, or call the other program from a short bash script.';
-    return [{ at: { line: 1, column: 1 }, message, hint }];
+    return [{ at: analysis.positionAt(0), message, hint }];
   },
 );

@@ -1,8 +1,13 @@
-import { TAG_NAMES, TRANSITIONS } from '../../core/transitions/index.ts';
+import { readScriptTags } from '../../bash/script-tags.ts';
+import { blank, commentsOf, findRegions } from '../../core/markup.ts';
+import { editDistance, nearest } from '../../core/nearest.ts';
+import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { isUpcomingTag } from '../../core/transitions/upcoming.ts';
+import { readPromptTags } from '../../graph/prompt-tags.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import type { StateResolver } from '../../graph/state-resolver.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
-import { defineStateRule } from '../rule.ts';
-import { levelForTag } from '../tag-rule.ts';
-import { findUnknownTags, type UnknownTag } from '../unknown-tags.ts';
+import { defineStateRule, levelForTag } from '../rule.ts';
 
 /** An element is meant as a tag, but is not a tag of the language. */
 export const unknownTag = defineStateRule(
@@ -18,19 +23,15 @@ export const unknownTag = defineStateRule(
     }),
 );
 
-function describeUnknownTag({ name, body, meant, isMisspelt }: UnknownTag): { message: string; hint: string } {
+function describeUnknownTag({ name, body, meant }: UnknownTag): { message: string; hint: string } {
   if (meant === null) {
-    const message = `\`<${name}>\` is not supported yet: Raymond treats it as plain text`;
-    return { message, hint: ALTERNATIVES[name.toLowerCase()] ?? '' };
+    const message = `\`<${name}>\` is not supported yet: no answer with it is followed`;
+    return { message, hint: ALTERNATIVES[name.toLowerCase()] ?? 'Use another tag.' };
   }
   const isText = TRANSITIONS[meant].body === 'text';
   const shown = isText ? `\`<${name}>\`` : `\`<${name}>${body}</${name}>\``;
-  const corrected = isText ? `<${meant}>…</${meant}>` : `<${meant}>${body}</${meant}>`;
-  if (isMisspelt) {
-    return { message: `${shown} is not a tag of the language (did you mean <${meant}>?)`, hint: `Write ${corrected}.` };
-  }
-  const others = `the tags are ${TAG_NAMES.slice(0, -1).join(', ')} and ${TAG_NAMES.at(-1)}`;
-  return { message: `${shown} is not a tag of the language`, hint: `Write ${corrected}, or another one: ${others}.` };
+  const message = `${shown} is not a tag of the language (did you mean <${meant}>?)`;
+  return { message, hint: `Write <${meant}>${isText ? '…' : body}</${meant}>.` };
 }
 
 /** Hints for the tags that are not supported yet. */
@@ -38,3 +39,65 @@ const ALTERNATIVES: Readonly<Record<string, string>> = {
   ask: 'Answer with a <result> that holds the question, and pass the answer to the next run with --input.',
   join: 'Use a <goto> instead, to a state that waits until the workers are done, such as a script that checks for their files.',
 };
+
+/** An element that is written where a tag could be, but is not a tag of the language. */
+interface UnknownTag {
+  readonly name: string;
+  readonly body: string;
+  readonly start: number;
+  readonly end: number;
+  /** The tag that is misspelt; null if it is one that the language is to have and Raymond does not know yet. */
+  readonly meant: TagName | null;
+}
+
+const ELEMENT = /<([a-z][a-z_-]*)(\s[^<>]*)?(?:\/>|>([^<>]*)<\/([a-z][a-z_-]*)\s*>)/gi;
+
+/** Finds the elements of a state's file that are no tags, and would be followed or sent if they were. */
+function findUnknownTags(analysis: StateAnalysis, names: StateResolver): readonly UnknownTag[] {
+  const { text } = analysis.source.state;
+  const hasComments = analysis.kind === 'prompt' && text.includes('<!--');
+  const visible = hasComments ? blank(text, commentsOf(text, findRegions(text))) : text;
+  const elements = [...visible.matchAll(ELEMENT)].filter(([, name = '']) => !isTagName(name.toLowerCase()));
+  const unknownTags = elements.flatMap((element) => parseUnknownTag(element, names) ?? []);
+  return unknownTags.length === 0 ? [] : keepAnswerable(analysis, unknownTags, names);
+}
+
+function parseUnknownTag(element: RegExpExecArray, names: StateResolver): UnknownTag | undefined {
+  const [whole, written = '', attributes = '', inside = '', closing = written] = element;
+  const name = written.toLowerCase();
+  const body = inside.trim();
+  const unknownTag = { name: written, body, start: element.index, end: element.index + whole.length };
+  const isState = names.candidatesFor(body).length === 1;
+  // Some of the names are ordinary words, so that other markup may have them.
+  if (isUpcomingTag(name) && (isState || name.includes('-') || /\snext\s*=/i.test(attributes)))
+    return { ...unknownTag, meant: null };
+  // An element that names no state is other markup, but for the smallest of slips: <resume> is none.
+  const isMisspeltResult = name !== 'results' && editDistance(name, 'result') === 1;
+  const meant = isState ? nearest(name, TAG_NAMES) : isMisspeltResult ? 'result' : undefined;
+  const isClosed = closing.toLowerCase() === name || closing.toLowerCase() === meant;
+  return meant === undefined || !isClosed ? undefined : { ...unknownTag, meant };
+}
+
+/** Reads the text as if proper tags stood in the place of these, and keeps those that then count as tags. */
+function keepAnswerable(
+  { kind, file, source }: StateAnalysis,
+  unknownTags: readonly UnknownTag[],
+  names: StateResolver,
+): readonly UnknownTag[] {
+  const { text, rules } = source.state;
+  const offsets: number[] = [];
+  let corrected = '';
+  let from = 0;
+  for (const { start, end, meant, body } of unknownTags) {
+    corrected += text.slice(from, start);
+    offsets.push(corrected.length);
+    corrected += `<${meant ?? 'goto'}>${body}</${meant ?? 'goto'}>`;
+    from = end;
+  }
+  corrected += text.slice(from);
+  const isState = (name: string): boolean => names.candidatesFor(name.trim()).length > 0;
+  const tags =
+    kind === 'script' ? readScriptTags(file, corrected).tags : readPromptTags(corrected, rules.policy, isState).tags;
+  const counting = new Set(tags.flatMap(({ offset, sure }) => (sure || kind === 'script' ? offset : [])));
+  return unknownTags.filter((_, index) => counting.has(offsets[index] ?? -1));
+}

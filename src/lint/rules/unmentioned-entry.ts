@@ -7,9 +7,7 @@ import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import type { Edge } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import type { StateResolver } from '../../graph/state-resolver.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
-import { isPermitted } from './forbidden-tag.ts';
 
 /** A policy permits what the prompt never names, so that its agent learns of it only by a reminder. */
 export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'warning' }, (context) => {
@@ -17,20 +15,34 @@ export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'wa
   return context.analyses.flatMap((analysis): readonly RuleFinding[] => {
     const { rules, text } = analysis.source.state;
     if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
-    const isMentioned = createMentionCheck(collectTexts(analysis, edgesInto.get(analysis.file) ?? [], context));
-    const unmentioned = rules.policy.filter((entry) => {
-      const states = namedStates(entry).map(([, name]) => context.names.fileOf(name));
-      return states.every((state) => state !== undefined) && !isMentioned(entry.tag, states);
-    });
-    const isMistaken = createMistakeCheck(analysis, unmentioned, context.names);
+    const isTagged = createTagCheck(analysis, context);
+    const texts = collectTexts(analysis, edgesInto.get(analysis.file) ?? [], context);
     return rules.policy.flatMap((entry, index) => {
-      if (!unmentioned.includes(entry) || isMistaken(entry)) return [];
+      const states = namedStates(entry).map(([, name]) => context.names.fileOf(name));
+      const lacksPayload = typeof entry.payload === 'string' && !text.includes(entry.payload);
+      const isMentioned = isTagged(entry.tag, states) || isMentionedIn(texts, entry.tag, states);
+      if (!lacksPayload && (states.includes(undefined) || isMentioned)) return [];
       const at = analysis.source.entries[index]?.at ?? WHOLE_FILE;
       const message = `the prompt never mentions \`${formatPolicyTag(entry)}\`, which its \`allowed_transitions\` permit`;
       return [{ file: analysis.file, at, message, hint: hintFor(entry, rules.policy.length) }];
     });
   });
 });
+
+type States = readonly (string | undefined)[];
+
+/** Makes a check for tags of a prompt that name these states: most entries are mentioned so. */
+function createTagCheck({ tags }: StateAnalysis, { names }: RuleContext): (tag: TagName, states: States) => boolean {
+  const keyOf = (tag: TagName, states: States): string => JSON.stringify([tag, ...states]);
+  const present = tags.map(({ name, tag: { body, attributes } }) => {
+    const named = [TRANSITIONS[name].body === 'text' ? undefined : body, attributes.return, attributes.next];
+    return keyOf(
+      name,
+      named.filter((each) => each !== undefined).map((each) => names.fileOf(each)),
+    );
+  });
+  return (tag, states) => present.includes(keyOf(tag, states));
+}
 
 function hintFor({ tag, target, attributes }: PolicyEntry, entries: number): string {
   const { body, required } = TRANSITIONS[tag];
@@ -55,42 +67,16 @@ function collectTexts(
   return [text, appendSystemPrompt ?? '', ...before].join('\n');
 }
 
-/** Makes a check for the names of states in a text, not counting tags of another kind; without states, for the name of the tag. */
-function createMentionCheck(text: string): (tag: TagName, states: readonly (string | undefined)[]) => boolean {
-  const outside = stripTags(text);
-  const visible = new Map<TagName, { readonly text: string; readonly words: ReadonlySet<string> }>();
-  const textFor = (tag: TagName) => {
-    const shown = new RegExp(`\\b${tag}\\b`, 'i').test(outside) ? text : stripTags(text, tag);
-    const known = visible.get(tag) ?? { text: shown, words: new Set(shown.match(WORD)) };
-    visible.set(tag, known);
-    return known;
-  };
-  return (tag, states) => {
-    if (states.length === 0) return new RegExp(`\\b${tag}\\b`, 'i').test(text);
-    const { text: shown, words } = textFor(tag);
-    const isNamed = (name: string): boolean => words.has(name) || (!PLAIN_NAME.test(name) && shown.includes(name));
-    return states.every((state = '') => isNamed(state) || isNamed(stem(state)));
-  };
+/** Whether a text has the names of states, not counting tags of another kind; without states, the name of the tag. */
+function isMentionedIn(text: string, tag: TagName, states: States): boolean {
+  const isWordIn = (where: string): boolean => new RegExp(`\\b${tag}\\b`, 'i').test(where);
+  if (states.length === 0) return isWordIn(text);
+  const shown = isWordIn(stripTags(text)) ? text : stripTags(text, tag);
+  return states.every((state = '') => isNamedIn(state, shown) || isNamedIn(stem(state), shown));
 }
 
-const WORD = /[\w-]+(?:\.[\w-]+)*/g;
-/** Other names may be written in scripts that put no blanks between words. */
-const PLAIN_NAME = /^[\w.-]+$/;
-
-/** Makes a check for entries that a forbidden tag of the prompt may be meant for: `forbidden-tag` reports those. */
-function createMistakeCheck(
-  analysis: StateAnalysis,
-  unmentioned: readonly PolicyEntry[],
-  names: StateResolver,
-): (entry: PolicyEntry) => boolean {
-  const mistakes =
-    unmentioned.length === 0 ? [] : analysis.expandedTags.filter((placed) => !isPermitted(placed, analysis, names));
-  const mistakenStates = new Set(mistakes.map(({ tag }) => names.intendedFile(tag.body)));
-  const isSameState = ({ target }: PolicyEntry): boolean =>
-    target !== null && mistakenStates.has(names.intendedFile(target));
-  return (entry) =>
-    isSameState(entry) ||
-    // Of several entries with the same tag, it is not known which one is meant.
-    (mistakes.some(({ name }) => name === entry.tag) &&
-      unmentioned.filter((each) => each.tag === entry.tag && !isSameState(each)).length === 1);
+/** Whether a name stands in a text by itself. Names in scripts that put no blanks between words may stand anywhere. */
+function isNamedIn(name: string, text: string): boolean {
+  if (!text.includes(name) || !/^[\w.-]+$/.test(name)) return text.includes(name);
+  return new RegExp(`(?<![\\w-]|[\\w-]\\.)${name.replaceAll('.', '\\.')}(?![\\w-]|\\.[\\w-])`).test(text);
 }

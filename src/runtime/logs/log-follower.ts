@@ -6,19 +6,19 @@ export class LogFollower {
   /** Whether the run has ended. */
   hasEnded = false;
   private readonly renderer: LogRenderer;
-  private readonly agentFilter: string | undefined;
+  private readonly isWanted: (event: Event) => boolean;
   private readonly openTurns = new Map<string, OpenTurn>();
 
-  constructor(renderer: LogRenderer, agentFilter: string | undefined) {
+  constructor(renderer: LogRenderer, isWanted: (event: Event) => boolean) {
     this.renderer = renderer;
-    this.agentFilter = agentFilter;
+    this.isWanted = isWanted;
   }
 
   async handleEvent(event: Event): Promise<void> {
     if (event.kind === 'run_ended') this.hasEnded = true;
     if (event.kind === 'run_resumed') this.hasEnded = false;
-    if ('agent' in event && this.agentFilter !== undefined && event.agent !== this.agentFilter) return;
-    if (event.kind === 'turn_started') {
+    if (!this.isWanted(event)) return;
+    if (event.kind === 'turn_started' && !this.renderer.eventsOnly) {
       this.openTurns.set(event.agent, { turn: event, live: null });
       return;
     }

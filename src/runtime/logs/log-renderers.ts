@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
+import { formatJson } from '../../core/json.ts';
 import { isPrompt } from '../../core/state-names.ts';
+import type { AgentLabels } from '../../events/agent-labels.ts';
+import { createEventDocument } from '../../events/event-document.ts';
 import { EventRenderer, type LogLine } from '../../events/event-renderer.ts';
 import type { LogWriter } from '../../events/log-writer.ts';
 import { type LogEntry, TurnRenderer } from '../../events/turn-renderer.ts';
@@ -10,6 +13,8 @@ import { followLogEntries, readFailureStderr, readLogEntries, type TurnLog } fro
 
 /** Writes the log of a run in some format. */
 export interface LogRenderer {
+  /** Set if it writes only events, also the start of a turn, and not what is in the turns' files. */
+  readonly eventsOnly?: true;
   /** Writes an event other than the start of a turn. */
   renderEvent(event: Event): void;
   /** Writes a turn from its files; `end` is null if it is not known. */
@@ -31,8 +36,9 @@ export interface TurnLogSource {
 export function createTextRenderer(
   { folderOf, displayPath, signal }: TurnLogSource,
   logWriter: LogWriter,
+  labels: AgentLabels,
 ): LogRenderer {
-  const eventRenderer = new EventRenderer();
+  const eventRenderer = new EventRenderer(labels);
   const writeAll = (lines: readonly LogLine[]): void => {
     for (const line of lines) logWriter.writeLine(line);
   };
@@ -69,6 +75,9 @@ export function createTextRenderer(
   };
 }
 
+/** As much as fits into one string, with room to spare. */
+const MAX_RAW_LINE_BYTES = 256 * 1024 * 1024;
+
 /** Creates a renderer that writes only the output of turns, line by line. */
 export function createRawRenderer(
   { folderOf, signal }: TurnLogSource,
@@ -83,7 +92,7 @@ export function createRawRenderer(
     renderEvent: () => {},
     async renderTurn(turn) {
       for (const file of outputFilesOf(turn)) {
-        for await (const line of readLines(file)) {
+        for await (const line of readLines(file, MAX_RAW_LINE_BYTES)) {
           if (signal.aborted) return;
           write(line.toString('utf8'));
         }
@@ -93,6 +102,17 @@ export function createRawRenderer(
       const writeLine = (line: Buffer): void => write(line.toString('utf8'));
       await Promise.all(outputFilesOf(turn).map((file) => followLines(file, writeLine, { until })));
     },
+    renderMessage: writeMessage,
+  };
+}
+
+/** Creates a renderer that writes every event as a line of JSON, as `--events` does. */
+export function createJsonRenderer(write: (line: string) => void, writeMessage: (text: string) => void): LogRenderer {
+  return {
+    eventsOnly: true,
+    renderEvent: (event) => write(formatJson(createEventDocument(event))),
+    renderTurn: async () => {},
+    renderLiveTurn: async () => {},
     renderMessage: writeMessage,
   };
 }

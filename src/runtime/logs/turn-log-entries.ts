@@ -3,7 +3,7 @@ import type { LogEntry } from '../../events/turn-renderer.ts';
 import { followLines, readLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import { createActivityReader } from '../../turns/claude/activity.ts';
-import { parseClaudeLine } from '../../turns/claude/parse-event.ts';
+import { parseClaudeBytes } from '../../turns/claude/parse-event.ts';
 
 /** The files of a turn, and how to show them. */
 export interface TurnLog {
@@ -35,7 +35,7 @@ export async function* readLogEntries(turn: TurnLog): AsyncGenerator<LogEntry> {
   }
   yield* readPromptEntries(turn);
   const read = createActivityReader();
-  for await (const line of readLines(stdout)) yield* read(parseClaudeLine(line.toString('utf8')));
+  for await (const line of readLines(stdout)) yield* read(parseClaudeBytes(line));
   yield* readFailureStderr(turn);
 }
 
@@ -54,7 +54,7 @@ export async function followLogEntries(
   }
   for await (const entry of readPromptEntries(turn)) emit(entry);
   const read = createActivityReader();
-  const onLine = (line: Buffer): void => read(parseClaudeLine(line.toString('utf8'))).forEach(emit);
+  const onLine = (line: Buffer): void => read(parseClaudeBytes(line)).forEach(emit);
   await followLines(stdout, onLine, { until });
 }
 

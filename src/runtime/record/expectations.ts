@@ -2,7 +2,7 @@ import type { Event } from '../../core/event.ts';
 import { microsToUsd } from '../../core/ledger.ts';
 import type { Run } from '../../core/run.ts';
 import { exitCodeOf } from '../../events/run-document.ts';
-import { collectAgentPaths } from '../../events/run-history.ts';
+import { collectAgentPaths, collectResults } from '../../events/run-history.ts';
 import type { RecordingContext } from './answers.ts';
 import type { RecordedVisit } from './visits.ts';
 
@@ -14,9 +14,11 @@ export function recordExpectations(
   scrub: RecordingContext['scrub'],
 ): object {
   const paths = collectAgentPaths(events);
-  const results = run.agents.flatMap(({ id, phase }) =>
-    phase.kind === 'ended' ? [[id, scrub(id, phase.result)] as const] : [],
-  );
+  const allResults = collectResults(events);
+  const results = [...paths.keys()].flatMap((id) => {
+    const result = allResults.get(id);
+    return result === undefined ? [] : [[id, scrub(id, result)] as const];
+  });
   return {
     path: paths.size === 1 ? [...paths.values()][0] : Object.fromEntries(paths),
     ...(results.length > 0 && { results: Object.fromEntries(results) }),

@@ -1,6 +1,7 @@
 import type { Doing } from '../../core/activity.ts';
 import { isPrompt, stem } from '../../core/state-names.ts';
-import { formatClock, formatDollars, formatDuration } from '../../events/format.ts';
+import { findTurnWait, type TurnTraffic, type TurnWait } from '../../core/turn-wait.ts';
+import { formatApiRetry, formatClock, formatDollars, formatDuration, TURN_WAIT_WORDS } from '../../events/format.ts';
 import { sanitizeLine } from '../../events/sanitize.ts';
 import type { Colorizer, TextStyle } from '../../events/text-style.ts';
 import { padToWidth, shorten, widthOf } from '../../events/text-width.ts';
@@ -14,22 +15,29 @@ export interface LiveContext {
 }
 
 /** A line for each agent: its id, its state, what it is doing, for how long, at what cost. */
-export function renderAgentLines(agents: readonly AgentView[], context: LiveContext): readonly string[] {
-  const labelled = agents.map((agent) => {
-    const { id, state } = agent;
-    return { ...agent, id: sanitizeLine(id), label: sanitizeLine(isNarrow(context.columns) ? stem(state) : state) };
+export function renderAgentLines(
+  agents: readonly AgentView[],
+  traffic: TurnTraffic,
+  context: LiveContext,
+): readonly string[] {
+  const shown = agents.map((agent) => {
+    const { state } = agent;
+    const turnWait = agent.phase === 'ready' ? findTurnWait(state, traffic) : null;
+    return { ...agent, turnWait, shownState: sanitizeLine(isNarrow(context.columns) ? stem(state) : state) };
   });
-  const widths = computeWidths(labelled, context);
-  return labelled.map((agent) => renderAgentLine(agent, widths, context));
+  const widths = computeWidths(shown, context);
+  return shown.map((agent) => renderAgentLine(agent, widths, context));
 }
 
-/** An agent with the name that is shown for its state. */
-interface LabelledAgent extends AgentView {
-  readonly label: string;
+/** An agent with what is shown of it. */
+interface ShownAgent extends AgentView {
+  /** What keeps it from its turn, if it waits for one. */
+  readonly turnWait: TurnWait | null;
+  readonly shownState: string;
 }
 
 interface ColumnWidths {
-  readonly id: number;
+  readonly label: number;
   readonly state: number;
   readonly doing: number;
   readonly time: number;
@@ -40,19 +48,19 @@ interface ColumnWidths {
 const MIN_DOING_COLUMNS = 10;
 
 /** The width of each column: what an agent is doing gets all that the others leave. */
-function computeWidths(agents: readonly LabelledAgent[], { columns, now }: LiveContext): ColumnWidths {
-  const widest = (cell: (agent: LabelledAgent) => string): number =>
+function computeWidths(agents: readonly ShownAgent[], { columns, now }: LiveContext): ColumnWidths {
+  const widest = (cell: (agent: ShownAgent) => string): number =>
     Math.max(0, ...agents.map((one) => widthOf(cell(one))));
   const time = widest((agent) => formatTurnTime(agent, now));
   const cost = agents.some(({ costMicros }) => costMicros > 0) ? widest(formatCost) : 0;
   const gaps = 2 + (time > 0 ? 1 : 0) + (cost > 0 ? 1 : 0);
   const room = Math.max(0, columns - 2 - time - cost - gaps * getColumnGap(columns).length);
-  const preferred = { id: widest(({ id }) => id), state: widest(({ label }) => label) };
+  const preferred = { label: widest(({ label }) => label), state: widest(({ shownState }) => shownState) };
   const names = Math.max(0, room - Math.max(MIN_DOING_COLUMNS, Math.floor(room * 0.4)));
   // Each gets half, and what the other does not need of its half.
-  const id = Math.min(preferred.id, Math.max(Math.ceil(names / 2), names - preferred.state));
-  const state = Math.min(preferred.state, names - id);
-  return { id, state, doing: room - id - state, time, cost };
+  const label = Math.min(preferred.label, Math.max(Math.ceil(names / 2), names - preferred.state));
+  const state = Math.min(preferred.state, names - label);
+  return { label, state, doing: room - label - state, time, cost };
 }
 
 /** The gap between columns: wider where there is room. */
@@ -60,12 +68,12 @@ const getColumnGap = (columns: number): string => (isNarrow(columns) ? ' ' : '  
 
 const isNarrow = (columns: number): boolean => columns < 60;
 
-function renderAgentLine(agent: LabelledAgent, widths: ColumnWidths, { now, columns, colorize }: LiveContext): string {
+function renderAgentLine(agent: ShownAgent, widths: ColumnWidths, { now, columns, colorize }: LiveContext): string {
   const { sign, style } = getPhaseMark(agent, now);
   const doing = formatDoing(agent, now, widths.doing);
   const cells = [
-    `${colorize(style, sign)} ${padToWidth(shorten(agent.id, widths.id, 'end'), widths.id)}`,
-    colorize('bold', padToWidth(shorten(agent.label, widths.state), widths.state)),
+    `${colorize(style, sign)} ${padToWidth(shorten(agent.label, widths.label, 'end'), widths.label)}`,
+    colorize('bold', padToWidth(shorten(agent.shownState, widths.state), widths.state)),
     padToWidth(agent.doing === null ? colorize('dim', doing) : doing, widths.doing),
     ...(widths.time > 0 ? [colorize('dim', padToWidth(formatTurnTime(agent, now), widths.time, 'left'))] : []),
     ...(widths.cost > 0 ? [padToWidth(formatCost(agent), widths.cost, 'left')] : []),
@@ -89,12 +97,14 @@ const formatCost = ({ costMicros }: AgentView): string => (costMicros === 0 ? ''
 /** More than fits on any screen. */
 const MAX_SHOWN_CHARS = 500;
 
-function formatDoing({ phase, state, doing, wait }: AgentView, now: number, width: number): string {
+function formatDoing({ phase, state, doing, wait, turnWait }: ShownAgent, now: number, width: number): string {
   if (phase === 'running') {
     if (doing === null) return shorten(isPrompt(state) ? 'thinking' : 'running', width);
-    return doing.kind === 'uses' ? formatToolUse(doing, width) : shorten(firstLine(doing.text), width);
+    if (doing.kind === 'uses') return formatToolUse(doing, width);
+    if (doing.kind !== 'retries') return shorten(firstLine(doing.text), width);
+    return shorten(sanitizeLine(formatApiRetry(doing, doing.untilMs === null ? null : doing.untilMs - now)), width);
   }
-  if (wait === null) return shorten('waiting', width);
+  if (wait === null) return shorten(turnWait === null ? 'waiting' : `waiting for ${TURN_WAIT_WORDS[turnWait]}`, width);
   if (wait.why === 'usage_limit') return shorten(`usage limit until ${formatClock(wait.untilMs, now)}`, width);
   return shorten(`again in ${formatDuration(wait.untilMs - now)}: ${firstLine(wait.message)}`, width);
 }

@@ -1,22 +1,34 @@
 import type { StopReason } from '../../core/run.ts';
-import { formatClock, formatCount, formatDuration, formatSpending } from '../../events/format.ts';
+import {
+  formatAnyTokens,
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatSpending,
+  TURN_WAIT_WORDS,
+} from '../../events/format.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { computeWorkMs } from '../../events/work-time.ts';
+import type { AgentGroups } from './agent-groups.ts';
 import type { LiveContext } from './agent-lines.ts';
-import type { AgentView, LiveView } from './view.ts';
+import type { LiveView } from './view.ts';
 
 /** The lines below the agents: time, cost and counts; what agents wait for; how far a stop has come. */
-export function renderFooter(view: LiveView, { now, columns, colorize }: LiveContext): readonly string[] {
-  const agents = [...view.agents.values()];
+export function renderFooter(
+  view: LiveView,
+  groups: AgentGroups,
+  { now, columns, colorize }: LiveContext,
+): readonly string[] {
   const figures = [
     `${formatDuration(computeWorkMs(view.worked, now))} `,
-    `${formatSpending(view.spentMicros, view.budgetMicros)} `,
-    ...formatAgentCounts(agents, view.ended),
+    `${formatSpending(view)} `,
+    ...formatAnyTokens(view.tokens).map((text) => `${text} `),
+    ...formatAgentCounts(view, groups),
   ];
   const unbroken = figures.map((figure) => figure.replaceAll(' ', NO_BREAK)).join(' ');
   return [
     ...wrapText(unbroken, columns).map((line) => colorize('dim', line.replaceAll(NO_BREAK, ' ').trimEnd())),
-    ...[formatWaiting(agents, now), formatStopping(view, agents)]
+    ...[formatApiFailure(groups), formatWaiting(groups, now), formatStopping(view, groups.running)]
       .filter((line) => line !== null)
       .flatMap((line) => wrapText(line, columns).map((part) => colorize('yellow', part))),
   ];
@@ -24,32 +36,42 @@ export function renderFooter(view: LiveView, { now, columns, colorize }: LiveCon
 
 const NO_BREAK = '\u00a0';
 
-/** `3 live (1 waiting),` `2 ended,` `1 failed`: parts between which a line may be broken. */
-function formatAgentCounts(agents: readonly AgentView[], ended: number): readonly string[] {
-  const count = (...phases: AgentView['phase'][]): number =>
-    agents.filter(({ phase }) => phases.includes(phase)).length;
-  const waiting = count('ready', 'sleeping');
-  const live = count('running') + waiting;
-  const rest = [
-    [ended, 'ended'],
-    [count('failed'), 'failed'],
-    [count('paused', 'limited', 'withheld'), 'paused'],
-  ] as const;
-  const others = rest.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
-  const all = [`${live} live${waiting > 0 && live > 1 ? ` (${waiting} waiting)` : ''}`, ...others];
-  return all.map((part, index) => (index < others.length ? `${part},` : part));
+/** `37 of 100 done,` `8 running,` `55 waiting`: parts between which a line may be broken. */
+function formatAgentCounts({ workers, endedWorkers }: LiveView, groups: AgentGroups): readonly string[] {
+  const { running, waiting, failed, paused } = groups;
+  const counts = Object.entries({ running, waiting, failed, paused })
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${count} ${what}`);
+  const all = [...(workers > 0 ? [`${endedWorkers} of ${workers} done`] : []), ...counts];
+  return all.map((part, index) => (index < all.length - 1 ? `${part},` : part));
 }
 
+/** What keeps several agents from an answer of the API; null if it is not worth a line. */
+function formatApiFailure({ live }: AgentGroups): string | null {
+  const reasons = live.flatMap(({ doing }) => (doing?.kind === 'retries' ? [doing.reason] : []));
+  // The line of a single agent says it already.
+  if (reasons.length < 2) return null;
+  return `${reasons.length} agents are retrying: ${[...new Set(reasons)].slice(0, MAX_REASONS).join(', ')}`;
+}
+
+const MAX_REASONS = 3;
+
 /** What agents wait for, and for how long still; null if it is not worth a line. */
-function formatWaiting(agents: readonly AgentView[], now: number): string | null {
-  const waits = agents.flatMap(({ wait }) => wait ?? []);
+function formatWaiting({ live, running, sleepers, turnWaits }: AgentGroups, now: number): string | null {
+  const waits = sleepers.flatMap(({ wait }) => wait ?? []);
   const limits = waits.filter(({ why }) => why === 'usage_limit').map(({ untilMs }) => untilMs);
   if (limits.length > 0) {
-    const until = Math.max(...limits);
+    const until = limits.reduce((latest, each) => Math.max(latest, each));
     return `usage limit: waiting until ${formatClock(until, now)}, ${formatDuration(until - now)} left`;
   }
-  if (waits.length < 2 || agents.some(({ phase }) => phase === 'running')) return null;
-  return `waiting to try again: ${formatDuration(Math.min(...waits.map(({ untilMs }) => untilMs)) - now)} left`;
+  // The line of a single agent says it already.
+  if (live.length - running < 2) return null;
+  const retry = waits.reduce((first, { untilMs }) => Math.min(first, untilMs), Number.POSITIVE_INFINITY);
+  const parts = [
+    ...Array.from(turnWaits, ([turnWait, count]) => `${count} for ${TURN_WAIT_WORDS[turnWait]}`),
+    ...(waits.length > 0 ? [`${waits.length} to try again in ${formatDuration(retry - now)}`] : []),
+  ];
+  return parts.length === 0 ? null : `waiting: ${parts.join(', ')}`;
 }
 
 const STOP_PHRASES: Record<StopReason['kind'], string> = {
@@ -61,8 +83,8 @@ const STOP_PHRASES: Record<StopReason['kind'], string> = {
 };
 
 /** After a stop: what it still waits for, and what another Ctrl-C would do. */
-function formatStopping({ stop, interrupts }: LiveView, agents: readonly AgentView[]): string | null {
-  const turns = formatCount(agents.filter(({ phase }) => phase === 'running').length, 'turn');
+function formatStopping({ stop, interrupts }: LiveView, running: number): string | null {
+  const turns = formatCount(running, 'turn');
   if (interrupts > 1) return `ending ${turns}`;
   if (stop === null && interrupts === 0) return null;
   const why = STOP_PHRASES[stop?.kind ?? 'interrupted'];

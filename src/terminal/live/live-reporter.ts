@@ -1,19 +1,26 @@
 import type { Activity } from '../../core/activity.ts';
 import type { Event } from '../../core/event.ts';
-import { formatActivity, formatEvent } from '../../events/format.ts';
+import { AgentLabels } from '../../events/agent-labels.ts';
+import { formatActivity, formatCount, formatEvent } from '../../events/format.ts';
 import { createColorizer, type TextStyle } from '../../events/text-style.ts';
 import { wrapText } from '../../events/text-width.ts';
 import { isReportedElsewhere, type Reporter } from '../reporter.ts';
 import { type LiveClock, type Screen, SYSTEM_LIVE_CLOCK } from '../terminal.ts';
+import { INITIAL_CONTROLS, pressKey, type ScrollRange, type ViewControls } from './controls.ts';
 import { Painter } from './painter.ts';
-import { formatWindowTitle, renderLiveView } from './render.ts';
-import { applyActivities, applyEvents, EMPTY_VIEW } from './view.ts';
+import { formatWindowTitle, layoutLiveView } from './render.ts';
+import { applyActivities, applyEventStream, applyEvents, EMPTY_VIEW, type LiveView } from './view.ts';
 
 /** Creates a reporter with a live block at the bottom of the screen, and finished lines that scroll away above it. */
 export function createLiveReporter(screen: Screen, verbose: boolean, clock: LiveClock = SYSTEM_LIVE_CLOCK): Reporter {
   const colorize = createColorizer(screen.color);
+  const labels = new AgentLabels();
   let view = EMPTY_VIEW;
   let interrupts = 0;
+  let controls = INITIAL_CONTROLS;
+  let range: ScrollRange = { lastOffset: 0, page: 1 };
+  /** What is shown while the view is frozen. */
+  let frozen: { readonly view: LiveView; readonly now: number } | null = null;
   /** What is not in the view yet, which is updated once a frame. Of an agent's activities only the latest counts. */
   let pendingEvents: Event[] = [];
   const latestActivities = new Map<string, Activity>();
@@ -25,40 +32,66 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
       pendingEvents = [];
       latestActivities.clear();
     }
-    return { lines: renderLiveView(view, now, size), title: formatWindowTitle(view, now) };
+    const shown = frozen ?? { view, now };
+    const layout = layoutLiveView(shown.view, shown.now, size, { ...controls, remark: formatRemark() });
+    range = layout.range;
+    return { lines: layout.lines, title: formatWindowTitle(view, now) };
   });
+  const formatRemark = (): string =>
+    frozen !== null
+      ? `frozen (space goes on)${painter.heldLines > 0 ? `, ${formatCount(painter.heldLines, 'line')} to come` : ''}`
+      : screen.onKey !== undefined && !controls.showsHelp
+        ? '? for keys'
+        : '';
+  const applyControls = (next: ViewControls): void => {
+    if (next === controls) return;
+    if (next.isFrozen !== controls.isFrozen) {
+      frozen = next.isFrozen ? { view, now: clock.now() } : null;
+      painter.hold(next.isFrozen);
+    }
+    controls = next;
+    painter.paint();
+  };
+  const stopReadingKeys = screen.onKey?.((key) => applyControls(pressKey(controls, key, range)));
   const print = (text: string, style?: TextStyle): void => {
     for (const line of text.split('\n').flatMap((part) => wrapText(part, screen.size().columns - 1))) {
       painter.print(style === undefined ? line : colorize(style, line));
     }
   };
-  const addPastEvents = (past: readonly Event[]): void => {
-    pendingEvents = [...past, ...pendingEvents];
+  const showPast = (past: LiveView): void => {
+    view = past;
     isLoadingPast = false;
     painter.scheduleRepaint();
   };
   return {
     observe(event) {
-      const line = isReportedElsewhere(event) || SHOWN_IN_BLOCK.has(event.kind) ? null : formatEvent(event);
+      labels.observe(event);
+      const line = isReportedElsewhere(event) || SHOWN_IN_BLOCK.has(event.kind) ? null : formatEvent(event, labels.of);
       if (line !== null) print(line, getEventStyle(event));
+      if (event.kind === 'agent_ended') labels.forget(event.agent);
       pendingEvents.push(event);
       painter.scheduleRepaint();
     },
+    addAgents: (agents) => labels.add(agents),
     loadPast(past) {
       isLoadingPast = true;
-      past.then(addPastEvents, () => addPastEvents([]));
+      applyEventStream(view, past).then(showPast, () => showPast(view));
     },
     watch(activity) {
-      if (verbose) for (const line of formatActivity(activity)) print(line, 'dim');
+      if (verbose) for (const line of formatActivity(activity, labels.of)) print(line, 'dim');
       latestActivities.set(activity.agent, activity);
       painter.scheduleRepaint();
     },
     warn: (line) => print(line, 'yellow'),
     interrupt(times) {
       interrupts = times;
+      applyControls({ ...controls, isFrozen: false });
       painter.scheduleRepaint();
     },
-    close: () => painter.close(),
+    close() {
+      stopReadingKeys?.();
+      painter.close();
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { sanitizeLine, sanitizeStyled } from '../../events/sanitize.ts';
 import { widthOf } from '../../events/text-width.ts';
 import type { LiveClock, Screen, ScreenSize } from '../terminal.ts';
 
@@ -16,6 +17,8 @@ const [CLEAR_LINE, CLEAR_BELOW] = [`${ESC}[K`, `${ESC}[J`];
 const ROWS_BELOW = 2;
 const REPAINT_DELAY_MS = 80;
 const TICK_MS = 1_000;
+/** More lines are not kept while they are held back. */
+const MAX_HELD_LINES = 10_000;
 
 /** A block that is shown, and the size that the screen had then. */
 interface ShownBlock extends LiveBlock {
@@ -39,6 +42,9 @@ export class Painter {
   /** What is on the screen now; undefined before the first frame and after the last. */
   private shown: ShownBlock | undefined;
   private closed = false;
+  /** Whether finished lines wait, and how many were left out because they became too many. */
+  private isHeld = false;
+  private leftOut = 0;
 
   constructor(screen: Screen, clock: LiveClock, draw: (now: number, size: ScreenSize) => LiveBlock) {
     this.screen = screen;
@@ -56,8 +62,23 @@ export class Painter {
 
   /** Lets a finished line scroll away above the block. */
   print(line: string): void {
-    this.finishedLines.push(line);
+    this.finishedLines.push(sanitizeStyled(line));
+    if (this.isHeld && this.finishedLines.length > MAX_HELD_LINES) {
+      this.leftOut += this.finishedLines.length - MAX_HELD_LINES / 2;
+      this.finishedLines = this.finishedLines.slice(-MAX_HELD_LINES / 2);
+    }
     this.scheduleRepaint();
+  }
+
+  /** Holds finished lines back, so that nothing moves, or lets them go. */
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld;
+    this.scheduleRepaint();
+  }
+
+  /** How many finished lines are held back. */
+  get heldLines(): number {
+    return this.isHeld ? this.finishedLines.length + this.leftOut : 0;
   }
 
   /** Schedules a frame, because something has changed. Many changes make one frame. */
@@ -75,18 +96,19 @@ export class Painter {
     this.shown = undefined;
   }
 
-  private paint(): void {
+  /** Paints at once. */
+  paint(): void {
     this.cancelRepaint?.();
     this.cancelRepaint = undefined;
     if (this.closed) return;
     const { columns, rows } = this.screen.size();
     const area = { columns, rows: Math.max(1, rows - ROWS_BELOW), color: this.screen.color };
-    const drawn = this.draw(this.clock.now(), area);
+    const drawn = sanitizeBlock(this.draw(this.clock.now(), area));
     if (this.isShown(drawn, columns)) return;
     const title = drawn.title === (this.shown?.title ?? '') ? '' : `${ESC}]2;${drawn.title}\u0007`;
     const saveTitle = this.shown === undefined ? SAVE_TITLE : '';
-    const moveToStart = this.finishedLines.length > 0 ? this.eraseBlock() : this.toTop();
-    const start = `${saveTitle}${title}${moveToStart}${this.takeFinished()}`;
+    const finished = this.isHeld ? '' : this.takeFinished();
+    const start = `${saveTitle}${title}${finished === '' ? this.toTop() : this.eraseBlock()}${finished}`;
     const block = drawn.lines.join(`${CLEAR_LINE}\r\n`);
     const below = drawn.lines.length === 0 ? '' : `\r\n\n${ESC}[A`;
     this.write(`${BEGIN_FRAME}${start}${block}${CLEAR_BELOW}${below}${SAVE_CURSOR}${END_FRAME}`);
@@ -101,8 +123,8 @@ export class Painter {
   }
 
   private isShown({ lines, title }: LiveBlock, columns: number): boolean {
-    const { shown, finishedLines } = this;
-    if (finishedLines.length > 0) return false;
+    const { shown, finishedLines, isHeld } = this;
+    if (finishedLines.length > 0 && !isHeld) return false;
     if (shown === undefined) return lines.length === 0;
     const same = lines.length === shown.lines.length && lines.every((line, index) => line === shown.lines[index]);
     return same && title === shown.title && columns === shown.columns;
@@ -136,8 +158,10 @@ export class Painter {
   }
 
   private takeFinished(): string {
-    const lines = this.finishedLines.map((line) => `${line}\r\n`).join('');
+    const note = this.leftOut === 0 ? [] : [`… ${this.leftOut} lines were left out here; the log has them`];
+    const lines = [...note, ...this.finishedLines].map((line) => `${line}\r\n`).join('');
     this.finishedLines = [];
+    this.leftOut = 0;
     return lines;
   }
 
@@ -151,3 +175,9 @@ export class Painter {
     for (const stop of this.stopListening) stop();
   }
 }
+
+/** The one way to the screen: what names and texts contain must not control it. */
+const sanitizeBlock = ({ lines, title }: LiveBlock): LiveBlock => ({
+  lines: lines.map(sanitizeStyled),
+  title: sanitizeLine(title),
+});

@@ -1,20 +1,35 @@
 import type { Activity, Doing } from '../../core/activity.ts';
 import type { Phase } from '../../core/agent.ts';
-import type { Event, RunResumed, RunStarted } from '../../core/event.ts';
+import type { AgentEnded, Event, RunResumed, RunStarted } from '../../core/event.ts';
+import { REACTIONS } from '../../core/failure.ts';
 import type { StopReason } from '../../core/run.ts';
+import { addTokens, NO_TOKENS, sumTokens, type Tokens } from '../../core/tokens.ts';
+import { formatAgentLabel } from '../../events/agent-labels.ts';
+import { sanitizeLine } from '../../events/sanitize.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from '../../events/work-time.ts';
 
 /** An agent as the live view shows it. */
 export interface AgentView {
   readonly id: string;
+  /** Its name on the screen. */
+  readonly label: string;
   readonly state: string;
   readonly phase: Phase['kind'];
   /** When its turn started, and its latest activity; null between turns. */
   readonly since: number | null;
   readonly doing: Doing | null;
   /** What it waits for while it sleeps; null otherwise. */
-  readonly wait: { readonly why: 'retry' | 'usage_limit'; readonly untilMs: number; readonly message: string } | null;
+  readonly wait: AgentWait | null;
   readonly costMicros: number;
+}
+
+/** What an agent sleeps for. */
+export interface AgentWait {
+  readonly why: 'retry' | 'usage_limit';
+  readonly untilMs: number;
+  readonly message: string;
+  /** Whether no agent gets a Claude turn until then. */
+  readonly holdsAll: boolean;
 }
 
 /** A run as the live view shows it, built from its events and activities. */
@@ -24,10 +39,19 @@ export interface LiveView {
   readonly run: string;
   readonly worked: WorkTime;
   readonly budgetMicros: number | null;
+  /** How many Claude turns may run at once; null for any number. */
+  readonly parallel: number | null;
+  readonly parallelScripts: number | null;
   readonly spentMicros: number;
+  readonly cannedMicros: number;
+  readonly tokens: Tokens;
   /** In the order of their start, without those that ended with a result, which are only counted. */
   readonly agents: ReadonlyMap<string, AgentView>;
-  readonly ended: number;
+  /** How many workers were forked, and how many of them have ended. */
+  readonly workers: number;
+  readonly endedWorkers: number;
+  /** How many agents have ended in each state. */
+  readonly endedByState: ReadonlyMap<string, number>;
   readonly stop: StopReason | null;
   /** How often the user has pressed Ctrl-C. */
   readonly interrupts: number;
@@ -39,9 +63,15 @@ export const EMPTY_VIEW: LiveView = {
   run: '',
   worked: NO_WORK_TIME,
   budgetMicros: null,
+  parallel: null,
+  parallelScripts: null,
   spentMicros: 0,
+  cannedMicros: 0,
+  tokens: NO_TOKENS,
   agents: new Map(),
-  ended: 0,
+  workers: 0,
+  endedWorkers: 0,
+  endedByState: new Map(),
   stop: null,
   interrupts: 0,
 };
@@ -55,6 +85,21 @@ export function applyEvents(view: LiveView, events: Iterable<Event>): LiveView {
     if ('agent' in event) applyAgentEvent(agents, event);
   }
   return { ...next, agents };
+}
+
+const EVENTS_AT_ONCE = 1000;
+
+/** The view after these events, which are kept in memory only a few at a time: a long run has millions. */
+export async function applyEventStream(view: LiveView, events: AsyncIterable<Event>): Promise<LiveView> {
+  let next = view;
+  let some: Event[] = [];
+  for await (const event of events) {
+    some.push(event);
+    if (some.length < EVENTS_AT_ONCE) continue;
+    next = applyEvents(next, some);
+    some = [];
+  }
+  return applyEvents(next, some);
 }
 
 /** The view after these activities, in order. Those of a turn that is over come too late and are ignored. */
@@ -75,11 +120,15 @@ function applyRunEvent(view: LiveView, event: Event): LiveView {
       return applyRunStart(view, event);
     case 'run_stopping':
       return { ...view, stop: event.stop };
-    case 'turn_ended':
-    case 'run_ended':
-      return { ...view, spentMicros: event.spentMicros };
+    case 'turn_ended': {
+      const { spentMicros, costMicros, canned, models } = event;
+      const cannedMicros = view.cannedMicros + (canned ? costMicros : 0);
+      return { ...view, spentMicros, cannedMicros, tokens: addTokens(view.tokens, sumTokens(models)) };
+    }
+    case 'agent_started':
+      return event.parent === null ? view : { ...view, workers: view.workers + 1 };
     case 'agent_ended':
-      return { ...view, ended: view.ended + 1 };
+      return applyAgentEnd(view, event);
     default:
       return view;
   }
@@ -88,8 +137,15 @@ function applyRunEvent(view: LiveView, event: Event): LiveView {
 const applyRunStart = (view: LiveView, { options }: RunStarted | RunResumed): LiveView => ({
   ...view,
   budgetMicros: options.budgetMicros,
+  parallel: options.parallel,
+  parallelScripts: options.parallelScripts,
   stop: null,
 });
+
+function applyAgentEnd(view: LiveView, { agent, state }: AgentEnded): LiveView {
+  const endedByState = new Map(view.endedByState).set(state, (view.endedByState.get(state) ?? 0) + 1);
+  return { ...view, endedByState, endedWorkers: view.endedWorkers + (agent === 'main' ? 0 : 1) };
+}
 
 type AgentEvent = Extract<Event, { readonly agent: string }>;
 
@@ -105,11 +161,16 @@ const becomes = (phase: Phase['kind']) => (): Partial<AgentView> => ({ ...IDLE, 
 
 /** The changes by kind of event; null for those that change nothing that is shown, and may come after the agent's end. */
 const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> | null } = {
-  agent_started: ({ state }) => ({ ...IDLE, phase: 'ready', state }),
+  agent_started: ({ agent: id, state, variables }) => {
+    return { ...IDLE, label: formatAgentLabel({ id, variables }), phase: 'ready', state };
+  },
   turn_started: ({ at, state }) => ({ ...IDLE, phase: 'running', state, since: at }),
   turn_ended: ({ costMicros }, agent) => ({ ...IDLE, phase: 'ready', costMicros: agent.costMicros + costMicros }),
   transition: ({ state, to }) => ({ ...IDLE, phase: 'ready', state: to ?? state }),
-  sleeping: ({ why, untilMs, message }) => ({ ...IDLE, phase: 'sleeping', wait: { why, untilMs, message } }),
+  sleeping: ({ why, untilMs, message, failure }) => {
+    const holdsAll = REACTIONS[failure] === 'hold' || REACTIONS[failure] === 'probe';
+    return { ...IDLE, phase: 'sleeping', wait: { why, untilMs, message, holdsAll } };
+  },
   woken: becomes('ready'),
   agent_resumed: becomes('ready'),
   answer_withheld: becomes('withheld'),
@@ -127,6 +188,6 @@ function applyAgentEvent(agents: Map<string, AgentView>, event: AgentEvent): voi
   if (kind === 'agent_ended') agents.delete(id);
   const change = AGENT_CHANGES[kind] as AgentChange<AgentEvent['kind']> | null;
   if (change === null) return;
-  const agent = agents.get(id) ?? { id, state, phase: 'ready', ...IDLE, costMicros: 0 };
+  const agent = agents.get(id) ?? { id, label: sanitizeLine(id), state, phase: 'ready', ...IDLE, costMicros: 0 };
   agents.set(id, { ...agent, ...change(event, agent) });
 }

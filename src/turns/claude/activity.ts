@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path';
 import type { ClaudeActivity, Doing } from '../../core/activity.ts';
 import { firstLine } from '../../core/text.ts';
 import type { TurnContext } from '../turn-context.ts';
-import type { ClaudeEvent } from './event.ts';
+import type { ClaudeEvent, RetryEvent } from './event.ts';
 
 /** Creates a reader that turns the events of one turn into what Claude Code does. */
 export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeActivity[] {
@@ -35,7 +35,7 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
         return isNew ? [{ kind: 'says', text, below: false }] : [];
       }
       case 'retry':
-        return [{ kind: 'retries', attempt: event.attempt, error: event.error }];
+        return [toRetry(event)];
       case 'garbage':
         return event.text.trim() === '' ? [] : [{ kind: 'prints', text: event.text }];
       default:
@@ -44,37 +44,60 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
   };
 }
 
-/** Reports what an agent does, event by event; undefined if nobody watches. A failure here does not fail the turn. */
+/** What is said about an API that failed, by the `error` of Claude Code. */
+const API_ERRORS: Readonly<Record<string, string>> = {
+  authentication_failed: 'invalid key or login',
+  rate_limit: 'rate limit',
+  server_error: 'server error',
+};
+
+function toRetry({ attempt, limit, delayMs, status, error }: RetryEvent): ClaudeActivity {
+  const known = error !== null && Object.hasOwn(API_ERRORS, error) ? API_ERRORS[error] : error?.replaceAll('_', ' ');
+  // Without a status there was no answer at all.
+  const words = status === null && (error === null || error === 'unknown') ? 'no connection' : known;
+  const reason = [status ?? '', words === 'unknown' ? '' : words].join(' ').trim();
+  return { kind: 'retries', attempt, limit, delayMs, reason };
+}
+
+/**
+ * Reports what an agent does, event by event; undefined if nobody watches. `onRetry` gets retries only. A failure here
+ * does not fail the turn.
+ */
 export function createActivityReporter(
-  { clock, onActivity }: TurnContext,
+  { clock, onActivity, onRetry }: TurnContext,
   agent: string,
 ): ((event: ClaudeEvent) => void) | undefined {
-  if (onActivity === undefined) return undefined;
+  const onDoing = onActivity ?? onRetry;
+  if (onDoing === undefined) return undefined;
   const read = createActivityReader();
   return (event) => {
+    if (onActivity === undefined && event.kind !== 'retry') return;
     try {
+      const at = clock.now();
       for (const action of read(event)) {
-        const doing = toDoing(action);
-        if (doing !== null) onActivity({ at: clock.now(), agent, doing });
+        const doing = toDoing(action, at);
+        if (doing !== null) onDoing({ at, agent, doing });
       }
     } catch {}
   };
 }
 
 /** The text of a sub-agent is not shown to the user; its tools count as the agent's own. */
-function toDoing(action: ClaudeActivity): Doing | null {
+function toDoing(action: ClaudeActivity, at: number): Doing | null {
   if (action.kind === 'says') return action.below ? null : { kind: 'says', text: action.text };
   if (action.kind === 'uses') return { kind: 'uses', tool: action.tool, detail: action.detail };
-  return null;
+  if (action.kind !== 'retries') return null;
+  const { delayMs, ...retry } = action;
+  return { ...retry, untilMs: delayMs === null ? null : at + delayMs };
 }
 
-/** The input field that says most about the use of a tool. */
 const DETAIL_FIELDS: Readonly<Record<string, string>> = {
   Agent: 'description',
   Bash: 'command',
   Edit: 'file_path',
   Glob: 'pattern',
   Grep: 'pattern',
+  LS: 'path',
   MultiEdit: 'file_path',
   NotebookEdit: 'notebook_path',
   Read: 'file_path',
@@ -85,14 +108,17 @@ const DETAIL_FIELDS: Readonly<Record<string, string>> = {
   Write: 'file_path',
 };
 
+/** The input field that says most about the use of a tool; undefined for an unknown tool. */
+export const detailFieldOf = (tool: string): string | undefined =>
+  Object.hasOwn(DETAIL_FIELDS, tool) ? DETAIL_FIELDS[tool] : undefined;
+
 const PATH_FIELDS: ReadonlySet<string> = new Set(['file_path', 'notebook_path', 'path']);
 
 /** Describes the input of a tool in one line. For an unknown tool that is the first text in its input. */
 function describeToolInput(tool: string, input: unknown, cwd: string): string {
   if (typeof input !== 'object' || input === null) return '';
   const texts = Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  const detailField = Object.hasOwn(DETAIL_FIELDS, tool) ? DETAIL_FIELDS[tool] : undefined;
-  const [name, text] = texts.find(([key]) => key === detailField) ?? texts[0] ?? ['', ''];
+  const [name, text] = texts.find(([key]) => key === detailFieldOf(tool)) ?? texts[0] ?? ['', ''];
   return PATH_FIELDS.has(name) ? relativePath(cwd, text) : firstLine(text);
 }
 

@@ -1,27 +1,27 @@
 import type { SessionUse } from '../../core/agent.ts';
 import type { ClaudeTurn } from '../../core/due.ts';
-import type { Failure, FailureKind } from '../../core/failure.ts';
 import { choosePreference } from '../../core/preference.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import type { State } from '../../core/state.ts';
-import type { Obstacle, ProcessCommand } from '../../process/command.ts';
+import type { ProcessCommand } from '../../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { isOutputLost } from '../../process/full-disk.ts';
 import { followLines, lastLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { claudeEnvironment } from '../environment.ts';
-import { adoptTurn, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
+import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
 import { answeredSignal, failedSignal } from '../signals.ts';
 import { stagger } from '../stagger.ts';
 import { type TurnContext, turnMarker } from '../turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from '../turn-meta.ts';
 import { createActivityReporter } from './activity.ts';
 import { readCostBaseline, writeCostBaseline } from './cost.ts';
+import { isHopelessRetry } from './failure.ts';
 import type { ClaudeCode } from './find-claude.ts';
 import { claudeArguments, renderPrompt } from './invocation.ts';
 import { judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
-import { parseClaudeLine } from './parse-event.ts';
+import { parseClaudeBytes } from './parse-event.ts';
 import { learnPrices, type Prices } from './prices.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, modelCosts, type Transcript } from './transcript.ts';
@@ -73,14 +73,17 @@ export class ClaudeBackend implements Backend {
     const meta = readTurnMeta(context, turn);
     const { timeoutMs } = meta;
     const reportActivity = createActivityReporter(context, turn.agent);
+    const hopeless = new AbortController();
     const supervision: Supervision = {
       timeoutMs,
+      hopeless: hopeless.signal,
       grace: { ms: Math.min(EXIT_GRACE_MS, timeoutMs ?? EXIT_GRACE_MS), isDone: () => isTurnDone(transcript) },
       onRunning(exited) {
         const readLine = (line: Buffer): void => {
-          const event = parseClaudeLine(line.toString('utf8'));
+          const event = parseClaudeBytes(line);
           transcript = addClaudeEvent(transcript, event);
           reportActivity?.(event);
+          if (event.kind === 'retry' && isHopelessRetry(event)) hopeless.abort();
         };
         outputRead = followLines(turnFiles(context.folderOf(turn)).stdout, readLine, { until: exited });
       },
@@ -104,9 +107,19 @@ export class ClaudeBackend implements Backend {
     this.prepared.delete(turn.agent);
     const { path, version } = await this.findClaude();
     const { permissionMode, skipPermissions } = options;
-    const { budgetMicros } = turn;
+    const { budgetMicros, taskFolder, runFolder } = turn;
+    const folders = [taskFolder, runFolder].filter((folder) => folder !== null);
     const preference = choosePreference(turn.preference, state, options);
-    const call = { ...preference, session, permissionMode, skipPermissions, budgetMicros, settings: state, version };
+    const call = {
+      ...preference,
+      session,
+      permissionMode,
+      skipPermissions,
+      budgetMicros,
+      folders,
+      settings: state,
+      version,
+    };
     return { file: path, args: claudeArguments(call), cwd: turn.cwd, env: claudeEnvironment(env) };
   }
 
@@ -120,7 +133,10 @@ export class ClaudeBackend implements Backend {
   ): Promise<Answered | Failed> {
     const { context } = this;
     const dir = context.folderOf(turn);
-    if (end.kind !== 'ended') return notStartedSignal(turn, end);
+    if (end.kind !== 'ended') {
+      const failure = notRunFailure(end, 'invalid_request', START_LOST);
+      return failedSignal(turn, end.atMs, mayTakeAgain(context, failure, end) ? { ...failure, kind: 'lost' } : failure);
+    }
     const { exit, atMs: at } = end;
     if (exit.kind === 'died' || exit.code !== 0) {
       await endTurn(dir, turnMarker(context, turn), { graceMs: END_GRACE_MS });
@@ -132,23 +148,25 @@ export class ClaudeBackend implements Backend {
       stderr: await lastLines(turnFiles(dir).stderr, 20, 4096),
       timeoutMessage,
       outputLost: isOutputLost(dir),
-      resumable: await this.isResumable(turn, session),
+      resumable: await this.isResumable(turn, transcript.sessionId ?? session.id),
       endedAtMs: at,
       priorLimits: this.limitBackoff.priorLimits(at),
       costBaseline: readCostBaseline(context, turn),
     });
+    const { sessionId } = transcript;
+    const reported = sessionId === null || sessionId === session.id ? {} : { reportedSession: sessionId };
     this.prices = learnPrices(this.prices, modelCosts(transcript));
     if (outcome.kind === 'failed') {
       const { kind, untilMs } = outcome.failure;
       if (kind === 'usage_limit' && untilMs !== undefined) this.limitBackoff.recordLimit(at, untilMs);
-      return { ...outcome, at, agent: turn.agent, jitter: Math.random() };
+      return { ...outcome, ...reported, at, agent: turn.agent, jitter: Math.random() };
     }
     this.limitBackoff.recordSuccess(turn.record?.startedAt ?? 0);
-    return answeredSignal(context, turn, at, outcome);
+    return answeredSignal(context, turn, at, { ...outcome, ...reported });
   }
 
-  private async isResumable(turn: ClaudeTurn, session: SessionUse): Promise<boolean> {
-    const file = await findSessionFile(this.configDir, turn.cwd, session.id);
+  private async isResumable(turn: ClaudeTurn, sessionId: string): Promise<boolean> {
+    const file = await findSessionFile(this.configDir, turn.cwd, sessionId);
     return file !== null && hasMessages(file);
   }
 }
@@ -159,28 +177,6 @@ function requireSession({ agent, record }: ClaudeTurn): SessionUse {
 }
 
 /** A process that was found dead is gone; one that died while we watched has failed. */
-function turnEndCause({ exit, endCause, adopted }: Extract<ProcessEnd, { kind: 'ended' }>): TurnEndCause {
-  return adopted && exit.kind === 'died' && endCause === 'exited' ? 'gone' : endCause;
-}
-
-const NOT_STARTED_FAILURES: Record<Obstacle, FailureKind> = {
-  shortage: 'transient',
-  full_disk: 'disk',
-  lasting: 'invalid_request',
-};
-
-/** A turn that never ran is simply taken again, unless the machine cannot run it or may have run it. */
-function notStartedSignal(turn: ClaudeTurn, end: Exclude<ProcessEnd, { kind: 'ended' }>): Failed {
-  return failedSignal(turn, end.atMs, notStartedFailure(end));
-}
-
-function notStartedFailure(end: Exclude<ProcessEnd, { kind: 'ended' }>): Failure {
-  switch (end.kind) {
-    case 'never_started':
-      return { kind: 'lost', message: 'it never started' };
-    case 'untraceable':
-      return { kind: 'interrupted', message: START_LOST };
-    case 'not_started':
-      return { kind: NOT_STARTED_FAILURES[end.obstacle], message: end.message };
-  }
+function turnEndCause({ exit, endCause, found }: Extract<ProcessEnd, { kind: 'ended' }>): TurnEndCause {
+  return found !== null && exit.kind === 'died' && endCause === 'exited' ? 'gone' : endCause;
 }

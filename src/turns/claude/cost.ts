@@ -4,24 +4,23 @@ import { z } from 'zod';
 import type { SessionUse } from '../../core/agent.ts';
 import type { TurnRef } from '../../core/due.ts';
 import { type CostReport, isPlausibleCost, usdToMicros } from '../../core/ledger.ts';
+import type { ModelUse } from '../../core/tokens.ts';
 import { readJsonFile } from '../json-file.ts';
 import type { TurnContext } from '../turn-context.ts';
+import type { ModelCost } from './event.ts';
 import { type ClaudeVersion, isAtLeast, parseClaudeVersion } from './find-claude.ts';
-import { estimateUsd, type Prices } from './prices.ts';
+import { baseModelName, estimateCosts, type Prices } from './prices.ts';
 import { findSessionFile, readSavedTotalUsd } from './session-file.ts';
 import { type Transcript, totalUsage } from './transcript.ts';
 
-/** The costs that are known before a turn starts. */
-export interface CostBaseline {
+const COST_BASELINE_SCHEMA = z.object({
   /** The total saved by the conversation that the turn resumes or forks; null if there was none. */
-  readonly savedUsd: number | null;
-  readonly prices: Prices;
-}
-
-const COST_BASELINE_SCHEMA: z.ZodType<CostBaseline> = z.object({
   savedUsd: z.number().nonnegative().nullable(),
   prices: z.record(z.string(), z.number().nonnegative()),
 });
+
+/** The costs that are known before a turn starts. */
+export type CostBaseline = z.infer<typeof COST_BASELINE_SCHEMA>;
 
 /**
  * From this version on, `total_cost_usd` includes the total saved in the conversation; before, it is that of the call.
@@ -37,17 +36,38 @@ const CONTINUES_TOTAL_SINCE: ClaudeVersion = [2, 1, 276];
  * even after its result, saves nothing.
  */
 export function computeTurnCost(transcript: Transcript, { savedUsd, prices }: CostBaseline): CostReport {
-  const usd = reportedUsd(transcript, savedUsd);
-  if (usd !== null && isPlausibleCost(usdToMicros(usd))) return { kind: 'reported', micros: usdToMicros(usd) };
-  const micros = usdToMicros(estimateUsd(totalUsage(transcript), prices));
-  return { kind: 'estimated', micros, ...(usd !== null && { refusedUsd: usd }) };
+  const estimates = estimateCosts(totalUsage(transcript), prices);
+  const { usd, models } = findReportedCost(transcript, savedUsd);
+  if (usd !== null && isPlausibleCost(usdToMicros(usd)))
+    return { kind: 'reported', micros: usdToMicros(usd), models: (models ?? estimates).map(toModelUse) };
+  const micros = usdToMicros(sumUsd(estimates));
+  return { kind: 'estimated', micros, models: estimates.map(toModelUse), ...(usd !== null && { refusedUsd: usd }) };
 }
 
-function reportedUsd({ spentUsd, lastResult, version }: Transcript, savedUsd: number | null): number | null {
-  if (lastResult !== null && spentUsd !== null) return spentUsd;
+/** What the results report; `models` is null if what they say of the models includes earlier turns. */
+function findReportedCost(
+  { spent, lastResult, version }: Transcript,
+  savedUsd: number | null,
+): { readonly usd: number | null; readonly models: readonly ModelCost[] | null } {
+  if (lastResult !== null && spent !== null) return { usd: sumUsd(spent), models: spent };
   const total = lastResult?.totalCostUsd ?? null;
-  return total === null ? null : total - (continuesSavedTotal(version, total, savedUsd) ? (savedUsd ?? 0) : 0);
+  if (total === null || lastResult === null) return { usd: null, models: null };
+  if (continuesSavedTotal(version, total, savedUsd)) return { usd: total - (savedUsd ?? 0), models: null };
+  return { usd: total, models: lastResult.models.length === 0 ? null : lastResult.models };
 }
+
+const sumUsd = (models: readonly ModelCost[]): number => models.reduce((sum, { costUsd }) => sum + costUsd, 0);
+
+const toModelUse = ({ model, usage, costUsd }: ModelCost): ModelUse => ({
+  model: baseModelName(model),
+  weight: costUsd,
+  tokens: {
+    input: usage.input,
+    output: usage.output,
+    cacheRead: usage.cacheRead,
+    cacheWrite: usage.cacheWrite + usage.cacheWriteLong,
+  },
+});
 
 /** A total below the saved one cannot include it. */
 function continuesSavedTotal(reportedVersion: string | null, total: number, saved: number | null): boolean {
@@ -75,8 +95,8 @@ export async function writeCostBaseline(
  * Reads the costs that were known before a turn started. If the file is damaged or gone, the turn is charged with all
  * that it reports, which may be too much but never lets a run exceed its budget; of a damaged one the author is warned.
  */
-export function readCostBaseline(context: TurnContext, turn: TurnRef): CostBaseline {
-  const found = readJsonFile(join(context.folderOf(turn), COST_BASELINE_FILE), COST_BASELINE_SCHEMA);
+export function readCostBaseline(context: TurnContext, turn: TurnRef, folder = context.folderOf(turn)): CostBaseline {
+  const found = readJsonFile(join(folder, COST_BASELINE_FILE), COST_BASELINE_SCHEMA);
   if (found.kind === 'data') return found.data;
   if (found.kind === 'damaged') {
     context.warn(turn, `${found.message}. The turn is charged with the total of its conversation.`);

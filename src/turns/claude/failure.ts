@@ -1,5 +1,5 @@
 import type { FailureKind } from '../../core/failure.ts';
-import type { ResultEvent } from './event.ts';
+import type { ResultEvent, RetryEvent } from './event.ts';
 import type { Transcript } from './transcript.ts';
 import { isUsageLimitText } from './usage-limit.ts';
 
@@ -61,6 +61,17 @@ export function classifyResultFailure(result: ResultEvent, { error, lastText }: 
   };
 }
 
+/**
+ * Whether a result that calls itself a success is in truth Claude Code's own message about a failure. The events before it
+ * tell: the last message was made up because of an error, or no model has said what is said about a usage limit.
+ */
+export function isFailureInDisguise({ text }: ResultEvent, { error, lastText }: Transcript): boolean {
+  if (lookUp(BY_ERROR, error) !== undefined) return true;
+  const said = lastText?.text.trim() ?? '';
+  const isSaid = said !== '' && (said.includes(text?.trim() ?? '') || (text ?? '').includes(said));
+  return text !== null && isUsageLimitText(text) && !isSaid;
+}
+
 function failureKindOf(result: ResultEvent, error: string | null, detail: string): FailureKind {
   const { subtype, terminalReason, stopReason, apiErrorStatus, errors } = result;
   if (errors.some((each) => SESSION_NOT_FOUND.test(each))) return 'session_lost';
@@ -74,6 +85,13 @@ function failureKindOf(result: ResultEvent, error: string | null, detail: string
     (isUsageLimitText(detail) ? 'usage_limit' : 'transient')
   );
 }
+
+/** The requests after which a key or a login is taken for invalid: the second may come with a renewed one. */
+const MAX_LOGIN_TRIES = 2;
+
+/** Whether Claude Code goes on trying with credentials that the API has refused before. */
+export const isHopelessRetry = ({ attempt, status, error }: RetryEvent): boolean =>
+  (attempt ?? 0) >= MAX_LOGIN_TRIES && (lookUp(BY_ERROR, error) ?? lookUp(BY_STATUS, status)) === 'authentication';
 
 /** Failures before the conversation begins, which are reported on stderr only. */
 const STARTUP_FAILURES: readonly { readonly pattern: RegExp; readonly kind: FailureKind; readonly note?: string }[] = [

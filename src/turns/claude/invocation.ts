@@ -14,6 +14,8 @@ export interface ClaudeCall extends Preference {
   readonly permissionMode: string;
   readonly skipPermissions: boolean;
   readonly budgetMicros: number | null;
+  /** Folders besides the working directory in which it may read and write. */
+  readonly folders: readonly string[];
   readonly settings: StateSettings;
   /** The version of Claude Code, if it is known. */
   readonly version: ClaudeVersion | null;
@@ -40,6 +42,7 @@ export function claudeArguments(call: ClaudeCall): readonly string[] {
     ),
     ...optionArguments('--allowedTools', joinTools(settings.allowedTools)),
     ...optionArguments('--disallowedTools', joinTools(settings.disallowedTools)),
+    ...call.folders.flatMap((folder) => ['--add-dir', folder]),
     ...systemPromptArguments(call),
   ];
 }
@@ -85,13 +88,13 @@ const CONTINUE_PROMPT =
 
 /** Renders the prompt of a turn; the warnings are for the author. */
 export function renderPrompt(
-  turn: ClaudeTurn,
+  turn: Pick<ClaudeTurn, 'prompt' | 'state' | 'variables'>,
   text: string,
 ): { readonly stdin: string; readonly warnings: readonly string[] } {
   const { prompt, state } = turn;
   if (prompt.kind !== 'state')
     return { stdin: toStdin(prompt.kind === 'reminder' ? prompt.text : CONTINUE_PROMPT, state), warnings: [] };
-  const { text: rendered, unknown } = renderTemplate(text, turn.variables);
+  const { text: rendered, unknown } = renderTemplate(text.replaceAll('\r\n', '\n'), turn.variables);
   return { stdin: toStdin(rendered, state), warnings: unknown.map((name) => `${state}: {{${name}}} is not set`) };
 }
 

@@ -3,12 +3,19 @@ import type { CostReport } from '../../core/ledger.ts';
 import type { Failed } from '../../core/signal.ts';
 import { saysDiskIsFull } from '../../process/full-disk.ts';
 import { type CostBaseline, computeTurnCost } from './cost.ts';
-import { type ClassifiedFailure, classifyResultFailure, classifyStderrFailure, explainFailure } from './failure.ts';
+import type { ResultEvent } from './event.ts';
+import {
+  type ClassifiedFailure,
+  classifyResultFailure,
+  classifyStderrFailure,
+  explainFailure,
+  isFailureInDisguise,
+} from './failure.ts';
 import type { Transcript } from './transcript.ts';
 import { limitUntilMs } from './usage-limit.ts';
 
 /** Why a process ended: by itself, because we ended it, or (`gone`) while no Raymond was watching. */
-export type TurnEndCause = 'exited' | 'timeout' | 'hung' | 'stopped' | 'gone';
+export type TurnEndCause = 'exited' | 'timeout' | 'hung' | 'hopeless' | 'stopped' | 'gone';
 
 /** A turn of Claude Code that is over, with everything that its outcome depends on. */
 export interface EndedTurn {
@@ -42,6 +49,7 @@ export type ClaudeOutcome =
       readonly kind: 'failed';
       readonly failure: Failure;
       readonly progress: Failed['progress'];
+      readonly denials?: readonly string[];
       readonly cost: CostReport;
     };
 
@@ -49,31 +57,39 @@ export type ClaudeOutcome =
  * Judges a turn. It is done if a result says so, whatever the process did afterwards, and for no other reason: an exit
  * code of zero proves nothing.
  */
-export function judgeClaudeTurn(turn: EndedTurn): ClaudeOutcome {
-  const computed = computeTurnCost(turn.transcript, turn.costBaseline);
+export function judgeClaudeTurn(ended: EndedTurn): ClaudeOutcome {
+  const computed = computeTurnCost(ended.transcript, ended.costBaseline);
+  const turn = { ...ended, transcript: { ...ended.transcript, ...ended.transcript.atOwnResult } };
   // What it said last may be lost, and with it a part of the cost.
-  const cost: CostReport = turn.outputLost ? { kind: 'estimated', micros: computed.micros } : computed;
+  const cost: CostReport = turn.outputLost ? { ...computed, kind: 'estimated' } : computed;
   const text = findAnswer(turn.transcript);
-  if (text !== null) return { kind: 'answered', text, denials: turn.transcript.ownResult?.denials ?? [], cost };
+  const denials = turn.transcript.ownResult?.denials ?? [];
+  if (text !== null) return { kind: 'answered', text, denials, cost };
   const { kind, detail } = classifyFailure(turn);
   const failure: Failure = { kind, message: explainFailure(kind, detail), ...limitReset(kind, detail, turn) };
-  return { kind: 'failed', failure, progress: findProgress(turn, kind), cost };
+  const progress = findProgress(turn, kind);
+  return { kind: 'failed', failure, progress, cost, ...(denials.length > 0 && { denials }) };
 }
 
 /** The answer, if the turn was a success. An empty text counts only if a model has answered. */
-function findAnswer({ ownResult, lastText, answered }: Transcript): string | null {
-  if (ownResult === null || ownResult.isError) return null;
+function findAnswer(transcript: Transcript): string | null {
+  const { ownResult, lastText, answered } = transcript;
+  if (ownResult === null || isFailedResult(ownResult, transcript)) return null;
   const text = ownResult.text || lastText?.text || '';
   return text !== '' || answered ? text : null;
 }
+
+const isFailedResult = (result: ResultEvent, transcript: Transcript): boolean =>
+  result.isError || isFailureInDisguise(result, transcript);
 
 /** Finds out why a turn failed, with Claude Code's own message if there is one. */
 function classifyFailure(turn: EndedTurn): ClassifiedFailure {
   const { transcript, endCause, exitCode, stderr, timeoutMessage } = turn;
   const { ownResult, opened } = transcript;
   if (endCause === 'stopped') return { kind: 'stopped', detail: '' };
-  if (ownResult?.isError) return classifyResultFailure(ownResult, transcript);
+  if (ownResult !== null && isFailedResult(ownResult, transcript)) return classifyResultFailure(ownResult, transcript);
   if (ownResult === null && (turn.outputLost || saysDiskIsFull(stderr))) return { kind: 'disk', detail: '' };
+  if (endCause === 'hopeless') return { kind: 'authentication', detail: 'the API refused its key or login twice.' };
   if (endCause === 'timeout') return { kind: 'timeout', detail: timeoutMessage };
   const startupFailure = opened ? null : classifyStderrFailure(stderr, exitCode);
   if (startupFailure !== null) return startupFailure;

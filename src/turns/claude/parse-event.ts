@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { tryParseJson } from '../../core/json.ts';
-import type { ClaudeEvent } from './event.ts';
+import { MAX_LINE_BYTES } from '../../process/lines.ts';
 import {
   ASSISTANT_SCHEMA,
+  type ClaudeEvent,
   INIT_SCHEMA,
   RATE_LIMIT_SCHEMA,
   RESULT_SCHEMA,
   RETRY_SCHEMA,
   USER_SCHEMA,
-} from './event-schemas.ts';
+} from './event.ts';
 
 const EVENT_TYPE = z.object({ type: z.string(), subtype: z.string().default('').catch('') });
 const MAX_GARBAGE_CHARS = 500;
@@ -21,6 +22,13 @@ const EVENT_SCHEMAS: Readonly<Record<string, z.ZodType<ClaudeEvent>>> = {
   result: RESULT_SCHEMA,
   rate_limit_event: RATE_LIMIT_SCHEMA,
 };
+
+/** Parses one line of output as it was read. One that is too long to be kept whole is no event. */
+export function parseClaudeBytes(line: Buffer): ClaudeEvent {
+  return line.length < MAX_LINE_BYTES ? parseClaudeLine(line.toString('utf8')) : TOO_LONG;
+}
+
+const TOO_LONG: ClaudeEvent = { kind: 'garbage', text: `a line of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more` };
 
 /** Parses one line of output. It never throws: a line that is no event becomes `garbage`. */
 export const parseClaudeLine = (line: string): ClaudeEvent => parseClaudeEvent(tryParseJson(line), line);

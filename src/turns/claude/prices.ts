@@ -20,10 +20,11 @@ export function learnPrices(prices: Prices, models: readonly ModelCost[]): Price
   return learned.length === 0 ? prices : { ...prices, ...Object.fromEntries(learned) };
 }
 
-/** Estimates the cost of tokens, in dollars. */
-export function estimateUsd(usage: Readonly<Record<string, Usage>>, prices: Prices): number {
-  return Object.entries(usage).reduce((sum, [model, used]) => sum + weighTokens(used) * priceOf(model, prices), 0);
-}
+/** Estimates the cost of tokens by model. */
+export const estimateCosts = (tokens: Readonly<Record<string, Usage>>, prices: Prices): readonly ModelCost[] =>
+  Object.entries(tokens).map(([model, usage]) => {
+    return { model, usage, costUsd: weighTokens(usage) * priceOf(model, prices) };
+  });
 
 function priceOf(model: string, prices: Prices): number {
   const name = baseModelName(model);
@@ -34,4 +35,4 @@ function priceOf(model: string, prices: Prices): number {
 }
 
 /** A model's name without its context window: `claude-opus-4-8[1m]`. */
-const baseModelName = (model: string): string => model.replace(/\[.*\]$/, '');
+export const baseModelName = (model: string): string => model.replace(/\[.*\]$/, '');

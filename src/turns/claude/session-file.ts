@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { tryParseJson } from '../../core/json.ts';
-import { readLinesBackwards } from '../../process/lines.ts';
+import { MAX_LINE_BYTES, readLinesBackwards } from '../../process/lines.ts';
 import type { Environment } from '../turn-context.ts';
 
 const COST_STATE = z.object({ type: z.literal('cost-state'), totalCostUSD: z.number().nonnegative() });
@@ -55,7 +55,8 @@ async function findLastLine<T>(
 ): Promise<T | undefined> {
   try {
     for await (const line of readLinesBackwards(file)) {
-      const value = line.includes(needle) ? read(tryParseJson(line.toString('utf8'))) : undefined;
+      const value =
+        line.length < MAX_LINE_BYTES && line.includes(needle) ? read(tryParseJson(line.toString('utf8'))) : undefined;
       if (value !== undefined) return value;
     }
   } catch {}

@@ -21,8 +21,12 @@ export interface Transcript {
   /** The last result, and the last one that answers our prompt. */
   readonly lastResult: ResultEvent | null;
   readonly ownResult: ResultEvent | null;
-  /** The sum of the costs that the results report; null as soon as one of them reports none. */
-  readonly spentUsd: number | null;
+  /** What was known when the latter came: what Claude Code does by itself afterwards does not change it. */
+  readonly atOwnResult: Pick<Transcript, 'answered' | 'lastText' | 'error' | 'limit'> | null;
+  /** Whether Claude Code has begun another round by itself, after a success. We send one prompt to each process. */
+  readonly laterRound: boolean;
+  /** The models that the results report to have used, together; null as soon as one of them reports none. */
+  readonly spent: readonly ModelCost[] | null;
   /** The error for which Claude Code made up an answer. */
   readonly error: string | null;
   /** The end of a usage limit according to the last refusal, in seconds since 1970. */
@@ -52,7 +56,9 @@ export const EMPTY_TRANSCRIPT: Transcript = {
   lastText: null,
   lastResult: null,
   ownResult: null,
-  spentUsd: 0,
+  atOwnResult: null,
+  laterRound: false,
+  spent: [],
   error: null,
   limit: null,
   usage: {},
@@ -73,6 +79,7 @@ export function addClaudeEvent(transcript: Transcript, event: ClaudeEvent): Tran
       return {
         ...transcript,
         opened: true,
+        laterRound: transcript.laterRound || transcript.ownResult?.isError === false,
         sessionId: event.sessionId ?? transcript.sessionId,
         model: event.model ?? transcript.model,
         version: event.version ?? transcript.version,
@@ -119,14 +126,29 @@ function addAnswer(transcript: Transcript, event: AssistantEvent): Transcript {
 }
 
 function addResult(transcript: Transcript, result: ResultEvent): Transcript {
-  const { sinceLastUsd } = result;
+  const { modelsSinceLast } = result;
+  const { spent, answered, lastText, error, limit } = transcript;
+  const isOwn = result.cause === 'prompt' || (result.cause === 'unknown' && !transcript.laterRound);
   return {
     ...transcript,
     sessionId: result.sessionId ?? transcript.sessionId,
     lastResult: result,
-    ownResult: result.foreign ? transcript.ownResult : result,
-    spentUsd: transcript.spentUsd === null || sinceLastUsd === null ? null : transcript.spentUsd + sinceLastUsd,
+    ...(isOwn && { ownResult: result, atOwnResult: { answered, lastText, error, limit } }),
+    spent: spent === null || modelsSinceLast === null ? null : addModelCosts(spent, modelsSinceLast),
   };
+}
+
+function addModelCosts(before: readonly ModelCost[], more: readonly ModelCost[]): readonly ModelCost[] {
+  const byModel = new Map(before.map((each) => [each.model, each]));
+  for (const { model, usage, costUsd } of more) {
+    const known = byModel.get(model);
+    byModel.set(model, {
+      model,
+      usage: addUsage(known?.usage ?? NO_USAGE, usage),
+      costUsd: (known?.costUsd ?? 0) + costUsd,
+    });
+  }
+  return [...byModel.values()];
 }
 
 function countUsage({ usage, open }: Transcript, event: AssistantEvent): Pick<Transcript, 'usage' | 'open'> {

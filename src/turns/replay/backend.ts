@@ -106,7 +106,7 @@ export class ReplayBackend implements Backend {
     const { agent } = turn;
     const at = this.context.clock.now();
     // Without a result a turn reports no cost, but the file has it.
-    const cost = { kind: outcome.cost.kind, micros: usdToMicros(answer.costUsd) };
+    const cost = { kind: outcome.cost.kind, micros: usdToMicros(answer.costUsd), canned: true };
     if (outcome.kind === 'failed') {
       const { failure } = outcome;
       if (failure.kind === 'stopped') return { ...outcome, at, agent, jitter: 0 };

@@ -4,7 +4,7 @@ import type { CannedAnswer } from '../../scenario/scenario.ts';
 
 /** One visible action of a canned turn, and the file that is written with it. */
 export interface CannedAction {
-  readonly doing: Exclude<Doing, { kind: 'prints' }>;
+  readonly doing: Exclude<Doing, { kind: 'prints' | 'retries' }>;
   readonly file: readonly [name: string, content: string] | null;
   readonly denied: boolean;
 }

@@ -27,16 +27,10 @@ export interface ReplayContext extends TurnContext {
 type CannedTurn = ClaudeTurn | ScriptTurn;
 
 /** Finds the answer for a turn and fills it in; throws a RaymondError that says what is missing. */
-export function requireAnswer(
-  { scenario, onMissing, onAnswerUsed: onPlayed }: ReplayContext,
-  turn: CannedTurn,
-): ReturnType<typeof renderAnswer> {
-  const choice = chooseAnswer(scenario, turn);
-  if (choice.kind === 'none') {
-    onMissing?.(choice.message);
-    throw unusableAnswerError(`${choice.message}, then resume the run.`);
-  }
-  onPlayed?.(choice.answer);
+export function requireAnswer(context: ReplayContext, turn: CannedTurn): ReturnType<typeof renderAnswer> {
+  const choice = chooseAnswer(context.scenario, turn);
+  if (choice.kind === 'none') throw unusableAnswerError(context, choice.message, ', then resume the run.');
+  context.onAnswerUsed?.(choice.answer);
   return renderAnswer(choice.answer, turn.variables);
 }
 
@@ -82,30 +76,20 @@ export async function crashIfRequested(
 }
 
 /** Writes a file of an answer; throws a RaymondError if that cannot be done. */
-export function writeAnswerFile(
-  { scenario, onMissing }: ReplayContext,
-  turn: CannedTurn,
-  file: readonly [string, string],
-): void {
+export function writeAnswerFile(context: ReplayContext, turn: CannedTurn, file: readonly [string, string]): void {
   const problem = writeInsideFolder(turn.cwd, ...file);
   if (problem === null) return;
-  const message = `${scenario.file}: the answer for ${turn.state}: ${problem}`;
-  onMissing?.(message);
-  throw unusableAnswerError(message);
+  throw unusableAnswerError(context, `${context.scenario.file}: the answer for ${turn.state}: ${problem}`);
 }
 
 /** Throws a RaymondError if an answer loses a conversation that this turn only begins. */
-export function requireResumedSession(
-  { scenario, onMissing }: ReplayContext,
-  turn: ClaudeTurn,
-  { fail }: CannedAnswer,
-): void {
+export function requireResumedSession(context: ReplayContext, turn: ClaudeTurn, { fail }: CannedAnswer): void {
   if (fail !== 'session_lost' || turn.record?.session?.kind !== 'new') return;
+  const { scenario } = context;
   const part = scenario.answers.get(turn.state);
   const place = part === undefined ? scenario.file : formatAnswersPosition(part);
   const message = `${place}: the answer for ${turn.state}: \`fail: session_lost\` is for a turn that resumes a conversation, and this one begins it. Give it another`;
-  onMissing?.(message);
-  throw unusableAnswerError(`${message}, then resume the run.`);
+  throw unusableAnswerError(context, message, ', then resume the run.');
 }
 
 /** Replays a turn. If the file has no usable answer, the turn fails until the file is corrected. */
@@ -123,7 +107,11 @@ export async function failIfUnusable<T>(
   }
 }
 
-const unusableAnswerError = (message: string): RaymondError => new RaymondError(message, { exitCode: EXIT.invalid });
+/** Reports what the file lacks, and makes the error for this turn. */
+function unusableAnswerError({ onMissing }: ReplayContext, message: string, advice = ''): RaymondError {
+  onMissing?.(message);
+  return new RaymondError(message + advice, { exitCode: EXIT.invalid });
+}
 
 /** Fills the agent's variables into a canned answer; `unknown` are those that are not set. */
 export function renderAnswer(

@@ -1,6 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
+import { detailFieldOf } from '../claude/activity.ts';
 import type { ClaudeEvent } from '../claude/event.ts';
 import { parseClaudeEvent } from '../claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, type Transcript } from '../claude/transcript.ts';
@@ -73,26 +74,8 @@ export const resultLine = (
   ...overrides,
 });
 
-/** The input field of each tool that its detail stands in. */
-const INPUT_FIELDS: Readonly<Record<string, string>> = {
-  Bash: 'command',
-  Edit: 'file_path',
-  Glob: 'pattern',
-  Grep: 'pattern',
-  LS: 'path',
-  MultiEdit: 'file_path',
-  NotebookEdit: 'notebook_path',
-  Read: 'file_path',
-  WebFetch: 'url',
-  WebSearch: 'query',
-  Write: 'file_path',
-};
-
-function toolInput(tool: string, detail: string): Readonly<Record<string, string>> {
-  return detail === ''
-    ? {}
-    : { [(Object.hasOwn(INPUT_FIELDS, tool) ? INPUT_FIELDS[tool] : undefined) ?? 'description']: detail };
-}
+const toolInput = (tool: string, detail: string): Readonly<Record<string, string>> =>
+  detail === '' ? {} : { [detailFieldOf(tool) ?? 'description']: detail };
 
 /**
  * The output of a canned turn. It goes to the turn's folder and is parsed as if Claude Code had printed it: the outcome

@@ -7,13 +7,11 @@ import type { CannedAnswer } from '../../scenario/scenario.ts';
 import { readJsonFile } from '../json-file.ts';
 import type { TurnContext } from '../turn-context.ts';
 
-/** What earlier turns of a visit have done for its next answer: what they paid, and how many of them were stopped. */
-export interface PaidShares {
-  readonly paidMicros: number;
-  readonly stops: number;
-}
+const PAID_SHARES_SCHEMA = z.object({ paidMicros: z.number(), stops: z.number() });
 
-const PAID_SHARES_SCHEMA: z.ZodType<PaidShares> = z.object({ paidMicros: z.number(), stops: z.number() });
+/** What earlier turns of a visit have done for its next answer: what they paid, and how many of them were stopped. */
+export type PaidShares = z.infer<typeof PAID_SHARES_SCHEMA>;
+
 const PAID_SHARES_FILE = 'shares.json';
 const NOTHING_PAID: PaidShares = { paidMicros: 0, stops: 0 };
 

@@ -68,11 +68,6 @@ describe('one mistake is reported once:', () =>
       },
       ['key-without-effect START.md:2:1'],
     ],
-    [
-      'frontmatter below a blank line that has no policy',
-      { 'START.md': '\n---\nmodel: opus\n---\nStop when done.\n' },
-      ['no-way-out START.md:1:1', 'key-without-effect START.md:2:1'],
-    ],
     ['a rule across the page', { 'START.md': `Plan\n---\nmodel: the car\n---\n${END}` }, []],
     [
       'frontmatter in a script',
@@ -125,18 +120,6 @@ describe('one mistake is reported once:', () =>
       ['forbidden-tag START.md:6:7'],
     ],
     [
-      'a prompt that forgets one entry and has another wrong',
-      {
-        'START.md': policy(
-          ['tag: goto, target: AFTER.md', 'tag: goto, target: BEFORE.md', 'tag: result'],
-          'If so <reset>BEFORE.md</reset>, else <result>x</result>.',
-        ),
-        'AFTER.md': END,
-        'BEFORE.md': END,
-      },
-      ['unmentioned-entry START.md:3:5', 'forbidden-tag START.md:7:7'],
-    ],
-    [
       'a callee that does not return, and those that wait for its caller',
       {
         'START.md': 'When done <call return="END">A</call>.',
@@ -146,7 +129,7 @@ describe('one mistake is reported once:', () =>
         'LAST.md': END,
         'END.md': END,
       },
-      ['never-returns B.md:1:11', 'impossible-return LAST.md:0:0'],
+      ['never-returns B.md:1:11'],
     ],
     [
       'a loop whose way out is not permitted',

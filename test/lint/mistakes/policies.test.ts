@@ -36,12 +36,27 @@ describe('frontmatter and policies:', () =>
       'another value than the policy permits',
       {
         'START.md': policy(
-          ['tag: fork, target: END, next: END, kind: a', 'tag: result'],
-          'If so <fork next="END" kind="b">END</fork>, else <result>x</result>.',
+          ['tag: fork, target: END, next: END, model: opus', 'tag: result'],
+          'If so <fork next="END" model="haiku">END</fork>, else <result>x</result>.',
         ),
         'END.md': END,
       },
       ['forbidden-tag START.md:6:7'],
+    ],
+    [
+      'another payload than the policy permits',
+      {
+        'START.md': policy(
+          ['tag: result, payload: YES', 'tag: result, payload: NO'],
+          'Answer <result>YES</result>, <result>NO</result> or <result>MAYBE</result>.',
+        ),
+      },
+      ['forbidden-tag START.md:6:53'],
+    ],
+    [
+      'a payload that is never mentioned',
+      { 'START.md': policy(['tag: result, payload: YES', 'tag: result, payload: NO'], 'Answer <result>YES</result>.') },
+      ['unmentioned-entry START.md:4:5'],
     ],
     [
       'values that the policy leaves open',

@@ -87,17 +87,6 @@ describe('keys and their values:', () =>
       },
       ['key-without-effect START.md:4:5'],
     ],
-    [
-      'a variable that comes near to what is missing',
-      {
-        'START.md': policy(
-          ['tag: fork, target: A.md, nxt: A.md', 'tag: result'],
-          `If so <fork next="A" nxt="A.md">A</fork>. ${END}`,
-        ),
-        'A.md': END,
-      },
-      ['key-without-effect START.md:3:37'],
-    ],
   ]));
 
 describe('variables of scripts:', () =>
@@ -110,19 +99,6 @@ describe('variables of scripts:', () =>
     ['one that Raymond sets', { 'START.sh': bash('echo "<result>${RAYMOND_RESULT:-none}</result>"') }, []],
     ['one that the script sets', { 'START.sh': bash('RAYMOND_MINE=1', 'echo "<result>$RAYMOND_MINE</result>"') }, []],
     ['one in a comment', { 'START.sh': bash('# $RAYMOND_RESULTS', 'echo "<result>x</result>"') }, []],
-    [
-      'the name that a prompt would use',
-      { 'START.sh': bash('echo "<result>$result</result>"') },
-      ['undefined-variable START.sh:2:15'],
-    ],
-    ['that name, if the script sets it', { 'START.sh': bash('result=$(ls)', 'echo "<result>$result</result>"') }, []],
-    ['that name, if it is read', { 'START.sh': bash('read -r result < f', 'echo "<result>$result</result>"') }, []],
-    ['that name, if another file may set it', { 'START.sh': bash('. ./lib', 'echo "<result>$result</result>"') }, []],
-    [
-      'that name, in another language',
-      { 'START.sh': bash("perl -e 'my $result = 1; print $result' >&2", 'echo "<result>x</result>"') },
-      [],
-    ],
     [
       'those of a batch file',
       { 'START.bat': '@echo ^<result^>%RAYMOND_RESLT%^</result^>\r\n' },

@@ -15,6 +15,36 @@ describe('tags:', () =>
       [],
     ],
     [
+      'neighboring forks of a prompt that do not agree on next',
+      {
+        'START.md': 'Then answer\n<fork next="A">W</fork>\n<fork next="END.md">W</fork>',
+        'A.md': END,
+        'W.md': END,
+        'END.md': END,
+      },
+      ['several-tags START.md:3:1'],
+    ],
+    [
+      'forks with different next that are alternatives, and neighbors that agree, are fine',
+      {
+        'START.md': 'If so <fork next="A">W</fork><fork next="A.md">W</fork>, else <fork next="END">W</fork>.',
+        'A.md': END,
+        'W.md': END,
+        'END.md': END,
+      },
+      [],
+    ],
+    [
+      'a state in an attribute of a tag that is not closed',
+      { 'START.md': 'Then answer with <goto target="END.md">.', 'END.md': END },
+      ['unclosed-tag START.md:1:18'],
+    ],
+    [
+      'an attribute of a tag that is not closed and names no state is fine',
+      { 'START.md': 'Then answer with a <goto target="…"> or <result>x</result>.', 'END.md': END },
+      [],
+    ],
+    [
       'cd on a goto',
       { 'START.md': 'Then answer\n\n<goto cd="src">END.md</goto>', 'END.md': END },
       ['misplaced-attribute START.md:3:1'],

@@ -4,19 +4,14 @@ import { bash, check, END, policy } from './check.ts';
 describe('unknown tags:', () =>
   check([
     [
-      'another word for going on',
+      'another word for going on, which leaves no way out',
       { 'START.md': 'When done, answer with <next>END.md</next>.', 'END.md': END },
-      ['unknown-tag START.md:1:24'],
+      ['no-way-out START.md:1:1'],
     ],
     [
-      'another word for going on, without the ending of the file',
+      'another word for going on, which leads nowhere',
       { 'START.md': 'When done <jump>END</jump>, or <result>x</result>.', 'END.md': END },
-      ['unknown-tag START.md:1:11'],
-    ],
-    [
-      'in a prompt with a policy',
-      { 'START.md': policy(['tag: goto, target: END.md'], 'When done <next>END.md</next>.'), 'END.md': END },
-      ['implicit-transition START.md:3:5', 'unknown-tag START.md:5:11'],
+      ['unreachable-state END.md:0:0'],
     ],
     ['a misspelt result', { 'START.md': 'When done <resutl>ok</resutl>.' }, ['unknown-tag START.md:1:11']],
     [
@@ -167,9 +162,9 @@ describe('a template in a script:', () =>
 describe('an attribute:', () =>
   check([
     [
-      'a folder without a name',
+      'a folder without a name, which is no change of folder',
       { 'START.sh': bash('echo \'<reset cd="">END</reset>\''), 'END.md': END },
-      ['bad-attribute START.sh:2:7'],
+      [],
     ],
     [
       'a misspelt return',

@@ -133,7 +133,7 @@ describe('no mistake:', () =>
       ),
       [],
     ],
-    ['another value that is handed over', start('n=A.md', 'echo "<goto input=\'$x\'>$n</goto>"'), []],
+    ['a file that is handed over', start('n=A.md', 'echo "<goto input-file=\'$x\'>$n</goto>"'), []],
     ['items of a list', start('all=(A.md B.md)', 'for n in "${all[@]}"; do echo "<fork next="A">$n</fork>"; done'), []],
     ['a value that is set anew', start('n=AA', 'n=A', 'echo "<goto>$n</goto>"'), []],
     ['another use of the name before', start('for f in x y; do touch "$f"; done', 'f=A', 'echo "<goto>$f</goto>"'), []],

@@ -15,6 +15,18 @@ describe('variables:', () =>
       { variables: ['item'] },
     ],
     [
+      'the folders of tasks and runs, and `task` where it says which',
+      {
+        'START.sh': bash(
+          'cd "$RAYMOND_TASK_FOLDER" "$RAYMOND_RUN_FOLDER" "$RAYMOND_VISIT"',
+          'echo "<fork next=\\"END\\" task=\\"inherit\\">W</fork>"',
+        ),
+        'W.md': 'Work in {{task_folder}} and {{run_folder}} on {{task}}. Then <reset task="new">END</reset>',
+        'END.md': END,
+      },
+      ['undefined-variable W.md:1:47'],
+    ],
+    [
       'one that is misspelt',
       {
         'START.md': 'Then <fork next="END" item="a">W</fork>.',
@@ -161,6 +173,38 @@ describe('variables:', () =>
         'END.md': END,
       },
       ['undefined-result B.md:1:16'],
+    ],
+    [
+      'a result that nothing hands to a script',
+      { 'START.md': 'Then <goto>A</goto>.', 'A.sh': '#!/bin/bash\necho "<result>$RAYMOND_RESULT</result>"' },
+      ['undefined-result A.sh:2:15'],
+    ],
+    [
+      'an input that nothing hands to a script in its file',
+      {
+        'START.md': 'Then <goto>A</goto>.',
+        'A.sh': '#!/bin/bash\ncat "${RAYMOND_RESULT_FILE}"; echo "<result>x</result>"',
+      },
+      ['undefined-result A.sh:2:6'],
+    ],
+    [
+      'a result that a script may do without, or sets itself',
+      {
+        'START.md': 'Then <goto>A</goto>.',
+        'A.sh': '#!/bin/bash\necho "${RAYMOND_RESULT:-none}"; echo "<goto>B</goto>"',
+        'B.sh': '#!/bin/bash\n[ -n "$RAYMOND_INPUT" ] && echo "$RAYMOND_INPUT"; echo "<goto>C</goto>"',
+        'C.sh': '#!/bin/bash\nRAYMOND_INPUT=3\necho "<result>$RAYMOND_INPUT</result>"',
+      },
+      [],
+    ],
+    [
+      'a result that a call brings to a script',
+      {
+        'START.md': 'Then <call return="A">END</call>.',
+        'A.sh': '#!/bin/bash\necho "<result>$RAYMOND_RESULT</result>"',
+        'END.md': END,
+      },
+      [],
     ],
     [
       'a result of a call',

@@ -17,6 +17,7 @@ export class FakeTerminal implements Screen {
   private readonly listeners = new Set<() => void>();
   leave: (() => void) | undefined;
   back: (() => void) | undefined;
+  onKeyPressed: ((key: string) => void) | undefined;
   private columns: number;
   private height: number;
 
@@ -35,6 +36,13 @@ export class FakeTerminal implements Screen {
   readonly onLeave = (leave: () => void, back: () => void) => {
     Object.assign(this, { leave, back });
     return () => Object.assign(this, { leave: undefined, back: undefined });
+  };
+
+  readonly onKey = (act: (key: string) => void) => {
+    this.onKeyPressed = act;
+    return () => {
+      this.onKeyPressed = undefined;
+    };
   };
 
   readonly write = (text: string): void => {

@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Activity, Doing } from '../../../src/core/activity.ts';
 import type { Event } from '../../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../../src/core/options.ts';
+import { NO_TOKENS } from '../../../src/core/tokens.ts';
 import { widthOf } from '../../../src/events/text-width.ts';
-import { formatWindowTitle, renderLiveView } from '../../../src/terminal/live/render.ts';
+import { INITIAL_CONTROLS } from '../../../src/terminal/live/controls.ts';
+import { formatWindowTitle, layoutLiveView, type ViewChoice } from '../../../src/terminal/live/render.ts';
 import { applyActivities, applyEvents, EMPTY_VIEW, type LiveView } from '../../../src/terminal/live/view.ts';
 
 const NOON = new Date(2026, 0, 15, 12, 0, 0).getTime();
@@ -26,7 +28,16 @@ const turn = (agent: string, state: string, at = NOON): Event => {
   return { kind: 'turn_started', at, agent, state, turn: 1, prompt: 'state', session: null };
 };
 const paid = (agent: string, state: string, costMicros: number): Event => {
-  const rest = { turn: 1, session: null, estimated: false, durationMs: 1, failure: null, denials: [] };
+  const rest = {
+    turn: 1,
+    session: null,
+    estimated: false,
+    canned: false,
+    models: [],
+    durationMs: 1,
+    failure: null,
+    denials: [],
+  };
   return { kind: 'turn_ended', at: NOON, agent, state, costMicros, spentMicros: costMicros, ...rest };
 };
 const asleep = (agent: string, why: 'retry' | 'usage_limit', untilMs: number, message: string): Event => {
@@ -38,8 +49,8 @@ const doing = (view: LiveView, acts: Readonly<Record<string, Doing>>): LiveView 
     view,
     Object.entries(acts).map(([agent, each]): Activity => ({ at: NOON + 61 * SECOND, agent, doing: each })),
   );
-const draw = (view: LiveView, columns = 80, rows = 24, now = NOON + 62 * SECOND): string =>
-  renderLiveView(view, now, { columns, rows, color: false }).join('\n');
+const draw = (view: LiveView, columns = 80, rows = 24, now = NOON + 62 * SECOND, choice?: ViewChoice): string =>
+  layoutLiveView(view, now, { columns, rows, color: false }, choice).lines.join('\n');
 
 describe('a run with a few agents', () => {
   const view = doing(
@@ -66,8 +77,8 @@ describe('a run with a few agents', () => {
 ⠹ main          REVIEW.md  Edit src/terminal/live/agent-lines.ts    1:02  $1.25
 ⠹ main_worker1  WORK.md    I will look at the tests first, then a…  0:42
 ⠹ main_worker2  CHECK.sh   ok 12 of 40                              0:02
-· main_worker3  WORK.md    waiting
-1:02  $1.25 of $10.00  4 live (1 waiting)`);
+· main_worker3  WORK.md    waiting for a share of the budget
+1:02  $1.25 of $10.00  0 of 3 done, 3 running, 1 waiting`);
   });
 
   test('fits into 40 columns, with the least important parts shortened', () => {
@@ -76,9 +87,9 @@ describe('a run with a few agents', () => {
 ⠹ main     REVIEW Edit agen… 1:02 $1.25
 ⠹ …worker1 WORK   I will lo… 0:42
 ⠹ …worker2 CHECK  ok 12 of…  0:02
-· …worker3 WORK   waiting
-1:02  $1.25 of $10.00
-  4 live (1 waiting)`);
+· …worker3 WORK   waiting f…
+1:02  $1.25 of $10.00  0 of 3 done,
+  3 running, 1 waiting`);
   });
 
   test('has a title with the state of a single agent, or the number of agents', () => {
@@ -96,7 +107,7 @@ describe('a run with a few agents', () => {
     ] satisfies Event[];
     expect(draw(applyEvents(view, after)).split('\n').slice(1)).toStrictEqual([
       '⠹ main  REVIEW.md  Edit src/terminal/live/agent-lines.ts            1:02  $1.25',
-      '1:02  $1.25 of $10.00  1 live, 1 ended, 1 failed, 1 paused',
+      '1:02  $1.25 of $10.00  1 of 3 done, 1 running, 1 failed, 1 paused',
     ]);
   });
 });
@@ -111,7 +122,7 @@ describe('waiting', () => {
         .slice(1),
     ).toStrictEqual([
       '~ main  PLAN.md  usage limit until 12:12',
-      '0:02  $0.00 of $10.00  1 live',
+      '0:02  $0.00 of $10.00  1 waiting',
       'usage limit: waiting until 12:12, 12:03 left',
     ]);
     expect(formatWindowTitle(view, NOON)).toBe('raymond: coding — waiting until 12:12 $0.00');
@@ -128,8 +139,8 @@ describe('waiting', () => {
     ).toStrictEqual([
       '~ main     PLAN.md  again in 0:04: Overloaded.',
       '~ main_w1  PLAN.md  again in 0:04: Overloaded.',
-      '0:05  $0.00 of $10.00  2 live (2 waiting)',
-      'waiting to try again: 0:04 left',
+      '0:05  $0.00 of $10.00  2 waiting',
+      'waiting: 2 to try again in 0:04',
     ]);
   });
 });
@@ -156,22 +167,91 @@ describe('a stop', () => {
 
 describe('a hundred agents', () => {
   const names = Array.from({ length: 100 }, (_, index) => `main_w${index + 1}`);
-  const view = viewOf(...names.map((name, index) => (index < 40 ? born(name, 'W.md') : turn(name, 'W.md'))));
+  const ended = (agent: string): Event => ({ kind: 'agent_ended', at: NOON, agent, state: 'END.md', result: 'r' });
+  const view = viewOf(
+    ...names.map((name) => born(name, 'W.md')),
+    ...names.slice(0, 20).map(ended),
+    ...names.slice(60).map((name) => turn(name, 'W.md')),
+    ...names.slice(60, 62).map((name) => turn(name, 'CHECK.sh')),
+  );
+  const chosen = (choice: Partial<ViewChoice>, each = view): readonly string[] =>
+    draw(each, 80, 24, NOON, { ...INITIAL_CONTROLS, remark: '', ...choice }).split('\n');
 
-  test('are folded, busy ones first', () => {
-    const lines = draw(view).split('\n');
+  test('are counted by state, and as many as fit are shown, busy ones first', () => {
+    const lines = chosen({});
     expect(lines).toHaveLength(18);
-    expect(lines[1]).toMatch(/^⠹ main_w41 {2}W\.md {2}thinking/);
-    expect(lines.slice(-2)).toStrictEqual([
-      '… 85 more: 45 running, 40 waiting',
-      '1:02  $0.00 of $10.00  100 live (40 waiting)',
+    expect(lines.slice(1, 5)).toStrictEqual([
+      '  W.md      38 running, 40 waiting',
+      '  CHECK.sh  2 running',
+      '  END.md    20 done',
+      '⠋ main_w61  CHECK.sh  running                                              0:00',
     ]);
+    expect(lines.slice(-3)).toStrictEqual([
+      '↓ 69 more',
+      '0:00  $0.00 of $10.00  20 of 100 done, 40 running, 40 waiting',
+      'waiting: 40 for a free place',
+    ]);
+  });
+
+  test('can be scrolled, up to the last of them', () => {
+    const { range } = layoutLiveView(view, NOON, { columns: 80, rows: 24, color: false });
+    expect(chosen({ offset: 5 })).toContain('↑ 5 more   ↓ 64 more');
+    const last = chosen({ offset: range.lastOffset });
+    expect(last).toContain('↑ 69 more');
+    expect(last.at(-4)).toMatch(/^· main_w60 /);
+    expect(chosen({ offset: 1_000 })).toStrictEqual(last);
+  });
+
+  test('can be folded into a line for each state', () => {
+    expect(chosen({ isFolded: true }).slice(1, -2)).toStrictEqual([
+      '  W.md      38 running, 40 waiting',
+      '  CHECK.sh  2 running',
+      '  END.md    20 done',
+    ]);
+  });
+
+  test('fit into 40 columns and 20 rows, too', () => {
+    const small = layoutLiveView(view, NOON, { columns: 40, rows: 20, color: false }).lines;
+    expect(small.slice(1, 4)).toStrictEqual([
+      '  W.md      38 running, 40 waiting',
+      '  CHECK.sh  2 running',
+      '  END.md    20 done',
+    ]);
+    expect(small).toHaveLength(15);
+  });
+
+  test.each([
+    ['a free place', { parallel: 38 }, '40 for a free place'],
+    ['a share of the budget', { parallel: null }, '40 for a share of the budget'],
+    ['nothing in particular, for a moment', { parallel: null, budgetMicros: null }, null],
+  ])('say that they wait for %s', (_, options, words) => {
+    const limited = { ...view, ...options };
+    const line = chosen({}, limited).find((each) => each.startsWith('waiting: '));
+    expect(line).toBe(words === null ? undefined : `waiting: ${words}`);
+  });
+
+  test('wait for Claude while one of them tries its credentials again', () => {
+    const held = applyEvents(view, [
+      { ...asleep('main_w61', 'retry', NOON + 9_000, 'denied'), failure: 'authentication' } as Event,
+    ]);
+    expect(chosen({}, held)).toContain('waiting: 40 for Claude to be available, 1 to try again in 0:09');
+  });
+
+  test('say how to see more, and what is held back', () => {
+    expect(chosen({ remark: '? for keys' })[0]).toMatch(/^── coding-1 ─+ \? for keys ──$/);
+    expect(chosen({ showsHelp: true }).at(-1)).toContain('? hides this');
   });
 });
 
 test('the view is empty before a run and after it', () => {
   expect(draw(EMPTY_VIEW)).toBe('');
-  const status = { status: 'completed', spentMicros: 0, estimatedMicros: 0 } as const;
+  const status = {
+    status: 'completed',
+    spentMicros: 0,
+    estimatedMicros: 0,
+    cannedMicros: 0,
+    tokens: NO_TOKENS,
+  } as const;
   expect(draw(viewOf(born('main', 'A.md'), { kind: 'run_ended', at: NOON, ...status }))).toBe('');
 });
 
@@ -192,7 +272,9 @@ test('the view is never wider or higher than the screen, for any agent output', 
       size,
       fc.boolean(),
       fc.nat(3),
-      (agents, { columns, rows }, color, interrupts) => {
+      fc.record({ offset: fc.nat(40), isFolded: fc.boolean(), showsHelp: fc.boolean(), isFrozen: fc.boolean() }),
+      (agents, { columns, rows }, color, interrupts, controls) => {
+        const choice = { ...controls, remark: 'frozen, 12 lines to come: space goes on' };
         const events = agents.flatMap(({ id, state, cost, phase }) => [
           born(id, state),
           paid(id, state, cost),
@@ -201,7 +283,8 @@ test('the view is never wider or higher than the screen, for any agent output', 
           ] ?? turn(id, state),
         ]);
         const view = doing(viewOf(...events), Object.fromEntries(agents.map(({ id, act: each }) => [id, each])));
-        const lines = renderLiveView({ ...view, interrupts }, NOON + 99 * 3600 * SECOND, { columns, rows, color });
+        const size = { columns, rows, color };
+        const { lines } = layoutLiveView({ ...view, interrupts }, NOON + 99 * 3600 * SECOND, size, choice);
         expect(lines.length).toBeLessThanOrEqual(rows);
         for (const line of lines) {
           expect(widthOf(line)).toBeLessThanOrEqual(columns);
@@ -211,4 +294,22 @@ test('the view is never wider or higher than the screen, for any agent output', 
     ),
     { numRuns: 300 },
   );
+});
+
+describe('an API that fails', () => {
+  const retrying = { kind: 'retries', attempt: 3, limit: 10, reason: '401 invalid key or login' } as const;
+  const untilMs = NOON + 70 * SECOND;
+
+  test('is shown at the agent, with the time that is left', () => {
+    const view = doing(viewOf(born('main', 'A.md'), turn('main', 'A.md')), { main: { ...retrying, untilMs } });
+    expect(draw(view)).toContain('retrying in 8 s (3 of 10): 401 invalid key or login');
+    expect(draw(view, 80, 24, NOON + 71 * SECOND)).toContain('retrying (3 of 10): 401 invalid key or login');
+  });
+
+  test('is shown once below if it fails for several agents', () => {
+    const agents = ['main', 'w1', 'w2'].flatMap((agent) => [born(agent, 'A.md'), turn(agent, 'A.md')]);
+    const all = { ...retrying, untilMs: null };
+    const view = doing(viewOf(...agents), { main: all, w1: all, w2: { ...all, reason: 'no connection' } });
+    expect(draw(view)).toContain('3 agents are retrying: 401 invalid key or login, no connection');
+  });
 });

@@ -25,8 +25,12 @@ test('shows every agent as in the run, for any events', () => {
         }));
         const live = agents.filter(({ phase }) => phase !== 'ended');
         expect(shown(view)).toStrictEqual(live);
+        expect([...view.endedByState.values()].reduce((sum, count) => sum + count, 0)).toBe(
+          agents.length - live.length,
+        );
         expect(view).toMatchObject({
-          ended: agents.length - live.length,
+          workers: agents.length - 1,
+          endedWorkers: agents.filter(({ id, phase }) => id !== 'main' && phase === 'ended').length,
           spentMicros: run.ledger.spentMicros,
           budgetMicros: run.options.budgetMicros,
           stop: run.stop,

@@ -85,7 +85,7 @@ describe('the activities of a turn', () => {
       { kind: 'gets', id: 't1', isError: false, text: 'one\n[image]\ntwo', below: false },
       { kind: 'uses', id: 't1', tool: 'Bash', detail: 'npm i', below: false },
       { kind: 'gets', id: 't1', isError: true, text: 'This command requires approval', below: false },
-      { kind: 'retries', attempt: 2, error: 'overloaded' },
+      { kind: 'retries', attempt: 2, limit: null, delayMs: null, reason: 'overloaded' },
       { kind: 'says', text: '<goto>B</goto>', below: false },
     ]);
   });
@@ -182,6 +182,18 @@ describe('an observer', () => {
       ['main', { kind: 'uses', tool: 'Task', detail: 'd' }],
       ['main', { kind: 'uses', tool: 'Grep', detail: 'p' }],
       ['main', { kind: 'says', text: 'done' }],
+    ]);
+  });
+
+  test('of retries gets nothing else', () => {
+    const seen: Activity[] = [];
+    const tell = createActivityReporter(newTurnContext('/', { onRetry: (activity) => seen.push(activity) }), 'main');
+    const retry = { type: 'system', subtype: 'api_retry', attempt: 3, max_retries: 10, error: 'authentication_failed' };
+    const lines = [assistantText('one'), { ...retry, error_status: 401 }, { ...retry, error: 'unknown', attempt: 4 }];
+    for (const line of lines) tell?.(parseClaudeLine(JSON.stringify(line)));
+    expect(seen.map(({ doing }) => doing)).toStrictEqual([
+      { kind: 'retries', attempt: 3, limit: 10, reason: '401 invalid key or login', untilMs: null },
+      { kind: 'retries', attempt: 4, limit: 10, reason: 'no connection', untilMs: null },
     ]);
   });
 

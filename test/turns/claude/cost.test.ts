@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { computeTurnCost } from '../../../src/turns/claude/cost.ts';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
-import { estimateUsd, learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
+import { estimateCosts, learnPrices, type Prices } from '../../../src/turns/claude/prices.ts';
 import { addClaudeEvent, modelCosts } from '../../../src/turns/claude/transcript.ts';
 import { NO_USAGE } from '../../../src/turns/claude/usage.ts';
 import { after, assistant, assistantText, init, type Lines, result, usage } from './lines.ts';
@@ -10,8 +10,10 @@ const reported = (micros: number) => ({ kind: 'reported', micros }) as const;
 const estimated = (micros: number) => ({ kind: 'estimated', micros }) as const;
 const since = (costUSD: number) => ({ model_usage_since_last_result: { m: { costUSD } } });
 const version = (claude_code_version: string) => init({ claude_code_version });
-const cost = (savedUsd: number | null, prices: Prices, ...lines: Lines) =>
-  computeTurnCost(after(...lines), { savedUsd, prices });
+const cost = (savedUsd: number | null, prices: Prices, ...lines: Lines) => {
+  const { models: _, ...amount } = computeTurnCost(after(...lines), { savedUsd, prices });
+  return amount;
+};
 
 describe('a turn costs', () => {
   test.each([
@@ -56,6 +58,52 @@ describe('a turn costs', () => {
     expect(cost(null, {})).toStrictEqual(estimated(0));
   });
 });
+
+describe('the models of a turn are', () => {
+  const used = (inputTokens: number, costUSD: number) => {
+    const cache = { cacheReadInputTokens: 30, cacheCreationInputTokens: 8, cacheCreationEphemeral1hInputTokens: 3 };
+    return { inputTokens, outputTokens: 2, ...cache, costUSD };
+  };
+  const use = (model: string, input: number, weight: number) => {
+    return { model, tokens: { input, output: 2, cacheRead: 30, cacheWrite: 8 }, weight };
+  };
+  const modelsOf = (savedUsd: number | null, ...lines: Lines) =>
+    computeTurnCost(after(...lines), { savedUsd, prices: {} }).models;
+  const answer = assistant('m1', { type: 'text', text: 'x' }, {}, usage(1000, 100));
+
+  test('those of its result, under one name for all context variants', () => {
+    const modelUsage = { 'claude-opus-4-8[1m]': used(7, 0.5), 'claude-haiku-4-5': used(9, 0.1) };
+    expect(modelsOf(null, version('2.1.197'), answer, result({ total_cost_usd: 0.6, modelUsage }))).toStrictEqual([
+      use('claude-opus-4-8', 7, 0.5),
+      use('claude-haiku-4-5', 9, 0.1),
+    ]);
+  });
+
+  test('those used since the last result, of all its results together, where the others go on from earlier turns', () => {
+    const one = result({
+      total_cost_usd: 5,
+      modelUsage: { m: used(999, 5) },
+      model_usage_since_last_result: { m: used(1, 1) },
+    });
+    const two = result({ total_cost_usd: 7, model_usage_since_last_result: { m: used(2, 2), n: used(3, 3) } });
+    expect(modelsOf(4, version('2.1.325'), answer, one, two)).toStrictEqual([
+      { model: 'm', tokens: { input: 3, output: 4, cacheRead: 60, cacheWrite: 16 }, weight: 3 },
+      use('n', 3, 3),
+    ]);
+  });
+
+  test.each([
+    ['was killed before its result', []],
+    ['reports only the total of its conversation', [result({ total_cost_usd: 5, modelUsage: { m: used(999, 5) } })]],
+  ])('counted from its messages, if it %s', (_, end: Lines) => {
+    expect(modelsOf(4, version('2.1.278'), answer, ...end)).toMatchObject([
+      { model: 'claude-opus-4-8', tokens: { input: 1000, output: 100 } },
+    ]);
+  });
+});
+
+const estimateUsd = (...args: Parameters<typeof estimateCosts>): number =>
+  estimateCosts(...args).reduce((sum, { costUsd }) => sum + costUsd, 0);
 
 describe('prices', () => {
   const models = (name: string, costUSD: number) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OPTIONS } from '../../../src/core/options.ts';
-import { type ClaudeCall, claudeArguments, escapePrompt } from '../../../src/turns/claude/invocation.ts';
+import { type ClaudeCall, claudeArguments, escapePrompt, renderPrompt } from '../../../src/turns/claude/invocation.ts';
 
 const SETTINGS = {
   timeoutMs: null,
@@ -16,6 +16,7 @@ const CALL: ClaudeCall = {
   permissionMode: DEFAULT_OPTIONS.permissionMode,
   skipPermissions: false,
   budgetMicros: null,
+  folders: [],
   settings: SETTINGS,
   version: null,
 };
@@ -48,6 +49,13 @@ test.each<[string, Partial<ClaudeCall>, readonly string[]]>([
   ],
 ])('a call permits %s', (_, call, args) => {
   expect(argumentsOf(call)).toStrictEqual(['--session-id', 'V', ...args]);
+});
+
+test('a call may work in further folders', () => {
+  expect(argumentsOf({ folders: ['/t/main', '/t/shared'] })).toStrictEqual([
+    ...['--session-id', 'V', ...ACCEPT],
+    ...['--add-dir', '/t/main', '--add-dir', '/t/shared'],
+  ]);
 });
 
 test('a call has model, effort, budget and tools', () => {
@@ -103,4 +111,9 @@ test.each([
 
 test.each(['', ' ', '\n\t\u00a0\n'])('a blank prompt %j is refused', (text) => {
   expect(escapePrompt(text)).toBe(null);
+});
+
+test('line ends of a prompt reach Claude Code as LF; those of values stay as they are', () => {
+  const turn = { prompt: { kind: 'state' }, state: 'A.md', variables: { item: 'a\r\nb' } } as const;
+  expect(renderPrompt(turn, 'Do\r\n{{item}}\r\n')).toStrictEqual({ stdin: 'Do\na\r\nb\n', warnings: [] });
 });

@@ -45,11 +45,18 @@ describe('on a full disk', () => {
 describe('a turn succeeds', () => {
   test('with a successful result, including denials and cost', () => {
     const denial = { tool_name: 'Bash', tool_input: { command: 'rm -r /' } };
+    const models = [
+      {
+        model: 'claude-opus-4-8',
+        tokens: { input: 1000, output: 2, cacheRead: 0, cacheWrite: 0 },
+        weight: expect.closeTo(0.00505, 6),
+      },
+    ];
     expect(classify([init(), assistantText('done'), result({ permission_denials: [denial] })])).toStrictEqual({
       kind: 'answered',
       text: 'done',
       denials: ['Bash(rm -r /)'],
-      cost: { kind: 'reported', micros: 7_500 },
+      cost: { kind: 'reported', micros: 7_500, models },
     });
   });
 
@@ -88,6 +95,46 @@ test.each<[string, Lines, FailureKind]>([
   ['only something else was answered', [init(), result({ origin: { kind: 'task-notification' } })], 'transient'],
 ])('a turn does not succeed if %s', (_, lines, kind) => {
   expect(brief(classify(lines))[0]).toBe(kind);
+});
+
+describe('a result that calls itself a success is judged by the events before it:', () => {
+  const LIMIT = "You've hit your limit · resets 1pm (Asia/Tokyo)";
+  const rejected = { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt: 1_794_897_000 } };
+
+  test.each<[string, Lines, string]>([
+    ['a limit that Claude Code made up', [synthetic(LIMIT, 'rate_limit'), result({ result: LIMIT })], 'usage_limit'],
+    ['a limit without the name of an error', [synthetic(LIMIT, undefined), result({ result: LIMIT })], 'usage_limit'],
+    ['a limit that no message tells', [rejected, result({ result: LIMIT })], 'usage_limit'],
+    [
+      'a limit in the middle of the work',
+      [assistantText('I begin.'), synthetic(LIMIT, 'rate_limit'), result({ result: LIMIT })],
+      'usage_limit',
+    ],
+    [
+      'a login that has expired',
+      [synthetic('Please run /login', 'authentication_failed'), result({ result: 'Please run /login' })],
+      'authentication',
+    ],
+    ['a limit that the model speaks of', [assistantText(LIMIT), result({ result: LIMIT })], 'answered'],
+    [
+      'a limit that the model speaks of beside other things',
+      [assistantText(`a ${LIMIT} b`), result({ result: `a ${LIMIT} b` })],
+      'answered',
+    ],
+    ['an error that passed', [synthetic('529', 'overloaded'), assistantText('done'), result()], 'answered'],
+  ])('%s', (_, lines, kind) => {
+    expect(brief(classify([init(), ...lines]))[0]).toBe(kind);
+  });
+
+  test('what happens in later rounds does not matter', () => {
+    const later = [init(), synthetic(LIMIT, 'rate_limit'), result({ result: LIMIT })];
+    const answer = [init(), assistantText('<goto>A</goto>'), result({ result: '' })];
+    expect(brief(classify([...answer, ...later]))).toStrictEqual(['answered', '<goto>A</goto>']);
+    expect(brief(classify([...answer, init(), assistantText('The shell has ended.'), result()]))).toStrictEqual([
+      'answered',
+      '<goto>A</goto>',
+    ]);
+  });
 });
 
 const failing = (text: string, error: string | undefined, more: Record<string, unknown> = {}): Lines => [

@@ -73,11 +73,16 @@ test('a result is read from every version', () => {
     stopReason: 'end_turn',
     totalCostUsd: 0.0075,
     models: [{ model: 'claude-opus-5-5', usage: { ...NONE, input: 1000, output: 100 }, costUsd: 0.006 }],
-    sinceLastUsd: 0.006,
+    modelsSinceLast: [{ model: 'claude-opus-5-5', usage: { ...NONE, input: 1000, output: 100 }, costUsd: 0.006 }],
     denials: ['Bash(npm install x)', 'Task'],
-    foreign: true,
+    cause: 'other',
   });
-  expect(read({ type: 'result' })).toMatchObject({ isError: true, text: null, totalCostUsd: null, sinceLastUsd: null });
+  expect(read({ type: 'result' })).toMatchObject({
+    isError: true,
+    text: null,
+    totalCostUsd: null,
+    modelsSinceLast: null,
+  });
 });
 
 test.each([true, 'false', 0, null, undefined])('only a plain false is a success, not %j', (is_error) => {
@@ -102,7 +107,7 @@ test.each([
   [
     'a retry',
     { type: 'system', subtype: 'api_retry', attempt: 1, max_retries: 10, error_status: 529, error: 'overloaded' },
-    { kind: 'retry', attempt: 1, error: 'overloaded' },
+    { kind: 'retry', attempt: 1, limit: 10, delayMs: null, status: 529, error: 'overloaded' },
   ],
   ['a type nobody knows', { type: 'telepathy' }, { kind: 'other', type: 'telepathy' }],
   [

@@ -94,7 +94,7 @@ export async function setUp({ path, version }: Pinned): Promise<Rig> {
     const savedUsd = before === null ? null : await readSavedTotalUsd(before);
     const args = claudeArguments({
       ...{ model: null, effort: null, permissionMode: 'acceptEdits', skipPermissions: false, budgetMicros: null },
-      ...{ version, ...call, session, settings: { ...NO_SETTINGS, ...settings } },
+      ...{ folders: [], version, ...call, session, settings: { ...NO_SETTINGS, ...settings } },
     });
     const child = spawn(path, args, { cwd, env: claudeEnvironment({ ...ours, ...env }), detached: true });
     const pid = child.pid ?? 0;

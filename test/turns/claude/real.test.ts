@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { FailureKind } from '../../../src/core/failure.ts';
 import { usdToMicros } from '../../../src/core/ledger.ts';
 import { formatClaudeVersion } from '../../../src/turns/claude/find-claude.ts';
@@ -40,7 +41,17 @@ for (const pinned of PINNED) {
         kind: 'answered',
         text: 'hello',
         denials: [],
-        cost: { kind: 'reported', micros: charged('«say hello»') },
+        cost: {
+          kind: 'reported',
+          micros: charged('«say hello»'),
+          models: [
+            {
+              model: expect.stringMatching(/haiku/),
+              tokens: { input: 1000, output: 100, cacheRead: 0, cacheWrite: 0 },
+              weight: expect.any(Number),
+            },
+          ],
+        },
       });
       expect(exitCode).toBe(0);
       expect(transcript.sessionId).toBe(session.id);
@@ -94,6 +105,22 @@ for (const pinned of PINNED) {
       const second = await rig.runTurn({ session, prompt: '«say second»' });
       expect(failure(second)).toStrictEqual(['transient', 'none']);
       expect(messageOf(second)).toContain('already in use');
+    });
+
+    test('may write in a folder of its own outside of its working directory, and nowhere else', async () => {
+      const root = mkdtempSync(join(tmpdir(), 'raymond-tasks-'));
+      onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+      const [own, other] = ['.raymond/tasks/r/main', '.raymond/tasks/r/other'].map((name) => join(root, name));
+      for (const folder of [own, other]) mkdirSync(folder ?? '', { recursive: true });
+      const write = (folder = '') =>
+        `«tool Write ${JSON.stringify({ file_path: join(folder, 'a.txt'), content: 'x' })}»`;
+      const { outcome } = await rig.runTurn({ prompt: `${write(own)} ${write(other)} «say ok»`, folders: [own ?? ''] });
+      expect(outcome).toMatchObject({
+        kind: 'answered',
+        text: 'ok',
+        denials: [`Write(${join(other ?? '', 'a.txt')})`],
+      });
+      expect([own, other].map((folder = '') => existsSync(join(folder, 'a.txt')))).toStrictEqual([true, false]);
     });
 
     test('succeeds though a tool was denied, and reports it', async () => {
@@ -202,6 +229,18 @@ for (const pinned of PINNED) {
       expect(failure(took)).toStrictEqual(['transient', 'answer']);
       expect(took.transcript.lastText).toBe(null);
       expect(micros(took)).toBe(charged(prompt) + charged('sub «say from below»'));
+    });
+
+    test('may go on by itself after its answer, when a background task ends: the answer stays', async () => {
+      const task = { command: 'sleep 0.2', run_in_background: true, description: 'a task' };
+      const { outcome, transcript } = await rig.runTurn({
+        prompt: `«tool Bash ${JSON.stringify(task)}» «say <goto>NEXT</goto>»`,
+        settings: { allowedTools: ['Bash'] },
+        env: { CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '0' },
+      });
+      expect(transcript.lastResult).not.toBe(transcript.ownResult);
+      expect(transcript).toMatchObject({ laterRound: true, lastResult: { isError: false, cause: 'other' } });
+      expect(outcome).toMatchObject({ kind: 'answered', text: '<goto>NEXT</goto>' });
     });
 
     test('costs what the API charges, over new, resumed, forked and killed turns', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseClaudeLine } from '../../../src/turns/claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, totalUsage } from '../../../src/turns/claude/transcript.ts';
-import { after, assistant, assistantText, init, result, synthetic, usage } from './lines.ts';
+import { after, assistant, assistantText, init, type Lines, result, synthetic, usage } from './lines.ts';
 
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0 };
 
@@ -46,6 +46,15 @@ test('the last result that answers our prompt is used, before or after others', 
     lastResult: { text: 'woken' },
   });
   expect([after(other), after(other, first)].map(isTurnDone)).toStrictEqual([false, true]);
+});
+
+test('a result of a later round does not replace an answer, unless it says that it answers our prompt', () => {
+  const [answer, woken] = [result({ result: '<goto>A</goto>' }), result({ result: 'The shell has ended.' })];
+  const ownText = (...lines: Lines): string | null | undefined => after(init(), ...lines).ownResult?.text;
+  expect(ownText(answer, init(), woken)).toBe('<goto>A</goto>');
+  expect(ownText(result({ is_error: true, result: '529' }), init(), woken)).toBe('The shell has ended.');
+  expect(ownText(answer, init(), { ...woken, origin: { kind: 'auto-continuation' } })).toBe('The shell has ended.');
+  expect(ownText(answer, init(), { ...woken, origin: { kind: 'constructor' } })).toBe('<goto>A</goto>');
 });
 
 test('a limit applies only while requests are rejected', () => {

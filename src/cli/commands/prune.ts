@@ -1,0 +1,99 @@
+import { formatJson } from '../../core/json.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import type { ObservedStatus } from '../../core/observed-status.ts';
+import { END_STATUSES } from '../../core/run.ts';
+import { EXIT } from '../../errors.ts';
+import { formatAge, formatBytes, formatCount, formatObservedStatus } from '../../events/format.ts';
+import { findPrunableRuns, type PrunableRun, pruneRuns } from '../../runtime/prune.ts';
+import { createRenderContext } from '../../terminal/render-context.ts';
+import { type Column, renderTable } from '../../terminal/table.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { type CommandHandler, usageError } from '../command.ts';
+import { getCountOption, getTextOption, parseAgeMs, refuseOptions } from '../parsed-options.ts';
+
+/** `raymond prune [RUN...]`: shows which runs would be removed, and removes them with --yes. */
+export const handlePrune: CommandHandler = async (runs, options, terminal) => {
+  const { cwd, out, err } = terminal;
+  if (runs.length > 0) refuseOptions(options, ['olderThan', 'status', 'keep'], 'names of runs');
+  const now = Date.now();
+  const found = await findPrunableRuns({
+    cwd,
+    now,
+    runs,
+    statuses: parseStatuses(getTextOption(options, 'status')),
+    olderThanMs: parseAge(getTextOption(options, 'olderThan')),
+    keep: getCountOption(options, 'keep') ?? 0,
+  });
+  const isReal = options.yes === true || options.force === true;
+  if (!isReal) {
+    if (options.json) out(`${formatJson(toDocument(found, []))}\n`);
+    else reportPlan(found, now, terminal);
+    return EXIT.completed;
+  }
+  const removed: PrunableRun[] = [];
+  await pruneRuns(found, cwd, (run, error) => {
+    if (error === null) removed.push(run);
+    else err(`${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
+  });
+  if (options.json) out(`${formatJson(toDocument(found, removed))}\n`);
+  else out(`Removed ${formatCount(removed.length, 'run')}: ${formatBytes(sumBytes(removed))}.\n`);
+  return removed.length === found.length ? EXIT.completed : EXIT.usage;
+};
+
+const STATUSES: readonly ObservedStatus[] = [...END_STATUSES, 'crashed'];
+
+/** Reads `--status`: words as `raymond list` shows them, separated by commas, or `any`. */
+function parseStatuses(written = 'completed'): ReadonlySet<ObservedStatus> {
+  if (written === 'any') return new Set(STATUSES);
+  const words = written.split(',').map((word) => word.trim().replace(/[ -]/g, '_'));
+  return new Set(
+    words.map((word) => {
+      const status = STATUSES.find((each) => each === word);
+      if (status !== undefined) return status;
+      const known = STATUSES.map(formatObservedStatus);
+      throw usageError(
+        `--status must be any or some of ${known.join(', ')}, not \`${word}\`${didYouMean(word, STATUSES)}`,
+        'Runs that are running, stopping or elsewhere are never removed.',
+      );
+    }),
+  );
+}
+
+/** Reads `--older-than`, in milliseconds. */
+function parseAge(written: string | undefined): number {
+  if (written === undefined) return 0;
+  const ageMs = parseAgeMs(written);
+  if (ageMs === undefined) throw usageError(`--older-than must be an age such as 30d, 12h or 2w, not \`${written}\``);
+  return ageMs;
+}
+
+function reportPlan(found: readonly PrunableRun[], now: number, terminal: Terminal): void {
+  const { out, err } = terminal;
+  if (found.length === 0) {
+    err('There is nothing to remove. Without --status, only completed runs are meant.\n');
+    return;
+  }
+  const columns: readonly Column<PrunableRun>[] = [
+    { title: 'RUN', cell: ({ id }) => id },
+    { title: 'STATUS', cell: ({ status }) => (status === null ? 'unreadable' : formatObservedStatus(status)) },
+    { title: 'LAST CHANGE', cell: ({ changedAt }) => `${formatAge(changedAt, now)} ago`, align: 'right' },
+    { title: 'SIZE', cell: ({ bytes }) => formatBytes(bytes), align: 'right' },
+  ];
+  out(`${renderTable(found, columns, createRenderContext(terminal)).join('\n')}\n`);
+  err(
+    `Nothing was removed yet. With --yes, ${formatCount(found.length, 'run')} and ${formatBytes(sumBytes(found))} would go, for good.\n`,
+  );
+}
+
+const sumBytes = (runs: readonly PrunableRun[]): number => runs.reduce((sum, { bytes }) => sum + bytes, 0);
+
+const toDocument = (found: readonly PrunableRun[], removed: readonly PrunableRun[]): unknown => ({
+  runs: found.map((run) => ({
+    run_id: run.id,
+    status: run.status ?? 'unreadable',
+    changed_at: new Date(run.changedAt).toISOString(),
+    bytes: run.bytes,
+    removed: removed.includes(run),
+  })),
+  bytes: sumBytes(found),
+});

@@ -1,0 +1,53 @@
+import { flagOf, OPTIONS } from '../core/options.ts';
+import { type Setting, VIEW_OPTIONS } from '../core/view-options.ts';
+import type { FlagSpec } from './command.ts';
+
+const OUTPUT_FLAGS: readonly FlagSpec[] = [
+  ['--json', 'print one JSON document about the run at its end, instead of the results'],
+  ['--events', 'print every event as a line of JSON, instead of the results'],
+  ...VIEW_OPTIONS.flatMap((option) => flagsOf(option, false)),
+];
+
+/** The flags of an option of a run: none, one, or one for each value of a switch. */
+export function flagsOf(option: Omit<Setting, 'name'>, showsDefault = true): readonly FlagSpec[] {
+  const { type, argument, help, negation, default: usual } = option;
+  if (argument === undefined) return [];
+  const flag = flagOf(option);
+  if (type.kind !== 'boolean') {
+    const repeatable = type.kind === 'variables' ? 'repeatable' : undefined;
+    return [[`${flag} ${argument}`, showsDefault ? `${help}${describeDefault(option)}` : help, repeatable]];
+  }
+  const positive: FlagSpec = [flag, usual === true && showsDefault ? `${help} (default)` : help];
+  return negation === undefined ? [positive] : [positive, [flag.replace('--', '--no-'), negation]];
+}
+
+function describeDefault({ type, default: usual, whenOmitted }: Omit<Setting, 'name'>): string {
+  if (whenOmitted !== undefined) return ` (default: ${whenOmitted})`;
+  const written = type.format(usual);
+  return written === null ? '' : ` (default ${written})`;
+}
+
+const RETRY_FLAGS: readonly FlagSpec[] = [
+  ['--retry', 'retry failed agents and interrupted scripts'],
+  ['--take-over', 'take the run over from a process on another machine'],
+];
+
+/** The flags of `run`. */
+export const RUN_FLAGS: readonly FlagSpec[] = [
+  ['--input <text>', 'the value of {{result}} in the first state: a text, @FILE, or - for stdin'],
+  ['--dir <folder>', 'the folder that the agents work in (default: the current one)'],
+  ['--name <text>', 'the name of the run in lists (default: that of the workflow)'],
+  ['--run-id <id>', 'the id of the run (default: made from its name and the time)'],
+  ...OPTIONS.flatMap((option) => flagsOf(option)),
+  ...OUTPUT_FLAGS,
+  ['--resume <run>', 'the same as `raymond resume RUN`'],
+  ...RETRY_FLAGS.map(([form, help]): FlagSpec => [form, `with --resume: ${help}`]),
+  ['--init-config', 'only write .raymond/config.toml, with every option explained'],
+];
+
+/** The flags of `resume`. */
+export const RESUME_FLAGS: readonly FlagSpec[] = [
+  ...RETRY_FLAGS,
+  ...OPTIONS.flatMap((option) => flagsOf(option, false)),
+  ...OUTPUT_FLAGS,
+];

@@ -1,0 +1,127 @@
+import type { TurnEnded } from '../core/event.ts';
+import type { Ledger } from '../core/ledger.ts';
+import { isReplay } from '../core/option-types.ts';
+import { sumTokens, type Tokens } from '../core/tokens.ts';
+import { RaymondError } from '../errors.ts';
+import {
+  addCosts,
+  type CostAmount,
+  type CostEntry,
+  type CostGroup,
+  type CostRow,
+  CostTally,
+  NO_COSTS,
+} from '../events/cost-tally.ts';
+import { readEvents } from '../store/journal-events.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
+import { listStoredRuns, type RunSummary } from '../store/runs.ts';
+
+/** Which costs to add up, and how. */
+export interface CostRequest {
+  readonly cwd: string;
+  readonly by: CostGroup;
+  /** Only turns that ended then or later; null for all. */
+  readonly sinceMs: number | null;
+}
+
+/** A run whose costs are not all known: `missingMicros` are counted without details, or null if none can be read. */
+export interface IncompleteRun {
+  readonly id: string;
+  readonly message: string;
+  readonly missingMicros: number | null;
+}
+
+/** The costs of all runs here. */
+export interface CostSummary {
+  readonly rows: readonly CostRow[];
+  readonly total: Omit<CostRow, 'key'>;
+  readonly incomplete: readonly IncompleteRun[];
+}
+
+/** Adds up what the turns of all runs here have cost. Runs that are damaged are named; the others count all the same. */
+export async function collectCosts({ cwd, by, sinceMs }: CostRequest): Promise<CostSummary> {
+  const layout = findLayout(cwd);
+  const tally = new CostTally(by);
+  const incomplete: IncompleteRun[] = [];
+  for (const run of await listStoredRuns(layout)) {
+    if (run.kind === 'unreadable') {
+      incomplete.push({ id: run.id, message: run.error.message, missingMicros: null });
+      continue;
+    }
+    const { entries, problem } = await readRunCosts(layout, run);
+    const rest = remainderOf(run, entries);
+    for (const entry of rest === null ? entries : [...entries, rest]) {
+      if (sinceMs === null || entry.at >= sinceMs) tally.add(entry);
+    }
+    if (rest !== null || problem !== null) {
+      const missingMicros = rest === null ? 0 : rest.paidMicros + rest.cannedMicros;
+      incomplete.push({ id: run.id, message: problem ?? 'Its journal is incomplete.', missingMicros });
+    }
+  }
+  return { rows: sortRows(tally.rows, by), total: tally.total, incomplete };
+}
+
+/** Reads the Claude turns of a run from its journal, up to where that is damaged. */
+async function readRunCosts(
+  layout: StoreLayout,
+  run: RunSummary,
+): Promise<{ readonly entries: readonly CostEntry[]; readonly problem: string | null }> {
+  const entries: CostEntry[] = [];
+  let isCanned = false;
+  try {
+    for await (const { event } of readEvents(layout, run.id)) {
+      if (event.kind === 'run_started' || event.kind === 'run_resumed') isCanned = isReplay(event.options);
+      if (event.kind === 'turn_ended' && event.session !== null) entries.push(toEntry(run, event, isCanned));
+    }
+    return { entries, problem: null };
+  } catch (error) {
+    if (error instanceof RaymondError) return { entries, problem: error.message };
+    throw error;
+  }
+}
+
+/** `isReplay` tells of the journals of older versions, which do not say it of each turn. */
+function toEntry({ id, workflow }: RunSummary, event: TurnEnded, isReplaying: boolean): CostEntry {
+  const { at, state, costMicros, estimated, models } = event;
+  const isCanned = event.canned || (isReplaying && models.length === 0);
+  return {
+    ...{ run: id, workflow: workflow.name, state, at, models },
+    turns: 1,
+    paidMicros: isCanned ? 0 : costMicros,
+    estimatedMicros: estimated && !isCanned ? costMicros : 0,
+    cannedMicros: isCanned ? costMicros : 0,
+    tokens: sumTokens(models),
+  };
+}
+
+/** What the state file has counted and the journal does not tell, dated at the start of the run; null if it tells all. */
+function remainderOf({ id, workflow, startedAt, ledger }: RunSummary, entries: readonly CostEntry[]): CostEntry | null {
+  const known = entries.reduce<CostAmount>(addCosts, NO_COSTS);
+  const missing = missingCosts(ledger, known);
+  if (missing.paidMicros + missing.cannedMicros === 0) return null;
+  return { ...missing, run: id, workflow: workflow.name, state: null, at: startedAt, models: [] };
+}
+
+function missingCosts(ledger: Ledger, known: CostAmount): CostAmount {
+  const rest = (all: number, part: number): number => Math.max(0, all - part);
+  const restOf = (name: keyof Tokens): number => rest(ledger.tokens[name], known.tokens[name]);
+  return {
+    turns: rest(ledger.turns, known.turns),
+    paidMicros: rest(ledger.spentMicros - ledger.cannedMicros, known.paidMicros),
+    estimatedMicros: rest(ledger.estimatedMicros, known.estimatedMicros),
+    cannedMicros: rest(ledger.cannedMicros, known.cannedMicros),
+    tokens: {
+      input: restOf('input'),
+      output: restOf('output'),
+      cacheRead: restOf('cacheRead'),
+      cacheWrite: restOf('cacheWrite'),
+    },
+  };
+}
+
+/** Runs are in the order of `raymond list`, days in their own; of the others, what costs most comes first. */
+function sortRows(rows: readonly CostRow[], by: CostGroup): readonly CostRow[] {
+  if (by === 'run') return rows;
+  if (by === 'day') return rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  return rows.toSorted((a, b) => b.paidMicros - a.paidMicros || b.cannedMicros - a.cannedMicros);
+}

@@ -1,0 +1,61 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Options } from '../core/options.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import type { Manifest } from '../workflow/manifest.ts';
+
+/** The options of a run that its workflow's manifest sets, where nobody else does. */
+export const manifestOptions = ({ budgetMicros, variables }: Manifest): Partial<Options> => ({
+  ...(budgetMicros !== null && { budgetMicros }),
+  ...(Object.keys(variables).length > 0 && { variables }),
+});
+
+/** Refuses to start a workflow that needs an input without one. */
+export function requireInput({ input: { mode, label, description } }: Manifest, input: string | undefined): void {
+  if (mode !== 'required' || (input !== undefined && input.trim() !== '')) return;
+  const what = label ?? description;
+  throw new RaymondError(`this workflow needs an input${what === null ? '' : `: ${what}`}`, {
+    exitCode: EXIT.usage,
+    hint: 'Give it with --input TEXT, --input @FILE, or --input - for stdin.',
+  });
+}
+
+/** The folder that the agents work in: the one that the manifest names, seen from where the user stands. */
+export function resolveWorkingDirectory({ workingDirectory }: Manifest, cwd: string): string {
+  if (workingDirectory === null) return cwd;
+  const folder = resolve(cwd, workingDirectory);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
+  throw new RaymondError(`the workflow's \`working_directory\` is not a folder here: ${folder}`, {
+    exitCode: EXIT.usage,
+    hint: 'Create it, start the run elsewhere, or name another folder with --dir.',
+  });
+}
+
+const OUTER_VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** The environment of a run's turns: the one outside, with what the manifest sets. What is not set outside is empty. */
+export function applyManifestEnvironment({ environment }: Manifest, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const fill = (text: string): string => text.replace(OUTER_VARIABLE, (_, name: string) => env[name] ?? '');
+  const own = Object.entries(environment).map(([name, text]) => [name, fill(text)] as const);
+  return { ...env, ...Object.fromEntries(own) };
+}
+
+/** Warns of what the manifest takes from the environment and is not set there, and of an input that it does not want. */
+export function warnOfManifest(
+  { environment, input: { mode } }: Manifest,
+  env: NodeJS.ProcessEnv,
+  input: string | undefined,
+): readonly string[] {
+  const taken = Object.entries(environment).flatMap(([name, text]) =>
+    [...text.matchAll(OUTER_VARIABLE)].map(([, outer = '']) => ({ name, outer })),
+  );
+  return [
+    ...taken
+      .filter(({ outer }) => env[outer] === undefined)
+      .map(
+        ({ name, outer }) =>
+          `the workflow's \`environment\` takes ${name} from ${outer}, which is not set: it is empty`,
+      ),
+    ...(mode === 'none' && input !== undefined ? ['the workflow says that it takes no input (`mode: none`)'] : []),
+  ];
+}

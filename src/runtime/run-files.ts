@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import type { Event } from '../core/event.ts';
+import type { Options } from '../core/options.ts';
+import type { Run } from '../core/run.ts';
+import { readEvents } from '../store/journal-events.ts';
+import { findLayout, resolveDebugFolder } from '../store/layout.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { listRunIds, resolveRunId } from '../store/runs.ts';
+
+/** The ids of the runs of this folder, sorted. */
+export const listRunIdsHere = (cwd: string): Promise<readonly string[]> => listRunIds(findLayout(cwd));
+
+/** Reads all events of a run that is on disk, in order. */
+export async function readRunEvents(id: string, cwd = process.cwd()): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const event of streamRunEvents(id, cwd)) events.push(event);
+  return events;
+}
+
+/** Reads all events of a run that is on disk, in order, one after the other: a long run has more than fit into memory. */
+export async function* streamRunEvents(id: string, cwd = process.cwd()): AsyncGenerator<Event> {
+  for await (const { event } of readEvents(findLayout(cwd), id)) yield event;
+}
+
+/** Reads the options that a run remembers, given by its id, a unique beginning of it, or `last`. */
+export async function readRunOptions(runRef: string, cwd: string): Promise<Options> {
+  const layout = findLayout(cwd);
+  return (await observeRun(layout, await resolveRunId(layout, runRef))).run.options;
+}
+
+/** Finds the folder with the debug files of a run; null if the run keeps none, or the folder could not be made. */
+export async function findDebugFolder({ id, startedAt, options }: Run, cwd = process.cwd()): Promise<string | null> {
+  if (!options.debug) return null;
+  const folder = await resolveDebugFolder(findLayout(cwd), id, startedAt);
+  return existsSync(folder) ? folder : null;
+}

@@ -1,0 +1,97 @@
+import type { Phase } from '../../core/agent.ts';
+import { isPrompt } from '../../core/state-names.ts';
+import { findTurnWait, type TurnTraffic, type TurnWait } from '../../core/turn-wait.ts';
+import type { AgentView, LiveView } from './view.ts';
+
+/** How many agents of a state are doing what. */
+export interface StateCounts {
+  readonly state: string;
+  readonly running: number;
+  readonly waiting: number;
+  readonly failed: number;
+  readonly paused: number;
+  /** Those that have ended there. */
+  readonly done: number;
+}
+
+/** The agents of a view by what they are doing, found in one pass for each frame. */
+export interface AgentGroups {
+  /** Those that go on: running first, then sleeping, then waiting ones, each in the order of their start. */
+  readonly live: readonly AgentView[];
+  readonly running: number;
+  readonly waiting: number;
+  readonly failed: number;
+  readonly paused: number;
+  readonly traffic: TurnTraffic;
+  /** How many wait for a Claude turn, by what keeps them from it. */
+  readonly turnWaits: ReadonlyMap<TurnWait, number>;
+  /** Those that wait until a time. */
+  readonly sleepers: readonly AgentView[];
+  /** In the order in which agents came to the states. */
+  readonly states: readonly StateCounts[];
+}
+
+type CountedPhase = Exclude<keyof StateCounts, 'state' | 'done'>;
+
+const COUNTED_AS: Readonly<Record<Phase['kind'], CountedPhase | null>> = {
+  running: 'running',
+  ready: 'waiting',
+  sleeping: 'waiting',
+  failed: 'failed',
+  paused: 'paused',
+  limited: 'paused',
+  withheld: 'paused',
+  ended: null,
+};
+
+/** Groups the agents of a view. Once the run stops, only those whose turn still runs go on. */
+export function groupAgents({
+  agents,
+  stop,
+  parallel,
+  parallelScripts,
+  budgetMicros,
+  endedByState,
+}: LiveView): AgentGroups {
+  const states = new Map<string, { -readonly [Key in keyof StateCounts]: StateCounts[Key] }>();
+  const stateOf = (state: string) => {
+    const counts = states.get(state) ?? { state, running: 0, waiting: 0, failed: 0, paused: 0, done: 0 };
+    states.set(state, counts);
+    return counts;
+  };
+  const totals = { running: 0, waiting: 0, failed: 0, paused: 0 };
+  const byPhase: Record<'running' | 'sleeping' | 'ready', AgentView[]> = { running: [], sleeping: [], ready: [] };
+  for (const agent of agents.values()) {
+    const { phase, state } = agent;
+    const counted = COUNTED_AS[phase];
+    if (counted !== null) {
+      totals[counted] += 1;
+      stateOf(state)[counted] += 1;
+    }
+    if (phase === 'running' || (stop === null && (phase === 'sleeping' || phase === 'ready')))
+      byPhase[phase].push(agent);
+  }
+  for (const [state, done] of endedByState) stateOf(state).done = done;
+  const running = byPhase.running.filter(({ state }) => isPrompt(state)).length;
+  const traffic: TurnTraffic = {
+    isHeld: byPhase.sleeping.some(({ wait }) => wait?.holdsAll === true),
+    running,
+    parallel,
+    hasBudget: budgetMicros !== null,
+    runningScripts: byPhase.running.length - running,
+    parallelScripts,
+  };
+  const turnWaits = new Map<TurnWait, number>();
+  for (const { state } of byPhase.ready) {
+    const turnWait = findTurnWait(state, traffic);
+    if (turnWait !== null) turnWaits.set(turnWait, (turnWaits.get(turnWait) ?? 0) + 1);
+  }
+  return {
+    ...totals,
+    live: [...byPhase.running, ...byPhase.sleeping, ...byPhase.ready],
+    traffic,
+    turnWaits,
+    sleepers: byPhase.sleeping,
+    states: [...states.values()],
+  };
+}

@@ -1,0 +1,91 @@
+import type { FileFinding } from '../core/state.ts';
+import { isPrompt, type Platform } from '../core/state-names.ts';
+import type { TextPosition } from '../core/text-position.ts';
+import {
+  type EntryPositions,
+  positionInBody,
+  type StateOrigin,
+  type WorkflowSourceFile,
+} from '../graph/workflow-source.ts';
+import { newFindingReport } from '../yaml/finding-report.ts';
+import { EMPTY_FRONTMATTER, type Frontmatter } from './frontmatter-keys.ts';
+import type { OneFileState } from './one-file-states.ts';
+import { readFrontmatter } from './prompt-file.ts';
+import { parseScriptFile } from './script-file.ts';
+import { buildState } from './state-file.ts';
+
+/** Reads a state of a one-file workflow. All positions are those in the workflow's file, of which these are the lines. */
+export function parseOneFileState(
+  name: string,
+  { file, at, body, bodyAt, settings }: OneFileState,
+  lines: readonly string[],
+  platform: Platform,
+): WorkflowSourceFile {
+  const kind = isPrompt(file) ? 'prompt' : 'script';
+  const report = newFindingReport(name);
+  const { frontmatter, keys } = readFrontmatter(settings, report, platform, kind);
+  const origin: StateOrigin = { file: name, at, bodyAt, body: locateBody(body, lines, bodyAt) };
+  if (kind === 'prompt') {
+    const header = sliceBefore(lines, at, bodyAt);
+    const state = buildState(file, kind, frontmatter, body);
+    const { entries } = frontmatter;
+    return { kind: 'state', file, text: header + body, state, findings: report.findings, entries, keys, origin };
+  }
+  const own = parseScriptFile(name, body, platform);
+  const move = <T extends TextPosition>(position: T): T => ({ ...position, ...positionInBody(origin, position) });
+  const merged = mergeFrontmatter(moveEntries(own.frontmatter, move), frontmatter);
+  return {
+    kind: 'state',
+    file,
+    text: body,
+    state: buildState(file, kind, merged, body),
+    findings: [...report.findings, ...own.findings.map((finding): FileFinding => move(finding))],
+    entries: merged.entries,
+    keys: { ...Object.fromEntries(Object.entries(own.keys).map(([key, position]) => [key, move(position)])), ...keys },
+    origin,
+  };
+}
+
+/** What the keys beside a script say wins over the comments in it. */
+function mergeFrontmatter(own: Frontmatter, beside: Frontmatter): Frontmatter {
+  const names = Object.keys(EMPTY_FRONTMATTER) as (keyof Frontmatter)[];
+  const said = names.filter((name) => beside[name] !== EMPTY_FRONTMATTER[name]);
+  return { ...own, ...Object.fromEntries(said.map((name) => [name, beside[name]])) };
+}
+
+type Move = <T extends TextPosition>(position: T) => T;
+
+function moveEntries(frontmatter: Frontmatter, move: Move): Frontmatter {
+  const entries = frontmatter.entries.map(
+    ({ at, keys }): EntryPositions => ({
+      at: move(at),
+      keys: Object.fromEntries(Object.entries(keys).map(([key, position]) => [key, move(position)])),
+    }),
+  );
+  return entries.length === 0 ? frontmatter : { ...frontmatter, entries };
+}
+
+/** What stands before the prompt of a state: its name and the keys above. */
+function sliceBefore(lines: readonly string[], at: TextPosition, bodyAt: TextPosition): string {
+  const before = [
+    ...lines.slice(at.line - 1, bodyAt.line - 1),
+    lines[bodyAt.line - 1]?.slice(0, bodyAt.column - 1) ?? '',
+  ];
+  return [before[0]?.slice(at.column - 1) ?? '', ...before.slice(1)].join('\n');
+}
+
+/** The position of a body's first character if all of its lines stand in the file as they are; otherwise null. */
+function locateBody(body: string, lines: readonly string[], at: TextPosition): TextPosition | null {
+  const sign = lines[at.line - 1]?.charAt(at.column - 1);
+  if (sign === '|') {
+    const content = body.split('\n');
+    const first = Math.max(
+      0,
+      content.findIndex((line) => line !== ''),
+    );
+    const indent = (lines[at.line + first]?.length ?? 0) - (content[first]?.length ?? 0);
+    return { line: at.line + 1, column: indent + 1 };
+  }
+  if (body.includes('\n')) return null;
+  return sign === '"' || sign === "'" ? { ...at, column: at.column + 1 } : at;
+}

@@ -1,0 +1,84 @@
+import { copyFileSync, readFileSync, renameSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readArchivedAgents } from '../../src/store/archived-agents.ts';
+import { layoutOf } from '../../src/store/layout.ts';
+import { loadRun } from '../../src/store/load.ts';
+import { createRun, openStore } from '../../src/store/store.ts';
+import { dispatcherHistory } from './dispatcher-history.ts';
+import { runAfter } from './run-history.ts';
+import { temporaryFolders } from './temp.ts';
+
+const temporary = temporaryFolders();
+const NEVER = { snapshotEveryMs: 1e9 };
+const history = dispatcherHistory(9, { kept: 3, batch: 2 });
+const { steps, archived } = history;
+
+/** The run on disk, with its state file as of that step. */
+async function savedRun(snapshotAt: number) {
+  const layout = layoutOf(join(temporary(), '.raymond'));
+  const store = await createRun(layout, history.run, history.events, NEVER);
+  await store.save(steps.slice(0, snapshotAt));
+  await store.snapshot();
+  const kept = join(layout.root, 'kept.json');
+  copyFileSync(layout.stateFile('run-1'), kept);
+  await store.save(steps.slice(snapshotAt));
+  await store.close();
+  copyFileSync(kept, layout.stateFile('run-1'));
+  return layout;
+}
+
+const archivingSteps = steps.flatMap(({ before, step }, at) => (before.archive === step.run.archive ? [] : [at]));
+
+describe('a run that archives agents', () => {
+  test('loads as it was, wherever its state file and its journal end', async () => {
+    expect(archivingSteps).toHaveLength(3);
+    for (const at of archivingSteps) {
+      for (const snapshotAt of [at - 1, at, at + 1]) {
+        const layout = await savedRun(snapshotAt);
+        const file = layout.journalFile('run-1');
+        const ends = [...readFileSync(file).entries()].flatMap(([offset, byte]) => (byte === 10 ? [offset + 1] : []));
+        for (let size = ends[at + 2] ?? 0; size >= (ends[snapshotAt] ?? 0); size -= 13) {
+          truncateSync(file, size);
+          const { run } = await loadRun(layout, 'run-1', { cut: false });
+          expect(run).toStrictEqual(runAfter(history, ends.filter((end) => end <= size).length - 1));
+        }
+      }
+    }
+  });
+
+  test('goes on after a crash as if there had been none', async () => {
+    for (const at of archivingSteps) {
+      const layout = await savedRun(at);
+      const lineEnds = [...readFileSync(layout.journalFile('run-1')).entries()].filter(([, byte]) => byte === 10);
+      // The step that archives is cut off in the middle.
+      truncateSync(layout.journalFile('run-1'), (lineEnds[at]?.[0] ?? 0) + 30);
+      const { run, store } = await openStore(layout, 'run-1', NEVER);
+      expect(run).toStrictEqual(runAfter(history, at));
+      await store.save(steps.slice(at));
+      await store.close();
+      expect((await loadRun(layout, 'run-1', { cut: false })).run).toStrictEqual(runAfter(history, steps.length));
+      expect(await readArchivedAgents(layout, 'run-1', steps.length)).toStrictEqual(archived);
+    }
+  });
+
+  test('finds them in its journal as they were when they ended', async () => {
+    const layout = await savedRun(5);
+    expect(archived.map(({ id }) => id)).toStrictEqual([1, 2, 3, 4, 5, 6].map((number) => `main_work${number}`));
+    expect(await readArchivedAgents(layout, 'run-1', steps.length)).toStrictEqual(archived);
+    const beforeLast = archivingSteps.at(-1) ?? 0;
+    expect(await readArchivedAgents(layout, 'run-1', beforeLast)).toStrictEqual(archived.slice(0, 4));
+  });
+
+  test('does without those in a journal that was moved away', async () => {
+    const layout = await savedRun((archivingSteps[0] ?? 0) + 1);
+    renameSync(layout.journalFile('run-1'), join(layout.root, 'moved'));
+    expect(await readArchivedAgents(layout, 'run-1', steps.length)).toStrictEqual([]);
+    const { run, store } = await openStore(layout, 'run-1', NEVER);
+    await store.save(steps.slice(run.seq));
+    await store.close();
+    const left = await readArchivedAgents(layout, 'run-1', steps.length);
+    expect(left).toStrictEqual(archived.slice(-left.length));
+    expect(left.length).toBeGreaterThan(0);
+  });
+});
