@@ -9,7 +9,7 @@ import { countTokens } from './tokens.ts';
 import type { WorkFolders } from './work-folders.ts';
 
 /** The version of the state file; see `store/migrations.ts`. */
-export const RUN_VERSION = 2;
+export const RUN_VERSION = 3;
 
 /** Why no new turn may start. */
 export type StopReason =

@@ -7,15 +7,21 @@ import { NO_TOKENS } from '../core/tokens.ts';
  */
 export const MIGRATIONS: ReadonlyMap<unknown, (data: object) => object> = new Map([
   [1, fromVersion1],
-  [2, (data: object) => data],
+  [2, fromVersion2],
+  [3, (data: object) => data],
 ]);
 
 /** Version 1 has no checksums, no owner in a line, and markers that are made of the path. */
 function fromVersion1(data: object): object {
-  const run = { ...data, version: 2 };
+  const run = fromVersion2(data);
   if (!('journal' in data) || typeof data.journal !== 'object') return run;
   const journal = { ...data.journal, owner: 0, checkedFrom: null };
   return { ...run, journal, mark: null, bootId: null, doubtful: [] };
+}
+
+/** Version 2 has fewer phases and fields; what is missing gets its default where it is read. */
+function fromVersion2(data: object): object {
+  return { ...data, version: 3 };
 }
 
 type WithOptional<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>;

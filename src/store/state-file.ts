@@ -280,7 +280,7 @@ function unknownVersionError(file: string, version: unknown): RaymondError {
   if (version === undefined)
     return invalidStateFileError(`${file} is not a state file of Raymond: it has no \`version\`.`);
   return invalidStateFileError(
-    `${file} has version ${JSON.stringify(version)}; this Raymond reads version ${[...MIGRATIONS.keys()].join(' and ')}.`,
+    `${file} has version ${JSON.stringify(version)}; this Raymond reads versions 1 to ${RUN_VERSION}.`,
   );
 }
 

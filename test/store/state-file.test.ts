@@ -69,8 +69,8 @@ describe('a state file is refused, with a reason,', () => {
     ['if it is not an object', '[1]', 'r.json is not a state file of Raymond: it has no `version`.'],
     [
       'if it is of a later version',
-      changed(['version'], 3),
-      'r.json has version 3; this Raymond reads version 1 and 2.',
+      changed(['version'], 4),
+      'r.json has version 4; this Raymond reads versions 1 to 3.',
     ],
   ])('%s', (_, text, message) => {
     const refusal = refusalOf(text);
