@@ -3,6 +3,7 @@ import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
 import type { Position } from './position.ts';
 import { isPrompt } from './state-names.ts';
+import { NO_TOKENS, type Tokens } from './tokens.ts';
 
 /**
  * What a turn sends to Claude Code: the state's prompt, a reminder of its tags, or a request to go on after an
@@ -82,13 +83,14 @@ export interface Agent extends Position {
   /** The rules of its state as read when the agent entered it; null until then. */
   readonly rules: Rules | null;
   /**
-   * Counted since it entered the state: turns, reminders, retries, cost; and whether an implicit transition is ruled
+   * Counted since it entered the state: turns, reminders, retries, cost, tokens; and whether an implicit transition is ruled
    * out.
    */
   readonly tries: number;
   readonly reminders: number;
   readonly retries: number;
   readonly stateMicros: number;
+  readonly stateTokens: Tokens;
   readonly mustSay: boolean;
   /** The tools that Claude Code was not permitted to use since then. */
   readonly denied: readonly string[];
@@ -126,6 +128,7 @@ export const PER_STATE_DEFAULTS = {
   reminders: 0,
   retries: 0,
   stateMicros: 0,
+  stateTokens: NO_TOKENS,
   mustSay: false,
   denied: [],
 } as const;

@@ -111,8 +111,9 @@ export interface Transitioned extends AgentEvent {
   readonly session: string | null;
   /** The number of callers on its return stack afterwards. */
   readonly depth: number;
-  /** The cost of all turns in the state it left. */
+  /** The cost of all turns in the state it left, and what they used. */
   readonly costMicros: number;
+  readonly tokens: Tokens;
   /** What is handed to the next state; the result if the agent ended. */
   readonly input: string | null;
 }

@@ -185,6 +185,7 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
     session: agent.session?.kind === 'open' ? agent.session.id : null,
     depth: position.stack.length,
     costMicros: agent.stateMicros,
+    tokens: agent.stateTokens,
     input: result ?? position.input,
   });
   if (result !== undefined) {

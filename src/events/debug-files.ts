@@ -7,7 +7,7 @@ import { microsToUsd } from '../core/ledger.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { AgentLabels } from './agent-labels.ts';
-import { formatDollars, formatLocalTime } from './format.ts';
+import { formatDollars, formatLocalTime, formatTokenKinds } from './format.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
@@ -119,6 +119,7 @@ export class TransitionsLog {
     return [
       `session_id: ${event.session ?? 'none'}`,
       `cost: ${formatDollars(event.costMicros)}`,
+      `tokens: ${formatTokenKinds(event.tokens)}`,
       `total_cost: ${formatDollars(this.spentMicros)}`,
       ...(event.depth > 0 ? [`stack_depth: ${event.depth}`] : []),
       ...(event.tag === 'result' ? [`result: ${JSON.stringify(event.input)}`] : []),

@@ -16,12 +16,13 @@ export const createEventDocument = (event: Event): object => ({
 });
 
 /** The fields that the run document, the status document and the events have in common for a transition. */
-export const createTransitionFields = ({ agent, state, tag, to, costMicros }: Transitioned): object => ({
+export const createTransitionFields = ({ agent, state, tag, to, costMicros, tokens }: Transitioned): object => ({
   agent,
   from: state,
   tag,
   to,
   cost_usd: microsToUsd(costMicros),
+  tokens: createTokensDocument(tokens),
 });
 
 /** What was spent, with the parts that are estimated or canned, and the tokens. */

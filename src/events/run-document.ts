@@ -65,7 +65,6 @@ const createTransitionDocument = (transition: RecordedTransition): object => ({
   at: formatIso(transition.at),
   ...createTransitionFields(transition),
   duration_ms: transition.turnsMs,
-  tokens: createTokensDocument(transition.tokens),
 });
 
 const formatOptionalTime = (at: number | null): string | null => (at === null ? null : formatIso(at));

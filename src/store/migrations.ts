@@ -29,7 +29,7 @@ type WithOptional<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>
 /** An event as a journal may hold it: early journals have no tags of transitions, and no tokens. */
 type JournalEvent =
   | Exclude<Event, Transitioned | TurnEnded | RunEnded>
-  | WithOptional<Transitioned, 'tags'>
+  | WithOptional<Transitioned, 'tags' | 'tokens'>
   | WithOptional<TurnEnded, 'canned' | 'models'>
   | WithOptional<RunEnded, 'cannedMicros' | 'tokens'>;
 
@@ -37,7 +37,7 @@ type JournalEvent =
 export function completeEvent(event: JournalEvent): Event {
   switch (event.kind) {
     case 'transition':
-      return { ...event, tags: event.tags ?? [] };
+      return { ...event, tags: event.tags ?? [], tokens: event.tokens ?? NO_TOKENS };
     case 'turn_ended':
       return { ...event, canned: event.canned ?? false, models: event.models ?? [] };
     case 'run_ended':

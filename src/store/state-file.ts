@@ -11,6 +11,7 @@ import { MIGRATIONS } from './migrations.ts';
 
 const count = z.number().int().nonnegative();
 const micros = z.number().int().nonnegative();
+const tokens = z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count }).default(NO_TOKENS);
 const time = z.number();
 const stringRecord = z.record(z.string(), z.string());
 const orNull = <T extends z.ZodType>(type: T) => type.nullable();
@@ -103,6 +104,7 @@ const agent = z.strictObject({
   reminders: count,
   retries: count,
   stateMicros: micros,
+  stateTokens: tokens,
   mustSay: z.boolean(),
   denied: z.array(z.string()).default([]),
   turns: count,
@@ -163,7 +165,7 @@ const RUN_SHAPE = {
     spentMicros: micros,
     estimatedMicros: micros,
     cannedMicros: micros.default(0),
-    tokens: z.strictObject({ input: count, output: count, cacheRead: count, cacheWrite: count }).default(NO_TOKENS),
+    tokens,
     turns: count,
     states: z.record(z.string(), z.strictObject({ turns: count, micros })),
   }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countTokens, NO_TOKENS, splitCost, sumTokens } from '../../src/core/tokens.ts';
+import { RunDriver } from './run-driver.ts';
 
 const tokens = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 };
 
@@ -47,4 +48,14 @@ test('tokens of several models are added up by kind', () => {
   expect(sumTokens([])).toStrictEqual(NO_TOKENS);
   expect(sumTokens([{ tokens }, { tokens }])).toStrictEqual({ input: 2, output: 4, cacheRead: 6, cacheWrite: 8 });
   expect(countTokens(tokens)).toBe(10);
+});
+
+test('a transition has the tokens of all turns in the state it left, and of no other', () => {
+  const cost = { kind: 'reported', micros: 5, models: [{ model: 'opus', tokens, weight: 1 }] } as const;
+  const driver = new RunDriver({ files: ['A.md', 'B.md'] });
+  driver.answer({ text: 'no tag', cost }, { text: '<goto>B</goto>', cost }, { text: '<result></result>', cost });
+  expect(driver.eventsOf('transition').map((event) => event.tokens)).toStrictEqual([
+    { input: 2, output: 4, cacheRead: 6, cacheWrite: 8 },
+    tokens,
+  ]);
 });

@@ -33,6 +33,7 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   },
   transition: {
     ...{ tag: true, tags: true, to: true, implicit: true, session: true, depth: true, costMicros: true, input: true },
+    tokens: true,
   },
   reminded: { problem: true, message: true, count: true, limit: true },
   sleeping: { why: true, untilMs: true, failure: true, message: true, count: true },

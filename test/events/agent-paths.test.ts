@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
+import { NO_TOKENS } from '../../src/core/tokens.ts';
 import { collectAgentPaths } from '../../src/events/run-history.ts';
 
 const at = 0;
@@ -11,7 +12,7 @@ const turn = (agent: string, state: string, number = 1): Event => {
 };
 const moved = (agent: string, state: string, to: string | null): Event => {
   const how = { tag: 'goto', tags: [], implicit: false, session: null, depth: 0, costMicros: 0, input: null } as const;
-  return { kind: 'transition', at, agent, state, to, ...how };
+  return { kind: 'transition', at, agent, state, to, tokens: NO_TOKENS, ...how };
 };
 
 const pathsIn = (...events: readonly Event[]) => Object.fromEntries(collectAgentPaths(events));

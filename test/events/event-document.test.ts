@@ -12,6 +12,7 @@ describe('a line of --events', () => {
   test('has the names, dollars and times of --json', () => {
     expect(document(SAMPLE_EVENTS.transition)).toStrictEqual({
       ...{ kind: 'transition', at: AT, agent: 'main', from: 'START.md', tag: 'call', to: 'NEXT.md', cost_usd: 0.4123 },
+      tokens: TOKENS,
       ...{ implicit: true, session_id: 's2', depth: 1, input: 'text', tags: SAMPLE_EVENTS.transition.tags },
     });
     expect(document(SAMPLE_EVENTS.turn_ended)).toStrictEqual({

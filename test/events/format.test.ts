@@ -78,10 +78,12 @@ test('a text of several lines is labelled on each, and cannot control a terminal
   expect(formatActivity({ at: 1, agent: 'main', doing: says })).toStrictEqual(['[main] | a', '[main] | b']);
 });
 
-test('transitions.log has the agent, states, session and cost of each transition', () => {
+const TOKENS = { input: 1_200, output: 340, cacheRead: 56_000, cacheWrite: 7_800 };
+
+test('transitions.log has the agent, states, session, cost and tokens of each transition', () => {
   const driver = new RunDriver({ files: ['START.md', 'B.md'] });
   driver.answer(
-    { text: '<call return="B">B</call>', cost: usd(0.5) },
+    { text: '<call return="B">B</call>', cost: { ...usd(0.5), models: [{ model: 'm', weight: 1, tokens: TOKENS }] } },
     { text: '<result>a "b"</result>', cost: usd(0.25) },
   );
   const log = new TransitionsLog(0);
@@ -90,12 +92,14 @@ test('transitions.log has the agent, states, session and cost of each transition
     `${at(1020)} [main] START.md -> B.md (call)
   session_id: s1
   cost: $0.50
+  tokens: 1.2k in, 340 out, 56k cache read, 7.8k cache written
   total_cost: $0.50
   stack_depth: 1
 
 ${at(1040)} [main] B.md -> B.md (result)
   session_id: s2
   cost: $0.25
+  tokens: 0 in, 0 out, 0 cache read, 0 cache written
   total_cost: $0.75
   result: "a \\"b\\""
 

@@ -106,7 +106,7 @@ test('the history of a run has its latest transitions, and the working time of i
   const of = { agent: 'main', state: 'A.md' };
   const went = (at: number): Event => ({
     ...{ kind: 'transition', at, ...of, tag: 'goto', tags: [], to: 'B.md', implicit: false, session: null, depth: 0 },
-    ...{ costMicros: at, input: null },
+    ...{ costMicros: at, tokens: NO_TOKENS, input: null },
   });
   const ended = (at: number, durationMs: number): Event => ({
     ...{ kind: 'turn_ended', at, ...of, turn: 1, session: null, costMicros: 0, estimated: false, spentMicros: 0 },

@@ -35,7 +35,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   },
   transition: {
     ...{ ...here, kind: 'transition', tag: 'call', to: 'NEXT.md', implicit: true, session: 's2', depth: 1 },
-    ...{ costMicros: 412_300, input: 'text' },
+    ...{ costMicros: 412_300, tokens, input: 'text' },
     tags: [
       {
         ...{ tag: 'call', target: 'NEXT.md', attributes: { return: 'START.md' } },

@@ -1,5 +1,5 @@
 import { ledgerOf } from '../../core/run.ts';
-import type { ModelShare } from '../../core/tokens.ts';
+import { countTokens, type ModelShare } from '../../core/tokens.ts';
 import {
   formatAge,
   formatAnyTokens,
@@ -7,6 +7,7 @@ import {
   formatDuration,
   formatLocalTime,
   formatObservedStatus,
+  formatShortCount,
   formatSpending,
   formatTimeOfDay,
   formatTokenKinds,
@@ -84,16 +85,19 @@ function renderTransitionTable({ history }: StatusReport, context: RenderContext
   const { transitions, labels } = history;
   if (transitions.length === 0) return [];
   const hasCosts = transitions.some(({ costMicros }) => costMicros > 0);
+  const hasTokens = transitions.some(({ tokens }) => countTokens(tokens) > 0);
   const columns: readonly Column<RecentTransition>[] = [
     { title: 'TIME', cell: ({ at }) => formatTimeOfDay(at, context.now), style: () => 'dim', spare: true },
     { title: 'AGENT', cell: ({ agent }) => labels.of(agent) },
     { title: 'LATEST TRANSITIONS', cell: ({ state, to, tag }) => `${state} → ${to ?? 'end'} (${tag})` },
     ...(hasCosts ? [{ title: 'COST', cell: formatTransitionCost, align: 'right', spare: true } as const] : []),
+    ...(hasTokens ? [{ title: 'TOKENS', cell: formatTransitionTokens, align: 'right', spare: true } as const] : []),
   ];
   return renderTable(transitions, columns, context);
 }
 
 const formatTransitionCost = ({ costMicros }: RecentTransition): string => formatDollars(costMicros);
+const formatTransitionTokens = ({ tokens }: RecentTransition): string => formatShortCount(countTokens(tokens));
 
 const MAX_WARNINGS = 10;
 

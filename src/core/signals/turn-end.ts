@@ -5,7 +5,7 @@ import type { FailureKind } from '../failure.ts';
 import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import { strongerStop } from '../status.ts';
-import { splitCost, sumTokens } from '../tokens.ts';
+import { addTokens, splitCost, sumTokens } from '../tokens.ts';
 
 /** A run after the end of a turn, before anything is done about how it ended. */
 export interface FinishedTurn {
@@ -39,16 +39,18 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   const canned = cost?.canned ?? false;
   const micros = cost?.micros ?? 0;
   const models = splitCost(micros, cost?.models ?? []);
+  const tokens = sumTokens(models);
   const agent: Agent = {
     ...before,
     session: sessionId === null || !report.sessionKept ? before.session : { kind: 'open', id: sessionId },
     costMicros: addMicros(before.costMicros, micros),
     stateMicros: addMicros(before.stateMicros, micros),
+    stateTokens: models.length === 0 ? before.stateTokens : addTokens(before.stateTokens, tokens),
     denied: mergeDenials(before.denied, report.denials),
   };
   const ledger =
     isClaudeTurn && cost !== null
-      ? enterCost(run.ledger, agent.state, { micros, estimated, canned, tokens: sumTokens(models) })
+      ? enterCost(run.ledger, agent.state, { micros, estimated, canned, tokens })
       : run.ledger;
   const ended: TurnEnded = {
     kind: 'turn_ended',
