@@ -6,7 +6,7 @@ import type { Change } from './change.ts';
 import { diskError } from './disk-error.ts';
 import { PRIVATE_FILE_MODE, syncFolder } from './files.ts';
 import { formatJournalLine } from './journal-lines.ts';
-import type { JournalPosition } from './state-file.ts';
+import type { JournalPosition } from './saved-run.ts';
 
 /** The part of a FileHandle that the journal needs. */
 export interface AppendFile {

@@ -6,7 +6,8 @@ import { diskError } from './disk-error.ts';
 import { withFile } from './files.ts';
 import { brokenLineError, isLineStart, type JournalEntry, readJournal, readJournalLines } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';
-import { type JournalPosition, parseSavedRun, type SavedRun, validateRun } from './state-file.ts';
+import type { JournalPosition, SavedRun } from './saved-run.ts';
+import { parseSavedRun, validateRun } from './state-file.ts';
 
 /** How a run is loaded. */
 interface LoadOptions {

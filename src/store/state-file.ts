@@ -5,9 +5,9 @@ import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
-import { EXIT, RaymondError } from '../errors.ts';
-import { addStateChecksum, type ChecksumState, checkState } from './checksum.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { addStateChecksum, checkState } from './checksum.ts';
+import type { SavedRun } from './saved-run.ts';
+import { invalidStateFileError, parseVersionedJson, validateWith } from './versioned-json.ts';
 
 const count = z.number().int().nonnegative();
 const micros = z.number().int().nonnegative();
@@ -175,37 +175,6 @@ const RUN_SHAPE = {
   archive: orNull(z.strictObject({ ended: count })).default(null),
 };
 
-/** A position in a journal: a step, and the byte offset after its line. */
-export interface JournalPosition {
-  readonly seq: number;
-  readonly offset: number;
-}
-
-/** The part of the journal that a state file includes, and how to read the rest. */
-export interface JournalCoverage extends JournalPosition {
-  /** The highest number of an owner up to here: a later line of a lower one does not count. */
-  readonly owner: number;
-  /** The byte offset from which on every line has a checksum; null if none has. */
-  readonly checkedFrom: number | null;
-}
-
-/** A turn that was on record when the machine went down: what its folder lacks may have been lost. */
-export interface DoubtfulTurn {
-  readonly agent: string;
-  readonly turn: number;
-}
-
-/** The content of a state file: a run, the part of the journal up to which it is complete, and facts about its processes. */
-export interface SavedRun {
-  readonly run: Run;
-  readonly journal: JournalCoverage;
-  /** What the markers of the run's processes contain, wherever its folder is; null before version 2. */
-  readonly mark: string | null;
-  /** The boot of the machine during which all turns on record began, but for the doubtful ones; null if unknown. */
-  readonly bootId: string | null;
-  readonly doubtful: readonly DoubtfulTurn[];
-}
-
 /** The compiler checks that these schemas have the shapes of the types. */
 const AGENT_SCHEMA: z.ZodType<Agent> = agent;
 const RUN_SCHEMA: z.ZodType<Run> = z.strictObject(RUN_SHAPE);
@@ -246,55 +215,3 @@ export function tryParseAgent(data: unknown): readonly Agent[] {
   const parsed = AGENT_SCHEMA.safeParse(data);
   return parsed.success ? [parsed.data] : [];
 }
-
-function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
-  const parsed = schema.safeParse(data);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
-  throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
-}
-
-/** Parses a run; without a checksum the text is not that of a state file, and needs none. */
-function parseVersionedJson(text: string, file: string, checksum?: ChecksumState): unknown {
-  if (checksum === 'wrong') throw damagedStateFileError(file, 'its checksum does not match');
-  const data = parseJson(text, file);
-  if (typeof data !== 'object' || data === null || !('version' in data)) throw unknownVersionError(file, undefined);
-  const migrate = MIGRATIONS.get(data.version);
-  if (migrate === undefined) throw unknownVersionError(file, data.version);
-  if (checksum === undefined || data.version === VERSION_WITHOUT_CHECKSUM) return migrate(data);
-  if (checksum === 'none') throw damagedStateFileError(file, 'its checksum is missing');
-  const { checksum: _checksum, ...content } = data as { readonly checksum?: unknown };
-  return migrate(content);
-}
-
-const VERSION_WITHOUT_CHECKSUM = 1;
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw invalidStateFileError(`${file} is not a state file of Raymond: it is not JSON.`, cause);
-  }
-}
-
-function unknownVersionError(file: string, version: unknown): RaymondError {
-  if (version === undefined)
-    return invalidStateFileError(`${file} is not a state file of Raymond: it has no \`version\`.`);
-  return invalidStateFileError(
-    `${file} has version ${JSON.stringify(version)}; this Raymond reads versions 1 to ${RUN_VERSION}.`,
-  );
-}
-
-const damagedStateFileError = (file: string, why: string): RaymondError =>
-  new RaymondError(`${file} is not as Raymond wrote it: ${why}.`, {
-    exitCode: EXIT.invalid,
-    hint: 'The file was left untouched. Bring it back as it was, say from a backup, or start a new run.',
-  });
-
-const invalidStateFileError = (message: string, cause?: unknown): RaymondError =>
-  new RaymondError(message, {
-    exitCode: EXIT.invalid,
-    hint: 'The file was left untouched. Use the Raymond that wrote it, or start a new run.',
-    cause,
-  });

@@ -14,8 +14,9 @@ import { Journal, type OpenToAppend } from './journal.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
+import type { JournalPosition, SavedRun } from './saved-run.ts';
 import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
-import { type JournalPosition, type SavedRun, serializeSavedRun } from './state-file.ts';
+import { serializeSavedRun } from './state-file.ts';
 import type { StopMode } from './stop-request.ts';
 
 /** Stores the steps of one run. The process that has it owns the run. */

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { RaymondError } from '../../src/errors.ts';
 import { layoutOf } from '../../src/store/layout.ts';
 import { loadRun } from '../../src/store/load.ts';
-import type { SavedRun } from '../../src/store/state-file.ts';
+import type { SavedRun } from '../../src/store/saved-run.ts';
 import { createRun, openStore, type RunStore } from '../../src/store/store.ts';
 import { Disk } from './disk.ts';
 import { fixedHistory, type RunHistory, randomHistory, refusalOf, runAfter } from './run-history.ts';

@@ -1,0 +1,32 @@
+import type { Run } from '../core/run.ts';
+
+/** A position in a journal: a step, and the byte offset after its line. */
+export interface JournalPosition {
+  readonly seq: number;
+  readonly offset: number;
+}
+
+/** The part of the journal that a state file includes, and how to read the rest. */
+export interface JournalCoverage extends JournalPosition {
+  /** The highest number of an owner up to here: a later line of a lower one does not count. */
+  readonly owner: number;
+  /** The byte offset from which on every line has a checksum; null if none has. */
+  readonly checkedFrom: number | null;
+}
+
+/** A turn that was on record when the machine went down: what its folder lacks may have been lost. */
+export interface DoubtfulTurn {
+  readonly agent: string;
+  readonly turn: number;
+}
+
+/** The content of a state file: a run, the part of the journal up to which it is complete, and facts about its processes. */
+export interface SavedRun {
+  readonly run: Run;
+  readonly journal: JournalCoverage;
+  /** What the markers of the run's processes contain, wherever its folder is; null before version 2. */
+  readonly mark: string | null;
+  /** The boot of the machine during which all turns on record began, but for the doubtful ones; null if unknown. */
+  readonly bootId: string | null;
+  readonly doubtful: readonly DoubtfulTurn[];
+}

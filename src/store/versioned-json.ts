@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import { RUN_VERSION } from '../core/run.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import type { ChecksumState } from './checksum.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+/** Validates data of a file; the error names the first place that is wrong. */
+export function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: string): T {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const place = issue === undefined || issue.path.length === 0 ? 'its top level' : `\`${issue.path.join('.')}\``;
+  throw invalidStateFileError(`${file} is not a state file of Raymond: ${place}: ${issue?.message ?? 'wrong shape'}.`);
+}
+
+/** Parses data of a run of any version; without `checksum` the text is not that of a state file, and needs none. */
+export function parseVersionedJson(text: string, file: string, checksum?: ChecksumState): unknown {
+  if (checksum === 'wrong') throw damagedStateFileError(file, 'its checksum does not match');
+  const data = parseJson(text, file);
+  if (typeof data !== 'object' || data === null || !('version' in data)) throw unknownVersionError(file, undefined);
+  const migrate = MIGRATIONS.get(data.version);
+  if (migrate === undefined) throw unknownVersionError(file, data.version);
+  if (checksum === undefined || data.version === VERSION_WITHOUT_CHECKSUM) return migrate(data);
+  if (checksum === 'none') throw damagedStateFileError(file, 'its checksum is missing');
+  const { checksum: _checksum, ...content } = data as { readonly checksum?: unknown };
+  return migrate(content);
+}
+
+const VERSION_WITHOUT_CHECKSUM = 1;
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidStateFileError(`${file} is not a state file of Raymond: it is not JSON.`, cause);
+  }
+}
+
+function unknownVersionError(file: string, version: unknown): RaymondError {
+  if (version === undefined)
+    return invalidStateFileError(`${file} is not a state file of Raymond: it has no \`version\`.`);
+  return invalidStateFileError(
+    `${file} has version ${JSON.stringify(version)}; this Raymond reads versions 1 to ${RUN_VERSION}.`,
+  );
+}
+
+const damagedStateFileError = (file: string, why: string): RaymondError =>
+  new RaymondError(`${file} is not as Raymond wrote it: ${why}.`, {
+    exitCode: EXIT.invalid,
+    hint: 'The file was left untouched. Bring it back as it was, say from a backup, or start a new run.',
+  });
+
+/** The error for a file that this Raymond cannot have written. */
+export const invalidStateFileError = (message: string, cause?: unknown): RaymondError =>
+  new RaymondError(message, {
+    exitCode: EXIT.invalid,
+    hint: 'The file was left untouched. Use the Raymond that wrote it, or start a new run.',
+    cause,
+  });
