@@ -58,7 +58,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     args: '[RUN]',
     summary: 'show the log of a run: prompts, what Claude said and did, scripts, transitions',
     flags: [
-      ['--agent <id>', 'only this agent'],
+      ['--agent <agent>', 'only this agent'],
       ['--state <state>', 'only what happens in this state'],
       ['--tail <n>', 'only the last n lines'],
       ['--follow', 'keep printing while the run goes on'],

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { didYouMean } from '../core/nearest.ts';
 import { type Platform, resolveEntry } from '../core/state-names.ts';
 import { currentPlatform } from '../runtime/platform.ts';
+import { PLATFORMS } from './choices.ts';
 import { type ParsedOptions, usageError } from './command.ts';
 
 /** Reads the text of an option. */
@@ -47,8 +48,6 @@ export function getChoiceOption<Choice extends string>(
   const listed = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;
   throw usageError(`${formatFlag(name)} must be ${listed}, not \`${text}\`${didYouMean(text, choices)}`);
 }
-
-const PLATFORMS: readonly Platform[] = ['unix', 'windows'];
 
 /** Reads `--platform`. */
 export const getPlatformOption = (options: ParsedOptions): Platform | undefined =>

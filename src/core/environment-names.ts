@@ -73,17 +73,36 @@ export function environmentVariables(run: Run, agent: Agent): Readonly<Record<st
   ]);
 }
 
-/** Explains that scripts get variables only under their safe names; undefined if they get all under their own, too. */
-export function safeNamesWarning(
-  names: Iterable<string>,
+/** Explains which variables scripts get only under their safe names and which not at all: one sentence for each reason. */
+export function safeNamesWarnings(
+  variables: readonly (readonly [name: string, value: string])[],
   origin: VariableOrigin,
   platform: Platform,
-): string | undefined {
-  const withoutOwnName = [...new Set(names)].filter((name) => !hasOwnName(name, origin, platform));
-  const [first] = withoutOwnName.filter(hasSafeName);
-  const unusable = withoutOwnName.find((name) => !hasSafeName(name));
-  if (first !== undefined)
-    return `scripts get the variable \`${first}\` as $${SAFE_NAME_PREFIX}${first}, not as $${first}`;
-  if (unusable !== undefined) return `scripts do not get the variable \`${unusable}\`: its name is no identifier`;
-  return undefined;
+): readonly string[] {
+  const names = [...new Set(variables.map(([name]) => name))];
+  const withNul = new Set(variables.filter(([, value]) => value.includes('\0')).map(([name]) => name));
+  const safe = names.filter(hasSafeName);
+  const nameless = names.filter((name) => !hasSafeName(name));
+  const unusable = safe.filter((name) => withNul.has(name));
+  const renamed = safe.filter((name) => !withNul.has(name) && !hasOwnName(name, origin, platform));
+  const warnings = [
+    [
+      renamed,
+      `scripts get ${nameVariables(renamed)} as ${listNames(renamed, (name) => `$${SAFE_NAME_PREFIX}${name}`)}, not as ${listNames(renamed, (name) => `$${name}`)}`,
+    ],
+    [nameless, `scripts do not get ${nameVariables(nameless)}: only identifiers can be names in an environment`],
+    [unusable, `scripts do not get ${nameVariables(unusable)}: an environment cannot hold NUL characters`],
+  ] as const;
+  return warnings.flatMap(([affected, warning]) => (affected.length === 0 ? [] : [warning]));
 }
+
+const MAX_LISTED_NAMES = 10;
+
+function listNames(names: readonly string[], format: (name: string) => string): string {
+  const left = names.length - MAX_LISTED_NAMES;
+  const listed = names.slice(0, MAX_LISTED_NAMES).map(format).join(', ');
+  return left > 0 ? `${listed} and ${left} more` : listed;
+}
+
+const nameVariables = (names: readonly string[]): string =>
+  `the variable${names.length === 1 ? '' : 's'} ${listNames(names, (name) => `\`${name}\``)}`;

@@ -2,7 +2,7 @@ import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS } from './age
 import { addAgents, indexOfAgent } from './agent-index.ts';
 import { type AnswerContext, interpretAnswer } from './answer.ts';
 import { explainDenials } from './denials.ts';
-import { safeNamesWarning } from './environment-names.ts';
+import { safeNamesWarnings } from './environment-names.ts';
 import type { Event, FollowedTag, Step } from './event.ts';
 import { nextWorkerId } from './ids.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
@@ -63,12 +63,11 @@ function whenImplicit({ rules, state }: Agent): AnswerContext['implicit'] {
   return isPrompt(state) ? 'without_tag' : 'never';
 }
 
-/** Warns once per answer of variables that the scripts of a workflow do not get under their own names. */
+/** Warns, at once for a whole answer, of variables that the scripts of a workflow do not get under their own names. */
 function warnOfSafeNames({ state }: Agent, tags: readonly ResolvedTag[], scope: Scope): readonly string[] {
-  const names = tags.flatMap(({ target }) => Object.keys(target.variables));
-  if (names.length === 0 || !scope.files.some((file) => isStateFile(file) && !isPrompt(file))) return [];
-  const warning = safeNamesWarning(names, originOf(state), scope.platform);
-  return warning === undefined ? [] : [warning];
+  const variables = tags.flatMap(({ target }) => Object.entries(target.variables));
+  if (variables.length === 0 || !scope.files.some((file) => isStateFile(file) && !isPrompt(file))) return [];
+  return safeNamesWarnings(variables, originOf(state), scope.platform);
 }
 
 const originOf = (state: string): ForkOrigin => (isPrompt(state) ? 'prompt' : 'script');

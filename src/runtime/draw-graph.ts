@@ -25,9 +25,7 @@ import { streamRunEvents } from './run-files.ts';
 import { addAnswers } from './turn-answers.ts';
 
 /** The formats of a drawing. */
-export const GRAPH_FORMATS = ['mermaid', 'svg', 'html'] as const;
-/** One of the formats of a drawing. */
-export type GraphFormat = (typeof GRAPH_FORMATS)[number];
+export type GraphFormat = 'mermaid' | 'svg' | 'html';
 
 /** A drawing, and a warning about it. */
 export interface Drawing {

@@ -22,6 +22,20 @@ export async function* streamRunEvents(id: string, cwd = process.cwd()): AsyncGe
   for await (const { event } of readEvents(findLayout(cwd), id)) yield event;
 }
 
+/** The names that a run consists of: the states that its agents have been in, and the agents. */
+export interface RunNames {
+  readonly states: readonly string[];
+  readonly agents: readonly string[];
+}
+
+/** Reads the names of a run, given as for `readRunOptions`; those of archived agents are left out. */
+export async function readRunNames(runRef: string, cwd: string): Promise<RunNames> {
+  const layout = findLayout(cwd);
+  const { agents } = (await observeRun(layout, await resolveRunId(layout, runRef))).run;
+  const states = new Set(agents.flatMap(({ visits }) => Object.keys(visits)));
+  return { states: [...states].sort(), agents: agents.map(({ id }) => id) };
+}
+
 /** Reads the options that a run remembers, given by its id, a unique beginning of it, or `last`. */
 export async function readRunOptions(runRef: string, cwd: string): Promise<Options> {
   const layout = findLayout(cwd);

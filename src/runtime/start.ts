@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { safeNamesWarning } from '../core/environment-names.ts';
+import { safeNamesWarnings } from '../core/environment-names.ts';
 import type { Event } from '../core/event.ts';
 import { newRunId } from '../core/ids.ts';
 import { DEFAULT_OPTIONS, mergeOptions, type Options, overlayOptions } from '../core/options.ts';
@@ -100,8 +100,7 @@ async function hasPrompts(workflow: Workflow): Promise<boolean> {
 async function warnOfVariableNames(workflow: Workflow, { variables }: Options): Promise<readonly string[]> {
   const { files, platform } = await workflow.scope();
   if (!files.some((file) => isStateFile(file) && !isPrompt(file))) return [];
-  const warning = safeNamesWarning(Object.keys(variables), 'user', platform);
-  return warning === undefined ? [] : [warning];
+  return safeNamesWarnings(Object.entries(variables), 'user', platform);
 }
 
 /** What is wrong with a workflow, its files named as one would write them in this folder: an editor can open them. */

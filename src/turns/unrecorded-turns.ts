@@ -8,6 +8,7 @@ import { turnFiles } from '../process/turn-files.ts';
 import { computeTurnCost, readCostBaseline } from './claude/cost.ts';
 import { parseClaudeBytes } from './claude/parse-event.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT } from './claude/transcript.ts';
+import { cannedCost, REPLAY_MODEL } from './replay/output.ts';
 import { type TurnContext, turnMarker } from './turn-context.ts';
 
 /**
@@ -70,7 +71,9 @@ async function readTurn(context: TurnContext, turn: TurnRef, folder: string): Pr
     for await (const line of readLines(stdout)) transcript = addClaudeEvent(transcript, parseClaudeBytes(line));
   } catch {}
   const { sessionId: session } = transcript;
-  const cost = session === null ? null : computeTurnCost(transcript, readCostBaseline(context, turn, folder));
+  if (session === null) return { number, state, session, cost: null, ...times };
+  const computed = computeTurnCost(transcript, readCostBaseline(context, turn, folder));
+  const cost = transcript.model === REPLAY_MODEL ? cannedCost(computed) : computed;
   return { number, state, session, cost, ...times };
 }
 

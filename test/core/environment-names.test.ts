@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   environmentVariables,
   hasOwnName,
-  safeNamesWarning,
+  safeNamesWarnings,
   type VariableOrigin,
 } from '../../src/core/environment-names.ts';
 import { RunDriver } from './run-driver.ts';
@@ -57,18 +57,43 @@ test('a worker of an older state file, which does not say who forked it, is trea
   expect(environmentVariables(driver.run, { ...worker, forkedBy: null })).toStrictEqual({ RAYMOND_VAR_ITEM: '1' });
 });
 
-test.each([
-  [['item'], undefined],
-  [['item', 'GIT_DIR'], 'scripts get the variable `GIT_DIR` as $RAYMOND_VAR_GIT_DIR, not as $GIT_DIR'],
-  [['a-b', 'GIT_DIR'], 'scripts get the variable `GIT_DIR` as $RAYMOND_VAR_GIT_DIR, not as $GIT_DIR'],
-  [['a-b'], 'scripts do not get the variable `a-b`: its name is no identifier'],
-])('the warning about the names %j', (names, warning) => {
-  expect(safeNamesWarning(names, 'prompt', 'unix')).toBe(warning);
+const AS_SAFE_NAME = 'scripts get the variable `GIT_DIR` as $RAYMOND_VAR_GIT_DIR, not as $GIT_DIR';
+const NO_IDENTIFIER = 'scripts do not get the variable `a-b`: only identifiers can be names in an environment';
+
+test.each<[readonly string[], readonly string[]]>([
+  [['item'], []],
+  [['item', 'GIT_DIR'], [AS_SAFE_NAME]],
+  [
+    ['a-b', 'GIT_DIR', 'a-b'],
+    [AS_SAFE_NAME, NO_IDENTIFIER],
+  ],
+  [
+    ['GIT_DIR', 'LESS', 'a-b', '2nd'],
+    [
+      'scripts get the variables `GIT_DIR`, `LESS` as $RAYMOND_VAR_GIT_DIR, $RAYMOND_VAR_LESS, not as $GIT_DIR, $LESS',
+      'scripts do not get the variables `a-b`, `2nd`: only identifiers can be names in an environment',
+    ],
+  ],
+])('the warnings about the names %j', (names, warnings) => {
+  const variables = names.map((name) => [name, 'x'] as const);
+  expect(safeNamesWarnings(variables, 'prompt', 'unix')).toStrictEqual(warnings);
+});
+
+test('variables that an environment cannot hold are named, and of very many the first ones', () => {
+  const nul = [...['a', 'b', 'GIT_DIR'].map((name) => [name, 'x\0y'] as const), ['b', 'fine'] as const];
+  expect(safeNamesWarnings(nul, 'prompt', 'unix')).toStrictEqual([
+    'scripts do not get the variables `a`, `b`, `GIT_DIR`: an environment cannot hold NUL characters',
+  ]);
+  const many = Array.from({ length: 13 }, (_, at) => [`a-${at}`, ''] as const);
+  expect(safeNamesWarnings(many, 'prompt', 'unix')).toStrictEqual([
+    expect.stringMatching(/^scripts do not get the variables `a-0`, .*, `a-9` and 3 more: /),
+  ]);
 });
 
 test('a fork whose variables scripts will not find under their own names says so in an event', () => {
   const driver = new RunDriver({ files: ['A.md', 'WORK.sh'] }).answer(FORK);
   expect(driver.eventsOf('warning').map(({ message }) => message)).toStrictEqual([
-    'scripts get the variable `GIT_DIR` as $RAYMOND_VAR_GIT_DIR, not as $GIT_DIR',
+    AS_SAFE_NAME,
+    NO_IDENTIFIER.replace('a-b', 'data-size'),
   ]);
 });

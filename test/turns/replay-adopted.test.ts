@@ -7,6 +7,7 @@ import { MARKER_VARIABLE } from '../../src/process/command.ts';
 import { startCommand } from '../../src/process/start.ts';
 import { readScenario } from '../../src/scenario/read-scenario.ts';
 import { ReplayBackend } from '../../src/turns/replay/backend.ts';
+import { findUnrecorded } from '../../src/turns/unrecorded-turns.ts';
 import { newTurnContext } from './turn-context.ts';
 
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
@@ -79,3 +80,11 @@ test.skipIf(process.platform === 'win32')(
     expect(await started.exited).not.toMatchObject({ kind: 'exited', code: 0 });
   },
 );
+
+test('a canned turn whose record was lost is entered as canned', async () => {
+  const { backend, context, dir, prompt } = newReplay('answers: { START.md: { text: done, cost: 0.5 } }');
+  await backend.take(prompt, true);
+  const begun = [{ number: 1, stem: 'START', folder: dir }];
+  const found = await findUnrecorded({ ...context, retry: true, findBegunTurns: () => begun }, prompt);
+  expect(found?.turns.map(({ cost }) => cost)).toStrictEqual([{ kind: 'reported', micros: 500_000, canned: true }]);
+});

@@ -269,7 +269,9 @@ test('a run continues with its file after a kill, and repeats the interrupted tu
   project.write({ 'answers.yaml': `answers:\n  START.md: { text: done, seconds: 3600 }\n${END}` });
   const handle = await project.start('wf', 'answers.yaml', { env: process.env, watch: () => handle.kill() });
   const run = await handle.finished;
-  expect(handle.seen.events.find((event) => event.kind === 'turn_ended')).toMatchObject({ failure: 'stopped' });
+  expect(handle.seen.events.find((event) => event.kind === 'turn_ended')).toMatchObject({
+    ...{ failure: 'stopped', estimated: true, canned: true, models: [] },
+  });
   expect(run.status).toBe('paused');
   const resumed = await (await project.resume(run.id)).finished;
   expect(phases(resumed)).toStrictEqual([{ kind: 'ended', result: 'the end' }]);

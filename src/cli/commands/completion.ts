@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
-import { listRunIdsHere } from '../../runtime/run-files.ts';
+import { listRunIdsHere, readRunNames } from '../../runtime/run-files.ts';
 import { type CommandHandler, type CommandSpec, usageError } from '../command.ts';
 import { completeWords } from '../completion/complete.ts';
 import { COMPLETION_SCRIPTS, COMPLETION_SHELLS } from '../completion/scripts.ts';
@@ -11,7 +11,9 @@ export const createCompletionHandler =
   async ([shell, ...words], _, { cwd, out }) => {
     if (shell === 'words') {
       const listRuns = (folders: readonly string[]) => listRunIdsHere(resolve(cwd, ...folders)).catch(() => []);
-      const found = await completeWords(words, { commands, listRuns });
+      const readRun = (folders: readonly string[], run: string) =>
+        readRunNames(run, resolve(cwd, ...folders)).catch(() => ({ states: [], agents: [] }));
+      const found = await completeWords(words, { commands, listRuns, readRun });
       const lines = found.words.map(({ word, help }) => `${word}\t${help}`);
       out(`${[found.files ? 'files' : 'words', ...lines].join('\n')}\n`);
       return EXIT.completed;

@@ -6,6 +6,7 @@ import type { LintLevel } from '../../lint/rule.ts';
 import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../runtime/lint-workflow.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { LINT_FORMATS, LINT_LEVELS } from '../choices.ts';
 import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
 import {
   getChoiceOption,
@@ -31,7 +32,10 @@ export const handleLint: CommandHandler = async (args, options, terminal) => {
   const workflowArgs = args.length > 1 ? args.filter((path) => isNotDocFile(basename(path))) : args;
   if (args.length > 0 && workflowArgs.length === 0) throw usageError('there is no workflow to check', PATH_HINT);
   const format = getFormat(options);
-  const levels = LEVELS.slice(0, LEVELS.indexOf(getChoiceOption(options, 'level', LEVELS) ?? 'info') + 1);
+  const levels = LINT_LEVELS.slice(
+    0,
+    LINT_LEVELS.indexOf(getChoiceOption(options, 'level', LINT_LEVELS) ?? 'info') + 1,
+  );
   const platform = getPlatformOption(options);
   const maxWarnings = getCountOption(options, 'maxWarnings') ?? Number.POSITIVE_INFINITY;
   const request = {
@@ -86,9 +90,6 @@ const messageOf = ({ message }: RaymondError): string => message;
 
 const PATH_HINT = 'Name a folder, a .zip, a .yaml or a state file.';
 
-const LEVELS: readonly LintLevel[] = ['error', 'warning', 'info'];
-const FORMATS = ['text', 'github'] as const;
-
 /** The levels that are shown, and the number of warnings that is allowed. */
 interface LintOutputOptions {
   readonly levels: readonly LintLevel[];
@@ -102,7 +103,7 @@ type LintFormatter = (
   wrap: TextWrapper,
 ) => readonly string[];
 
-const FORMATTERS: Readonly<Record<(typeof FORMATS)[number] | 'json', LintFormatter>> = {
+const FORMATTERS: Readonly<Record<(typeof LINT_FORMATS)[number] | 'json', LintFormatter>> = {
   text: (reports, { levels }, context, wrap) => [
     ...reports.flatMap((report) => [...renderLintReport(report, levels, context, wrap), '']),
     formatLintTotal(reports, levels),
@@ -117,7 +118,7 @@ const FORMATTERS: Readonly<Record<(typeof FORMATS)[number] | 'json', LintFormatt
 };
 
 function getFormat(options: ParsedOptions): keyof typeof FORMATTERS {
-  const format = getChoiceOption(options, 'format', FORMATS);
+  const format = getChoiceOption(options, 'format', LINT_FORMATS);
   if (!options.json) return format ?? 'text';
   if (format !== undefined) throw usageError(`give --json or --format ${format}, not both`);
   return 'json';

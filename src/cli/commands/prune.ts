@@ -1,13 +1,13 @@
 import { formatJson } from '../../core/json.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import type { ObservedStatus } from '../../core/observed-status.ts';
-import { END_STATUSES } from '../../core/run.ts';
 import { EXIT } from '../../errors.ts';
 import { formatAge, formatBytes, formatCount, formatObservedStatus } from '../../events/format.ts';
 import { findPrunableRuns, type PrunableRun, pruneRuns } from '../../runtime/prune.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import { type Column, renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { PRUNE_STATUSES } from '../choices.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import { getCountOption, getTextOption, parseAgeMs, refuseOptions } from '../parsed-options.ts';
 
@@ -40,19 +40,17 @@ export const handlePrune: CommandHandler = async (runs, options, terminal) => {
   return removed.length === found.length ? EXIT.completed : EXIT.usage;
 };
 
-const STATUSES: readonly ObservedStatus[] = [...END_STATUSES, 'crashed'];
-
 /** Reads `--status`: words as `raymond list` shows them, separated by commas, or `any`. */
 function parseStatuses(written = 'completed'): ReadonlySet<ObservedStatus> {
-  if (written === 'any') return new Set(STATUSES);
+  if (written === 'any') return new Set(PRUNE_STATUSES);
   const words = written.split(',').map((word) => word.trim().replace(/[ -]/g, '_'));
   return new Set(
     words.map((word) => {
-      const status = STATUSES.find((each) => each === word);
+      const status = PRUNE_STATUSES.find((each) => each === word);
       if (status !== undefined) return status;
-      const known = STATUSES.map(formatObservedStatus);
+      const known = PRUNE_STATUSES.map(formatObservedStatus);
       throw usageError(
-        `--status must be any or some of ${known.join(', ')}, not \`${word}\`${didYouMean(word, STATUSES)}`,
+        `--status must be any or some of ${known.join(', ')}, not \`${word}\`${didYouMean(word, PRUNE_STATUSES)}`,
         'Runs that are running, stopping or elsewhere are never removed.',
       );
     }),

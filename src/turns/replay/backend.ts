@@ -22,7 +22,7 @@ import {
   writeAnswerFile,
 } from './canned-turn.ts';
 import { FAILURE_FIXTURES } from './failure-fixtures.ts';
-import { actionLine, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
+import { actionLine, cannedCost, initLine, ReplayOutput, resultLine, toolResultLine } from './output.ts';
 import { ReplayScriptRunner } from './script-runner.ts';
 import { cutToShare, type PaidShares, readPaidShares, writePaidShares } from './share.ts';
 
@@ -106,10 +106,10 @@ export class ReplayBackend implements Backend {
     const { agent } = turn;
     const at = this.context.clock.now();
     // Without a result a turn reports no cost, but the file has it.
-    const cost = { kind: outcome.cost.kind, micros: usdToMicros(answer.costUsd), canned: true };
+    const cost = cannedCost({ kind: outcome.cost.kind, micros: usdToMicros(answer.costUsd) });
     if (outcome.kind === 'failed') {
       const { failure } = outcome;
-      if (failure.kind === 'stopped') return { ...outcome, at, agent, jitter: 0 };
+      if (failure.kind === 'stopped') return { ...outcome, at, agent, cost: cannedCost(outcome.cost), jitter: 0 };
       const untilMs = at + Math.round(answer.resetsInSeconds * 1000);
       const limited = failure.kind === 'usage_limit' ? { ...failure, untilMs } : failure;
       return { ...outcome, at, agent, failure: limited, cost, jitter: 0 };

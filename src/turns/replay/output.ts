@@ -1,4 +1,5 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
+import type { CostReport } from '../../core/ledger.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import { detailFieldOf } from '../claude/activity.ts';
@@ -14,11 +15,15 @@ import { type CannedAction, parseToolUse } from './canned-actions.ts';
 /** One line of a turn's output, before it becomes JSON. */
 export type StreamLine = Readonly<Record<string, unknown>>;
 
-const MODEL = 'replay';
+/** The model that the lines name, which no real one is called. */
+export const REPLAY_MODEL = 'replay';
+
+/** A cost that nobody pays, of no model. */
+export const cannedCost = ({ kind, micros }: CostReport): CostReport => ({ kind, micros, canned: true });
 
 /** The conversation is open. */
 export const initLine = (session: string, cwd: string): StreamLine => {
-  return { type: 'system', subtype: 'init', session_id: session, model: MODEL, cwd };
+  return { type: 'system', subtype: 'init', session_id: session, model: REPLAY_MODEL, cwd };
 };
 
 /** A message with a tool use or a text; `number` distinguishes the messages of a turn. */
@@ -32,7 +37,7 @@ export function actionLine({ doing, file }: CannedAction, number: number, sessio
           name: doing.tool,
           input: { ...toolInput(doing.tool, doing.detail), ...(file !== null && { content: file[1] }) },
         };
-  const message = { id: `msg_${number}`, type: 'message', role: 'assistant', model: MODEL, content: [block] };
+  const message = { id: `msg_${number}`, type: 'message', role: 'assistant', model: REPLAY_MODEL, content: [block] };
   return { type: 'assistant', message, parent_tool_use_id: null, session_id: session };
 }
 
