@@ -1,5 +1,6 @@
 import type { ArithmeticFor, For, Select, While } from 'unbash';
 import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
+import { startsWorkers } from '../core/transitions/index.ts';
 import { readCommandOutput } from './command-output.ts';
 import { type CommandList, commandsOf, innerCommand, pipelinesOf } from './parse.ts';
 import { isSimple, readSimpleCommand } from './simple-command.ts';
@@ -56,7 +57,7 @@ const leavesEarly = (body: CommandList): boolean =>
   listSimpleCommands(body).some(({ command }) => LEAVING_COMMANDS.has(command.name));
 
 const hasUnknownContent = ({ name, tag }: TagMention): boolean =>
-  name !== 'fork' && [tag.body, ...Object.values(tag.attributes)].some(hasUnknownPart);
+  !startsWorkers(name) && [tag.body, ...Object.values(tag.attributes)].some(hasUnknownPart);
 
 const LEAVING_COMMANDS = new Set(['exit', 'return', 'break', 'continue']);
 

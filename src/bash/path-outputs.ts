@@ -1,5 +1,6 @@
 import { stem } from '../core/state-names.ts';
 import { hasUnknownPart, type TagMention } from '../core/tag-mentions.ts';
+import { isContinuation, startsWorkers } from '../core/transitions/index.ts';
 import { type Condition, type Conditions, mayCoverAllCases, mayExclude, unionConditions } from './condition-logic.ts';
 
 /** What a script has printed on one of its paths; offsets are those of the script. See `AbstractInterpreter`. */
@@ -16,14 +17,14 @@ export type PathOutput =
   | SingleTag
   | TagConflict;
 
-/** One tag that is no fork; or a goto, with or without forks. */
+/** One tag that starts no workers; or a continuation, with or without forks. */
 export interface SingleTag {
   readonly kind: 'single';
   readonly name: string;
   readonly key: string;
   readonly at: number;
   readonly conditions: Conditions;
-  /** The state in which a goto continues, if it is known. */
+  /** The state in which the agent continues, if it is known. */
   readonly continuation: string | null;
   /** Whether forks may have been printed before or after it. */
   readonly besideForks: boolean;
@@ -139,29 +140,29 @@ function outputKey(output: PathOutput): string {
   return output.kind === 'forks' ? `forks ${output.continuation}` : output.kind;
 }
 
-/** Adds one tag: forks go together and with one goto, every other tag must be alone. */
+/** Adds one tag: those that start workers go together and with one continuation, every other tag must be alone. */
 function appendTag(output: PathOutput, { name, tag, offset: at }: TagMention, conditions: Conditions): PathOutput {
   if (output.kind === 'conflict') return output;
   const combined = 'conditions' in output ? unionConditions(output.conditions, conditions) : conditions;
-  const continuation = continuationName(name === 'fork' ? tag.attributes.next : name === 'goto' ? tag.body : undefined);
+  const isFork = startsWorkers(name);
+  const continuation = continuationName(isFork ? tag.attributes.next : isContinuation(name) ? tag.body : undefined);
   const key = JSON.stringify([name, tag.body, tag.attributes]);
   const place = { at, conditions: combined, continuation };
   const single: PathOutput = { kind: 'single', name, key, ...place, besideForks: output.kind === 'forks' };
-  if (output.kind !== 'single' && output.kind !== 'forks')
-    return name === 'fork' ? { kind: 'forks', ...place } : single;
+  if (output.kind !== 'single' && output.kind !== 'forks') return isFork ? { kind: 'forks', ...place } : single;
   if (output.kind === 'single' && output.key === key) return single;
   const conflict = (reason: TagConflict['reason']): PathOutput =>
     mayExclude(output.conditions, conditions)
       ? { kind: 'uncertain' }
       : { kind: 'conflict', first: output.at, second: at, reason };
-  if (output.kind !== 'forks' && name !== 'fork') return conflict('two-tags');
-  if ((output.kind === 'single' && output.name !== 'goto') || (name !== 'fork' && name !== 'goto'))
+  if (output.kind !== 'forks' && !isFork) return conflict('two-tags');
+  if ((output.kind === 'single' && !isContinuation(output.name)) || (!isFork && !isContinuation(name)))
     return conflict('tag-beside-forks');
   if (output.continuation !== null && continuation !== null && output.continuation !== continuation)
     return conflict('different-next');
   if (output.kind === 'single')
     return { ...output, continuation: output.continuation ?? continuation, besideForks: true };
-  return name === 'goto' ? single : { ...output, continuation: output.continuation ?? continuation };
+  return isFork ? { ...output, continuation: output.continuation ?? continuation } : single;
 }
 
 /** The name of a state without its extension, if it is known: with and without it, the same state is meant. */

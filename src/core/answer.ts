@@ -1,11 +1,12 @@
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import { completeByPolicy, findOverruledTags, notPermittedProblem, type ResolvedTag } from './permitted-tags.ts';
-import { findEntry, implicitTag, isSameState, type Policy } from './policy.ts';
+import { findEntry, implicitTag, type Policy } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag, type TagReadResult } from './tag.ts';
-import { listAnswerTags, quoteAnswerTag } from './tag-quotes.ts';
+import { checkTagCombination, mergeDuplicateTags } from './tag-combination.ts';
+import { quoteAnswerTag } from './tag-quotes.ts';
 import { isTagName, isTaskWord, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
 import { isUpcomingTag, UPCOMING_TAGS } from './transitions/upcoming.ts';
 import { variableNameProblem } from './variables.ts';
@@ -96,45 +97,6 @@ function dropBlankFolder(tag: Tag): Tag {
   return cd?.trim() === '' ? { ...tag, attributes: others } : tag;
 }
 
-/** Merges identical tags into one, except forks: two identical forks start two workers. */
-function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {
-  const seen = new Set<string>();
-  return tags.filter((tag) => {
-    const key = JSON.stringify([tag.name, tag.body, Object.entries(tag.attributes).sort()]);
-    const isDuplicate = seen.has(key) && tag.name !== 'fork';
-    seen.add(key);
-    return !isDuplicate;
-  });
-}
-
-/** Accepts one tag, or forks that agree on where their parent goes on; each fork gets that as its `next`. */
-function checkTagCombination(tags: readonly Tag[], { scope, maxForks }: AnswerContext): readonly Tag[] | AnswerProblem {
-  const forks = tags.filter((tag) => tag.name === 'fork');
-  const [otherTag, secondOtherTag] = tags.filter((tag) => tag.name !== 'fork');
-  if (tags.length === 0) return answerProblem('no_tag', 'it contains no tag');
-  if (secondOtherTag !== undefined || (otherTag !== undefined && otherTag.name !== 'goto' && forks.length > 0)) {
-    return answerProblem('several_tags', `found ${tags.length} tags: ${listAnswerTags(tags)}`);
-  }
-  if (forks.length === 0) return tags;
-  if (maxForks !== null && forks.length > maxForks) {
-    const message = `it has ${forks.length} <fork> tags, and one answer may have at most ${maxForks} (\`max_forks\`)`;
-    return answerProblem('too_many_forks', message);
-  }
-  const continuations = [...forks.map((tag) => tag.attributes.next), otherTag?.body].filter((way) => way !== undefined);
-  const [continuation = ''] = continuations;
-  const conflicting = continuations.find(
-    (each) => each.trim() !== continuation.trim() && !isSameState(each, continuation, scope),
-  );
-  if (conflicting !== undefined) {
-    const message = `the forks do not agree on where their parent goes on: \`${shortenForMessage(continuation)}\` or \`${shortenForMessage(conflicting)}\``;
-    return answerProblem('several_tags', message);
-  }
-  const forksWithNext = forks.map((tag) =>
-    continuation === '' ? tag : { ...tag, attributes: { ...tag.attributes, next: continuation } },
-  );
-  return otherTag === undefined ? forksWithNext : [...forksWithNext, otherTag];
-}
-
 /** Checks a single tag and resolves the names in it. */
 function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProblem {
   const name = tag.name;
@@ -169,7 +131,7 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
       effort: effort === undefined ? null : normalizeEffort(effort),
       variables: Object.fromEntries(
         Object.entries(tag.attributes).filter(
-          ([key, value]) => transition.variables && !isBuiltInAttribute(key) && !isTaskWord(name, key, value),
+          ([key, value]) => transition.variables && !isBuiltInAttribute(name, key) && !isTaskWord(name, key, value),
         ),
       ),
     },
@@ -206,13 +168,13 @@ function resolveFolder(cd: string | undefined, { folders }: AnswerContext): stri
 function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): AnswerProblem | undefined {
   const { attributes, required, variables } = TRANSITIONS[name];
   for (const [key, value] of Object.entries(tag.attributes)) {
-    if (isBuiltInAttribute(key) && !(attributes as readonly BuiltInAttribute[]).includes(key)) {
+    if (isBuiltInAttribute(name, key) && !(attributes as readonly BuiltInAttribute[]).includes(key)) {
       return answerProblem('misplaced_attribute', `${quoteAnswerTag(tag)}: \`${key}\` has no meaning on <${name}>`);
     }
     if (value.includes('\0'))
       return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`${key}\` contains a NUL character`);
     const nameProblem =
-      variables && !isBuiltInAttribute(key) ? variableNameProblem(key, context.scope.platform) : undefined;
+      variables && !isBuiltInAttribute(name, key) ? variableNameProblem(key, context.scope.platform) : undefined;
     if (nameProblem !== undefined) return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: ${nameProblem}`);
   }
   const missing = required.find((key) => (tag.attributes[key] ?? '').trim() === '');
@@ -247,7 +209,9 @@ function findTagWarnings(tag: Tag): readonly string[] {
   const ignored =
     !isTagName(name) || TRANSITIONS[name].variables
       ? []
-      : Object.keys(attributes).filter((key) => !isBuiltInAttribute(key) && !isTaskWord(name, key, attributes[key]));
+      : Object.keys(attributes).filter(
+          (key) => !isBuiltInAttribute(name, key) && !isTaskWord(name, key, attributes[key]),
+        );
   const quoted = quoteAnswerTag(tag);
   return [
     ...tag.repeated.map((key) => `${quoted} gives \`${key}\` more than once; the last one counts`),

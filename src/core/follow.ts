@@ -168,7 +168,7 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
       continue;
     }
     position = outcome.startsTask === true ? { ...outcome.position, task: newTaskName(agent) } : outcome.position;
-    if (outcome.worker !== undefined) workers.push(outcome.worker);
+    for (const worker of outcome.workers ?? []) workers.push(worker);
     if (outcome.warning !== undefined)
       events.push({ kind: 'warning', at, agent: agent.id, state: agent.state, message: outcome.warning });
   }

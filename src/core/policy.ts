@@ -79,7 +79,7 @@ function matchesEntry(entry: PolicyEntry, tag: Tag, scope: Scope): boolean {
 
 /** Whether a tag must have an attribute as its policy entry has it. */
 const isCompared = (tag: TagName, name: string, value: string): boolean =>
-  (isBuiltInAttribute(name) && name !== 'input' && name !== 'input-file') || isTaskWord(tag, name, value);
+  (isBuiltInAttribute(tag, name) && name !== 'input' && name !== 'input-file') || isTaskWord(tag, name, value);
 
 function isSameValue(name: string, a: string, b: string, scope: Scope): boolean {
   if (name === 'return' || name === 'next') return isSameState(a, b, scope);

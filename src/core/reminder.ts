@@ -1,7 +1,7 @@
 import { hasOpenState, type Policy, type PolicyEntry } from './policy.ts';
 import type { AnswerProblem } from './problem.ts';
 import { runsOn, type Scope } from './state-names.ts';
-import { TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
+import { startsWorkers, TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
 
 /** The message that asks for a valid tag in the same conversation. It never repeats the prompt. */
 export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Scope): string {
@@ -9,7 +9,7 @@ export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Sc
   const entries = permitsAll ? TAG_NAMES.map((tag) => ({ tag, target: null, attributes: {} })) : policy;
   const literals = [...new Set(entries.map(formatPolicyTag))];
   const states = entries.some(hasOpenState) ? scope.files.filter((file) => runsOn(file, scope.platform)) : [];
-  const forks = entries.some((entry) => entry.tag === 'fork') ? FORK_NOTE : '';
+  const forks = entries.some(({ tag }) => startsWorkers(tag)) ? FORK_NOTE : '';
   return [
     formatOpening(problem),
     `${literals.length === 1 ? 'Answer with this tag' : `Answer with exactly one of these tags`}${forks}:`,

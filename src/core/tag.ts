@@ -22,14 +22,28 @@ export type LocatedTags =
   | { readonly kind: 'tags'; readonly tags: readonly { readonly tag: Tag; readonly offset: number }[] }
   | (Extract<TagReadResult, { kind: 'unclosed' }> & { readonly offset: number });
 
-/** The attributes that belong to the language; they are read in any letter case. */
+/** The attributes that belong to the language wherever they stand; they are read in any letter case. */
 export const BUILT_IN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'input-file', 'model', 'effort'] as const;
-/** The name of an attribute that belongs to the language. */
-export type BuiltInAttribute = (typeof BUILT_IN_ATTRIBUTES)[number];
 
-/** Whether an attribute belongs to the language; any other is an author's variable. */
-export const isBuiltInAttribute = (name: string): name is BuiltInAttribute =>
-  (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name);
+/** The attributes that belong to the language on these tags only; on any other they are an author's own. */
+export const TAG_ATTRIBUTES = {
+  join: ['wait', 'timeout', 'timeout_next', 'cancel', 'group'],
+  'fork-each': ['in', 'as'],
+} as const;
+
+/** The name of an attribute that belongs to the language. */
+export type BuiltInAttribute =
+  | (typeof BUILT_IN_ATTRIBUTES)[number]
+  | (typeof TAG_ATTRIBUTES)[keyof typeof TAG_ATTRIBUTES][number];
+
+const OWN_ATTRIBUTES = new Map<string, readonly string[]>(Object.entries(TAG_ATTRIBUTES));
+
+/** Whether an attribute of a tag belongs to the language; any other is an author's variable. */
+export const isBuiltInAttribute = (tag: string, name: string): name is BuiltInAttribute =>
+  (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name) || OWN_ATTRIBUTES.get(tag)?.includes(name) === true;
+
+/** The attributes that name a state. */
+export const STATE_ATTRIBUTES = ['return', 'next', 'timeout_next'] as const;
 
 /**
  * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
@@ -82,7 +96,7 @@ function scan(text: string, visible: string, names: readonly string[]): LocatedT
       };
     }
     const body = text.slice(opened.end, closed.start).trim();
-    tags.push({ tag: { name, ...attributesOf(opened.pairs), body, line }, offset });
+    tags.push({ tag: { name, ...attributesOf(name, opened.pairs), body, line }, offset });
     opener.lastIndex = closed.end;
   }
   return { kind: 'tags', tags };
@@ -128,11 +142,14 @@ function findCloser(visible: string, name: string, from: number): { start: numbe
   return undefined;
 }
 
-function attributesOf(pairs: readonly (readonly [string, string])[]): Pick<Tag, 'attributes' | 'repeated'> {
+function attributesOf(
+  tag: string,
+  pairs: readonly (readonly [string, string])[],
+): Pick<Tag, 'attributes' | 'repeated'> {
   const attributes = new Map<string, string>();
   const repeated = new Set<string>();
   for (const [written, value] of pairs) {
-    const name = isBuiltInAttribute(written.toLowerCase()) ? written.toLowerCase() : written;
+    const name = isBuiltInAttribute(tag, written.toLowerCase()) ? written.toLowerCase() : written;
     if (attributes.has(name)) repeated.add(name);
     attributes.set(name, value);
   }

@@ -2,7 +2,7 @@ import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, 
 import { isBuiltInAttribute, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
-import { isTaskWord, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { isContinuation, isTaskWord, startsWorkers, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
 import {
@@ -36,9 +36,9 @@ export function findStateEdges(
   return edges.length > 0 || analysis.open || analysis.kind === 'script' ? edges : builder.fromNamesInProse();
 }
 
-/** Collects the names of the states in which the parent of forks may go on, from the gotos and forks of a text. */
+/** Collects the names of the states in which the parent of forks may go on, from the tags of a text. */
 export function findForkContinuations(tags: readonly PlacedTag[]): readonly string[] {
-  const names = tags.flatMap(({ name, tag }) => (name === 'goto' ? tag.body : (tag.attributes.next ?? [])));
+  const names = tags.flatMap(({ name, tag }) => (isContinuation(name) ? tag.body : (tag.attributes.next ?? [])));
   return [...new Set(names.map((name) => name.trim()))];
 }
 
@@ -131,7 +131,7 @@ class EdgeBuilder {
       passesInput: hasInput(attributes) ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes]),
     } as const;
-    if (name !== 'fork' || attributes.next !== undefined) return [base];
+    if (!startsWorkers(name) || attributes.next !== undefined) return [base];
     if (this.continuations.length === 0) return [{ ...base, next: NO_TARGET }];
     if (this.continuations.length > MAX_CONTINUATIONS) return [{ ...base, next: ANY_TARGET, borrowsNext: true }];
     return this.continuations.map((state) => ({ ...base, next: this.target(state), borrowsNext: true }));
@@ -146,7 +146,7 @@ class EdgeBuilder {
       const { required } = TRANSITIONS[name];
       const targetOfAttribute = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
       // A fork that is only talked about may set any variable.
-      const variables = name === 'fork' ? [UNKNOWN] : [];
+      const variables = startsWorkers(name) ? [UNKNOWN] : [];
       return [
         { ...this.edge(name, at), to, return: targetOfAttribute('return'), next: targetOfAttribute('next'), variables },
       ];
@@ -239,7 +239,7 @@ function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<stri
   if (!TRANSITIONS[name].variables) return [];
   const own = attributeSets
     .flatMap((each) => Object.entries(each))
-    .filter(([key, value]) => !isBuiltInAttribute(key) && !isTaskWord(name, key, value));
+    .filter(([key, value]) => !isBuiltInAttribute(name, key) && !isTaskWord(name, key, value));
   return [...new Set(own.map(([key]) => key))];
 }
 

@@ -90,7 +90,7 @@ function describeEmptyName(
 ): readonly UnresolvedName[] {
   const [key, state = ''] =
     Object.entries(tag.attributes).find(
-      ([each, value]) => !isBuiltInAttribute(each) && names.fileOf(value) !== undefined,
+      ([each, value]) => !isBuiltInAttribute(name, each) && names.fileOf(value) !== undefined,
     ) ?? [];
   if (key === undefined && analysis.kind === 'prompt') return [];
   const found = { kind: 'unknown', message: 'the name of the state is empty' } as const;

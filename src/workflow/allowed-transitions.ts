@@ -1,7 +1,7 @@
 import { didYouMean } from '../core/nearest.ts';
 import type { Policy, PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
-import { isBuiltInAttribute } from '../core/tag.ts';
+import { isBuiltInAttribute, STATE_ATTRIBUTES } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { isTagName, isTaskWord, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { isUpcomingTag } from '../core/transitions/upcoming.ts';
@@ -54,7 +54,7 @@ function readPolicyEntry(
     );
     return undefined;
   }
-  const fields = readYamlFields(item, report, normalizeKey);
+  const fields = readYamlFields(item, report, keyNormalizerOf(item));
   const tag = readTag(fields.get('tag'), item.at, report, [...fields.keys()]);
   if (tag === undefined) return undefined;
   const target = readTarget(tag, fields.get('target'), report);
@@ -75,9 +75,13 @@ function readPolicyEntry(
 const ENTRY_KEYS: readonly string[] = ['tag', 'target', 'payload'];
 
 /** Built-in keys are read in any letter case, as they are in a tag; an author's own as written. */
-function normalizeKey(name: string): string {
-  const lower = name.toLowerCase();
-  return ENTRY_KEYS.includes(lower) || isBuiltInAttribute(lower) ? lower : name;
+function keyNormalizerOf({ pairs }: Extract<YamlValue, { kind: 'mapping' }>): (name: string) => string {
+  const tag = pairs.find(([key]) => readYamlScalarText(key)?.toLowerCase() === 'tag')?.[1];
+  const tagName = (tag === undefined ? undefined : readYamlScalarText(tag))?.trim().toLowerCase() ?? '';
+  return (name) => {
+    const lower = name.toLowerCase();
+    return ENTRY_KEYS.includes(lower) || isBuiltInAttribute(tagName, lower) ? lower : name;
+  };
 }
 
 function readTag(
@@ -140,7 +144,7 @@ function checkAttribute(
   const { attributes, variables } = TRANSITIONS[tag];
   const accepted: readonly string[] = attributes;
   if (accepted.includes(name) || isTaskWord(tag, name, readYamlScalarText(value))) return true;
-  if (isBuiltInAttribute(name)) {
+  if (isBuiltInAttribute(tag, name)) {
     const acceptedText = accepted.length === 0 ? 'it takes no attributes' : `it takes ${accepted.join(', ')}`;
     report.error(at, `\`${name}\` has no meaning on <${tag}> (${acceptedText}): no answer could match; remove it`);
     return false;
@@ -179,4 +183,5 @@ function readScalarField({ name, value }: YamlField, report: FindingReport): str
   return isStateKey(name) ? text?.trim() : text;
 }
 
-const isStateKey = (name: string): boolean => name === 'target' || name === 'return' || name === 'next';
+const isStateKey = (name: string): boolean =>
+  name === 'target' || (STATE_ATTRIBUTES as readonly string[]).includes(name);

@@ -66,6 +66,21 @@ const ATTRIBUTE_SCHEMAS: Readonly<Record<BuiltInAttribute, FrontmatterValueSchem
   'input-file': withDescription('A file with that value.', FRONTMATTER_SCALAR_SCHEMA),
   model: withDescription('The model.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.model }),
   effort: withDescription('The effort.', { ...NONEMPTY_SCALAR_SCHEMA, examples: SUGGESTED_VALUES.effort }),
+  wait: withDescription('How many workers to wait for: all, any, or a number.', {
+    ...FRONTMATTER_SCALAR_SCHEMA,
+    pattern: '^(all|any|[1-9][0-9]*)$',
+    minimum: 1,
+    examples: ['all', 'any'],
+  }),
+  timeout: withDescription('How long to wait.', FRONTMATTER_SCALAR_SCHEMA),
+  timeout_next: withDescription('The state to continue in when that time is over.', STATE_NAME_SCHEMA),
+  cancel: withDescription('Whether workers that are not waited for any more are ended.', {
+    ...FRONTMATTER_SCALAR_SCHEMA,
+    enum: ['true', 'false', true, false, null],
+  }),
+  group: withDescription('Only workers whose variable `group` has this value.', FRONTMATTER_SCALAR_SCHEMA),
+  in: withDescription('The file with the items.', NONEMPTY_SCALAR_SCHEMA),
+  as: withDescription('The name of the variable that has the item.', NONEMPTY_SCALAR_SCHEMA),
 };
 
 /** The schema of `allowed_transitions`: what `readAllowedTransitions` takes, with built-in words in lower case only. */

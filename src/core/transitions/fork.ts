@@ -1,4 +1,5 @@
-import type { Transition } from './transition.ts';
+import type { Position } from '../position.ts';
+import type { Transition, TransitionTarget, Worker } from './transition.ts';
 
 /** `<fork>`: starts an independent worker and goes on at `next` in the same conversation. */
 export const fork: Transition = {
@@ -6,18 +7,22 @@ export const fork: Transition = {
   attributes: ['next', 'cd', 'input', 'input-file', 'model', 'effort'],
   required: ['next'],
   variables: true,
+  part: 'workers',
   taskWord: 'inherit',
   follow: (at, target) => ({
     kind: 'on',
     position: { ...at, state: target.next ?? at.state, input: null },
-    worker: {
-      state: target.body,
-      input: target.input,
-      cwd: target.cd ?? at.cwd,
-      model: target.model,
-      effort: target.effort,
-      inheritsTask: target.takesTaskWord,
-      variables: target.variables,
-    },
+    workers: [workerOf(at, target)],
   }),
 };
+
+/** The worker that a tag starts in another state, which is its body. */
+const workerOf = (at: Position, target: TransitionTarget): Worker => ({
+  state: target.body,
+  input: target.input,
+  cwd: target.cd ?? at.cwd,
+  model: target.model,
+  effort: target.effort,
+  inheritsTask: target.takesTaskWord,
+  variables: target.variables,
+});

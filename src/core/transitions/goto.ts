@@ -6,5 +6,6 @@ export const goto: Transition = {
   attributes: ['input', 'input-file'],
   required: [],
   variables: false,
+  part: 'continuation',
   follow: (at, target) => ({ kind: 'on', position: { ...at, state: target.body, input: target.input } }),
 };

@@ -30,3 +30,14 @@ export const isTaskWord = (tag: TagName, name: string, value: string | undefined
 
 /** Whether a tag of this name exists. */
 export const isTagName = (name: string): name is TagName => Object.hasOwn(TRANSITIONS, name);
+
+const partOf = (name: string): Transition['part'] => {
+  const transition: Transition | undefined = isTagName(name) ? TRANSITIONS[name] : undefined;
+  return transition?.part;
+};
+
+/** Whether a tag starts workers, so that an answer may have any number of them. */
+export const startsWorkers = (name: string): boolean => partOf(name) === 'workers';
+
+/** Whether a tag may stand beside those that start workers, and say where the agent itself goes on. */
+export const isContinuation = (name: string): boolean => partOf(name) === 'continuation';

@@ -16,19 +16,19 @@ export interface TransitionTarget extends Preference {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** An agent that a fork is about to start. */
+/** An agent that is about to be started as a worker. */
 export interface Worker extends Pick<Position, 'state' | 'input' | 'cwd' | 'model' | 'effort'> {
   readonly variables: Readonly<Record<string, string>>;
   /** Whether it works in the task folder of its parent. */
   readonly inheritsTask: boolean;
 }
 
-/** The outcome of a transition: the agent goes on, perhaps with a new worker beside it, or it ends. */
+/** The outcome of a transition: the agent goes on, perhaps with new workers beside it, or it ends. */
 export type TransitionResult =
   | {
       readonly kind: 'on';
       readonly position: Position;
-      readonly worker?: Worker;
+      readonly workers?: readonly Worker[];
       /** Whether the agent gets a new task folder. */
       readonly startsTask?: boolean;
       readonly warning?: string;
@@ -42,7 +42,12 @@ export interface Transition {
   /** The built-in attributes that the tag takes; any other built-in one is an error. */
   readonly attributes: readonly BuiltInAttribute[];
   /** The attributes that must be given. */
-  readonly required: readonly ('return' | 'next')[];
+  readonly required: readonly BuiltInAttribute[];
+  /**
+   * Its part in an answer with several tags: any number may start workers, and at most one says where the agent itself
+   * goes on. A tag without a part stands alone.
+   */
+  readonly part?: 'workers' | 'continuation';
   /** Whether further attributes are variables; elsewhere they are ignored with a warning. */
   readonly variables: boolean;
   /** The value of `task` that has a meaning on this tag; any other is an author's own attribute. */

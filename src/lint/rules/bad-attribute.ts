@@ -11,7 +11,7 @@ export const badAttribute = defineTagRule(
   ({ name, tag }, { kind }, { workflow }) => {
     const { attributes: accepted, variables } = TRANSITIONS[name];
     return Object.entries(tag.attributes).flatMap(([key, value]) => {
-      if (!isBuiltInAttribute(key)) {
+      if (!isBuiltInAttribute(name, key)) {
         const message = variables && !key.includes(UNKNOWN) ? variableNameProblem(key, workflow.platform) : undefined;
         return message === undefined ? [] : [{ message, hint: 'Rename it here and where it is used.' }];
       }

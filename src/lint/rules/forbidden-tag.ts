@@ -1,7 +1,7 @@
 import { namedStates, type Policy, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { hasUnknownPart } from '../../core/tag-mentions.ts';
-import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { startsWorkers, TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations, permitsTag } from '../../graph/edges.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
@@ -61,7 +61,7 @@ function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
 /** Whether the policy of a prompt permits a tag: a fork without `next` if it does so with one that stands beside it. */
 function isPermitted({ name, tag }: PlacedTag, policy: Policy, analysis: StateAnalysis, names: StateResolver): boolean {
   const entries = policy.filter((entry) => entry.tag === name);
-  const isOpenFork = name === 'fork' && tag.attributes.next === undefined;
+  const isOpenFork = startsWorkers(name) && tag.attributes.next === undefined;
   const nexts = isOpenFork ? findForkContinuations(analysis.expandedTags) : [];
   const tags = nexts.map((next) => ({ ...tag, attributes: { ...tag.attributes, next } }));
   return entries.length > 0 && (nexts.length > 0 ? tags : [tag]).some((each) => permitsTag(entries, each, names));

@@ -17,7 +17,7 @@ export const ignoredAttribute = defineTagRule(
     const ignored = Object.keys(tag.attributes).filter(
       (key) =>
         !variables &&
-        !isBuiltInAttribute(key) &&
+        !isBuiltInAttribute(name, key) &&
         !isTaskWord(name, key, tag.attributes[key]) &&
         !key.includes(UNKNOWN) &&
         !isReportedElsewhere(key),

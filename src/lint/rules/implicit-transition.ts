@@ -1,6 +1,7 @@
 import { implicitTag, namedStates } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
+import { startsWorkers } from '../../core/transitions/index.ts';
 import { defineStateRule } from '../rule.ts';
 
 /** A state makes its only transition even if the agent does not say it. */
@@ -14,7 +15,7 @@ export const implicitTransition = defineStateRule(
     const message = `\`${formatPolicyTag(entry)}\` is taken even if the agent does not say it: it is the only transition here`;
     const worker =
       ' One worker starts, with only the variables that the `allowed_transitions` give; for more, the prompt has to ask for the tags.';
-    const hint = `The prompt does not have to ask for a tag; it only has to say when to stop.${entry.tag === 'fork' ? worker : ''}`;
+    const hint = `The prompt does not have to ask for a tag; it only has to say when to stop.${startsWorkers(entry.tag) ? worker : ''}`;
     return [{ at: analysis.source.entries[0]?.at ?? WHOLE_FILE, message, hint }];
   },
 );

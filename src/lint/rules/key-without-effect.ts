@@ -1,6 +1,7 @@
 import { namedStates } from '../../core/policy.ts';
 import type { FileFinding } from '../../core/state.ts';
 import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
+import { startsWorkers } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 
@@ -88,7 +89,7 @@ function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleCo
     const at = source.entries[index]?.at ?? WHOLE_FILE;
     const earlier = firstPositions.get(signature);
     if (earlier === undefined) firstPositions.set(signature, at);
-    if (earlier === undefined || entry.tag === 'fork') return [];
+    if (earlier === undefined || startsWorkers(entry.tag)) return [];
     const message = `this entry permits the same as the one on line ${earlier.line}`;
     return [{ file, at, message, hint: 'Remove one of them.' }];
   });

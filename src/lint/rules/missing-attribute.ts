@@ -1,7 +1,7 @@
 import { nearest } from '../../core/nearest.ts';
-import { isBuiltInAttribute, type Tag } from '../../core/tag.ts';
+import { type BuiltInAttribute, isBuiltInAttribute, type Tag } from '../../core/tag.ts';
 import { comparePositions, type TextPosition } from '../../core/text-position.ts';
-import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { isContinuation, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineTagRule } from '../rule.ts';
@@ -15,7 +15,7 @@ export const missingAttribute = defineTagRule(
       if (key === 'next' && findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis)) return [];
       const misspelt = findMisspeltAttribute(key, tag);
       const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is not one of its attributes`;
-      const hint = misspelt === undefined ? HINTS[key] : `Write \`${key}\` instead of \`${misspelt}\`.`;
+      const hint = misspelt === undefined ? (HINTS[key] ?? '') : `Write \`${key}\` instead of \`${misspelt}\`.`;
       // Another tag of the file may be meant as the goto beside a fork.
       return [
         { message: `\`${key}="STATE"\` is missing${instead}`, hint, causes: key === 'next' ? [analysis.file] : [] },
@@ -23,15 +23,15 @@ export const missingAttribute = defineTagRule(
     }),
 );
 
-const HINTS = {
+const HINTS: Partial<Record<BuiltInAttribute, string>> = {
   return: 'Add `return="STATE"` with the state that is to get the result.',
   next: 'Add `next="STATE"` with the state where the parent continues, or put one <goto> beside the forks.',
 };
 
 /** Finds an attribute that is probably this one misspelt. */
-export function findMisspeltAttribute(key: string, { attributes }: Tag): string | undefined {
+export function findMisspeltAttribute(key: string, { name, attributes }: Tag): string | undefined {
   if ((attributes[key] ?? '').trim() !== '') return undefined;
-  return Object.keys(attributes).find((each) => !isBuiltInAttribute(each) && nearest(each, [key]) !== undefined);
+  return Object.keys(attributes).find((each) => !isBuiltInAttribute(name, each) && nearest(each, [key]) !== undefined);
 }
 
 /** An attribute that names the state to go on in, on a tag that has another word for it. */
@@ -43,7 +43,8 @@ interface SwappedAttribute {
 
 /** Finds `next` on a call, or `return` on a fork, where the right one is not there. */
 export function findSwappedAttribute(name: TagName, { attributes }: Tag): SwappedAttribute | undefined {
-  const [right] = TRANSITIONS[name].required;
+  const required: readonly BuiltInAttribute[] = TRANSITIONS[name].required;
+  const right = required.find((key) => key === 'return' || key === 'next');
   const wrong = right === 'return' ? 'next' : 'return';
   const state = attributes[wrong]?.trim() ?? '';
   return right === undefined || state === '' || attributes[right] !== undefined ? undefined : { wrong, right, state };
@@ -54,6 +55,8 @@ function canEndAlone(at: TextPosition, { paths, positionAt, tags }: StateAnalysi
   const isUnfollowed = paths?.outputs.some((output) => {
     return output.kind === 'forks' && output.continuation === null && comparePositions(positionAt(output.at), at) === 0;
   });
-  // A goto that depends on how many forks there were comes after them.
-  return isUnfollowed === true && !tags.some((other) => other.name === 'goto' && comparePositions(other.at, at) > 0);
+  // A continuation that depends on how many forks there were comes after them.
+  return (
+    isUnfollowed === true && !tags.some((other) => isContinuation(other.name) && comparePositions(other.at, at) > 0)
+  );
 }

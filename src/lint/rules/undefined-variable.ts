@@ -2,6 +2,7 @@ import { SAFE_NAME_PREFIX } from '../../core/environment-names.ts';
 import { blank } from '../../core/markup.ts';
 import { nearest } from '../../core/nearest.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
+import { startsWorkers } from '../../core/transitions/index.ts';
 import { RUN_VARIABLES } from '../../core/variables.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import { findCodeBlocks } from '../../graph/prompt-tags.ts';
@@ -39,7 +40,7 @@ function findUnsetInPrompts(context: RuleContext): readonly RuleFinding[] {
   const setByForks = new Set(
     graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)),
   );
-  const forks = graph.edges.some(({ tag }) => tag === 'fork');
+  const forks = graph.edges.some(({ tag }) => startsWorkers(tag));
   return uses.flatMap(({ analysis, use }): RuleFinding[] => {
     if (defined.has(proof.flow.numberOf(analysis.file), use.name)) return [];
     const known = setByForks.has(use.name) || defined.isDefinedSomewhere(use.name);

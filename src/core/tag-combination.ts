@@ -1,0 +1,51 @@
+import { isSameState } from './policy.ts';
+import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
+import type { Scope } from './state-names.ts';
+import type { Tag } from './tag.ts';
+import { listAnswerTags } from './tag-quotes.ts';
+import { isContinuation, startsWorkers } from './transitions/index.ts';
+
+/** Merges identical tags into one, except those that start workers: two identical forks start two of them. */
+export function mergeDuplicateTags(tags: readonly Tag[]): readonly Tag[] {
+  const seen = new Set<string>();
+  return tags.filter((tag) => {
+    const key = JSON.stringify([tag.name, tag.body, Object.entries(tag.attributes).sort()]);
+    const isDuplicate = seen.has(key) && !startsWorkers(tag.name);
+    seen.add(key);
+    return !isDuplicate;
+  });
+}
+
+/**
+ * Accepts one tag, or any number that start workers and agree on where their parent goes on, which one other tag may say:
+ * each of them gets that as its `next`.
+ */
+export function checkTagCombination(
+  tags: readonly Tag[],
+  { scope, maxForks }: { readonly scope: Scope; readonly maxForks: number | null },
+): readonly Tag[] | AnswerProblem {
+  const forks = tags.filter(({ name }) => startsWorkers(name));
+  const [otherTag, secondOtherTag] = tags.filter(({ name }) => !startsWorkers(name));
+  if (tags.length === 0) return answerProblem('no_tag', 'it contains no tag');
+  if (secondOtherTag !== undefined || (otherTag !== undefined && !isContinuation(otherTag.name) && forks.length > 0)) {
+    return answerProblem('several_tags', `found ${tags.length} tags: ${listAnswerTags(tags)}`);
+  }
+  if (forks.length === 0) return tags;
+  if (maxForks !== null && forks.length > maxForks) {
+    const message = `it has ${forks.length} <fork> tags, and one answer may have at most ${maxForks} (\`max_forks\`)`;
+    return answerProblem('too_many_forks', message);
+  }
+  const continuations = [...forks.map((tag) => tag.attributes.next), otherTag?.body].filter((way) => way !== undefined);
+  const [continuation = ''] = continuations;
+  const conflicting = continuations.find(
+    (each) => each.trim() !== continuation.trim() && !isSameState(each, continuation, scope),
+  );
+  if (conflicting !== undefined) {
+    const message = `the forks do not agree on where their parent goes on: \`${shortenForMessage(continuation)}\` or \`${shortenForMessage(conflicting)}\``;
+    return answerProblem('several_tags', message);
+  }
+  const forksWithNext = forks.map((tag) =>
+    continuation === '' ? tag : { ...tag, attributes: { ...tag.attributes, next: continuation } },
+  );
+  return otherTag === undefined ? forksWithNext : [...forksWithNext, otherTag];
+}
