@@ -65,7 +65,7 @@ describe('the state file on its page', () => {
     ['Ledger', 'Field', EMPTY_LEDGER],
     ['Agents', 'Field', newAgent({ ...nothing, id: 'main', state: 'START.md', cwd: '/' })],
     ['Phases', 'Phase', fields.PHASES],
-    ['The journal', 'Field', { ...JSON.parse(line), archived: [] }],
+    ['The journal', 'Field', { ...JSON.parse(line), archived: [], start: {} }],
   ])('has every field under "%s"', (title, header, real) => {
     expect(named(stateFile, title, header)).toStrictEqual(sorted(Object.keys(real)));
   });

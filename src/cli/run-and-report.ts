@@ -47,6 +47,7 @@ export async function runAndReport(
   let handle: RunHandle;
   try {
     handle = await startRun(observers);
+    for (const sentence of handle.damage) reporter.warn(sentence);
     const notified = options.quiet ? undefined : findNotice?.().then((text) => text !== null && reporter.warn(text));
     const run = await waitUntilFinished(handle, reporter, terminal);
     await notified?.catch(() => {});

@@ -110,12 +110,17 @@ export const createRunFields = (
 });
 
 /** The document of `raymond status --json`. */
-export function createStatusDocument(situation: RunSituation, history: RunHistory, now: number): unknown {
-  const { run, observedStatus, owner } = situation;
+export function createStatusDocument(
+  situation: RunSituation & { readonly damage: readonly string[] },
+  history: RunHistory,
+  now: number,
+): unknown {
+  const { run, observedStatus, owner, damage } = situation;
   const { waitsFor, commands } = describeNextSteps(situation, now);
   const { budgetMicros, maxIterations } = run.options;
   return {
     ...createRunFields({ ...run, observedStatus, owner }),
+    damage,
     worked_ms: computeWorkMs(history.worked, findWorkEndMs(situation, history, now)),
     ...createUsageFields(run, history),
     budget_usd: budgetMicros === null ? null : microsToUsd(budgetMicros),

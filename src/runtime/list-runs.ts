@@ -2,16 +2,16 @@ import { isFinished } from '../core/observed-status.ts';
 import { createSpendingFields } from '../events/event-document.ts';
 import { createRunFields } from '../events/run-document.ts';
 import { findLayout } from '../store/layout.ts';
-import { findCrashedRunIds, listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
+import { findCrashedRunIds, listCheckedRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
 
 export type { RunSummary, UnreadableRun } from '../store/runs.ts';
 
 /** A run in a list. */
 export type RunListEntry = RunSummary | UnreadableRun;
 
-/** Lists all runs of this folder: the unfinished first, then the latest first; unreadable ones are last. */
+/** Lists all runs of this folder, and what of their files is damaged: the unfinished first, then the latest first; unreadable ones are last. */
 export async function listRuns(cwd = process.cwd()): Promise<readonly RunListEntry[]> {
-  const runs = await listStoredRuns(findLayout(cwd));
+  const runs = await listCheckedRuns(findLayout(cwd));
   return runs.toSorted((a, b) => sortRank(a) - sortRank(b));
 }
 
@@ -36,5 +36,6 @@ function toDocumentEntry(run: RunListEntry): unknown {
     ...createRunFields(run),
     ...createSpendingFields(run.ledger),
     agent_counts: countAgents(run),
+    damage: run.damage,
   };
 }

@@ -36,7 +36,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
   const { retry = false, options: changes = {}, env = process.env } = request;
   checkClaudeWords(changes);
   refuseForeignFolders([layout.root], env);
-  const { run, store } = await openStore(layout, await resolveRunId(layout, id), {
+  const { run, store, damage } = await openStore(layout, await resolveRunId(layout, id), {
     ...runtime.storeOptions,
     takeOver: request.takeOver ?? false,
     acceptLoss: retry,
@@ -44,7 +44,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
   try {
     if (!canResume(run, retry)) {
       await store.close();
-      return createEndedHandle(run);
+      return createEndedHandle(run, damage);
     }
     const workflow = await runtime.openWorkflow(run.workflow.path, run.workflow.platform).catch((error) => {
       throw isMissingWorkflow(error) ? missingWorkflowError(run, error) : error;
@@ -61,7 +61,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       ...(await lookUpKeptNames(run, { ...findFolderLimits(run, layout, workflow), options, env })),
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
-    const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry };
+    const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry, damage };
     return launchRun(context, [], [resumed], request);
   } catch (error) {
     await store.close();

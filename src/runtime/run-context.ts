@@ -45,4 +45,6 @@ export interface RunContext {
   readonly runtime: Runtime;
   /** Whether the user wants turns to be taken that may have run already. */
   readonly retry: boolean;
+  /** What was damaged of the run's files and had to be restored: a sentence each. */
+  readonly damage: readonly string[];
 }

@@ -28,6 +28,8 @@ export interface RunHandle {
   readonly id: string;
   /** The run as it was when this process took it up. */
   readonly initial: Run;
+  /** What was damaged of the run's files and had to be restored: a sentence each. */
+  readonly damage: readonly string[];
   /** The events from the moment this is first read. */
   readonly events: AsyncIterable<Event>;
   /** The run as it stands when nothing is due any more. */
@@ -45,7 +47,7 @@ export function launchRun(
   signals: readonly Signal[],
   { observe, watch, watchRetries }: RunEnvironment,
 ): RunHandle {
-  const { run, store, runtime } = context;
+  const { run, store, runtime, damage } = context;
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
@@ -99,6 +101,7 @@ export function launchRun(
   return {
     id: run.id,
     initial: run,
+    damage,
     get events() {
       stream ??= new EventStream();
       return stream;
@@ -110,11 +113,11 @@ export function launchRun(
 }
 
 /** A handle for a run that has ended already: nothing is started. */
-export function createEndedHandle(run: Run): RunHandle {
+export function createEndedHandle(run: Run, damage: readonly string[]): RunHandle {
   const events = new EventStream();
   events.end();
   const noop = (): void => {};
-  return { id: run.id, initial: run, events, finished: Promise.resolve(run), stop: noop, kill: noop };
+  return { id: run.id, initial: run, damage, events, finished: Promise.resolve(run), stop: noop, kill: noop };
 }
 
 /** An observer that throws must not stop a run. */

@@ -86,7 +86,7 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
   ];
   const events = [...initialEvents(run), ...warnings.map(toWarning)];
   const store = await createRun(layout, run, events, runtime.storeOptions);
-  const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry: false };
+  const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry: false, damage: [] };
   return launchRun(context, events, [], request);
 }
 

@@ -2,8 +2,10 @@ import type { Agent } from '../core/agent.ts';
 import { archivedCount } from '../core/archive.ts';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
+import { RaymondError } from '../errors.ts';
 import { collectHistory, type RunHistory } from '../events/run-history.ts';
 import { readArchivedAgents } from '../store/archived-agents.ts';
+import { findJournalDamage } from '../store/damage.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
@@ -32,12 +34,24 @@ export async function getStatus(
 ): Promise<StatusReport> {
   const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
-  const observed = await observeRun(layout, id);
+  const observed = await observeDamage(layout, await observeRun(layout, id));
   const { seq } = observed.run;
   const history = await collectHistory(eventsUpTo(layout, id, seq), MAX_TRANSITIONS);
   if (!all || archivedCount(observed.run) === 0) return { ...observed, history };
   const archived = await readArchivedAgents(layout, id, seq);
   return { ...observed, history, run: withArchivedAgents(observed.run, archived, [...history.agents.keys()]) };
+}
+
+/** Of a longer journal than this, a status does not check the part that it need not read; a list does. */
+const MAX_CHECKED_BYTES = 16 * 1024 * 1024;
+
+async function observeDamage(layout: StoreLayout, observed: ObservedRun): Promise<ObservedRun> {
+  const { run, journal, damage } = observed;
+  if (journal.offset > MAX_CHECKED_BYTES) return observed;
+  return {
+    ...observed,
+    damage: [...damage, ...(await findJournalDamage(run.id, layout.journalFile(run.id), journal))],
+  };
 }
 
 /** The run as if these agents had not been archived, with all agents in the order of their start. */
@@ -50,8 +64,13 @@ function withArchivedAgents(run: Run, archived: readonly Agent[], startOrder: re
 
 /** Leaves out events after the observed step: they would not match it. */
 async function* eventsUpTo(layout: StoreLayout, id: string, seq: number): AsyncGenerator<Event> {
-  for await (const recorded of readEvents(layout, id)) {
-    if (recorded.seq > seq) return;
-    yield recorded.event;
+  try {
+    for await (const recorded of readEvents(layout, id)) {
+      if (recorded.seq > seq) return;
+      yield recorded.event;
+    }
+  } catch (error) {
+    // The damage is reported; what comes after it cannot be told.
+    if (!(error instanceof RaymondError)) throw error;
   }
 }

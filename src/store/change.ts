@@ -24,6 +24,8 @@ export interface Change {
   /** The ids of the agents that the step archived, which leave the run after their changes; left out if there are none. */
   readonly archived?: readonly string[];
   readonly events: readonly Event[];
+  /** How the run began: only in the first line, which has no changes. `parseRunStart` checks it. */
+  readonly start?: object;
 }
 
 /**

@@ -54,7 +54,7 @@ export async function* readJournal(
 }
 
 /** The step of a line; undefined if the line is incomplete, a reason if it cannot be right. */
-function parseEntry(line: JournalLine, isChecked: boolean): JournalEntry | string | undefined {
+export function parseEntry(line: JournalLine, isChecked: boolean): JournalEntry | string | undefined {
   const { text, start, end, ended, checksum } = line;
   if (!ended) return undefined;
   if (checksum === 'wrong') return hasGap(text) ? undefined : 'its checksum does not match';

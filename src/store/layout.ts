@@ -12,6 +12,7 @@ export interface StoreLayout {
   readonly root: string;
   readonly configFile: string;
   readonly stateFolder: string;
+  readonly runsFolder: string;
   readonly debugRoot: string;
   stateFile(run: string): string;
   /** What is left of the state file of a run while the run is being removed. */
@@ -40,6 +41,7 @@ export function layoutOf(root: string): StoreLayout {
     root,
     configFile: join(root, 'config.toml'),
     stateFolder: join(root, 'state'),
+    runsFolder: runs,
     debugRoot: join(root, 'debug'),
     stateFile: (id) => join(root, 'state', `${id}.json`),
     prunedFile: (id) => join(root, 'state', `${id}.pruned`),

@@ -6,8 +6,10 @@ import { diskError } from './disk-error.ts';
 import { withFile } from './files.ts';
 import { brokenLineError, isLineStart, type JournalEntry, readJournal, readJournalLines } from './journal-lines.ts';
 import type { StoreLayout } from './layout.ts';
-import type { JournalPosition, SavedRun } from './saved-run.ts';
+import { readRunStart } from './rebuild.ts';
+import type { JournalPosition, LoadedRun } from './saved-run.ts';
 import { parseSavedRun, validateRun } from './state-file.ts';
+import { DamagedStateFile } from './versioned-json.ts';
 
 /** How a run is loaded. */
 interface LoadOptions {
@@ -22,7 +24,7 @@ export async function loadRun(
   layout: StoreLayout,
   id: string,
   { cut, acceptLoss = false }: LoadOptions,
-): Promise<SavedRun> {
+): Promise<LoadedRun> {
   const saved = await loadSnapshot(layout, id);
   const file = layout.journalFile(id);
   try {
@@ -41,20 +43,18 @@ export async function loadRun(
   }
 }
 
-/** Loads the state file of a run, which may be some steps behind the journal. */
-export async function loadSnapshot(layout: StoreLayout, id: string): Promise<SavedRun> {
+/** Loads the state file of a run, which may be some steps behind the journal; without a whole one, the run as it began. */
+export async function loadSnapshot(layout: StoreLayout, id: string): Promise<LoadedRun> {
   const file = layout.stateFile(id);
   if (runIdProblem(id) !== undefined) throw noSuchRunError(id);
-  return parseSavedRun(readState(file, id), file);
-}
-
-/** Synchronous, because the way through the thread pool takes many times as long, and a list reads a thousand files. */
-function readState(file: string, id: string): string {
   try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if (errorCodeOf(cause) === 'ENOENT') throw noSuchRunError(id);
-    throw unreadableFileError(file, cause);
+    return { ...parseSavedRun(readFileSync(file, 'utf8'), file), stateFileProblem: null };
+  } catch (error) {
+    const isMissing = errorCodeOf(error) === 'ENOENT';
+    if (!isMissing && !(error instanceof DamagedStateFile)) throw unreadableFileError(file, error);
+    const rebuilt = await readRunStart(layout, id, isMissing ? 'missing' : 'damaged');
+    if (rebuilt !== undefined) return rebuilt;
+    throw isMissing ? noSuchRunError(id) : error;
   }
 }
 
@@ -70,7 +70,7 @@ export const unreadableFileError = (file: string, error: unknown): unknown =>
   errorCodeOf(error) === '' ? error : diskError(`${file} cannot be read`, error, 'then try again.');
 
 /** A run whose journal is shorter than what its state file includes: only the history of the lost steps is gone. */
-async function coverRest(saved: SavedRun, file: string): Promise<SavedRun> {
+async function coverRest(saved: LoadedRun, file: string): Promise<LoadedRun> {
   let offset = 0;
   for await (const lines of readJournalLines(file, 0)) for (const { end, ended } of lines) if (ended) offset = end;
   const { checkedFrom } = saved.journal;
@@ -78,7 +78,7 @@ async function coverRest(saved: SavedRun, file: string): Promise<SavedRun> {
   return { ...saved, journal: { ...saved.journal, ...position } };
 }
 
-async function replayJournal(saved: SavedRun, file: string, stateFile: string, isShort: boolean): Promise<SavedRun> {
+async function replayJournal(saved: LoadedRun, file: string, stateFile: string, isShort: boolean): Promise<LoadedRun> {
   const { seq, offset, checkedFrom } = saved.journal;
   if (!(await isLineStart(file, offset))) {
     throw new RaymondError(`${file} is not whole: ${stateFile} covers its first ${offset} bytes, up to step ${seq}.`, {

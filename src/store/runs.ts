@@ -1,27 +1,47 @@
+import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Phase } from '../core/agent.ts';
 import { archivedCount } from '../core/archive.ts';
+import { runIdProblem } from '../core/ids.ts';
 import type { Ledger } from '../core/ledger.ts';
 import { nearest } from '../core/nearest.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import { ledgerOf, type Run } from '../core/run.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
+import { findJournalDamage } from './damage.ts';
 import { diskError } from './disk-error.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadSnapshot, noSuchRunError } from './load.ts';
 import { observeRun } from './observed-run.ts';
 import { hasOwner, ownerOf } from './owner.ts';
 import { identifyThisProcess, type ProcessIdentity } from './process-identity.ts';
+import type { JournalCoverage } from './saved-run.ts';
 
-/** The ids of all runs, sorted. */
+/** The ids of all runs, sorted: those with a state file, and those with nothing but a journal. */
 export async function listRunIds(layout: StoreLayout): Promise<readonly string[]> {
-  const names = await readdir(layout.stateFolder).catch((error: unknown) => {
-    if (errorCodeOf(error) === 'ENOENT') return [];
-    throw diskError(`${layout.stateFolder} cannot be read`, error, 'then try again.');
-  });
-  return names.flatMap((name) => name.match(/^([A-Za-z0-9_-]+)\.json$/)?.[1] ?? []).sort();
+  const [states, folders] = await Promise.all([namesIn(layout.stateFolder), namesIn(layout.runsFolder)]);
+  const stateFiles = new Set(states);
+  const isOnlyJournal = (id: string): boolean =>
+    !stateFiles.has(`${id}.json`) &&
+    !stateFiles.has(basename(layout.prunedFile(id))) &&
+    runIdProblem(id) === undefined &&
+    hasJournal(layout, id);
+  const ids = states.flatMap((name) => name.match(/^([A-Za-z0-9_-]+)\.json$/)?.[1] ?? []);
+  return [...ids, ...folders.filter(isOnlyJournal)].sort();
 }
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (errorCodeOf(error) === 'ENOENT') return [];
+    throw diskError(`${folder} cannot be read`, error, 'then try again.');
+  });
+}
+
+/** An empty journal was left by a process that died before there was a run. */
+const hasJournal = (layout: StoreLayout, id: string): boolean =>
+  (statSync(layout.journalFile(id), { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** Finds the run that a user refers to by its id, a unique prefix of it, or `last`. */
 export async function resolveRunId(layout: StoreLayout, reference: string): Promise<string> {
@@ -95,6 +115,8 @@ export interface RunSummary extends Pick<Run, 'id' | 'name' | 'workflow' | 'star
   /** The number of agents in each phase, archived ones included; phases without agents are left out. */
   readonly agents: Readonly<Partial<Record<Phase['kind'], number>>>;
   readonly owner: OwnerInfo | null;
+  /** Sentences about files of the run that are damaged or missing. */
+  readonly damage: readonly string[];
 }
 
 /** A run that cannot be read; the others are listed all the same. */
@@ -109,14 +131,42 @@ const RUNS_PER_TICK = 50;
 
 /** Lists all runs, the latest first and unreadable ones last. */
 export async function listStoredRuns(layout: StoreLayout): Promise<readonly (RunSummary | UnreadableRun)[]> {
+  return (await listSummarizedRuns(layout)).map(({ entry }) => entry);
+}
+
+/** Of older runs, journals are not checked any more: that takes a moment for each of them. */
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
+
+/** Lists all runs like `listStoredRuns`, and looks for damage in their journals, those of the latest runs first. */
+export async function listCheckedRuns(layout: StoreLayout): Promise<readonly (RunSummary | UnreadableRun)[]> {
+  let bytes = 0;
+  const checked: (RunSummary | UnreadableRun)[] = [];
+  for (const { entry, journal } of await listSummarizedRuns(layout)) {
+    bytes += journal?.offset ?? 0;
+    if (entry.kind === 'run' && journal !== null && bytes <= MAX_CHECKED_BYTES) {
+      const found = await findJournalDamage(entry.id, layout.journalFile(entry.id), journal);
+      checked.push({ ...entry, damage: [...entry.damage, ...found] });
+    } else checked.push(entry);
+    if (checked.length % RUNS_PER_TICK === 0) await yieldToEventLoop();
+  }
+  return checked;
+}
+
+/** A run in a list, and the part of its journal that counts; null if it cannot be read. */
+interface SummarizedRun {
+  readonly entry: RunSummary | UnreadableRun;
+  readonly journal: JournalCoverage | null;
+}
+
+async function listSummarizedRuns(layout: StoreLayout): Promise<readonly SummarizedRun[]> {
   const here = await identifyThisProcess();
-  const runs: (RunSummary | UnreadableRun)[] = [];
+  const runs: SummarizedRun[] = [];
   // One by one: a folder full of runs would exhaust the open files.
   for (const id of await listRunIds(layout)) {
     runs.push(await summarizeRun(layout, id, here));
     if (runs.length % RUNS_PER_TICK === 0) await yieldToEventLoop();
   }
-  return runs.sort((a, b) => startTimeOf(b) - startTimeOf(a) || (a.id < b.id ? 1 : -1));
+  return runs.sort(({ entry: a }, { entry: b }) => startTimeOf(b) - startTimeOf(a) || (a.id < b.id ? 1 : -1));
 }
 
 /**
@@ -130,28 +180,28 @@ export async function findCrashedRunIds(layout: StoreLayout): Promise<readonly s
     if (at % RUNS_PER_TICK === 0) await yieldToEventLoop();
     const folder = layout.runFolder(id);
     if (!hasOwner(folder) || (await ownerOf(folder, here))?.state !== 'gone') continue;
-    const run = await summarizeRun(layout, id, here);
-    if (run.kind === 'run' && run.observedStatus === 'crashed') crashed.push(id);
+    const { entry } = await summarizeRun(layout, id, here);
+    if (entry.kind === 'run' && entry.observedStatus === 'crashed') crashed.push(id);
   }
   return crashed;
 }
 
 const startTimeOf = (run: RunSummary | UnreadableRun): number => (run.kind === 'run' ? run.startedAt : -1);
 
-async function summarizeRun(
-  layout: StoreLayout,
-  id: string,
-  here: ProcessIdentity,
-): Promise<RunSummary | UnreadableRun> {
+async function summarizeRun(layout: StoreLayout, id: string, here: ProcessIdentity): Promise<SummarizedRun> {
   try {
-    const { run, observedStatus, owner } = await observeRun(layout, id, here);
+    const { run, observedStatus, owner, damage, journal } = await observeRun(layout, id, here);
     const archived = archivedCount(run);
     const agents: Partial<Record<Phase['kind'], number>> = archived > 0 ? { ended: archived } : {};
     for (const { phase } of run.agents) agents[phase.kind] = (agents[phase.kind] ?? 0) + 1;
     const { name, workflow, startedAt } = run;
-    return { kind: 'run', id, name, observedStatus, workflow, startedAt, ledger: ledgerOf(run), agents, owner };
+    const ledger = ledgerOf(run);
+    return {
+      entry: { kind: 'run', id, name, observedStatus, workflow, startedAt, ledger, agents, owner, damage },
+      journal,
+    };
   } catch (error) {
-    if (error instanceof RaymondError) return { kind: 'unreadable', id, error };
+    if (error instanceof RaymondError) return { entry: { kind: 'unreadable', id, error }, journal: null };
     throw error;
   }
 }

@@ -30,3 +30,15 @@ export interface SavedRun {
   readonly bootId: string | null;
   readonly doubtful: readonly DoubtfulTurn[];
 }
+
+/** How a run began, in the first line of its journal: with the rest of the journal it is enough to rebuild the run. */
+export type RunStart = Pick<SavedRun, 'run' | 'mark' | 'bootId'>;
+
+/** Why a run had to be rebuilt from its journal. */
+export type StateFileProblem = 'missing' | 'damaged';
+
+/** A run as it was loaded. */
+export interface LoadedRun extends SavedRun {
+  /** What is wrong with the state file; null if it is whole. */
+  readonly stateFileProblem: StateFileProblem | null;
+}

@@ -6,8 +6,8 @@ import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
 import { TAG_NAMES } from '../core/transitions/index.ts';
 import { addStateChecksum, checkState } from './checksum.ts';
-import type { SavedRun } from './saved-run.ts';
-import { invalidStateFileError, parseVersionedJson, validateWith } from './versioned-json.ts';
+import type { RunStart, SavedRun } from './saved-run.ts';
+import { invalidStateFileError, migrateRunData, parseVersionedJson, validateWith } from './versioned-json.ts';
 
 const count = z.number().int().nonnegative();
 const micros = z.number().int().nonnegative();
@@ -175,16 +175,20 @@ const RUN_SHAPE = {
   archive: orNull(z.strictObject({ ended: count })).default(null),
 };
 
+/** What a state file and the first line of a journal say about the processes of a run. */
+const PROCESS_SHAPE = { mark: orNull(z.string()), bootId: orNull(z.string()) };
+
 /** The compiler checks that these schemas have the shapes of the types. */
 const AGENT_SCHEMA: z.ZodType<Agent> = agent;
 const RUN_SCHEMA: z.ZodType<Run> = z.strictObject(RUN_SHAPE);
 const SAVED_RUN_SCHEMA: z.ZodType<Run & Omit<SavedRun, 'run'>> = z.strictObject({
   ...RUN_SHAPE,
+  ...PROCESS_SHAPE,
   journal: z.strictObject({ seq: count, offset: count, owner: count, checkedFrom: orNull(count) }),
-  mark: orNull(z.string()),
-  bootId: orNull(z.string()),
   doubtful: z.array(z.strictObject({ agent: z.string(), turn: count })),
 });
+
+const RUN_START_SCHEMA: z.ZodType<Run & Omit<RunStart, 'run'>> = z.strictObject({ ...RUN_SHAPE, ...PROCESS_SHAPE });
 
 /** Serializes a run. */
 export const serializeRun = (run: Run): string => `${JSON.stringify(run, null, 2)}\n`;
@@ -194,8 +198,8 @@ export const parseRun = (text: string, file: string): Run =>
   validateWith(RUN_SCHEMA, parseVersionedJson(text, file), file);
 
 /** Serializes a state file. */
-export const serializeSavedRun = ({ run, ...rest }: SavedRun): string =>
-  addStateChecksum(JSON.stringify({ ...run, ...rest }, null, 2));
+export const serializeSavedRun = ({ run, journal, mark, bootId, doubtful }: SavedRun): string =>
+  addStateChecksum(JSON.stringify({ ...run, journal, mark, bootId, doubtful }, null, 2));
 
 /** Parses a state file; throws if it is not one, or not as Raymond wrote it. */
 export function parseSavedRun(text: string, file: string): SavedRun {
@@ -205,6 +209,12 @@ export function parseSavedRun(text: string, file: string): SavedRun {
   throw invalidStateFileError(
     `${file} is not a state file of Raymond: \`journal.seq\` is ${journal.seq}, but \`seq\` ${run.seq}.`,
   );
+}
+
+/** Parses what the first line of a journal says about the start of its run; throws if it cannot be right. */
+export function parseRunStart(data: unknown, file: string): RunStart {
+  const { mark, bootId, ...run } = validateWith(RUN_START_SCHEMA, migrateRunData(data, file), file);
+  return { run, mark, bootId };
 }
 
 /** Validates a run that was put together from a state file and a journal; `files` is only for messages. */

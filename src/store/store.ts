@@ -7,14 +7,16 @@ import type { AppliedStep, Event } from '../core/event.ts';
 import { runIdProblem } from '../core/ids.ts';
 import type { Run } from '../core/run.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { changeOf } from './change.ts';
+import { type Change, changeOf } from './change.ts';
+import { describeStateFileProblem } from './damage.ts';
 import { diskError } from './disk-error.ts';
 import { createFile, detachFile, makePrivateFolder, PRIVATE_FILE_MODE, replaceFile, temporaryFile } from './files.ts';
 import { Journal, type OpenToAppend } from './journal.ts';
 import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
-import type { JournalPosition, SavedRun } from './saved-run.ts';
+import { readRunStart } from './rebuild.ts';
+import type { JournalPosition, RunStart, SavedRun } from './saved-run.ts';
 import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
 import { serializeSavedRun } from './state-file.ts';
 import type { StopMode } from './stop-request.ts';
@@ -46,7 +48,7 @@ export interface StoreOptions extends OwnerOptions, SnapshotOptions {
   readonly acceptLoss?: boolean;
 }
 
-/** Creates a run on disk and opens it. It exists from the moment that its state file exists. */
+/** Creates a run on disk and opens it. It exists from the moment that the first line of its journal is there. */
 export async function createRun(
   layout: StoreLayout,
   run: Run,
@@ -63,17 +65,12 @@ export async function createRun(
   const owner = await takeOwnership(layout.runFolder(id), options);
   return releaseOnFailure(owner, async () => {
     await clearLeftovers(layout, id);
-    const start = { seq: run.seq, offset: 0, owner: owner.number };
-    const journal = await openJournal(layout, run, start, owner, options);
+    const begin = { seq: run.seq, offset: 0, owner: owner.number };
+    const journal = await openJournal(layout, run, begin, owner, options);
     try {
-      const offset = await journal.append([{ seq: run.seq, head: {}, agents: [], events }]);
-      const saved: OpenedRun = {
-        run,
-        journal: { seq: run.seq, offset, owner: owner.number, checkedFrom: 0 },
-        mark: randomBytes(8).toString('hex'),
-        bootId: owner.facts.bootId,
-        doubtful: [],
-      };
+      const start = { run, mark: randomBytes(8).toString('hex'), bootId: owner.facts.bootId };
+      const offset = await journal.append([firstChange(start, events)]);
+      const saved = { ...start, journal: { ...begin, offset, checkedFrom: 0 }, doubtful: [] };
       const isNew = await withDiskError(
         layout.stateFile(id),
         createFile(layout.stateFile(id), serializeSavedRun(saved), options.durable),
@@ -82,32 +79,43 @@ export async function createRun(
       return storeOf(layout, saved, owner, journal, options);
     } catch (error) {
       await journal.close();
+      // A run that could not be started must not look like one that was.
+      if (!existsSync(layout.stateFile(id))) await rm(layout.journalFile(id), { force: true }).catch(() => {});
       throw error;
     }
   });
 }
 
-/** Opens an existing run to go on with it: this process becomes its owner and cuts off an incomplete step. */
+const firstChange = ({ run, mark, bootId }: RunStart, events: readonly Event[]): Change => ({
+  ...{ seq: run.seq, head: {}, agents: [], events },
+  start: { ...run, mark, bootId },
+});
+
+/**
+ * Opens an existing run to go on with it: this process becomes its owner and cuts off an incomplete step. `damage` says
+ * what of its files had to be restored.
+ */
 export async function openStore(
   layout: StoreLayout,
   id: string,
   options: StoreOptions = {},
-): Promise<{ readonly run: Run; readonly store: RunStore }> {
+): Promise<{ readonly run: Run; readonly store: RunStore; readonly damage: readonly string[] }> {
   const { journal: covered } = await loadSnapshot(layout, id);
-  await makePrivateFolder(layout.runFolder(id), options.durable);
+  for (const folder of [layout.stateFolder, layout.runFolder(id)]) await makePrivateFolder(folder, options.durable);
   const owner = await takeOwnership(layout.runFolder(id), options, covered.owner);
   return releaseOnFailure(owner, async () => {
     const { predecessor } = owner;
     if (predecessor !== undefined && predecessor.state !== 'gone')
       await withDiskError(layout.journalFile(id), detachFile(layout.journalFile(id)));
-    const saved = continueRun(
-      layout,
-      await loadRun(layout, id, { cut: true, acceptLoss: options.acceptLoss ?? false }),
-      owner,
-    );
+    const { stateFileProblem, ...loaded } = await loadRun(layout, id, {
+      cut: true,
+      acceptLoss: options.acceptLoss ?? false,
+    });
+    const damage = describeStateFileProblem(id, stateFileProblem);
+    const saved = continueRun(layout, loaded, owner);
     await writeFirstState(layout, saved, owner, options);
     const journal = await openJournal(layout, saved.run, saved.journal, owner, options);
-    return { run: saved.run, store: storeOf(layout, saved, owner, journal, options) };
+    return { run: saved.run, store: storeOf(layout, saved, owner, journal, options), damage };
   });
 }
 
@@ -218,7 +226,8 @@ function storeOf(
 
 /** Removes what a process left behind that died while it created the run; but never turns, which hold a user's work. */
 async function clearLeftovers(layout: StoreLayout, id: string): Promise<void> {
-  if (existsSync(layout.stateFile(id))) throw runExistsError(id);
+  const start = await readRunStart(layout, id, 'missing').catch(() => undefined);
+  if (start !== undefined || existsSync(layout.stateFile(id))) throw runExistsError(id);
   if (existsSync(layout.turnsFolder(id))) {
     throw new RaymondError(`${layout.runFolder(id)} holds turns of a run whose state file is gone.`, {
       exitCode: EXIT.usage,

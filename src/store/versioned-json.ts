@@ -15,40 +15,50 @@ export function validateWith<T>(schema: z.ZodType<T>, data: unknown, file: strin
 
 /** Parses data of a run of any version; without `checksum` the text is not that of a state file, and needs none. */
 export function parseVersionedJson(text: string, file: string, checksum?: ChecksumState): unknown {
-  if (checksum === 'wrong') throw damagedStateFileError(file, 'its checksum does not match');
+  if (checksum === 'wrong') throw new DamagedStateFile(file, 'its checksum does not match');
   const data = parseJson(text, file);
-  if (typeof data !== 'object' || data === null || !('version' in data)) throw unknownVersionError(file, undefined);
-  const migrate = MIGRATIONS.get(data.version);
-  if (migrate === undefined) throw unknownVersionError(file, data.version);
-  if (checksum === undefined || data.version === VERSION_WITHOUT_CHECKSUM) return migrate(data);
-  if (checksum === 'none') throw damagedStateFileError(file, 'its checksum is missing');
-  const { checksum: _checksum, ...content } = data as { readonly checksum?: unknown };
-  return migrate(content);
+  if (checksum === undefined) return migrateRunData(data, file);
+  const { checksum: _checksum, ...content } = data as { readonly checksum?: unknown; readonly version?: unknown };
+  const migrated = migrateRunData(content, file);
+  if (checksum === 'none' && content.version !== VERSION_WITHOUT_CHECKSUM)
+    throw new DamagedStateFile(file, 'its checksum is missing');
+  return migrated;
 }
 
 const VERSION_WITHOUT_CHECKSUM = 1;
+
+/** Turns data of a run of any version into the current one; `file` is only for messages. */
+export function migrateRunData(data: unknown, file: string): object {
+  if (typeof data !== 'object' || data === null || !('version' in data))
+    throw new DamagedStateFile(file, 'it has no `version`');
+  const migrate = MIGRATIONS.get(data.version);
+  if (migrate === undefined) throw unknownVersionError(file, data.version);
+  return migrate(data);
+}
 
 function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalidStateFileError(`${file} is not a state file of Raymond: it is not JSON.`, cause);
+    throw new DamagedStateFile(file, 'it is not JSON', cause);
   }
 }
 
-function unknownVersionError(file: string, version: unknown): RaymondError {
-  if (version === undefined)
-    return invalidStateFileError(`${file} is not a state file of Raymond: it has no \`version\`.`);
-  return invalidStateFileError(
+const unknownVersionError = (file: string, version: unknown): RaymondError =>
+  invalidStateFileError(
     `${file} has version ${JSON.stringify(version)}; this Raymond reads versions 1 to ${RUN_VERSION}.`,
   );
-}
 
-const damagedStateFileError = (file: string, why: string): RaymondError =>
-  new RaymondError(`${file} is not as Raymond wrote it: ${why}.`, {
-    exitCode: EXIT.invalid,
-    hint: 'The file was left untouched. Bring it back as it was, say from a backup, or start a new run.',
-  });
+/** The error for a state file with other bytes than Raymond wrote. */
+export class DamagedStateFile extends RaymondError {
+  constructor(file: string, why: string, cause?: unknown) {
+    super(`${file} is not as Raymond wrote it: ${why}.`, {
+      exitCode: EXIT.invalid,
+      hint: 'The file was left untouched. Bring it back as it was, say from a backup, or start a new run.',
+      cause,
+    });
+  }
+}
 
 /** The error for a file that this Raymond cannot have written. */
 export const invalidStateFileError = (message: string, cause?: unknown): RaymondError =>

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -51,8 +51,56 @@ test('shows unfinished runs first, then the latest, and last those that cannot b
     ['broken', 'unreadable'],
   ]);
   expect(err).toBe(
-    `broken: ${join(cwd, '.raymond', 'state', 'broken.json')} is not a state file of Raymond: it is not JSON.\n`,
+    `broken: ${join(cwd, '.raymond', 'state', 'broken.json')} is not as Raymond wrote it: it is not JSON.\n`,
   );
+});
+
+test('shows damaged runs beside the healthy ones: a lost state file, and a journal with a flipped bit', async () => {
+  const { cwd, raymond } = newCliProject();
+  writeWorkflow(cwd, 'ok', { 'START.sh': 'echo "<result>r</result>"' });
+  for (const id of ['whole', 'no-state', 'flipped', 'no-journal']) await raymond('ok', '--run-id', id, '--quiet');
+  rmSync(join(cwd, '.raymond', 'state', 'no-state.json'));
+  rmSync(join(cwd, '.raymond', 'runs', 'no-journal', 'journal.jsonl'));
+  const journal = join(cwd, '.raymond', 'runs', 'flipped', 'journal.jsonl');
+  writeFileSync(journal, readFileSync(journal, 'utf8').replace('"turn_started"', '"turn_storted"'));
+  const { code, out, err } = await raymond('list');
+  expect(code).toBe(0);
+  expect(
+    new Map(cellsOf(out).map(([id, ...cells]) => [id, cells.find((cell) => /completed/.test(cell))])),
+  ).toStrictEqual(
+    new Map([
+      ['RUN', undefined],
+      ['no-journal', 'completed, damaged'],
+      ['flipped', 'completed, damaged'],
+      ['no-state', 'completed, damaged'],
+      ['whole', 'completed'],
+    ]),
+  );
+  const damaged = (id: string, what: string): string =>
+    `The journal of ${id} is damaged: ${what} The run itself is whole and can go on; its logs and costs are not.`;
+  const noState =
+    'The state file of no-state is missing: the run is read from its journal, and a resume writes the file again.';
+  const flipped = damaged('flipped', `${journal}:2: this line of the journal is broken: its checksum does not match.`);
+  const noJournal = damaged('no-journal', `${journal.replace('flipped', 'no-journal')} is missing.`);
+  expect(err.trimEnd().split('\n')).toStrictEqual([noJournal, flipped, noState]);
+  const { runs } = JSON.parse((await raymond('list', '--json')).out) as {
+    runs: { run_id: string; damage: string[] }[];
+  };
+  expect(runs.map(({ run_id, damage }) => [run_id, damage])).toStrictEqual([
+    ['no-journal', [noJournal]],
+    ['flipped', [flipped]],
+    ['no-state', [noState]],
+    ['whole', []],
+  ]);
+  for (const [id, sentence] of [
+    ['flipped', flipped],
+    ['no-state', noState],
+    ['no-journal', noJournal],
+  ] as const) {
+    const status = await raymond('status', id);
+    expect([status.code, status.out.split('\n').slice(0, 2)]).toStrictEqual([0, [`${id}  completed`, sentence]]);
+    expect(JSON.parse((await raymond('status', id, '--json')).out)).toMatchObject({ damage: [sentence] });
+  }
 });
 
 test('prints everything as one document with --json', async () => {
@@ -74,6 +122,7 @@ test('prints everything as one document with --json', async () => {
       canned_usd: 0,
       tokens: { input: 0, output: 0, cache_read: 0, cache_creation: 0 },
       agent_counts: { live: 0, ended: 1, failed: 0 },
+      damage: [],
     },
     { run_id: 'broken', status: 'unreadable', error: expect.stringContaining('it is not JSON') },
   ]);
@@ -106,6 +155,7 @@ test('a thousand runs are listed', async () => {
   const saved = parseSavedRun(readFileSync(join(states, 'r0.json'), 'utf8'), 'r0.json');
   for (let number = 1; number < 1000; number++) {
     const run = { ...saved.run, id: `r${number}` };
+    cpSync(join(states, '../runs/r0'), join(states, '../runs', run.id), { recursive: true });
     writeFileSync(join(states, `${run.id}.json`), serializeSavedRun({ ...saved, run }));
   }
   const { out } = await raymond('list');

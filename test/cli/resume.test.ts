@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newCliProject } from './cli-project.ts';
 import { writeWorkflow } from './owners.ts';
@@ -48,4 +50,20 @@ test.each([
     expect([code, out]).toStrictEqual([64, '']);
     expect(err).toMatch(message);
   }
+});
+
+test('a run whose state file is lost or damaged goes on, and says so in a sentence', async () => {
+  const { cwd, raymond } = newCliProject();
+  writeWorkflow(cwd, 'wf', { 'START.sh': 'echo "<goto>END</goto>"', 'END.sh': 'echo "<result>done</result>"' });
+  const file = join(cwd, '.raymond', 'state', 'r1.json');
+  await raymond('wf', '--run-id', 'r1', '--max-iterations', '1', '--quiet');
+  writeFileSync(file, '');
+  const sentence = (problem: string): string =>
+    `The state file of r1 is ${problem}: the run is read from its journal, and a resume writes the file again.\n`;
+  const first = await raymond('resume', 'r1', '--max-iterations', '1', '--quiet');
+  expect([first.code, first.err.startsWith(sentence('damaged'))]).toStrictEqual([4, true]);
+  rmSync(file);
+  const second = await raymond('resume', 'r1', '--max-iterations', '5', '--quiet');
+  expect(second).toStrictEqual({ code: 0, out: 'done\n', err: sentence('missing') });
+  expect(JSON.parse((await raymond('status', 'r1', '--json')).out)).toMatchObject({ status: 'completed', damage: [] });
 });

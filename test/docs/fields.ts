@@ -98,6 +98,7 @@ export const STOP_REQUEST: Named<keyof StopRequest> = { now: true, signal: true,
 export const RUNNING: Named<keyof RunHandle> = {
   id: true,
   initial: true,
+  damage: true,
   events: true,
   finished: true,
   stop: true,

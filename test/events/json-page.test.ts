@@ -76,7 +76,8 @@ describe('docs/json.md', () => {
     ).toStrictEqual(fieldsIn(await printed(project, 'status', 'r1', '--json')));
     const stack = [{ state: 'BACK.md', session: null, cwd: '/', task: null, model: null, effort: null }];
     const called = { ...newRun({ ...START, id: 'r1' }), agents: [{ ...newAgent({ ...MAIN, since: 0 }), stack }] };
-    const situation = { run: called, observedStatus: 'running', owner: { state: 'alive', pid: 1, host: 'h' } } as const;
+    const owner = { state: 'alive', pid: 1, host: 'h' } as const;
+    const situation = { run: called, observedStatus: 'running', owner, damage: [] } as const;
     const history = await collectHistory(happened(), 5);
     expect(fieldsOn('The status of a run')).toStrictEqual(fieldsIn(createStatusDocument(situation, history, 0)));
   });

@@ -122,8 +122,9 @@ describe('a journal is refused by file and line, and not changed,', () => {
   test('if it does not lead to a valid run', async () => {
     const { layout, file } = await killed(fixedHistory(10));
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    const dreaming = lines.map((line) => resealLine(line.replaceAll('"kind":"ready"', '"kind":"dreaming"')));
-    writeFileSync(file, `${dreaming.join('\n')}\n`);
+    const [first = '', ...steps] = lines;
+    const dreaming = steps.map((line) => resealLine(line.replaceAll('"kind":"ready"', '"kind":"dreaming"')));
+    writeFileSync(file, `${[first, ...dreaming].join('\n')}\n`);
     const refusal = await refusalOf(() => load(layout, true));
     expect(refusal.message).toContain(
       `${layout.stateFile('run-1')} with ${file} is not a state file of Raymond: \`agents.`,

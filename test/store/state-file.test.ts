@@ -63,10 +63,10 @@ test('an option that is newer than the state file has its default', () => {
 
 describe('a state file is refused, with a reason,', () => {
   test.each<[string, string, string]>([
-    ['if it is not JSON', '{"version": 1,', 'r.json is not a state file of Raymond: it is not JSON.'],
-    ['if it is empty', '', 'r.json is not a state file of Raymond: it is not JSON.'],
-    ['if it has no version', '{"agents": []}', 'r.json is not a state file of Raymond: it has no `version`.'],
-    ['if it is not an object', '[1]', 'r.json is not a state file of Raymond: it has no `version`.'],
+    ['if it is not JSON', '{"version": 1,', 'r.json is not as Raymond wrote it: it is not JSON.'],
+    ['if it is empty', '', 'r.json is not as Raymond wrote it: it is not JSON.'],
+    ['if it has no version', '{"agents": []}', 'r.json is not as Raymond wrote it: it has no `version`.'],
+    ['if it is not an object', '[1]', 'r.json is not as Raymond wrote it: it has no `version`.'],
     [
       'if it is of a later version',
       changed(['version'], 4),

@@ -110,7 +110,7 @@ describe('a new run', () => {
     const refusal = await refusalOf(() => create(layout, fixedHistory(0), { openFile: disk.open }));
     expect(refusal.message).toContain('no space is left on the disk');
     expect((await refusalOf(() => load(layout))).message).toBe('no such run: run-1');
-    expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual(['journal.jsonl']);
+    expect(readdirSync(layout.runFolder('run-1'))).toStrictEqual([]);
     await (await create(layout, fixedHistory(0))).close();
   });
 });

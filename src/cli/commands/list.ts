@@ -16,10 +16,10 @@ export const handleList: CommandHandler = async (_, { json }, terminal) => {
   return EXIT.completed;
 };
 
-/** Says what to do about runs that have crashed or cannot be read. */
+/** Says what to do about runs that have crashed, are damaged or cannot be read. */
 function listRemarks(runs: readonly RunListEntry[]): readonly string[] {
   const crashed = runs.filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
-  const remarks = runs.flatMap((run) => (run.kind === 'unreadable' ? [`${run.id}: ${run.error.message}`] : []));
+  const remarks = runs.flatMap((run) => (run.kind === 'unreadable' ? [`${run.id}: ${run.error.message}`] : run.damage));
   const advice = describeCrashedRuns(crashed.map(({ id }) => id));
   return advice === null ? remarks : [...remarks, advice];
 }

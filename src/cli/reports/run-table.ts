@@ -49,10 +49,10 @@ const formatRunName = ({ name }: RunSummary): string => sanitizeLine(name);
 
 function formatRunStatus(run: RunListEntry): string {
   if (run.kind === 'unreadable') return 'unreadable';
-  const { observedStatus, owner } = run;
-  return observedStatus === 'running' || observedStatus === 'stopping'
-    ? `${observedStatus} (${owner?.pid ?? '?'})`
-    : formatObservedStatus(observedStatus);
+  const { observedStatus, owner, damage } = run;
+  const isDriven = observedStatus === 'running' || observedStatus === 'stopping';
+  const status = isDriven ? `${observedStatus} (${owner?.pid ?? '?'})` : formatObservedStatus(observedStatus);
+  return damage.length === 0 ? status : `${status}, damaged`;
 }
 
 function formatAgentCounts(run: RunSummary): string {

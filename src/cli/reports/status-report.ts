@@ -28,7 +28,7 @@ import { renderAgentTable } from './agent-table.ts';
 /** Renders the state of a run for people; with `all`, every agent however many they are. */
 export function renderStatusReport(report: StatusReport, context: RenderContext, all = false): readonly string[] {
   const parts = [
-    [...renderStatusHeadline(report, context), ...renderFacts(report, context)],
+    [...renderStatusHeadline(report, context), ...renderDamage(report, context), ...renderFacts(report, context)],
     renderAgentTable(report, context, all),
     renderTransitionTable(report, context),
     renderWarnings(report, context),
@@ -43,6 +43,9 @@ function renderStatusHeadline({ run, observedStatus, owner }: StatusReport, cont
   const word = colorize(getStatusStyle(observedStatus), `${formatObservedStatus(observedStatus)}${process}`);
   return wrapText(`${colorize('bold', run.id)}  ${word}`, context.columns);
 }
+
+const renderDamage = ({ damage }: StatusReport, { columns, colorize }: RenderContext): readonly string[] =>
+  damage.flatMap((sentence) => wrapText(sentence, columns).map((line) => colorize('yellow', line)));
 
 type Fact = readonly [label: string, value: string];
 
