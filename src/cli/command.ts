@@ -10,6 +10,9 @@ export type CommandHandler = (args: readonly string[], options: ParsedOptions, t
 /** A flag of a command: its form, such as `--budget <usd>`, its help, and whether it may be given several times. */
 export type FlagSpec = readonly [form: string, help: string, repeatable?: 'repeatable' | undefined];
 
+/** The flag of commands that can print JSON. */
+export const JSON_FLAG: FlagSpec = ['--json', 'print JSON'];
+
 /** The flag that every command has. */
 export const FOLDER_FLAG: FlagSpec = ['-C <folder>', 'work as if started in this folder', 'repeatable'];
 
