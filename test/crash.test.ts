@@ -170,6 +170,21 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect(effects()).toStrictEqual(['begin START.sh', 'end START.sh', 'next']);
   });
 
+  test('what a script has shown with <print> is not shown again, and what it shows later is', async () => {
+    const orchestrator = run({
+      'START.sh': `echo '<print>half of it</print>'; ${gated('<print>all of it</print><result>done</result>')}`,
+    });
+    await orchestrator.said('[main] half of it');
+    signal(orchestrator.pid, 'SIGKILL');
+    await orchestrator.ended;
+    const resumed = resume();
+    await resumed.said('the run is resumed');
+    open('gate');
+    const { code, stderr } = await resumed.ended;
+    expect([code, stderr.includes('half of it'), stderr.split('[main] all of it').length]).toStrictEqual([0, false, 2]);
+    expect(text(journal).match(/"kind":"printed"/g)).toHaveLength(2);
+  });
+
   test('a script that has ended meanwhile counts, and does not run again', async () => {
     await orchestratorKilled(THEN);
     const turn = join('.raymond', 'runs', ID, 'turns', '0001-main-START', 'started');

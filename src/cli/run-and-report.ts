@@ -42,8 +42,13 @@ export async function runAndReport(
       () => reporter.observe(event),
     );
   };
-  const { watch, watchRetries } = reporter;
-  const observers = { observe, ...(watch && { watch }), ...(watchRetries && { watchRetries }) };
+  const { watch, watchRetries, watchPrints } = reporter;
+  const observers: RunEnvironment = {
+    observe,
+    ...(watch && { watch }),
+    ...(watchRetries && { watchRetries }),
+    ...(watchPrints && { watchPrints }),
+  };
   let handle: RunHandle;
   try {
     handle = await startRun(observers);

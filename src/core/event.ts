@@ -86,6 +86,13 @@ export interface TurnEnded extends AgentEvent {
   readonly denials: readonly string[];
 }
 
+/** A turn has shown the user a text with `<print>`. It was shown while the turn ran; this is its record, at the turn's end. */
+export interface Printed extends AgentEvent {
+  readonly kind: 'printed';
+  readonly turn: number;
+  readonly text: string;
+}
+
 /** A tag that was followed, with its names resolved: states are files of the workflow, `cd` is a full path. */
 export interface FollowedTag {
   readonly tag: TagName;
@@ -200,6 +207,7 @@ export type Event =
   | AgentStarted
   | TurnStarted
   | TurnEnded
+  | Printed
   | Transitioned
   | Reminded
   | Sleeping

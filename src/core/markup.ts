@@ -33,7 +33,7 @@ export function commentsOf(text: string, regions: readonly Region[]): readonly R
 }
 
 /** The text with these regions replaced by blanks, so that its length and its lines stay the same. */
-export function blank(text: string, regions: readonly Region[]): string {
+export function blank(text: string, regions: readonly Omit<Region, 'kind'>[]): string {
   const parts: string[] = [];
   let from = 0;
   for (const { start, end } of regions) {
@@ -44,6 +44,24 @@ export function blank(text: string, regions: readonly Region[]): string {
     from = end;
   }
   return parts.join('') + text.slice(from);
+}
+
+/** An opening or closing `<print>`. */
+export const PRINT_TAG = /<(\/?)print(?=[\s/>])[^<>]{0,200}>/gi;
+
+/** The text with each `<print>` and its text replaced by blanks. One that is never closed is only a word. */
+export function blankPrints(text: string): string {
+  if (!/<print/i.test(text)) return text;
+  const spans: { readonly start: number; readonly end: number }[] = [];
+  let start: number | null = null;
+  for (const { 0: tag, 1: slash, index } of text.matchAll(PRINT_TAG)) {
+    if (slash === '') start = tag.endsWith('/>') ? null : index;
+    else if (start !== null) {
+      spans.push({ start, end: index + tag.length });
+      start = null;
+    }
+  }
+  return blank(text, spans);
 }
 
 type Closer = (start: number) => number | undefined;

@@ -59,6 +59,8 @@ export interface Answered extends AgentSignal {
   readonly reportedSession?: string;
   /** Tools that Claude Code was not allowed to use. */
   readonly denials: readonly string[];
+  /** The texts of its `<print>` tags; left out if there are none. */
+  readonly prints?: readonly string[];
   readonly scope: Scope;
   readonly folders: NamedFolders;
   /** The files that an `input-file` names; left out if there are none. */
@@ -75,6 +77,8 @@ export interface Failed extends AgentSignal {
   readonly reportedSession?: string;
   /** Tools that Claude Code was not allowed to use. */
   readonly denials?: readonly string[];
+  /** As for an answer. */
+  readonly prints?: readonly string[];
   /** A random number from 0 up to 1, for the back-off. */
   readonly jitter: number;
 }

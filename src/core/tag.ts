@@ -1,4 +1,4 @@
-import { blank, commentsOf, findRegions } from './markup.ts';
+import { blank, blankPrints, commentsOf, findRegions } from './markup.ts';
 
 /** A tag as it stands in a message. Only its syntax has been checked. */
 export interface Tag {
@@ -47,7 +47,7 @@ export const STATE_ATTRIBUTES = ['return', 'next', 'timeout_next'] as const;
 
 /**
  * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
- * Comments never count. Tags in code count only if there is none outside code, and an unclosed tag in code is ignored.
+ * Comments and what is in a `<print>` never count. Tags in code count only if there is none outside code, and an unclosed tag in code is ignored.
  */
 export function readTags(text: string, names: readonly string[]): TagReadResult {
   const located = locateTags(text, names);
@@ -60,9 +60,9 @@ export function readTags(text: string, names: readonly string[]): TagReadResult 
 export function locateTags(text: string, names: readonly string[]): LocatedTags {
   if (!text.includes('<')) return { kind: 'tags', tags: [] };
   const regions = findRegions(text);
-  const outsideCode = scan(text, blank(text, regions), names);
+  const outsideCode = scan(text, blankPrints(blank(text, regions)), names);
   if (outsideCode.kind === 'unclosed' || outsideCode.tags.length > 0) return outsideCode;
-  const inCode = scan(text, blank(text, commentsOf(text, regions)), names);
+  const inCode = scan(text, blankPrints(blank(text, commentsOf(text, regions))), names);
   return inCode.kind === 'tags' ? inCode : { kind: 'tags', tags: [] };
 }
 

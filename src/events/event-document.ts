@@ -97,6 +97,7 @@ const FIELDS: EventFormatters<object> = {
     failure: figures.failure,
     denials: figures.denials,
   }),
+  printed: ({ agent, state, turn, text }) => ({ agent, state, turn, text }),
   transition: (event) => ({
     ...createTransitionFields(event),
     tags: event.tags,

@@ -106,6 +106,9 @@ export class EventRenderer {
       case 'agent_paused':
         // Below the first line is the end of the script's output, which has just been shown.
         return renderPlain(event, 'red').slice(0, this.agentsWithShownScript.has(event.agent) ? 1 : undefined);
+      case 'printed':
+        // It is in the answer or output right above.
+        return this.agentsWithoutFiles.has(event.agent) ? renderPlain(event, undefined) : [];
       case 'agent_ended':
         return this.agentsWithoutFiles.has(event.agent) ? renderResult(event.agent, event.result) : [];
       default:

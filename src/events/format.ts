@@ -163,6 +163,7 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
     denials.length === 0
       ? null
       : `warning: not permitted: ${[...new Set(denials)].join(', ')}; allowed_tools or --permission-mode would allow it`,
+  printed: ({ text }) => text,
   transition: ({ state, to, tag, implicit, costMicros, tokens }) =>
     `${state} → ${to ?? 'end'} (${tag}${implicit ? ', implicit' : ''}) ${[formatDollars(costMicros), ...formatAnyTokens(tokens)].join(', ')}`,
   reminded: ({ state, message, count, limit }) => `${state}: reminder ${count} of ${limit}: ${message}`,

@@ -90,6 +90,18 @@ function addModel(models: Map<string, ModelShare>, { model, tokens, micros }: Mo
 export const collectResults = (events: readonly Event[]): ReadonlyMap<string, string> =>
   new Map(events.flatMap((event) => (event.kind === 'agent_ended' ? [[event.agent, event.result] as const] : [])));
 
+/** The texts that agents have shown with `<print>`, in order. */
+export function collectPrints(events: readonly Event[]): ReadonlyMap<string, readonly string[]> {
+  const prints = new Map<string, string[]>();
+  for (const event of events) {
+    if (event.kind !== 'printed') continue;
+    const texts = prints.get(event.agent);
+    if (texts === undefined) prints.set(event.agent, [event.text]);
+    else texts.push(event.text);
+  }
+  return prints;
+}
+
 /**
  * The states that each agent has entered, in order; agents in the order of their start. A state counts as entered when its
  * turn starts, or when it cannot be read; not if `max_visits` or a stop kept the agent out of it.

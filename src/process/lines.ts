@@ -5,8 +5,10 @@ import { watchFile } from './watch.ts';
 
 /** How long to follow a file. */
 export interface FollowOptions {
-  /** When it settles, the lines that are in the file by then are still delivered. */
+  /** When it settles, what is in the file by then is still delivered. */
   readonly until: Promise<unknown>;
+  /** Called when the file was emptied, before what is written to it from then on. */
+  readonly onEmptied?: () => void;
 }
 
 /** Of a longer line no more than this is kept: there is a limit to what fits into memory, and another to the length of a string. */
@@ -17,17 +19,31 @@ const CHUNK_BYTES = 256 * 1024;
 const BACKWARDS_CHUNK_BYTES = 64 * 1024;
 const POLL_MS = 500;
 
-/**
- * Delivers each line of a growing file as it comes, as bytes and without its newline. The file may appear late. A
- * command that opens `/dev/stdout` again empties the file on Linux; then reading begins again at its start.
- */
+/** Delivers each line of a growing file as it comes, as bytes and without its newline. */
 export async function followLines(
   file: string,
   onLine: (line: Buffer) => void,
-  { until }: FollowOptions,
+  { until }: Pick<FollowOptions, 'until'>,
+): Promise<void> {
+  const splitter = newLineSplitter(MAX_LINE_BYTES);
+  const deliver = (lines: readonly Buffer[]): void => {
+    for (const line of lines) onLine(line);
+  };
+  const onEmptied = (): void => deliver(splitter.rest());
+  await followBytes(file, (bytes) => deliver(splitter.push(bytes)), { until, onEmptied });
+  deliver(splitter.rest());
+}
+
+/**
+ * Delivers what is written to a growing file as it comes. The file may appear late. A command that opens `/dev/stdout`
+ * again empties the file on Linux; then reading begins again at its start.
+ */
+export async function followBytes(
+  file: string,
+  onBytes: (bytes: Buffer) => void,
+  { until, onEmptied }: FollowOptions,
 ): Promise<void> {
   const watch = watchFile(file, POLL_MS);
-  const splitter = newLineSplitter(MAX_LINE_BYTES);
   let stopped = false;
   const stop = (): void => {
     stopped = true;
@@ -44,19 +60,18 @@ export async function followLines(
       // One size per round, or a process that never stops writing would keep us here for ever.
       const size = handle === undefined ? 0 : (await handle.stat()).size;
       if (size < offset) {
-        for (const line of splitter.rest()) onLine(line);
+        onEmptied?.();
         offset = 0;
       }
       while (handle !== undefined && offset < size) {
         const bytes = await readAt(handle, offset, size - offset);
         if (bytes.length === 0) break;
         offset += bytes.length;
-        for (const line of splitter.push(bytes)) onLine(line);
+        onBytes(bytes);
       }
-      if (last) break;
+      if (last) return;
       await watch.next();
     }
-    for (const line of splitter.rest()) onLine(line);
   } finally {
     watch.close();
     await handle?.close();

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Activity } from '../core/activity.ts';
-import type { Event } from '../core/event.ts';
+import type { Event, Printed } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import type { Signal } from '../core/signal.ts';
 import { drive } from '../engine/drive.ts';
@@ -21,6 +21,8 @@ export interface RunEnvironment {
   readonly watch?: (activity: Activity) => void;
   /** Called only with retries of an API that fails, and only without `watch`: this costs nothing otherwise. */
   readonly watchRetries?: (activity: Activity) => void;
+  /** Called with the text of each `<print>` as it comes, and only once; \`observe\` gets it at the end of its turn. */
+  readonly watchPrints?: (printed: Printed) => void;
 }
 
 /** A run that is under way in this process. */
@@ -45,7 +47,7 @@ export function launchRun(
   context: RunContext,
   firstEvents: readonly Event[],
   signals: readonly Signal[],
-  { observe, watch, watchRetries }: RunEnvironment,
+  { observe, watch, watchRetries, watchPrints }: RunEnvironment,
 ): RunHandle {
   const { run, store, runtime, damage } = context;
   const inbox = new Inbox<Signal>();
@@ -60,6 +62,7 @@ export function launchRun(
   };
   const onActivity = watch && ((activity: Activity): void => ignoreErrors(() => watch(activity)));
   const onRetry = watchRetries && ((activity: Activity): void => ignoreErrors(() => watchRetries(activity)));
+  const onPrint = watchPrints && ((printed: Printed): void => ignoreErrors(() => watchPrints(printed)));
   for (const signal of signals) inbox.put(signal);
 
   const stop = (by: 'stopped' | 'interrupted' = 'stopped'): void => {
@@ -79,7 +82,7 @@ export function launchRun(
     });
     try {
       const send = (signal: Signal): void => inbox.put(signal);
-      const control = { stopSignal: stopping.signal, killSignal: killing.signal, onActivity, onRetry, send };
+      const control = { stopSignal: stopping.signal, killSignal: killing.signal, onActivity, onRetry, onPrint, send };
       const { world, close } = await createWorld(context, control, notifyObservers);
       world.notify(firstEvents);
       try {

@@ -19,7 +19,8 @@ import type { RunContext } from './run-context.ts';
 import { placeWorkflowFiles } from './unpack-workflow.ts';
 
 /** How others watch and end the turns of a run, and how signals get to it. */
-export interface TurnControl extends Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity' | 'onRetry'> {
+export interface TurnControl
+  extends Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity' | 'onRetry' | 'onPrint'> {
   readonly send: (signal: Signal) => void;
 }
 

@@ -61,6 +61,8 @@ const countsSchema = perStateSchema(
   'a whole number of at least 0, or a mapping of states to such numbers',
 );
 
+const printsSchema = z.array(textSchema, { error: 'a list of texts' });
+
 /** The keys of `expect`. */
 export const EXPECT_SHAPE = {
   path: z
@@ -75,6 +77,12 @@ export const EXPECT_SHAPE = {
     .record(z.string(), textExpectationSchema, { error: 'a mapping of agents to results' })
     .optional()
     .describe('The results, by agent.'),
+  prints: z
+    .union([printsSchema, z.record(z.string(), printsSchema, { error: 'a mapping of agents to lists of texts' })], {
+      error: 'a list of texts, or a mapping of agents to such lists',
+    })
+    .optional()
+    .describe('The texts that the first agent shows with <print>, in order; or by agent.'),
   prompts: z
     .record(
       z.string(),

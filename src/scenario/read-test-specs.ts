@@ -79,7 +79,7 @@ function readExpectations(
   content: ExpectContent,
   path: YamlPath,
 ): readonly PositionedExpectation[] {
-  const { path: states, result, results, prompts, files, status, exit } = content;
+  const { path: states, result, results, prints, prompts, files, status, exit } = content;
   const toStateFile = (name: string): string => findStateFile(scope, name) ?? name;
   const withPosition = (keys: YamlPath, expectation: Expectation): PositionedExpectation => ({
     ...expectation,
@@ -107,6 +107,7 @@ function readExpectations(
     agent,
     text: toTextExpectation(text),
   });
+  const toPrints = (agent: string, texts: readonly string[]): Expectation => ({ kind: 'prints', agent, texts });
   const amounts = AMOUNT_KINDS.flatMap((kind) => {
     const value = content[kind];
     return typeof value === 'number'
@@ -121,6 +122,9 @@ function readExpectations(
       : byName('path', states, toPath)),
     ...single('result', result, (text) => toResult('main', text)),
     ...byName('results', results, toResult),
+    ...(Array.isArray(prints)
+      ? single('prints', prints, (texts) => toPrints('main', texts))
+      : byName('prints', prints, toPrints)),
     ...byName('prompts', prompts, (key, texts) => {
       const { agent, name } = splitAgentAndState(key);
       const state = toStateFile(name);

@@ -26,6 +26,8 @@ export type Expectation =
   /** The states that an agent enters, in order. */
   | { readonly kind: 'path'; readonly agent: string; readonly states: readonly string[] }
   | { readonly kind: 'result'; readonly agent: string; readonly text: TextExpectation }
+  /** The texts that an agent shows with `<print>`, in order. */
+  | { readonly kind: 'prints'; readonly agent: string; readonly texts: readonly string[] }
   | PromptsExpectation
   /** The content of a file; null if it must not exist. */
   | { readonly kind: 'file'; readonly name: string; readonly text: TextExpectation | null }

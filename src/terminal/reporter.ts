@@ -1,6 +1,6 @@
 import type { Activity } from '../core/activity.ts';
 import type { Agent } from '../core/agent.ts';
-import type { Event } from '../core/event.ts';
+import type { Event, Printed } from '../core/event.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
 import { formatActivity, formatEvent } from '../events/format.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,6 +12,8 @@ export interface Reporter {
   readonly watch?: (activity: Activity) => void;
   /** Shows that an API fails; only where `watch` is missing. */
   readonly watchRetries?: (activity: Activity) => void;
+  /** Shows the text of a `<print>` as it comes; missing where that is not shown. */
+  readonly watchPrints?: (printed: Printed) => void;
   /** Takes the agents that a resumed run has already. */
   readonly addAgents: (agents: readonly Agent[]) => void;
   /** Takes the earlier events of a run that is resumed; missing where they are not needed. */
@@ -35,6 +37,7 @@ export function createPlainReporter(err: Terminal['err'], verbose: boolean): Rep
       if (line !== null) printLine(line);
       if (event.kind === 'agent_ended') labels.forget(event.agent);
     },
+    watchPrints: (printed) => printLine(formatEvent(printed, labels.of) ?? ''),
     addAgents: (agents) => labels.add(agents),
     ...(verbose
       ? { watch: (activity: Activity) => formatActivity(activity, labels.of).forEach(printLine) }
@@ -63,16 +66,17 @@ function createRetryPrinter(print: (activity: Activity) => void): (activity: Act
   };
 }
 
-/** Whether an event is shown in another way: the summary shows the end, and `interrupt` a Ctrl-C. */
+/** Whether an event is shown in another way: the summary shows the end, `interrupt` a Ctrl-C, and `watchPrints` a `<print>`. */
 export const isReportedElsewhere = (event: Event): boolean =>
-  event.kind === 'run_ended' || (event.kind === 'run_stopping' && event.stop.kind === 'interrupted');
+  event.kind === 'run_ended' ||
+  event.kind === 'printed' ||
+  (event.kind === 'run_stopping' && event.stop.kind === 'interrupted');
 
 /** Creates a reporter that prints only warnings and the response to Ctrl-C. */
-export const createQuietReporter = (err: Terminal['err']): Reporter => ({
-  ...createPlainReporter(err, false),
-  observe: () => {},
-  watchRetries: () => {},
-});
+export const createQuietReporter = (err: Terminal['err']): Reporter => {
+  const { watchPrints: _, ...plain } = createPlainReporter(err, false);
+  return { ...plain, observe: () => {}, watchRetries: () => {} };
+};
 
 const INTERRUPT_MESSAGES = [
   'stopping: running turns may finish; press Ctrl-C again to end them now',

@@ -39,6 +39,13 @@ export const EXPECTATION_MATCHERS: ExpectationMatchers = {
       return [[`the result of ${agent}`, problemDetail(`${agent} has come to no result${expectedHint(text)}`)]];
     return findTextMismatches(result, text, false).map((detail) => [`the result of ${agent}`, detail]);
   },
+  prints: ({ agent, texts }, observed) => {
+    if (observed.pathOf(agent) === undefined) return unknownAgent(agent, observed);
+    const expected = texts.map((text) => text.trim());
+    const actual = observed.printsOf(agent);
+    const isSame = actual.length === expected.length && actual.every((text, at) => text === expected[at]);
+    return isSame ? [] : [[`what ${agent} prints`, { kind: 'lists', expected, actual }]];
+  },
   prompts: ({ agent, state, every, visits }, observed) => {
     if (agent !== null && observed.pathOf(agent) === undefined) return unknownAgent(agent, observed);
     const prompts = observed.promptsOf(state, agent);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import { describeUnfinished } from '../events/next-steps.ts';
-import { collectAgentPaths, collectResults } from '../events/run-history.ts';
+import { collectAgentPaths, collectPrints, collectResults } from '../events/run-history.ts';
 import { layoutOf } from '../store/layout.ts';
 import type { TestRun } from './run-scenario.ts';
 
@@ -34,6 +34,11 @@ export class RunObservations {
     const result = collectResults(this.events).get(id);
     if (result !== undefined) return result;
     return this.run.agents.some((each) => each.id === id) ? null : undefined;
+  }
+
+  /** The texts that an agent has shown with `<print>`, in order. */
+  printsOf(agent: string): readonly string[] {
+    return collectPrints(this.events).get(agent) ?? [];
   }
 
   /** The prompts that a state sent when it was entered, one per visit; only those of `onlyAgent` unless that is null. */

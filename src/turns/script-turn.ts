@@ -6,10 +6,12 @@ import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import type { ProcessCommand } from '../process/command.ts';
 import { isOutputLost, saysDiskIsFull } from '../process/full-disk.ts';
-import { followLines, lastLines } from '../process/lines.ts';
+import { lastLines } from '../process/lines.ts';
 import { turnFiles } from '../process/turn-files.ts';
 import { scriptEnvironment } from './environment.ts';
+import { PrintReporter } from './print-reporter.ts';
 import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from './process-turn.ts';
+import { reportScriptOutput } from './script-output.ts';
 import { answeredSignal, failedSignal } from './signals.ts';
 import type { TurnContext } from './turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from './turn-meta.ts';
@@ -56,11 +58,12 @@ export async function runScriptTurn(
 ): Promise<Answered | Failed> {
   const meta = readTurnMeta(context, turn);
   let outputReported: Promise<unknown> = Promise.resolve();
+  const prints = new PrintReporter(context, turn, adopted);
   const supervision: Supervision = {
     timeoutMs: meta.timeoutMs,
     grace: null,
     onRunning(exited) {
-      if (context.onActivity !== undefined) outputReported = reportOutput(context, turn, context.onActivity, exited);
+      outputReported = reportScriptOutput(context, turn, prints, exited);
     },
   };
   const end = adopted
@@ -68,10 +71,14 @@ export async function runScriptTurn(
     : await runTurn(context, turn, scriptCommand(context, turn), supervision);
   await outputReported;
   const { stdout, stderr } = turnFiles(context.folderOf(turn));
+  await prints.complete('stdout', stdout);
+  await prints.complete('stderr', stderr);
   const failed = async (kind: FailureKind, message: string): Promise<Failed> => {
     const stderrTail = await lastLines(stderr, MAX_STDERR_LINES, MAX_STDERR_BYTES);
-    if (mayTakeAgain(context, { kind }, end)) return failedSignal(turn, end.atMs, { kind: 'lost', message });
-    return failedSignal(turn, end.atMs, { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` });
+    const failure = mayTakeAgain(context, { kind }, end)
+      ? { kind: 'lost' as const, message }
+      : { kind, message: stderrTail === '' ? message : `${message}\n${stderrTail}` };
+    return { ...failedSignal(turn, end.atMs, failure), ...prints.signalFields };
   };
   if (await wasHitByFullDisk(end, context.folderOf(turn))) return failed('interrupted', FULL_DISK);
   const failure = scriptFailure(end, describeTimeout(meta));
@@ -82,22 +89,8 @@ export async function runScriptTurn(
   if (context.isDoubtful(turn) && (text.trim() === '' || text.includes('\0')))
     return failed('interrupted', OUTPUT_LOST);
   if (text.trim() === '') return failed('script', NO_OUTPUT);
-  return answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
-}
-
-/** Reports each line of a script's output as it comes. A failure here does not fail the turn. */
-async function reportOutput(
-  { clock, folderOf }: TurnContext,
-  turn: ScriptTurn,
-  onActivity: NonNullable<TurnContext['onActivity']>,
-  exited: Promise<unknown>,
-): Promise<void> {
-  const report = (line: Buffer): void => {
-    const text = line.toString('utf8');
-    if (text.trim() !== '') onActivity({ at: clock.now(), agent: turn.agent, doing: { kind: 'prints', text } });
-  };
-  const { stdout, stderr } = turnFiles(folderOf(turn));
-  await Promise.allSettled([stdout, stderr].map((file) => followLines(file, report, { until: exited })));
+  const signal = await answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
+  return { ...signal, ...prints.signalFields };
 }
 
 function scriptCommand(context: TurnContext, turn: ScriptTurn): ProcessCommand {

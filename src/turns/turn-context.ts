@@ -1,5 +1,6 @@
 import type { Activity } from '../core/activity.ts';
 import type { TurnRef } from '../core/due.ts';
+import type { Printed } from '../core/event.ts';
 import type { Options } from '../core/options.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
@@ -29,6 +30,8 @@ export interface TurnContext {
   readonly onActivity: ((activity: Activity) => void) | undefined;
   /** Called when a turn waits to ask an API again that has failed, if `onActivity` is not there. */
   readonly onRetry?: ((activity: Activity) => void) | undefined;
+  /** Called with each text of a `<print>` at once; the event itself comes at the turn's end. Undefined when nobody watches. */
+  readonly onPrint?: ((printed: Printed) => void) | undefined;
   /** Tells the author about something odd in a turn that goes on. */
   warn(turn: TurnRef, message: string): void;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */

@@ -109,6 +109,10 @@ function readTag(
     );
     return undefined;
   }
+  if (name === 'print') {
+    report.error(field.value.at, '<print> is no transition and is always permitted: remove this entry');
+    return undefined;
+  }
   const suggestion = didYouMean(tagText, TAG_NAMES);
   report.error(
     field.value.at,

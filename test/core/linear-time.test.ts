@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { interpretAnswer } from '../../src/core/answer.ts';
+import { createPrintReader } from '../../src/core/prints.ts';
 import { renderTemplate } from '../../src/core/template.ts';
 import { contextOf, entryOf } from './builders.ts';
 import { FAR_BELOW_QUADRATIC, growthBetween } from './growth.ts';
@@ -33,6 +34,8 @@ describe('an answer is parsed in linear time:', () => {
     ['opening tags', filled('<goto>')],
     ['opening tags of every kind', filled('<goto><reset><call><function><fork><result>')],
     ['closing tags', filled('</goto>')],
+    ['unclosed <print>s', filled('<print>')],
+    ['<print>s that end where others begin', half('<print>', '</print>')],
     ['half closing tags after one tag', between('<result>', filled('</result '), '')],
     ['attributes that never end', filled('<goto x="')],
     ['one attribute that never ends', between('<goto x="', filled('y'), '')],
@@ -89,6 +92,29 @@ describe('an answer is parsed in linear time:', () => {
   ])('%s', (_, shape) => {
     const context = contextOf({ policy: [entryOf('goto', 'A'), entryOf('fork')] });
     expect(growth((text) => interpretAnswer(text, context), shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
+  });
+});
+
+describe('the <print>s of a text in pieces are read in linear time:', () => {
+  const readInPieces = (text: string): void => {
+    const reader = createPrintReader();
+    for (let at = 0; at < text.length; at += 1_000) reader.push(text.slice(at, at + 1_000));
+    reader.end();
+  };
+  test.each([
+    ['unclosed tags', filled('<print>')],
+    ['unclosed tags with a text', filled(`<print>${'x'.repeat(50)}`)],
+    ['one unclosed tag', between('<print>', filled('x '), '')],
+    ['one unclosed tag before beginnings of others', between('<print>', filled('</print'), '')],
+    ['angles', filled('<')],
+    ['backticks', filled('`')],
+    ['odd backticks', filled('` `` ')],
+    ['unclosed comments', filled('<!-- ')],
+    ['unclosed results', filled('<result> <print>a</print> ')],
+    ['fences', filled('```\n')],
+    ['blank lines in a fence', between('```\n', filled(' '), '')],
+  ])('%s', (_, shape) => {
+    expect(growth(readInPieces, shape)).toBeLessThan(FAR_BELOW_QUADRATIC);
   });
 });
 

@@ -31,7 +31,16 @@ test('the random runs reach every part of the interpreter', () => {
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
       'archived',
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
-      ...['phase sleeping', 'phase withheld', 'reminded', 'run_ended', 'run_resumed', 'run_stopping', 'session_lost'],
+      ...[
+        'phase sleeping',
+        'phase withheld',
+        'printed',
+        'reminded',
+        'run_ended',
+        'run_resumed',
+        'run_stopping',
+        'session_lost',
+      ],
       ...['sleeping', 'transition', 'turn_ended', 'turn_started', 'visit_limit', 'warning', 'woken'],
     ].sort(),
   );

@@ -153,6 +153,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     text: action.text,
     cost,
     denials: action.denied ? ['Bash'] : [],
+    ...(action.denied && { prints: ['a', 'b'] }),
     folders: { sub: '/w/sub' },
     scope,
   };

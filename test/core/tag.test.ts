@@ -307,3 +307,21 @@ test.each(['Done; the `<goto>` tag is not needed.', 'Done.\n```\n<call return="X
     expect(readTags(text, ['goto', 'call'])).toStrictEqual({ kind: 'tags', tags: [] });
   },
 );
+
+describe('what is in a <print>', () => {
+  test('does not count', () => {
+    expect(read('<print>then <goto>A</goto></print> <goto>B</goto>')).toStrictEqual(tags(tagOf('goto', 'B')));
+  });
+
+  test('counts if the <print> is never closed', () => {
+    expect(read('a <print> <goto>A</goto>')).toStrictEqual(tags(tagOf('goto', 'A')));
+  });
+
+  test('counts behind one that is only mentioned', () => {
+    expect(read('<print> <goto>A</goto> <print>b</print>')).toStrictEqual(tags(tagOf('goto', 'A')));
+  });
+
+  test('belongs to the text of a result around it', () => {
+    expect(read('<result>a <print>b</print></result>')).toStrictEqual(tags(tagOf('result', 'a <print>b</print>')));
+  });
+});

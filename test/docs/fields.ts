@@ -31,6 +31,7 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
     ...{ turn: true, session: true, costMicros: true, estimated: true, canned: true, models: true },
     ...{ spentMicros: true, durationMs: true, failure: true, denials: true },
   },
+  printed: { turn: true, text: true },
   transition: {
     ...{ tag: true, tags: true, to: true, implicit: true, session: true, depth: true, costMicros: true, input: true },
     tokens: true,
@@ -84,7 +85,10 @@ export const SIGNALS: Named<Signal['kind']> = {
 
 export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true };
 
-const PLACE: Named<keyof RunEnvironment> = { cwd: true, env: true, observe: true, watch: true, watchRetries: true };
+const PLACE: Named<keyof RunEnvironment> = {
+  ...{ cwd: true, env: true, observe: true, watch: true, watchRetries: true },
+  watchPrints: true,
+};
 export const RUN_REQUEST: Named<keyof RunRequest> = {
   input: true,
   options: true,

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import { writeLogs } from '../../src/runtime/logs.ts';
@@ -77,5 +79,25 @@ withEachClaude('what an agent does', (pinned) => {
       else from = at + 1;
     }
     expect(missing, told.join('\n')).toStrictEqual([]);
+  });
+
+  test('is shown at once where it says <print>, and is on record at the end of the turn', async (context) => {
+    const story: string[] = [];
+    const rig = await setUp(context, pinned, {
+      states: {
+        'START.md': `«say <print>I begin.</print> <goto>NOT</goto>» «+tool Bash {"command":"until [ -e go ]; do sleep 0.05; done"}» «say <print>All is done.</print> <goto>END</goto>»`,
+        'END.sh': 'echo "<result>r</result>"',
+      },
+      options: { permissionMode: 'acceptEdits', skipPermissions: true },
+      env: { IS_SANDBOX: '1' },
+      watchPrints({ text, agent, state, turn }) {
+        story.push(`${agent} ${state} ${turn} ${text}`);
+        if (text === 'I begin.') writeFileSync(join(rig.cwd, 'go'), '');
+      },
+    });
+    const run = await runToEnd(rig);
+    expect(run.status).toBe('completed');
+    expect(story).toStrictEqual(['main START.md 1 I begin.', 'main START.md 1 All is done.']);
+    expect(rig.eventsOf('printed').map(({ text }) => text)).toStrictEqual(['I begin.', 'All is done.']);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, type TestContext } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
-import type { Event } from '../../src/core/event.ts';
+import type { Event, Printed } from '../../src/core/event.ts';
 import { usdToMicros } from '../../src/core/ledger.ts';
 import type { Options } from '../../src/core/options.ts';
 import type { Run } from '../../src/core/run.ts';
@@ -27,6 +27,8 @@ export interface RigSetup {
   readonly options?: Partial<Options>;
   /** Gets the activities of agents; without it they are not parsed. */
   readonly watch?: (activity: Activity) => void;
+  /** Gets the texts of `<print>`s as they come. */
+  readonly watchPrints?: (printed: Printed) => void;
 }
 
 /** A workflow with a real Claude Code and its own home, working directory and Messages API. */
@@ -58,7 +60,7 @@ export function withEachClaude(about: string, tests: (pinned: Pinned) => void): 
 export async function setUp(
   { onTestFinished }: TestContext,
   { path }: Pinned,
-  { states, script, env = {}, options = {}, watch }: RigSetup,
+  { states, script, env = {}, options = {}, watch, watchPrints }: RigSetup,
 ): Promise<Rig> {
   const root = await mkdtemp(join(tmpdir(), 'raymond-e2e-'));
   const folder = async (name: string): Promise<string> => {
@@ -97,6 +99,7 @@ export async function setUp(
       for (const look of watchers) look();
     },
     ...(watch !== undefined && { watch }),
+    ...(watchPrints !== undefined && { watchPrints }),
   };
 
   onTestFinished(async () => {

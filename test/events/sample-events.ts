@@ -33,6 +33,7 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     ...{ spentMicros: 412_300, durationMs: 1_234, failure: 'timeout', denials: ['Bash'] },
     ...{ canned: true, models: [{ model: 'claude-opus-5-5', tokens, micros: 220_800 }] },
   },
+  printed: { ...here, kind: 'printed', turn: 2, text: 'half of it is done' },
   transition: {
     ...{ ...here, kind: 'transition', tag: 'call', to: 'NEXT.md', implicit: true, session: 's2', depth: 1 },
     ...{ costMicros: 412_300, tokens, input: 'text' },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
+import type { Printed } from '../../src/core/event.ts';
 import { createPlainReporter, createQuietReporter } from '../../src/terminal/reporter.ts';
 
 const retry = (at: number, agent: string, reason: string): Activity => {
@@ -25,4 +26,23 @@ test('quiet output does not', () => {
   const lines: string[] = [];
   createQuietReporter((line) => lines.push(line)).watchRetries?.(retry(0, 'a', 'no connection'));
   expect(lines).toStrictEqual([]);
+});
+
+const printed: Printed = {
+  ...{ kind: 'printed', at: 0, agent: 'main', state: 'START.md', turn: 1, text: 'one\n\u001b[2Jtwo' },
+};
+
+test('plain output shows a <print> under the name of its agent when it comes, and not again when it is on record', () => {
+  const lines: string[] = [];
+  const { watchPrints, observe } = createPlainReporter((line) => lines.push(line), false);
+  watchPrints?.(printed);
+  observe(printed);
+  expect(lines).toStrictEqual(['[main] one\n[main]   two\n']);
+});
+
+test('quiet output shows none', () => {
+  const lines: string[] = [];
+  const { watchPrints, observe } = createQuietReporter((line) => lines.push(line));
+  observe(printed);
+  expect([watchPrints, lines]).toStrictEqual([undefined, []]);
 });

@@ -8,7 +8,10 @@ import { isOverBudget, recordTurnEnd } from './turn-end.ts';
 export function handleAnswered(run: Run, signal: Answered): Step {
   const { agent: id, at, cost, denials, text, folders, files = {}, scope } = signal;
   const { reportedSession = null } = signal;
-  const ended = recordTurnEnd(run, { agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials });
+  const ended = recordTurnEnd(run, {
+    ...{ agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials },
+    prints: signal.prints,
+  });
   const { agent } = ended;
   if (isOverBudget(ended.run)) {
     const phase = { kind: 'withheld', text, denials, folders } as const;

@@ -21,6 +21,7 @@ export function handleFailed(run: Run, signal: Failed): Step {
     reportedSession: signal.reportedSession ?? null,
     failure: failure.kind,
     denials: signal.denials ?? [],
+    prints: signal.prints,
   });
   const reaction = failure.kind === 'interrupted' ? reactionToInterruption(ended) : REACTIONS[failure.kind];
   const next = REACTION_HANDLERS[reaction](ended, signal, nextPrompt(ended, progress));

@@ -25,6 +25,8 @@ interface TurnReport {
   readonly reportedSession?: string | null;
   readonly failure: FailureKind | null;
   readonly denials: readonly string[];
+  /** The texts that it has shown the user; left out if there are none. */
+  readonly prints?: readonly string[] | undefined;
 }
 
 /** Records the end of a turn, whether it succeeded or failed: its cost and its conversation. */
@@ -68,7 +70,11 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     failure: report.failure,
     denials: report.denials,
   };
-  const events = [ended, ...refusedCostWarning(ended, cost), ...otherSessionWarning(ended, report)];
+  const { prints = [] } = report;
+  const printed = prints.map((text): Event => {
+    return { kind: 'printed', at: report.at, agent: agent.id, state: agent.state, turn: turn.number, text };
+  });
+  const events = [...printed, ended, ...refusedCostWarning(ended, cost), ...otherSessionWarning(ended, report)];
   const charged = withAgent({ ...run, ledger }, agent);
   if (!isOverBudget(charged) || isOverBudget(run)) return { run: charged, agent, turn, events };
   const stop = strongerStop(run.stop, { kind: 'budget' });

@@ -2,13 +2,14 @@ import type { TextPosition } from '../../core/text-position.ts';
 import { TRANSITIONS } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
-import { defineStateRule, levelForTag } from '../rule.ts';
+import { defineStateRule, levelForTag, type RuleFinding } from '../rule.ts';
 
 /** A tag that names a state is never closed. An opening tag in a sentence about tags is not a mistake. */
 export const unclosedTag = defineStateRule(
   { id: 'unclosed-tag', level: 'error', supersedes: ['unreachable-state', ...CYCLE_RULES] },
-  (analysis, { names }) =>
-    analysis.unclosedTags.flatMap(({ name, after: state, at, sure }) => {
+  (analysis, { names }) => [
+    ...findUnclosedPrint(analysis),
+    ...analysis.unclosedTags.flatMap(({ name, after: state, at, sure }) => {
       const [attribute, named = ''] = (sure && NAME_IN_ATTRIBUTE.exec(openingTag(at, analysis))) || [];
       if (attribute !== undefined && TRANSITIONS[name].body === 'state' && names.resolve(named).kind === 'found') {
         const message = `this \`<${name}>\` has its state in an attribute (\`${attribute}\`), where it has no effect`;
@@ -25,7 +26,18 @@ export const unclosedTag = defineStateRule(
       const message = `the \`<${name}>${state}\` has no \`</${name}>\``;
       return [{ at, message, hint: `Write <${name}>${state}</${name}>.`, level: levelForTag(analysis) }];
     }),
+  ],
 );
+
+/** Finds a `<print>` of a script that has no end anywhere in it. In a prompt it may be talk about the tag. */
+function findUnclosedPrint({ kind, source, positionAt }: StateAnalysis): readonly Omit<RuleFinding, 'file'>[] {
+  if (kind !== 'script') return [];
+  const code = source.state.text.replace(/^[ \t]*#.*$/gm, (comment) => ' '.repeat(comment.length));
+  const start = code.search(/<print[\s>]/i);
+  if (start === -1 || /<\/print\s*>/i.test(code)) return [];
+  const message = 'the `<print>` has no `</print>`, so nothing is shown';
+  return [{ at: positionAt(start), message, hint: 'Write <print>…</print>.', level: 'warning' }];
+}
 
 /** The name of a state where other languages have it. */
 const NAME_IN_ATTRIBUTE = /\b(?:target|state|to)=["']([^"'<>]+)["']/i;

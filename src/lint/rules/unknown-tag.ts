@@ -57,7 +57,9 @@ function findUnknownTags(analysis: StateAnalysis, names: StateResolver): readonl
   const { text } = analysis.source.state;
   const hasComments = analysis.kind === 'prompt' && text.includes('<!--');
   const visible = hasComments ? blank(text, commentsOf(text, findRegions(text))) : text;
-  const elements = [...visible.matchAll(ELEMENT)].filter(([, name = '']) => !isTagName(name.toLowerCase()));
+  const elements = [...visible.matchAll(ELEMENT)].filter(
+    ([, name = '']) => !isTagName(name.toLowerCase()) && name.toLowerCase() !== 'print',
+  );
   const unknownTags = elements.flatMap((element) => parseUnknownTag(element, names) ?? []);
   return unknownTags.length === 0 ? [] : keepAnswerable(analysis, unknownTags, names);
 }

@@ -2,7 +2,7 @@ import type { Event } from '../../core/event.ts';
 import { microsToUsd } from '../../core/ledger.ts';
 import type { Run } from '../../core/run.ts';
 import { exitCodeOf } from '../../events/run-document.ts';
-import { collectAgentPaths, collectResults } from '../../events/run-history.ts';
+import { collectAgentPaths, collectPrints, collectResults } from '../../events/run-history.ts';
 import type { RecordingContext } from './answers.ts';
 import type { RecordedVisit } from './visits.ts';
 
@@ -22,6 +22,7 @@ export function recordExpectations(
   return {
     path: paths.size === 1 ? [...paths.values()][0] : Object.fromEntries(paths),
     ...(results.length > 0 && { results: Object.fromEntries(results) }),
+    ...recordPrints(events, paths.size === 1, scrub),
     cost: microsToUsd(run.ledger.spentMicros),
     turns: countTurns(visits),
     reminders: countReminders(events),
@@ -30,6 +31,18 @@ export function recordExpectations(
     status: run.status,
     exit: exitCodeOf(run),
   };
+}
+
+/** What the agents have shown with `<print>`, if anything. */
+function recordPrints(
+  events: readonly Event[],
+  isOnlyAgent: boolean,
+  scrub: RecordingContext['scrub'],
+): { readonly prints?: object } {
+  const byAgent = [...collectPrints(events)].map(([id, texts]) => [id, texts.map((text) => scrub(id, text))] as const);
+  const [first] = byAgent;
+  if (first === undefined) return {};
+  return { prints: isOnlyAgent ? first[1] : Object.fromEntries(byAgent) };
 }
 
 /**

@@ -82,6 +82,7 @@ export function createLiveReporter(screen: Screen, verbose: boolean, clock: Live
       latestActivities.set(activity.agent, activity);
       painter.scheduleRepaint();
     },
+    watchPrints: (printed) => print(formatEvent(printed, labels.of) ?? ''),
     warn: (line) => print(line, 'yellow'),
     interrupt(times) {
       interrupts = times;

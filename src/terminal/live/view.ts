@@ -178,6 +178,7 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
   agent_paused: becomes('paused'),
   agent_failed: becomes('failed'),
   agent_ended: null,
+  printed: null,
   reminded: null,
   session_lost: null,
   warning: null,

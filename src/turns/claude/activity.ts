@@ -1,8 +1,9 @@
 import { isAbsolute, relative } from 'node:path';
 import type { ClaudeActivity, Doing } from '../../core/activity.ts';
+import { readPrints } from '../../core/prints.ts';
 import { firstLine } from '../../core/text.ts';
 import type { TurnContext } from '../turn-context.ts';
-import type { ClaudeEvent, RetryEvent } from './event.ts';
+import type { ClaudeEvent, ResultEvent, RetryEvent } from './event.ts';
 
 /** Creates a reader that turns the events of one turn into what Claude Code does. */
 export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeActivity[] {
@@ -29,10 +30,8 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
       case 'tool_results':
         return event.results.map((result) => ({ kind: 'gets', ...result, below: event.thread !== null }));
       case 'result': {
-        // Sometimes the answer is only in the result.
-        const { text, isError } = event;
-        const isNew = !isError && text !== null && text.trim() !== '' && !lastMessage.text.endsWith(text);
-        return isNew ? [{ kind: 'says', text, below: false }] : [];
+        const text = unsaidText(event, lastMessage.text);
+        return text === null ? [] : [{ kind: 'says', text, below: false }];
       }
       case 'retry':
         return [toRetry(event)];
@@ -43,6 +42,10 @@ export function createActivityReader(): (event: ClaudeEvent) => readonly ClaudeA
     }
   };
 }
+
+/** The text of a result, if the last message does not have it: sometimes the answer is only in the result. */
+export const unsaidText = ({ text, isError }: ResultEvent, lastMessage: string): string | null =>
+  isError || text === null || text.trim() === '' || lastMessage.endsWith(text) ? null : text;
 
 /** What is said about an API that failed, by the `error` of Claude Code. */
 const API_ERRORS: Readonly<Record<string, string>> = {
@@ -82,9 +85,12 @@ export function createActivityReporter(
   };
 }
 
-/** The text of a sub-agent is not shown to the user; its tools count as the agent's own. */
+/** The text of a sub-agent is not shown to the user; its tools count as the agent's own. A `<print>` is shown by itself. */
 function toDoing(action: ClaudeActivity, at: number): Doing | null {
-  if (action.kind === 'says') return action.below ? null : { kind: 'says', text: action.text };
+  if (action.kind === 'says') {
+    const { rest: text } = readPrints(action.text);
+    return action.below || text.trim() === '' ? null : { kind: 'says', text };
+  }
   if (action.kind === 'uses') return { kind: 'uses', tool: action.tool, detail: action.detail };
   if (action.kind !== 'retries') return null;
   const { delayMs, ...retry } = action;

@@ -10,6 +10,7 @@ import { followLines, lastLines } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { claudeEnvironment } from '../environment.ts';
+import { PrintReporter } from '../print-reporter.ts';
 import { adoptTurn, mayTakeAgain, notRunFailure, type ProcessEnd, runTurn, type Supervision } from '../process-turn.ts';
 import { answeredSignal, failedSignal } from '../signals.ts';
 import { stagger } from '../stagger.ts';
@@ -23,6 +24,7 @@ import { claudeArguments, renderPrompt } from './invocation.ts';
 import { judgeClaudeTurn, type TurnEndCause } from './outcome.ts';
 import { parseClaudeBytes } from './parse-event.ts';
 import { learnPrices, type Prices } from './prices.ts';
+import { createClaudePrintReader } from './prints.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, modelCosts, type Transcript } from './transcript.ts';
 import { LimitBackoff } from './usage-limit.ts';
@@ -73,6 +75,8 @@ export class ClaudeBackend implements Backend {
     const meta = readTurnMeta(context, turn);
     const { timeoutMs } = meta;
     const reportActivity = createActivityReporter(context, turn.agent);
+    const prints = new PrintReporter(context, turn, adopted);
+    const readPrintedTexts = createClaudePrintReader();
     const hopeless = new AbortController();
     const supervision: Supervision = {
       timeoutMs,
@@ -83,6 +87,7 @@ export class ClaudeBackend implements Backend {
           const event = parseClaudeBytes(line);
           transcript = addClaudeEvent(transcript, event);
           reportActivity?.(event);
+          prints.add('stdout', readPrintedTexts(event));
           if (event.kind === 'retry' && isHopelessRetry(event)) hopeless.abort();
         };
         outputRead = followLines(turnFiles(context.folderOf(turn)).stdout, readLine, { until: exited });
@@ -90,7 +95,8 @@ export class ClaudeBackend implements Backend {
     };
     const end = adopted ? await adoptTurn(context, turn, supervision) : await this.start(turn, session, supervision);
     await outputRead;
-    return this.toSignal(turn, session, end, transcript, describeTimeout(meta));
+    const signal = await this.toSignal(turn, session, end, transcript, describeTimeout(meta));
+    return { ...signal, ...prints.signalFields };
   }
 
   private async start(turn: ClaudeTurn, session: SessionUse, supervision: Supervision): Promise<ProcessEnd> {

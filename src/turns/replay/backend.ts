@@ -6,8 +6,11 @@ import type { CannedAnswer } from '../../scenario/scenario.ts';
 import type { Backend, ScriptRunner } from '../backend.ts';
 import { createActivityReporter } from '../claude/activity.ts';
 import { UNKNOWN_COSTS } from '../claude/cost.ts';
+import type { ClaudeEvent } from '../claude/event.ts';
 import { renderPrompt } from '../claude/invocation.ts';
 import { type ClaudeOutcome, judgeClaudeTurn, type TurnEndCause } from '../claude/outcome.ts';
+import { createClaudePrintReader } from '../claude/prints.ts';
+import { PrintReporter } from '../print-reporter.ts';
 import { answeredSignal } from '../signals.ts';
 import { listCannedActions } from './canned-actions.ts';
 import {
@@ -63,10 +66,12 @@ export class ReplayBackend implements Backend {
       const answer = cutToShare(turn, whole, paid);
       writePaidShares(dir, paid, whole, answer);
       requireResumedSession(this.context, turn, answer);
-      const output = new ReplayOutput(dir, createActivityReporter(this.context, turn.agent));
+      const prints = new PrintReporter(this.context, turn, adopted);
+      const output = new ReplayOutput(dir, createEventHandler(this.context, turn, prints));
       const endCause = await this.replay(turn, answer, output).finally(() => output.flush());
       await crashIfRequested(this.context, answer, adopted);
-      return this.toSignal(turn, answer, judgeCannedTurn(answer, output, endCause, this.context.clock.now()));
+      const outcome = judgeCannedTurn(answer, output, endCause, this.context.clock.now());
+      return { ...(await this.toSignal(turn, answer, outcome)), ...prints.signalFields };
     });
   }
 
@@ -116,6 +121,16 @@ export class ReplayBackend implements Backend {
     }
     return answeredSignal(this.context, turn, at, { ...outcome, cost });
   }
+}
+
+/** Shows what a canned turn does and says, as if Claude Code did. */
+function createEventHandler(context: ReplayContext, { agent }: ClaudeTurn, prints: PrintReporter) {
+  const reportActivity = createActivityReporter(context, agent);
+  const readPrintedTexts = createClaudePrintReader();
+  return (event: ClaudeEvent): void => {
+    reportActivity?.(event);
+    prints.add('stdout', readPrintedTexts(event));
+  };
 }
 
 const NO_UNKNOWN_VARIABLES = { unknown: [] };

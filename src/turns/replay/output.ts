@@ -89,11 +89,11 @@ const toolInput = (tool: string, detail: string): Readonly<Record<string, string
 export class ReplayOutput {
   transcript: Transcript = EMPTY_TRANSCRIPT;
   private readonly file: string;
-  private readonly onEvent: ((event: ClaudeEvent) => void) | undefined;
+  private readonly onEvent: (event: ClaudeEvent) => void;
   private pending = '';
   private write: typeof appendFileSync = writeFileSync;
 
-  constructor(dir: string, onEvent: ((event: ClaudeEvent) => void) | undefined) {
+  constructor(dir: string, onEvent: (event: ClaudeEvent) => void) {
     this.file = turnFiles(dir).stdout;
     this.onEvent = onEvent;
   }
@@ -104,7 +104,7 @@ export class ReplayOutput {
       this.pending += `${printed}\n`;
       const event = parseClaudeEvent(line, printed);
       this.transcript = addClaudeEvent(this.transcript, event);
-      this.onEvent?.(event);
+      this.onEvent(event);
     }
   }
 

@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import type { ScriptTurn } from '../../core/due.ts';
 import type { Failure } from '../../core/failure.ts';
+import { readPrints } from '../../core/prints.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import type { ScriptRunner } from '../backend.ts';
+import { PrintReporter } from '../print-reporter.ts';
 import { answeredSignal, failedSignal } from '../signals.ts';
 import {
   crashIfRequested,
@@ -39,22 +41,31 @@ export class ReplayScriptRunner implements ScriptRunner {
       const failed = (failure: Failure): Failed => failedSignal(turn, context.clock.now(), failure, 0);
       if (!(await waitAnswerTime(context, answer, 1))) return failed(STOPPED);
       for (const file of Object.entries(answer.write)) writeAnswerFile(context, turn, file);
-      this.print(turn, dir, answer);
+      const prints = new PrintReporter(context, turn, adopted);
+      this.print(turn, dir, answer, prints);
       await crashIfRequested(context, answer, adopted);
       const { text, exit, stderr } = answer;
       const stderrText = stderr === '' ? '' : `\n${stderr.trimEnd()}`;
-      if (exit !== 0)
-        return failed({ kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` });
-      return answeredSignal(context, turn, context.clock.now(), { text, cost: null, denials: [] });
+      const signal =
+        exit === 0
+          ? await answeredSignal(context, turn, context.clock.now(), { text, cost: null, denials: [] })
+          : failed({ kind: 'script', message: `the script ended with exit code ${exit}${stderrText}` });
+      return { ...signal, ...prints.signalFields };
     });
   }
 
-  private print({ agent }: ScriptTurn, dir: string, { text, stderr }: CannedAnswer): void {
+  private print({ agent }: ScriptTurn, dir: string, answer: CannedAnswer, reporter: PrintReporter): void {
     const files = turnFiles(dir);
-    writeFileSync(files.stdout, text, { mode: 0o600 });
-    writeFileSync(files.stderr, stderr, { mode: 0o600 });
-    for (const line of `${text}\n${stderr}`.split('\n').filter((each) => each.trim() !== '')) {
-      this.context.onActivity?.({ at: this.context.clock.now(), agent, doing: { kind: 'prints', text: line } });
+    for (const [stream, text] of [
+      ['stdout', answer.text],
+      ['stderr', answer.stderr],
+    ] as const) {
+      writeFileSync(files[stream], text, { mode: 0o600 });
+      const { prints, rest } = readPrints(text);
+      reporter.add(stream, prints);
+      for (const line of rest.split('\n').filter((each) => each.trim() !== '')) {
+        this.context.onActivity?.({ at: this.context.clock.now(), agent, doing: { kind: 'prints', text: line } });
+      }
     }
   }
 }

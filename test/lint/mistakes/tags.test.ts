@@ -109,6 +109,17 @@ describe('tags:', () =>
       { 'START.sh': bash('echo "<goto>END.md"', 'echo "</goto>"'), 'END.md': END },
       [],
     ],
+    [
+      'a <print> of a script that nothing closes',
+      { 'START.sh': bash('# <print>', 'echo "<print>half done"', 'echo "<result>x</result>"') },
+      ['unclosed-tag START.sh:3:7'],
+    ],
+    [
+      'a <print> in a script, of one or several commands',
+      { 'START.sh': bash('echo "<print>a</print>"', 'echo "<print>"', 'echo "</print>"', 'echo "<result>x</result>"') },
+      [],
+    ],
+    ['a <print> in a prompt', { 'START.md': 'Say <print>START</print> now and then. Then <result>x</result>.' }, []],
     ['talk about a tag', { 'START.md': 'When done, answer with a <result> that holds the summary.' }, []],
     [
       'a tag that does not exist',

@@ -1,0 +1,99 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { z } from 'zod';
+import type { TurnRef } from '../core/due.ts';
+import { createPrintReader, readPrints } from '../core/prints.ts';
+import { readChunks } from '../process/lines.ts';
+import { readJsonFile } from './json-file.ts';
+import type { TurnContext } from './turn-context.ts';
+
+/** The stream of a turn that has a `<print>`. */
+export type OutputStream = 'stdout' | 'stderr';
+
+const SHOWN_SCHEMA = z.object({ stdout: z.number(), stderr: z.number() });
+const NONE_SHOWN: z.infer<typeof SHOWN_SCHEMA> = { stdout: 0, stderr: 0 };
+const SHOWN_FILE = 'printed.json';
+
+/** A turn that shows more has lost its way; its output has them all. */
+const MAX_PRINTS = 1_000;
+const LEFT_OUT = `… this turn has more than ${MAX_PRINTS} <print>s; the others are only in its output`;
+
+/**
+ * Shows the user the texts of a turn's `<print>`s, each once: how many were shown stands in the turn's folder before they
+ * are, so that a process that adopts the turn shows only the others.
+ */
+export class PrintReporter {
+  private readonly context: Pick<TurnContext, 'clock' | 'folderOf' | 'onPrint'>;
+  private readonly turn: TurnRef;
+  private readonly shownBefore: Readonly<Record<OutputStream, number>>;
+  private readonly added: Record<OutputStream, number> = { ...NONE_SHOWN };
+  private readonly texts: string[] = [];
+
+  constructor(context: Pick<TurnContext, 'clock' | 'folderOf' | 'onPrint'>, turn: TurnRef, adopted: boolean) {
+    this.context = context;
+    this.turn = turn;
+    this.shownBefore = adopted && context.onPrint !== undefined ? this.readShown() : NONE_SHOWN;
+  }
+
+  /** The texts for the signal of the turn's end. */
+  get signalFields(): { readonly prints?: readonly string[] } {
+    return this.texts.length === 0 ? {} : { prints: this.texts };
+  }
+
+  /** Takes the next texts of a stream. */
+  add(stream: OutputStream, texts: readonly string[]): void {
+    if (texts.length === 0) return;
+    const room = Math.max(0, MAX_PRINTS - this.texts.length);
+    const isFull = this.texts.length > MAX_PRINTS;
+    const kept = texts.length > room && !isFull ? [...texts.slice(0, room), LEFT_OUT] : texts.slice(0, room);
+    const alreadyShown = Math.max(0, this.shownBefore[stream] - this.added[stream]);
+    this.added[stream] += texts.length;
+    for (const text of kept) this.texts.push(text);
+    this.show(kept.slice(alreadyShown));
+  }
+
+  /** Takes those texts of a stream that is over which were not added as they came. */
+  async complete(stream: OutputStream, file: string): Promise<void> {
+    const texts = await readFilePrints(file);
+    this.add(stream, texts.slice(this.added[stream]));
+  }
+
+  private show(texts: readonly string[]): void {
+    const { clock, folderOf, onPrint } = this.context;
+    if (onPrint === undefined || texts.length === 0) return;
+    const { agent, state, number: turn } = this.turn;
+    const shown = {
+      stdout: Math.max(this.added.stdout, this.shownBefore.stdout),
+      stderr: Math.max(this.added.stderr, this.shownBefore.stderr),
+    };
+    try {
+      writeFileSync(join(folderOf(this.turn), SHOWN_FILE), JSON.stringify(shown), { mode: 0o600 });
+    } catch {
+      // To show them is worth more than to be sure that nobody shows them again.
+    }
+    for (const text of texts) onPrint({ kind: 'printed', at: clock.now(), agent, state, turn, text });
+  }
+
+  private readShown(): Readonly<Record<OutputStream, number>> {
+    const found = readJsonFile(join(this.context.folderOf(this.turn), SHOWN_FILE), SHOWN_SCHEMA);
+    return found.kind === 'data' ? found.data : NONE_SHOWN;
+  }
+}
+
+/** Files up to this size are read at once. */
+const SMALL_BYTES = 1024 * 1024;
+
+/** The texts of the `<print>`s in a finished file; none if it is missing. */
+async function readFilePrints(file: string): Promise<readonly string[]> {
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  if (size === 0) return [];
+  if (size <= SMALL_BYTES) return readPrints(readFileSync(file, 'utf8')).prints;
+  const texts: string[] = [];
+  const reader = createPrintReader();
+  const decoder = new StringDecoder('utf8');
+  for await (const chunk of readChunks(file)) {
+    for (const text of reader.push(decoder.write(chunk)).prints) texts.push(text);
+  }
+  return texts;
+}
