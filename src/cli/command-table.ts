@@ -177,6 +177,20 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
   },
   ...AUTHOR_COMMANDS,
   {
+    name: 'convert',
+    alsoCalled: ['pack', 'zip', 'unzip', 'export', 'import'],
+    args: '[FROM] [TO]',
+    summary: 'write a workflow as a folder, a zip or one file (.yaml), by the ending of TO; nothing is replaced',
+    flags: [['--lossy', 'leave out what TO cannot hold, such as files that are no states in a .yaml, and name it']],
+    examples: ['raymond convert workflows/coding coding.zip', 'raymond convert coding.yaml workflows/coding'],
+    exits: [
+      [EXIT.completed, 'written'],
+      [EXIT.usage, 'wrong usage, or something that TO cannot hold'],
+      [EXIT.invalid, 'the workflow has errors, or would have'],
+    ],
+    load: async () => (await import('./commands/convert.ts')).handleConvert,
+  },
+  {
     name: 'completion',
     args: '[SHELL...]',
     summary: 'print a script that completes commands, options, runs and files in your shell: bash, zsh or fish',

@@ -117,10 +117,11 @@ function createCommand(
 
 /** Refuses a word too many: usually it lacks quotes or the option before it. */
 function refuseExtraArgument({ name, args: declared = '' }: CommandSpec, args: readonly string[], cwd: string): void {
-  const [argument, isVariadic] = [declared.replace(/\W/g, '').toLowerCase(), declared.includes('...')];
-  const [first = '', extra] = argument === '' ? ['', ...args] : args;
-  if (extra === undefined || isVariadic) return;
-  const allowed = argument === '' ? 'no arguments' : `one ${argument} at a time`;
+  const names = declared.toLowerCase().match(/\w+/g) ?? [];
+  const [first = ''] = args;
+  const extra = args[names.length];
+  if (extra === undefined || declared.includes('...')) return;
+  const allowed = ['no arguments', `one ${names[0]} at a time`][names.length] ?? `${names.length} arguments`;
   const isText = name === 'run' && !existsSync(resolve(cwd, extra));
   throw usageError(
     `${name} takes ${allowed}: \`${extra}\` is one too many`,

@@ -14,13 +14,17 @@ export async function placeWorkflowFiles(workflow: Workflow, runFolder: string):
   if (entryPath !== null) return dirname(entryPath);
   const folder = join(runFolder, 'workflow');
   await mkdir(folder, { recursive: true });
-  await mapConcurrently([...(await workflow.readFiles())], MAX_CONCURRENT_WRITES, async ([file, bytes]) => {
-    const path = join(folder, file);
-    const current = await readFile(path).catch(() => null);
-    if (current?.equals(bytes)) return;
-    // A script may be running: it is replaced as a whole.
-    await writeFile(`${path}.new`, bytes);
-    await rename(`${path}.new`, path);
-  });
+  await mapConcurrently(
+    [...(await workflow.readFiles())],
+    MAX_CONCURRENT_WRITES,
+    async ([file, { bytes, executable }]) => {
+      const path = join(folder, file);
+      const current = await readFile(path).catch(() => null);
+      if (current?.equals(bytes)) return;
+      // A script may be running: it is replaced as a whole.
+      await writeFile(`${path}.new`, bytes, { mode: executable ? 0o777 : 0o666 });
+      await rename(`${path}.new`, path);
+    },
+  );
   return folder;
 }

@@ -40,20 +40,25 @@ export async function locateWorkflow(userPath: string): Promise<WorkflowLocation
   const file = basename(path);
   if (stats.isDirectory()) return { kind: 'folder', path, root: path, state: null };
   if (!stats.isFile()) throw workflowPathError(`${userPath} is neither a file nor a folder`);
-  if (ONE_FILE.test(file)) return { kind: 'yaml', path, root: path, state: null };
+  if (kindByName(file) === 'yaml') return { kind: 'yaml', path, root: path, state: null };
   if (isStateFile(file)) return { kind: 'folder', path, root: dirname(path), state: file };
-  if (ZIP.test(file) || (await hasZipSignature(path))) return { kind: 'zip', path, root: path, state: null };
+  if (kindByName(file) === 'zip' || (await hasZipSignature(path)))
+    return { kind: 'zip', path, root: path, state: null };
   throw workflowPathError(`${userPath} is not a workflow`);
 }
 
 const ZIP = /\.zip$/i;
 const ONE_FILE = /\.ya?ml$/i;
 
+/** The kind of workflow that a path names by its ending: a folder has none. */
+export const kindByName = (path: string): WorkflowLocation['kind'] =>
+  ZIP.test(path) ? 'zip' : ONE_FILE.test(path) ? 'yaml' : 'folder';
+
 /** Whether a path that does not exist can mean a state: in a zip or a one-file workflow, or without its extension. */
 async function isStateIn(root: string, name: string): Promise<boolean> {
   const stats = await stat(root).catch(() => null);
   if (stats === null) return false;
-  if (stats.isFile()) return ZIP.test(root) || ONE_FILE.test(root);
+  if (stats.isFile()) return kindByName(root) !== 'folder';
   const names = await readdir(root).catch(() => []);
   return names.some((each) => isStateFile(each) && stem(each) === name);
 }

@@ -15,7 +15,7 @@ export async function readManifestFile(files: WorkflowFiles): Promise<ParsedMani
     report.error(WHOLE_FILE, problem);
     return { manifest: EMPTY_MANIFEST, findings: report.findings };
   }
-  const decoded = decodeText(await files.read(MANIFEST_FILE), 'prompt');
+  const decoded = decodeText((await files.read(MANIFEST_FILE)).bytes, 'prompt');
   if (decoded.kind === 'not-text') {
     report.error(decoded.at, decoded.message);
     return { manifest: EMPTY_MANIFEST, findings: report.findings };

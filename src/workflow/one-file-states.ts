@@ -25,7 +25,7 @@ export interface OneFileState {
 }
 
 /** The keys of a state that hold its text, and the extensions of the files that they stand for. */
-const BODY_KEYS: Readonly<Record<string, string>> = { prompt: '.md', sh: '.sh', ps1: '.ps1', bat: '.bat' };
+export const BODY_KEYS: Readonly<Record<string, string>> = { prompt: '.md', sh: '.sh', ps1: '.ps1', bat: '.bat' };
 
 /** The states of a one-file workflow by file, and what is left of its top level: the manifest. */
 export interface OneFileStates {

@@ -28,7 +28,7 @@ export function openOneFile(path: string): WorkflowFiles {
     pathOf: () => null,
     problemOf: () => undefined,
     list: async () => [...(await load()).states.keys()].sort(),
-    read: async (file) => Buffer.from((await find(file))[0].body),
+    read: async (file) => ({ bytes: Buffer.from((await find(file))[0].body), executable: false }),
     oneFile: {
       readManifest: load,
       async parseState(file: string, platform: Platform): Promise<WorkflowSourceFile> {

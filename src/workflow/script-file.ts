@@ -16,7 +16,7 @@ const FIRST_KEY = /^[a-z_]+[ \t]*:/;
  */
 export function parseScriptFile(file: string, text: string, platform: Platform): ParsedStateText {
   const report = newFindingReport(file);
-  const block = findCommentBlock(text, file.endsWith('.bat') ? COMMENTS.REM : COMMENTS['#']);
+  const block = findCommentBlock(text, commentsOf(file));
   if (block === undefined) return { frontmatter: EMPTY_FRONTMATTER, keys: {}, body: text, findings: [] };
   if (block.yaml === null) {
     const message = 'the frontmatter that this line opens is never closed: repeat the line after its last key';
@@ -26,6 +26,12 @@ export function parseScriptFile(file: string, text: string, platform: Platform):
   const yaml = readYaml(block.yaml, report, block.firstLine);
   return { ...readFrontmatter(yaml, report, platform, 'script'), body: text, findings: report.findings };
 }
+
+/** Whether a script has frontmatter, whatever is in it. */
+export const hasScriptFrontmatter = (file: string, text: string): boolean =>
+  findCommentBlock(text, commentsOf(file)) !== undefined;
+
+const commentsOf = (file: string): RegExp => (file.endsWith('.bat') ? COMMENTS.REM : COMMENTS['#']);
 
 /**
  * Finds the frontmatter of a script; its `yaml` is null if it is not closed. The comment signs become blanks, so that
@@ -39,7 +45,8 @@ function findCommentBlock(text: string, comment: RegExp): { yaml: string | null;
   if (contentOf(lines[open] ?? '') !== '---') return undefined;
   const length = lines.slice(open + 1).findIndex((line) => contentOf(line) === undefined || contentOf(line) === '---');
   const block = lines.slice(open + 1, length === -1 ? lines.length : open + 1 + length);
-  const firstKey = block.map((line) => contentOf(line) ?? '').find((line) => line.trim() !== '');
+  // The YAML may have comments of its own.
+  const firstKey = block.map((line) => contentOf(line) ?? '').find((line) => !/^[ \t]*(?:#|$)/.test(line));
   if (firstKey === undefined || !FIRST_KEY.test(firstKey)) return undefined;
   const isClosed = length !== -1 && contentOf(lines[open + 1 + length] ?? '') === '---';
   const yaml = block.map((line) => line.replace(comment, (sign) => ' '.repeat(sign.length))).join('\n');

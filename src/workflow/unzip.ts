@@ -4,10 +4,11 @@ import { crc32, inflateRaw } from 'node:zlib';
 import { type Entry, fromBufferPromise, getFileNameLowLevel, type ZipFile } from 'yauzl';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { quoteInMessage } from '../yaml/finding-report.ts';
+import type { FileContent } from './workflow-files.ts';
 
 /** The files of a zip, or the reason why it is refused. */
 export type UnzipResult =
-  | { readonly kind: 'files'; readonly files: ReadonlyMap<string, Uint8Array> }
+  | { readonly kind: 'files'; readonly files: ReadonlyMap<string, FileContent> }
   | { readonly kind: 'refused'; readonly message: string };
 
 const MAX_ENTRIES = 10_000;
@@ -21,6 +22,7 @@ const STORED = 0;
 const DEFLATED = 8;
 const FILE_TYPE_MASK = 0o170000;
 const SYMLINK_TYPE = 0o120000;
+const ANY_EXECUTE_MODE = 0o111;
 const UTF8_NAME_FLAG = 0x800;
 const ENTRY_SIGNATURE = 0x02014b50;
 
@@ -34,12 +36,12 @@ export async function unzip(bytes: Buffer): Promise<UnzipResult> {
     const accepted = await selectEntries(zip, bytes);
     const problem = findLayoutProblem(accepted);
     if (problem !== undefined) throw new Refusal(problem);
-    const files = new Map<string, Uint8Array>();
+    const files = new Map<string, FileContent>();
     let remainingBytes = MAX_UNPACKED_BYTES;
     for (const { entry, file } of accepted) {
       const content = await unpackEntry(zip, bytes, entry, file, remainingBytes);
       remainingBytes -= content.length;
-      files.set(file, content);
+      files.set(file, { bytes: content, executable: (fileModeOf(entry) & ANY_EXECUTE_MODE) !== 0 });
     }
     return { kind: 'files', files };
   } catch (error) {
@@ -49,6 +51,9 @@ export async function unzip(bytes: Buffer): Promise<UnzipResult> {
     return { kind: 'refused', message: `it is damaged or not a zip: ${reason}` };
   }
 }
+
+/** The mode that the file had on Unix; 0 if the zip does not know. */
+const fileModeOf = ({ externalFileAttributes }: Entry): number => externalFileAttributes >>> 16;
 
 /** Thrown to refuse a zip; it is always caught in `unzip`. */
 class Refusal extends Error {}
@@ -66,7 +71,7 @@ async function selectEntries(zip: ZipFile, bytes: Buffer): Promise<readonly Acce
     const name = checkZipName(decodeEntryName(entry));
     if (name.kind === 'refused') throw new Refusal(name.message);
     if (name.kind === 'ignored') continue;
-    if (((entry.externalFileAttributes >>> 16) & FILE_TYPE_MASK) === SYMLINK_TYPE) {
+    if ((fileModeOf(entry) & FILE_TYPE_MASK) === SYMLINK_TYPE) {
       throw new Refusal(`${quoteInMessage(name.file)} in it is a link: zip the file itself`);
     }
     if (entry.isEncrypted()) throw new Refusal(ENCRYPTED_MESSAGE);

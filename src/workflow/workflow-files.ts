@@ -6,6 +6,12 @@ import { quoteInMessage } from '../yaml/finding-report.ts';
 import { unreadableWorkflowFile } from './invalid-workflow.ts';
 import type { ParsedManifest } from './manifest.ts';
 
+/** The content of a file of a workflow, and whether it can be run as a program. */
+export interface FileContent {
+  readonly bytes: Uint8Array;
+  readonly executable: boolean;
+}
+
 /**
  * The files of a workflow; only the code that makes one knows whether it is a folder or a zip.
  * Listing or reading throws InvalidWorkflow if it fails.
@@ -15,8 +21,8 @@ export interface WorkflowFiles {
   readonly name: string;
   /** Lists the names of its files as they are now, sorted; no folders, no dot files. */
   list(): Promise<readonly string[]>;
-  /** Reads the bytes of a file as they are now. */
-  read(file: string): Promise<Uint8Array>;
+  /** Reads a file as it is now. */
+  read(file: string): Promise<FileContent>;
   /** The path of a file on disk; null if it is inside a zip or a one-file workflow. */
   pathOf(file: string): string | null;
   /** Explains why a file may not be used, whatever it holds; undefined if it may. */
@@ -69,7 +75,7 @@ export function openWorkflowFolder(path: string, contents: FolderContents = 'wor
     },
     async read(file) {
       try {
-        return readFileSync(pathOf(file));
+        return { bytes: readFileSync(pathOf(file)), executable: (statSync(pathOf(file)).mode & 0o111) !== 0 };
       } catch (error) {
         throw unreadableWorkflowFile(file, error);
       }

@@ -84,7 +84,7 @@ export async function readSourceFile(
   if (!runsOn(file, platform)) return { kind: 'other', file };
   try {
     if (files.oneFile) return await files.oneFile.parseState(file, platform);
-    return parseStateFile(file, await files.read(file), platform);
+    return parseStateFile(file, (await files.read(file)).bytes, platform);
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const [finding] = error.findings;

@@ -8,6 +8,7 @@ import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { workflowPathError } from './locate.ts';
 import type { Manifest } from './manifest.ts';
 import { findStateProblems } from './state-file.ts';
+import type { FileContent } from './workflow-files.ts';
 import { readScope, readSourceFile, readWorkflowSource } from './workflow-source.ts';
 
 /** A workflow that had no errors when it was opened. Its files may change while it runs. */
@@ -30,7 +31,7 @@ export interface Workflow {
   /** Reads a state as it is now; throws InvalidWorkflow if it can no longer be used. */
   state(file: string): Promise<State>;
   /** Reads all of its files as they are now, states or not, by name. */
-  readFiles(): Promise<ReadonlyMap<string, Uint8Array>>;
+  readFiles(): Promise<ReadonlyMap<string, FileContent>>;
   /** The path of a state's own file on disk; null if it is inside a zip or a one-file workflow. */
   pathOf(file: string): string | null;
 }
@@ -52,7 +53,7 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
     ...source.files.flatMap((file) => findStateProblems(file, initialScope)),
   ];
   if (entry.kind !== 'found' || findings.some(isErrorFinding)) throw new InvalidWorkflow(files.name, findings);
-  const readFiles = async (): Promise<ReadonlyMap<string, Uint8Array>> =>
+  const readFiles = async (): Promise<ReadonlyMap<string, FileContent>> =>
     new Map(await mapConcurrently(await files.list(), 32, async (file) => [file, await files.read(file)] as const));
   const scope = (): Promise<Scope> => readScope(files, platform);
   const state = async (requested: string): Promise<State> => {

@@ -4,12 +4,12 @@ import { basename } from 'node:path';
 import { quoteInMessage } from '../yaml/finding-report.ts';
 import { InvalidWorkflow, invalidWorkflowFile, unreadableWorkflowFile } from './invalid-workflow.ts';
 import { cacheUntilChanged } from './versioned-file.ts';
-import type { WorkflowFiles } from './workflow-files.ts';
+import type { FileContent, WorkflowFiles } from './workflow-files.ts';
 
 /** Enough for 64 MiB of incompressible files, with their names. */
 const MAX_ZIP_BYTES = 80 * 1024 * 1024;
 
-type UnpackedFiles = ReadonlyMap<string, Uint8Array>;
+type UnpackedFiles = ReadonlyMap<string, FileContent>;
 
 /** Opens a zip as the files of a workflow. They are unpacked once and kept in memory until the zip changes. */
 export function openWorkflowZip(path: string): WorkflowFiles {
@@ -22,9 +22,9 @@ export function openWorkflowZip(path: string): WorkflowFiles {
     problemOf: () => undefined,
     list: async () => [...(await loadFiles()).keys()].sort(),
     async read(file) {
-      const bytes = (await loadFiles()).get(file);
-      if (bytes === undefined) throw invalidWorkflowFile(name, `it no longer contains ${quoteInMessage(file)}`);
-      return bytes;
+      const content = (await loadFiles()).get(file);
+      if (content === undefined) throw invalidWorkflowFile(name, `it no longer contains ${quoteInMessage(file)}`);
+      return content;
     },
   };
 }

@@ -21,7 +21,7 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     yaml: { ...pure('core'), packages: ['yaml'] },
     scenario: withIo(['core', 'yaml', 'errors.ts'], 'zod'),
     turns: withIo(['core', 'process', 'scenario', 'errors.ts'], 'zod'),
-    workflow: withIo(['core', 'graph', 'yaml', 'errors.ts'], 'yauzl'),
+    workflow: withIo(['core', 'graph', 'yaml', 'errors.ts'], 'fflate', 'yauzl'),
     store: withIo(['core', 'process', 'errors.ts'], 'zod'),
     events: withIo(['core', 'errors.ts'], 'string-width', 'wrap-ansi'),
     terminal: withIo(['core', 'events', 'errors.ts']),

@@ -20,7 +20,7 @@ test('a link counts as its target', async () => {
   symlinkSync(join(path, 'nowhere'), join(path, 'D.md'));
   const source = openWorkflowFolder(path);
   expect(await source.list()).toStrictEqual(['A.md', 'B.md']);
-  expect(Buffer.from(await source.read('B.md')).toString()).toBe('a');
+  expect(Buffer.from((await source.read('B.md')).bytes).toString()).toBe('a');
 });
 
 test('the current files are listed and read', async () => {
@@ -30,7 +30,7 @@ test('the current files are listed and read', async () => {
   writeFileSync(join(path, 'A.md'), 'b');
   writeFileSync(join(path, 'B.md'), '');
   expect(await source.list()).toStrictEqual(['A.md', 'B.md']);
-  expect(Buffer.from(await source.read('A.md')).toString()).toBe('b');
+  expect(Buffer.from((await source.read('A.md')).bytes).toString()).toBe('b');
 });
 
 test('a missing file or folder is an error with a message', async () => {

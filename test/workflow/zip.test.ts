@@ -13,7 +13,7 @@ const folder = temporaryFolders();
 async function contents(zip: Buffer): Promise<Record<string, string> | string> {
   const unzipped = await unzip(zip);
   if (unzipped.kind === 'refused') return unzipped.message;
-  return Object.fromEntries([...unzipped.files].map(([name, bytes]) => [name, Buffer.from(bytes).toString()]));
+  return Object.fromEntries([...unzipped.files].map(([name, { bytes }]) => [name, Buffer.from(bytes).toString()]));
 }
 
 const START: ZipEntry = { name: 'START.md', data: 'go' };
@@ -181,7 +181,7 @@ describe('a zip that is refused', () => {
 
 describe('a zip as a source', () => {
   const text = async (source: ReturnType<typeof openWorkflowZip>, file: string) =>
-    Buffer.from(await source.read(file)).toString();
+    Buffer.from((await source.read(file)).bytes).toString();
 
   test('lists its files sorted, and reads them', async () => {
     const source = openWorkflowZip(join(folder({ 'x.zip': buildZip([{ name: 'B.md', data: 'b' }, START]) }), 'x.zip'));
