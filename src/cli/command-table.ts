@@ -78,7 +78,10 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     summary: 'list the runs whose process has died',
     flags: [
       ['--resume', 'resume all of them, several at the same time'],
-      ['--retry', 'with --resume: retry failed agents and interrupted scripts'],
+      [
+        '--retry',
+        'with --resume: retry failed agents and interrupted scripts, also in runs that an earlier recover left paused',
+      ],
       JSON_FLAG,
     ],
     examples: ['raymond recover', 'raymond recover --resume'],

@@ -13,14 +13,14 @@ import { getTextOption } from './parsed-options.ts';
 import { reportRunEnd } from './reports/run-end.ts';
 
 /**
- * Starts a run, shows its progress, waits for its end, reports it and returns the exit code. `findNotice` looks, once the run has
- * started, for something else that the user should know.
+ * Starts a run, shows its progress, waits for its end, reports it and returns the exit code. `notice` is something else that
+ * the user should know, and stands before all that.
  */
 export async function runAndReport(
   startRun: (observers: RunEnvironment) => Promise<RunHandle>,
   options: ParsedOptions,
   terminal: Terminal,
-  findNotice?: () => Promise<string | null>,
+  notice: string | null = null,
 ): Promise<number> {
   if (options.json && options.events) throw usageError('--json and --events both write to stdout: choose one');
   const reporter = chooseReporter(options, terminal);
@@ -51,11 +51,10 @@ export async function runAndReport(
   };
   let handle: RunHandle;
   try {
+    if (notice !== null) reporter.warn(notice);
     handle = await startRun(observers);
     for (const sentence of handle.damage) reporter.warn(sentence);
-    const notified = options.quiet ? undefined : findNotice?.().then((text) => text !== null && reporter.warn(text));
     const run = await waitUntilFinished(handle, reporter, terminal);
-    await notified?.catch(() => {});
     reporter.close();
     return await reportRunEnd(run, { started, cwd, alreadyReported: reportedProblems.agentIds }, options, terminal);
   } finally {

@@ -2,6 +2,7 @@ import type { Agent } from '../core/agent.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
+import { isCutShort } from '../core/signals/resumed.ts';
 import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turn-wait.ts';
 import { formatAgentLabel } from './agent-labels.ts';
 import { formatClock, formatCount, formatDollars, TURN_WAIT_WORDS } from './format.ts';
@@ -143,8 +144,7 @@ export function describeUnfinished(run: Run, now: number): readonly string[] {
 }
 
 /** Whether a resume without --retry would leave the agent as it is. */
-const needsRetry = ({ phase }: Agent): boolean =>
-  phase.kind === 'failed' || (phase.kind === 'paused' && phase.why === 'interrupted');
+const needsRetry = (agent: Agent): boolean => agent.phase.kind === 'failed' || isCutShort(agent);
 
 function describeStop({ stop, options, ledger }: Run, now: number): string | null {
   switch (stop?.kind) {

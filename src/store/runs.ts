@@ -9,6 +9,7 @@ import type { Ledger } from '../core/ledger.ts';
 import { nearest } from '../core/nearest.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import { ledgerOf, type Run } from '../core/run.ts';
+import { isCutShort } from '../core/signals/resumed.ts';
 import { EXIT, errorCodeOf, RaymondError } from '../errors.ts';
 import { findJournalDamage } from './damage.ts';
 import { diskError } from './disk-error.ts';
@@ -115,6 +116,8 @@ export interface RunSummary extends Pick<Run, 'id' | 'name' | 'workflow' | 'star
   /** The number of agents in each phase, archived ones included; phases without agents are left out. */
   readonly agents: Readonly<Partial<Record<Phase['kind'], number>>>;
   readonly owner: OwnerInfo | null;
+  /** Whether it is paused because a turn was cut short, by a crash of the machine or else: it goes on only with a retry. */
+  readonly isCutShort: boolean;
   /** Sentences about files of the run that are damaged or missing. */
   readonly damage: readonly string[];
 }
@@ -170,8 +173,8 @@ async function listSummarizedRuns(layout: StoreLayout): Promise<readonly Summari
 }
 
 /**
- * Finds the runs that have lost their process, in the background of other work. Quick even among thousands: only a run with an
- * owner on record that is gone can be one, so no more is read of the others. A run without that record is found only by a list.
+ * Finds the runs that have lost their process. Quick even among thousands: only a run with an owner on record that is gone can
+ * be one, so no more is read of the others. A run without that record is found only by a list.
  */
 export async function findCrashedRunIds(layout: StoreLayout): Promise<readonly string[]> {
   const here = await identifyThisProcess();
@@ -197,7 +200,10 @@ async function summarizeRun(layout: StoreLayout, id: string, here: ProcessIdenti
     const { name, workflow, startedAt } = run;
     const ledger = ledgerOf(run);
     return {
-      entry: { kind: 'run', id, name, observedStatus, workflow, startedAt, ledger, agents, owner, damage },
+      entry: {
+        ...{ kind: 'run', id, name, observedStatus, workflow, startedAt, ledger, agents, owner, damage },
+        isCutShort: run.status === 'paused' && run.agents.some(isCutShort),
+      },
       journal,
     };
   } catch (error) {

@@ -46,13 +46,13 @@ test('shows the runs whose process is gone and no others', async () => {
   expect(await live.exited).toBe(0);
 });
 
-test('starting another run says in one line that there are such runs, unless it is to be quiet', async () => {
+test('starting another run says first, in one line, that there are such runs, also if it is to be quiet', async () => {
   const project = await leftBehind({ r1: '<result>a</result>', r2: '<result>b</result>' });
   writeWorkflow(project.cwd, 'wf', { 'START.sh': "echo '<result>x</result>'" });
   const { err } = await project.raymond('wf');
   const line = 'The processes of 2 runs have died. To go on with all of them: raymond recover --resume\n';
-  expect(err.split(line)).toHaveLength(2);
-  expect((await project.raymond('wf', '--quiet')).err).toBe('');
+  expect([err.startsWith(line), err.split(line).length]).toStrictEqual([true, 2]);
+  expect((await project.raymond('wf', '--quiet')).err).toBe(line);
   go(project);
   await project.raymond('recover', '--resume');
   expect((await project.raymond('wf')).err).not.toContain('have died');
@@ -117,7 +117,7 @@ describe('with --resume', () => {
     expect(asked).toMatchObject({ code: 3, err: expect.stringContaining('To go on: raymond resume r1 --retry\n') });
     expect((await project.raymond('recover', '--resume')).err).toBe(
       `Nothing to recover: no run has lost its process.
-Left alone: r1 (paused): its process did not die; \`raymond status RUN\` says what it waits for and how to go on.
+Left alone: r1 (paused): a turn of it was cut short, and may have done half its work; \`raymond recover --resume --retry\` takes it again.
 `,
     );
     expect((await project.raymond('resume', 'r1')).err).toContain(
@@ -134,6 +134,25 @@ Left alone: r1 (paused): its process did not die; \`raymond status RUN\` says wh
     go(project);
     expect(await project.raymond('recover', '--resume', '--retry')).toMatchObject({ code: 0 });
     expect(await project.raymond('recover', '--retry')).toMatchObject({ code: 64 });
+  });
+
+  test('takes with --retry what an earlier recover left paused, but no run that is paused for another reason', async () => {
+    const project = await leftBehind({ r1: '<result>a</result>' });
+    const started = join(project.cwd, '.raymond/runs/r1/turns/0001-main-START/started');
+    process.kill(-Number(readFileSync(started, 'utf8').split(' ')[0]), 'SIGKILL');
+    writeWorkflow(project.cwd, 'unreadable', { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.md': '---\n[\n---\n' });
+    expect((await project.raymond('recover', '--resume')).code).toBe(3);
+    writeWorkflow(project.cwd, 'mendable', {
+      'START.sh': 'echo "<goto>NEXT</goto>"; rm $RAYMOND_WORKFLOW_DIR/NEXT.sh',
+    });
+    writeWorkflow(project.cwd, 'mendable', { 'NEXT.sh': 'true' });
+    expect((await project.raymond('mendable', '--run-id', 'r2')).code).toBe(3);
+    go(project);
+    const { code, out, err } = await project.raymond('recover', '--resume', '--retry');
+    expect([code, out]).toStrictEqual([0, 'a\n']);
+    expect(err).toContain(
+      'Left alone: r2 (paused): its process did not die; `raymond status RUN` says what it waits for and how to go on.\n',
+    );
   });
 
   test('an interrupt stops all of them', async () => {

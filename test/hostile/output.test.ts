@@ -21,6 +21,10 @@ describe.concurrent('an answer is found', () => {
     const huge = [{ huge: 20 * MIB }, { huge: 65 * MIB }];
     const finished = await rig.run({ 'START.md': fakePrompt([INIT, ...huge, ...answersWith(RESULT)]) });
     expect(resultOf(finished)).toBe('done');
+    const warnings = finished.events.flatMap((event) => (event.kind === 'warning' ? [event.message] : []));
+    expect(warnings).toStrictEqual([
+      'Claude Code printed an event of 64 MiB or more, which was not read: what it said in it is lost',
+    ]);
   });
 
   test('when it is as long as a book', async ({ rig }) => {

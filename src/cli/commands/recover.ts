@@ -18,7 +18,8 @@ import { addConfiguredView } from '../view-settings.ts';
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
   if (options.resume !== true) refuseOptions(options, ['retry'], 'recover without --resume');
   const all = await listRuns(terminal.cwd);
-  const runs = all.filter(isCrashed);
+  const isMeant = options.retry === true ? (run: RunListEntry) => isCrashed(run) || isPausedByCrash(run) : isCrashed;
+  const runs = all.filter(isMeant);
   if (options.resume === true) return resumeAll(runs, all, options, terminal);
   if (options.json) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
   else if (runs.length === 0) terminal.err(NOTHING_TO_RECOVER);
@@ -34,6 +35,9 @@ export const handleRecover: CommandHandler = async (_, options, terminal) => {
 const NOTHING_TO_RECOVER = 'Nothing to recover: no run has lost its process.\n';
 
 const isCrashed = (run: RunListEntry): boolean => run.kind === 'run' && run.observedStatus === 'crashed';
+
+/** Whether an earlier recovery left the run paused, because nobody knows what one of its turns did. */
+const isPausedByCrash = (run: RunListEntry): boolean => run.kind === 'run' && run.isCutShort;
 
 /** Exit codes, the most severe first. */
 const EXIT_CODES_BY_SEVERITY: readonly number[] = [
@@ -75,7 +79,7 @@ async function resumeAll(
   ).finally(stopListening);
   const remaining = permitted.length - codes.length;
   if (remaining > 0) terminal.err(`${formatCount(remaining, 'run')} not resumed. To go on: raymond recover --resume\n`);
-  for (const line of describeLeftAlone(all)) terminal.err(`${line}\n`);
+  for (const line of describeLeftAlone(all.filter((run) => !runs.includes(run)))) terminal.err(`${line}\n`);
   return EXIT_CODES_BY_SEVERITY.find((code) => [...refusals, ...codes].includes(code)) ?? EXIT.completed;
 }
 

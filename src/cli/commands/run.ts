@@ -47,7 +47,7 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
     (observers) => runWorkflow(resolve(terminal.cwd, path), { ...request, ...observers }),
     addViewOptions(options, settings.view),
     terminal,
-    async () => describeCrashedRuns(await findCrashedRuns(cwd)),
+    describeCrashedRuns(await findCrashedRuns(cwd).catch(() => [])),
   );
 };
 

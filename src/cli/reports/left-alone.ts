@@ -6,7 +6,7 @@ const MAX_LISTED = 5;
 
 /** Says which unfinished runs `recover` does not resume, and why: a line for each reason. */
 export function describeLeftAlone(runs: readonly RunListEntry[]): readonly string[] {
-  const readable = runs.filter((run) => run.kind === 'run');
+  const readable = runs.filter((run) => run.kind === 'run' && !run.isCutShort) as readonly RunSummary[];
   const withStatus = (...statuses: readonly ObservedStatus[]): readonly RunSummary[] =>
     readable.filter(({ observedStatus }) => statuses.includes(observedStatus));
   const reasons: readonly (readonly [why: string, runs: readonly string[]])[] = [
@@ -14,6 +14,10 @@ export function describeLeftAlone(runs: readonly RunListEntry[]): readonly strin
     [
       'its process cannot be checked from here; if it is gone, `raymond resume RUN --take-over`',
       withStatus('elsewhere').map(({ id, owner }) => `${id} (${owner?.pid ?? '?'} on ${owner?.host ?? '?'})`),
+    ],
+    [
+      'a turn of it was cut short, and may have done half its work; `raymond recover --resume --retry` takes it again',
+      runs.flatMap((run) => (run.kind === 'run' && run.isCutShort ? [`${run.id} (paused)`] : [])),
     ],
     [
       'its process did not die; `raymond status RUN` says what it waits for and how to go on',

@@ -33,9 +33,13 @@ export const canResume = (run: Run, retry: boolean): boolean =>
 /** A failed agent, and one whose script may have done half its work, only goes on if the user or the author permits it. */
 function canResumeAgent({ phase, rules }: Agent, retry: boolean): boolean {
   if (phase.kind === 'failed') return retry;
-  if (phase.kind === 'paused' && phase.why === 'interrupted') return retry || rules?.repeatable === true;
+  if (isCutShort({ phase })) return retry || rules?.repeatable === true;
   return phase.kind !== 'ended';
 }
+
+/** Whether the last turn of an agent was cut short, so that nobody knows what it did. */
+export const isCutShort = ({ phase }: Pick<Agent, 'phase'>): boolean =>
+  phase.kind === 'paused' && phase.why === 'interrupted';
 
 /** Puts an agent back to work, unless it is ready or its turn is under way. */
 function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {

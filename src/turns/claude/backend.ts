@@ -6,7 +6,7 @@ import type { State } from '../../core/state.ts';
 import type { ProcessCommand } from '../../process/command.ts';
 import { END_GRACE_MS, endTurn } from '../../process/end.ts';
 import { isOutputLost } from '../../process/full-disk.ts';
-import { followLines, lastLines } from '../../process/lines.ts';
+import { followLines, lastLines, MAX_LINE_BYTES } from '../../process/lines.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { Backend } from '../backend.ts';
 import { claudeEnvironment } from '../environment.ts';
@@ -28,6 +28,8 @@ import { createClaudePrintReader } from './prints.ts';
 import { claudeConfigDir, findSessionFile, hasMessages } from './session-file.ts';
 import { addClaudeEvent, EMPTY_TRANSCRIPT, isTurnDone, modelCosts, type Transcript } from './transcript.ts';
 import { LimitBackoff } from './usage-limit.ts';
+
+const LONG_LINE_WARNING = `Claude Code printed an event of ${MAX_LINE_BYTES / 1024 ** 2} MiB or more, which was not read: what it said in it is lost`;
 
 /** Claude Codes that start at the same moment fight over one settings file. */
 const START_GAP_MS = 100;
@@ -72,6 +74,7 @@ export class ClaudeBackend implements Backend {
     const session = requireSession(turn);
     let transcript = EMPTY_TRANSCRIPT;
     let outputRead: Promise<void> = Promise.resolve();
+    let warnedOfLength = false;
     const meta = readTurnMeta(context, turn);
     const { timeoutMs } = meta;
     const reportActivity = createActivityReporter(context, turn.agent);
@@ -84,6 +87,10 @@ export class ClaudeBackend implements Backend {
       grace: { ms: Math.min(EXIT_GRACE_MS, timeoutMs ?? EXIT_GRACE_MS), isDone: () => isTurnDone(transcript) },
       onRunning(exited) {
         const readLine = (line: Buffer): void => {
+          if (line.length >= MAX_LINE_BYTES && !warnedOfLength) {
+            warnedOfLength = true;
+            context.warn(turn, LONG_LINE_WARNING);
+          }
           const event = parseClaudeBytes(line);
           transcript = addClaudeEvent(transcript, event);
           reportActivity?.(event);
