@@ -1,4 +1,5 @@
 import type { PauseReason } from './failure.ts';
+import type { Streak } from './guards.ts';
 import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
 import type { Position } from './position.ts';
@@ -55,6 +56,8 @@ export type Phase =
       readonly text: string;
       readonly denials: readonly string[];
       readonly folders: NamedFolders;
+      /** As in the signal of the answer; absent if there was none. */
+      readonly fingerprint?: string;
     }
   | { readonly kind: 'limited'; readonly maxVisits: number }
   | {
@@ -94,11 +97,17 @@ export interface Agent extends Position {
   readonly mustSay: boolean;
   /** The tools that Claude Code was not permitted to use since then. */
   readonly denied: readonly string[];
+  /** What happened in the state before, if a guard led here. */
+  readonly error: string | null;
   /** Counted since it started: turns, forked workers, cost, visits to each state. */
   readonly turns: number;
   readonly forks: number;
   readonly costMicros: number;
   readonly visits: Readonly<Record<string, number>>;
+  /** The states that guards of `max_visits` led it past since its last turn. */
+  readonly refused: readonly string[];
+  /** By state with `stuck_after`, the visits in a row that ended alike. */
+  readonly streaks: Readonly<Record<string, Streak>>;
 }
 
 type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'> &
@@ -118,6 +127,9 @@ export function newAgent({ since, forkedBy = null, task = null, ...origin }: Age
     forks: 0,
     costMicros: 0,
     visits: {},
+    callVisits: {},
+    refused: [],
+    streaks: {},
   };
 }
 
@@ -131,11 +143,18 @@ export const PER_STATE_DEFAULTS = {
   stateTokens: NO_TOKENS,
   mustSay: false,
   denied: [],
+  error: null,
 } as const;
 
 /** The number of times that an agent has entered its current state. */
 export function visitCount({ visits, state }: Agent): number {
   return Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
+}
+
+/** The number of visits to its current state that `max_visits` counts. */
+export function countedVisits(agent: Agent, per: 'agent' | 'call'): number {
+  const { callVisits, state } = agent;
+  return per === 'agent' ? visitCount(agent) : Object.hasOwn(callVisits, state) ? (callVisits[state] ?? 0) : 0;
 }
 
 /** The number of times that an agent has entered a prompt. */

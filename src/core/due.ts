@@ -1,6 +1,7 @@
 import { type Agent, promptVisitCount, type RunningTurn, type TurnPrompt, visitCount } from './agent.ts';
 import { countPhases, sumClaudeTurns } from './agent-index.ts';
 import { environmentVariables } from './environment-names.ts';
+import type { Guards } from './guards.ts';
 import type { Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Run } from './run.ts';
@@ -24,6 +25,10 @@ interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'
   readonly variables: Readonly<Record<string, string>>;
   /** The policy of the state; empty until the state has been read. */
   readonly policy: Policy;
+  /** What happened in the state before, if a guard led here. */
+  readonly error: string | null;
+  /** What shows progress, if the state has `stuck_after`. */
+  readonly stuck: Guards['stuck'];
   /** The turn on record if it is already under way: after a crash it is looked for, not started again. */
   readonly record: RunningTurn | null;
 }
@@ -170,6 +175,8 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     ...workFoldersOf(run, agent),
     variables: promptVariables(run, agent),
     policy: agent.rules?.policy ?? [],
+    error: agent.error,
+    stuck: agent.rules?.guards?.stuck ?? null,
     record,
   };
   if (!isPrompt(state)) return { kind: 'script', ...common, attributes: environmentVariables(run, agent) };

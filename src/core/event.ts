@@ -1,5 +1,6 @@
 import type { SessionUse, TurnPrompt } from './agent.ts';
 import type { FailureKind, PauseReason } from './failure.ts';
+import type { CaughtOutcome } from './guards.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
@@ -109,12 +110,14 @@ export interface Transitioned extends AgentEvent {
   readonly kind: 'transition';
   /** The first of `tags`. */
   readonly tag: TagName;
-  /** The tags of the answer: one, or several forks and perhaps their goto. Empty where an old journal does not have them. */
+  /** The tags of the answer: one, or several forks and perhaps their goto. Empty for a guard, and where an old journal does not have them. */
   readonly tags: readonly FollowedTag[];
   /** The state it went to; null if it ended. */
   readonly to: string | null;
   /** Whether the policy left only this transition, so that the answer needed no tag. */
   readonly implicit: boolean;
+  /** The outcome that a guard made a transition, instead of an answer; then there are no tags. Absent otherwise. */
+  readonly guard?: CaughtOutcome;
   readonly session: string | null;
   /** The number of callers on its return stack afterwards. */
   readonly depth: number;

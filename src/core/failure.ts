@@ -20,6 +20,8 @@ export type FailureKind =
   | 'disk'
   /** A script ended with an error. */
   | 'script'
+  /** A script printed no next step; a prompt did not answer with one, however often it was reminded. */
+  | 'no_answer'
   /** A script died midway, or nobody knows whether a turn ran: only the user knows whether it may run again. */
   | 'interrupted'
   /** A turn was gone when its run was taken up again, and is taken once more: one of Claude, or with --retry a script. */
@@ -60,6 +62,7 @@ export const REACTIONS: Record<FailureKind, Reaction> = {
   session_lost: 'step_down',
   disk: 'pause',
   script: 'fail',
+  no_answer: 'fail',
   interrupted: 'pause',
   lost: 'again',
   stopped: 'again',

@@ -1,9 +1,9 @@
 import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
 import { addAgents, indexOfAgent } from './agent-index.ts';
 import { type AnswerContext, interpretAnswer } from './answer.ts';
-import { explainDenials } from './denials.ts';
 import { safeNamesWarnings } from './environment-names.ts';
 import type { Event, FollowedTag, Step } from './event.ts';
+import type { Streak } from './guards.ts';
 import { nextWorkerId } from './ids.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import type { ResolvedTag } from './permitted-tags.ts';
@@ -12,6 +12,7 @@ import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
 import { type Run, withAgent } from './run.ts';
+import { countStreak, failAgent, failState, type StateFailure, takeGuard } from './state-failure.ts';
 import { isPrompt, isStateFile, type Scope } from './state-names.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
@@ -24,6 +25,7 @@ export interface TurnAnswer {
   readonly denials: readonly string[];
   readonly folders: NamedFolders;
   readonly files?: NamedFiles;
+  readonly fingerprint?: string;
   readonly scope: Scope;
   readonly at: number;
 }
@@ -53,7 +55,11 @@ export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
   const eventBase = { at: answer.at, agent: agent.id, state: agent.state };
   const messages = [...decision.warnings, ...warnOfSafeNames(agent, decision.tags, scope)];
   const warnings = messages.map((message): Event => ({ kind: 'warning', ...eventBase, message }));
-  const moved = applyTags(run, agent, decision.tags, decision.implicit, answer.at);
+  const streak = countStreak(agent, answer.fingerprint ?? null);
+  const moved =
+    streak !== undefined && streak.visits >= (agent.rules?.guards?.stuck?.after ?? 0)
+      ? leaveStuckState(run, agent, streak.visits, answer.at)
+      : applyTags(run, withStreak(agent, streak), decision.tags, decision.implicit, answer.at);
   return { run: moved.run, events: [...warnings, ...moved.events] };
 }
 
@@ -72,14 +78,16 @@ function warnOfSafeNames({ state }: Agent, tags: readonly ResolvedTag[], scope: 
 
 const originOf = (state: string): ForkOrigin => (isPrompt(state) ? 'prompt' : 'script');
 
-/** Ends an agent that cannot go on; its siblings are left alone. */
-export function failAgent(run: Run, agent: Agent, why: string, at: number): Step {
-  const message = agent.denied.length === 0 ? why : `${why}; ${explainDenials(agent.state, agent.denied)}`;
-  return {
-    run: withAgent(run, { ...agent, phase: { kind: 'failed', message } }),
-    events: [{ kind: 'agent_failed', at, agent: agent.id, state: agent.state, message }],
-  };
+/** The answer is not followed: it has been followed often enough. The count starts anew. */
+function leaveStuckState(run: Run, agent: Agent, visits: number, at: number): Step {
+  const { [agent.state]: _, ...streaks } = agent.streaks;
+  const message = `${agent.state}: no progress in ${visits} visits in a row: each ended with the same answer, and nothing has changed`;
+  const freed = { ...agent, streaks };
+  return takeGuard(run, freed, { outcome: 'stuck', message }, at) ?? failAgent(run, freed, message, at);
 }
+
+const withStreak = (agent: Agent, streak: Streak | undefined): Agent =>
+  streak === undefined ? agent : { ...agent, streaks: { ...agent.streaks, [agent.state]: streak } };
 
 const toolsDeniedProblem = (tools: readonly string[]): AnswerProblem =>
   answerProblem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
@@ -97,8 +105,8 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: 
   if (count > limit) {
     const tries = limit === 1 ? '1 reminder' : `${limit} reminders`;
     const isDenied = agent.denied.length > 0 && DENIAL_CONSEQUENCES.has(rejection.kind);
-    const why = `${agent.state}: no valid answer after ${tries}${isDenied ? '' : `: ${rejection.message}`}`;
-    return failAgent(run, agent, why, at);
+    const message = `no valid answer after ${tries}${isDenied ? '' : `: ${rejection.message}`}`;
+    return failAnswer(run, agent, { message, ...(isDenied && { outcome: 'denied' }) }, at);
   }
   const prompt = { kind: 'reminder', text: formatReminder(rejection, policy, scope) } as const;
   const reminded: Agent = {
@@ -113,6 +121,17 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: 
     run: withAgent(run, reminded),
     events: [{ kind: 'reminded', ...eventBase, problem: kind, message, count, limit }],
   };
+}
+
+/** An answer comes when it is ready: there is no crowd that retries would have to be spread for. */
+const NO_JITTER = 1;
+
+/** Fails a state that gave no valid answer. If it is tried again, it has all its reminders again. */
+function failAnswer(run: Run, agent: Agent, failure: Omit<StateFailure, 'kind'>, at: number): Step {
+  const plan = { at, jitter: NO_JITTER, prompt: { kind: 'state' }, limit: null } as const;
+  const mayRetry = agent.retries < (agent.rules?.guards?.retry ?? 0);
+  const renewed: Agent = mayRetry ? { ...agent, reminders: 0, mustSay: false, denied: [] } : agent;
+  return failState(run, renewed, { kind: 'no_answer', ...failure }, plan);
 }
 
 /** Problems that somebody can solve outside of the answer, and how: a state may have been renamed, a folder removed. */
@@ -132,7 +151,7 @@ function rejectOutput(run: Run, agent: Agent, { kind, message: problem }: Answer
   const cure = CURES[kind];
   if (cure === undefined) {
     const why = kind === 'no_tag' ? appendOutput(problem, text) : problem;
-    return failAgent(run, agent, `${agent.state}: no next step is found in its output: ${why}`, at);
+    return failAnswer(run, agent, { message: `no next step is found in its output: ${why}` }, at);
   }
   const how = `${cure} goes on without running the script again; \`resume --retry\` runs it again`;
   const message = `${agent.state}: its next step cannot be taken: ${problem}; ${how}`;
@@ -244,6 +263,6 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
   };
 }
 
-function positionOf({ state, input, session, stack, cwd, task, model, effort }: Agent): Position {
-  return { state, input, session, stack, cwd, task, model, effort };
+function positionOf({ state, input, session, stack, cwd, task, model, effort, callVisits }: Agent): Position {
+  return { state, input, session, stack, cwd, task, model, effort, callVisits };
 }

@@ -1,5 +1,6 @@
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import { hasWildcard, matchesGlob } from './glob.ts';
+import type { Guards } from './guards.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import { isBuiltInAttribute, type Tag } from './tag.ts';
 import { isTaskWord, type TagName, TRANSITIONS } from './transitions/index.ts';
@@ -28,6 +29,8 @@ export interface Rules {
   readonly forceImplicit?: boolean;
   /** Whether a script that was killed midway may simply run again; absent in older state files. */
   readonly repeatable?: boolean;
+  /** What is done if it fails, is entered too often or makes no progress; absent without guards. */
+  readonly guards?: Guards;
 }
 
 /** Whether a policy permits a tag: the tag agrees with every key of some entry. */

@@ -10,12 +10,17 @@ export interface Preference {
   readonly effort: string | null;
 }
 
+/** The visits within one call to each state whose `max_visits` counts per call. */
+export type CallVisits = Readonly<Record<string, number>>;
+
 /** A frame of the return stack: where a `<result>` goes back to, and what of the caller the callee must not change. */
 export interface Frame extends Preference {
   readonly state: string;
   readonly session: Session | null;
   readonly cwd: string;
   readonly task: string | null;
+  /** What the caller has counted; absent if nothing. */
+  readonly callVisits?: CallVisits;
 }
 
 /** The position of an agent in its workflow: everything that a transition reads and changes. */
@@ -30,4 +35,6 @@ export interface Position extends Preference {
   readonly cwd: string;
   /** The name of the task whose folder it works in; null for the agent's first task, which is called like the agent. */
   readonly task: string | null;
+  /** Counted in the call that it is in. */
+  readonly callVisits: CallVisits;
 }

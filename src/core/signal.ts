@@ -65,6 +65,8 @@ export interface Answered extends AgentSignal {
   readonly folders: NamedFolders;
   /** The files that an `input-file` names; left out if there are none. */
   readonly files?: NamedFiles;
+  /** A digest of the answer's tags and of what shows progress, if the state has `stuck_after` and it could be computed. */
+  readonly fingerprint?: string;
 }
 
 /** A turn failed. `progress` says what its conversation holds: nothing, only the prompt, or part of an answer. */

@@ -12,10 +12,11 @@ export const RUN_VARIABLES = {
   task_folder: 'RAYMOND_TASK_FOLDER',
   run_folder: 'RAYMOND_RUN_FOLDER',
   input: 'RAYMOND_INPUT',
+  error: 'RAYMOND_ERROR',
 } as const;
 
-/** The names that a variable may not have. `input` is not among them: it is an attribute of the language. */
-const RESERVED_NAMES = Object.keys(RUN_VARIABLES).filter((name) => name !== 'input');
+/** The names that a variable may not have. `input` is an attribute of the language, and `error` set only where a guard led. */
+const RESERVED_NAMES = Object.keys(RUN_VARIABLES).filter((name) => name !== 'input' && name !== 'error');
 
 const FORBIDDEN_NAMES = /^(PATH|HOME|IFS|ENV|BASH_ENV|NODE_OPTIONS|(LD|DYLD|RAYMOND)_.*)$/s;
 
@@ -39,6 +40,7 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
     ...(taskFolder !== null && { task_folder: taskFolder }),
     ...(runFolder !== null && { run_folder: runFolder }),
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
+    ...(agent.error !== null && { error: agent.error }),
   };
   return { ...run.options.variables, ...agent.variables, ...own };
 }

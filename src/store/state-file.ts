@@ -4,8 +4,8 @@ import { type FailureKind, REACTIONS } from '../core/failure.ts';
 import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
-import { TAG_NAMES } from '../core/transitions/index.ts';
 import { addStateChecksum, checkState } from './checksum.ts';
+import { rulesSchema } from './rules-schema.ts';
 import type { RunStart, SavedRun } from './saved-run.ts';
 import { invalidStateFileError, migrateRunData, parseVersionedJson, validateWith } from './versioned-json.ts';
 
@@ -25,7 +25,16 @@ const session = z.discriminatedUnion('kind', [
 
 const task = orNull(z.string()).default(null);
 
-const frame = z.strictObject({ ...preference, state: z.string(), session: orNull(session), cwd: z.string(), task });
+const visitCounts = z.record(z.string(), count);
+
+const frame = z.strictObject({
+  ...preference,
+  state: z.string(),
+  session: orNull(session),
+  cwd: z.string(),
+  task,
+  callVisits: visitCounts.exactOptional(),
+});
 
 const prompt = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('state') }),
@@ -59,6 +68,7 @@ const phase = z.discriminatedUnion('kind', [
     text: z.string(),
     denials: z.array(z.string()),
     folders: z.record(z.string(), orNull(z.union([z.string(), z.strictObject({ refused: z.string() })]))),
+    fingerprint: z.string().exactOptional(),
   }),
   z.strictObject({ kind: z.literal('limited'), maxVisits: count }),
   z.strictObject({
@@ -71,20 +81,6 @@ const phase = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('failed'), message: z.string() }),
   z.strictObject({ kind: z.literal('ended'), result: z.string() }),
 ]);
-
-const rules = z.strictObject({
-  policy: z.array(
-    z.strictObject({
-      tag: z.enum(TAG_NAMES),
-      target: orNull(z.string()),
-      attributes: stringRecord,
-      payload: orNull(z.string()).exactOptional(),
-    }),
-  ),
-  maxVisits: orNull(count),
-  forceImplicit: z.boolean().exactOptional(),
-  repeatable: z.boolean().exactOptional(),
-});
 
 const agent = z.strictObject({
   ...preference,
@@ -99,7 +95,7 @@ const agent = z.strictObject({
   variables: stringRecord,
   forkedBy: orNull(z.enum(['prompt', 'script'])).default(null),
   phase,
-  rules: orNull(rules),
+  rules: orNull(rulesSchema),
   tries: count,
   reminders: count,
   retries: count,
@@ -107,10 +103,14 @@ const agent = z.strictObject({
   stateTokens: tokens,
   mustSay: z.boolean(),
   denied: z.array(z.string()).default([]),
+  error: orNull(z.string()).default(null),
   turns: count,
   forks: count,
   costMicros: micros,
-  visits: z.record(z.string(), count),
+  visits: visitCounts,
+  callVisits: visitCounts.default({}),
+  refused: z.array(z.string()).default([]),
+  streaks: z.record(z.string(), z.strictObject({ fingerprint: z.string(), visits: count })).default({}),
 });
 
 const stop = z.discriminatedUnion('kind', [

@@ -4,6 +4,7 @@ import type { Agent } from '../../src/core/agent.ts';
 import { archivedCount } from '../../src/core/archive.ts';
 import { due } from '../../src/core/due.ts';
 import type { Event, FollowedTag, Transitioned } from '../../src/core/event.ts';
+import { GUARD_OUTCOMES } from '../../src/core/guards.ts';
 import type { Frame, Position } from '../../src/core/position.ts';
 import { getAgent, type Run } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
@@ -20,7 +21,10 @@ test('the random runs reach every part of the interpreter', () => {
   for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
     applyActions(fresh(), actions, new CostMeter(), (_before, signal, after, events) => {
       seen.add(signal.kind);
-      for (const event of events) kinds.add(event.kind);
+      for (const event of events) {
+        kinds.add(event.kind);
+        if (event.kind === 'transition' && event.guard !== undefined) kinds.add(`guard ${event.guard.outcome}`);
+      }
       for (const agent of after.agents) kinds.add(`phase ${agent.phase.kind}`);
       if (archivedCount(after) > 0) kinds.add('archived');
     });
@@ -30,6 +34,7 @@ test('the random runs reach every part of the interpreter', () => {
     [
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
       'archived',
+      ...GUARD_OUTCOMES.map((outcome) => `guard ${outcome}`),
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
       ...[
         'phase sleeping',
@@ -205,8 +210,8 @@ test('the random runs contain every kind of turn that an observer must know', ()
 });
 
 /** Where an agent stands, but for its conversation, of which each `turn_started` tells, and for its task folder. */
-type AgentPosition = Omit<Position, 'session' | 'stack' | 'task'> & {
-  readonly stack: readonly Omit<Frame, 'session' | 'task'>[];
+type AgentPosition = Omit<Position, 'session' | 'stack' | 'task' | 'callVisits'> & {
+  readonly stack: readonly Omit<Frame, 'session' | 'task' | 'callVisits'>[];
 };
 
 interface ReplayedAgent extends AgentPosition {
@@ -241,8 +246,9 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
 }
 
 /** Where the tags of a transition take an agent, told without the interpreter. */
-function positionAfter(before: AgentPosition, { to, input, depth, tags }: Transitioned): Partial<AgentPosition> {
+function positionAfter(before: AgentPosition, { to, input, depth, tags, guard }: Transitioned): Partial<AgentPosition> {
   if (to === null) return {};
+  if (guard !== undefined) return { state: to, input };
   const { cwd, model, effort, stack } = before;
   const last = tags.at(-1);
   switch (last?.tag) {
@@ -283,7 +289,7 @@ function summary({ run, archived }: { readonly run: Run; readonly archived: read
 } {
   const agents = [...archived, ...run.agents].map(
     ({ id, state, cwd, input, model, effort, stack, phase, costMicros }) => {
-      const frames = stack.map(({ session: _session, task: _task, ...frame }) => frame);
+      const frames = stack.map(({ session: _session, task: _task, callVisits: _visits, ...frame }) => frame);
       return [id, { state, cwd, input, model, effort, stack: frames, doing: phase.kind, costMicros }] as const;
     },
   );

@@ -3,8 +3,9 @@ import type { Agent } from '../../src/core/agent.ts';
 import { due, type Turn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
+import type { Guards } from '../../src/core/guards.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
-import type { PolicyEntry } from '../../src/core/policy.ts';
+import type { PolicyEntry, Rules } from '../../src/core/policy.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
@@ -18,6 +19,19 @@ const GATE: PolicyEntry[] = [
   { tag: 'call', target: 'B', attributes: { return: 'GATE' } },
   { tag: 'result', target: null, attributes: {} },
 ];
+
+const NO_GUARDS: Guards = { retry: null, on: {}, maxVisitsPer: 'agent', stuck: null };
+
+/** States that fail, are entered too often or make no progress lead elsewhere. */
+const RULES: Readonly<Record<string, Partial<Rules>>> = {
+  'GATE.md': { policy: GATE },
+  'B.md': { maxVisits: 2 },
+  'A.md': { guards: { ...NO_GUARDS, on: { error: 'B.md', too_long: 'START.md' }, stuck: { after: 3, files: null } } },
+  'S.sh': {
+    maxVisits: 2,
+    guards: { ...NO_GUARDS, retry: 1, on: { error: 'A.md', max_visits: 'GATE.md' }, maxVisitsPer: 'call' },
+  },
+};
 
 /** A random action: which of the due turns is chosen, and how it ends if it is running. */
 export interface Action {
@@ -124,9 +138,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };
   if (turn.record === null) {
     const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
-    const rules = reads
-      ? { policy: turn.state === 'GATE.md' ? GATE : [], maxVisits: turn.state === 'B.md' ? 2 : null }
-      : null;
+    const rules = reads ? { policy: [], maxVisits: null, ...RULES[turn.state] } : null;
     return { kind: 'began', at, agent, sessionId: `${agent}-${turn.number}`, rules, warnings: [] };
   }
   const use = turn.record.session;
@@ -156,6 +168,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     ...(action.denied && { prints: ['a', 'b'] }),
     folders: { sub: '/w/sub' },
     scope,
+    ...(turn.stuck !== null && { fingerprint: action.text }),
   };
 }
 

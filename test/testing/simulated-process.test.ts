@@ -31,6 +31,8 @@ function newTurn(time: VirtualTime) {
       runFolder: null,
       variables: {},
       policy: [],
+      error: null,
+      stuck: null,
       prompt: { kind: 'state' },
       preference: { model: null, effort: null },
     },

@@ -37,6 +37,8 @@ function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clo
     variables: {},
     attributes: {},
     policy: [],
+    error: null,
+    stuck: null,
     record: {
       number: 1,
       prompt: { kind: 'state' },

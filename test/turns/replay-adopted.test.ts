@@ -12,6 +12,8 @@ import { newTurnContext } from './turn-context.ts';
 
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
 
+const REST = { variables: {}, policy: [], error: null, stuck: null };
+
 /** Someone who plays turns in a folder, without a run around them. */
 function newReplay(answers: string) {
   const cwd = mkdtempSync(join(tmpdir(), 'raymond-replay-'));
@@ -21,7 +23,7 @@ function newReplay(answers: string) {
   const scenario = readScenario('a.yaml', answers, SCOPE);
   const backend = new ReplayBackend({ ...context, scenario, fast: true });
   const folders = { cwd, taskFolder: null, runFolder: null };
-  const place = { agent: 'main', number: 1, ...folders, input: null, visit: 1, attempt: 1, variables: {}, policy: [] };
+  const place = { agent: 'main', number: 1, ...folders, input: null, visit: 1, attempt: 1, ...REST };
   const record = {
     number: 1,
     prompt: { kind: 'state' },

@@ -69,7 +69,16 @@ test('a script that was started by an earlier process is observed, too', async (
   writeFileSync(join(dir, 'stdin'), '');
   const turn: ScriptTurn = {
     ...{ kind: 'script', agent: 'main', number: 1, state: 'START.sh', cwd, input: null, visit: 1, attempt: 1 },
-    ...{ taskFolder: null, runFolder: null, variables: {}, attributes: {}, policy: [], record: null },
+    ...{
+      taskFolder: null,
+      runFolder: null,
+      variables: {},
+      attributes: {},
+      policy: [],
+      error: null,
+      stuck: null,
+      record: null,
+    },
   };
   const seen: string[] = [];
   const take = (adopted: boolean, onActivity: TurnContext['onActivity']) =>

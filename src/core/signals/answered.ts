@@ -6,7 +6,7 @@ import { isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
-  const { agent: id, at, cost, denials, text, folders, files = {}, scope } = signal;
+  const { agent: id, at, cost, denials, text, folders, files = {}, scope, fingerprint } = signal;
   const { reportedSession = null } = signal;
   const ended = recordTurnEnd(run, {
     ...{ agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials },
@@ -14,12 +14,20 @@ export function handleAnswered(run: Run, signal: Answered): Step {
   });
   const { agent } = ended;
   if (isOverBudget(ended.run)) {
-    const phase = { kind: 'withheld', text, denials, folders } as const;
+    const phase = { kind: 'withheld', text, denials, folders, ...(fingerprint && { fingerprint }) } as const;
     return {
       run: withAgent(ended.run, { ...agent, phase }),
       events: [...ended.events, { kind: 'answer_withheld', at, agent: id, state: agent.state }],
     };
   }
-  const next = followAnswer(ended.run, agent, { text, denials, folders, files, scope, at });
+  const next = followAnswer(ended.run, agent, {
+    text,
+    denials,
+    folders,
+    files,
+    scope,
+    at,
+    ...(fingerprint && { fingerprint }),
+  });
   return { run: next.run, events: [...ended.events, ...next.events] };
 }

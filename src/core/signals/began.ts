@@ -1,9 +1,10 @@
-import { type Agent, type RunningTurn, type SessionUse, visitCount } from '../agent.ts';
+import { type Agent, countedVisits, type RunningTurn, type SessionUse, visitCount } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Began } from '../signal.ts';
+import { takeGuard } from '../state-failure.ts';
 import { isPrompt } from '../state-names.ts';
 import { capOfNextTurn, claudeCapacity, toKeptCap } from '../turn-cap.ts';
 
@@ -29,7 +30,8 @@ export function handleBegan(run: Run, signal: Began): Step {
     turns: turn.number,
     tries: agent.tries + 1,
     rules: signal.rules ?? agent.rules,
-    visits: enteringRules === null ? agent.visits : { ...agent.visits, [agent.state]: visitCount(agent) + 1 },
+    ...(enteringRules !== null && countVisit(agent, enteringRules)),
+    refused: agent.refused.length === 0 ? agent.refused : [],
     phase: { kind: 'running', turn },
   };
   const eventBase = { at: signal.at, agent: agent.id, state: agent.state };
@@ -43,6 +45,16 @@ export function handleBegan(run: Run, signal: Began): Step {
   return {
     run: withAgent({ ...run, iterations: run.iterations + (enteringRules === null ? 0 : 1) }, running),
     events: [...signal.warnings.map((message): Event => ({ kind: 'warning', ...eventBase, message })), started],
+  };
+}
+
+/** Counts a visit that begins; within the call only if the state's limit is about that. */
+function countVisit(agent: Agent, { guards }: Rules): Pick<Agent, 'visits' | 'callVisits'> {
+  const { visits, callVisits, state } = agent;
+  const isPerCall = guards?.maxVisitsPer === 'call';
+  return {
+    visits: { ...visits, [state]: visitCount(agent) + 1 },
+    callVisits: isPerCall ? { ...callVisits, [state]: countedVisits(agent, 'call') + 1 } : callVisits,
   };
 }
 
@@ -63,12 +75,22 @@ export function refuseAtIterationLimit(run: Run, at: number): Step | undefined {
 function refuseAtLimit(run: Run, agent: Agent, rules: Rules, at: number): Step | undefined {
   const atIterationLimit = refuseAtIterationLimit(run, at);
   if (atIterationLimit !== undefined) return atIterationLimit;
-  const { maxVisits } = rules;
-  if (maxVisits === null || visitCount(agent) < maxVisits) return undefined;
+  const { maxVisits, guards } = rules;
+  if (maxVisits === null || countedVisits(agent, guards?.maxVisitsPer ?? 'agent') < maxVisits) return undefined;
+  const guarded = leadPast(run, { ...agent, rules }, maxVisits, at);
+  if (guarded !== undefined) return guarded;
   return {
     run: withAgent(run, { ...agent, phase: { kind: 'limited', maxVisits } }),
     events: [{ kind: 'visit_limit', at, agent: agent.id, state: agent.state, maxVisits }],
   };
+}
+
+/** Follows the guard of `max_visits`. States that lead past each other, without a turn in between, stop the agent. */
+function leadPast(run: Run, agent: Agent, maxVisits: number, at: number): Step | undefined {
+  const { state, refused } = agent;
+  if (refused.includes(state)) return undefined;
+  const message = `${state} was entered ${maxVisits} times, as often as max_visits allows`;
+  return takeGuard(run, { ...agent, refused: [...refused, state] }, { outcome: 'max_visits', message }, at);
 }
 
 function sessionUse(session: Session | null, newId: string): SessionUse {

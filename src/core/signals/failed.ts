@@ -1,15 +1,15 @@
 import type { Agent, TurnPrompt } from '../agent.ts';
 import { indexOfAgent } from '../agent-index.ts';
 import type { Step } from '../event.ts';
-import { backOffMs, REACTIONS, type Reaction } from '../failure.ts';
-import { failAgent } from '../follow.ts';
+import { backOffMs, type Failure, REACTIONS, type Reaction } from '../failure.ts';
 import { averageMicros, type CostReport } from '../ledger.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Failed } from '../signal.ts';
+import { failState, sleep, takeGuard } from '../state-failure.ts';
 import { strongerStop } from '../status.ts';
 import { type FinishedTurn, isOverBudget, recordTurnEnd } from './turn-end.ts';
 
-/** Reacts to a failed turn. The agent never leaves its state because of a failure. */
+/** Reacts to a failed turn. Only a guard lets the agent leave its state because of a failure. */
 export function handleFailed(run: Run, signal: Failed): Step {
   const { agent: id, at, failure, progress } = signal;
   const cost = failure.kind === 'disk' ? costWithLostPart(run, signal) : signal.cost;
@@ -23,9 +23,15 @@ export function handleFailed(run: Run, signal: Failed): Step {
     denials: signal.denials ?? [],
     prints: signal.prints,
   });
-  const reaction = failure.kind === 'interrupted' ? reactionToInterruption(ended) : REACTIONS[failure.kind];
+  const reaction = chooseReaction(ended, failure);
   const next = REACTION_HANDLERS[reaction](ended, signal, nextPrompt(ended, progress));
   return { run: next.run, events: [...ended.events, ...next.events] };
+}
+
+/** A script that was ended by its timeout may have done half of its work: only its author can say that it is tried again. */
+function chooseReaction(ended: FinishedTurn, { kind }: Failure): Reaction | 'rerun' {
+  if (kind === 'interrupted') return reactionToInterruption(ended);
+  return kind === 'timeout' && ended.turn.session === null ? 'fail' : REACTIONS[kind];
 }
 
 /** An interrupted script runs again by itself if its author says that it may; if it is killed again and again, the agent pauses. */
@@ -52,15 +58,8 @@ function nextPrompt({ turn }: FinishedTurn, progress: Failed['progress']): TurnP
 type ReactionHandler = (over: FinishedTurn, signal: Failed, prompt: TurnPrompt) => Step;
 
 const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
-  retry({ run, agent }, { at, failure, jitter }, prompt) {
-    const count = agent.retries + 1;
-    if (count > run.options.retries) {
-      const message = `${agent.state}: ${failure.message} (tried ${count} ${count === 1 ? 'time' : 'times'})`;
-      return failAgent(run, agent, message, at);
-    }
-    const untilMs = at + backOffMs(count, jitter);
-    return sleep(run, { ...agent, retries: count }, { why: 'retry', untilMs, prompt }, { at, failure }, count);
-  },
+  retry: ({ run, agent }, { at, failure, jitter }, prompt) =>
+    failState(run, agent, failure, { at, jitter, prompt, limit: run.options.retries }),
 
   hold({ run, agent }, { at, failure }, prompt) {
     const { message, untilMs = at } = failure;
@@ -69,7 +68,7 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
       const ready: Agent = { ...agent, phase: { kind: 'ready', prompt, since: run.seq } };
       return { run: withAgent({ ...run, stop }, ready), events: [{ kind: 'run_stopping', at, stop }] };
     }
-    return sleep(withHold(run, untilMs, message), agent, { why: 'usage_limit', untilMs, prompt }, { at, failure }, 0);
+    return sleep(withHold(run, untilMs, message), agent, { why: 'usage_limit', untilMs, prompt }, failure, at, 0);
   },
 
   /**
@@ -88,20 +87,26 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
       withHold(run, untilMs, failure.message),
       retrying,
       { why: 'retry', untilMs, prompt },
-      { at, failure },
+      failure,
+      at,
       count,
     );
   },
 
+  /** Only the user can put these things right, except that a conversation is too long: there a guard may lead elsewhere. */
   pause({ run, agent }, { at, failure }, prompt) {
     const { kind: why, message } = failure;
+    const caught = { outcome: 'too_long', message: `${agent.state}: ${message}` } as const;
+    const guarded = why === 'prompt_too_long' ? takeGuard(run, agent, caught, at, why) : undefined;
+    if (guarded !== undefined) return guarded;
     return {
       run: withAgent(run, { ...agent, phase: { kind: 'paused', why, message, prompt } }),
       events: [{ kind: 'agent_paused', at, agent: agent.id, state: agent.state, why, message }],
     };
   },
 
-  fail: ({ run, agent }, { at, failure }) => failAgent(run, agent, `${agent.state}: ${failure.message}`, at),
+  fail: ({ run, agent }, { at, failure, jitter }, prompt) =>
+    failState(run, agent, failure, { at, jitter, prompt, limit: null }),
 
   /**
    * A turn may use up its own share of the budget while the run has money left: then it goes on later, unless it spent
@@ -131,10 +136,11 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
    * After a failed resume it forks the session, after that it starts a new one; always with the whole prompt, since
    * context may be lost.
    */
-  step_down({ run, agent, turn }, { at, failure }) {
+  step_down({ run, agent, turn }, { at, failure, jitter }) {
     const next = turn.session?.kind === 'resume' ? 'fork' : 'new';
     const lostSession = turn.session?.kind === 'fork' ? turn.session.from : (turn.session?.id ?? '');
-    if (turn.session?.kind === 'new') return failAgent(run, agent, `${agent.state}: ${failure.message}`, at);
+    if (turn.session?.kind === 'new')
+      return failState(run, agent, failure, { at, jitter, prompt: { kind: 'state' }, limit: null });
     const downgraded: Agent = {
       ...agent,
       session: next === 'fork' ? { kind: 'branch', of: lostSession } : null,
@@ -151,19 +157,4 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
 /** Keeps every Claude turn from starting until then, unless a later time is already set. */
 function withHold(run: Run, untilMs: number, message: string): Run {
   return run.hold !== null && run.hold.untilMs >= untilMs ? run : { ...run, hold: { untilMs, message } };
-}
-
-function sleep(
-  run: Run,
-  agent: Agent,
-  { why, untilMs, prompt }: { why: 'retry' | 'usage_limit'; untilMs: number; prompt: TurnPrompt },
-  { at, failure }: Pick<Failed, 'at' | 'failure'>,
-  count: number,
-): Step {
-  const { kind, message } = failure;
-  const eventBase = { at, agent: agent.id, state: agent.state };
-  return {
-    run: withAgent(run, { ...agent, phase: { kind: 'sleeping', why, untilMs, prompt } }),
-    events: [{ kind: 'sleeping', ...eventBase, why, untilMs, failure: kind, message, count }],
-  };
 }

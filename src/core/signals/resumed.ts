@@ -69,11 +69,12 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
 function followKeptAnswer(
   run: Run,
   agent: Agent,
-  { text, denials, folders }: Pick<TurnAnswer, 'text' | 'denials' | 'folders'>,
+  { text, denials, folders, fingerprint }: Pick<TurnAnswer, 'text' | 'denials' | 'folders' | 'fingerprint'>,
   { at, scope, folders: foldersNow, files: filesNow }: Resumed,
 ): Step {
   const files = filesNow?.[agent.id] ?? {};
-  const answer = { text, denials, folders: { ...folders, ...foldersNow[agent.id] }, files, scope, at };
+  const known = { text, denials, ...(fingerprint && { fingerprint }) };
+  const answer = { ...known, folders: { ...folders, ...foldersNow[agent.id] }, files, scope, at };
   const followed = followAnswer(run, agent, answer);
   return { run: followed.run, events: [agentResumed(agent, at), ...followed.events] };
 }

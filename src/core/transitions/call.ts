@@ -19,6 +19,7 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
     task: at.task,
     model: at.model,
     effort: at.effort,
+    ...(Object.keys(at.callVisits).length > 0 && { callVisits: at.callVisits }),
   };
   return {
     kind: 'on',
@@ -31,6 +32,7 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
       task: at.task,
       model: target.model ?? at.model,
       effort: target.effort ?? at.effort,
+      callVisits: {},
     },
   };
 }

@@ -9,6 +9,7 @@ export const result: Transition = {
   follow(at, target) {
     const caller = at.stack.at(-1);
     if (caller === undefined) return { kind: 'end', result: target.body };
-    return { kind: 'on', position: { ...caller, input: target.body, stack: at.stack.slice(0, -1) } };
+    const { callVisits = {}, ...frame } = caller;
+    return { kind: 'on', position: { ...frame, callVisits, input: target.body, stack: at.stack.slice(0, -1) } };
   },
 };

@@ -73,6 +73,7 @@ function failureName(kind: FailureKind, { ownResult }: Transcript): CannedFailur
       return ownResult === null ? 'no_result' : 'overloaded';
     case 'disk':
     case 'script':
+    case 'no_answer':
     case 'interrupted':
     case 'lost':
     case 'stopped':

@@ -140,6 +140,7 @@ const FAILURE_MESSAGES: Record<FailureKind, (detail: string) => string> = {
   disk: () =>
     'The disk was full, so that part of what Claude Code said is lost; its cost is an estimate. Free some space, then resume the run.',
   script: (detail) => detail,
+  no_answer: (detail) => detail,
   interrupted: (detail) => detail,
   lost: () => 'Claude Code was no longer running when the run was taken up again.',
   stopped: () => 'The turn was ended because the run was stopped.',

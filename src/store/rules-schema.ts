@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { GUARD_OUTCOMES } from '../core/guards.ts';
+import { TAG_NAMES } from '../core/transitions/index.ts';
+
+const count = z.number().int().nonnegative();
+
+const guards = z.strictObject({
+  retry: count.nullable(),
+  on: z.partialRecord(z.enum(GUARD_OUTCOMES), z.string()),
+  maxVisitsPer: z.enum(['agent', 'call']),
+  stuck: z.strictObject({ after: count, files: z.array(z.string()).nullable() }).nullable(),
+});
+
+/** The rules of a state, as an agent keeps them while it is there. */
+export const rulesSchema = z.strictObject({
+  policy: z.array(
+    z.strictObject({
+      tag: z.enum(TAG_NAMES),
+      target: z.string().nullable(),
+      attributes: z.record(z.string(), z.string()),
+      payload: z.string().nullable().exactOptional(),
+    }),
+  ),
+  maxVisits: count.nullable(),
+  forceImplicit: z.boolean().exactOptional(),
+  repeatable: z.boolean().exactOptional(),
+  guards: guards.exactOptional(),
+});
