@@ -86,7 +86,7 @@ export function takeGuard(
   const target = key === undefined ? undefined : on[key];
   if (target === undefined) return undefined;
   const isSpoilt = failure !== null && SPOILS_SESSION.has(failure);
-  const { id, state, session, stack, stateMicros, input } = agent;
+  const { id, state, session, stack, stateMicros, stateTokens, input } = agent;
   const next: Agent = {
     ...agent,
     ...PER_STATE_DEFAULTS,
@@ -111,6 +111,7 @@ export function takeGuard(
         session: session?.kind === 'open' ? session.id : null,
         depth: stack.length,
         costMicros: stateMicros,
+        tokens: stateTokens,
         input,
       },
     ],

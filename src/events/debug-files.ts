@@ -117,6 +117,7 @@ export class TransitionsLog {
   private formatEntryDetails(event: Event): readonly string[] {
     if (event.kind !== 'transition') return [];
     return [
+      ...(event.guard === undefined ? [] : [`caught: ${event.guard.message.replaceAll('\n', '\n    ')}`]),
       `session_id: ${event.session ?? 'none'}`,
       `cost: ${formatDollars(event.costMicros)}`,
       `tokens: ${formatTokenKinds(event.tokens)}`,
@@ -130,7 +131,7 @@ export class TransitionsLog {
 function formatEntryHead(event: Event): string | null {
   switch (event.kind) {
     case 'transition':
-      return `${event.state} -> ${event.to === null ? `(${event.tag}, terminated)` : `${event.to} (${event.tag})`}`;
+      return `${event.state} -> ${event.to === null ? `(${event.tag}, terminated)` : `${event.to} (${event.guard === undefined ? event.tag : `on ${event.guard.outcome}`})`}`;
     case 'agent_started':
       return event.parent === null ? null : `forked by ${event.parent}: starts in ${event.state}`;
     case 'agent_failed':

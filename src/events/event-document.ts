@@ -102,6 +102,7 @@ const FIELDS: EventFormatters<object> = {
     ...createTransitionFields(event),
     tags: event.tags,
     implicit: event.implicit,
+    guard: event.guard ?? null,
     session_id: event.session,
     depth: event.depth,
     input: event.input,

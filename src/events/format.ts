@@ -164,8 +164,11 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
       ? null
       : `warning: not permitted: ${[...new Set(denials)].join(', ')}; allowed_tools or --permission-mode would allow it`,
   printed: ({ text }) => text,
-  transition: ({ state, to, tag, implicit, costMicros, tokens }) =>
-    `${state} → ${to ?? 'end'} (${tag}${implicit ? ', implicit' : ''}) ${[formatDollars(costMicros), ...formatAnyTokens(tokens)].join(', ')}`,
+  transition: ({ state, to, tag, implicit, guard, costMicros, tokens }) => {
+    const how = guard === undefined ? `${tag}${implicit ? ', implicit' : ''}` : `on ${guard.outcome}`;
+    const spent = [formatDollars(costMicros), ...formatAnyTokens(tokens)].join(', ');
+    return `${state} → ${to ?? 'end'} (${how}) ${spent}${guard === undefined ? '' : `: ${guard.message}`}`;
+  },
   reminded: ({ state, message, count, limit }) => `${state}: reminder ${count} of ${limit}: ${message}`,
   sleeping: ({ at, untilMs, why, message }) =>
     why === 'retry'
