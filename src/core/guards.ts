@@ -18,7 +18,7 @@ export interface Guards {
   readonly stuck: { readonly after: number; readonly files: readonly string[] | null } | null;
 }
 
-/** An outcome that a guard caught. */
+/** An outcome that a guard caught, by the name of the guard: it may be `error` for any failure. */
 export interface CaughtOutcome {
   readonly outcome: GuardOutcome;
   /** What happened, as the next state is told. */

@@ -84,7 +84,7 @@ export function takeGuard(
   const on = agent.rules?.guards?.on ?? {};
   const key = findGuard(on, outcome);
   const target = key === undefined ? undefined : on[key];
-  if (target === undefined) return undefined;
+  if (key === undefined || target === undefined) return undefined;
   const isSpoilt = failure !== null && SPOILS_SESSION.has(failure);
   const { id, state, session, stack, stateMicros, stateTokens, input } = agent;
   const next: Agent = {
@@ -107,7 +107,7 @@ export function takeGuard(
         tags: [],
         to: target,
         implicit: false,
-        guard: { outcome, message },
+        guard: { outcome: key, message },
         session: session?.kind === 'open' ? session.id : null,
         depth: stack.length,
         costMicros: stateMicros,

@@ -29,9 +29,9 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
   const borrowedNexts = new Set(
     graph.edges.filter(({ borrowsNext }) => borrowsNext).map(({ from, next }) => connectionKey(from, next)),
   );
-  const gotos = new Set(graph.edges.filter(({ tag }) => tag === 'goto').map(({ from, to }) => connectionKey(from, to)));
+  const gotos = new Set(graph.edges.filter(isPlainGoto).map(({ from, to }) => connectionKey(from, to)));
   for (const edge of graph.edges) {
-    if (edge.tag === 'goto' && borrowedNexts.has(connectionKey(edge.from, edge.to)))
+    if (isPlainGoto(edge) && borrowedNexts.has(connectionKey(edge.from, edge.to)))
       builder.mergeGoto(edge.from, edge.to);
     else addEdgeArrows(builder, edge, resultPlacesOf);
     if (edge.return !== null) {
@@ -48,11 +48,17 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
   return builder.build();
 }
 
+const isPlainGoto = ({ tag, guard }: Edge): boolean => tag === 'goto' && guard === null;
+
 /** Identifies a connection. A goto beside forks and their `next` share one: both are one arrow. */
 const connectionKey = (from: string, to: EdgeTarget | null): string => JSON.stringify([from, to?.kind, targetName(to)]);
 
 function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (state: string) => ResultPlaces): void {
-  const { from, tag, to, payload, origin, at } = edge;
+  const { from, tag, to, payload, origin, at, guard } = edge;
+  if (guard !== null) {
+    builder.addArrow(from, 'guard', to, `on ${guard}`);
+    return;
+  }
   const remarks = [...(ORIGIN_REMARKS[origin] ?? []), ...(edge.clearsStack ? ['clears the stack'] : [])];
   const name = payload === null ? tag : `${tag} ${formatPayload(payload)}`;
   const label = remarks.length === 0 ? name : `${name} (${remarks.join(', ')})`;
@@ -116,7 +122,15 @@ class DiagramBuilder {
     };
     for (const node of graph.nodes) addState(node.couldBe.length > 0 ? { ...node, kind: 'ambiguous' } : node);
     for (const state of [...tallies.keys(), ...agentsByState.keys()]) {
-      addState({ state, kind: 'gone', maxVisits: null, description: null, open: false, couldBe: [] });
+      addState({
+        state,
+        kind: 'gone',
+        maxVisits: null,
+        maxVisitsPer: 'agent',
+        description: null,
+        open: false,
+        couldBe: [],
+      });
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts';
 import type { StateTally } from '../events/run-tally.ts';
 
-/** The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, or a state that is only mentioned. */
+/** The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, a guard, or a state that is only mentioned. */
 export type ArrowKind =
   | 'begin'
   | 'goto'
@@ -13,6 +13,7 @@ export type ArrowKind =
   | 'next'
   | 'result'
   | 'back'
+  | 'guard'
   | 'mentioned';
 
 /** All arrows of one kind between the same two shapes. */
@@ -40,6 +41,7 @@ export interface StateShape {
   readonly state: string;
   readonly description: string | null;
   readonly maxVisits: number | null;
+  readonly maxVisitsPer: 'agent' | 'call';
   /** Whether it may make transitions that no arrow shows. */
   readonly open: boolean;
   /** The states that an ambiguous name could mean. */

@@ -140,5 +140,6 @@ const ARROW_STYLES: Readonly<Record<ArrowKind, GraphvizStyle>> = {
   next: { color: '#c2590c', style: 'dashed' },
   result: { color: '#2e7d43' },
   back: { color: '#2e7d43', style: 'dashed' },
+  guard: { color: RED, style: 'dashed', arrowhead: 'onormal' },
   mentioned: { color: GRAY, style: 'dotted' },
 };

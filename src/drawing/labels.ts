@@ -21,8 +21,8 @@ export const MAX_SHAPE_NOTE_LENGTH = 36;
 
 /** The short lines below a state's name: its description, its problem, its limit and its visits. */
 export function listShapeNotes(shape: StateShape): readonly string[] {
-  const { description, maxVisits } = shape;
-  const limit = maxVisits === null ? null : `at most ${maxVisits}×`;
+  const { description, maxVisits, maxVisitsPer } = shape;
+  const limit = maxVisits === null ? null : `at most ${maxVisits}×${maxVisitsPer === 'call' ? ' per call' : ''}`;
   const notes = [description, explainUnenterable(shape), limit, formatVisitSummary(shape)].map((note) =>
     shortenLabel(note ?? '', MAX_SHAPE_NOTE_LENGTH),
   );

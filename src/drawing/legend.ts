@@ -23,6 +23,7 @@ const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> 
   next: 'next: where its parent goes on',
   result: 'result',
   back: 'result of a subtask: to where its caller goes on',
+  guard: 'on …: the state failed, reached a limit or makes no progress',
   mentioned: 'only named in the prompt, or shown in code',
 };
 

@@ -39,6 +39,7 @@ const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   next: '-.->',
   result: '-->',
   back: '-.->',
+  guard: '-.->',
   mentioned: '-.->',
 };
 

@@ -115,11 +115,17 @@ function listAgentFacts({ agents }: StateShape): StateCard['facts'] {
 
 function listSettingFacts(state: State): StateCard['facts'] {
   const { timeoutMs, allowedTools, disallowedTools, rules } = state;
+  const { guards } = rules;
   const settings: readonly (readonly [string, string | null])[] = [
     ['model', state.model],
     ['effort', state.effort],
     ['timeout', timeoutMs === null ? null : timeoutMs === 0 ? 'none' : `${timeoutMs / 1000} s`],
-    ['max_visits', rules.maxVisits === null ? null : String(rules.maxVisits)],
+    [
+      'max_visits',
+      rules.maxVisits === null ? null : `${rules.maxVisits}${guards?.maxVisitsPer === 'call' ? ' per call' : ''}`,
+    ],
+    ['retry', guards?.retry == null ? null : String(guards.retry)],
+    ['stuck_after', guards?.stuck == null ? null : String(guards.stuck.after)],
     ['permission_mode', state.permissionMode],
     ['allowed_tools', allowedTools?.join(', ') ?? null],
     ['disallowed_tools', disallowedTools?.join(', ') ?? null],

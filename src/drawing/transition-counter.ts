@@ -39,10 +39,14 @@ export class TransitionCounter {
     else this.count(this.lastStates.get(parent) ?? null, 'fork', state);
   }
 
-  private countTransition({ agent, state, tag, to, depth }: Transitioned): void {
+  private countTransition({ agent, state, tag, to, depth, guard }: Transitioned): void {
     const callers = this.callers.get(agent) ?? [];
     this.callers.set(agent, callers);
     this.lastStates.set(agent, state);
+    if (guard !== undefined) {
+      this.count(state, 'guard', to);
+      return;
+    }
     switch (tag) {
       case 'goto':
       case 'reset':

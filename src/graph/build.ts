@@ -1,5 +1,6 @@
 import { findStateEdges } from './edges.ts';
 import { type EdgeTarget, filesOf, type Graph, type GraphNode, targetsOf } from './graph.ts';
+import { findGuardEdges } from './guard-edges.ts';
 import { analyzeStates, type StateAnalysis } from './state-analysis.ts';
 import { newStateResolver, type StateResolver } from './state-resolver.ts';
 import { sourceScope, type WorkflowSource } from './workflow-source.ts';
@@ -10,7 +11,10 @@ export function buildGraph(
   analyses: readonly StateAnalysis[] = analyzeStates(workflow),
   names: StateResolver = newWorkflowResolver(workflow),
 ): Graph {
-  const edges = analyses.flatMap((analysis) => findStateEdges(analysis, names, workflow.resetStack));
+  const edges = analyses.flatMap((analysis) => [
+    ...findStateEdges(analysis, names, workflow.resetStack),
+    ...findGuardEdges(analysis, names),
+  ]);
   const missing = new Map(edges.flatMap((edge) => targetsOf(edge).flatMap(missingName)));
   return {
     name: workflow.name,
@@ -31,7 +35,7 @@ export function buildGraph(
 /** Makes a resolver for the names of a workflow. */
 export const newWorkflowResolver = (workflow: WorkflowSource): StateResolver => newStateResolver(sourceScope(workflow));
 
-const EMPTY_NODE = { maxVisits: null, description: null, open: false, couldBe: [] } as const;
+const EMPTY_NODE = { maxVisits: null, maxVisitsPer: 'agent', description: null, open: false, couldBe: [] } as const;
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
@@ -45,5 +49,7 @@ function missingName(target: EdgeTarget): readonly (readonly [string, readonly s
 
 function nodeOf({ file, kind, open, source }: StateAnalysis): GraphNode {
   const { description, rules } = source.state;
-  return { state: file, kind, maxVisits: rules.maxVisits, description, open, couldBe: [] };
+  const { maxVisits, guards } = rules;
+  const maxVisitsPer = guards?.maxVisitsPer ?? 'agent';
+  return { state: file, kind, maxVisits, maxVisitsPer, description, open, couldBe: [] };
 }

@@ -17,8 +17,8 @@ export interface ControlFlow {
   readonly any: number;
   readonly entry: number | null;
   readonly exits: readonly (readonly FlowExit[])[];
-  /** By state, whether `max_visits` limits how often an agent enters it. */
-  readonly bounded: readonly boolean[];
+  /** By state, whether `max_visits` limits how often an agent enters it, in all or in one call; null if it does not. */
+  readonly bounded: readonly ('agent' | 'call' | null)[];
   numberOf(state: string): number;
 }
 
@@ -38,7 +38,7 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   for (const edge of edges) exits[numberOf(edge.from)]?.push(toExit(edge, toNumber));
   for (const [index, { open }] of states.entries()) {
     if (open) exits[index]?.push(...exitsToAnywhere(any));
-    const shown = exits[index]?.some(({ edge }) => edge?.origin !== 'mentioned') ?? false;
+    const shown = exits[index]?.some(({ edge }) => edge !== null && isAnswer(edge)) ?? false;
     if (!shown) exits[index]?.push({ kind: 'result', edge: null });
   }
   exits[missing]?.push({ kind: 'result', edge: null });
@@ -48,10 +48,13 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
     any,
     entry: entry === null ? null : numberOf(entry),
     exits,
-    bounded: [...states.map(({ maxVisits }) => maxVisits !== null), false, false],
+    bounded: [...states.map(({ maxVisits, maxVisitsPer }) => (maxVisits === null ? null : maxVisitsPer)), null, null],
     numberOf,
   };
 }
+
+/** Whether a state's file says that it can answer in this way. */
+export const isAnswer = ({ origin }: Edge): boolean => origin !== 'mentioned' && origin !== 'guard';
 
 function toExit(edge: Edge, toNumber: (target: EdgeTarget | null) => number): FlowExit {
   const to = toNumber(edge.to);

@@ -174,7 +174,7 @@ class EdgeBuilder {
   private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
     const ends = { to: null, payload: null, return: null, next: null, borrowsNext: false, clearsStack: false } as const;
-    return { from, tag, ...ends, origin: 'text', at, passesInput: 'never', variables: [] };
+    return { from, tag, ...ends, origin: 'text', guard: null, at, passesInput: 'never', variables: [] };
   }
 
   private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {

@@ -42,14 +42,15 @@ export function findEndlessCycles(facts: FlowFacts): readonly EndlessCycle[] {
   const moves = (state: number) =>
     facts.moves(state).filter(({ how, to }) => how !== 'worker' && !(how === 'enter' && ends.returns[to]));
   return findSinkCycles(cannotEnd, moves).map(({ states, inside }): EndlessCycle => {
-    const free = states.filter((state) => !flow.bounded[state]);
     const sideways = (state: number) => inside(state).filter(({ how }) => how !== 'enter');
     const forks = states.some((state) => inside(state).some(({ how }) => how === 'next'));
     const kind = !hasCycle(states, targets(sideways)) ? 'recursion' : forks ? 'forks' : 'loop';
     const how = kind === 'recursion' ? 'enter' : kind === 'forks' ? 'next' : undefined;
     const level = states.some((state) => reach.has(state, 'bottom')) ? 'bottom' : 'called';
-    const unbounded = (state: number) => inside(state).filter((move) => !isBounded(flow, move));
-    const bounded = !hasCycle(free, targets(unbounded));
+    const fresh = new Set(
+      states.flatMap((state) => inside(state).flatMap(({ how, to }) => (how === 'enter' ? to : []))),
+    );
+    const bounded = !hasCycle(states, targets(findUnboundedMoves(flow, inside, fresh)));
     return {
       kind,
       states,
@@ -60,9 +61,24 @@ export function findEndlessCycles(facts: FlowFacts): readonly EndlessCycle[] {
   });
 }
 
-/** Whether a move comes after a call of a state with a limit, so that it can happen only so often. */
-const isBounded = (flow: ControlFlow, { how, exit }: FlowMove): boolean =>
-  how === 'back' && flow.bounded[exit.to] === true;
+/**
+ * Finds the moves that an agent can make as often as it likes. Past its `max_visits` a state leads only to where its guard says; a
+ * limit that counts per call does not hold for `fresh` states, which each call enters anew.
+ */
+function findUnboundedMoves(flow: ControlFlow, inside: MoveLookup, fresh: ReadonlySet<number>): MoveLookup {
+  const isBounded = (state: number): boolean => {
+    const per = flow.bounded[state] ?? null;
+    return per === 'agent' || (per === 'call' && !fresh.has(state));
+  };
+  const leadsPast = (state: number): boolean =>
+    flow.exits[state]?.some(({ edge }) => edge?.guard === 'max_visits') ?? false;
+  const isAfterBoundedCall = ({ how, exit }: FlowMove): boolean =>
+    how === 'back' && flow.bounded[exit.to] === 'agent' && !leadsPast(exit.to);
+  return (state) =>
+    inside(state).filter((move) =>
+      isBounded(state) ? move.exit.edge?.guard === 'max_visits' : !isAfterBoundedCall(move),
+    );
+}
 
 /** Finds workers that cannot end without forking workers like themselves. `max_visits` does not help: it counts per worker. */
 export function findEndlessForking(facts: FlowFacts): readonly EndlessCycle[] {

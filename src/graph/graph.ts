@@ -1,3 +1,4 @@
+import type { GuardOutcome, Guards } from '../core/guards.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
 import { uniqueBy } from './group-by.ts';
@@ -33,9 +34,11 @@ export interface Edge {
   /**
    * Where the edge comes from: the policy, a policy with a single transition that needs no tag (`implicit`), or a tag in the
    * text. `partial-name`: only a part of a name is known, and this is one of the states that fit. `mentioned`: a state that a
-   * prompt without tags mentions, or a tag in code beside tags outside of code.
+   * prompt without tags mentions, or a tag in code beside tags outside of code. `guard`: the frontmatter says so of an outcome.
    */
-  readonly origin: 'policy' | 'implicit' | 'text' | 'partial-name' | 'mentioned';
+  readonly origin: 'policy' | 'implicit' | 'text' | 'partial-name' | 'mentioned' | 'guard';
+  /** The outcome that makes this transition; null for an answer. */
+  readonly guard: GuardOutcome | null;
   readonly at: TextPosition;
   /** Whether it passes a `{{result}}` to the state it leads to. */
   readonly passesInput: 'always' | 'perhaps' | 'never';
@@ -48,6 +51,8 @@ export interface GraphNode {
   readonly state: string;
   readonly kind: 'prompt' | 'script' | 'missing';
   readonly maxVisits: number | null;
+  /** Whether `max_visits` counts for the whole agent or for one call. */
+  readonly maxVisitsPer: Guards['maxVisitsPer'];
   readonly description: string | null;
   /** Whether it may make transitions that the edges do not show. */
   readonly open: boolean;
@@ -83,8 +88,8 @@ export function filesOf(target: EdgeTarget): readonly string[] {
  * the policy demands, once for each state that may answer with it.
  */
 export const collectTransitions = (edges: readonly Edge[]): readonly Edge[] =>
-  uniqueBy(edges.filter(isPossibleTransition), ({ from, tag, to, payload, return: back, next }) =>
-    JSON.stringify([from, tag, payload, ...[to, back, next].map(targetKey)]),
+  uniqueBy(edges.filter(isPossibleTransition), ({ from, tag, guard, to, payload, return: back, next }) =>
+    JSON.stringify([from, tag, guard, payload, ...[to, back, next].map(targetKey)]),
   );
 
 /** Names that are left to the agent count as one. */

@@ -1,3 +1,4 @@
+import type { GuardOutcome } from '../core/guards.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import type { TagName } from '../core/transitions/index.ts';
 import type { ControlFlow, FlowExit } from './control-flow.ts';
@@ -17,6 +18,8 @@ export interface PathStep {
   readonly from: string;
   readonly to: string;
   readonly tag: TagName | null;
+  /** The outcome that made this step; absent for an answer. */
+  readonly guard?: GuardOutcome;
   /** The kind of the move; `more` stands for steps that are left out. */
   readonly how: MoveKind | 'more';
   /** For a `back`, the state that was called and has returned; for a `next`, the worker that was forked. */
@@ -121,7 +124,8 @@ function toOmittedStep({ names, entry }: ControlFlow, state: number): PathStep {
 export function toPathStep(flow: ControlFlow, from: number, { to, how, exit }: FlowMove): PathStep {
   const name = (state: number): string => flow.names[state] ?? '';
   const after = how === 'back' || how === 'next' ? name(exit.to) : null;
-  return { from: name(from), to: name(to), tag: exit.edge?.tag ?? null, how, after, at: exit.edge?.at ?? null };
+  const { tag = null, at = null, guard = null } = exit.edge ?? {};
+  return { from: name(from), to: name(to), tag, ...(guard !== null && { guard }), how, after, at };
 }
 
 function levelAfter({ how, exit }: FlowMove, level: number): number {

@@ -16,6 +16,8 @@ export interface WorkflowSource {
   readonly resetStack: 'keep' | 'clear';
   /** Variables that every run is known to have: `vars` of the manifest, `[vars]` of the config, `--var`. */
   readonly variables: readonly string[];
+  /** Whether runs that are started from here are in a git repository; absent if nobody looked. */
+  readonly isInRepository?: boolean;
   /** The problems of its manifest, if there are any. */
   readonly findings?: readonly FileFinding[];
   readonly files: readonly WorkflowSourceFile[];

@@ -52,8 +52,9 @@ export function collapseAnyState(steps: readonly PathStep[]): readonly PathStep[
   return collapsed;
 }
 
-function formatStep({ to, tag, how, after, computed }: PathStep): string {
+function formatStep({ to, tag, guard, how, after, computed }: PathStep): string {
   if (how === 'more') return ` – … → ${to}`;
+  if (guard !== undefined) return ` –on ${guard}→ ${to}`;
   const tagLabel = tag ?? 'perhaps';
   const label = how === 'back' ? `back from ${after}` : how === 'next' ? `fork ${after}, next` : tagLabel;
   return ` –${label}${computed && tag !== null ? ' (computed)' : ''}→ ${to}`;

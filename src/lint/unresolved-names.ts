@@ -53,7 +53,17 @@ function collectUnresolvedNames(analysis: StateAnalysis, names: StateResolver): 
       return found.kind === 'found' ? [] : [{ name, at, shown: `\`${key}\``, level: 'error', found }];
     }),
   );
-  return [...inPolicy, ...analysis.expandedTags.flatMap((placed) => findUnresolvedInTag(placed, analysis, names))];
+  const inGuards = Object.entries(state.rules.guards?.on ?? {}).flatMap(([outcome, name]): UnresolvedName[] => {
+    const found = names.resolve(name);
+    const key = `on.${outcome}`;
+    const at = analysis.source.keys[key] ?? WHOLE_FILE;
+    return found.kind === 'found' ? [] : [{ name, at, shown: `\`${key}\``, level: 'error', found }];
+  });
+  return [
+    ...inPolicy,
+    ...inGuards,
+    ...analysis.expandedTags.flatMap((placed) => findUnresolvedInTag(placed, analysis, names)),
+  ];
 }
 
 function findUnresolvedInTag(

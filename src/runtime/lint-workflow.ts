@@ -1,4 +1,5 @@
-import { join, relative, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { Platform } from '../core/state-names.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
@@ -79,7 +80,14 @@ export function readAnalysisSettings(cwd: string, { platform, variables = [], en
     platform: platform ?? currentPlatform(),
     resetStack: config.resetStack ?? DEFAULT_OPTIONS.resetStack,
     variables: [...Object.keys(config.variables ?? {}), ...variables],
+    isInRepository: isInRepository(cwd),
   };
+}
+
+/** Whether a folder is part of a git repository. */
+function isInRepository(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return true;
+  return dirname(folder) !== folder && isInRepository(dirname(folder));
 }
 
 /** The finding for a workflow that cannot be opened, such as a damaged zip. */

@@ -19,6 +19,8 @@ export interface Runtime {
   readonly wrapWorld: (world: World) => World;
   /** Once aborted, the run goes on as if its process had been killed: nothing is ended or saved. */
   readonly killed: AbortSignal | null;
+  /** Whether runs are in a folder that was made for them. */
+  readonly isSandbox: boolean;
 }
 
 /** The runtime of real runs. */
@@ -30,6 +32,7 @@ export const PRODUCTION: Runtime = {
   debugFiles: true,
   wrapWorld: (world) => world,
   killed: null,
+  isSandbox: false,
 };
 
 /** A run in this process, from its start or resume to its end: all that is known about it before anything happens. */

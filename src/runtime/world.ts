@@ -46,6 +46,7 @@ export async function createWorld(
     // A copy: reading the whole of `process.env` is slow, and each turn does it.
     env: applyManifestEnvironment(workflow.manifest, context.env),
     clock,
+    isSandbox: runtime.isSandbox,
     warn,
     readState: workflow.state,
     readScope: createScopeReader(workflow),

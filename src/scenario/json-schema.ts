@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { scenarioFileSchema } from './schema.ts';
 import { type JsonSchemaNode, schemaRef, TEXT_TYPES } from './schema-keywords.ts';
-import { PROMPT_ONLY_KEYS, SCRIPT_ONLY_KEYS } from './state-names.ts';
+import { PROMPT_ONLY_KEYS, SCRIPT_FAILURE, SCRIPT_ONLY_KEYS } from './state-names.ts';
 
 type Definitions = Readonly<Record<string, JsonSchemaNode>>;
 
@@ -11,7 +11,7 @@ export function scenarioSchema(): object {
   const merged = mergeAlternatives(schema, schema.definitions as Definitions) as { definitions: Definitions };
   const answersByStateKind = {
     prompt: forbidKeys(SCRIPT_ONLY_KEYS, 'prompt'),
-    script: forbidKeys(PROMPT_ONLY_KEYS, 'script'),
+    script: forbidKeys(PROMPT_ONLY_KEYS, 'script', { fail: { const: SCRIPT_FAILURE } }),
   };
   return {
     title: 'Raymond: a scenario, or canned answers',
@@ -43,8 +43,12 @@ function resolveRef(node: JsonSchemaNode, definitions: Definitions): JsonSchemaN
 }
 
 /** Answers for states of one kind: some keys are not allowed there, nor in the lists within them. */
-function forbidKeys(keys: readonly string[], name: string): JsonSchemaNode {
+function forbidKeys(keys: readonly string[], name: string, others: JsonSchemaNode = {}): JsonSchemaNode {
   const list = { type: 'array', items: schemaRef(name) };
   const forbidden = Object.fromEntries(keys.map((key) => [key, false]));
-  return { ...list, type: [...TEXT_TYPES, 'object', 'array'], properties: { ...forbidden, turns: list, visits: list } };
+  return {
+    ...list,
+    type: [...TEXT_TYPES, 'object', 'array'],
+    properties: { ...forbidden, ...others, turns: list, visits: list },
+  };
 }

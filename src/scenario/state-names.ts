@@ -7,7 +7,10 @@ import { asList, asMapping, type DocumentProblem, type YamlDocument, type YamlPa
 export const SCRIPT_ONLY_KEYS = ['exit', 'stderr'];
 
 /** The keys that only an answer of a prompt can have. */
-export const PROMPT_ONLY_KEYS = ['uses', 'deny', 'cost', 'fail', 'resets_in'];
+export const PROMPT_ONLY_KEYS = ['uses', 'deny', 'cost', 'resets_in'];
+
+/** The only `fail` that a script can have. */
+export const SCRIPT_FAILURE = 'timeout';
 
 /** Finds the file of a state by name; undefined if there is none, or only for another platform. */
 export function findStateFile(scope: Scope, name: string): string | undefined {
@@ -138,6 +141,11 @@ class StateNameChecker {
       Object.hasOwn(content, key),
     );
     const kind = isPrompt(file) ? 'prompt' : 'script';
+    if (!isPrompt(file) && Object.hasOwn(content, 'fail') && content.fail !== SCRIPT_FAILURE)
+      this.report(
+        [...path, 'fail'],
+        `${file} is a script, which fails with \`exit: 1\` or \`fail: ${SCRIPT_FAILURE}\``,
+      );
     for (const key of misplacedKeys) this.report([...path, key], `\`${key}\` means nothing here: ${file} is a ${kind}`);
     for (const key of ['turns', 'visits']) {
       for (const [at, each] of asList(content[key]).entries()) this.checkKindKeys([...path, key, at], each, file);

@@ -101,7 +101,8 @@ function collectItems(
   };
 }
 
-function isPermittedBy(entry: PolicyEntry, { tag, payload, written }: TakenTag, scope: Scope): boolean {
+function isPermittedBy(entry: PolicyEntry, { tag, guard, payload, written }: TakenTag, scope: Scope): boolean {
+  if (guard !== null) return false;
   const { target, attributes } = written;
   return permits([entry], { name: tag, body: target ?? payload ?? '', attributes, repeated: [], line: 0 }, scope);
 }
@@ -137,7 +138,8 @@ function reachableStates({ entry, edges }: Graph): ReadonlySet<string> {
 
 const targetLabel = (target: EdgeTarget | null): string | null => formatEdgeTarget(target, 'any state');
 
-function formatEdge({ tag, to, payload, return: returnTo, next }: Edge): string {
+function formatEdge({ tag, guard, to, payload, return: returnTo, next }: Edge): string {
+  if (guard !== null) return `on ${guard} ${targetLabel(to)}`;
   const more = [
     returnTo === null ? '' : `return ${targetLabel(returnTo)}`,
     next === null ? '' : `next ${targetLabel(next)}`,

@@ -82,6 +82,7 @@ export function startSimulatedProcess(
     debugFiles: false,
     wrapWorld,
     killed: crashController.signal,
+    isSandbox: true,
   };
   return { runtime, crashed, time };
 }

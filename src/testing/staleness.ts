@@ -1,4 +1,5 @@
 import { isPrompt } from '../core/state-names.ts';
+import { isAnswer } from '../graph/control-flow.ts';
 import { type Edge, isPossibleTransition } from '../graph/graph.ts';
 import type { LintFinding } from '../lint/lint.ts';
 import { fingerprintScript } from '../runtime/record-run.ts';
@@ -27,7 +28,7 @@ export async function checkStaleness(testCase: TestCase, { events }: TestRun): P
   const impossibleTags = scripts.flatMap(([script, stateAnswers]) => {
     const edges = facts.edgesOf(script);
     if (edges === null) return [];
-    const tags = takenTags.filter(({ from }) => from === script);
+    const tags = takenTags.filter(({ from, guard }) => from === script && guard === null);
     return findImpossibleTags(tags, edges).map((tag) => describeImpossibleTag(tag, edges, stateAnswers));
   });
   return {
@@ -48,7 +49,7 @@ function findImpossibleTags(takenTags: readonly TakenTag[], edges: readonly Edge
 }
 
 function describeImpossibleTag(takenTag: TakenTag, edges: readonly Edge[], stateAnswers: StateAnswers): Difference {
-  const possibleTags = [...new Set(edges.map(formatEdgeTag))];
+  const possibleTags = [...new Set(edges.filter(isAnswer).map(formatEdgeTag))];
   const instead = possibleTags.length === 0 ? 'its text has no tag' : `its text has only ${possibleTags.join(', ')}`;
   const { line, column } = stateAnswers.outputs.find((output) => mayContain(output, takenTag)) ?? stateAnswers;
   const message = `${takenTag.from} cannot print ${formatTakenTag(takenTag)}, which this answer lets it print: ${instead}`;

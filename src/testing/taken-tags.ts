@@ -1,28 +1,37 @@
-import type { Event, FollowedTag } from '../core/event.ts';
+import type { Event, FollowedTag, Transitioned } from '../core/event.ts';
+import type { GuardOutcome } from '../core/guards.ts';
 import type { Edge, EdgeTarget } from '../graph/graph.ts';
 
 /** A tag that an agent followed, and the state it left with it. */
 export interface TakenTag extends FollowedTag {
   readonly from: string;
+  /** The guard that made this transition; null for an answer. */
+  readonly guard: GuardOutcome | null;
   /** The text of a result; null for other tags. */
   readonly payload: string | null;
 }
 
 /** The tags that the agents of a run followed, in the order of its events. */
 export const collectTakenTags = (events: readonly Event[]): readonly TakenTag[] =>
-  events.flatMap((event) =>
-    event.kind === 'transition'
-      ? event.tags.map((tag) => ({ ...tag, from: event.state, payload: tag.tag === 'result' ? event.input : null }))
-      : [],
-  );
+  events.flatMap((event) => (event.kind === 'transition' ? listTags(event) : []));
+
+function listTags({ state: from, tag, to, tags, input, guard }: Transitioned): readonly TakenTag[] {
+  const attributes = {};
+  if (guard !== undefined)
+    return [
+      { from, tag, target: to, attributes, written: { target: to, attributes }, guard: guard.outcome, payload: null },
+    ];
+  return tags.map((each) => ({ ...each, from, guard: null, payload: each.tag === 'result' ? input : null }));
+}
 
 /** Whether an edge of the graph stands for this tag. An edge that leaves a state open stands for every state there. */
-export function matchesEdge(edge: Edge, { from, tag, target, payload, attributes }: TakenTag): boolean {
+export function matchesEdge(edge: Edge, { from, tag, guard, target, payload, attributes }: TakenTag): boolean {
   const matches = (edgeTarget: EdgeTarget | null, state: string | null | undefined): boolean =>
     edgeTarget?.kind !== 'state' || edgeTarget.file === state;
   return (
     edge.from === from &&
-    edge.tag === tag &&
+    edge.guard === guard &&
+    (guard !== null || edge.tag === tag) &&
     (edge.payload === null || edge.payload === payload) &&
     matches(edge.to, target) &&
     matches(edge.return, attributes.return) &&

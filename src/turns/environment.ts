@@ -7,6 +7,9 @@ const CLAUDE_CODE_VARIABLES = ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT'];
 /** A longer payload is handed over in its file only: the size of an environment is limited. */
 const MAX_VARIABLE_BYTES = 100 * 1024;
 
+/** No failure needs more words. */
+const MAX_ERROR_CHARS = 16 * 1024;
+
 /** The part of our environment that a turn inherits: all but our own variables and those of a Claude Code around us. */
 function inheritEnvironment(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
@@ -22,7 +25,7 @@ export function scriptEnvironment(
   turn: ScriptTurn,
   resultFile: string,
 ): Record<string, string> {
-  const { input } = turn;
+  const { input, error } = turn;
   const fitsVariable = input !== null && Buffer.byteLength(input) <= MAX_VARIABLE_BYTES && !input.includes('\0');
   return {
     ...inheritEnvironment(env),
@@ -36,6 +39,7 @@ export function scriptEnvironment(
     ...(turn.runFolder !== null && { [RUN_VARIABLES.run_folder]: turn.runFolder }),
     ...(input !== null && { RAYMOND_RESULT_FILE: resultFile }),
     ...(fitsVariable && { [RUN_VARIABLES.result]: input, [RUN_VARIABLES.input]: input }),
+    ...(error !== null && { [RUN_VARIABLES.error]: error.replaceAll('\0', '').slice(0, MAX_ERROR_CHARS) }),
   };
 }
 

@@ -88,7 +88,7 @@ export async function runScriptTurn(
   // What it printed may be lost with what was not on the disk yet; some file systems then have zeros in its place.
   if (context.isDoubtful(turn) && (text.trim() === '' || text.includes('\0')))
     return failed('interrupted', OUTPUT_LOST);
-  if (text.trim() === '') return failed('script', NO_OUTPUT);
+  if (text.trim() === '') return failed('no_answer', NO_OUTPUT);
   const signal = await answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
   return { ...signal, ...prints.signalFields };
 }
@@ -122,7 +122,7 @@ function scriptFailure(end: ProcessEnd, timeoutMessage: string): Failure | null 
   if (exit.kind === 'exited' && exit.code === 0) return null;
   if (endCause === 'stopped')
     return { kind: 'interrupted', message: `the script was ended because the run was stopped; ${RETRY_HINT}` };
-  if (endCause === 'timeout') return { kind: 'script', message: `the script was ended: ${timeoutMessage}` };
+  if (endCause === 'timeout') return { kind: 'timeout', message: `the script was ended: ${timeoutMessage}` };
   if (exit.kind === 'died') return { kind: 'interrupted', message: `the script was killed midway; ${RETRY_HINT}` };
   return { kind: 'script', message: `the script ended with exit code ${exit.code}` };
 }

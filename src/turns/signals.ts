@@ -7,6 +7,7 @@ import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../core/n
 import type { Policy } from '../core/policy.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import { createFolderJudge, type FolderJudge } from './permitted-folders.ts';
+import { takeFingerprint } from './progress.ts';
 import type { TurnContext } from './turn-context.ts';
 
 /** The signal of an answer, with the files of the workflow and the folders that the answer names. */
@@ -19,12 +20,16 @@ export async function answeredSignal(
   const { agent, policy, cwd } = turn;
   // A script is free to go anywhere: its words are its author's.
   const judge = turn.kind === 'claude' ? createFolderJudge(context, turn) : async () => undefined;
-  const [scope, folders, files] = await Promise.all([
+  const [scope, folders, files, fingerprint] = await Promise.all([
     context.readScope(),
     lookUpFolders(text, policy, cwd, judge),
     readNamedFiles(text, policy, cwd, judge),
+    takeFingerprint(context, turn, text),
   ]);
-  const reported = reportedSession === undefined ? {} : { reportedSession };
+  const reported = {
+    ...(reportedSession !== undefined && { reportedSession }),
+    ...(fingerprint !== undefined && { fingerprint }),
+  };
   return { kind: 'answered', at, agent, text, cost, denials, scope, folders, files, ...reported };
 }
 

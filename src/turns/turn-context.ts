@@ -50,6 +50,8 @@ export interface TurnContext {
   findBegunTurns(turn: TurnRef): readonly { readonly number: number; readonly stem: string; readonly folder: string }[];
   /** Whether the user wants turns to be taken that may have run already. */
   readonly retry: boolean;
+  /** Whether the working directory is a small folder of its own, all of whose files may be looked at. */
+  readonly isSandbox?: boolean;
   /** Makes a folder in which an agent can work, unless it is there; throws a RaymondError if that is not possible. */
   makeWorkFolder(path: string): Promise<void>;
   /** Makes a turn's folder with these files in it; an old one is replaced. */

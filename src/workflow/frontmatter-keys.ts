@@ -1,5 +1,4 @@
 import { normalizeEffort, normalizeModel } from '../core/claude-words.ts';
-import { DURATION_FORMS, DURATION_PATTERN, MAX_TIMER_MS, parseDurationMs } from '../core/duration.ts';
 import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options.ts';
 import type { Policy } from '../core/policy.ts';
 import type { Preference } from '../core/position.ts';
@@ -7,20 +6,28 @@ import type { State, StateSettings } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
 import type { EntryPositions } from '../graph/workflow-source.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
-import { describeYamlValue, type YamlField, type YamlValue } from '../yaml/value.ts';
+import type { YamlField } from '../yaml/value.ts';
 import { readAllowedTransitions } from './allowed-transitions.ts';
+import { GUARD_KEYS, type GuardFrontmatter, NO_GUARD_FRONTMATTER } from './guard-keys.ts';
 import {
   ALLOWED_TRANSITIONS_SCHEMA,
-  ARGUMENT_TEXT_SCHEMA,
   allowNull,
   type FrontmatterValueSchema,
-  NONBLANK_TEXT_LIST_SCHEMA,
-  NONBLANK_TEXT_SCHEMA,
   SUGGESTED_VALUES,
 } from './value-schemas.ts';
+import {
+  BOOLEAN_VALUE,
+  COUNT,
+  DURATION,
+  numberType,
+  TEXT_VALUE,
+  type ValueType,
+  WORD_LIST,
+  wordType,
+} from './value-types.ts';
 
 /** The settings of a state's frontmatter; null where it does not say. */
-export interface Frontmatter extends Preference, StateSettings {
+export interface Frontmatter extends Preference, StateSettings, GuardFrontmatter {
   readonly description: string | null;
   readonly maxVisits: number | null;
   readonly policy: Policy;
@@ -44,6 +51,7 @@ export const EMPTY_FRONTMATTER: Frontmatter = {
   policy: [],
   forceImplicit: false,
   repeatable: false,
+  ...NO_GUARD_FRONTMATTER,
   entries: [],
 };
 
@@ -56,100 +64,6 @@ export interface FrontmatterKey {
   readonly schema: FrontmatterValueSchema;
   /** Reads the key's value, or reports what is wrong with it. */
   readonly read: (field: YamlField, report: FindingReport, platform: Platform) => Partial<Frontmatter>;
-}
-
-/** A type of values: as JSON Schema, and how one is read; undefined after an error was reported. */
-export interface ValueType<T> {
-  readonly schema: FrontmatterValueSchema;
-  readonly read: (field: YamlField, report: FindingReport) => T | undefined;
-}
-
-const MAX_SECONDS = (MAX_TIMER_MS + 1) / 1000;
-
-/** True or false. */
-export const BOOLEAN_VALUE: ValueType<boolean> = {
-  schema: { type: ['boolean'] },
-  read: (field, report) =>
-    field.value.kind === 'boolean' ? field.value.boolean : reportWrongType(field, field.value, report, 'true or false'),
-};
-
-/** A text. */
-export const TEXT_VALUE: ValueType<string> = {
-  schema: ARGUMENT_TEXT_SCHEMA,
-  read: (field, report) => readText(field, field.value, report, 'a text'),
-};
-
-const WORD_LIST: ValueType<readonly string[]> = {
-  schema: NONBLANK_TEXT_LIST_SCHEMA,
-  read: (field, report) => {
-    const items = field.value.kind === 'list' ? field.value.items : [field.value];
-    return items.flatMap((item) => readWord(field, item, report, 'a text or a list of texts') ?? []);
-  },
-};
-
-/** A text that is not blank. */
-export const wordType = (examples: readonly string[]): ValueType<string> => ({
-  schema: { ...NONBLANK_TEXT_SCHEMA, examples },
-  read: (field, report) => readWord(field, field.value, report, 'a text'),
-});
-
-interface NumberRange {
-  readonly isWhole: boolean;
-  readonly minimum: number;
-  readonly exclusiveMaximum: number;
-}
-
-/** A number in a range. */
-export const numberType = (expected: string, { isWhole, ...range }: NumberRange): ValueType<number> => ({
-  schema: { type: [isWhole ? 'integer' : 'number'], ...range },
-  read: (field, report) => {
-    const n = field.value.kind === 'number' ? field.value.number : Number.NaN;
-    const isAllowed = n >= range.minimum && n < range.exclusiveMaximum && (!isWhole || Number.isInteger(n));
-    return isAllowed ? n : reportWrongType(field, field.value, report, expected);
-  },
-});
-
-const DURATION: ValueType<number> = {
-  schema: { type: ['number', 'string'], minimum: 0, exclusiveMaximum: MAX_SECONDS, pattern: DURATION_PATTERN },
-  read: (field, report) => {
-    const { value } = field;
-    const written = value.kind === 'text' ? value.text : value.kind === 'number' ? value.number : Number.NaN;
-    // Whoever writes a long time with its unit means it; a number that large is a slip.
-    const isSlip = typeof written === 'number' && written >= MAX_SECONDS;
-    const ms = isSlip ? undefined : parseDurationMs(written);
-    if (ms !== undefined) return Math.min(ms, MAX_TIMER_MS);
-    return reportWrongType(field, value, report, `${DURATION_FORMS} (0 for no limit)`);
-  },
-};
-
-const COUNT: NumberRange = { isWhole: true, minimum: 1, exclusiveMaximum: 2 ** 53 };
-
-function readWord(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
-  const word = readText(field, value, report, expected)?.trim();
-  if (word === '') report.error(value.at, `\`${field.name}\` is empty: give it a value or remove it`);
-  return word === '' ? undefined : word;
-}
-
-function readText(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
-  if (value.kind !== 'text') {
-    const isScalar = value.kind === 'number' || value.kind === 'boolean';
-    return reportWrongType(field, value, report, expected, isScalar ? '; put it in quotes if it is meant as text' : '');
-  }
-  // It becomes an argument of a command, which cannot contain one.
-  if (!value.text.includes('\0')) return value.text;
-  report.error(value.at, `\`${field.name}\` contains a NUL character: remove it`);
-  return undefined;
-}
-
-/** Reports a value of another type than the one that is expected. */
-export function reportWrongType(
-  { name }: YamlField,
-  value: YamlValue,
-  report: FindingReport,
-  expected: string,
-  advice = '',
-): undefined {
-  report.error(value.at, `\`${name}\` must be ${expected}, not ${describeYamlValue(value)}${advice}`);
 }
 
 /** The keys of the frontmatter. To add a key, add a row. */
@@ -187,6 +101,7 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
     (repeatable) => ({ repeatable }),
     'script',
   ),
+  ...GUARD_KEYS,
   permission_mode: defineKey(
     'The permission mode of Claude Code; what it would have to ask for is denied. The default is acceptEdits.',
     wordType(['acceptEdits', 'plan', 'dontAsk']),

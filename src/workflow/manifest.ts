@@ -10,15 +10,8 @@ import {
   type YamlField,
   type YamlValue,
 } from '../yaml/value.ts';
-import {
-  BOOLEAN_VALUE,
-  numberType,
-  reportWrongType,
-  TEXT_VALUE,
-  type ValueType,
-  wordType,
-} from './frontmatter-keys.ts';
 import { ARGUMENT_TEXT_SCHEMA, allowNull, type FrontmatterValueSchema } from './value-schemas.ts';
+import { BOOLEAN_VALUE, numberType, reportWrongType, TEXT_VALUE, type ValueType, wordType } from './value-types.ts';
 
 /** What a workflow says about itself in its `workflow.yaml`; null where it does not say. */
 export interface Manifest {

@@ -6,6 +6,7 @@ import { type FindingReport, newFindingReport, quoteInMessage } from '../yaml/fi
 import { readYaml } from '../yaml/read-yaml.ts';
 import { describeYamlValue, readYamlFields, valuePositions, type YamlValue } from '../yaml/value.ts';
 import { EMPTY_FRONTMATTER, FRONTMATTER_KEYS, type Frontmatter } from './frontmatter-keys.ts';
+import { guardPositions } from './guard-keys.ts';
 
 /** The content of a state's file. If the findings hold an error, the frontmatter is not all that the file says. */
 export interface ParsedStateText {
@@ -56,7 +57,7 @@ export function readFrontmatter(
       frontmatter = { ...frontmatter, ...key.read(field, report, platform) };
     }
   }
-  return { frontmatter, keys: valuePositions(fields) };
+  return { frontmatter, keys: { ...valuePositions(fields), ...guardPositions(fields.get('on')) } };
 }
 
 /** Names that other tools use for the same keys. */
@@ -66,6 +67,8 @@ const KEY_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ['permissions', 'permission_mode'],
   ['permissionmode', 'permission_mode'],
   ['system_prompt', 'append_system_prompt'],
+  ['retries', 'retry'],
+  ['on_error', 'on'],
 ]);
 
 /** A prompt file, split into frontmatter and body. The YAML, if there is any, begins on line 2 of the file. */

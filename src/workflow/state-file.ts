@@ -6,6 +6,7 @@ import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { decodeText } from './decode-text.ts';
 import type { Frontmatter } from './frontmatter-keys.ts';
+import { buildGuards } from './guard-keys.ts';
 import { parsePrompt } from './prompt-file.ts';
 import { parseScriptFile } from './script-file.ts';
 
@@ -23,9 +24,19 @@ export function parseStateFile(file: string, bytes: Uint8Array, platform: Platfo
 
 /** Puts a state together from its settings and its text. */
 export function buildState(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
-  const { policy, maxVisits, forceImplicit, repeatable, entries: _, ...settings } = frontmatter;
-  const rules = { policy, maxVisits, ...(forceImplicit && { forceImplicit }), ...(repeatable && { repeatable }) };
-  return { file, kind, ...settings, rules, text };
+  const { policy, maxVisits, forceImplicit, repeatable } = frontmatter;
+  const guards = buildGuards(frontmatter);
+  const rules = {
+    policy,
+    maxVisits,
+    ...(forceImplicit && { forceImplicit }),
+    ...(repeatable && { repeatable }),
+    ...(guards !== undefined && { guards }),
+  };
+  const { model, effort, description, timeoutMs } = frontmatter;
+  const { permissionMode, allowedTools, disallowedTools, appendSystemPrompt } = frontmatter;
+  const settings = { timeoutMs, permissionMode, allowedTools, disallowedTools, appendSystemPrompt };
+  return { file, kind, model, effort, ...settings, description, rules, text };
 }
 
 /** Lists everything wrong with a file, by itself and in the workflow that it is part of, in the order of its lines. */
@@ -43,7 +54,12 @@ export function findStateProblems(source: WorkflowSourceFile, scope: Scope): rea
       if (resolved.kind !== 'found') report.error(at, `\`${key}\`: ${resolved.message}`);
     }
   }
-  const { policy, forceImplicit } = source.state.rules;
+  const { policy, forceImplicit, guards } = source.state.rules;
+  for (const [outcome, name] of Object.entries(guards?.on ?? {})) {
+    const resolved = resolveState(name, scope);
+    const key = `on.${outcome}`;
+    if (resolved.kind !== 'found') report.error(source.keys[key] ?? WHOLE_FILE, `\`${key}\`: ${resolved.message}`);
+  }
   if (forceImplicit === true && implicitTag(policy) === undefined) {
     const found = policy.length === 1 ? 'an entry that leaves something open' : `${policy.length} entries`;
     const message = `\`force_implicit\` needs exactly one entry in \`allowed_transitions\` that says all of its transition, not ${found}`;

@@ -51,7 +51,8 @@ const TAG_DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   result: 'Return a result to the caller, or end.',
 };
 
-const STATE_NAME_SCHEMA: FrontmatterValueSchema = { ...FRONTMATTER_SCALAR_SCHEMA, pattern: '\\S' };
+/** The schema of the name of a state. */
+export const STATE_NAME_SCHEMA: FrontmatterValueSchema = { ...FRONTMATTER_SCALAR_SCHEMA, pattern: '\\S' };
 const NONEMPTY_SCALAR_SCHEMA: FrontmatterValueSchema = { ...FRONTMATTER_SCALAR_SCHEMA, minLength: 1 };
 
 const ATTRIBUTE_SCHEMAS: Readonly<Record<BuiltInAttribute, FrontmatterValueSchema>> = {

@@ -21,7 +21,7 @@ import { findEntriesInSubfolders, openWorkflowFolder, type WorkflowFiles } from 
 import { openWorkflowZip } from './zip.ts';
 
 /** Facts about the runs of a workflow that its files do not tell. */
-export type SourceSettings = Pick<WorkflowSource, 'platform' | 'resetStack' | 'variables'>;
+export type SourceSettings = Pick<WorkflowSource, 'platform' | 'resetStack' | 'variables' | 'isInRepository'>;
 
 /** A workflow that was read, and its files as they are from now on. */
 export interface LoadedSource {
@@ -38,7 +38,7 @@ const MAX_CONCURRENT_READS = 32;
  * Throws only if there is nothing to read: a wrong path, a zip that cannot be opened.
  */
 export async function readWorkflowSource(path: string, settings: SourceSettings): Promise<LoadedSource> {
-  const { platform, resetStack, variables } = settings;
+  const { platform, resetStack, variables, isInRepository } = settings;
   const location = await locateWorkflow(path);
   const files = openFiles(location);
   const scope = await readScope(files, platform);
@@ -54,6 +54,7 @@ export async function readWorkflowSource(path: string, settings: SourceSettings)
       location.state === null && { below: findEntriesInSubfolders(location.root, platform) }),
     resetStack,
     variables: [...variables, ...Object.keys(manifest.variables)],
+    ...(isInRepository !== undefined && { isInRepository }),
     ...(findings.length > 0 && { findings }),
     ...(scope.anyExtension && { anyExtension: true }),
     files: await mapConcurrently(scope.files, MAX_CONCURRENT_READS, (file) => readSourceFile(files, file, platform)),

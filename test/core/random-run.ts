@@ -20,13 +20,17 @@ const GATE: PolicyEntry[] = [
   { tag: 'result', target: null, attributes: {} },
 ];
 
+const ALL_OUTCOMES = {
+  ...{ error: 'B.md', timeout: 'B.md', denied: 'S.sh', too_long: 'START.md' },
+  ...{ no_tag: 'S.sh', stuck: 'START.md' },
+};
 const NO_GUARDS: Guards = { retry: null, on: {}, maxVisitsPer: 'agent', stuck: null };
 
 /** States that fail, are entered too often or make no progress lead elsewhere. */
 const RULES: Readonly<Record<string, Partial<Rules>>> = {
   'GATE.md': { policy: GATE },
   'B.md': { maxVisits: 2 },
-  'A.md': { guards: { ...NO_GUARDS, on: { error: 'B.md', too_long: 'START.md' }, stuck: { after: 3, files: null } } },
+  'A.md': { guards: { ...NO_GUARDS, on: ALL_OUTCOMES, stuck: { after: 3, files: null } } },
   'S.sh': {
     maxVisits: 2,
     guards: { ...NO_GUARDS, retry: 1, on: { error: 'A.md', max_visits: 'GATE.md' }, maxVisitsPer: 'call' },

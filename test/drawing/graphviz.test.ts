@@ -9,6 +9,7 @@ const shape = (index: number): StateShape => ({
   state: `S${index}.md`,
   description: null,
   maxVisits: null,
+  maxVisitsPer: 'agent',
   open: false,
   couldBe: [],
   tally: null,

@@ -63,6 +63,11 @@ description: The start`;
       policy: [{ tag: 'goto', target: 'B.md', attributes: {} }],
       forceImplicit: false,
       repeatable: false,
+      retry: null,
+      on: {},
+      maxVisitsPer: null,
+      stuckAfter: null,
+      stuckFiles: null,
       entries: [
         { at: { line: 3, column: 23 }, keys: { tag: { line: 3, column: 30 }, target: { line: 3, column: 44 } } },
       ],
@@ -81,8 +86,8 @@ description: The start`;
   test('a key without a value is not given', () => {
     const names = Object.keys(EMPTY_FRONTMATTER).length;
     const yaml = `allowed_transitions:\nmodel: ~\neffort: null\ntimeout:\nmax_visits:\npermission_mode:
-allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:`;
-    expect(names).toBe(13);
+allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:\nretry:\non:\nmax_visits_per:\nstuck_after:\nstuck_files:`;
+    expect(names).toBe(18);
     expect(keys(yaml)).toMatchObject({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
   });
 

@@ -4,6 +4,7 @@ import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
 import { startsWorkers } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
+import { findUselessGuards } from '../useless-guards.ts';
 
 /** Something in the frontmatter or the manifest has no effect, such as a misspelt key, or the frontmatter as a whole has none. */
 export const keyWithoutEffect = defineRule(
@@ -15,6 +16,7 @@ export const keyWithoutEffect = defineRule(
       ...(context.isIntendedState(analysis) ? checkStrayFrontmatter(analysis) : []),
       ...checkEmptyPolicy(analysis),
       ...checkRepeatedEntries(analysis, context),
+      ...findUselessGuards(analysis, context),
     ]),
   ],
 );
@@ -40,7 +42,7 @@ function checkStrayFrontmatter({ file, kind, source, positionAt }: StateAnalysis
 }
 
 const KEY =
-  /^(?:allowed_transitions|model|effort|timeout|max_visits|permission_mode|allowed_tools|disallowed_tools|append_system_prompt)\s*:/;
+  /^(?:allowed_transitions|model|effort|timeout|retry|max_visits|max_visits_per|stuck_after|stuck_files|permission_mode|allowed_tools|disallowed_tools|append_system_prompt)\s*:/;
 /** A key with a value, an entry of a list, a comment, or a continuation of what stands above. */
 const YAML = /^(?:[\w-]+:(?:\s|$)|\s|- |#|$)/;
 const FENCE = /^\s*---\s*$/;

@@ -1,3 +1,4 @@
+import { isAnswer } from '../../graph/control-flow.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineRule, type RuleFinding } from '../rule.ts';
 
@@ -6,7 +7,7 @@ export const noWayOut = defineRule(
   { id: 'no-way-out', level: 'warning', supersedes: ['unreachable-state'] },
   (context) => {
     const withExits = new Set(
-      context.graph.edges.filter(({ origin }) => origin !== 'mentioned').map(({ from }) => from),
+      context.graph.edges.filter((edge) => isAnswer(edge) || edge.guard === 'no_tag').map(({ from }) => from),
     );
     return context.analyses
       .filter((analysis) => context.isIntendedState(analysis) && !analysis.open && !withExits.has(analysis.file))

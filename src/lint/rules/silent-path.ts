@@ -5,7 +5,8 @@ import { defineStateRule } from '../rule.ts';
 export const silentPath = defineStateRule(
   { id: 'silent-path', level: 'warning', supersedes: ['unreachable-state', ...CYCLE_RULES] },
   (analysis) => {
-    if (analysis.tags.length === 0 && analysis.unclosedTags.length === 0) return [];
+    const isExpected = analysis.source.state.rules.guards?.on.no_tag !== undefined;
+    if (isExpected || (analysis.tags.length === 0 && analysis.unclosedTags.length === 0)) return [];
     return (analysis.paths?.outputs ?? []).flatMap((output) => {
       if (output.kind !== 'nothing') return [];
       const { text } = analysis.source.state;

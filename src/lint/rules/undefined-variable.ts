@@ -4,6 +4,7 @@ import { nearest } from '../../core/nearest.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
 import { startsWorkers } from '../../core/transitions/index.ts';
 import { RUN_VARIABLES } from '../../core/variables.ts';
+import { filesOf } from '../../graph/graph.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import { findCodeBlocks } from '../../graph/prompt-tags.ts';
 import type { PathStep } from '../../graph/reachability.ts';
@@ -18,8 +19,8 @@ import { collapseAnyState, formatStepPath } from '../messages.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { findScriptVariableUses } from '../script-variables.ts';
 
-/** Variables that every state has, or that `undefined-result` checks. */
-const BUILT_IN_VARIABLES = Object.keys(RUN_VARIABLES);
+/** Variables that every state has, or that `undefined-result` checks; `error` only states have that a guard leads to. */
+const BUILT_IN_VARIABLES = Object.keys(RUN_VARIABLES).filter((name) => name !== 'error');
 
 /** A `{{variable}}` is not set on some path to its state, or a script uses a variable that nothing sets. */
 export const undefinedVariable = defineRule({ id: 'undefined-variable', level: 'warning' }, (context) => [
@@ -41,8 +42,10 @@ function findUnsetInPrompts(context: RuleContext): readonly RuleFinding[] {
     graph.edges.flatMap(({ variables }) => variables).filter((name) => !name.includes(UNKNOWN)),
   );
   const forks = graph.edges.some(({ tag }) => startsWorkers(tag));
+  const guarded = new Set(graph.edges.flatMap(({ guard, to }) => (guard === null || to === null ? [] : filesOf(to))));
   return uses.flatMap(({ analysis, use }): RuleFinding[] => {
     if (defined.has(proof.flow.numberOf(analysis.file), use.name)) return [];
+    if (use.name === 'error' && guarded.has(analysis.file)) return [];
     const known = setByForks.has(use.name) || defined.isDefinedSomewhere(use.name);
     const text = known
       ? describeUnsetHere(use, analysis, context, defined)

@@ -88,11 +88,14 @@ function recordScriptAnswer(context: RecordingContext, turn: RecordedTurn): Reco
   const text = toScenarioText(context, turn, readFileSync(stdout, 'utf8'));
   const errorText = existsSync(stderr) ? toScenarioText(context, turn, readFileSync(stderr, 'utf8')) : '';
   const write = placeholderFiles(context, turn);
-  const exit = turn.end.failure === null ? 0 : recordedExit(context.folderOf(turn)) || 1;
+  const { failure } = turn.end;
+  const isExit = failure !== null && failure !== 'no_answer' && failure !== 'timeout';
+  const exit = isExit ? recordedExit(context.folderOf(turn)) || 1 : 0;
   return {
     text,
     ...(errorText !== '' && { stderr: errorText }),
     ...(exit !== 0 && { exit }),
+    ...(failure === 'timeout' && { fail: failure }),
     ...(Object.keys(write).length > 0 && { write }),
   };
 }

@@ -16,6 +16,8 @@ import { listCannedActions } from './canned-actions.ts';
 import {
   crashIfRequested,
   failIfUnusable,
+  mayExceedVisits,
+  NO_UNKNOWN_VARIABLES,
   type ReplayContext,
   reclaimTurnFolder,
   requireAnswer,
@@ -48,8 +50,7 @@ export class ReplayBackend implements Backend {
 
   async prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]> {
     // An agent that may not enter the state needs no answer.
-    const exceedsMaxVisits = state.rules.maxVisits !== null && turn.visit > state.rules.maxVisits;
-    const { unknown } = exceedsMaxVisits ? NO_UNKNOWN_VARIABLES : this.answerFor(turn);
+    const { unknown } = mayExceedVisits(turn, state.rules) ? NO_UNKNOWN_VARIABLES : this.answerFor(turn);
     const { stdin, warnings } = renderPrompt(turn, state.text);
     await this.context.makeFolder(turn, { stdin });
     const newWarnings = [...warnings, ...unsetVariableWarnings(this.context, turn, unknown)].filter(
@@ -132,8 +133,6 @@ function createEventHandler(context: ReplayContext, { agent }: ClaudeTurn, print
     prints.add('stdout', readPrintedTexts(event));
   };
 }
-
-const NO_UNKNOWN_VARIABLES = { unknown: [] };
 
 /** Judges a canned turn by the same rules as a real one. */
 function judgeCannedTurn(

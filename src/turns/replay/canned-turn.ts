@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import type { ClaudeTurn, ScriptTurn } from '../../core/due.ts';
+import type { Rules } from '../../core/policy.ts';
 import type { Failed } from '../../core/signal.ts';
 import { renderTemplate } from '../../core/template.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
@@ -33,6 +34,13 @@ export function requireAnswer(context: ReplayContext, turn: CannedTurn): ReturnT
   context.onAnswerUsed?.(choice.answer);
   return renderAnswer(choice.answer, turn.variables);
 }
+
+/** The variables that are not set of an answer that nobody needs. */
+export const NO_UNKNOWN_VARIABLES = { unknown: [] } as const;
+
+/** Whether an agent may be refused to enter the state for this turn, and then needs no answer. */
+export const mayExceedVisits = ({ visit }: CannedTurn, { maxVisits }: Rules): boolean =>
+  maxVisits !== null && visit > maxVisits;
 
 /** Warnings about variables of an answer that are not set. */
 export function unsetVariableWarnings(

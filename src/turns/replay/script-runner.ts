@@ -3,6 +3,7 @@ import type { ScriptTurn } from '../../core/due.ts';
 import type { Failure } from '../../core/failure.ts';
 import { readPrints } from '../../core/prints.ts';
 import type { Answered, Failed } from '../../core/signal.ts';
+import type { State } from '../../core/state.ts';
 import { turnFiles } from '../../process/turn-files.ts';
 import type { CannedAnswer } from '../../scenario/scenario.ts';
 import type { ScriptRunner } from '../backend.ts';
@@ -11,6 +12,8 @@ import { answeredSignal, failedSignal } from '../signals.ts';
 import {
   crashIfRequested,
   failIfUnusable,
+  mayExceedVisits,
+  NO_UNKNOWN_VARIABLES,
   type ReplayContext,
   reclaimTurnFolder,
   requireAnswer,
@@ -27,8 +30,8 @@ export class ReplayScriptRunner implements ScriptRunner {
     this.context = context;
   }
 
-  async prepare(turn: ScriptTurn): Promise<readonly string[]> {
-    const { unknown } = requireAnswer(this.context, turn);
+  async prepare(turn: ScriptTurn, { rules }: State): Promise<readonly string[]> {
+    const { unknown } = mayExceedVisits(turn, rules) ? NO_UNKNOWN_VARIABLES : requireAnswer(this.context, turn);
     await this.context.makeFolder(turn, { stdin: '' });
     return turn.visit === 1 ? unsetVariableWarnings(this.context, turn, unknown) : [];
   }
@@ -44,7 +47,8 @@ export class ReplayScriptRunner implements ScriptRunner {
       const prints = new PrintReporter(context, turn, adopted);
       this.print(turn, dir, answer, prints);
       await crashIfRequested(context, answer, adopted);
-      const { text, exit, stderr } = answer;
+      const { text, exit, stderr, fail } = answer;
+      if (fail === 'timeout') return failed({ kind: 'timeout', message: TIMED_OUT });
       const stderrText = stderr === '' ? '' : `\n${stderr.trimEnd()}`;
       const signal =
         exit === 0
@@ -69,6 +73,8 @@ export class ReplayScriptRunner implements ScriptRunner {
     }
   }
 }
+
+const TIMED_OUT = 'the script was ended: no output for too long';
 
 /** Nothing was started that could be half done, so the turn is simply taken again. */
 const STOPPED: Failure = { kind: 'stopped', message: 'The turn was ended because the run was stopped.' };

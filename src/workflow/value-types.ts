@@ -1,0 +1,106 @@
+import { DURATION_FORMS, DURATION_PATTERN, MAX_TIMER_MS, parseDurationMs } from '../core/duration.ts';
+import type { FindingReport } from '../yaml/finding-report.ts';
+import { describeYamlValue, type YamlField, type YamlValue } from '../yaml/value.ts';
+import {
+  ARGUMENT_TEXT_SCHEMA,
+  type FrontmatterValueSchema,
+  NONBLANK_TEXT_LIST_SCHEMA,
+  NONBLANK_TEXT_SCHEMA,
+} from './value-schemas.ts';
+
+/** A type of values: as JSON Schema, and how one is read; undefined after an error was reported. */
+export interface ValueType<T> {
+  readonly schema: FrontmatterValueSchema;
+  readonly read: (field: YamlField, report: FindingReport) => T | undefined;
+}
+
+const MAX_SECONDS = (MAX_TIMER_MS + 1) / 1000;
+
+/** True or false. */
+export const BOOLEAN_VALUE: ValueType<boolean> = {
+  schema: { type: ['boolean'] },
+  read: (field, report) =>
+    field.value.kind === 'boolean' ? field.value.boolean : reportWrongType(field, field.value, report, 'true or false'),
+};
+
+/** A text. */
+export const TEXT_VALUE: ValueType<string> = {
+  schema: ARGUMENT_TEXT_SCHEMA,
+  read: (field, report) => readText(field, field.value, report, 'a text'),
+};
+
+/** A text that is not blank, or a list of them. */
+export const WORD_LIST: ValueType<readonly string[]> = {
+  schema: NONBLANK_TEXT_LIST_SCHEMA,
+  read: (field, report) => {
+    const items = field.value.kind === 'list' ? field.value.items : [field.value];
+    return items.flatMap((item) => readWord(field, item, report, 'a text or a list of texts') ?? []);
+  },
+};
+
+/** A text that is not blank. */
+export const wordType = (examples: readonly string[]): ValueType<string> => ({
+  schema: { ...NONBLANK_TEXT_SCHEMA, examples },
+  read: (field, report) => readWord(field, field.value, report, 'a text'),
+});
+
+interface NumberRange {
+  readonly isWhole: boolean;
+  readonly minimum: number;
+  readonly exclusiveMaximum: number;
+}
+
+/** A number in a range. */
+export const numberType = (expected: string, { isWhole, ...range }: NumberRange): ValueType<number> => ({
+  schema: { type: [isWhole ? 'integer' : 'number'], ...range },
+  read: (field, report) => {
+    const n = field.value.kind === 'number' ? field.value.number : Number.NaN;
+    const isAllowed = n >= range.minimum && n < range.exclusiveMaximum && (!isWhole || Number.isInteger(n));
+    return isAllowed ? n : reportWrongType(field, field.value, report, expected);
+  },
+});
+
+/** A duration in milliseconds. */
+export const DURATION: ValueType<number> = {
+  schema: { type: ['number', 'string'], minimum: 0, exclusiveMaximum: MAX_SECONDS, pattern: DURATION_PATTERN },
+  read: (field, report) => {
+    const { value } = field;
+    const written = value.kind === 'text' ? value.text : value.kind === 'number' ? value.number : Number.NaN;
+    // Whoever writes a long time with its unit means it; a number that large is a slip.
+    const isSlip = typeof written === 'number' && written >= MAX_SECONDS;
+    const ms = isSlip ? undefined : parseDurationMs(written);
+    if (ms !== undefined) return Math.min(ms, MAX_TIMER_MS);
+    return reportWrongType(field, value, report, `${DURATION_FORMS} (0 for no limit)`);
+  },
+};
+
+/** The range of a number of times. */
+export const COUNT: NumberRange = { isWhole: true, minimum: 1, exclusiveMaximum: 2 ** 53 };
+
+function readWord(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
+  const word = readText(field, value, report, expected)?.trim();
+  if (word === '') report.error(value.at, `\`${field.name}\` is empty: give it a value or remove it`);
+  return word === '' ? undefined : word;
+}
+
+function readText(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
+  if (value.kind !== 'text') {
+    const isScalar = value.kind === 'number' || value.kind === 'boolean';
+    return reportWrongType(field, value, report, expected, isScalar ? '; put it in quotes if it is meant as text' : '');
+  }
+  // It becomes an argument of a command, which cannot contain one.
+  if (!value.text.includes('\0')) return value.text;
+  report.error(value.at, `\`${field.name}\` contains a NUL character: remove it`);
+  return undefined;
+}
+
+/** Reports a value of another type than the one that is expected. */
+export function reportWrongType(
+  { name }: YamlField,
+  value: YamlValue,
+  report: FindingReport,
+  expected: string,
+  advice = '',
+): undefined {
+  report.error(value.at, `\`${name}\` must be ${expected}, not ${describeYamlValue(value)}${advice}`);
+}
