@@ -1,4 +1,5 @@
 import type { FailureKind } from './failure.ts';
+import { resolveState, type Scope } from './state-names.ts';
 
 /** The outcomes of a state that its frontmatter can make transitions. */
 export const GUARD_OUTCOMES = ['error', 'timeout', 'denied', 'too_long', 'no_tag', 'max_visits', 'stuck'] as const;
@@ -53,4 +54,13 @@ export function findGuard(on: Guards['on'], outcome: GuardOutcome): GuardOutcome
 export interface Streak {
   readonly fingerprint: string;
   readonly visits: number;
+}
+
+/** The guards with the files of the states that they name. A name that finds none is kept as it is. */
+export function resolveGuards(guards: Guards, scope: Scope): Guards {
+  const named = Object.entries(guards.on).map(([outcome, name]) => {
+    const found = resolveState(name, scope);
+    return [outcome, found.kind === 'found' ? found.file : name] as const;
+  });
+  return { ...guards, on: Object.fromEntries(named) };
 }

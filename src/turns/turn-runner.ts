@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ClaudeTurn, ScriptTurn, SleepTurn, Turn } from '../core/due.ts';
 import { MAX_BACK_OFF_MS } from '../core/failure.ts';
+import { resolveGuards } from '../core/guards.ts';
+import type { Rules } from '../core/policy.ts';
 import type { Began, Signal, Unreadable, Unrecorded } from '../core/signal.ts';
+import type { State } from '../core/state.ts';
 import { RaymondError } from '../errors.ts';
 import type { Backend, ScriptRunner } from './backend.ts';
 import type { Clock } from './clock.ts';
@@ -39,7 +42,7 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
         const isScript = turn.kind === 'script';
         const warnings = await (isScript ? runnerFor(turn.state).prepare(turn, state) : backend.prepare(turn, state));
         preparedAgents.add(turn.agent);
-        const rules = isScript || turn.prompt.kind === 'state' ? state.rules : null;
+        const rules = isScript || turn.prompt.kind === 'state' ? await resolveRules(context, state) : null;
         return { kind: 'began', ...signalBase, sessionId: randomUUID(), rules, warnings };
       } catch (error) {
         if (!(error instanceof RaymondError)) throw error;
@@ -57,6 +60,13 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
       return turn.kind === 'script' ? runnerFor(turn.state).take(turn, adopted) : backend.take(turn, adopted);
     },
   };
+}
+
+/** The rules of a state that is entered: its guards name files, so that no failure of it has to look for them. */
+async function resolveRules({ readScope }: TurnContext, { rules }: State): Promise<Rules> {
+  const { guards } = rules;
+  if (guards === undefined || Object.keys(guards.on).length === 0) return rules;
+  return { ...rules, guards: resolveGuards(guards, await readScope()) };
 }
 
 /** A clock that was set back must not prolong the wait before a retry; a limit ends at a time of day. */

@@ -1,6 +1,5 @@
 import { GUARD_OUTCOMES, type GuardOutcome, type Guards } from '../core/guards.ts';
 import { didYouMean } from '../core/nearest.ts';
-import { resolveState, type Scope } from '../core/state-names.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYamlFields, readYamlScalarText, type YamlField } from '../yaml/value.ts';
@@ -144,13 +143,4 @@ export function buildGuards({ retry, on, maxVisitsPer, stuckAfter, stuckFiles }:
   if (hasNone) return undefined;
   const stuck = stuckAfter === null ? null : { after: stuckAfter, files: stuckFiles };
   return { retry, on, maxVisitsPer: maxVisitsPer ?? 'agent', stuck };
-}
-
-/** The guards with the files of the states that they name. A name that finds none is kept as it is. */
-export function resolveGuards(guards: Guards, scope: Scope): Guards {
-  const named = Object.entries(guards.on).map(([outcome, name]) => {
-    const found = resolveState(name, scope);
-    return [outcome, found.kind === 'found' ? found.file : name] as const;
-  });
-  return { ...guards, on: Object.fromEntries(named) };
 }

@@ -4,7 +4,6 @@ import { type Platform, resolveState, type Scope } from '../core/state-names.ts'
 import { sourceScope, type WorkflowSource } from '../graph/workflow-source.ts';
 import { isErrorFinding } from '../yaml/finding-report.ts';
 import { mapConcurrently } from './concurrent.ts';
-import { resolveGuards } from './guard-keys.ts';
 import { InvalidWorkflow, invalidWorkflowFile } from './invalid-workflow.ts';
 import { workflowPathError } from './locate.ts';
 import type { Manifest } from './manifest.ts';
@@ -64,7 +63,7 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
     const file = await readSourceFile(files, resolved.file, platform);
     const problems = findStateProblems(file, currentScope);
     if (file.kind !== 'state' || problems.some(isErrorFinding)) throw new InvalidWorkflow(requested, problems);
-    return withResolvedGuards(file.state, currentScope);
+    return file.state;
   };
   return {
     name,
@@ -79,10 +78,4 @@ export async function openWorkflow(path: string, platform: Platform): Promise<Wo
     readFiles,
     pathOf: files.pathOf,
   };
-}
-
-/** A state that is about to be entered: its guards name files. */
-function withResolvedGuards(state: State, scope: Scope): State {
-  const { guards } = state.rules;
-  return guards === undefined ? state : { ...state, rules: { ...state.rules, guards: resolveGuards(guards, scope) } };
 }
