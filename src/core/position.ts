@@ -13,6 +13,9 @@ export interface Preference {
 /** The visits within one call to each state whose `max_visits` counts per call. */
 export type CallVisits = Readonly<Record<string, number>>;
 
+/** The count of a call that begins: the same object if it is empty, so that nothing seems to change. */
+export const newCallVisits = (before: CallVisits): CallVisits => (Object.keys(before).length === 0 ? before : {});
+
 /** A frame of the return stack: where a `<result>` goes back to, and what of the caller the callee must not change. */
 export interface Frame extends Preference {
   readonly state: string;

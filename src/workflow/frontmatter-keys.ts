@@ -17,8 +17,8 @@ import {
 } from './value-schemas.ts';
 import {
   BOOLEAN_VALUE,
-  COUNT,
-  DURATION,
+  COUNT_RANGE,
+  DURATION_VALUE,
   numberType,
   TEXT_VALUE,
   type ValueType,
@@ -87,12 +87,12 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
   ),
   timeout: defineKey(
     `How long a turn may be silent before it is ended, in seconds or as 90s, 10m, 2h; 0 for no limit. The default is ${DEFAULT_CLAUDE_TIMEOUT_MS / 1000} for a prompt and no limit for a script.`,
-    DURATION,
+    DURATION_VALUE,
     (timeoutMs) => ({ timeoutMs }),
   ),
   max_visits: defineKey(
     'How often one agent may enter this state; after that, the agent stops.',
-    numberType('a whole number of at least 1', COUNT),
+    numberType('a whole number of at least 1', COUNT_RANGE),
     (maxVisits) => ({ maxVisits }),
   ),
   repeatable: defineKey(

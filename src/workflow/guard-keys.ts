@@ -4,7 +4,7 @@ import type { TextPosition } from '../core/text-position.ts';
 import { type FindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYamlFields, readYamlScalarText, type YamlField } from '../yaml/value.ts';
 import { allowNull, type FrontmatterValueSchema, STATE_NAME_SCHEMA } from './value-schemas.ts';
-import { COUNT, numberType, reportWrongType, type ValueType, WORD_LIST, wordType } from './value-types.ts';
+import { COUNT_RANGE, numberType, reportWrongType, type ValueType, WORD_LIST, wordType } from './value-types.ts';
 
 /** The guards in a state's frontmatter, as they are written; null where it does not say. */
 export interface GuardFrontmatter {
@@ -94,7 +94,7 @@ const PER_VALUE: ValueType<Guards['maxVisitsPer']> = {
 export const GUARD_KEYS: Readonly<Record<string, GuardKey>> = {
   retry: guardKey(
     'How often this state is tried again after a failure, with growing delays, before anything else is done about it.',
-    numberType('a whole number of at least 0', { ...COUNT, minimum: 0 }),
+    numberType('a whole number of at least 0', { ...COUNT_RANGE, minimum: 0 }),
     (retry) => ({ retry }),
   ),
   on: guardKey('The states to go on in instead of failing or stopping, by outcome.', OUTCOME_MAP, (on) => ({ on })),
@@ -105,7 +105,7 @@ export const GUARD_KEYS: Readonly<Record<string, GuardKey>> = {
   ),
   stuck_after: guardKey(
     'How many visits in a row may end with the same answer while the git repository, or `stuck_files`, stays as it is.',
-    numberType('a whole number of at least 2', { ...COUNT, minimum: 2 }),
+    numberType('a whole number of at least 2', { ...COUNT_RANGE, minimum: 2 }),
     (stuckAfter) => ({ stuckAfter }),
   ),
   stuck_files: guardKey(

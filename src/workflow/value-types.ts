@@ -61,7 +61,7 @@ export const numberType = (expected: string, { isWhole, ...range }: NumberRange)
 });
 
 /** A duration in milliseconds. */
-export const DURATION: ValueType<number> = {
+export const DURATION_VALUE: ValueType<number> = {
   schema: { type: ['number', 'string'], minimum: 0, exclusiveMaximum: MAX_SECONDS, pattern: DURATION_PATTERN },
   read: (field, report) => {
     const { value } = field;
@@ -75,7 +75,7 @@ export const DURATION: ValueType<number> = {
 };
 
 /** The range of a number of times. */
-export const COUNT: NumberRange = { isWhole: true, minimum: 1, exclusiveMaximum: 2 ** 53 };
+export const COUNT_RANGE: NumberRange = { isWhole: true, minimum: 1, exclusiveMaximum: 2 ** 53 };
 
 function readWord(field: YamlField, value: YamlValue, report: FindingReport, expected: string): string | undefined {
   const word = readText(field, value, report, expected)?.trim();

@@ -13,6 +13,7 @@ describe('a line of --events', () => {
     expect(document(SAMPLE_EVENTS.transition)).toStrictEqual({
       ...{ kind: 'transition', at: AT, agent: 'main', from: 'START.md', tag: 'call', to: 'NEXT.md', cost_usd: 0.4123 },
       tokens: TOKENS,
+      guard: null,
       ...{ implicit: true, session_id: 's2', depth: 1, input: 'text', tags: SAMPLE_EVENTS.transition.tags },
     });
     expect(document(SAMPLE_EVENTS.turn_ended)).toStrictEqual({

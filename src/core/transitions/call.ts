@@ -1,4 +1,4 @@
-import type { Position, Session } from '../position.ts';
+import { newCallVisits, type Position, type Session } from '../position.ts';
 import type { Transition, TransitionResult, TransitionTarget } from './transition.ts';
 
 /** `<call>`: runs a subtask in a branch of the conversation; only its result comes back. */
@@ -32,7 +32,7 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
       task: at.task,
       model: target.model ?? at.model,
       effort: target.effort ?? at.effort,
-      callVisits: {},
+      callVisits: newCallVisits(at.callVisits),
     },
   };
 }
