@@ -30,10 +30,15 @@ const NO_GUARDS: Guards = { retry: null, on: {}, maxVisitsPer: 'agent', stuck: n
 const RULES: Readonly<Record<string, Partial<Rules>>> = {
   'GATE.md': { policy: GATE },
   'B.md': { maxVisits: 2 },
-  'A.md': { guards: { ...NO_GUARDS, on: ALL_OUTCOMES, stuck: { after: 3, files: null } } },
+  'A.md': { guards: { ...NO_GUARDS, on: ALL_OUTCOMES, stuck: { after: 2, files: null } } },
   'S.sh': {
     maxVisits: 2,
-    guards: { ...NO_GUARDS, retry: 1, on: { error: 'A.md', max_visits: 'GATE.md' }, maxVisitsPer: 'call' },
+    guards: {
+      ...NO_GUARDS,
+      retry: 0,
+      on: { error: 'A.md', timeout: 'B.md', max_visits: 'GATE.md' },
+      maxVisitsPer: 'call',
+    },
   },
 };
 
@@ -172,7 +177,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     ...(action.denied && { prints: ['a', 'b'] }),
     folders: { sub: '/w/sub' },
     scope,
-    ...(turn.stuck !== null && { fingerprint: action.text }),
+    ...(turn.stuck !== null && { fingerprint: action.killed ? 'a' : 'b' }),
   };
 }
 
