@@ -2,7 +2,7 @@ import type { Event, Transitioned } from '../core/event.ts';
 import { addMicros } from '../core/ledger.ts';
 import { addTokens, type ModelShare, NO_TOKENS, sumTokens, type Tokens } from '../core/tokens.ts';
 import { AgentLabels } from './agent-labels.ts';
-import { type RunWarnings, WarningCollector } from './warnings.ts';
+import { type RunWarnings, WarningCollector, type WarningData } from './warnings.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
 
 /** How long finished turns took, and what they used. */
@@ -41,35 +41,91 @@ export async function collectHistory(
   events: AsyncIterable<Event> | Iterable<Event>,
   maxTransitions: number,
 ): Promise<RunHistory> {
-  let worked = NO_WORK_TIME;
-  let endedAt: number | null = null;
-  const transitions: RecordedTransition[] = [];
-  const agents = new Map<string, AgentHistory>();
-  /** The turns of each agent since it entered its state. */
-  const turnsInState = new Map<string, TurnTotals>();
+  const collector = new HistoryCollector(maxTransitions);
   const labels = new AgentLabels();
-  const models = new Map<string, ModelShare>();
-  const warnings = new WarningCollector();
   for await (const event of events) {
-    worked = updateWorkTime(worked, event);
+    collector.observe(event);
     labels.observe(event);
-    warnings.observe(event);
-    if (event.kind === 'run_ended') endedAt = event.at;
-    if (event.kind === 'run_resumed') endedAt = null;
-    if (!('agent' in event)) continue;
-    const { agent, at } = event;
-    const before = agents.get(agent) ?? { ...NO_TURNS, startedAt: at };
-    agents.set(agent, { ...before, ...addTurn(before, event), lastAt: at });
-    const inState = addTurn(turnsInState.get(agent) ?? NO_TURNS, event);
-    turnsInState.set(agent, inState);
-    if (event.kind === 'turn_ended') for (const share of event.models) addModel(models, share);
-    if (event.kind !== 'transition') continue;
-    turnsInState.delete(agent);
-    transitions.push({ ...event, ...inState });
-    if (transitions.length > maxTransitions) transitions.shift();
   }
-  const byCost = [...models.values()].sort((a, b) => b.micros - a.micros);
-  return { worked, transitions, agents, labels, models: byCost, warnings: warnings.warnings, endedAt };
+  return { ...collector.history, labels };
+}
+
+/** The history of a run as plain data, of a size that does not grow with the number of events. */
+export interface HistoryData extends Pick<RunHistory, 'worked' | 'transitions' | 'endedAt'> {
+  readonly agents: readonly (readonly [string, AgentHistory])[];
+  readonly turnsInState: readonly (readonly [string, TurnTotals])[];
+  readonly models: readonly ModelShare[];
+  readonly warnings: WarningData;
+}
+
+/** Collects the history of a run from its events, and keeps its latest `maxTransitions` transitions. */
+export class HistoryCollector {
+  private readonly maxTransitions: number;
+  private worked = NO_WORK_TIME;
+  private endedAt: number | null = null;
+  private readonly transitions: RecordedTransition[] = [];
+  private readonly agents = new Map<string, AgentHistory>();
+  /** The turns of each agent since it entered its state. */
+  private readonly turnsInState = new Map<string, TurnTotals>();
+  private readonly models = new Map<string, ModelShare>();
+  private readonly warnings: WarningCollector;
+
+  /** With `past`, it goes on where that ends. */
+  constructor(maxTransitions: number, past?: HistoryData) {
+    this.maxTransitions = maxTransitions;
+    this.warnings = past === undefined ? new WarningCollector() : WarningCollector.fromData(past.warnings);
+    if (past === undefined) return;
+    this.worked = past.worked;
+    this.endedAt = past.endedAt;
+    this.transitions.push(...past.transitions);
+    for (const [id, agent] of past.agents) this.agents.set(id, agent);
+    for (const [id, turns] of past.turnsInState) this.turnsInState.set(id, turns);
+    for (const share of past.models) this.models.set(share.model, share);
+  }
+
+  /** Adds an event. */
+  observe(event: Event): void {
+    this.worked = updateWorkTime(this.worked, event);
+    this.warnings.observe(event);
+    if (event.kind === 'run_ended') this.endedAt = event.at;
+    if (event.kind === 'run_resumed') this.endedAt = null;
+    if (!('agent' in event)) return;
+    const { agent, at } = event;
+    const before = this.agents.get(agent) ?? { ...NO_TURNS, startedAt: at };
+    this.agents.set(agent, { ...before, ...addTurn(before, event), lastAt: at });
+    const inState = addTurn(this.turnsInState.get(agent) ?? NO_TURNS, event);
+    this.turnsInState.set(agent, inState);
+    if (event.kind === 'turn_ended') for (const share of event.models) addModel(this.models, share);
+    if (event.kind !== 'transition') return;
+    this.turnsInState.delete(agent);
+    this.transitions.push({ ...event, ...inState });
+    if (this.transitions.length > this.maxTransitions) this.transitions.shift();
+  }
+
+  /** The history so far. */
+  get history(): Omit<RunHistory, 'labels'> {
+    const { worked, transitions, agents, endedAt } = this;
+    const models = [...this.models.values()].sort((a, b) => b.micros - a.micros);
+    return { worked, transitions, agents, models, warnings: this.warnings.warnings, endedAt };
+  }
+
+  /** Forgets all agents but these: an endless run has any number of them. */
+  retainAgents(ids: ReadonlySet<string>): void {
+    for (const map of [this.agents, this.turnsInState]) for (const id of map.keys()) if (!ids.has(id)) map.delete(id);
+    this.warnings.retainAgents(ids);
+  }
+
+  /** The history so far as plain data. */
+  toData(): HistoryData {
+    const { worked, endedAt, transitions, agents, turnsInState, models, warnings } = this;
+    return {
+      ...{ worked, endedAt, transitions },
+      agents: [...agents],
+      turnsInState: [...turnsInState],
+      models: [...models.values()],
+      warnings: warnings.toData(),
+    };
+  }
 }
 
 const addTurn = ({ turnsMs, tokens }: TurnTotals, event: Event): TurnTotals =>

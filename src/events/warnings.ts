@@ -21,7 +21,14 @@ export interface RunWarnings {
 /** More kinds of warnings are only counted: an agent may make up any number of commands. */
 const MAX_KEPT = 200;
 
-type Kept = Omit<RunWarning, 'agentCount'> & { readonly agents: Set<string> };
+/** `agents` has those that may warn again, `formerAgents` counts the others. */
+type Kept = Omit<RunWarning, 'agentCount'> & { readonly agents: Set<string>; readonly formerAgents: number };
+
+/** Warnings as plain data. */
+export interface WarningData {
+  readonly kept: readonly (Omit<Kept, 'agents'> & { readonly agents: readonly string[] })[];
+  readonly leftOut: number;
+}
 
 /** Collects the warnings of a run from its events: denied tools, lost conversations, and whatever was warned of. */
 export class WarningCollector {
@@ -40,13 +47,39 @@ export class WarningCollector {
 
   /** The warnings so far; those that happened most often come first. */
   get warnings(): RunWarnings {
-    const list = Array.from(this.kept.values(), ({ agents, ...warning }) => ({ ...warning, agentCount: agents.size }));
+    const list = Array.from(this.kept.values(), ({ agents, formerAgents, ...warning }) => {
+      return { ...warning, agentCount: formerAgents + agents.size };
+    });
     return { list: list.sort((a, b) => b.count - a.count), leftOut: this.leftOut };
+  }
+
+  /** Forgets the names of agents that are gone for good; they stay counted. */
+  retainAgents(ids: ReadonlySet<string>): void {
+    for (const [key, warning] of this.kept) {
+      const agents = new Set([...warning.agents].filter((agent) => ids.has(agent)));
+      const formerAgents = warning.formerAgents + warning.agents.size - agents.size;
+      this.kept.set(key, { ...warning, agents, formerAgents });
+    }
+  }
+
+  /** The warnings as plain data. */
+  toData(): WarningData {
+    const kept = Array.from(this.kept.values(), (warning) => ({ ...warning, agents: [...warning.agents] }));
+    return { kept, leftOut: this.leftOut };
+  }
+
+  /** A collector that goes on after these warnings. */
+  static fromData({ kept, leftOut }: WarningData): WarningCollector {
+    const collector = new WarningCollector();
+    collector.leftOut = leftOut;
+    for (const { agents, ...warning } of kept)
+      collector.kept.set(keyOf(warning), { ...warning, agents: new Set(agents) });
+    return collector;
   }
 
   private add(kind: RunWarning['kind'], event: Extract<Event, { agent: string }>, message: string): void {
     const { agent, state, at } = event;
-    const key = JSON.stringify([kind, state, message]);
+    const key = keyOf({ kind, state, message });
     const before = this.kept.get(key);
     if (before === undefined && this.kept.size >= MAX_KEPT) {
       this.leftOut += 1;
@@ -54,9 +87,13 @@ export class WarningCollector {
     }
     const agents = before?.agents ?? new Set();
     agents.add(agent);
-    this.kept.set(key, { kind, state, message, count: (before?.count ?? 0) + 1, agents, lastAt: at });
+    const { count = 0, formerAgents = 0 } = before ?? {};
+    this.kept.set(key, { kind, state, message, count: count + 1, agents, formerAgents, lastAt: at });
   }
 }
+
+const keyOf = ({ kind, state, message }: Pick<RunWarning, 'kind' | 'state' | 'message'>): string =>
+  JSON.stringify([kind, state, message]);
 
 const describeLostSession = (next: 'fork' | 'new'): string =>
   `a conversation could not be resumed: ${next === 'fork' ? 'it was forked' : 'a new one was begun, which remembers nothing'}`;

@@ -3,13 +3,15 @@ import { archivedCount } from '../core/archive.ts';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import { RaymondError } from '../errors.ts';
-import { collectHistory, type RunHistory } from '../events/run-history.ts';
+import { AgentLabels } from '../events/agent-labels.ts';
+import { collectHistory, HistoryCollector, type RunHistory } from '../events/run-history.ts';
 import { readArchivedAgents } from '../store/archived-agents.ts';
 import { findJournalDamage } from '../store/damage.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { type ObservedRun, observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
+import { loadHistory, MAX_TRANSITIONS } from './history-file.ts';
 
 /** The status of a run, with its history. */
 export interface StatusReport extends ObservedRun {
@@ -22,8 +24,6 @@ export interface StatusRequest {
   readonly all?: boolean;
 }
 
-const MAX_TRANSITIONS = 10;
-
 /**
  * Reads the status of a run, given by its id, a unique beginning of it, or `last`. Another process may be driving it.
  */
@@ -35,11 +35,21 @@ export async function getStatus(
   const layout = findLayout(cwd);
   const id = await resolveRunId(layout, runRef);
   const observed = await observeDamage(layout, await observeRun(layout, id));
-  const { seq } = observed.run;
-  const history = await collectHistory(eventsUpTo(layout, id, seq), MAX_TRANSITIONS);
-  if (!all || archivedCount(observed.run) === 0) return { ...observed, history };
-  const archived = await readArchivedAgents(layout, id, seq);
-  return { ...observed, history, run: withArchivedAgents(observed.run, archived, [...history.agents.keys()]) };
+  const { run } = observed;
+  if (!all || archivedCount(run) === 0) {
+    const labels = new AgentLabels(run.agents);
+    try {
+      return { ...observed, history: { ...(await loadHistory(layout, id, run.seq)).history, labels } };
+    } catch (error) {
+      // The run is whole, or it would not have been loaded.
+      if (!(error instanceof RaymondError)) throw error;
+      const damage = observed.damage.length > 0 ? observed.damage : [error.message];
+      return { ...observed, damage, history: { ...new HistoryCollector(0).history, labels } };
+    }
+  }
+  const history = await collectHistory(eventsUpTo(layout, id, run.seq), MAX_TRANSITIONS);
+  const archived = await readArchivedAgents(layout, id, run.seq);
+  return { ...observed, history, run: withArchivedAgents(run, archived, [...history.agents.keys()]) };
 }
 
 /** Of a longer journal than this, a status does not check the part that it need not read; a list does. */
@@ -64,13 +74,8 @@ function withArchivedAgents(run: Run, archived: readonly Agent[], startOrder: re
 
 /** Leaves out events after the observed step: they would not match it. */
 async function* eventsUpTo(layout: StoreLayout, id: string, seq: number): AsyncGenerator<Event> {
-  try {
-    for await (const recorded of readEvents(layout, id)) {
-      if (recorded.seq > seq) return;
-      yield recorded.event;
-    }
-  } catch (error) {
-    // The damage is reported; what comes after it cannot be told.
-    if (!(error instanceof RaymondError)) throw error;
+  for await (const recorded of readEvents(layout, id)) {
+    if (recorded.seq > seq) return;
+    yield recorded.event;
   }
 }

@@ -14,6 +14,7 @@ import type { TurnContext } from '../turns/turn-context.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { findFolderLimits } from './folder-limits.ts';
+import { HistoryFile } from './history-file.ts';
 import { applyManifestEnvironment } from './manifest-settings.ts';
 import type { RunContext } from './run-context.ts';
 import { placeWorkflowFiles } from './unpack-workflow.ts';
@@ -62,9 +63,13 @@ export async function createWorld(
   };
   const backend = context.backendFactory.create(turnContext);
   const debug = options.debug && runtime.debugFiles ? await createDebugFiles(context, warn) : null;
+  const history = runtime.storeOptions.durable === false ? null : await HistoryFile.open(layout, run, store);
   const world: World = {
     ...createTurnRunner(turnContext, backend),
-    save: store.save,
+    async save(steps) {
+      await store.save(steps);
+      history?.add(steps);
+    },
     notify(events) {
       debug?.write(events);
       if (!options.debug) for (const event of events) deleteTurnFiles(layout, id, event);
@@ -72,6 +77,7 @@ export async function createWorld(
     },
   };
   const close = async (): Promise<void> => {
+    await history?.write();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };
   const wrappedWorld = runtime.wrapWorld(world);

@@ -16,6 +16,8 @@ export interface JournaledEvent {
 export interface EventsStart {
   readonly afterSeq?: number;
   readonly offset?: number;
+  /** The highest number of an owner before `offset`. */
+  readonly owner?: number;
 }
 
 /** Reads the events of a run so far, in order. */
@@ -24,11 +26,11 @@ export async function* readEvents(
   id: string,
   from: EventsStart = {},
 ): AsyncGenerator<JournaledEvent> {
-  const { afterSeq = -1, offset = 0 } = from;
+  const { afterSeq = -1, offset = 0, owner = 0 } = from;
   const file = layout.journalFile(id);
   const { checkedFrom } = (await loadSnapshot(layout, id)).journal;
   try {
-    for await (const entries of readJournal(file, { offset, owner: 0, checkedFrom })) {
+    for await (const entries of readJournal(file, { offset, owner, checkedFrom })) {
       for (const { change, end } of entries) {
         if (change.seq <= afterSeq) continue;
         for (const event of change.events) yield { seq: change.seq, offset: end, event: completeEvent(event) };

@@ -19,6 +19,8 @@ export interface StoreLayout {
   prunedFile(run: string): string;
   runFolder(run: string): string;
   journalFile(run: string): string;
+  /** A summary of the events, which only saves reading the journal. */
+  historyFile(run: string): string;
   turnsFolder(run: string): string;
   turnFolder(run: string, turn: TurnRef): string;
   /** The number and the state, without its suffix, of an agent's turn with a folder of this name; undefined for another agent's. */
@@ -47,6 +49,7 @@ export function layoutOf(root: string): StoreLayout {
     prunedFile: (id) => join(root, 'state', `${id}.pruned`),
     runFolder: run,
     journalFile: (id) => `${run(id)}${sep}journal.jsonl`,
+    historyFile: (id) => `${run(id)}${sep}history.json`,
     turnsFolder: turns,
     turnFolder: (id, turn) => `${turns(id)}${sep}${turnFolderName(turn)}`,
     parseTurnFolder,

@@ -6,10 +6,14 @@ export interface JournalPosition {
   readonly offset: number;
 }
 
-/** The part of the journal that a state file includes, and how to read the rest. */
-export interface JournalCoverage extends JournalPosition {
+/** A position in a journal, and how to read on from there. */
+export interface JournalEnd extends JournalPosition {
   /** The highest number of an owner up to here: a later line of a lower one does not count. */
   readonly owner: number;
+}
+
+/** The part of the journal that a state file includes, and how to read the rest. */
+export interface JournalCoverage extends JournalEnd {
   /** The byte offset from which on every line has a checksum; null if none has. */
   readonly checkedFrom: number | null;
 }

@@ -16,7 +16,7 @@ import type { StoreLayout } from './layout.ts';
 import { loadRun, loadSnapshot } from './load.ts';
 import { type OwnerOptions, type Ownership, takeOwnership } from './owner.ts';
 import { readRunStart } from './rebuild.ts';
-import type { JournalPosition, RunStart, SavedRun } from './saved-run.ts';
+import type { JournalEnd, RunStart, SavedRun } from './saved-run.ts';
 import { type SnapshotOptions, SnapshotWriter } from './snapshot-writer.ts';
 import { serializeSavedRun } from './state-file.ts';
 import type { StopMode } from './stop-request.ts';
@@ -25,6 +25,8 @@ import type { StopMode } from './stop-request.ts';
 export interface RunStore {
   /** Resolves once these steps are on disk. After a failure it refuses everything, so that nothing starts any more. */
   save(steps: readonly AppliedStep[]): Promise<void>;
+  /** Where the journal ends after the last save. */
+  readonly journalEnd: JournalEnd;
   /** Brings the state file up to date. */
   snapshot(): Promise<void>;
   /** Brings the state file up to date, closes the files and gives up the ownership. */
@@ -166,7 +168,7 @@ async function writeFirstState(
 const openJournal = (
   layout: StoreLayout,
   { id }: Run,
-  end: JournalPosition & { readonly owner: number },
+  end: JournalEnd,
   owner: Ownership,
   { openFile, durable }: StoreOptions,
 ): Promise<Journal> =>
@@ -188,6 +190,7 @@ function storeOf(
 ): RunStore {
   const { id } = saved.run;
   let { seq } = saved.run;
+  let { offset: end } = saved.journal;
   const fence = { writer: owner.number, mayReplace: owner.stillOwner };
   const snapshots = new SnapshotWriter(layout.stateFile(id), saved, options, fence);
   const snapshot = (): Promise<void> => withDiskError(layout.stateFile(id), snapshots.write(), EXIT.paused);
@@ -201,7 +204,11 @@ function storeOf(
         return changeOf(before, step);
       });
       const offset = await journal.append(changes);
+      end = offset;
       snapshots.update({ ...saved, run: last, journal: { ...saved.journal, seq: last.seq, offset } });
+    },
+    get journalEnd() {
+      return { seq, offset: end, owner: saved.journal.owner };
     },
     snapshot,
     async close() {
