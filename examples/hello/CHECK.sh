@@ -1,4 +1,7 @@
 #!/bin/bash
+# ---
+# max_visits: 5
+# ---
 # Three lines, or back to the writer.
 if [ "$(grep -c . greetings.txt)" -eq 3 ]; then
   echo "<result>$(cat greetings.txt)</result>"

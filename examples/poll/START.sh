@@ -1,4 +1,7 @@
 #!/bin/bash
+# ---
+# max_visits: 50000
+# ---
 # Takes the oldest request from inbox/. If there is none, looks again after a minute (--var seconds=5 makes that five
 # seconds). `touch inbox/STOP` ends the run once all requests are done.
 mkdir -p inbox done
