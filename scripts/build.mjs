@@ -1,15 +1,15 @@
 // Builds Raymond from src/. build/ holds the modules as tsc makes them; dist/ is what is published: the same in few files
 // and with the libraries in them, for Node.js takes longer to find hundreds of modules than most commands take to run.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
 for (const folder of ['build', 'dist']) rmSync(folder, { recursive: true, force: true });
 compile();
 pruneTypes();
-const packages = await bundle();
-writeFileSync('dist/licenses.txt', packages.map(licenseOf).join('\n\n'));
+const packages = new Set([...(await bundle()), ...(await bundlePage())]);
+writeFileSync('dist/licenses.txt', [...packages].sort().map(licenseOf).join('\n\n'));
 chmodSync('dist/raymond.js', 0o755);
 
 function compile() {
@@ -38,9 +38,26 @@ async function bundle() {
   });
   const { output } = await made.write({ dir: 'dist', format: 'esm', chunkFileNames: '[name]-[hash].js' });
   await made.close();
+  return packagesIn(output);
+}
+
+/** The page of `raymond serve`: one script for browsers, and what it needs beside it. */
+async function bundlePage() {
+  const made = await rolldown({
+    input: 'web/app/main.tsx',
+    platform: 'browser',
+    logLevel: 'warn',
+  });
+  const { output } = await made.write({ file: 'dist/page/app.js', format: 'esm', minify: true });
+  await made.close();
+  for (const file of ['index.html', 'app.css', 'icon.svg']) copyFileSync(`web/app/${file}`, `dist/page/${file}`);
+  return packagesIn(output);
+}
+
+/** The folders of the packages that went into a bundle. */
+function packagesIn(output) {
   const modules = output.flatMap(({ moduleIds = [] }) => moduleIds);
-  const folders = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []);
-  return [...new Set(folders)].sort();
+  return modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? []);
 }
 
 function licenseOf(folder) {

@@ -7,3 +7,7 @@ export const resolvePackageFile = (file: string): string => fileURLToPath(new UR
 /** Reads a schema of the package, to be written beside a file that refers to it. */
 export const readPublishedSchema = (name: 'frontmatter' | 'scenario' | 'config'): string =>
   readFileSync(resolvePackageFile(`schemas/${name}.schema.json`), 'utf8');
+
+/** Reads the version of the package. */
+export const readPackageVersion = (): string =>
+  String((JSON.parse(readFileSync(resolvePackageFile('package.json'), 'utf8')) as { version: unknown }).version);

@@ -34,8 +34,8 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     aliases: ['ls'],
     alsoCalled: ['ps', 'runs', 'history'],
     summary: 'list the runs, unfinished ones first',
-    flags: [JSON_FLAG],
-    examples: ['raymond list'],
+    flags: [['--all', 'list the runs of all folders in which you have started any'], JSON_FLAG],
+    examples: ['raymond list', 'raymond list --all'],
     load: async () => (await import('./commands/list.ts')).handleList,
   },
   {
@@ -192,6 +192,24 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
       [EXIT.invalid, 'the workflow has errors, or would have'],
     ],
     load: async () => (await import('./commands/convert.ts')).handleConvert,
+  },
+  {
+    name: 'serve',
+    alsoCalled: ['server', 'web', 'ui', 'dashboard', 'page'],
+    summary: 'show and steer all runs in a browser, and as an API; no run depends on it',
+    flags: [
+      [
+        '--root <folder>',
+        'show the runs and workflows below this folder; may be repeated (default: this folder, and all in which you have started runs)',
+        'repeatable',
+      ],
+      ['--host <address>', 'the address to listen on; another than loopback needs --token-file (default 127.0.0.1)'],
+      ['--port <port>', 'the port to listen on (default: a free one)'],
+      ['--token-file <file>', 'a file with the token that lets users in (default: a random one)'],
+      ['--open', 'open the page in a browser'],
+    ],
+    examples: ['raymond serve --open', 'raymond serve --root ~/projects --port 7777'],
+    load: async () => (await import('./commands/serve.ts')).handleServe,
   },
   {
     name: 'completion',

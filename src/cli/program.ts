@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { EXIT, RaymondError } from '../errors.ts';
 import { quoteShellArgument } from '../events/format.ts';
-import { resolvePackageFile } from '../package-files.ts';
+import { readPackageVersion } from '../package-files.ts';
 import { guardTerminal } from '../terminal/guarded-terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { normalizeArgv } from './argv.ts';
@@ -135,8 +135,4 @@ function refuseExtraArgument({ name, args: declared = '' }: CommandSpec, args: r
 function redirectOutput(command: Command, { out }: Terminal, layout: HelpLayout): void {
   command.exitOverride().configureOutput({ writeOut: (text) => out(text), writeErr: () => {} });
   command.createHelp = () => layout;
-}
-
-function readPackageVersion(): string {
-  return String((JSON.parse(readFileSync(resolvePackageFile('package.json'), 'utf8')) as { version: unknown }).version);
 }

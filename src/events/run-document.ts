@@ -114,7 +114,7 @@ export function createStatusDocument(
   situation: RunSituation & { readonly damage: readonly string[] },
   history: RunHistory,
   now: number,
-): unknown {
+): object {
   const { run, observedStatus, owner, damage } = situation;
   const { waitsFor, commands } = describeNextSteps(situation, now);
   const { budgetMicros, maxIterations } = run.options;

@@ -1,5 +1,5 @@
 import type { TurnEnded } from '../core/event.ts';
-import type { Ledger } from '../core/ledger.ts';
+import { type Ledger, microsToUsd } from '../core/ledger.ts';
 import { isReplay } from '../core/option-types.ts';
 import { sumTokens, type Tokens } from '../core/tokens.ts';
 import { RaymondError } from '../errors.ts';
@@ -12,13 +12,16 @@ import {
   CostTally,
   NO_COSTS,
 } from '../events/cost-tally.ts';
+import { createTokensDocument } from '../events/event-document.ts';
+import { formatIso } from '../events/format.ts';
 import { readEvents } from '../store/journal-events.ts';
 import { findLayout, type StoreLayout } from '../store/layout.ts';
-import { listStoredRuns, type RunSummary } from '../store/runs.ts';
+import { listStoredRuns, type RunSummary, type UnreadableRun } from '../store/runs.ts';
 
 /** Which costs to add up, and how. */
 export interface CostRequest {
-  readonly cwd: string;
+  /** The folders whose runs count. */
+  readonly folders: readonly string[];
   readonly by: CostGroup;
   /** Only turns that ended then or later; null for all. */
   readonly sinceMs: number | null;
@@ -39,11 +42,10 @@ export interface CostSummary {
 }
 
 /** Adds up what the turns of all runs here have cost. Runs that are damaged are named; the others count all the same. */
-export async function collectCosts({ cwd, by, sinceMs }: CostRequest): Promise<CostSummary> {
-  const layout = findLayout(cwd);
+export async function collectCosts({ folders, by, sinceMs }: CostRequest): Promise<CostSummary> {
   const tally = new CostTally(by);
   const incomplete: IncompleteRun[] = [];
-  for (const run of await listStoredRuns(layout)) {
+  for (const { layout, run } of await listRunsOf(folders)) {
     if (run.kind === 'unreadable') {
       incomplete.push({ id: run.id, message: run.error.message, missingMicros: null });
       continue;
@@ -59,6 +61,14 @@ export async function collectCosts({ cwd, by, sinceMs }: CostRequest): Promise<C
     }
   }
   return { rows: sortRows(tally.rows, by), total: tally.total, incomplete };
+}
+
+async function listRunsOf(
+  folders: readonly string[],
+): Promise<readonly { readonly layout: StoreLayout; readonly run: RunSummary | UnreadableRun }[]> {
+  const layouts = folders.map((folder) => findLayout(folder));
+  const listed = await Promise.all(layouts.map(async (layout) => ({ layout, runs: await listStoredRuns(layout) })));
+  return listed.flatMap(({ layout, runs }) => runs.map((run) => ({ layout, run })));
 }
 
 /** Reads the Claude turns of a run from its journal, up to where that is damaged. */
@@ -125,3 +135,28 @@ function sortRows(rows: readonly CostRow[], by: CostGroup): readonly CostRow[] {
   if (by === 'day') return rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   return rows.toSorted((a, b) => b.paidMicros - a.paidMicros || b.cannedMicros - a.cannedMicros);
 }
+
+/** Creates the JSON document of costs. */
+export const createCostDocument = (
+  { rows, total, incomplete }: CostSummary,
+  by: CostGroup,
+  sinceMs: number | null,
+): object => ({
+  by,
+  since: sinceMs === null ? null : formatIso(sinceMs),
+  total: { runs: total.runs, ...createAmountFields(total) },
+  rows: rows.map((row) => ({ key: row.key, runs: row.runs, ...createAmountFields(row) })),
+  incomplete: incomplete.map(({ id, message, missingMicros }) => ({
+    run_id: id,
+    error: message,
+    missing_usd: missingMicros === null ? null : microsToUsd(missingMicros),
+  })),
+});
+
+const createAmountFields = (amount: CostAmount): object => ({
+  turns: amount.turns,
+  paid_usd: microsToUsd(amount.paidMicros),
+  estimated_usd: microsToUsd(amount.estimatedMicros),
+  canned_usd: microsToUsd(amount.cannedMicros),
+  tokens: createTokensDocument(amount.tokens),
+});

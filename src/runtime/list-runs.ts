@@ -28,9 +28,10 @@ export function countAgents({ agents }: RunSummary): { live: number; ended: numb
 }
 
 /** Creates the JSON document of a list of runs. */
-export const toRunListDocument = (runs: readonly RunListEntry[]): unknown => ({ runs: runs.map(toDocumentEntry) });
+export const toRunListDocument = (runs: readonly RunListEntry[]): unknown => ({ runs: runs.map(createRunListEntry) });
 
-function toDocumentEntry(run: RunListEntry): unknown {
+/** Creates the JSON document of a run in a list. */
+export function createRunListEntry(run: RunListEntry): object {
   if (run.kind === 'unreadable') return { run_id: run.id, status: 'unreadable', error: run.error.message };
   return {
     ...createRunFields(run),

@@ -18,6 +18,8 @@ export interface EventsStart {
   readonly offset?: number;
   /** The highest number of an owner before `offset`. */
   readonly owner?: number;
+  /** From where on lines have checksums, if that is known: then the state file is not read for it. */
+  readonly checkedFrom?: number | null;
 }
 
 /** Reads the events of a run so far, in order. */
@@ -28,7 +30,7 @@ export async function* readEvents(
 ): AsyncGenerator<JournaledEvent> {
   const { afterSeq = -1, offset = 0, owner = 0 } = from;
   const file = layout.journalFile(id);
-  const { checkedFrom } = (await loadSnapshot(layout, id)).journal;
+  const { checkedFrom = (await loadSnapshot(layout, id)).journal.checkedFrom } = from;
   try {
     for await (const entries of readJournal(file, { offset, owner, checkedFrom })) {
       for (const { change, end } of entries) {

@@ -191,7 +191,8 @@ export async function findCrashedRunIds(layout: StoreLayout): Promise<readonly s
 
 const startTimeOf = (run: RunSummary | UnreadableRun): number => (run.kind === 'run' ? run.startedAt : -1);
 
-async function summarizeRun(layout: StoreLayout, id: string, here: ProcessIdentity): Promise<SummarizedRun> {
+/** Summarizes a run for a list; one that cannot be read says why. */
+export async function summarizeRun(layout: StoreLayout, id: string, here: ProcessIdentity): Promise<SummarizedRun> {
   try {
     const { run, observedStatus, owner, damage, journal } = await observeRun(layout, id, here);
     const archived = archivedCount(run);

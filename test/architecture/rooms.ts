@@ -36,8 +36,9 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
     testing: withIo(
       'core bash graph lint engine yaml scenario turns workflow store events drawing runtime errors.ts'.split(' '),
     ),
+    server: withIo(['core', 'events', 'runtime', 'errors.ts', 'package-files.ts'], 'hono', '@hono/node-server', 'zod'),
     cli: withIo(
-      ['core', 'graph', 'lint', 'events', 'terminal', 'config', 'runtime', 'testing', 'errors.ts', 'package-files.ts'],
+      'core graph lint events terminal config runtime testing server errors.ts package-files.ts'.split(' '),
       'commander',
     ),
     'index.ts': pure('core', 'runtime', 'errors.ts'),

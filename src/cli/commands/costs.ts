@@ -1,18 +1,18 @@
 import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
 import { COST_GROUPS } from '../../events/cost-tally.ts';
-import { collectCosts } from '../../runtime/costs.ts';
+import { collectCosts, createCostDocument } from '../../runtime/costs.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
 import { type CommandHandler, usageError } from '../command.ts';
 import { getChoiceOption, getTextOption, parseAgeMs } from '../parsed-options.ts';
-import { createCostDocument, describeIncompleteRun, renderCostReport } from '../reports/cost-report.ts';
+import { describeIncompleteRun, renderCostReport } from '../reports/cost-report.ts';
 
 /** `raymond costs`: adds up what the runs here have cost. */
 export const handleCosts: CommandHandler = async (_, options, terminal) => {
   const by = getChoiceOption(options, 'by', COST_GROUPS) ?? 'run';
   const context = createRenderContext(terminal);
   const sinceMs = parseSince(getTextOption(options, 'since'), context.now);
-  const costs = await collectCosts({ cwd: terminal.cwd, by, sinceMs });
+  const costs = await collectCosts({ folders: [terminal.cwd], by, sinceMs });
   if (options.json) terminal.out(`${formatJson(createCostDocument(costs, by, sinceMs))}\n`);
   else terminal.out(`${renderCostReport(costs, by, context).join('\n')}\n`);
   if (!options.json) for (const run of costs.incomplete) terminal.err(`${describeIncompleteRun(run)}\n`);

@@ -1,13 +1,16 @@
 import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
-import { listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
+import { projectFolderOf, readKnownProjects } from '../../runtime/known-projects.ts';
+import { createRunListEntry, listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { CommandHandler } from '../command.ts';
 import { describeCrashedRuns } from '../reports/crashed-runs.ts';
 import { renderRunTable } from '../reports/run-table.ts';
 
 /** `raymond list`: lists the runs, unfinished ones first. */
-export const handleList: CommandHandler = async (_, { json }, terminal) => {
+export const handleList: CommandHandler = async (_, { json, all }, terminal) => {
+  if (all === true) return listAll(json === true, terminal);
   const runs = await listRuns(terminal.cwd);
   if (json) terminal.out(`${formatJson(toRunListDocument(runs))}\n`);
   else if (runs.length === 0) terminal.out('There are no runs here yet. `raymond WORKFLOW` starts one.\n');
@@ -15,6 +18,25 @@ export const handleList: CommandHandler = async (_, { json }, terminal) => {
   if (!json) for (const remark of listRemarks(runs)) terminal.err(`${remark}\n`);
   return EXIT.completed;
 };
+
+/** Lists the runs of all folders in which the user has started any, the latest folder first. */
+async function listAll(json: boolean, terminal: Terminal): Promise<number> {
+  const folders = [...new Set([projectFolderOf(terminal.cwd), ...readKnownProjects(terminal.env)])];
+  const listed = await Promise.all(folders.map(async (folder) => ({ folder, runs: await listRuns(folder) })));
+  const filled = listed.filter(({ runs }) => runs.length > 0);
+  if (json) {
+    const runs = filled.flatMap(({ folder, runs }) => runs.map((run) => ({ folder, ...createRunListEntry(run) })));
+    terminal.out(`${formatJson({ runs })}\n`);
+    return EXIT.completed;
+  }
+  if (filled.length === 0) terminal.out('There are no runs yet. `raymond WORKFLOW` starts one.\n');
+  for (const [at, { folder, runs }] of filled.entries()) {
+    const table = renderRunTable(runs, createRenderContext(terminal));
+    terminal.out(`${at === 0 ? '' : '\n'}${folder}\n${table.join('\n')}\n`);
+    for (const remark of listRemarks(runs)) terminal.err(`${remark}\n`);
+  }
+  return EXIT.completed;
+}
 
 /** Says what to do about runs that have crashed, are damaged or cannot be read. */
 function listRemarks(runs: readonly RunListEntry[]): readonly string[] {

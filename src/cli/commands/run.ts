@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXIT } from '../../errors.ts';
+import { rememberProject } from '../../runtime/known-projects.ts';
 import { findCrashedRuns } from '../../runtime/list-runs.ts';
 import { runWorkflow } from '../../runtime/start.ts';
 import { writeConfig } from '../../runtime/write-config.ts';
@@ -43,6 +44,7 @@ export const handleRun: CommandHandler = async (args, options, terminal) => {
     ...(name !== undefined && { name }),
     ignoreWorkingDirectory: dir !== undefined,
   };
+  await rememberProject(cwd, terminal.env);
   return runAndReport(
     (observers) => runWorkflow(resolve(terminal.cwd, path), { ...request, ...observers }),
     addViewOptions(options, settings.view),

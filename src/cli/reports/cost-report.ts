@@ -1,11 +1,8 @@
-import { microsToUsd } from '../../core/ledger.ts';
 import { countTokens } from '../../core/tokens.ts';
-import type { CostAmount, CostGroup, CostRow } from '../../events/cost-tally.ts';
-import { createTokensDocument } from '../../events/event-document.ts';
+import type { CostGroup, CostRow } from '../../events/cost-tally.ts';
 import {
   formatCount,
   formatDollars,
-  formatIso,
   formatShortCount,
   formatSpending,
   formatTokenKinds,
@@ -67,28 +64,3 @@ export function describeIncompleteRun({ id, message, missingMicros }: Incomplete
       : `${formatDollars(missingMicros)} of its costs have no details: they are counted at its start.`;
   return `${id}: ${message} ${counted}`;
 }
-
-/** Creates the JSON document of costs. */
-export const createCostDocument = (
-  { rows, total, incomplete }: CostSummary,
-  by: CostGroup,
-  sinceMs: number | null,
-): unknown => ({
-  by,
-  since: sinceMs === null ? null : formatIso(sinceMs),
-  total: { runs: total.runs, ...createAmountFields(total) },
-  rows: rows.map((row) => ({ key: row.key, runs: row.runs, ...createAmountFields(row) })),
-  incomplete: incomplete.map(({ id, message, missingMicros }) => ({
-    run_id: id,
-    error: message,
-    missing_usd: missingMicros === null ? null : microsToUsd(missingMicros),
-  })),
-});
-
-const createAmountFields = (amount: CostAmount): object => ({
-  turns: amount.turns,
-  paid_usd: microsToUsd(amount.paidMicros),
-  estimated_usd: microsToUsd(amount.estimatedMicros),
-  canned_usd: microsToUsd(amount.cannedMicros),
-  tokens: createTokensDocument(amount.tokens),
-});

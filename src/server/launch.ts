@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EXIT } from '../errors.ts';
+import { Problem } from './problem.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** A command of Raymond that is to go on by itself, whatever becomes of the server. */
+export interface Launch {
+  readonly cwd: string;
+  readonly args: readonly string[];
+  /** Text for its standard input. */
+  readonly stdin?: string;
+  /** Whether what it was started for has happened: a run exists, or has an owner again. */
+  readonly hasBegun: () => Promise<boolean>;
+}
+
+const POLL_INTERVAL_MS = 50;
+const MAX_WAIT_MS = 15_000;
+
+/**
+ * Starts a command of Raymond in a session of its own and waits until it has begun its work. Its streams are files without a
+ * name, so nothing of it depends on the server. If it ends before, its last words are the refusal.
+ */
+export async function launch(
+  { command, env }: ServerContext,
+  { cwd, args, stdin = '', hasBegun }: Launch,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'raymond-launch-'));
+  const [inFile, errFile] = [join(folder, 'in'), join(folder, 'err')];
+  writeFileSync(inFile, stdin, { mode: 0o600 });
+  const [input, errors] = [openSync(inFile, 'r'), openSync(errFile, 'wx', 0o600)];
+  try {
+    const [program, ...first] = command;
+    const child = spawn(program, [...first, ...args], { cwd, env, detached: true, stdio: [input, 'ignore', errors] });
+    let exitCode: number | null = null;
+    child.on('exit', (code) => {
+      exitCode = code ?? EXIT.bug;
+    });
+    child.on('error', () => {
+      exitCode = EXIT.bug;
+    });
+    child.unref();
+    for (let waitedMs = 0; waitedMs < MAX_WAIT_MS; waitedMs += POLL_INTERVAL_MS) {
+      if (await hasBegun()) return;
+      if (exitCode !== null) break;
+      await delay(POLL_INTERVAL_MS);
+    }
+    // It may have begun and ended between two looks.
+    if (await hasBegun()) return;
+    const words = readFileSync(errFile, 'utf8').trim();
+    throw new Problem(exitCode === EXIT.usage ? 409 : 422, words || 'Raymond did not start the run in time.');
+  } finally {
+    closeSync(input);
+    closeSync(errors);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { tryParseJson } from '../core/json.ts';
+import { Problem } from './problem.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** A request, its parts checked by the schemas of its route. */
+export interface RouteRequest<Query, Body> {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly raw: Request;
+}
+
+/** One operation of the API. The routes of the server and the OpenAPI document are both made from the table of them. */
+export interface Route {
+  readonly method: 'get' | 'post' | 'delete';
+  /** The path below `/api`, with its parameters in braces: `/runs/{project}/{run}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query: z.ZodType | null;
+  readonly body: z.ZodType | null;
+  /** What a success responds with; the status is 200 unless it says otherwise. */
+  readonly response: { readonly status: number; readonly type: string; readonly description: string };
+  readonly handle: (
+    request: Request,
+    params: Readonly<Record<string, string>>,
+    server: ServerContext,
+  ) => Promise<Response>;
+}
+
+interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType>
+  extends Pick<Route, 'method' | 'path' | 'summary'> {
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly responds: string;
+  readonly status?: number;
+  readonly type?: string;
+  /** The data of the response, or a whole response. */
+  readonly handle: (request: RouteRequest<z.infer<Query>, z.infer<Body>>, server: ServerContext) => Promise<object>;
+}
+
+/** Defines a route whose query and body are checked before it is called. */
+export function defineRoute<Query extends z.ZodType, Body extends z.ZodType>(spec: RouteSpec<Query, Body>): Route {
+  const { method, path, summary, query = null, body = null, responds, status = 200, type = 'application/json' } = spec;
+  return {
+    method,
+    path,
+    summary,
+    query,
+    body,
+    response: { status, type, description: responds },
+    handle: async (raw, params, server) => {
+      const result = await spec.handle(
+        {
+          params,
+          query: check(query, readQuery(raw), 'query') as z.infer<Query>,
+          body: (body === null ? undefined : check(body, await readBody(raw), 'body')) as z.infer<Body>,
+          raw,
+        },
+        server,
+      );
+      return result instanceof Response ? result : jsonResponse(result, status);
+    },
+  };
+}
+
+/** A response with data. */
+export const jsonResponse = (data: unknown, status = 200): Response =>
+  new Response(`${JSON.stringify(data)}\n`, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
+
+/** The largest body that is read as JSON. */
+export const MAX_BODY_BYTES = 1 << 20;
+
+function readQuery(request: Request): Record<string, string> {
+  return Object.fromEntries(new URL(request.url).searchParams);
+}
+
+async function readBody(request: Request): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? '';
+  const text = await readLimited(request);
+  if (text.trim() === '') return {};
+  if (!/^application\/json\b/i.test(type))
+    throw new Problem(415, 'The body must be JSON.', { hint: 'Send `Content-Type: application/json`.' });
+  const data = tryParseJson(text);
+  if (data === undefined) throw new Problem(400, 'The body is not JSON.');
+  return data;
+}
+
+async function readLimited(request: Request): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new Problem(413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The data as the schema makes it; refuses data that does not fit, with the path of each mistake. */
+function check(schema: z.ZodType | null, data: unknown, place: string): unknown {
+  const parsed = (schema ?? z.strictObject({})).safeParse(data);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => ({ path: [place, ...path].join('.'), message }));
+  const [first] = faults;
+  throw new Problem(422, `${first?.path ?? place}: ${first?.message ?? 'not valid'}`, { faults });
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { createEventDocument } from '../../events/event-document.ts';
+import { readSteps } from '../../runtime/follow-run.ts';
+import { getStatus } from '../../runtime/status.ts';
+import { openEventStream } from '../event-stream.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { countParam } from './run-requests.ts';
+
+const AFTER = z.coerce.number().int().min(-1).optional();
+
+/** The routes of events. */
+export const EVENT_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}/events',
+    summary: 'Streams the steps of a run as server-sent events, those to come included.',
+    query: z.strictObject({ after: AFTER.describe('Begin after this step; a `Last-Event-ID` wins over it.') }),
+    type: 'text/event-stream',
+    responds: 'Messages `step` whose id is the step: `{seq, events}` with events as `--events` prints them.',
+    handle: async ({ params, query, raw }, server) => {
+      const { folder } = await server.catalog.project(params.project ?? '');
+      const { run } = await getStatus(params.run ?? '', folder);
+      const last = raw.headers.get('last-event-id');
+      const after = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? -1);
+      return openEventStream(raw.signal, (signal, send) =>
+        server.feeds.follow({ id: run.id, cwd: folder }, after, signal, ({ seq, text }) => send('step', text, seq)),
+      );
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}/journal',
+    summary: 'Reads the steps of a run after a step, as far as they have come.',
+    query: z.strictObject({ after: AFTER, limit: countParam(10_000, 1_000) }),
+    responds: 'The `steps`, each `{seq, events}`, and whether there are `more`.',
+    handle: async ({ params, query }, { catalog }) => {
+      const { folder } = await catalog.project(params.project ?? '');
+      const { run } = await getStatus(params.run ?? '', folder);
+      const steps: object[] = [];
+      for await (const { seq, events } of readSteps(run.id, folder, query.after ?? -1)) {
+        if (steps.length === query.limit) return { steps, more: true };
+        steps.push({ seq, events: events.map(createEventDocument) });
+      }
+      return { steps, more: false };
+    },
+  }),
+];

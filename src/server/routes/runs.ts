@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { newRunId } from '../../core/ids.ts';
+import { isLive } from '../../core/observed-status.ts';
+import { createStatusDocument } from '../../events/run-document.ts';
+import { drawRun } from '../../runtime/draw-graph.ts';
+import { createRunListEntry } from '../../runtime/list-runs.ts';
+import { findPrunableRuns, pruneRuns } from '../../runtime/prune.ts';
+import { getStatus, type StatusReport } from '../../runtime/status.ts';
+import { stopRun } from '../../runtime/stop.ts';
+import { launch } from '../launch.ts';
+import { Problem } from '../problem.ts';
+import type { CatalogRun, Project } from '../project-catalog.ts';
+import { defineRoute, jsonResponse, type Route } from '../route.ts';
+import type { ServerContext } from '../server-context.ts';
+import { countParam, RUN_SETTINGS, toFlags } from './run-requests.ts';
+
+const FILTERS = z.strictObject({
+  status: z.string().optional().describe('Statuses, separated by commas, as `raymond list --json` has them.'),
+  project: z.string().optional(),
+  workflow: z.string().optional().describe('The name of the workflow.'),
+  q: z.string().optional().describe('A part of the id or of the name.'),
+  limit: countParam(1_000, 100),
+  offset: z.coerce.number().int().min(0).default(0),
+});
+
+const START = z.strictObject({
+  project: z.string(),
+  workflow: z.string().describe('The id of the workflow, as `/workflows` lists it.'),
+  input: z.string().optional(),
+  name: z.string().min(1).max(200).optional(),
+  variables: z.record(z.string(), z.string()).optional(),
+  agent: z
+    .string()
+    .regex(/^replay:./, 'must be `replay:FILE`')
+    .optional()
+    .describe('Canned answers instead of Claude Code: `replay:FILE`.'),
+  ...RUN_SETTINGS,
+});
+
+const RESUME = z.strictObject(RUN_SETTINGS);
+
+/** The routes of runs. */
+export const RUN_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/runs',
+    summary: 'Lists runs: those that need a person first, then the unfinished, then the latest.',
+    query: FILTERS,
+    responds: 'As `raymond list --json`, with `project` and `needs_you` of each run and the `total` that fit.',
+    handle: async ({ query }, { catalog }) => {
+      const fitting = (await catalog.runs()).filter((run) => fits(run, query)).sort(compareRuns);
+      const page = fitting.slice(query.offset, query.offset + query.limit);
+      return { total: fitting.length, runs: page.map(toListDocument) };
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/runs',
+    summary: 'Starts a run of a workflow, in a process of its own.',
+    body: START,
+    status: 201,
+    responds: 'The id of the run.',
+    handle: async ({ body }, server) => startRun(body, server),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}',
+    summary: 'Shows a run.',
+    responds: 'As `raymond status --json`, with `project`, `seq` (the last step, for `/events`) and `needs_you`.',
+    handle: async ({ params }, { catalog, now }) => {
+      const project = await catalog.project(params.project ?? '');
+      return toRunDocument(await readRun(project, params), project, now());
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}/graph',
+    summary: 'Draws a run over its workflow.',
+    query: z.strictObject({
+      seq: z.string().optional().describe('No meaning: another one makes a browser ask again.'),
+    }),
+    type: 'image/svg+xml',
+    responds: 'An SVG.',
+    handle: async ({ params }, { catalog }) => {
+      const project = await catalog.project(params.project ?? '');
+      const { text } = await drawRun(params.run ?? '', 'svg', project.folder);
+      return svgResponse(text);
+    },
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/runs/{project}/{run}/stop',
+    summary: 'Stops a run as soon as its running turns have ended, or now.',
+    body: z.strictObject({ now: z.boolean().default(false).describe('Whether to end the running turns, too.') }),
+    status: 202,
+    responds: 'The run is stopping.',
+    handle: async ({ params, body }, server) => requestStop(params, body.now, server),
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/runs/{project}/{run}/resume',
+    summary: 'Continues a run in a process of its own, with the options it had unless the request changes them.',
+    body: RESUME,
+    status: 202,
+    responds: 'The run goes on.',
+    handle: async ({ params, body }, server) => resume(params, toFlags(body), server),
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/runs/{project}/{run}/retry',
+    summary: 'Continues a run and tries failed agents and interrupted scripts again.',
+    body: RESUME,
+    status: 202,
+    responds: 'The run goes on.',
+    handle: async ({ params, body }, server) => resume(params, ['--retry', ...toFlags(body)], server),
+  }),
+  defineRoute({
+    method: 'delete',
+    path: '/runs/{project}/{run}',
+    summary: 'Removes a run with all its files. One that is running is refused.',
+    status: 200,
+    responds: 'The id of the run that is gone.',
+    handle: async ({ params }, { catalog, now }) => {
+      const { folder } = await catalog.project(params.project ?? '');
+      const runs = [params.run ?? ''];
+      const found = await findPrunableRuns({
+        cwd: folder,
+        now: now(),
+        runs,
+        statuses: new Set(),
+        olderThanMs: 0,
+        keep: 0,
+      });
+      await pruneRuns(found, folder, (_, error) => {
+        if (error !== null) throw error;
+      });
+      return { run_id: params.run };
+    },
+  }),
+];
+
+/** A response with a picture. Opened by itself, it may not do anything. */
+export const svgResponse = (text: string): Response =>
+  new Response(text, { headers: { 'content-type': 'image/svg+xml; charset=utf-8' } });
+
+function fits({ project, entry }: CatalogRun, filters: z.infer<typeof FILTERS>): boolean {
+  const status = entry.kind === 'run' ? entry.observedStatus : 'unreadable';
+  const name = entry.kind === 'run' ? entry.name : '';
+  return (
+    (filters.project === undefined || project.id === filters.project) &&
+    (filters.status === undefined || filters.status.split(',').includes(status)) &&
+    (filters.workflow === undefined || (entry.kind === 'run' && entry.workflow.name === filters.workflow)) &&
+    (filters.q === undefined || `${entry.id} ${name}`.toLowerCase().includes(filters.q.toLowerCase()))
+  );
+}
+
+/** The statuses in which a run goes on only if a person does something. */
+const NEEDS_YOU: ReadonlySet<string> = new Set([
+  'waiting',
+  'paused',
+  'failed',
+  'crashed',
+  'budget_exceeded',
+  'iteration_limit',
+]);
+
+function compareRuns(a: CatalogRun, b: CatalogRun): number {
+  return rankOf(a) - rankOf(b) || startOf(b) - startOf(a) || (a.entry.id < b.entry.id ? 1 : -1);
+}
+
+function rankOf({ entry }: CatalogRun): number {
+  if (entry.kind === 'unreadable') return 3;
+  if (entry.observedStatus !== 'failed' && NEEDS_YOU.has(entry.observedStatus)) return 0;
+  return isLive(entry.observedStatus) ? 1 : 2;
+}
+
+const startOf = ({ entry }: CatalogRun): number => (entry.kind === 'run' ? entry.startedAt : 0);
+
+function toListDocument({ project, entry }: CatalogRun): object {
+  const status = entry.kind === 'run' ? entry.observedStatus : 'unreadable';
+  return { project: project.id, ...createRunListEntry(entry), needs_you: NEEDS_YOU.has(status) };
+}
+
+const readRun = ({ folder }: Project, { run = '' }: Readonly<Record<string, string>>): Promise<StatusReport> =>
+  getStatus(run, folder);
+
+function toRunDocument(report: StatusReport, project: Project, now: number): object {
+  return {
+    project: project.id,
+    seq: report.run.seq,
+    needs_you: NEEDS_YOU.has(report.observedStatus),
+    ...createStatusDocument(report, report.history, now),
+  };
+}
+
+async function startRun(body: z.infer<typeof START>, server: ServerContext): Promise<object> {
+  const { project, path } = await server.catalog.workflow(body.project, body.workflow);
+  const at = server.now();
+  const name = body.name ?? path.split(/[\\/]/).at(-1) ?? 'run';
+  const id = newRunId(name, at, -new Date(at).getTimezoneOffset(), randomBytes(2).toString('hex'));
+  const flags = [
+    ...toFlags(body),
+    ...(body.name === undefined ? [] : [`--name=${body.name}`]),
+    ...(body.input === undefined ? [] : ['--input=-']),
+    ...(body.agent === undefined ? [] : [`--agent=${body.agent}`]),
+    ...Object.entries(body.variables ?? {}).map(([key, value]) => `--var=${key}=${value}`),
+  ];
+  await launch(server, {
+    cwd: project.folder,
+    args: ['run', path, `--run-id=${id}`, '--quiet', ...flags],
+    ...(body.input !== undefined && { stdin: body.input }),
+    hasBegun: () => exists(id, project),
+  });
+  return { run_id: id, project: project.id };
+}
+
+async function exists(id: string, project: Project): Promise<boolean> {
+  try {
+    await getStatus(id, project.folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function resume(
+  params: Readonly<Record<string, string>>,
+  flags: readonly string[],
+  server: ServerContext,
+): Promise<object> {
+  const project = await server.catalog.project(params.project ?? '');
+  const { run, observedStatus } = await readRun(project, params);
+  if (isLive(observedStatus)) throw new Problem(409, `The run ${run.id} is ${observedStatus}.`);
+  if (observedStatus === 'completed') throw new Problem(409, `The run ${run.id} is over: it has completed.`);
+  if (observedStatus === 'failed' && !flags.includes('--retry'))
+    throw new Problem(409, `The run ${run.id} is over: it has failed.`, { hint: 'Retry it.' });
+  await launch(server, {
+    cwd: project.folder,
+    args: ['resume', run.id, '--quiet', ...flags],
+    hasBegun: async () => (await readRun(project, { run: run.id })).run.seq > run.seq,
+  });
+  return { run_id: run.id };
+}
+
+async function requestStop(
+  params: Readonly<Record<string, string>>,
+  now: boolean,
+  server: ServerContext,
+): Promise<object> {
+  const project = await server.catalog.project(params.project ?? '');
+  const { run, observedStatus } = await readRun(project, params);
+  if (observedStatus === 'crashed') {
+    const flags = now ? ['--now'] : [];
+    await launch(server, { cwd: project.folder, args: ['stop', run.id, ...flags], hasBegun: async () => true });
+    return jsonResponse({ run_id: run.id, status: 'stopping' }, 202);
+  }
+  if (!isLive(observedStatus)) throw new Problem(409, `The run ${run.id} is not running: ${observedStatus}.`);
+  // The request is made; nobody waits for what comes of it.
+  await stopRun(run.id, { cwd: project.folder, env: server.env, now, signal: AbortSignal.abort() });
+  return { run_id: run.id, status: 'stopping' };
+}

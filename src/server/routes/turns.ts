@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
+import { createEventDocument } from '../../events/event-document.ts';
+import { formatIso } from '../../events/format.ts';
+import { readSteps } from '../../runtime/follow-run.ts';
+import { getStatus } from '../../runtime/status.ts';
+import { readTurnDetail } from '../../runtime/turn-detail.ts';
+import { Problem } from '../problem.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { countParam } from './run-requests.ts';
+
+const TURN_FILTERS = z.strictObject({
+  agent: z.string().optional(),
+  state: z.string().optional(),
+  limit: countParam(10_000, 1_000),
+  before: z.coerce.number().int().optional().describe('Only turns that started before this step: `started_seq`.'),
+});
+
+/** The routes of turns. */
+export const TURN_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}/turns',
+    summary: 'Lists the turns of a run, the latest of those that fit, in order.',
+    query: TURN_FILTERS,
+    responds:
+      'The `turns`, each with its start, its end (null while it runs) and `started_seq`, and the `total` that fit.',
+    handle: async ({ params, query }, { catalog }) => {
+      const { folder } = await catalog.project(params.project ?? '');
+      const { run } = await getStatus(params.run ?? '', folder);
+      const turns = await collectTurns(run.id, folder, query);
+      return { total: turns.length, turns: turns.slice(-query.limit).map(toTurnDocument) };
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/runs/{project}/{run}/turns/{agent}/{turn}',
+    summary: 'Shows one turn: the prompt as it was sent, the answer, what was said and done, and stderr.',
+    responds: 'The `prompt` (null for a script), `answer` and `stderr`, the `entries`, and the files it changed.',
+    handle: async ({ params }, { catalog }) => {
+      const { folder } = await catalog.project(params.project ?? '');
+      const { agent = '', turn = '', run = '' } = params;
+      if (!/^\d{1,9}$/.test(turn)) throw new Problem(404, `There is no turn ${turn}.`);
+      const detail = await readTurnDetail(run, folder, { agent, number: Number(turn) });
+      const { prompt, answer, stderr, entries, entriesLeftOut, changedFiles } = detail;
+      return {
+        agent,
+        turn: Number(turn),
+        prompt: prompt && toTextDocument(prompt),
+        answer: toTextDocument(answer),
+        stderr: toTextDocument(stderr),
+        entries,
+        entries_left_out: entriesLeftOut,
+        changed_files: changedFiles,
+      };
+    },
+  }),
+];
+
+const toTextDocument = ({ text, isCut }: { readonly text: string; readonly isCut: boolean }): object => ({
+  text,
+  is_cut: isCut,
+});
+
+interface ListedTurn {
+  readonly startedSeq: number;
+  readonly start: TurnStarted;
+  end: TurnEnded | null;
+}
+
+async function collectTurns(
+  id: string,
+  cwd: string,
+  { agent, state, before = Number.POSITIVE_INFINITY }: z.infer<typeof TURN_FILTERS>,
+): Promise<readonly ListedTurn[]> {
+  const turns: ListedTurn[] = [];
+  const open = new Map<string, ListedTurn>();
+  const isWanted = (event: TurnStarted): boolean =>
+    (agent === undefined || event.agent === agent) && (state === undefined || event.state === state);
+  const add = (seq: number, event: Event): void => {
+    if (event.kind === 'turn_started' && seq < before && isWanted(event)) {
+      const turn = { startedSeq: seq, start: event, end: null };
+      open.set(event.agent, turn);
+      turns.push(turn);
+    }
+    if (event.kind !== 'turn_ended') return;
+    const turn = open.get(event.agent);
+    open.delete(event.agent);
+    if (turn?.start.turn === event.turn) turn.end = event;
+  };
+  for await (const { seq, events } of readSteps(id, cwd, -1)) for (const event of events) add(seq, event);
+  return turns;
+}
+
+function toTurnDocument({ startedSeq, start, end }: ListedTurn): object {
+  const { kind: _, at: __, ...started } = createEventDocument(start) as Record<string, unknown>;
+  const ended = end === null ? null : (createEventDocument(end) as Record<string, unknown>);
+  return {
+    started_seq: startedSeq,
+    started_at: formatIso(start.at),
+    ended_at: end === null ? null : formatIso(end.at),
+    ...started,
+    ...(ended !== null &&
+      pick(ended, ['cost_usd', 'estimated', 'canned', 'tokens', 'duration_ms', 'failure', 'denials'])),
+  };
+}
+
+const pick = (document: Record<string, unknown>, keys: readonly string[]): object =>
+  Object.fromEntries(keys.map((key) => [key, document[key]]));

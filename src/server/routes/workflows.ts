@@ -1,0 +1,73 @@
+import { relative } from 'node:path';
+import { z } from 'zod';
+import { microsToUsd } from '../../core/ledger.ts';
+import { RaymondError } from '../../errors.ts';
+import { drawWorkflow } from '../../runtime/draw-graph.ts';
+import { lintWorkflow } from '../../runtime/lint-workflow.ts';
+import { readWorkflowSummary } from '../../runtime/workflow-summary.ts';
+import type { CatalogWorkflow } from '../project-catalog.ts';
+import { defineRoute, jsonResponse, type Route } from '../route.ts';
+import { svgResponse } from './runs.ts';
+
+/** The routes of projects and workflows. */
+export const WORKFLOW_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/projects',
+    summary: 'Lists the project folders.',
+    responds: 'The `projects`, each with its `id` and `folder`.',
+    handle: async (_, { catalog }) => ({ projects: await catalog.projects() }),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/workflows',
+    summary: 'Lists the workflows below the roots.',
+    responds: 'The `workflows`; one that cannot be read has an `error`.',
+    handle: async (_, { catalog }) => ({ workflows: await Promise.all((await catalog.workflows()).map(toDocument)) }),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/workflows/{project}/{workflow}',
+    summary: 'Shows a workflow with what lint says about it.',
+    responds: 'As in the list, with `states` and `findings` as `raymond lint --json` has them.',
+    handle: async ({ params }, { catalog, env }) => {
+      const workflow = await catalog.workflow(params.project ?? '', params.workflow ?? '');
+      const { findings } = await lintWorkflow(workflow.path, { cwd: workflow.project.folder, env });
+      return { ...(await toDocument(workflow)), findings };
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/workflows/{project}/{workflow}/graph',
+    summary: 'Draws a workflow.',
+    query: z.strictObject({ format: z.enum(['svg', 'mermaid']).default('svg') }),
+    type: 'image/svg+xml',
+    responds: 'An SVG, or text for Mermaid.',
+    handle: async ({ params, query }, { catalog, env }) => {
+      const { path, project } = await catalog.workflow(params.project ?? '', params.workflow ?? '');
+      const { text } = await drawWorkflow(path, query.format, { cwd: project.folder, env });
+      return query.format === 'svg' ? svgResponse(text) : jsonResponse({ mermaid: text });
+    },
+  }),
+];
+
+async function toDocument({ id, project, path }: CatalogWorkflow): Promise<object> {
+  const base = { id, project: project.id, path: relative(project.folder, path) || '.' };
+  try {
+    const { name, manifest, states } = await readWorkflowSummary(path);
+    return {
+      ...base,
+      name,
+      title: manifest.name,
+      description: manifest.description,
+      input: manifest.input,
+      default_budget_usd: manifest.budgetMicros === null ? null : microsToUsd(manifest.budgetMicros),
+      requires_human_input: manifest.requiresHumanInput,
+      states,
+      error: null,
+    };
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    return { ...base, name: base.path, error: error.message };
+  }
+}

@@ -1,0 +1,13 @@
+import type { ProjectCatalog } from './project-catalog.ts';
+import type { RunFeeds } from './run-feed.ts';
+
+/** What the routes of a server work with. */
+export interface ServerContext {
+  readonly catalog: ProjectCatalog;
+  readonly feeds: RunFeeds;
+  readonly env: NodeJS.ProcessEnv;
+  /** The command that starts Raymond, and its first arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly version: string;
+  readonly now: () => number;
+}

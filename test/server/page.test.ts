@@ -1,0 +1,85 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Browser, findChromium, launch, type Page } from '../chromium/browser.ts';
+import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
+import { startTestServer, type TestServer } from './test-server.ts';
+
+const chromium = findChromium();
+const why = chromium.kind === 'none' ? ` (${chromium.reason})` : '';
+
+const SIZES = [
+  ['wide and light', { viewport: { width: 1400, height: 900 }, colorScheme: 'light' }],
+  ['narrow and dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+] as const;
+
+describe.skipIf(chromium.kind === 'none')(`the page in Chromium${why}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    if (chromium.kind === 'found') browser = await launch(chromium);
+  });
+  afterAll(() => browser?.close());
+
+  async function open(server: TestServer, options: Parameters<Browser['newPage']>[0]) {
+    const page = await browser.newPage(options);
+    onTestFinished(() => page.close());
+    const [errors, foreign]: [string[], string[]] = [[], []];
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('request', (request) => request.url().startsWith(server.origin) || foreign.push(request.url()));
+    await page.goto(server.server.address);
+    return { page, errors, foreign };
+  }
+
+  const shows = (page: Page, text: string | RegExp) =>
+    vi.waitFor(async () => expect(await page.textContent('body')).toMatch(text), { timeout: 20_000, interval: 50 });
+
+  test.each(SIZES)('leads through start, watch, stop and resume, %s', async (_, options) => {
+    const server = await startTestServer();
+    const states = { 'START.sh': waiting('<goto>NEXT</goto>'), 'NEXT.sh': 'echo "<result># Done</result>"' };
+    writeWorkflow(server.cwd, 'wf', {
+      ...states,
+      'workflow.yaml': 'description: Waits, then ends.\ninput: { label: What for }\n',
+    });
+    const { page, errors, foreign } = await open(server, options);
+    await shows(page, 'There are no runs yet');
+    await page.click('text=Start a run');
+    await page.click('text=Waits, then ends.');
+    await page.fill('textarea', 'nothing');
+    await page.click('button.main');
+    await shows(page, /running/);
+    await appears(server.cwd, 'here');
+    await page.click('text=Stop after the running turns');
+    await shows(page, /stopping/);
+    writeFileSync(join(server.cwd, 'go'), '');
+    await shows(page, /paused/);
+    await page.click('text="Resume"');
+    await shows(page, /completed/);
+    await page.click('text="stream"');
+    await shows(page, 'START.sh → NEXT.sh (goto)');
+    await page.click('text="turns"');
+    await page.click('text=main · NEXT.sh');
+    await shows(page, '<result># Done</result>');
+    expect([errors, foreign]).toStrictEqual([[], []]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  });
+
+  test('shows what an agent says without running any of it', async () => {
+    const server = await startTestServer();
+    const hostile = '<img src=x onerror=alert(1)> [a](javascript:alert(2)) <script>alert(3)</script> **bold**';
+    writeWorkflow(server.cwd, 'wf', { 'START.sh': `cat <<'END'\n<result>${hostile}</result>\nEND` });
+    await server.raymond('run', 'wf', '--run-id', 'r1', '--quiet');
+    const { page, errors, foreign } = await open(server, {});
+    const dialogs: unknown[] = [];
+    page.on('dialog', (dialog) => {
+      dialogs.push(dialog);
+      return dialog.dismiss();
+    });
+    await page.click('text=r1');
+    await shows(page, '<script>alert(3)</script>');
+    expect(await page.textContent('.markdown strong')).toBe('bold');
+    expect(await page.evaluate('document.querySelectorAll("main img, main script, a[href^=javascript]").length')).toBe(
+      0,
+    );
+    expect([errors, foreign, dialogs]).toStrictEqual([[], [], []]);
+  });
+});

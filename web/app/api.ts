@@ -1,0 +1,182 @@
+/** A refusal of the server, with what to do about it. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly hint: string | undefined;
+
+  constructor(status: number, detail: string, hint?: string) {
+    super(detail);
+    this.status = status;
+    this.hint = hint;
+  }
+}
+
+/** The tokens of turns. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read: number;
+  readonly cache_creation: number;
+}
+
+/** A run in the list. */
+export interface ListedRun {
+  readonly project: string;
+  readonly run_id: string;
+  readonly name?: string;
+  readonly workflow?: string;
+  readonly status: string;
+  readonly started_at?: string;
+  readonly cost_usd?: number;
+  readonly canned_usd?: number;
+  readonly tokens?: Tokens;
+  readonly agent_counts?: { readonly live: number; readonly ended: number; readonly failed: number };
+  readonly needs_you: boolean;
+  readonly error?: string;
+  readonly damage?: readonly string[];
+}
+
+/** An agent of a run. */
+export interface AgentStatus {
+  readonly id: string;
+  readonly label: string;
+  readonly parent: string | null;
+  readonly status: string;
+  readonly state: string;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly result: string | null;
+  readonly error: string | null;
+  readonly turns: number;
+  readonly cost_usd: number;
+}
+
+/** Something odd that happened in a run. */
+export interface RunWarning {
+  readonly kind: string;
+  readonly state: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/** A run as a whole. */
+export interface RunDetail extends ListedRun {
+  readonly name: string;
+  readonly workflow: string;
+  readonly workflow_path: string;
+  readonly started_at: string;
+  readonly worked_ms: number;
+  readonly cost_usd: number;
+  readonly estimated_usd: number;
+  readonly canned_usd: number;
+  readonly tokens: Tokens;
+  readonly budget_usd: number | null;
+  readonly seq: number;
+  readonly agents: readonly AgentStatus[];
+  readonly archived_agents: number;
+  readonly warnings: readonly RunWarning[];
+  readonly waits_for: string;
+  readonly next: string | null;
+}
+
+/** A turn in the list of a run's turns. */
+export interface ListedTurn {
+  readonly started_seq: number;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly agent: string;
+  readonly state: string;
+  readonly turn: number;
+  readonly prompt: string;
+  readonly session_id: string | null;
+  readonly cost_usd?: number;
+  readonly duration_ms?: number;
+  readonly failure?: string | null;
+  readonly denials?: readonly string[];
+  readonly tokens?: Tokens;
+}
+
+/** A text of which a part may be left out. */
+export interface PartialText {
+  readonly text: string;
+  readonly is_cut: boolean;
+}
+
+/** What Claude or a script said or did. */
+export interface TurnEntry {
+  readonly kind: string;
+  readonly text?: string;
+  readonly tool?: string;
+  readonly detail?: string;
+  readonly isError?: boolean;
+}
+
+/** One turn. */
+export interface TurnDetail {
+  readonly prompt: PartialText | null;
+  readonly answer: PartialText;
+  readonly stderr: PartialText;
+  readonly entries: readonly TurnEntry[];
+  readonly entries_left_out: number;
+  readonly changed_files: readonly string[];
+}
+
+/** An event of a run, as `--events` prints it. */
+export interface RunEvent {
+  readonly kind: string;
+  readonly at: string;
+  readonly agent?: string;
+  readonly state?: string;
+  readonly [field: string]: unknown;
+}
+
+/** A workflow that can be started. */
+export interface WorkflowEntry {
+  readonly id: string;
+  readonly project: string;
+  readonly path: string;
+  readonly name: string;
+  readonly title?: string | null;
+  readonly description?: string | null;
+  readonly input?: {
+    readonly mode: 'required' | 'optional' | 'none';
+    readonly label: string | null;
+    readonly description: string | null;
+  };
+  readonly default_budget_usd?: number | null;
+  readonly states?: readonly string[];
+  readonly error: string | null;
+}
+
+/** A row of costs. */
+export interface CostRow {
+  readonly key: string;
+  readonly runs: number;
+  readonly turns: number;
+  readonly paid_usd: number;
+  readonly estimated_usd: number;
+  readonly canned_usd: number;
+  readonly tokens: Tokens;
+}
+
+/** Asks the server for data. */
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return read<T>(await fetch(`/api${path}`, signal === undefined ? {} : { signal }));
+}
+
+/** Asks the server to do something. */
+export async function send<T>(method: 'POST' | 'DELETE', path: string, body: object = {}): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  return read<T>(
+    await fetch(`/api${path}`, { method, headers, ...(method === 'POST' && { body: JSON.stringify(body) }) }),
+  );
+}
+
+async function read<T>(response: Response): Promise<T> {
+  const data = (await response.json().catch(() => ({}))) as T & { detail?: string; hint?: string };
+  if (response.ok) return data;
+  throw new ApiError(response.status, data.detail ?? `The server answered ${response.status}.`, data.hint);
+}
+
+/** The address of a run in the API. */
+export const runPath = (project: string, run: string): string =>
+  `/runs/${encodeURIComponent(project)}/${encodeURIComponent(run)}`;

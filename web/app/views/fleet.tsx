@@ -1,0 +1,101 @@
+import { useSignal } from '@preact/signals';
+import { get, type ListedRun } from '../api.ts';
+import { formatAge, formatTokens, formatUsd } from '../format.ts';
+import { Choice, Failure, Status } from '../parts.tsx';
+import { usePolled } from '../poll.ts';
+import { VirtualList } from '../virtual-list.tsx';
+
+const FILTERS: Readonly<Record<string, string>> = {
+  all: '',
+  running: 'running,stopping,elsewhere',
+  'needs you': 'waiting,paused,crashed,budget_exceeded,iteration_limit',
+  failed: 'failed,unreadable',
+  completed: 'completed',
+};
+
+/** All runs of all projects: those that need a person first. */
+export function Fleet() {
+  const filter = useSignal('all');
+  const search = useSignal('');
+  const query = new URLSearchParams({ limit: '1000' });
+  const statuses = FILTERS[filter.value] ?? '';
+  if (statuses !== '') query.set('status', statuses);
+  if (search.value !== '') query.set('q', search.value);
+  const path = `/runs?${query}`;
+  const { data, error } = usePolled((signal) => get<{ total: number; runs: ListedRun[] }>(path, signal), 2_000, path);
+  const runs = data.value?.runs ?? [];
+  const now = Date.now();
+  return (
+    <>
+      <h1>Runs</h1>
+      <Failure error={error.value} />
+      <div class="bar">
+        <Choice
+          label="Which runs"
+          names={Object.keys(FILTERS)}
+          chosen={filter.value}
+          choose={(name) => (filter.value = name)}
+        />
+        <input
+          type="search"
+          placeholder="Search by id or name"
+          aria-label="Search by id or name"
+          value={search.value}
+          onInput={(event) => (search.value = event.currentTarget.value)}
+        />
+        <a class="button main" href="/workflows">
+          Start a run
+        </a>
+      </div>
+      {data.value === null && error.value === null && <p class="note">Loading…</p>}
+      {data.value !== null && runs.length === 0 && (
+        <NoRuns isFiltered={filter.value !== 'all' || search.value !== ''} />
+      )}
+      {runs.length > 0 && (
+        <VirtualList items={runs} rowHeight={64} label="Runs" row={(run) => <Row run={run} now={now} />} />
+      )}
+      {data.value !== null && data.value.total > runs.length && (
+        <p class="note">{data.value.total - runs.length} more: search for them.</p>
+      )}
+    </>
+  );
+}
+
+function Row({ run, now }: { run: ListedRun; now: number }) {
+  const { agent_counts: counts } = run;
+  return (
+    <a
+      key={`${run.project}/${run.run_id}`}
+      class={`row run-row ${run.needs_you ? 'needs-you' : ''}`}
+      href={`/runs/${run.project}/${run.run_id}`}
+    >
+      <span class="run-name">
+        <strong>{run.name ?? run.run_id}</strong>
+        <small>{run.error ?? run.run_id}</small>
+      </span>
+      <Status value={run.status} />
+      <span class="wide">
+        {counts && `${counts.live} live, ${counts.ended} ended${counts.failed > 0 ? `, ${counts.failed} failed` : ''}`}
+      </span>
+      <span class="number">{run.cost_usd !== undefined && formatUsd(run.cost_usd)}</span>
+      <span class="number wide">{formatTokens(run.tokens)}</span>
+      <span class="number wide">{run.started_at !== undefined && formatAge(run.started_at, now)}</span>
+    </a>
+  );
+}
+
+function NoRuns({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) return <p class="note">No run fits.</p>;
+  return (
+    <section class="welcome">
+      <h2>There are no runs yet</h2>
+      <p>
+        A workflow is a folder of prompts and scripts. <a href="/workflows">Start one of those found here</a>, or create
+        a first one in a terminal:
+      </p>
+      <pre>raymond init workflows/first{'\n'}raymond workflows/first</pre>
+      <p>To see it at work without an account and without cost:</p>
+      <pre>raymond demo</pre>
+    </section>
+  );
+}

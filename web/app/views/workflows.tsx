@@ -1,0 +1,118 @@
+import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { get, send, type WorkflowEntry } from '../api.ts';
+import { Action, Failure } from '../parts.tsx';
+import { usePolled } from '../poll.ts';
+import { go } from '../router.ts';
+
+/** The workflows that can be started, and the form for one of them. */
+export function Workflows({ chosen }: { chosen: string | null }) {
+  const { data, error } = usePolled(
+    (signal) => get<{ workflows: WorkflowEntry[] }>('/workflows', signal),
+    0,
+    'workflows',
+  );
+  const workflows = data.value?.workflows ?? [];
+  const workflow = workflows.find(({ project, id }) => `${project}/${id}` === chosen);
+  if (workflow !== undefined) return <StartForm workflow={workflow} />;
+  return (
+    <>
+      <h1>Workflows</h1>
+      <Failure error={error.value} />
+      {data.value !== null && workflows.length === 0 && (
+        <p class="note">None was found below the folders of this server. `raymond init workflows/first` creates one.</p>
+      )}
+      <ul class="cards">
+        {workflows.map((each) => (
+          <li key={`${each.project}/${each.id}`}>
+            <a href={`/workflows/${each.project}/${each.id}`}>
+              <strong>{each.title ?? each.name}</strong>
+              <small>{each.path}</small>
+              <span>{each.error ?? each.description ?? `${each.states?.length ?? 0} states`}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function StartForm({ workflow }: { workflow: WorkflowEntry }) {
+  const input = useSignal('');
+  const name = useSignal('');
+  const budget = useSignal(workflow.default_budget_usd == null ? '' : String(workflow.default_budget_usd));
+  const model = useSignal('');
+  const [isDrawn, setDrawn] = useState(true);
+  const { mode = 'optional', label = null, description = null } = workflow.input ?? {};
+  const graph = `/api/workflows/${workflow.project}/${workflow.id}/graph`;
+  const start = async (): Promise<void> => {
+    const { project, run_id } = await send<{ project: string; run_id: string }>('POST', '/runs', {
+      project: workflow.project,
+      workflow: workflow.id,
+      ...(input.value !== '' && { input: input.value }),
+      ...(name.value !== '' && { name: name.value }),
+      ...(budget.value !== '' && { budget_usd: Number(budget.value) }),
+      ...(model.value !== '' && { model: model.value }),
+    });
+    go(`/runs/${project}/${run_id}`);
+  };
+  return (
+    <>
+      <h1>{workflow.title ?? workflow.name}</h1>
+      {workflow.description && <p>{workflow.description}</p>}
+      <Failure error={workflow.error === null ? null : new Error(workflow.error)} />
+      <form class="form" onSubmit={(event) => event.preventDefault()}>
+        {mode !== 'none' && (
+          <label>
+            {label ?? 'Input'} {mode === 'required' && <em>required</em>}
+            {description && <small>{description}</small>}
+            <textarea
+              rows={4}
+              required={mode === 'required'}
+              value={input.value}
+              onInput={(event) => (input.value = event.currentTarget.value)}
+            />
+          </label>
+        )}
+        <label>
+          Name
+          <input
+            placeholder={workflow.name}
+            value={name.value}
+            onInput={(event) => (name.value = event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Budget in dollars
+          <input
+            type="number"
+            min="0"
+            step="0.01"
+            placeholder="as configured"
+            value={budget.value}
+            onInput={(event) => (budget.value = event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Model
+          <input
+            placeholder="as configured"
+            value={model.value}
+            onInput={(event) => (model.value = event.currentTarget.value)}
+          />
+        </label>
+        <Action act={start} kind="main">
+          Start
+        </Action>
+      </form>
+      {isDrawn && (
+        <img
+          class="graph"
+          src={graph}
+          alt={`The states of ${workflow.name} and their transitions`}
+          onError={() => setDrawn(false)}
+        />
+      )}
+    </>
+  );
+}
