@@ -11,6 +11,7 @@ import { measureStartup } from './startup.mjs';
 import { measureSteps } from './steps.mjs';
 import { measureTags } from './tags.mjs';
 import { measureTransitions } from './transitions.mjs';
+import { measureWorkflows } from './workflows.mjs';
 
 const FIGURES = {
   transitions: measureTransitions,
@@ -21,6 +22,7 @@ const FIGURES = {
   scenarios: measureScenarios,
   startup: measureStartup,
   lint: measureLint,
+  workflows: measureWorkflows,
 };
 
 const words = process.argv.slice(2);

@@ -221,6 +221,26 @@ describe.skipIf(process.platform !== 'linux')('after kill -9 (on Linux)', { time
     expect([code, stderr]).toStrictEqual([3, expect.stringContaining('`resume --retry` runs it again')]);
   });
 
+  test('a call into another workflow goes on there, and returns into the right one', async () => {
+    const other = join(home, 'other');
+    mkdirSync(other);
+    writeFileSync(join(other, 'START.sh'), gated('<goto>NEXT</goto>'));
+    writeFileSync(join(other, 'NEXT.sh'), 'echo "$RAYMOND_STATE" >> effects; echo "<result>other</result>"');
+    const orchestrator = run({
+      'START.sh': 'echo \'<function-workflow return="NEXT">../other</function-workflow>\'',
+      'NEXT.sh': 'echo "$RAYMOND_STATE with $RAYMOND_RESULT" >> effects; echo "<result>done</result>"',
+    });
+    await hasBegun('other/START.sh');
+    signal(orchestrator.pid, 'SIGKILL');
+    await orchestrator.ended;
+    const resumed = resume();
+    await resumed.said('the run is resumed');
+    open('gate');
+    expect(await resumed.ended).toMatchObject({ code: 0, stdout: 'done\n' });
+    const seen = ['begin other/START.sh', 'end other/START.sh', 'other/NEXT.sh', 'NEXT.sh with other'];
+    expect(effects()).toStrictEqual(seen);
+  });
+
   test('an incomplete line is cut off, and the run continues', async () => {
     await orchestratorKilled(THEN);
     const whole = text(journal);

@@ -89,7 +89,7 @@ const TABLES: Readonly<Record<string, (table: Table, section: Section, page: str
         return [
           name,
           {
-            body: body === 'text' ? 'any text' : 'a state',
+            body: body === 'text' ? 'any text' : `a ${body}`,
             attributes: [...attributes].sort(),
             required: [...required],
             variables,
@@ -239,6 +239,10 @@ async function decide(example: Example, answer: string, file: string | undefined
     scope,
     folders: example.folders,
     files: {},
+    workflows: {},
+    state: 'START.md',
+    nesting: 0,
+    maxDepth: 8,
     resetStack: 'keep',
     maxForks: null,
     implicit: rules.forceImplicit === true ? 'always' : 'without_tag',

@@ -157,6 +157,19 @@ describe('the commands of an example', () => {
     expect(read(copy, 'answer.md')).toContain('library/reviews.txt');
   });
 
+  test('release: workers in one workflow, a call into another, and its result comes back', async () => {
+    const copy = copyExample('release');
+    const run = await follow(copy, commandsOf('release'));
+    expect(pathOf(run)).toBe(
+      'START.sh fork-workflow CHANGES.md function-workflow notes/START.md goto notes/EDIT.md result PUBLISH.sh result end',
+    );
+    expect(run.results).toStrictEqual({
+      main: '2 packages, with Dates like yours',
+      main_check1: 'core is fine',
+      main_check2: 'web is fine',
+    });
+  });
+
   test('hello: the script counts what was written', async () => {
     const run = await follow(copyExample('hello'), commandsOf('hello'));
     expect(pathOf(run)).toBe('START.md goto WRITE.md goto CHECK.sh result end');

@@ -96,7 +96,7 @@ test('the frontmatter schema suggests models and efforts everywhere, and refuses
     ['effort', EFFORTS],
   ] as const) {
     const offers = places.flatMap(({ [key]: place }) => (place === undefined ? [] : [place.examples]));
-    expect(offers).toStrictEqual([words, words, words, words]);
+    expect(new Set(offers.map((offer) => JSON.stringify(offer)))).toStrictEqual(new Set([JSON.stringify(words)]));
     expect(validate.frontmatter({ [key]: 'another' })).toBe(true);
   }
 });

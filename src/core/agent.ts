@@ -111,14 +111,21 @@ export interface Agent extends Position {
 }
 
 type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'> &
-  Partial<Pick<Agent, 'forkedBy' | 'task'>>;
+  Partial<Pick<Agent, 'forkedBy' | 'task' | 'nesting'>>;
 
 /** An agent about to enter its first state. */
-export function newAgent({ since, forkedBy = null, task = null, ...origin }: AgentOrigin & { since: number }): Agent {
+export function newAgent({
+  since,
+  forkedBy = null,
+  task = null,
+  nesting = 0,
+  ...origin
+}: AgentOrigin & { since: number }): Agent {
   return {
     ...origin,
     forkedBy,
     task,
+    nesting,
     session: null,
     stack: [],
     phase: { kind: 'ready', prompt: { kind: 'state' }, since },

@@ -1,5 +1,7 @@
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
+import { findWorkflow, refuseWorkflow } from './enter-workflow.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
+import { type NamedWorkflows, nameState, workflowNameOf } from './named-workflows.ts';
 import { completeByPolicy, findOverruledTags, notPermittedProblem, type ResolvedTag } from './permitted-tags.ts';
 import { findEntry, implicitTag, type Policy } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
@@ -17,6 +19,12 @@ export interface AnswerContext {
   readonly scope: Scope;
   readonly folders: NamedFolders;
   readonly files: NamedFiles;
+  readonly workflows: NamedWorkflows;
+  /** The state that gave the answer: the states that it names belong to the same workflow. */
+  readonly state: string;
+  /** The number of workflows around its own, and the most there may be; null for no limit. */
+  readonly nesting: number;
+  readonly maxDepth: number | null;
   /** What `<reset>` does with the return stack when it does not say. */
   readonly resetStack: 'keep' | 'clear';
   /** The most forks that it may have; null for no limit. */
@@ -64,23 +72,12 @@ export function interpretAnswer(text: string, context: AnswerContext): Decision 
     const entry = findEntry(policy, tag, scope);
     if (entry === undefined && policy.length > 0) return rejectAnswer(notPermittedProblem(tag, policy));
     const completed = completeByPolicy(resolved, entry, impliedTag !== undefined, context.variables);
+    const refusal = refuseWorkflow(completed.tag, context);
+    if (refusal !== undefined) return rejectAnswer(refusal);
     resolvedTags.push(completed.tag);
     for (const warning of [...findTagWarnings(tag), ...completed.warnings]) warnings.push(warning);
   }
   return { kind: 'go', tags: resolvedTags, implicit: impliedTag !== undefined, warnings };
-}
-
-/** The folders that the `cd`s of an answer name, implicit ones included; the caller has to look whether they exist. */
-export const findNamedFolders = (text: string, policy: Policy): readonly string[] => findValues(text, policy, 'cd');
-
-/** The files that the `input-file`s of an answer name; the caller has to read them. */
-export const findNamedFiles = (text: string, policy: Policy): readonly string[] =>
-  findValues(text, policy, 'input-file');
-
-function findValues(text: string, policy: Policy, attribute: BuiltInAttribute): readonly string[] {
-  const reading = readTags(text, TAG_NAMES);
-  const tags = [...(reading.kind === 'unclosed' ? [] : reading.tags), implicitTag(policy)];
-  return [...new Set(tags.flatMap((tag) => tag?.attributes[attribute] ?? []))];
 }
 
 /** Reads the tags of an answer, also those that are not supported yet; one of those that is not closed is only a word. */
@@ -114,17 +111,20 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
         `${quoteAnswerTag(tag)}: ${key === 'body' ? '' : `\`${key}\`: `}${resolution.message}`,
       );
     }
-    states[key] = resolution.file;
+    states[key] = nameState(workflowNameOf(context.state), resolution.file);
   }
+  const workflow = transition.body === 'workflow' ? findWorkflow(tag, context.workflows) : null;
+  if (workflow !== null && 'message' in workflow) return workflow;
   const { cd, stack, input, model, effort } = tag.attributes;
   return {
     tag: name,
     target: {
-      body: states.body ?? tag.body,
+      body: workflow?.state ?? states.body ?? tag.body,
+      workflow,
       return: states.return ?? null,
       next: states.next ?? null,
       cd: resolveFolder(cd, context),
-      stack: stack === 'clear' || stack === 'keep' ? stack : context.resetStack,
+      stack: stack === 'clear' || stack === 'keep' ? stack : (transition.defaultStack ?? context.resetStack),
       input: input ?? readInputFile(tag, context),
       takesTaskWord: isTaskWord(name, 'task', tag.attributes.task),
       model: model === undefined ? null : normalizeModel(model),

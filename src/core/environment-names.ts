@@ -1,6 +1,7 @@
 import type { Agent, ForkOrigin } from './agent.ts';
 import type { Run } from './run.ts';
 import type { Platform } from './state-names.ts';
+import { runVariables } from './variables.ts';
 
 /** The beginning of the name under which a script always finds a variable, whatever the variable is called. */
 export const SAFE_NAME_PREFIX = 'RAYMOND_VAR_';
@@ -63,7 +64,7 @@ const hasSafeName = (name: string): boolean => IDENTIFIER.test(name);
 export function environmentVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
   const { platform } = run.workflow;
   const all = [
-    ...Object.entries(run.options.variables).map((entry) => ({ entry, origin: 'user' as const })),
+    ...Object.entries(runVariables(run, agent)).map((entry) => ({ entry, origin: 'user' as const })),
     // Workers of older state files do not say who forked them.
     ...Object.entries(agent.variables).map((entry) => ({ entry, origin: agent.forkedBy ?? 'prompt' })),
   ].filter(({ entry: [name, value] }) => hasSafeName(name) && !value.includes('\0'));

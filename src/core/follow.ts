@@ -6,6 +6,7 @@ import type { Event, FollowedTag, Step } from './event.ts';
 import type { Streak } from './guards.ts';
 import { nextWorkerId } from './ids.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
+import { fileInWorkflow, type NamedWorkflows } from './named-workflows.ts';
 import type { ResolvedTag } from './permitted-tags.ts';
 import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
@@ -26,6 +27,7 @@ export interface TurnAnswer {
   readonly folders: NamedFolders;
   readonly files?: NamedFiles;
   readonly fingerprint?: string;
+  readonly workflows?: NamedWorkflows;
   readonly scope: Scope;
   readonly at: number;
 }
@@ -42,6 +44,10 @@ export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
     scope,
     folders,
     files: answer.files ?? {},
+    workflows: answer.workflows ?? {},
+    state: agent.state,
+    nesting: agent.nesting,
+    maxDepth: run.options.maxDepth,
     resetStack: run.options.resetStack,
     maxForks: run.options.maxForks,
     implicit: denials.length > 0 || agent.mustSay ? 'never' : whenImplicit(agent),
@@ -59,8 +65,23 @@ export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
   const moved =
     streak !== undefined && streak.visits >= (agent.rules?.guards?.stuck?.after ?? 0)
       ? leaveStuckState(run, agent, streak.visits, answer.at)
-      : applyTags(run, withStreak(agent, streak), decision.tags, decision.implicit, answer.at);
+      : applyTags(
+          enterWorkflows(run, decision.tags),
+          withStreak(agent, streak),
+          decision.tags,
+          decision.implicit,
+          answer.at,
+        );
   return { run: moved.run, events: [...warnings, ...moved.events] };
+}
+
+/** Notes the workflows that these tags enter, so that a resume finds them again. */
+function enterWorkflows(run: Run, tags: readonly ResolvedTag[]): Run {
+  const entered = tags.flatMap(({ target: { workflow } }) => {
+    if (workflow === null || workflow.name === null || Object.hasOwn(run.workflows, workflow.name)) return [];
+    return [[workflow.name, { path: workflow.path, variables: workflow.variables }] as const];
+  });
+  return entered.length === 0 ? run : { ...run, workflows: { ...run.workflows, ...Object.fromEntries(entered) } };
 }
 
 /** When an agent's only transition is taken without its tag: a script has to say it, unless it is forced. */
@@ -139,6 +160,8 @@ const CURES: Partial<Record<AnswerProblem['kind'], string>> = {
   bad_state: 'once that is there, a resume',
   no_folder: 'once that is there, a resume',
   no_file: 'once that is there, a resume',
+  bad_workflow: 'once that is mended, a resume',
+  too_deep: '`resume` with a higher `--max-depth`',
   too_many_forks: '`resume` with a higher `--max-forks`',
 };
 
@@ -218,7 +241,7 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
 
 /** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */
 function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
-  const { body, variables, takesTaskWord, ...builtIn } = target;
+  const { body, workflow: _, variables, takesTaskWord, ...builtIn } = target;
   const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...builtIn }));
   if (takesTaskWord) resolved.set('task', written.attributes.task ?? null);
   // The policy may have provided the `input`.
@@ -227,7 +250,7 @@ function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
     const value = resolved.get(name) ?? null;
     return value === null ? [] : [[name, value] as const];
   });
-  const namesState = TRANSITIONS[tag].body === 'state';
+  const namesState = TRANSITIONS[tag].body !== 'text';
   return {
     tag,
     target: namesState ? body : null,
@@ -247,8 +270,8 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
   };
   const forkedBy = originOf(forkingState);
   let forks = parent.forks;
-  for (const { inheritsTask, ...worker } of workers) {
-    const next = nextWorkerId(parent.id, forks, worker.state, idOptions);
+  for (const { inheritsTask, workflow, ...worker } of workers) {
+    const next = nextWorkerId(parent.id, forks, workflow?.title ?? fileInWorkflow(worker.state), idOptions);
     forks = next.forks;
     newIds.add(next.id);
     const task = inheritsTask ? taskNameOf(parent) : null;
@@ -263,6 +286,7 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
   };
 }
 
-function positionOf({ state, input, session, stack, cwd, task, model, effort, callVisits }: Agent): Position {
-  return { state, input, session, stack, cwd, task, model, effort, callVisits };
+function positionOf(agent: Agent): Position {
+  const { state, input, session, stack, cwd, task, nesting, model, effort, callVisits } = agent;
+  return { state, input, session, stack, cwd, task, nesting, model, effort, callVisits };
 }

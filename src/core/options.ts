@@ -125,6 +125,26 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'refuse an answer with more <fork> tags than this; 0 for no limit',
   }),
+  /** Workflows that may be nested in each other; null for no limit. */
+  maxDepth: option({
+    key: 'max_depth',
+    type: LIMIT,
+    default: 8,
+    argument: '<n>',
+    scenario: 'recorded',
+    help: 'how many workflows may be nested in each other by calls and forks; 0 for no limit',
+  }),
+  /** The folder outside of which no other workflow is opened; null for the usual one. */
+  root: option({
+    key: 'root',
+    type: OPTIONAL_TEXT,
+    default: null,
+    whenOmitted: 'the git root, else the folder above the workflow',
+    example: '..',
+    argument: '<dir>',
+    config: false,
+    help: 'the folder outside of which no other workflow may be called',
+  }),
   /** Reminders of its tags that a state gets. */
   reminders: option({
     key: 'reminders',

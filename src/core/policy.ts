@@ -1,9 +1,10 @@
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import { hasWildcard, matchesGlob } from './glob.ts';
 import type { Guards } from './guards.ts';
+import { isSameSpec } from './named-workflows.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import { isBuiltInAttribute, type Tag } from './tag.ts';
-import { isTaskWord, type TagName, TRANSITIONS } from './transitions/index.ts';
+import { isTaskWord, isWorkflowTag, type TagName, TRANSITIONS } from './transitions/index.ts';
 
 /** A transition that a state permits. What the author left out may be anything. */
 export interface PolicyEntry {
@@ -52,17 +53,17 @@ export function implicitTag(policy: Policy): Tag | undefined {
   return { name: entry.tag, attributes: entry.attributes, repeated: [], body, line: 0 };
 }
 
-/** Whether an entry leaves a state for the agent to choose. */
+/** Whether an entry leaves a state, or a workflow, for the agent to choose. */
 export function hasOpenState(entry: PolicyEntry): boolean {
   const { body, required } = TRANSITIONS[entry.tag];
-  return (body === 'state' && entry.target === null) || required.some((name) => !Object.hasOwn(entry.attributes, name));
+  return (body !== 'text' && entry.target === null) || required.some((name) => !Object.hasOwn(entry.attributes, name));
 }
 
 /** The states that an entry names, each with its key. */
 export function namedStates(entry: PolicyEntry): readonly (readonly [key: string, name: string])[] {
   const { return: returnState, next } = entry.attributes;
   const named: [string, string | null | undefined][] = [
-    ['target', entry.target],
+    ['target', TRANSITIONS[entry.tag].body === 'state' ? entry.target : null],
     ['return', returnState],
     ['next', next],
   ];
@@ -72,7 +73,8 @@ export function namedStates(entry: PolicyEntry): readonly (readonly [key: string
 function matchesEntry(entry: PolicyEntry, tag: Tag, scope: Scope): boolean {
   if (entry.tag !== tag.name) return false;
   if (typeof entry.payload === 'string' && entry.payload !== tag.body) return false;
-  if (entry.target !== null && !isSameState(entry.target, tag.body, scope)) return false;
+  const isSameTarget = isWorkflowTag(entry.tag) ? isSameSpec : isSameState;
+  if (entry.target !== null && !isSameTarget(entry.target, tag.body, scope)) return false;
   return Object.entries(entry.attributes).every(([name, expected]) => {
     if (!isCompared(entry.tag, name, expected)) return true;
     const actual = tag.attributes[name];

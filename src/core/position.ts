@@ -24,11 +24,12 @@ export interface Frame extends Preference {
   readonly task: string | null;
   /** What the caller has counted; absent if nothing. */
   readonly callVisits?: CallVisits;
+  readonly nesting: number;
 }
 
 /** The position of an agent in its workflow: everything that a transition reads and changes. */
 export interface Position extends Preference {
-  /** The file of the state, extension included. */
+  /** The file of the state, extension included; behind the name of its workflow and a `/` if that is not the run's own. */
   readonly state: string;
   /** The value of `{{result}}` in this state; null if nothing was handed over. */
   readonly input: string | null;
@@ -40,4 +41,6 @@ export interface Position extends Preference {
   readonly task: string | null;
   /** Counted in the call that it is in. */
   readonly callVisits: CallVisits;
+  /** The number of workflows around its own: of those that called it, and of those that started its worker. */
+  readonly nesting: number;
 }

@@ -1,12 +1,14 @@
 import { hasOpenState, type Policy, type PolicyEntry } from './policy.ts';
 import type { AnswerProblem } from './problem.ts';
 import { runsOn, type Scope } from './state-names.ts';
-import { startsWorkers, TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
+import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
 
 /** The message that asks for a valid tag in the same conversation. It never repeats the prompt. */
 export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Scope): string {
   const permitsAll = policy.length === 0;
-  const entries = permitsAll ? TAG_NAMES.map((tag) => ({ tag, target: null, attributes: {} })) : policy;
+  // Nobody is offered to leave the workflow who did not try to.
+  const tags = WORKFLOW_PROBLEMS.has(problem.kind) ? TAG_NAMES : TAG_NAMES.filter((tag) => !isWorkflowTag(tag));
+  const entries = permitsAll ? tags.map((tag) => ({ tag, target: null, attributes: {} })) : policy;
   const literals = [...new Set(entries.map(formatPolicyTag))];
   const states = entries.some(hasOpenState) ? scope.files.filter((file) => runsOn(file, scope.platform)) : [];
   const forks = entries.some(({ tag }) => startsWorkers(tag)) ? FORK_NOTE : '';
@@ -18,6 +20,8 @@ export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Sc
   ].join('\n\n');
 }
 
+const WORKFLOW_PROBLEMS: ReadonlySet<AnswerProblem['kind']> = new Set(['bad_workflow', 'missing_input', 'too_deep']);
+
 /** Formats the tag that a policy entry permits, as an agent would write it. */
 export function formatPolicyTag(entry: PolicyEntry): string {
   const { body, required } = TRANSITIONS[entry.tag];
@@ -25,10 +29,11 @@ export function formatPolicyTag(entry: PolicyEntry): string {
   const { input: _, ...written } = entry.attributes;
   const attributes = { ...Object.fromEntries(required.map((name) => [name, ANY_STATE])), ...written };
   const attributesText = Object.entries(attributes).map(([name, value]) => ` ${name}=${quoteAttribute(value)}`);
-  return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? (entry.payload ?? ANY_TEXT) : (entry.target ?? ANY_STATE)}</${entry.tag}>`;
+  return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? (entry.payload ?? ANY_TEXT) : (entry.target ?? (body === 'state' ? ANY_STATE : ANY_WORKFLOW))}</${entry.tag}>`;
 }
 
 const ANY_STATE = 'STATE';
+const ANY_WORKFLOW = 'PATH_OF_A_WORKFLOW';
 const ANY_TEXT = 'your result';
 const FORK_NOTE = ' (a <fork> may be repeated, one for each worker)';
 

@@ -1,6 +1,7 @@
 import { type Agent, newAgent } from './agent.ts';
 import { indexOfAgent, replaceAgent } from './agent-index.ts';
 import { EMPTY_LEDGER, type Ledger } from './ledger.ts';
+import type { CalledWorkflow } from './named-workflows.ts';
 import { isReplay } from './option-types.ts';
 import { mergeOptions, type Options } from './options.ts';
 import type { Position } from './position.ts';
@@ -41,6 +42,8 @@ export interface Run {
   readonly name: string;
   readonly status: RunStatus;
   readonly workflow: { readonly name: string; readonly path: string; readonly platform: Platform };
+  /** The other workflows that its agents have entered, by the name that comes before those of their states. */
+  readonly workflows: Readonly<Record<string, CalledWorkflow>>;
   /** The folder that the run was started in; null in older state files. */
   readonly startFolder: string | null;
   /** The folders in which its agents can work; null in older state files, until the run is resumed. */
@@ -75,6 +78,7 @@ export function newRun(
     name,
     status: 'running',
     workflow,
+    workflows: {},
     startFolder: cwd,
     workFolders,
     startedAt,

@@ -1,6 +1,7 @@
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
+import type { NamedWorkflows } from './named-workflows.ts';
 import type { Options } from './options.ts';
 import type { Rules } from './policy.ts';
 import type { Scope } from './state-names.ts';
@@ -61,12 +62,15 @@ export interface Answered extends AgentSignal {
   readonly denials: readonly string[];
   /** The texts of its `<print>` tags; left out if there are none. */
   readonly prints?: readonly string[];
+  /** The files of the workflow that the agent is in. */
   readonly scope: Scope;
   readonly folders: NamedFolders;
   /** The files that an `input-file` names; left out if there are none. */
   readonly files?: NamedFiles;
   /** A digest of the answer's tags and of what shows progress, if the state has `stuck_after` and it could be computed. */
   readonly fingerprint?: string;
+  /** The workflows that the answer names; left out if there are none. */
+  readonly workflows?: NamedWorkflows;
 }
 
 /** A turn failed. `progress` says what its conversation holds: nothing, only the prompt, or part of an answer. */
@@ -112,10 +116,14 @@ export interface Resumed {
   readonly options: Partial<Options>;
   readonly retry: boolean;
   readonly scope: Scope;
+  /** By agent with an answer that was kept, the files of the workflow that it is in, if that is not the run's own. */
+  readonly scopes?: Readonly<Record<string, Scope>>;
   /** By agent with an answer that was kept: for each folder named by a `cd`, its path now, or null. */
   readonly folders: Readonly<Record<string, NamedFolders>>;
   /** The same for the files named by an `input-file`; left out if there are none. */
   readonly files?: Readonly<Record<string, NamedFiles>>;
+  /** The same for the workflows that they name. */
+  readonly workflows?: Readonly<Record<string, NamedWorkflows>>;
   /** The folders for the agents of a run that has none yet. */
   readonly workFolders?: WorkFolders;
 }

@@ -3,6 +3,7 @@ import { explainDenials } from './denials.ts';
 import type { Step } from './event.ts';
 import { backOffMs, type FailureKind } from './failure.ts';
 import { type CaughtOutcome, findGuard, outcomeOf, type Streak } from './guards.ts';
+import { nameState, workflowNameOf } from './named-workflows.ts';
 import { type Run, withAgent } from './run.ts';
 
 /** How a state failed. */
@@ -83,8 +84,9 @@ export function takeGuard(
 ): Step | undefined {
   const on = agent.rules?.guards?.on ?? {};
   const key = findGuard(on, outcome);
-  const target = key === undefined ? undefined : on[key];
-  if (key === undefined || target === undefined) return undefined;
+  const file = key === undefined ? undefined : on[key];
+  if (key === undefined || file === undefined) return undefined;
+  const target = nameState(workflowNameOf(agent.state), file);
   const isSpoilt = failure !== null && SPOILS_SESSION.has(failure);
   const { id, state, session, stack, stateMicros, stateTokens, input } = agent;
   const next: Agent = {

@@ -1,3 +1,4 @@
+import { fileInWorkflow, nameState, workflowNameOf } from './named-workflows.ts';
 import { nearest } from './nearest.ts';
 import { shortenForMessage } from './problem.ts';
 
@@ -10,6 +11,8 @@ export interface Scope {
   readonly platform: Platform;
   /** Set in a one-file workflow: an extension in a name is left out, because `X.md` is the state X whatever its kind. */
   readonly anyExtension?: boolean;
+  /** The scopes of the workflows that are called, by name, where states of all of them can be named. */
+  readonly called?: Readonly<Record<string, Scope>>;
 }
 
 /** A resolved state's name, or the message that says why it names no state. */
@@ -62,6 +65,15 @@ export function resolveState(name: string, scope: Scope): Resolution {
   }
   if (files.length > 0) return { kind: 'foreign', message: foreignStateMessage(name, files, scope.platform) };
   return { kind: 'unknown', message: unknownStateMessage(name, scope) };
+}
+
+/** Finds the state that a run calls by this name: one of its own workflow, or `WORKFLOW/STATE` of one that is called. */
+export function resolveStateOfRun(name: string, scope: Scope): Resolution {
+  const workflow = workflowNameOf(name);
+  const called =
+    workflow !== null && Object.hasOwn(scope.called ?? {}, workflow) ? scope.called?.[workflow] : undefined;
+  const found = resolveState(called === undefined ? name : fileInWorkflow(name), called ?? scope);
+  return found.kind === 'found' && called !== undefined ? { ...found, file: nameState(workflow, found.file) } : found;
 }
 
 /** Finds the state in which a folder or a zip starts. */

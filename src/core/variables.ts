@@ -1,4 +1,5 @@
 import type { Agent } from './agent.ts';
+import { workflowNameOf } from './named-workflows.ts';
 import type { Run } from './run.ts';
 import type { Platform } from './state-names.ts';
 import { workFoldersOf } from './work-folders.ts';
@@ -30,6 +31,13 @@ export function variableNameProblem(name: string, platform: Platform): string | 
   return `\`${name}\` cannot be a variable: scripts would take it for something else; use another name`;
 }
 
+/** The variables that all agents have that are in the same workflow as this one. */
+export function runVariables({ options, workflows }: Run, { state }: Agent): Readonly<Record<string, string>> {
+  const name = workflowNameOf(state);
+  const called = name !== null && Object.hasOwn(workflows, name) ? workflows[name] : undefined;
+  return called === undefined ? options.variables : { ...options.variables, ...called.variables };
+}
+
 /** The variables for `{{…}}` in an agent's prompt. The run's own variables win over those of the user. */
 export function promptVariables(run: Run, agent: Agent): Readonly<Record<string, string>> {
   const { taskFolder, runFolder } = workFoldersOf(run, agent);
@@ -42,7 +50,7 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
     ...(agent.error !== null && { error: agent.error }),
   };
-  return { ...run.options.variables, ...agent.variables, ...own };
+  return { ...runVariables(run, agent), ...agent.variables, ...own };
 }
 
 /**

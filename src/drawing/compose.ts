@@ -1,5 +1,6 @@
 import type { Agent } from '../core/agent.ts';
 import type { Run } from '../core/run.ts';
+import { namesakeOf } from '../core/transitions/index.ts';
 import { formatAgentLabel } from '../events/agent-labels.ts';
 import { collectTransitions, type Edge, type EdgeTarget, type Graph, type GraphNode } from '../graph/graph.ts';
 import { groupBy } from '../graph/group-by.ts';
@@ -71,7 +72,7 @@ function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (sta
     // A state that is only named has no tag, and so no position.
     const mention = at.line === 0 ? 'named' : `${tag} (in code)`;
     if (origin === 'mentioned') builder.addArrow(from, 'mentioned', to, mention);
-    else builder.addArrow(from, tag, to, label, origin === 'partial-name');
+    else builder.addArrow(from, namesakeOf(tag), to, label, origin === 'partial-name');
   }
 }
 

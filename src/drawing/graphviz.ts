@@ -1,4 +1,5 @@
 import type { Attributes, Graph } from '@viz-js/viz';
+import { clusterShapes } from './clusters.ts';
 import type { Diagram } from './diagram.ts';
 import { buildArrowAttributes, buildShapeAttributes, FONT_FAMILY, FONT_SCALE, GRAY } from './graphviz-attributes.ts';
 
@@ -30,6 +31,11 @@ export function toGraphviz(diagram: Diagram): Graph {
       const shape = shapes.get(key);
       return shape === undefined ? [] : [{ name: key, attributes: buildShapeAttributes(shape, diagram.hasRun) }];
     }),
+    subgraphs: clusterShapes(diagram.shapes).clusters.map(({ key, name, shapes: inside }) => ({
+      name: `cluster_${key}`,
+      graphAttributes: { ...CLUSTER_ATTRIBUTES, id: key, label: name },
+      nodes: inside.map(({ key: inner }) => ({ name: inner })),
+    })),
     edges: diagram.arrows.map((arrow, index) => {
       const distanceDown = (order.get(arrow.to) ?? 0) - (order.get(arrow.from) ?? 0);
       const attributes: Attributes = { ...buildArrowAttributes(arrow, isLabelled), id: `a${index}` };
@@ -39,6 +45,17 @@ export function toGraphviz(diagram: Diagram): Graph {
     }),
   };
 }
+
+/** A light frame around the states of a workflow that another calls. */
+const CLUSTER_ATTRIBUTES: Attributes = {
+  fontname: FONT_FAMILY,
+  fontsize: 12 * FONT_SCALE,
+  fontcolor: GRAY,
+  color: GRAY,
+  style: 'rounded',
+  labeljust: 'l',
+  margin: 12,
+};
 
 /** How long Graphviz may improve its layout: beyond this, a large picture takes minutes and looks the same. */
 const LAYOUT_LIMITS = { nslimit: 1, mclimit: 0.3 };

@@ -1,3 +1,4 @@
+import { clusterShapes } from './clusters.ts';
 import {
   type Arrow,
   type ArrowKind,
@@ -18,10 +19,18 @@ import {
 
 /** Renders a diagram for Mermaid. The same diagram always gives the same text. */
 export function toMermaid({ shapes, arrows, hasRun }: Diagram): string {
+  const { own, clusters } = clusterShapes(shapes);
+  const render = (shape: DiagramShape): string =>
+    `${shape.key}${renderShape(shape)}${formatClassSuffix(selectClass(shape, hasRun))}`;
   const classes = CLASSES.filter(([name]) => shapes.some((shape) => selectClass(shape, hasRun) === name));
   return [
     'flowchart TD',
-    ...shapes.map((shape) => `  ${shape.key}${renderShape(shape)}${formatClassSuffix(selectClass(shape, hasRun))}`),
+    ...own.map((shape) => `  ${render(shape)}`),
+    ...clusters.flatMap(({ key, name, shapes: inside }) => [
+      `  subgraph ${key}["${escapeLabel(name)}"]`,
+      ...inside.map((shape) => `    ${render(shape)}`),
+      '  end',
+    ]),
     ...arrows.map((arrow) => `  ${arrow.from} ${renderArrow(arrow)} ${arrow.to}`),
     ...classes.map(([name, style]) => `  classDef ${name} ${style}`),
     '',

@@ -1,3 +1,4 @@
+import { clusterShapes } from './clusters.ts';
 import { type Arrow, type Diagram, type DiagramMarker, type DiagramShape, isStateShape } from './diagram.ts';
 import { escapeMarkup } from './escape.ts';
 import { toGraphviz } from './graphviz.ts';
@@ -46,6 +47,7 @@ function collectTitles({ name, shapes, arrows }: Diagram): ReadonlyMap<string, s
   const titleByKey = (key: string): string => formatShapeTitle(byKey.get(key));
   return new Map([
     ['graph0', name],
+    ...clusterShapes(shapes).clusters.map((cluster): [string, string] => [cluster.key, `the workflow ${cluster.name}`]),
     ...shapes.map((shape): [string, string] => [shape.key, describeShape(shape)]),
     ...arrows.map((arrow, index): [string, string] => [`a${index}`, describeArrow(arrow, titleByKey)]),
   ]);

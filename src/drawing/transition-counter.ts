@@ -1,4 +1,5 @@
 import type { AgentStarted, Event, Transitioned } from '../core/event.ts';
+import { namesakeOf } from '../core/transitions/index.ts';
 import { RunTally, type StateTally } from '../events/run-tally.ts';
 import type { ArrowKind } from './diagram.ts';
 
@@ -47,14 +48,15 @@ export class TransitionCounter {
       this.count(state, 'guard', to);
       return;
     }
-    switch (tag) {
+    const kind = namesakeOf(tag);
+    switch (kind) {
       case 'goto':
       case 'reset':
-        this.count(state, tag, to);
+        this.count(state, kind, to);
         break;
       case 'call':
       case 'function':
-        this.count(state, tag, to);
+        this.count(state, kind, to);
         callers.push(state);
         break;
       case 'fork':
@@ -65,7 +67,7 @@ export class TransitionCounter {
         if (to !== null) this.count(callers.pop() ?? null, 'return', to);
         break;
       default:
-        tag satisfies never;
+        kind satisfies never;
     }
     // A reset may have dropped some of the callers, or all.
     callers.length = Math.min(callers.length, depth);

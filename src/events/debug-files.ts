@@ -47,7 +47,7 @@ export class DebugFiles {
   private linkTurnOutput(event: TurnEnded): void {
     const { agent, state, turn: number } = event;
     const folder = this.paths.turnFolder({ agent, number, state });
-    const name = sanitizeLine(`${agent}_${stem(state)}_${String(number).padStart(3, '0')}`);
+    const name = sanitizeLine(`${agent}_${stem(state).replaceAll('/', '_')}_${String(number).padStart(3, '0')}`);
     this.linkFile(join(folder, 'stdout'), `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`, event);
     const stderr = join(folder, 'stderr');
     this.attempt(() => statSync(stderr).size > 0 && this.linkFile(stderr, `${name}.stderr`, event));

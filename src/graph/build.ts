@@ -2,18 +2,16 @@ import { findStateEdges } from './edges.ts';
 import { type EdgeTarget, filesOf, type Graph, type GraphNode, targetsOf } from './graph.ts';
 import { findGuardEdges } from './guard-edges.ts';
 import { analyzeStates, type StateAnalysis } from './state-analysis.ts';
-import { newStateResolver, type StateResolver } from './state-resolver.ts';
-import { sourceScope, type WorkflowSource } from './workflow-source.ts';
+import type { WorkflowSource } from './workflow-source.ts';
 
 /** Builds the graph of a workflow. */
 export function buildGraph(
   workflow: WorkflowSource,
   analyses: readonly StateAnalysis[] = analyzeStates(workflow),
-  names: StateResolver = newWorkflowResolver(workflow),
 ): Graph {
   const edges = analyses.flatMap((analysis) => [
-    ...findStateEdges(analysis, names, workflow.resetStack),
-    ...findGuardEdges(analysis, names),
+    ...findStateEdges(analysis, workflow.resetStack),
+    ...findGuardEdges(analysis, analysis.names),
   ]);
   const missing = new Map(edges.flatMap((edge) => targetsOf(edge).flatMap(missingName)));
   return {
@@ -31,9 +29,6 @@ export function buildGraph(
     edges,
   };
 }
-
-/** Makes a resolver for the names of a workflow. */
-export const newWorkflowResolver = (workflow: WorkflowSource): StateResolver => newStateResolver(sourceScope(workflow));
 
 const EMPTY_NODE = { maxVisits: null, maxVisitsPer: 'agent', description: null, open: false, couldBe: [] } as const;
 

@@ -1,3 +1,4 @@
+import { isWorkflowTag, namesakeOf } from '../core/transitions/index.ts';
 import type { Edge, EdgeTarget, Graph } from './graph.ts';
 
 /** One way out of a state. States are numbers here. */
@@ -35,7 +36,12 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
     return numberOf(target?.kind === 'state' ? target.file : (target?.meant ?? ''));
   };
   const exits: FlowExit[][] = names.map(() => []);
-  for (const edge of edges) exits[numberOf(edge.from)]?.push(toExit(edge, toNumber));
+  // A workflow that is chosen at run time is another one than these.
+  const toWorkflow = (target: EdgeTarget | null): number => (target?.kind === 'any' ? missing : toNumber(target));
+  for (const edge of edges)
+    exits[numberOf(edge.from)]?.push(
+      toExit(edge, isWorkflowTag(edge.tag) ? toWorkflow(edge.to) : toNumber(edge.to), toNumber),
+    );
   for (const [index, { open }] of states.entries()) {
     if (open) exits[index]?.push(...exitsToAnywhere(any));
     const shown = exits[index]?.some(({ edge }) => edge !== null && isAnswer(edge)) ?? false;
@@ -56,9 +62,8 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
 /** Whether a state's file says that it can answer in this way. */
 export const isAnswer = ({ origin }: Edge): boolean => origin !== 'mentioned' && origin !== 'guard';
 
-function toExit(edge: Edge, toNumber: (target: EdgeTarget | null) => number): FlowExit {
-  const to = toNumber(edge.to);
-  switch (edge.tag) {
+function toExit(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) => number): FlowExit {
+  switch (namesakeOf(edge.tag)) {
     case 'result':
       return { kind: 'result', edge };
     case 'goto':

@@ -2,7 +2,14 @@ import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, 
 import { isBuiltInAttribute, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
-import { isContinuation, isTaskWord, startsWorkers, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import {
+  isContinuation,
+  isTaskWord,
+  namesakeOf,
+  startsWorkers,
+  type TagName,
+  TRANSITIONS,
+} from '../core/transitions/index.ts';
 import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
 import {
@@ -16,13 +23,9 @@ import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import { formatNamePattern, type StateResolver } from './state-resolver.ts';
 
 /** Finds the transitions of one state: those of its policy, else those that its text mentions. */
-export function findStateEdges(
-  analysis: StateAnalysis,
-  names: StateResolver,
-  resetStack: 'keep' | 'clear',
-): readonly Edge[] {
+export function findStateEdges(analysis: StateAnalysis, resetStack: 'keep' | 'clear'): readonly Edge[] {
   const { policy } = analysis.source.state.rules;
-  const builder = new EdgeBuilder(analysis, names, resetStack);
+  const builder = new EdgeBuilder(analysis, resetStack);
   if (policy.length > 0)
     return policy.flatMap((entry, index) => [
       builder.fromPolicyEntry(entry, index),
@@ -75,7 +78,8 @@ class EdgeBuilder {
   private readonly continuations: readonly string[];
   private readonly mentionsInput: boolean;
 
-  constructor(analysis: StateAnalysis, names: StateResolver, resetStack: 'keep' | 'clear') {
+  constructor(analysis: StateAnalysis, resetStack: 'keep' | 'clear') {
+    const { names } = analysis;
     this.analysis = analysis;
     this.names = names;
     this.resetStack = resetStack;
@@ -142,7 +146,8 @@ class EdgeBuilder {
     return this.analysis.unclosedTags.flatMap(({ name, after, at }) => {
       if (this.analysis.tags.some((each) => each.name === name)) return [];
       const known = this.names.fileOf(after) !== undefined;
-      const to = TRANSITIONS[name].body === 'text' ? null : known ? this.target(after) : ANY_TARGET;
+      const { body } = TRANSITIONS[name];
+      const to = body === 'text' ? null : known && body === 'state' ? this.target(after) : ANY_TARGET;
       const { required } = TRANSITIONS[name];
       const targetOfAttribute = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
       // A fork that is only talked about may set any variable.
@@ -185,8 +190,16 @@ class EdgeBuilder {
       const written = attributes[key];
       return written === undefined ? (inPolicy ? ANY_TARGET : NO_TARGET) : this.target(written);
     };
-    const to = body === 'text' ? null : target === null ? ANY_TARGET : this.target(target);
-    return { to, return: targetOfAttribute('return'), next: targetOfAttribute('next') };
+    const to = target === null ? ANY_TARGET : body === 'workflow' ? this.workflowTarget(target) : this.target(target);
+    return { to: body === 'text' ? null : to, return: targetOfAttribute('return'), next: targetOfAttribute('next') };
+  }
+
+  private workflowTarget(spec: string): EdgeTarget {
+    const found = this.names.resolveSpec(spec);
+    if (found?.kind === 'found') return { kind: 'state', file: found.file };
+    const name = spec.trim();
+    if (hasUnknownPart(name) || isNameDecidedAtRuntime(name, this.analysis)) return { kind: 'any', written: name };
+    return { kind: 'missing', name, meant: null };
   }
 
   private target(written: string): EdgeTarget {
@@ -209,7 +222,7 @@ class EdgeBuilder {
   }
 
   private clearsStack(name: TagName, stack: string | undefined): boolean {
-    return name === 'reset' && (stack ?? this.resetStack) === 'clear';
+    return namesakeOf(name) === 'reset' && (stack ?? TRANSITIONS[name].defaultStack ?? this.resetStack) === 'clear';
   }
 }
 

@@ -1,5 +1,6 @@
 import { isStateFile } from '../core/state-names.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
+import { isWorkflowTag } from '../core/transitions/index.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 
@@ -33,7 +34,8 @@ export function expandCandidates(
 ): readonly CandidateTag[] {
   const { tag } = placed;
   let candidates = [{ ...placed, isPartial: false }];
-  for (const key of ['body', 'return', 'next'] as const) {
+  const keys = isWorkflowTag(placed.name) ? (['return', 'next'] as const) : (['body', 'return', 'next'] as const);
+  for (const key of keys) {
     const name = key === 'body' ? tag.body : tag.attributes[key];
     if (name === undefined || !hasUnknownPart(name)) continue;
     const states = findMatchingStates(name.trim(), analysis, names) ?? [];

@@ -1,8 +1,10 @@
 import { readScriptTags, type ScriptTags, type SureMention } from '../bash/script-tags.ts';
+import { fileInWorkflow } from '../core/named-workflows.ts';
 import { stem } from '../core/state-names.ts';
 import type { UnclosedMention } from '../core/tag-mentions.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { readPromptTags } from './prompt-tags.ts';
+import { newResolvers, type StateResolver } from './state-resolver.ts';
 import { positionInBody, type StateSource, type WorkflowSource } from './workflow-source.ts';
 
 /** A tag in a state's file. */
@@ -13,6 +15,8 @@ export interface StateAnalysis {
   readonly file: string;
   readonly kind: 'prompt' | 'script';
   readonly source: StateSource;
+  /** Finds the states of its workflow. */
+  readonly names: StateResolver;
   readonly tags: readonly PlacedTag[];
   /** The same tags as they will be written: with the values that a script gives its variables, one for each alternative. */
   readonly expandedTags: readonly PlacedTag[];
@@ -34,12 +38,19 @@ export interface StateAnalysis {
 
 /** Analyzes the states of a workflow, each by itself. */
 export function analyzeStates(workflow: WorkflowSource): readonly StateAnalysis[] {
-  const names = new Set(workflow.files.flatMap(({ file }) => [file, stem(file)].map((name) => name.toLowerCase())));
-  const isState = (name: string): boolean => names.has(name.trim().toLowerCase());
-  return workflow.files.flatMap((file) => (file.kind === 'state' ? analyzeState(file, isState) : []));
+  const fileNames = new Set(
+    workflow.files.flatMap(({ file }) =>
+      [fileInWorkflow(file), stem(fileInWorkflow(file))].map((name) => name.toLowerCase()),
+    ),
+  );
+  const isState = (name: string): boolean => fileNames.has(name.trim().toLowerCase());
+  const resolverOf = newResolvers(workflow);
+  return workflow.files.flatMap((file) =>
+    file.kind === 'state' ? analyzeState(file, resolverOf(file.file), isState) : [],
+  );
 }
 
-function analyzeState(source: StateSource, isState: (name: string) => boolean): StateAnalysis {
+function analyzeState(source: StateSource, names: StateResolver, isState: (name: string) => boolean): StateAnalysis {
   const { file, state, findings } = source;
   const positionAt = createBodyLookup(source);
   const placed = <T extends { offset: number }>({ offset, ...rest }: T) => ({ ...rest, at: positionAt(offset) });
@@ -52,6 +63,7 @@ function analyzeState(source: StateSource, isState: (name: string) => boolean): 
     file,
     kind: state.kind,
     source,
+    names,
     tags: reading.tags.map(placed),
     expandedTags: reading.expandedTags.map(placed),
     unclosedTags: reading.unclosedTags.map(placed),

@@ -1,4 +1,5 @@
 import { memoizeByName } from '../core/memoize.ts';
+import { nameState, workflowNameOf } from '../core/named-workflows.ts';
 import {
   isStateFile,
   nearestState,
@@ -10,9 +11,15 @@ import {
 } from '../core/state-names.ts';
 import { UNKNOWN } from '../core/tag-mentions.ts';
 import { groupBy } from './group-by.ts';
+import { sourceScope, specKey, type WorkflowSource } from './workflow-source.ts';
 
-/** Finds states by name as the language does, in constant time however many there are. */
+/**
+ * Finds states of one workflow by name as the language does, in constant time however many there are. What it finds has the
+ * workflow's name before its own, unless it is the workflow that all begins with.
+ */
 export interface StateResolver {
+  /** Finds what the path of another workflow leads to; undefined if that has not been looked for. */
+  resolveSpec(spec: string): Resolution | undefined;
   resolve(name: string): Resolution;
   /** The state that a name means, blanks around it aside; undefined if it means none, or could mean several. */
   fileOf(name: string): string | undefined;
@@ -22,7 +29,7 @@ export interface StateResolver {
   intendedFile(name: string): string;
   /** The states of this platform that a name could mean: one, unless it is ambiguous or means none. */
   candidatesFor(name: string): readonly string[];
-  /** The states that fit a name of which a part is known; undefined if that is next to nothing, or too many fit. */
+  /** The files of the states that fit a name of which a part is known; undefined if that is next to nothing, or too many fit. */
   matching(name: string): readonly string[] | undefined;
   /** The smallest scope that resolves these names the same way. */
   scopeOf(names: readonly string[]): Scope;
@@ -33,8 +40,16 @@ const MAX_SEARCHES = 150;
 /** A pattern that more states match counts as unknown. */
 const MAX_MATCHES = 30;
 
+/** Makes the resolver of each workflow of a source, when it is asked for: by a file of the workflow. */
+export function newResolvers(source: WorkflowSource): (file: string) => StateResolver {
+  const resolverOf = memoizeByName((name) => newStateResolver(source, name === '' ? null : name));
+  return (file) => resolverOf(workflowNameOf(file) ?? '');
+}
+
 /** Indexes the files of a workflow by name. */
-export function newStateResolver(scope: Scope): StateResolver {
+function newStateResolver(source: WorkflowSource, workflow: string | null): StateResolver {
+  const scope = sourceScope(source, workflow);
+  const nameFile = (file: string): string => nameState(workflow, file);
   const { files: _, ...rest } = scope;
   const { platform, anyExtension } = scope;
   const files = new Set(scope.files);
@@ -46,9 +61,13 @@ export function newStateResolver(scope: Scope): StateResolver {
     ...(files.has(name) ? [name] : []),
     ...(byStem.get(anyExtension && !files.has(name) ? stem(name) : name) ?? []),
   ];
-  const candidatesFor = (name: string): readonly string[] => candidates(name).filter((file) => runsOn(file, platform));
+  const candidatesFor = (name: string): readonly string[] =>
+    candidates(name)
+      .filter((file) => runsOn(file, platform))
+      .map(nameFile);
   const resolve = memoizeByName((name): Resolution => {
     const found = resolveState(name, { ...rest, files: candidates(name) });
+    if (found.kind === 'found') return { kind: 'found', file: nameFile(found.file) };
     return found.kind === 'unknown' && maySearch() ? resolveState(name, scope) : found;
   });
   const suggest = memoizeByName((name): string | null => {
@@ -68,6 +87,7 @@ export function newStateResolver(scope: Scope): StateResolver {
     return found.kind === 'found' ? found.file : undefined;
   };
   return {
+    resolveSpec: (spec) => source.specs?.get(specKey(workflow, spec)),
     resolve,
     fileOf,
     suggest,

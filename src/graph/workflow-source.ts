@@ -1,6 +1,9 @@
+import { memoize } from '../core/memoize.ts';
+import { fileInWorkflow, normalizeSpec, workflowNameOf } from '../core/named-workflows.ts';
 import type { FileFinding, State } from '../core/state.ts';
 import type { Platform, Resolution, Scope } from '../core/state-names.ts';
 import type { TextPosition } from '../core/text-position.ts';
+import { groupBy } from './group-by.ts';
 
 /** A workflow as plain data, read from a folder, a zip or one file: the input of lint and graph. */
 export interface WorkflowSource {
@@ -23,13 +26,41 @@ export interface WorkflowSource {
   readonly files: readonly WorkflowSourceFile[];
   /** Set in a one-file workflow: see `Scope`. */
   readonly anyExtension?: boolean;
+  /** The other workflows that can be reached from it. Their files are among `files`, with the workflow's name before theirs. */
+  readonly called?: readonly CalledSource[];
+  /** By `specKey`, what the paths of workflows lead to that are known before a run. */
+  readonly specs?: ReadonlyMap<string, Resolution>;
 }
 
-/** The scope of a workflow as it was read. */
-export const sourceScope = ({ files, platform, anyExtension }: WorkflowSource): Scope => ({
-  files: files.map(({ file }) => file),
-  platform,
-  ...(anyExtension && { anyExtension }),
+/** Another workflow that can be reached. */
+export interface CalledSource extends Pick<Scope, 'anyExtension'> {
+  readonly name: string;
+  /** The folder, zip or file, absolute. */
+  readonly path: string;
+}
+
+/** The key of a path that a workflow names another one with; null stands for the workflow that all begins with. */
+export const specKey = (workflow: string | null, spec: string): string => `${workflow ?? ''}\n${normalizeSpec(spec)}`;
+
+/** The scope of a workflow as it was read: of the one that all begins with, or of one that it calls. */
+export function sourceScope(source: WorkflowSource, workflow: string | null = null): Scope {
+  const { platform, called = [] } = source;
+  const { anyExtension } = workflow === null ? source : (called.find(({ name }) => name === workflow) ?? source);
+  return { files: filesByWorkflow(source).get(workflow) ?? [], platform, ...(anyExtension && { anyExtension }) };
+}
+
+/** The scope in which the states of all workflows of a source can be named. */
+export const sourceScopes = (source: WorkflowSource): Scope =>
+  source.called === undefined
+    ? sourceScope(source)
+    : {
+        ...sourceScope(source),
+        called: Object.fromEntries(source.called.map(({ name }) => [name, sourceScope(source, name)])),
+      };
+
+const filesByWorkflow = memoize(({ files }: WorkflowSource): ReadonlyMap<string | null, readonly string[]> => {
+  const byWorkflow = groupBy(files, ({ file }) => workflowNameOf(file));
+  return new Map(Array.from(byWorkflow, ([name, own]) => [name, own.map(({ file }) => fileInWorkflow(file))]));
 });
 
 /** One file of a workflow. */

@@ -1,5 +1,5 @@
 import { comparePositions, type TextPosition } from '../core/text-position.ts';
-import { buildGraph, newWorkflowResolver } from '../graph/build.ts';
+import { buildGraph } from '../graph/build.ts';
 import { filesOf, targetsOf } from '../graph/graph.ts';
 import { prove } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
@@ -72,15 +72,13 @@ function dropAllowed(
 
 function buildRuleContext(workflow: WorkflowSource, rules: readonly Rule[]): RuleContext {
   const analyses = analyzeStates(workflow);
-  const names = newWorkflowResolver(workflow);
-  const graph = buildGraph(workflow, analyses, names);
+  const graph = buildGraph(workflow, analyses);
   const proof = prove(graph);
   const named = new Set(graph.edges.flatMap((edge) => targetsOf(edge).flatMap(filesOf)));
   return {
     workflow,
     analyses,
     analysisOf: new Map(analyses.map((analysis) => [analysis.file, analysis])),
-    names,
     graph,
     proof,
     ruleIds: rules.map(({ id }) => id),

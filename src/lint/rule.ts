@@ -3,7 +3,6 @@ import type { Graph } from '../graph/graph.ts';
 import type { Proof } from '../graph/proof.ts';
 import type { PathStep } from '../graph/reachability.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
-import type { StateResolver } from '../graph/state-resolver.ts';
 import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { quoteTag } from './messages.ts';
 
@@ -15,7 +14,6 @@ export interface RuleContext {
   readonly workflow: WorkflowSource;
   readonly analyses: readonly StateAnalysis[];
   readonly analysisOf: ReadonlyMap<string, StateAnalysis>;
-  readonly names: StateResolver;
   readonly graph: Graph;
   readonly proof: Proof;
   readonly ruleIds: readonly string[];

@@ -28,23 +28,23 @@ interface UnresolvedName {
 /** Makes a rule about names that lead to no state for a certain reason; it reports each name once in a file. */
 export const defineNameRule = <const Id extends string, const Superseded extends string = never>(
   head: Pick<Rule<Id, Superseded>, 'id' | 'supersedes' | 'blocksStart'> & { readonly reason: Unresolved['kind'] },
-  hintFor: (name: string, context: RuleContext) => string,
+  hintFor: (name: string, analysis: StateAnalysis, context: RuleContext) => string,
 ): Rule<Id, Superseded> =>
   defineStateRule({ ...head, level: 'error' }, (analysis, context) => {
     const unresolved = findUnresolvedNames(context).get(analysis) ?? [];
     const selected = unresolved.filter(({ found }) => found.kind === head.reason);
     return uniqueBy(selected, ({ name }) => name).map(({ name, at, shown, level, found, hint }) => {
-      return { at, message: `${shown}: ${found.message}`, hint: hint ?? hintFor(name, context), level };
+      return { at, message: `${shown}: ${found.message}`, hint: hint ?? hintFor(name, analysis, context), level };
     });
   });
 
 /** Several rules ask for the same names: each state is looked through once. */
 const findUnresolvedNames = memoize(
-  ({ analyses, names }: RuleContext) =>
-    new Map(analyses.map((analysis) => [analysis, collectUnresolvedNames(analysis, names)])),
+  ({ analyses }: RuleContext) => new Map(analyses.map((analysis) => [analysis, collectUnresolvedNames(analysis)])),
 );
 
-function collectUnresolvedNames(analysis: StateAnalysis, names: StateResolver): readonly UnresolvedName[] {
+function collectUnresolvedNames(analysis: StateAnalysis): readonly UnresolvedName[] {
+  const { names } = analysis;
   const { state, entries } = analysis.source;
   const inPolicy = state.rules.policy.flatMap((entry, index) =>
     namedStates(entry).flatMap(([key, name]): UnresolvedName[] => {

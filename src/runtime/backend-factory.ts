@@ -31,7 +31,7 @@ export async function chooseBackend(
     }
     case 'replay': {
       const path = resolve(backend.file);
-      const scenario = openScenario(path, await workflow.scope(), relativeIfInside(path));
+      const scenario = openScenario(path, await workflow.scopes(), relativeIfInside(path));
       const fast = env.RAYMOND_REPLAY === 'fast';
       return { checkAvailable: async () => {}, create: (context) => new ReplayBackend({ ...context, scenario, fast }) };
     }

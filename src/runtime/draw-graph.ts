@@ -18,10 +18,13 @@ import { findLayout } from '../store/layout.ts';
 import { observeRun } from '../store/observed-run.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { workflowPathError } from '../workflow/locate.ts';
-import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';
+import { mergeSources } from '../workflow/merge-sources.ts';
+import { type CallLimits, readWorkflowSet } from '../workflow/workflow-set.ts';
+import type { SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { type LintRequest, readAnalysisSettings } from './lint-workflow.ts';
 import { streamRunEvents } from './run-files.ts';
+import { callLimitsOf } from './run-workflows.ts';
 import { addAnswers } from './turn-answers.ts';
 
 /** The formats of a drawing. */
@@ -93,7 +96,8 @@ async function readRunWorkflow(
   const { resetStack, variables } = options;
   try {
     const { platform } = workflow;
-    const source = await readSource(workflow.path, { platform, resetStack, variables: Object.keys(variables) });
+    const settings = { platform, resetStack, variables: Object.keys(variables) };
+    const source = await readSource(workflow.path, settings, callLimitsOf(options, run));
     return { source, warning: null };
   } catch (error) {
     if (!(error instanceof RaymondError)) throw error;
@@ -104,8 +108,8 @@ async function readRunWorkflow(
   }
 }
 
-const readSource = async (path: string, settings: SourceSettings): Promise<WorkflowSource> =>
-  addBashSyntaxErrors((await readWorkflowSource(path, settings)).source);
+const readSource = async (path: string, settings: SourceSettings, limits?: CallLimits): Promise<WorkflowSource> =>
+  addBashSyntaxErrors(mergeSources(await readWorkflowSet(path, settings, limits)));
 
 /** The error for a folder without states, with the hint of lint about it. */
 function noStatesError(path: string, source: WorkflowSource): RaymondError {

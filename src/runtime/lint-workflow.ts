@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileInWorkflow, workflowNameOf } from '../core/named-workflows.ts';
 import { DEFAULT_OPTIONS } from '../core/options.ts';
 import type { Platform } from '../core/state-names.ts';
-import type { WorkflowSource } from '../graph/workflow-source.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';
 import { InvalidWorkflow } from '../workflow/invalid-workflow.ts';
-import type { WorkflowLocation } from '../workflow/locate.ts';
-import { readWorkflowSource, type SourceSettings } from '../workflow/workflow-source.ts';
+import { mergeSources } from '../workflow/merge-sources.ts';
+import { readWorkflowSet, type WorkflowMember, type WorkflowSet } from '../workflow/workflow-set.ts';
+import type { SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { loadConfig } from './load-config.ts';
 import { currentPlatform } from './platform.ts';
@@ -38,13 +39,14 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
   const absolutePath = resolve(cwd, path);
   const displayPath = (file: string): string => relative(cwd, file) || '.';
   try {
-    const { source, location } = await readWorkflowSource(absolutePath, readAnalysisSettings(cwd, request));
-    const place = createFindingPlacer(source, location);
+    const set = await readWorkflowSet(absolutePath, readAnalysisSettings(cwd, request));
+    const source = mergeSources(set);
+    const place = createFindingPlacer(set);
     const findings = lintSource(await addBashSyntaxErrors(source)).map((finding) => {
       const { file, ...placed } = place(finding);
       return { ...placed, file: displayPath(file) };
     });
-    return { name: source.name, path: displayPath(absolutePath), isZip: location.kind === 'zip', findings };
+    return { name: source.name, path: displayPath(absolutePath), isZip: set.first.location.kind === 'zip', findings };
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;
     const findings = error.findings.map(({ message }) => ({
@@ -57,10 +59,16 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
 }
 
 /** Makes a function that gives a finding the path of its file; one about the workflow as a whole has the workflow's path. */
-function createFindingPlacer(
-  { files }: WorkflowSource,
-  { kind, root, path }: WorkflowLocation,
-): (finding: LintFinding) => LintFinding {
+function createFindingPlacer(set: WorkflowSet): (finding: LintFinding) => LintFinding {
+  const placers = new Map(set.members.map((member) => [member.name, createMemberPlacer(member)]));
+  return (finding) => {
+    const place = placers.get(workflowNameOf(finding.file));
+    return place?.({ ...finding, file: fileInWorkflow(finding.file) }) ?? finding;
+  };
+}
+
+function createMemberPlacer({ source: { files }, location }: WorkflowMember): (finding: LintFinding) => LintFinding {
+  const { kind, root, path } = location;
   const origins = new Map(
     files.flatMap((each) => (each.kind === 'state' && each.origin ? [[each.file, each.origin]] : [])),
   );

@@ -33,9 +33,13 @@ export function resolveWorkingDirectory({ workingDirectory }: Manifest, cwd: str
 
 const OUTER_VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** The environment of a run's turns: the one outside, with what the manifest sets. What is not set outside is empty. */
-export function applyManifestEnvironment({ environment }: Manifest, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const fill = (text: string): string => text.replace(OUTER_VARIABLE, (_, name: string) => env[name] ?? '');
+/** An environment with what a manifest sets. What it takes from `outside` and is not set there is empty. */
+export function applyManifestEnvironment(
+  { environment }: Manifest,
+  env: NodeJS.ProcessEnv,
+  outside: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  const fill = (text: string): string => text.replace(OUTER_VARIABLE, (_, name: string) => outside[name] ?? '');
   const own = Object.entries(environment).map(([name, text]) => [name, fill(text)] as const);
   return { ...env, ...Object.fromEntries(own) };
 }

@@ -16,6 +16,7 @@ import { recordExpectations } from './record/expectations.ts';
 import { createScrubber, isSecretName, SECRET_MASK } from './record/scrub.ts';
 import { collectVisits, type RecordedTurn, type RecordedVisit } from './record/visits.ts';
 import { readRunEvents } from './run-files.ts';
+import { callLimitsOf } from './run-workflows.ts';
 
 /** How to record a run. */
 export interface RecordRequest {
@@ -74,13 +75,13 @@ export async function recordRun(runRef: string, request: RecordRequest): Promise
 
 /** Fingerprints of the replayed scripts, so that a change can be noticed; none if the workflow cannot be read. */
 async function fingerprintScripts(
-  { workflow: { path } }: Run,
+  run: Run,
   states: readonly string[],
 ): Promise<{ readonly recorded_scripts?: Readonly<Record<string, string>> }> {
   const scripts = states.filter((state) => !isPrompt(state));
   if (scripts.length === 0) return {};
   try {
-    const workflow = await openWorkflow(path, currentPlatform());
+    const workflow = await openWorkflow(run.workflow.path, currentPlatform(), callLimitsOf(run.options, run));
     const read = async (script: string) => [script, fingerprintScript((await workflow.state(script)).text)] as const;
     return { recorded_scripts: Object.fromEntries(await Promise.all(scripts.map(read))) };
   } catch (error) {

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { findNamedWorkflows } from '../core/answer-references.ts';
 import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import type { Resumed, Signal } from '../core/signal.ts';
@@ -10,11 +12,13 @@ import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
 import { createFolderJudge } from '../turns/permitted-folders.ts';
 import { lookUpFolders, readNamedFiles } from '../turns/signals.ts';
+import type { Workflow } from '../workflow/workflow.ts';
 import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { createEndedHandle, launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
+import { callLimitsOf, nameWorkflows, withAbsoluteRoot } from './run-workflows.ts';
 
 /** How to resume a run. */
 export interface ResumeRequest extends RunEnvironment {
@@ -33,7 +37,8 @@ export const resumeRun = (id: string, request: ResumeRequest = {}): Promise<RunH
 /** Resumes a run, for real or as a test. */
 export async function resumeRunWith(id: string, request: ResumeRequest, runtime: Runtime): Promise<RunHandle> {
   const layout = findLayout(request.cwd);
-  const { retry = false, options: changes = {}, env = process.env } = request;
+  const { retry = false, env = process.env } = request;
+  const changes = withAbsoluteRoot(request.options ?? {}, resolve(request.cwd ?? process.cwd()));
   checkClaudeWords(changes);
   refuseForeignFolders([layout.root], env);
   const { run, store, damage } = await openStore(layout, await resolveRunId(layout, id), {
@@ -46,10 +51,11 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       await store.close();
       return createEndedHandle(run, damage);
     }
-    const workflow = await runtime.openWorkflow(run.workflow.path, run.workflow.platform).catch((error) => {
+    const options = mergeOptions(run.options, changes);
+    const { path, platform } = run.workflow;
+    const workflow = await runtime.openWorkflow(path, platform, callLimitsOf(options, run)).catch((error) => {
       throw isMissingWorkflow(error) ? missingWorkflowError(run, error) : error;
     });
-    const options = mergeOptions(run.options, changes);
     refuseSkippingAsRoot(workflow, options, env);
     const resumed: Signal = {
       kind: 'resumed',
@@ -58,7 +64,7 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       retry,
       scope: await workflow.scope(),
       workFolders: layout.workFolders(run.id, options.taskFolderPattern),
-      ...(await lookUpKeptNames(run, { ...findFolderLimits(run, layout, workflow), options, env })),
+      ...(await lookUpKeptNames(run, workflow, { ...findFolderLimits(run, layout, workflow), options, env })),
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
     const context = { run, options, env, layout, store, workflow, backendFactory, runtime, retry, damage };
@@ -69,11 +75,12 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
   }
 }
 
-/** Looks for the folders and files named by answers that were kept: they may have been made or removed since. */
+/** Looks for the folders, files and workflows named by answers that were kept: they may have been made or removed since. */
 async function lookUpKeptNames(
   run: Run,
+  workflow: Workflow,
   limits: Parameters<typeof createFolderJudge>[0],
-): Promise<Required<Pick<Resumed, 'folders' | 'files'>>> {
+): Promise<Required<Pick<Resumed, 'folders' | 'files' | 'workflows' | 'scopes'>>> {
   const found = keptAnswers(run).map(async ({ agent, text }) => {
     const { id, state, rules, cwd } = agent;
     const policy = rules?.policy ?? [];
@@ -81,12 +88,22 @@ async function lookUpKeptNames(
       ? createFolderJudge(limits, { policy, cwd, ...workFoldersOf(run, agent) })
       : undefined;
     const folders = await lookUpFolders(text, policy, cwd, judge);
-    return { id, folders, files: await readNamedFiles(text, policy, cwd, judge) };
+    const files = await readNamedFiles(text, policy, cwd, judge);
+    const workflows = await nameWorkflows(workflow, limits.options, state, findNamedWorkflows(text, policy));
+    return {
+      id,
+      folders,
+      files,
+      workflows,
+      scope: await workflow.scope(state).catch(() => ({ files: [], platform: workflow.platform })),
+    };
   });
   const kept = await Promise.all(found);
   return {
     folders: Object.fromEntries(kept.map(({ id, folders }) => [id, folders])),
     files: Object.fromEntries(kept.map(({ id, files }) => [id, files])),
+    workflows: Object.fromEntries(kept.map(({ id, workflows }) => [id, workflows])),
+    scopes: Object.fromEntries(kept.map(({ id, scope }) => [id, scope])),
   };
 }
 

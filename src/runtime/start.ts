@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { safeNamesWarnings } from '../core/environment-names.ts';
 import type { Event } from '../core/event.ts';
 import { newRunId } from '../core/ids.ts';
@@ -18,6 +18,7 @@ import { manifestOptions, requireInput, resolveWorkingDirectory, warnOfManifest 
 import { currentPlatform } from './platform.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
+import { callLimitsOf, withAbsoluteRoot } from './run-workflows.ts';
 
 export { openWorkflow, type Workflow } from '../workflow/workflow.ts';
 
@@ -45,16 +46,18 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
   const layout = findLayout(cwd);
   refuseForeignFolders([cwd, layout.root], env);
   const absolutePath = resolve(cwd, path);
-  const workflow = await runtime.openWorkflow(absolutePath, currentPlatform()).catch((error: unknown) => {
+  const requested = withAbsoluteRoot(request.options ?? {}, cwd);
+  const limits = callLimitsOf(mergeOptions(DEFAULT_OPTIONS, requested));
+  const workflow = await runtime.openWorkflow(absolutePath, currentPlatform(), limits).catch((error: unknown) => {
     throw relativizeWorkflowError(cwd, absolutePath, error);
   });
   const { manifest } = workflow;
   requireInput(manifest, request.input);
   const workFolder = request.ignoreWorkingDirectory ? cwd : resolveWorkingDirectory(manifest, cwd);
-  const options = mergeOptions(DEFAULT_OPTIONS, overlayOptions(manifestOptions(manifest), request.options ?? {}));
+  const options = mergeOptions(DEFAULT_OPTIONS, overlayOptions(manifestOptions(manifest), requested));
   refuseSkippingAsRoot(workflow, options, env);
   const backendFactory = await runtime.chooseBackend(options, env, workflow);
-  if (await hasPrompts(workflow)) await backendFactory.checkAvailable();
+  if (hasPrompts(workflow)) await backendFactory.checkAvailable();
   const startedAt = runtime.clock.now();
   const name = request.name ?? manifest.name ?? workflow.name;
   const offset = -new Date(startedAt).getTimezoneOffset();
@@ -91,9 +94,8 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
 }
 
 /** Whether a workflow needs Claude Code at all. */
-async function hasPrompts(workflow: Workflow): Promise<boolean> {
-  const { files } = await workflow.scope();
-  return files.some((file) => isPrompt(file));
+function hasPrompts(workflow: Workflow): boolean {
+  return workflow.source.files.some(({ file }) => isPrompt(file));
 }
 
 /** Warns of variables of the run that the scripts of its workflow do not get under their own names. */
@@ -110,6 +112,7 @@ export function relativizeWorkflowError(cwd: string, path: string, error: unknow
   // A state may be named without its extension, or in a zip or a one-file workflow.
   const root = isStateFile(path) || !existsSync(path) ? dirname(path) : path;
   const displayPath = (file: string): string => {
+    if (isAbsolute(file)) return relative(cwd, file);
     if (file === basename(path)) return name;
     return relative(cwd, file === basename(root) ? root : join(root, file));
   };

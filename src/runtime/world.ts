@@ -1,9 +1,7 @@
 import type { TurnRef } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
 import type { Signal } from '../core/signal.ts';
-import type { Scope } from '../core/state-names.ts';
 import type { World } from '../engine/world.ts';
-import { RaymondError } from '../errors.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
 import { DebugFiles } from '../events/debug-files.ts';
 import { END_GRACE_MS, endMarked } from '../process/end.ts';
@@ -12,12 +10,10 @@ import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
 import { createTurnFolder, findBegunTurns, removeTurnFolder } from '../store/turn-folder.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
-import type { Workflow } from '../workflow/workflow.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { HistoryFile } from './history-file.ts';
-import { applyManifestEnvironment } from './manifest-settings.ts';
 import type { RunContext } from './run-context.ts';
-import { placeWorkflowFiles } from './unpack-workflow.ts';
+import { accessWorkflows } from './run-workflows.ts';
 
 /** How others watch and end the turns of a run, and how signals get to it. */
 export interface TurnControl
@@ -37,6 +33,7 @@ export async function createWorld(
   // As a signal, so that it is on record.
   const warn = ({ agent, state }: Pick<TurnRef, 'agent' | 'state'>, message: string): void =>
     control.send({ kind: 'noticed', at: clock.now(), about: { agent, state }, message });
+  const workflows = await accessWorkflows(workflow, options, context.env, layout.runFolder(id));
   const turnContext: TurnContext = {
     ...control,
     runId: id,
@@ -44,15 +41,11 @@ export async function createWorld(
     runMarker: `${id}/${store.mark}`,
     options,
     ...findFolderLimits(run, layout, workflow),
-    // A copy: reading the whole of `process.env` is slow, and each turn does it.
-    env: applyManifestEnvironment(workflow.manifest, context.env),
+    env: workflows.environmentOf(workflow.entry),
     clock,
     isSandbox: runtime.isSandbox,
     warn,
-    readState: workflow.state,
-    readScope: createScopeReader(workflow),
-    filesFolder: await placeWorkflowFiles(workflow, layout.runFolder(id)),
-    scriptPath: workflow.pathOf,
+    ...workflows,
     isDoubtful: store.isDoubtful,
     presenceDescriptor: store.presenceDescriptor,
     findBegunTurns: (turn) => findBegunTurns(layout, id, turn),
@@ -82,22 +75,6 @@ export async function createWorld(
   };
   const wrappedWorld = runtime.wrapWorld(world);
   return { world: runtime.killed === null ? wrappedWorld : killable(wrappedWorld, runtime.killed), close };
-}
-
-/**
- * Reads the list of the workflow's files. If it cannot be read just now, the last one stands in for it: an answer must
- * not be lost for that, and an agent that enters a state that is gone is paused there.
- */
-function createScopeReader(workflow: Workflow): TurnContext['readScope'] {
-  let lastScope: Scope | undefined;
-  return async () => {
-    try {
-      lastScope = await workflow.scope();
-    } catch (error) {
-      if (lastScope === undefined || !(error instanceof RaymondError)) throw error;
-    }
-    return lastScope;
-  };
 }
 
 async function createDebugFiles(

@@ -126,7 +126,7 @@ function readExpectations(
       ? single('prints', prints, (texts) => toPrints('main', texts))
       : byName('prints', prints, toPrints)),
     ...byName('prompts', prompts, (key, texts) => {
-      const { agent, name } = splitAgentAndState(key);
+      const { agent, name } = splitAgentAndState(key, scope);
       const state = toStateFile(name);
       const visits = [texts].flat().map(toTextExpectation);
       return isPrompt(state) ? { kind: 'prompts', agent, state, every: !Array.isArray(texts), visits } : undefined;

@@ -1,4 +1,4 @@
-import { isPrompt, isStateFile, nearestState, resolveState, runsOn, type Scope } from '../core/state-names.ts';
+import { isPrompt, isStateFile, nearestState, resolveStateOfRun, runsOn, type Scope } from '../core/state-names.ts';
 import { comparePositions } from '../core/text-position.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import { asList, asMapping, type DocumentProblem, type YamlDocument, type YamlPath } from '../yaml/document.ts';
@@ -14,14 +14,20 @@ export const SCRIPT_FAILURE = 'timeout';
 
 /** Finds the file of a state by name; undefined if there is none, or only for another platform. */
 export function findStateFile(scope: Scope, name: string): string | undefined {
-  const found = resolveState(name, scope);
+  const found = resolveStateOfRun(name, scope);
   return found.kind === 'found' ? found.file : undefined;
 }
 
-/** Splits a key: `START` is a state for any agent, `main_worker1/START` the same state for one agent. */
-export function splitAgentAndState(key: string): { readonly agent: string | null; readonly name: string } {
-  const [, agent = null, name = key] = /^([^/\\\0]+)\/([\s\S]+)$/.exec(key) ?? [];
-  return { agent, name };
+/**
+ * Splits a key: `START` is a state for any agent, `main_worker1/START` the same state for one agent. The name of a workflow
+ * belongs to the state: `main/review/START`.
+ */
+export function splitAgentAndState(
+  key: string,
+  { called = {} }: Scope,
+): { readonly agent: string | null; readonly name: string } {
+  const [, agent = '', name = key] = /^([^/\\\0]+)\/([\s\S]+)$/.exec(key) ?? [];
+  return agent === '' || Object.hasOwn(called, agent) ? { agent: null, name: key } : { agent, name };
 }
 
 /** The states of each scenario's workflow; null for a scenario that is not checked. */
@@ -90,7 +96,7 @@ class StateNameChecker {
     const seen = new Set<string>();
     for (const [key, value] of Object.entries(asMapping(content))) {
       const at = [...path, key];
-      const { agent, name } = splitKey(key);
+      const { agent, name } = splitKey(key, this.scope);
       const file = this.resolveName(name, (message) => this.report(at, message + this.suggestRenamed(path, name)));
       if (file === undefined) continue;
       const resolvedKey = agent === null ? file : `${agent}/${file}`;
@@ -127,7 +133,7 @@ class StateNameChecker {
   }
 
   private resolveName(name: string, onProblem: (message: string) => void): string | undefined {
-    const found = resolveState(name, this.scope);
+    const found = resolveStateOfRun(name, this.scope);
     if (found.kind === 'found') return found.file;
     if (found.kind !== 'foreign') onProblem(found.message);
     return undefined;

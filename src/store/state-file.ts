@@ -24,6 +24,8 @@ const session = z.discriminatedUnion('kind', [
 ]);
 
 const task = orNull(z.string()).default(null);
+// Older state files know one workflow only.
+const nesting = count.default(0);
 
 const visitCounts = z.record(z.string(), count);
 
@@ -34,6 +36,7 @@ const frame = z.strictObject({
   cwd: z.string(),
   task,
   callVisits: visitCounts.exactOptional(),
+  nesting,
 });
 
 const prompt = z.discriminatedUnion('kind', [
@@ -92,6 +95,7 @@ const agent = z.strictObject({
   stack: z.array(frame),
   cwd: z.string(),
   task,
+  nesting,
   variables: stringRecord,
   forkedBy: orNull(z.enum(['prompt', 'script'])).default(null),
   phase,
@@ -155,6 +159,7 @@ const RUN_SHAPE = {
   name: z.string(),
   status: z.enum(['running', ...END_STATUSES]),
   workflow: z.strictObject({ name: z.string(), path: z.string(), platform: z.enum(['unix', 'windows']) }),
+  workflows: z.record(z.string(), z.strictObject({ path: z.string(), variables: stringRecord })).default({}),
   startFolder: orNull(z.string()).default(null),
   workFolders: orNull(z.strictObject({ run: z.string(), task: z.string() })).default(null),
   startedAt: time,

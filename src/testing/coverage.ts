@@ -1,3 +1,4 @@
+import { workflowNameOf } from '../core/named-workflows.ts';
 import { type PolicyEntry, permits } from '../core/policy.ts';
 import type { Scope } from '../core/state-names.ts';
 import { formatPayload } from '../drawing/labels.ts';
@@ -76,10 +77,12 @@ function collectItems(
   takenTags: readonly TakenTag[],
 ): Pick<Coverage, (typeof COVERAGE_KINDS)[number]> {
   const graph = getGraph();
-  const scope = sourceScope(source);
   const visits = new Map(tallies.map(({ state, visits: times }) => [state, times]));
-  const reached = source.entryGiven ? reachableStates(graph) : null;
-  const isRelevant = (state: string): boolean => reached === null || reached.has(state) || visits.has(state);
+  const reached = source.entryGiven || source.called !== undefined ? reachableStates(graph) : null;
+  // Of the workflows that are called, only what can be reached from here is tested here.
+  const isOwn = (state: string): boolean => !source.entryGiven && workflowNameOf(state) === null;
+  const isRelevant = (state: string): boolean =>
+    reached === null || isOwn(state) || reached.has(state) || visits.has(state);
   const states = graph.nodes.filter(({ kind, state }) => kind !== 'missing' && isRelevant(state));
   const edges = collectTransitions(graph.edges.filter((edge) => isRelevant(edge.from)));
   const times = countTaken(edges, takenTags);
@@ -90,6 +93,7 @@ function collectItems(
     }),
     entries: source.files.flatMap((file) => {
       if (file.kind !== 'state' || !isRelevant(file.file)) return [];
+      const scope = sourceScope(source, workflowNameOf(file.file));
       return file.state.rules.policy.map((entry, at) => ({
         file: file.file,
         line: file.entries[at]?.at.line ?? 0,

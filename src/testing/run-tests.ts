@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { runsOn } from '../core/state-names.ts';
+import { isPrompt, runsOn } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
 import { describeAgentPositions } from './agent-positions.ts';
 import type { CoverageCollector } from './coverage.ts';
@@ -81,7 +81,7 @@ async function runTest(
   listener?.begins(testCase);
   let positions: readonly string[] | null = null;
   const startedAt = performance.now();
-  const folder = sandboxes.make(spec.fixtures !== null || (await mayRunScripts(testCase)));
+  const folder = sandboxes.make(spec.fixtures !== null || mayRunScripts(testCase));
   const toResult = (findings: TestFindings): TestResult => {
     return { testCase, ...findings, tookMs: performance.now() - startedAt, folder: keep ? folder : null };
   };
@@ -111,10 +111,10 @@ async function runTest(
 }
 
 /** Whether the test may run real scripts. */
-async function mayRunScripts({ spec, workflow }: TestCase): Promise<boolean> {
+function mayRunScripts({ spec, workflow }: TestCase): boolean {
   const { answers, scripts } = spec.scenario;
-  const { files, platform } = await workflow.scope();
+  const { files, platform } = workflow.source;
   return (
-    scripts === 'real' && files.some((file) => runsOn(file, platform) && !file.endsWith('.md') && !answers.has(file))
+    scripts === 'real' && files.some(({ file }) => runsOn(file, platform) && !isPrompt(file) && !answers.has(file))
   );
 }

@@ -1,7 +1,8 @@
-import { join, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { workflowNameOf } from '../core/named-workflows.ts';
 import { isPrompt } from '../core/state-names.ts';
 import { RaymondError } from '../errors.ts';
-import { sourceScope } from '../graph/workflow-source.ts';
+import { sourceScope, sourceScopes } from '../graph/workflow-source.ts';
 import { currentPlatform } from '../runtime/platform.ts';
 import { relativizeWorkflowError } from '../runtime/start.ts';
 import { openScenarioFile, resolveWorkflowPaths, type ScenarioFile, scenarioFileError } from '../scenario/file.ts';
@@ -71,11 +72,12 @@ export async function readTestCases(
     }
   };
   const workflows = await Promise.all(resolveWorkflowPaths(file).map(open));
-  const scopes = await Promise.all(workflows.map((workflow) => workflow.scope()));
+  const scopes = await Promise.all(workflows.map((workflow) => workflow.scopes()));
   const specs = readTestSpecs(file, scopes);
   return workflows.flatMap((workflow, at): readonly TestCase[] => {
-    const [spec, states = []] = [specs[at], scopes[at]?.files];
-    const displayPath = (state: string): string => relative(cwd, workflow.pathOf(state) ?? join(workflow.path, state));
+    const spec = specs[at];
+    const states = workflow.source.files.map((file) => file.file);
+    const displayPath = (state: string): string => relative(cwd, workflow.locate(state));
     return spec === undefined ? [] : [{ file: file.name, workflow, states, displayPath, spec }];
   });
 }
@@ -102,7 +104,11 @@ const openFrozenWorkflow = async (path: string): Promise<Workflow> =>
 /** A workflow that stays as it was when it was opened, for all of a test. */
 function freezeWorkflow(workflow: Workflow): Workflow {
   const { source } = workflow;
-  const scope = sourceScope(source);
   const states = new Map(source.files.flatMap((each) => (each.kind === 'state' ? [[each.file, each.state]] : [])));
-  return { ...workflow, scope: async () => scope, state: async (file) => states.get(file) ?? workflow.state(file) };
+  return {
+    ...workflow,
+    scope: async (state) => sourceScope(source, state === undefined ? null : workflowNameOf(state)),
+    scopes: async () => sourceScopes(source),
+    state: async (file) => states.get(file) ?? workflow.state(file),
+  };
 }

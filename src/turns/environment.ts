@@ -21,19 +21,19 @@ function inheritEnvironment(env: Environment): Record<string, string> {
 
 /** The environment of a script: its run, agent, state and folders, its input, and the variables of the run and of its worker's fork. */
 export function scriptEnvironment(
-  { env, runId, filesFolder }: Pick<TurnContext, 'env' | 'runId' | 'filesFolder'>,
+  { environmentOf, runId, filesFolder }: Pick<TurnContext, 'environmentOf' | 'runId' | 'filesFolder'>,
   turn: ScriptTurn,
   resultFile: string,
 ): Record<string, string> {
   const { input, error } = turn;
   const fitsVariable = input !== null && Buffer.byteLength(input) <= MAX_VARIABLE_BYTES && !input.includes('\0');
   return {
-    ...inheritEnvironment(env),
+    ...inheritEnvironment(environmentOf(turn.state)),
     ...turn.attributes,
     [RUN_VARIABLES.workflow_id]: runId,
     [RUN_VARIABLES.agent_id]: turn.agent,
     [RUN_VARIABLES.state]: turn.state,
-    RAYMOND_WORKFLOW_DIR: filesFolder,
+    RAYMOND_WORKFLOW_DIR: filesFolder(turn.state),
     RAYMOND_VISIT: String(turn.visit),
     ...(turn.taskFolder !== null && { [RUN_VARIABLES.task_folder]: turn.taskFolder }),
     ...(turn.runFolder !== null && { [RUN_VARIABLES.run_folder]: turn.runFolder }),

@@ -17,14 +17,14 @@ const REMEDY = '`cd` in the policy of the state, or `allow_cd` in config.toml, c
  * with their links resolved.
  */
 export function createFolderJudge(
-  context: Pick<TurnContext, 'startFolder' | 'workflowFolder' | 'options' | 'env'>,
+  context: Pick<TurnContext, 'startFolder' | 'workflowFolders' | 'options' | 'env'>,
   turn: Pick<ClaudeTurn, 'policy' | 'cwd' | 'taskFolder' | 'runFolder'>,
 ): FolderJudge {
   return async (path) => {
     const folder = await realpath(path);
     const start = await resolveExisting(context.startFolder);
-    const workflow = context.workflowFolder === null ? null : await resolveExisting(context.workflowFolder);
-    if (workflow !== null && isWithin(folder, workflow) && !isWithin(start, workflow))
+    const workflows = await Promise.all(context.workflowFolders().map(resolveExisting));
+    if (workflows.some((workflow) => isWithin(folder, workflow) && !isWithin(start, workflow)))
       return 'it belongs to the workflow itself, which no prompt may change';
     if (isWithin(folder, start) && !isGuarded(relative(start, folder))) return undefined;
     const named = [

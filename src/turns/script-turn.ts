@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { ScriptTurn } from '../core/due.ts';
 import type { Failure, FailureKind } from '../core/failure.ts';
+import { fileInWorkflow } from '../core/named-workflows.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
 import type { ProcessCommand } from '../process/command.ts';
@@ -39,9 +40,12 @@ export async function prepareScriptTurn(
     ...(meta.timeoutMs !== null && { [TURN_META_FILE]: JSON.stringify(meta) }),
     ...(turn.input !== null && { [PAYLOAD_FILE]: turn.input }),
   });
-  if (context.scriptPath(turn.state) === null) updateUnpacked(join(context.filesFolder, turn.state), state.text);
+  if (context.scriptPath(turn.state) === null) updateUnpacked(unpackedPath(context, turn), state.text);
   return [];
 }
+
+const unpackedPath = ({ filesFolder }: TurnContext, { state }: ScriptTurn): string =>
+  join(filesFolder(state), fileInWorkflow(state));
 
 /** Writes an unpacked script anew if the zip or one-file workflow has changed since; one that is running keeps its file. */
 function updateUnpacked(path: string, text: string): void {
@@ -95,7 +99,7 @@ export async function runScriptTurn(
 
 function scriptCommand(context: TurnContext, turn: ScriptTurn): ProcessCommand {
   const dir = context.folderOf(turn);
-  const [file, ...args] = interpreterCommand(context.scriptPath(turn.state) ?? join(context.filesFolder, turn.state));
+  const [file, ...args] = interpreterCommand(context.scriptPath(turn.state) ?? unpackedPath(context, turn));
   const env = scriptEnvironment(context, turn, join(dir, PAYLOAD_FILE));
   return { file, args, cwd: turn.cwd, input: 'none', env };
 }

@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { findNamedFiles, findNamedFolders } from '../core/answer.ts';
+import { findNamedFiles, findNamedFolders, findNamedWorkflows } from '../core/answer-references.ts';
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Failure } from '../core/failure.ts';
 import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../core/named-folders.ts';
@@ -20,17 +20,20 @@ export async function answeredSignal(
   const { agent, policy, cwd } = turn;
   // A script is free to go anywhere: its words are its author's.
   const judge = turn.kind === 'claude' ? createFolderJudge(context, turn) : async () => undefined;
-  const [scope, folders, files, fingerprint] = await Promise.all([
-    context.readScope(),
+  const specs = findNamedWorkflows(text, policy);
+  const [scope, workflows, folders, files, fingerprint] = await Promise.all([
+    context.readScope(turn.state),
+    specs.length === 0 ? {} : context.nameWorkflows(turn.state, specs),
     lookUpFolders(text, policy, cwd, judge),
     readNamedFiles(text, policy, cwd, judge),
     takeFingerprint(context, turn, text),
   ]);
-  const reported = {
+  const optional = {
+    ...(specs.length > 0 && { workflows }),
     ...(reportedSession !== undefined && { reportedSession }),
     ...(fingerprint !== undefined && { fingerprint }),
   };
-  return { kind: 'answered', at, agent, text, cost, denials, scope, folders, files, ...reported };
+  return { kind: 'answered', at, agent, text, cost, denials, scope, folders, files, ...optional };
 }
 
 /** The signal of a turn that failed without a cost and without a conversation to resume. */

@@ -1,6 +1,7 @@
 import type { Activity } from '../core/activity.ts';
 import type { TurnRef } from '../core/due.ts';
 import type { Printed } from '../core/event.ts';
+import type { NamedWorkflows } from '../core/named-workflows.ts';
 import type { Options } from '../core/options.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
@@ -17,10 +18,12 @@ export interface TurnContext {
   readonly options: Options;
   /** The folder that the run was started in. */
   readonly startFolder: string;
-  /** The folder of the run's workflow; null if that is a zip. */
-  readonly workflowFolder: string | null;
-  /** The environment that scripts and Claude Code inherit. */
+  /** The folders of the workflows of the run; zips and one-file workflows have none. */
+  workflowFolders(): readonly string[];
+  /** The environment of the run's own workflow. */
   readonly env: Environment;
+  /** The environment that scripts and Claude Code inherit in a state. */
+  environmentOf(state: string): Environment;
   readonly clock: Clock;
   /** Aborted when the run is to stop: sleeping agents are woken. */
   readonly stopSignal: AbortSignal;
@@ -36,11 +39,14 @@ export interface TurnContext {
   warn(turn: TurnRef, message: string): void;
   /** A state as its file says it now; throws a RaymondError if it cannot be used. */
   readState(file: string): Promise<State>;
-  readScope(): Promise<Scope>;
-  /** Where the workflow's files are; those of a zip or a one-file workflow are unpacked there. */
-  readonly filesFolder: string;
+  /** The files of the workflow that a state belongs to. */
+  readScope(state: string): Promise<Scope>;
+  /** Where the files of a state's workflow are; those of a zip or a one-file workflow are unpacked there. */
+  filesFolder(state: string): string;
   /** The path of a script, or null if it is inside a zip or a one-file workflow. */
   scriptPath(file: string): string | null;
+  /** Finds out what the workflows are that the answer of a state names by these paths. */
+  nameWorkflows(state: string, specs: readonly string[]): Promise<NamedWorkflows>;
   /** An open file that all processes of turns inherit; undefined for none. */
   readonly presenceDescriptor?: number | undefined;
   /** Whether the machine went down while this turn was on record, so that traces of it may have been lost. */

@@ -63,10 +63,10 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
 }
 
 /** The rules of a state that is entered: its guards name files, so that no failure of it has to look for them. */
-async function resolveRules({ readScope }: TurnContext, { rules }: State): Promise<Rules> {
+async function resolveRules({ readScope }: TurnContext, { file, rules }: State): Promise<Rules> {
   const { guards } = rules;
   if (guards === undefined || Object.keys(guards.on).length === 0) return rules;
-  return { ...rules, guards: resolveGuards(guards, await readScope()) };
+  return { ...rules, guards: resolveGuards(guards, await readScope(file)) };
 }
 
 /** A clock that was set back must not prolong the wait before a retry; a limit ends at a time of day. */

@@ -1,5 +1,6 @@
 import type { ClaudeTurn, ScriptTurn, TurnRef } from '../core/due.ts';
 import { microsToUsd } from '../core/ledger.ts';
+import { nameState, workflowNameOf } from '../core/named-workflows.ts';
 import type { Unrecorded, UnrecordedTurn } from '../core/signal.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { lastWriteTimeMs, readLines } from '../process/lines.ts';
@@ -22,10 +23,11 @@ export async function findUnrecorded(
   const begun = context.findBegunTurns(turn);
   const [first] = begun;
   if (first === undefined) return undefined;
-  const { files } = await context.readScope();
+  const { files } = await context.readScope(turn.state);
+  const states = files.map((file) => nameState(workflowNameOf(turn.state), file));
   const turns = await Promise.all(
     begun.map(({ number, stem: name, folder }) => {
-      const state = number === turn.number ? turn.state : (files.find((file) => stem(file) === name) ?? name);
+      const state = number === turn.number ? turn.state : (states.find((each) => folderStem(each) === name) ?? name);
       return readTurn(context, { agent: turn.agent, number, state }, folder);
     }),
   );
@@ -37,6 +39,9 @@ export async function findUnrecorded(
   if (!context.retry) return { ...base, enter: false, message: `${found}; ${RETRY_HINT}` };
   return { ...base, enter: true, message: `${found}. ${describeEntered(turns)}` };
 }
+
+/** The name of a state as that of a turn's folder has it. */
+const folderStem = (state: string): string => stem(state).replaceAll('/', '-');
 
 const RETRY_HINT =
   '`resume --retry` leaves its files as they are, enters its cost and goes on behind it; what the turn did may be done again';

@@ -69,12 +69,20 @@ export function workflowPathError(message: string, hint = PATH_HINT): RaymondErr
 }
 
 /** Names a run after its workflow. One of START.md is named after the folder: every workflow has a START. */
-export function deriveWorkflowName({ kind, root, state }: WorkflowLocation): string {
-  const file = basename(root);
+export function deriveWorkflowName(location: WorkflowLocation): string {
+  const { state } = location;
   const name = state === null ? 'START' : stem(state);
   if (name !== 'START' && name !== '1_START') return name;
-  const container = kind === 'folder' ? file : file.replace(kind === 'zip' ? ZIP : ONE_FILE, '') || file;
-  return container || (state === null ? 'workflow' : name);
+  return containerName(location) || (state === null ? 'workflow' : name);
+}
+
+/** Names a workflow after its folder, zip or file, whichever state it starts in. */
+export const nameCalledWorkflow = (location: WorkflowLocation): string =>
+  containerName(location).replace(/[-_.]?[0-9a-f]{64}/i, '') || 'workflow';
+
+function containerName({ kind, root }: WorkflowLocation): string {
+  const file = basename(root);
+  return kind === 'folder' ? file : file.replace(kind === 'zip' ? ZIP : ONE_FILE, '') || file;
 }
 
 /** Finds the sibling of a missing path that is probably meant: the same name with its ending, or one much like it. */

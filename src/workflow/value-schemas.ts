@@ -49,6 +49,10 @@ const TAG_DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   function: 'Run a state in a session of its own, then continue in `return` with its result.',
   fork: 'Start a worker in another state, and continue in `next`.',
   result: 'Return a result to the caller, or end.',
+  'call-workflow': 'Run another workflow in a branch of this session, then continue in `return` with its result.',
+  'function-workflow': 'Run another workflow in a session of its own, then continue in `return` with its result.',
+  'fork-workflow': 'Start a worker in another workflow, and continue in `next`.',
+  'reset-workflow': 'Continue in another workflow, in a new session, for good.',
 };
 
 /** The schema of the name of a state. */

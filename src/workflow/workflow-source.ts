@@ -37,9 +37,12 @@ const MAX_CONCURRENT_READS = 32;
  * Reads all of a folder, a zip, a one-file workflow or a state's workflow, however broken it is: what is wrong with a file is in the source.
  * Throws only if there is nothing to read: a wrong path, a zip that cannot be opened.
  */
-export async function readWorkflowSource(path: string, settings: SourceSettings): Promise<LoadedSource> {
+export const readWorkflowSource = async (path: string, settings: SourceSettings): Promise<LoadedSource> =>
+  readLocatedSource(await locateWorkflow(path), settings);
+
+/** Reads the workflow at a location. */
+export async function readLocatedSource(location: WorkflowLocation, settings: SourceSettings): Promise<LoadedSource> {
   const { platform, resetStack, variables, isInRepository } = settings;
-  const location = await locateWorkflow(path);
   const files = openFiles(location);
   const scope = await readScope(files, platform);
   const entry = findEntry(location, scope);

@@ -23,7 +23,7 @@ describe('the config file to start from', () => {
 
   test('has every option except those that apply to a single run', () => {
     const left = OPTIONS.filter((option) => !CONFIG_OPTIONS.includes(option)).map(({ name }) => name);
-    expect(left).toStrictEqual(['variables', 'agent']);
+    expect(left).toStrictEqual(['variables', 'root', 'agent']);
   });
 
   test('fits into a terminal', () => {

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AnswerContext, findNamedFolders, interpretAnswer } from '../../src/core/answer.ts';
+import { type AnswerContext, interpretAnswer } from '../../src/core/answer.ts';
+import { findNamedFolders } from '../../src/core/answer-references.ts';
+import { fileInWorkflow, workflowNameOf } from '../../src/core/named-workflows.ts';
 import type { ResolvedTag } from '../../src/core/permitted-tags.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
 import type { AnswerProblemKind } from '../../src/core/problem.ts';
-import { TAG_NAMES } from '../../src/core/transitions/index.ts';
+import { isWorkflowTag, startsWorkers, TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { anyText, contextOf, entryOf, goOf, payloadEntry, SCOPE, scopeOf } from './builders.ts';
 
 type ExactTag = Omit<ResolvedTag, 'written'>;
@@ -365,7 +367,7 @@ describe('a protocol error', () => {
   });
 
   test.each(
-    TAG_NAMES.filter((name) => name !== 'result').flatMap((name) => [
+    TAG_NAMES.filter((name) => name !== 'result' && !isWorkflowTag(name)).flatMap((name) => [
       [name, 'x/A.md', '/'],
       [name, '..\\A.md', '\\'],
       [name, '/A', '/'],
@@ -745,6 +747,7 @@ describe('the folders an answer names', () => {
 });
 
 describe('any text in any context', () => {
+  const ENTERED = { name: 'lib', title: 'lib', path: '/lib', state: 'lib/A.md', requiredInput: null, variables: {} };
   const entry = fc
     .tuple(
       fc.constantFrom(...TAG_NAMES),
@@ -763,6 +766,10 @@ describe('any text in any context', () => {
     }),
     folders: fc.constantFrom({}, { sub: '/sub' }, { sub: null }),
     files: fc.constantFrom({}, { sub: { text: 'x' } }, { sub: { problem: 'gone' } }),
+    workflows: fc.constantFrom({}, { A: ENTERED }, { A: { problem: 'gone' } }),
+    state: fc.constantFrom('A.md', 'lib/A.md'),
+    nesting: fc.constantFrom(0, 8),
+    maxDepth: fc.constantFrom(null, 8),
     resetStack: fc.constantFrom('keep', 'clear'),
     maxForks: fc.constantFrom(null, 1),
     implicit: fc.constantFrom('never', 'without_tag', 'always'),
@@ -779,8 +786,13 @@ describe('any text in any context', () => {
         }
         expect(decision.tags.length).toBeGreaterThan(0);
         for (const { tag, target: way } of decision.tags) {
-          const named = [tag === 'result' ? null : way.body, way.return, way.next].filter((state) => state !== null);
-          for (const state of named) expect(given.scope.files).toContain(state);
+          const body = tag === 'result' || isWorkflowTag(tag) ? null : way.body;
+          const named = [body, way.return, way.next].filter((state) => state !== null);
+          for (const state of named) {
+            expect(workflowNameOf(state)).toBe(workflowNameOf(given.state));
+            expect(given.scope.files).toContain(fileInWorkflow(state));
+          }
+          if (isWorkflowTag(tag)) expect(way.body).toBe(ENTERED.state);
         }
       }),
       { numRuns: 2000 },
@@ -792,7 +804,7 @@ describe('any text in any context', () => {
       fc.property(anyText, context, (text, given) => {
         const decision = decide(text, given);
         const tags = decision.kind === 'go' ? decision.tags.map(({ tag }) => tag) : [];
-        const others = tags.filter((tag) => tag !== 'fork');
+        const others = tags.filter((tag) => !startsWorkers(tag));
         expect(others.length).toBeLessThanOrEqual(1);
         if (tags.length > 1 && others.length > 0) expect(others).toStrictEqual(['goto']);
       }),

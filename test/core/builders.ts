@@ -17,6 +17,10 @@ export const contextOf = (changes: Partial<AnswerContext> = {}): AnswerContext =
   scope: SCOPE,
   folders: { sub: '/w/sub', gone: null },
   files: { 'out.txt': { text: 'said "no"' }, 'big.txt': { problem: 'it has more than 16 MiB' } },
+  workflows: {},
+  state: 'A.md',
+  nesting: 0,
+  maxDepth: 8,
   resetStack: 'keep',
   maxForks: null,
   implicit: 'without_tag',
@@ -42,6 +46,7 @@ export const tagOf = (
 
 export const goOf = (body: string, changes: Partial<TransitionTarget> = {}): TransitionTarget => ({
   body,
+  workflow: null,
   return: null,
   next: null,
   cd: null,

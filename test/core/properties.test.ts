@@ -8,6 +8,7 @@ import { GUARD_OUTCOMES } from '../../src/core/guards.ts';
 import type { Frame, Position } from '../../src/core/position.ts';
 import { getAgent, type Run } from '../../src/core/run.ts';
 import { initialEvents } from '../../src/core/step.ts';
+import { namesakeOf, startsWorkers } from '../../src/core/transitions/index.ts';
 import { parseRun, serializeRun } from '../../src/store/state-file.ts';
 import { action, applyActions, CostMeter, missingAgents, WORKFLOW } from './random-run.ts';
 import { startRun } from './run-driver.ts';
@@ -90,11 +91,12 @@ test('every push is popped by exactly one result, and the caller is restored as 
           const stack = stacks.get(event.agent) ?? [];
           const agent = before.agents.find(({ id }) => id === event.agent);
           const now = after.agents.find(({ id }) => id === event.agent);
-          if (event.tag === 'call' || event.tag === 'function') {
+          const tag = namesakeOf(event.tag);
+          if (tag === 'call' || tag === 'function') {
             stack.push(JSON.stringify([now?.stack.at(-1)?.state, agent?.cwd, agent?.model]));
           }
-          if (event.tag === 'reset' && event.depth === 0) stack.length = 0;
-          if (event.tag === 'result') {
+          if (tag === 'reset' && event.depth === 0) stack.length = 0;
+          if (tag === 'result') {
             const frame = stack.pop();
             expect(frame === undefined).toBe(event.to === null);
             if (frame !== undefined) expect(frame).toBe(JSON.stringify([event.to, now?.cwd, now?.model]));
@@ -205,13 +207,17 @@ test('the random runs contain every kind of turn that an observer must know', ()
         'goto input',
       ],
       ...['reset cd', 'reset input', 'reset stack'],
+      ...['effort', 'input', 'model', 'return'].map((name) => `call-workflow ${name}`),
+      ...['cd', 'effort', 'input', 'model', 'return'].map((name) => `function-workflow ${name}`),
+      ...['cd', 'effort', 'input', 'model', 'n', 'next'].map((name) => `fork-workflow ${name}`),
+      ...['cd', 'input', 'stack'].map((name) => `reset-workflow ${name}`),
     ].sort(),
   );
 });
 
 /** Where an agent stands, but for its conversation, of which each `turn_started` tells, and for its task folder. */
-type AgentPosition = Omit<Position, 'session' | 'stack' | 'task' | 'callVisits'> & {
-  readonly stack: readonly Omit<Frame, 'session' | 'task' | 'callVisits'>[];
+type AgentPosition = Omit<Position, 'session' | 'stack' | 'task' | 'callVisits' | 'nesting'> & {
+  readonly stack: readonly Omit<Frame, 'session' | 'task' | 'callVisits' | 'nesting'>[];
 };
 
 interface ReplayedAgent extends AgentPosition {
@@ -240,7 +246,7 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
     agents[agent] = { ...told, costMicros, doing: PHASE_AFTER[event.kind] ?? told.doing };
     if (event.kind !== 'transition') continue;
     agents[agent] = { ...agents[agent], ...positionAfter(told, event) };
-    forks = event.tags.filter(({ tag }) => tag === 'fork');
+    forks = event.tags.filter(({ tag }) => startsWorkers(tag));
   }
   return { status, agents };
 }
@@ -251,19 +257,19 @@ function positionAfter(before: AgentPosition, { to, input, depth, tags, guard }:
   if (guard !== undefined) return { state: to, input };
   const { cwd, model, effort, stack } = before;
   const last = tags.at(-1);
-  switch (last?.tag) {
+  switch (last && namesakeOf(last.tag)) {
     case 'call':
     case 'function': {
-      const frame = { state: last.attributes.return ?? '', cwd, model, effort };
-      const asked = { model: last.attributes.model ?? model, effort: last.attributes.effort ?? effort };
-      return { state: last.target ?? '', input, ...asked, stack: [...stack, frame] };
+      const frame = { state: last?.attributes.return ?? '', cwd, model, effort };
+      const asked = { model: last?.attributes.model ?? model, effort: last?.attributes.effort ?? effort };
+      return { state: last?.target ?? '', input, cwd: last?.attributes.cd ?? cwd, ...asked, stack: [...stack, frame] };
     }
     case 'reset':
-      return { state: last.target ?? '', input, cwd: last.attributes.cd ?? cwd, stack: depth === 0 ? [] : stack };
+      return { state: last?.target ?? '', input, cwd: last?.attributes.cd ?? cwd, stack: depth === 0 ? [] : stack };
     case 'goto':
-      return { state: last.target ?? '', input };
+      return { state: last?.target ?? '', input };
     case 'fork':
-      return { state: last.attributes.next ?? '', input };
+      return { state: last?.attributes.next ?? '', input };
     default:
       return { ...stack.at(-1), input, stack: stack.slice(0, -1) };
   }
@@ -289,7 +295,9 @@ function summary({ run, archived }: { readonly run: Run; readonly archived: read
 } {
   const agents = [...archived, ...run.agents].map(
     ({ id, state, cwd, input, model, effort, stack, phase, costMicros }) => {
-      const frames = stack.map(({ session: _session, task: _task, callVisits: _visits, ...frame }) => frame);
+      const frames = stack.map(
+        ({ session: _session, task: _task, callVisits: _visits, nesting: _nesting, ...frame }) => frame,
+      );
       return [id, { state, cwd, input, model, effort, stack: frames, doing: phase.kind, costMicros }] as const;
     },
   );

@@ -5,6 +5,7 @@ import type { Event } from '../../src/core/event.ts';
 import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
 import type { Guards } from '../../src/core/guards.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
+import { fileInWorkflow, type NamedWorkflows } from '../../src/core/named-workflows.ts';
 import type { PolicyEntry, Rules } from '../../src/core/policy.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
@@ -42,6 +43,13 @@ const RULES: Readonly<Record<string, Partial<Rules>>> = {
   },
 };
 
+/** What the random answers name as workflows: another one with the same states, the run's own, and none. */
+const WORKFLOWS: NamedWorkflows = {
+  '../lib': { name: 'lib', title: 'lib', path: '/lib', state: 'lib/A.md', requiredInput: null, variables: { v: '1' } },
+  '../own': { name: null, title: 'book', path: '/w', state: 'START.md', requiredInput: null, variables: {} },
+  '../gone': { problem: 'there is no ../gone' },
+};
+
 /** A random action: which of the due turns is chosen, and how it ends if it is running. */
 export interface Action {
   readonly pick: number;
@@ -55,6 +63,7 @@ export interface Action {
 }
 
 const state = fc.constantFrom('START', 'A.md', 'B', 'S.sh', 'GATE', 'NOWHERE', '../A');
+const spec = fc.constantFrom('../lib', '../own', '../gone');
 const [MODEL, EFFORT, INPUT] = [' model="Opus"', ' effort="HIGH"', ' input="handed over"'];
 const attributes = (...all: readonly string[]) => fc.subarray([...all]).map((some) => some.join(''));
 const text = fc.oneof(
@@ -84,6 +93,27 @@ const text = fc.oneof(
         const tags = forks.map(([to, more]) => `<fork${way} n="1"${more}>${to}</fork>`);
         return `${tags.join(' ')}${byGoto ? ` <goto input="on">${next}</goto>` : ''}`;
       }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(fc.constantFrom('call', 'function'), spec, state, fc.boolean(), attributes(MODEL, EFFORT, INPUT))
+      .map(([tag, to, back, moves, more]) => {
+        const cd = tag === 'function' && moves ? ' cd="sub"' : '';
+        return `<${tag}-workflow return="${back}"${cd}${more}>${to}</${tag}-workflow>`;
+      }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(spec, state, attributes(' cd="sub"', MODEL, EFFORT, INPUT))
+      .map(([to, next, more]) => `<fork-workflow next="${next}" n="2"${more}>${to}</fork-workflow>`),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(spec, attributes(' stack="keep"', ' cd="sub"', INPUT))
+      .map(([to, more]) => `<reset-workflow${more}>${to}</reset-workflow>`),
   },
   { weight: 5, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
   { weight: 1, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
@@ -147,7 +177,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };
   if (turn.record === null) {
     const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
-    const rules = reads ? { policy: [], maxVisits: null, ...RULES[turn.state] } : null;
+    const rules = reads ? { policy: [], maxVisits: null, ...RULES[fileInWorkflow(turn.state)] } : null;
     return { kind: 'began', at, agent, sessionId: `${agent}-${turn.number}`, rules, warnings: [] };
   }
   const use = turn.record.session;
@@ -176,6 +206,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     denials: action.denied ? ['Bash'] : [],
     ...(action.denied && { prints: ['a', 'b'] }),
     folders: { sub: '/w/sub' },
+    workflows: WORKFLOWS,
     scope,
     ...(turn.stuck !== null && { fingerprint: action.killed ? 'a' : 'b' }),
   };

@@ -1,5 +1,5 @@
 import type { SessionUse } from '../../src/core/agent.ts';
-import { findNamedFolders } from '../../src/core/answer.ts';
+import { findNamedFolders } from '../../src/core/answer-references.ts';
 import { due } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, type TestContext } from 'vitest';
 import type { Activity } from '../../src/core/activity.ts';
 import type { Event, Printed } from '../../src/core/event.ts';
@@ -20,6 +23,7 @@ import { type Logged, type MessagesApi, type Script, startMessagesApi } from '..
 
 /** A workflow and the environment of its run. Its prompts say what the model answers: see `messages-api/orders.ts`. */
 export interface RigSetup {
+  /** By file name; those of a workflow beside it are called `../NAME/STATE.md`. */
   readonly states: Readonly<Record<string, string>>;
   /** The answers of the model to prompts that the workflow does not contain, such as reminders. */
   readonly script?: Script;
@@ -38,12 +42,16 @@ export interface Rig {
   /** All events of the run so far, across resumes. */
   readonly events: readonly Event[];
   start(): Promise<RunHandle>;
+  /** Starts the run in a process of its own, by the built command, and kills that process once the model was asked this. */
+  startAndKill(prompt: string): Promise<void>;
   resume(options?: Partial<Options>): Promise<RunHandle>;
   /** Waits for the first event of a kind; it may be there already. */
   waitForEvent<K extends Event['kind']>(kind: K): Promise<EventOf<K>>;
   /** Events of a kind, in order. */
   eventsOf<K extends Event['kind']>(kind: K): readonly EventOf<K>[];
 }
+
+const CLI = join(import.meta.dirname, '..', '..', 'dist', 'raymond.js');
 
 type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>;
 
@@ -69,7 +77,10 @@ export async function setUp(
   };
   const [workflow, cwd, home] = [await folder('workflow'), await folder('work'), await folder('home')];
   const temporary = await folder('tmp');
-  for (const [file, text] of Object.entries(states)) await writeFile(join(workflow, file), text);
+  for (const [file, text] of Object.entries(states)) {
+    await mkdir(dirname(join(workflow, file)), { recursive: true });
+    await writeFile(join(workflow, file), text);
+  }
   const api = await startMessagesApi(script);
   const events: Event[] = [];
   const watchers = new Set<() => void>();
@@ -121,6 +132,17 @@ export async function setUp(
     events,
     start: async () =>
       follow(await runWorkflow(workflow, { ...place, options: { parallel: 3, ...options, claude: path } })),
+    async startAndKill(prompt) {
+      const args = [CLI, 'run', workflow, '--claude', path, '--parallel', '3'];
+      const child = spawn(process.execPath, args, { cwd, env: place.env, stdio: 'ignore' });
+      const exited = once(child, 'exit');
+      while (!api.requests.some((request) => request.prompt.startsWith(prompt))) {
+        if (child.exitCode !== null) throw new Error(`the run ended before the model was asked: ${prompt}`);
+        await delay(20);
+      }
+      child.kill('SIGKILL');
+      await exited;
+    },
     resume: async (changed = {}) => follow(await resumeRun(id ?? 'last', { ...place, options: changed })),
     waitForEvent: (kind) =>
       new Promise((done) => {

@@ -74,7 +74,7 @@ describe('docs/json.md', () => {
     expect(
       fieldsOn('The status of a run').filter((name) => !/^owner\.|\.stack\[|^models\[|^warnings\[/.test(name)),
     ).toStrictEqual(fieldsIn(await printed(project, 'status', 'r1', '--json')));
-    const stack = [{ state: 'BACK.md', session: null, cwd: '/', task: null, model: null, effort: null }];
+    const stack = [{ state: 'BACK.md', session: null, cwd: '/', task: null, nesting: 0, model: null, effort: null }];
     const called = { ...newRun({ ...START, id: 'r1' }), agents: [{ ...newAgent({ ...MAIN, since: 0 }), stack }] };
     const owner = { state: 'alive', pid: 1, host: 'h' } as const;
     const situation = { run: called, observedStatus: 'running', owner, damage: [] } as const;

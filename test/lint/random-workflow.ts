@@ -71,7 +71,7 @@ export class WorkflowExplorer {
   begin(state: string, home = false): Run {
     const workflow = { name: 'random', path: '/random', platform: 'unix' } as const;
     const run = newRun({ id: 'r', workflow, startedAt: 0, options: DEFAULT_OPTIONS, state, cwd: '/', input: null });
-    const frame = { state: HOME, session: null, cwd: '/', task: null, model: null, effort: null };
+    const frame = { state: HOME, session: null, cwd: '/', task: null, nesting: 0, model: null, effort: null };
     return home ? withAgent(run, { ...getAgent(run, 'main'), stack: [frame] }) : run;
   }
 

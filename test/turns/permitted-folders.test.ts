@@ -37,7 +37,7 @@ const WORKFLOW = 'it belongs to the workflow itself, which no prompt may change'
 function judge(root: string, path: string, allowCd: readonly string[] = [], policyCd?: string, start = 'project') {
   const context = newTurnContext(root, {
     startFolder: join(root, start),
-    workflowFolder: join(root, 'project', 'wf'),
+    workflowFolders: () => [join(root, 'project', 'wf')],
     options: { ...DEFAULT_OPTIONS, allowCd },
     env: { HOME: join(root, 'home') },
   });

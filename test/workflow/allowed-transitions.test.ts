@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { TAG_NAMES } from '../../src/core/transitions/index.ts';
 import { parsePrompt } from '../../src/workflow/prompt-file.ts';
 
 const read = (entries: string) => parsePrompt('A.md', `---\nallowed_transitions:\n${entries}\n---\n`, 'unix');
@@ -6,7 +7,7 @@ const policy = (entries: string) => read(entries).frontmatter.policy;
 const messagesOf = (entries: string) =>
   read(entries).findings.map((each) => `${each.level} ${each.line}:${each.column} ${each.message}`);
 
-const TAGS = 'goto, reset, call, function, fork, result';
+const TAGS = TAG_NAMES.join(', ');
 
 describe('entries', () => {
   test('may be written in both forms of YAML', () => {

@@ -71,9 +71,14 @@ async function explainRule(rule: string, terminal: Terminal): Promise<number> {
 async function lintAll(paths: readonly string[], request: LintRequest) {
   const reports: LintReport[] = [];
   const errors: RaymondError[] = [];
+  const seen = new Set<string>();
   for (const path of paths) {
     try {
-      reports.push(await lintWorkflow(path, request));
+      const report = await lintWorkflow(path, request);
+      // A workflow that several others call is checked with each of them.
+      const findings = report.findings.filter((finding) => !seen.has(placeOf(finding)));
+      for (const finding of findings) seen.add(placeOf(finding));
+      reports.push({ ...report, findings });
     } catch (error) {
       if (!(error instanceof RaymondError) || error.exitCode !== EXIT.usage) throw error;
       errors.push(error);
@@ -81,6 +86,9 @@ async function lintAll(paths: readonly string[], request: LintRequest) {
   }
   return { reports, errors };
 }
+
+const placeOf = ({ rule, file, line, column, message }: LintReport['findings'][number]): string =>
+  JSON.stringify([rule, file, line, column, message]);
 
 /** Loads text wrapping only for a terminal: it takes longer to load than lint takes for a workflow. */
 const loadTextWrapper = async ({ columns }: RenderContext): Promise<TextWrapper> =>

@@ -71,7 +71,7 @@ function listUntaken(coverage: Coverage, cwd: string): readonly string[] {
   ];
   const inOrder = missing.toSorted((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
   const lines = inOrder.map(({ file, line, label }) => {
-    const path = sanitizeLine(relative(cwd, workflow.pathOf(file) ?? `${workflow.path}/${file}`));
+    const path = sanitizeLine(relative(cwd, workflow.locate(file)));
     return line === 0 ? path : `${path}:${line}: ${sanitizeLine(label)}`;
   });
   return [...new Set(lines)];

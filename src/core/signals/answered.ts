@@ -6,7 +6,7 @@ import { isOverBudget, recordTurnEnd } from './turn-end.ts';
 
 /** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
-  const { agent: id, at, cost, denials, text, folders, files = {}, scope, fingerprint } = signal;
+  const { agent: id, at, cost, denials, text, folders, files = {}, workflows = {}, scope, fingerprint } = signal;
   const { reportedSession = null } = signal;
   const ended = recordTurnEnd(run, {
     ...{ agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials },
@@ -25,6 +25,7 @@ export function handleAnswered(run: Run, signal: Answered): Step {
     denials,
     folders,
     files,
+    workflows,
     scope,
     at,
     ...(fingerprint && { fingerprint }),

@@ -70,11 +70,19 @@ function followKeptAnswer(
   run: Run,
   agent: Agent,
   { text, denials, folders, fingerprint }: Pick<TurnAnswer, 'text' | 'denials' | 'folders' | 'fingerprint'>,
-  { at, scope, folders: foldersNow, files: filesNow }: Resumed,
+  signal: Resumed,
 ): Step {
-  const files = filesNow?.[agent.id] ?? {};
-  const known = { text, denials, ...(fingerprint && { fingerprint }) };
-  const answer = { ...known, folders: { ...folders, ...foldersNow[agent.id] }, files, scope, at };
+  const { at } = signal;
+  const answer = {
+    text,
+    denials,
+    ...(fingerprint && { fingerprint }),
+    folders: { ...folders, ...signal.folders[agent.id] },
+    files: signal.files?.[agent.id] ?? {},
+    workflows: signal.workflows?.[agent.id] ?? {},
+    scope: signal.scopes?.[agent.id] ?? signal.scope,
+    at,
+  };
   const followed = followAnswer(run, agent, answer);
   return { run: followed.run, events: [agentResumed(agent, at), ...followed.events] };
 }

@@ -20,6 +20,7 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
     model: at.model,
     effort: at.effort,
     ...(Object.keys(at.callVisits).length > 0 && { callVisits: at.callVisits }),
+    nesting: at.nesting,
   };
   return {
     kind: 'on',
@@ -28,14 +29,19 @@ export function enterCallee(at: Position, target: TransitionTarget, session: Ses
       input: target.input,
       session,
       stack: [...at.stack, frame],
-      cwd: at.cwd,
+      cwd: target.cd ?? at.cwd,
       task: at.task,
+      nesting: nestingOf(at, target),
       model: target.model ?? at.model,
       effort: target.effort ?? at.effort,
       callVisits: newCallVisits(at.callVisits),
     },
   };
 }
+
+/** How deep the workflow of a target is nested in others. */
+export const nestingOf = ({ nesting }: Position, { workflow }: TransitionTarget): number =>
+  workflow === null ? nesting : nesting + 1;
 
 /** The branch of an unused branch is another branch of the same conversation. */
 function branchOf(session: Session | null): Session | null {

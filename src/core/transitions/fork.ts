@@ -1,4 +1,5 @@
 import type { Position } from '../position.ts';
+import { nestingOf } from './call.ts';
 import type { Transition, TransitionTarget, Worker } from './transition.ts';
 
 /** `<fork>`: starts an independent worker and goes on at `next` in the same conversation. */
@@ -25,4 +26,6 @@ const workerOf = (at: Position, target: TransitionTarget): Worker => ({
   effort: target.effort,
   inheritsTask: target.takesTaskWord,
   variables: target.variables,
+  nesting: nestingOf(at, target),
+  workflow: target.workflow,
 });

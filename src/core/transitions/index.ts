@@ -1,8 +1,12 @@
 import { call } from './call.ts';
+import { callWorkflow } from './call-workflow.ts';
 import { fork } from './fork.ts';
+import { forkWorkflow } from './fork-workflow.ts';
 import { callFresh } from './function.ts';
+import { functionWorkflow } from './function-workflow.ts';
 import { goto } from './goto.ts';
 import { reset } from './reset.ts';
+import { resetWorkflow } from './reset-workflow.ts';
 import { result } from './result.ts';
 import type { Transition } from './transition.ts';
 
@@ -14,6 +18,10 @@ export const TRANSITIONS = {
   function: callFresh,
   fork,
   result,
+  'call-workflow': callWorkflow,
+  'function-workflow': functionWorkflow,
+  'fork-workflow': forkWorkflow,
+  'reset-workflow': resetWorkflow,
 } as const satisfies Record<string, Transition>;
 
 /** The name of a tag. */
@@ -21,6 +29,24 @@ export type TagName = keyof typeof TRANSITIONS;
 
 /** The names of all tags. */
 export const TAG_NAMES = Object.keys(TRANSITIONS) as readonly TagName[];
+
+/** The tags that enter another workflow, and those that do the same within a workflow. */
+const NAMESAKES = {
+  'call-workflow': 'call',
+  'function-workflow': 'function',
+  'fork-workflow': 'fork',
+  'reset-workflow': 'reset',
+} as const satisfies Partial<Record<TagName, TagName>>;
+
+/** The name of a tag that enters another workflow. */
+export type WorkflowTagName = keyof typeof NAMESAKES;
+
+/** Whether a tag enters another workflow. */
+export const isWorkflowTag = (name: string): name is WorkflowTagName => Object.hasOwn(NAMESAKES, name);
+
+/** The tag that does the same within a workflow: `call` for `call-workflow`. */
+export const namesakeOf = (tag: TagName): Exclude<TagName, WorkflowTagName> =>
+  isWorkflowTag(tag) ? NAMESAKES[tag] : tag;
 
 /** Whether an attribute of a tag is the `task` that says which task folder to use, and no variable. */
 export const isTaskWord = (tag: TagName, name: string, value: string | undefined): boolean => {

@@ -18,6 +18,8 @@ export const reset: Transition = {
         session: null,
         cwd: target.cd ?? at.cwd,
         stack: abandoned > 0 ? [] : at.stack,
+        // Without callers it is nested in nothing.
+        nesting: target.stack === 'clear' ? 0 : at.nesting,
       },
       startsTask: target.takesTaskWord,
       ...(abandoned > 0 && { warning: abandonedWarning(at.state, abandoned) }),

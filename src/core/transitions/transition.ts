@@ -1,3 +1,4 @@
+import type { EnteredWorkflow } from '../named-workflows.ts';
 import type { Position, Preference } from '../position.ts';
 import type { BuiltInAttribute } from '../tag.ts';
 
@@ -5,6 +6,8 @@ import type { BuiltInAttribute } from '../tag.ts';
 export interface TransitionTarget extends Preference {
   /** The state to go to; for a text tag, the text. */
   readonly body: string;
+  /** The workflow to enter; null for tags that stay in their own. */
+  readonly workflow: EnteredWorkflow | null;
   readonly return: string | null;
   readonly next: string | null;
   readonly cd: string | null;
@@ -17,10 +20,12 @@ export interface TransitionTarget extends Preference {
 }
 
 /** An agent that is about to be started as a worker. */
-export interface Worker extends Pick<Position, 'state' | 'input' | 'cwd' | 'model' | 'effort'> {
+export interface Worker extends Pick<Position, 'state' | 'input' | 'cwd' | 'nesting' | 'model' | 'effort'> {
   readonly variables: Readonly<Record<string, string>>;
   /** Whether it works in the task folder of its parent. */
   readonly inheritsTask: boolean;
+  /** The workflow that it starts; null if it is its parent's. */
+  readonly workflow: EnteredWorkflow | null;
 }
 
 /** The outcome of a transition: the agent goes on, perhaps with new workers beside it, or it ends. */
@@ -37,8 +42,8 @@ export type TransitionResult =
 
 /** The definition of a tag. */
 export interface Transition {
-  /** Whether the body is a state's name or free text. */
-  readonly body: 'state' | 'text';
+  /** Whether the body is a state's name, the path of a workflow, or free text. */
+  readonly body: 'state' | 'workflow' | 'text';
   /** The built-in attributes that the tag takes; any other built-in one is an error. */
   readonly attributes: readonly BuiltInAttribute[];
   /** The attributes that must be given. */
@@ -50,6 +55,8 @@ export interface Transition {
   readonly part?: 'workers' | 'continuation';
   /** Whether further attributes are variables; elsewhere they are ignored with a warning. */
   readonly variables: boolean;
+  /** What it does with the return stack when it does not say; the run's option, if this is left out. */
+  readonly defaultStack?: 'clear';
   /** The value of `task` that has a meaning on this tag; any other is an author's own attribute. */
   readonly taskWord?: 'inherit' | 'new';
   /** Applies the tag to a position. */

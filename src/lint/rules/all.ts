@@ -22,6 +22,7 @@ export { misplacedAttribute } from './misplaced-attribute.ts';
 export { missingAttribute } from './missing-attribute.ts';
 export { missingEntry } from './missing-entry.ts';
 export { missingState } from './missing-state.ts';
+export { missingWorkflow } from './missing-workflow.ts';
 export { neverReturns } from './never-returns.ts';
 export { noShebang } from './no-shebang.ts';
 export { noWayOut } from './no-way-out.ts';

@@ -13,7 +13,8 @@ import { defineStateRule } from '../rule.ts';
 /** A state has a tag that its policy does not permit. */
 export const forbiddenTag = defineStateRule(
   { id: 'forbidden-tag', level: 'warning', supersedes: ['unmentioned-entry', 'unreachable-state', ...CYCLE_RULES] },
-  (analysis, { names }) => {
+  (analysis) => {
+    const { names } = analysis;
     const { policy } = analysis.source.state.rules;
     if (analysis.broken || policy.length === 0) return [];
     const corrected = policy.map((entry) => correctStates(entry, names));
@@ -47,7 +48,7 @@ function findClosestEntry(
 /** Checks that all of a tag is known and its states exist: other rules report what is missing. */
 function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
   const { return: back, next } = tag.attributes;
-  const states = [...(TRANSITIONS[name].body === 'text' ? [] : [tag.body]), back, next].filter(
+  const states = [...(TRANSITIONS[name].body === 'state' ? [tag.body] : []), back, next].filter(
     (each) => each !== undefined,
   );
   const lacksReturn = TRANSITIONS[name].required.some((key) => key === 'return') && back === undefined;
@@ -70,6 +71,6 @@ function isPermitted({ name, tag }: PlacedTag, policy: Policy, analysis: StateAn
 /** Replaces misspelt states of an entry by those that are meant: the mistake is reported in the policy. */
 function correctStates(entry: PolicyEntry, names: StateResolver): PolicyEntry {
   const states = namedStates(entry).map(([key, name]) => [key, names.intendedFile(name)] as const);
-  const { target = null, ...others } = Object.fromEntries(states);
+  const { target = entry.target, ...others } = Object.fromEntries(states);
   return { ...entry, target, attributes: { ...entry.attributes, ...others } };
 }

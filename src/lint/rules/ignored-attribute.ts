@@ -8,7 +8,7 @@ import { findMisspeltAttribute } from './missing-attribute.ts';
 /** An attribute has no effect: it is a variable on another tag than a fork, or given twice. */
 export const ignoredAttribute = defineTagRule(
   { id: 'ignored-attribute', level: 'warning' },
-  ({ name, tag }, _, { names }) => {
+  ({ name, tag }, { names }) => {
     const { variables, attributes, required, body } = TRANSITIONS[name];
     // An attribute that is misspelt, or has the state of an empty tag, is reported by other rules.
     const isReportedElsewhere = (key: string): boolean =>

@@ -1,9 +1,9 @@
 import { namedStates } from '../../core/policy.ts';
 import type { FileFinding } from '../../core/state.ts';
 import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
-import { startsWorkers } from '../../core/transitions/index.ts';
+import { isWorkflowTag, startsWorkers } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
+import { defineRule, type RuleFinding } from '../rule.ts';
 import { findUselessGuards } from '../useless-guards.ts';
 
 /** Something in the frontmatter or the manifest has no effect, such as a misspelt key, or the frontmatter as a whole has none. */
@@ -15,7 +15,7 @@ export const keyWithoutEffect = defineRule(
       ...analysis.source.findings.flatMap(toFinding),
       ...(context.isIntendedState(analysis) ? checkStrayFrontmatter(analysis) : []),
       ...checkEmptyPolicy(analysis),
-      ...checkRepeatedEntries(analysis, context),
+      ...checkRepeatedEntries(analysis),
       ...findUselessGuards(analysis, context),
     ]),
   ],
@@ -79,13 +79,14 @@ function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readon
 }
 
 /** Reports entries that permit the same as an earlier one. */
-function checkRepeatedEntries({ file, source }: StateAnalysis, { names }: RuleContext): readonly RuleFinding[] {
+function checkRepeatedEntries({ file, source, names }: StateAnalysis): readonly RuleFinding[] {
   const firstPositions = new Map<string, TextPosition>();
   return source.state.rules.policy.flatMap((entry, index) => {
     const states = Object.fromEntries(namedStates(entry).map(([key, name]) => [key, names.fileOf(name) ?? name]));
     const signature = JSON.stringify([
       entry.tag,
       entry.payload,
+      isWorkflowTag(entry.tag) ? entry.target : null,
       ...Object.entries({ ...entry.attributes, ...states }).sort(),
     ]);
     const at = source.entries[index]?.at ?? WHOLE_FILE;

@@ -1,5 +1,5 @@
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
-import { TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { isWorkflowTag, TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { defineTagRule } from '../rule.ts';
 import { findSwappedAttribute } from './missing-attribute.ts';
 
@@ -11,7 +11,9 @@ export const misplacedAttribute = defineTagRule(
     const misplaced = BUILT_IN_ATTRIBUTES.filter((key) => Object.hasOwn(tag.attributes, key) && !takes(name, key));
     return misplaced.map((key) => {
       const swapped = findSwappedAttribute(name, tag);
-      const others = TAG_NAMES.filter((each) => takes(each, key)).map((each) => `<${each}>`);
+      const others = TAG_NAMES.filter((each) => takes(each, key) && isWorkflowTag(each) === isWorkflowTag(name)).map(
+        (each) => `<${each}>`,
+      );
       const hint =
         swapped?.wrong === key
           ? `Write \`${swapped.right}="${swapped.state}"\` instead.`

@@ -1,4 +1,7 @@
+import { fileInWorkflow, workflowNameOf } from '../../core/named-workflows.ts';
 import { isStateFile } from '../../core/state-names.ts';
+import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { sourceScope } from '../../graph/workflow-source.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { DOUBLE_QUOTES_HINT, NO_TEMPLATE_HINT } from '../messages.ts';
 import type { RuleContext } from '../rule.ts';
@@ -12,14 +15,14 @@ export const missingState = defineNameRule(
     blocksStart: 'in-frontmatter',
     supersedes: ['unmentioned-entry', ...CYCLE_RULES],
   },
-  (name, context) => {
+  (name, analysis, context) => {
     if (name.includes('{{')) return NO_TEMPLATE_HINT;
     if (name.includes('$')) return DOUBLE_QUOTES_HINT;
     if (/^(?:readme|claude|agents)(?:\.md)?$/i.test(name)) {
       return 'README.md, CLAUDE.md and AGENTS.md are never states: give the state another name.';
     }
-    const suggestion = context.names.suggest(name);
-    return suggestion === null ? hintFor(name, context) : `Change it to ${suggestion}.`;
+    const suggestion = analysis.names.suggest(name);
+    return suggestion === null ? hintFor(name, analysis, context) : `Change it to ${fileInWorkflow(suggestion)}.`;
   },
 );
 
@@ -30,13 +33,14 @@ export function correctEnding(ending: string): string | undefined {
   return /^(?:bash|zsh|ksh)$/.test(lower) ? 'sh' : /^(?:markdown|mdown|mdx|txt)$/.test(lower) ? 'md' : undefined;
 }
 
-function hintFor(name: string, { workflow }: RuleContext): string {
-  const file = workflow.files.find((each) => each.file === name && !isStateFile(each.file));
-  const [, base = name, ending = ''] = /^(.*)\.([^.]+)$/.exec(file?.file ?? '') ?? [];
+function hintFor(name: string, { file: namedIn }: StateAnalysis, { workflow }: RuleContext): string {
+  const { files } = sourceScope(workflow, workflowNameOf(namedIn));
+  const file = files.find((each) => each === name && !isStateFile(each));
+  const [, base = name, ending = ''] = /^(.*)\.([^.]+)$/.exec(file ?? '') ?? [];
   const right = correctEnding(ending);
   if (right !== undefined) return `Rename it to ${base}.${right}, and write that name here.`;
   if (file !== undefined) return `Run ${name} from a script such as ${base}.sh, and name that script here.`;
-  const other = workflow.files.find((each) => each.file.toLowerCase() === name.toLowerCase());
-  if (other !== undefined) return `Rename ${other.file} to ${name}: upper and lower case count, also in the ending.`;
+  const other = files.find((each) => each.toLowerCase() === name.toLowerCase());
+  if (other !== undefined) return `Rename ${other} to ${name}: upper and lower case count, also in the ending.`;
   return `Add a state ${name} to the workflow, or name one that exists.`;
 }

@@ -1,13 +1,12 @@
 import type { TagConflict } from '../../bash/path-outputs.ts';
 import { readTagMentions } from '../../core/tag-mentions.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import type { StateResolver } from '../../graph/state-resolver.ts';
 import { defineStateRule, type RuleFinding } from '../rule.ts';
 
 /** A script can print two tags that exclude each other, or a prompt shows two such forks side by side. */
 export const severalTags = defineStateRule(
   { id: 'several-tags', level: 'warning', supersedes: ['missing-attribute', 'unreachable-state'] },
-  (analysis, { names }) => [
+  (analysis) => [
     ...(analysis.paths?.outputs ?? []).flatMap((output, _, all): Omit<RuleFinding, 'file'>[] => {
       if (output.kind !== 'conflict') return [];
       const first = analysis.positionAt(output.first).line;
@@ -15,19 +14,19 @@ export const severalTags = defineStateRule(
       const text = MESSAGES[output.reason](first, always ? 'prints' : 'can print');
       return [{ at: analysis.positionAt(output.second), ...text, level: always ? 'error' : 'warning' }];
     }),
-    ...findDisagreeingForks(analysis, names),
+    ...findDisagreeingForks(analysis),
   ],
 );
 
 /** Finds neighboring forks of a prompt with different `next`; forks with words between them may be alternatives. */
-function findDisagreeingForks(analysis: StateAnalysis, names: StateResolver): readonly Omit<RuleFinding, 'file'>[] {
+function findDisagreeingForks(analysis: StateAnalysis): readonly Omit<RuleFinding, 'file'>[] {
   if (analysis.kind !== 'prompt') return [];
   const { text } = analysis.source.state;
   const { tags } = readTagMentions(text);
   return tags.flatMap((second, index): Omit<RuleFinding, 'file'>[] => {
     const first = tags[index - 1];
     if (first === undefined || !ONE_FORK.test(text.slice(first.offset, second.offset))) return [];
-    const [one, other] = [first, second].map(({ tag }) => names.fileOf(tag.attributes.next ?? ''));
+    const [one, other] = [first, second].map(({ tag }) => analysis.names.fileOf(tag.attributes.next ?? ''));
     if (second.name !== 'fork' || one === undefined || other === undefined || one === other) return [];
     const { line } = analysis.positionAt(first.offset);
     return [{ at: analysis.positionAt(second.offset), ...MESSAGES['different-next'](line, '') }];

@@ -7,15 +7,20 @@ import { defineStateRule, levelForTag, type RuleFinding } from '../rule.ts';
 /** A tag that names a state is never closed. An opening tag in a sentence about tags is not a mistake. */
 export const unclosedTag = defineStateRule(
   { id: 'unclosed-tag', level: 'error', supersedes: ['unreachable-state', ...CYCLE_RULES] },
-  (analysis, { names }) => [
+  (analysis) => [
     ...findUnclosedPrint(analysis),
     ...analysis.unclosedTags.flatMap(({ name, after: state, at, sure }) => {
       const [attribute, named = ''] = (sure && NAME_IN_ATTRIBUTE.exec(openingTag(at, analysis))) || [];
-      if (attribute !== undefined && TRANSITIONS[name].body === 'state' && names.resolve(named).kind === 'found') {
+      if (
+        attribute !== undefined &&
+        TRANSITIONS[name].body === 'state' &&
+        analysis.names.resolve(named).kind === 'found'
+      ) {
         const message = `this \`<${name}>\` has its state in an attribute (\`${attribute}\`), where it has no effect`;
         return [{ at, message, hint: `Write <${name}>${named}</${name}>.`, level: levelForTag(analysis) }];
       }
-      const isTag = TRANSITIONS[name].body === 'state' && state !== '' && names.resolve(state).kind === 'found';
+      const isTag =
+        TRANSITIONS[name].body === 'state' && state !== '' && analysis.names.resolve(state).kind === 'found';
       // A script may print the end of a tag by itself.
       const endsElsewhere = analysis.kind === 'script' && hasLoneClosingTag(name, analysis);
       if (!sure || !isTag || endsElsewhere) return [];

@@ -16,8 +16,8 @@ export const unknownTag = defineStateRule(
     level: 'error',
     supersedes: ['missing-attribute', 'no-way-out', 'silent-path', 'unreachable-state', ...CYCLE_RULES],
   },
-  (analysis, { names }) =>
-    findUnknownTags(analysis, names).map((unknown) => {
+  (analysis) =>
+    findUnknownTags(analysis, analysis.names).map((unknown) => {
       const at = analysis.positionAt(unknown.start);
       return { at, ...describeUnknownTag(unknown), level: levelForTag(analysis) };
     }),

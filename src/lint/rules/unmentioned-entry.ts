@@ -15,10 +15,10 @@ export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'wa
   return context.analyses.flatMap((analysis): readonly RuleFinding[] => {
     const { rules, text } = analysis.source.state;
     if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
-    const isTagged = createTagCheck(analysis, context);
+    const isTagged = createTagCheck(analysis);
     const texts = collectTexts(analysis, edgesInto.get(analysis.file) ?? [], context);
     return rules.policy.flatMap((entry, index) => {
-      const states = namedStates(entry).map(([, name]) => context.names.fileOf(name));
+      const states = namedStates(entry).map(([, name]) => analysis.names.fileOf(name));
       const lacksPayload = typeof entry.payload === 'string' && !text.includes(entry.payload);
       const isMentioned = isTagged(entry.tag, states) || isMentionedIn(texts, entry.tag, states);
       if (!lacksPayload && (states.includes(undefined) || isMentioned)) return [];
@@ -32,10 +32,10 @@ export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'wa
 type States = readonly (string | undefined)[];
 
 /** Makes a check for tags of a prompt that name these states: most entries are mentioned so. */
-function createTagCheck({ tags }: StateAnalysis, { names }: RuleContext): (tag: TagName, states: States) => boolean {
+function createTagCheck({ tags, names }: StateAnalysis): (tag: TagName, states: States) => boolean {
   const keyOf = (tag: TagName, states: States): string => JSON.stringify([tag, ...states]);
   const present = tags.map(({ name, tag: { body, attributes } }) => {
-    const named = [TRANSITIONS[name].body === 'text' ? undefined : body, attributes.return, attributes.next];
+    const named = [TRANSITIONS[name].body === 'state' ? body : undefined, attributes.return, attributes.next];
     return keyOf(
       name,
       named.filter((each) => each !== undefined).map((each) => names.fileOf(each)),
@@ -47,7 +47,7 @@ function createTagCheck({ tags }: StateAnalysis, { names }: RuleContext): (tag: 
 function hintFor({ tag, target, attributes }: PolicyEntry, entries: number): string {
   const { body, required } = TRANSITIONS[tag];
   const missing = [
-    ...(body === 'state' && target === null ? ['target'] : []),
+    ...(body !== 'text' && target === null ? ['target'] : []),
     ...required.filter((key) => attributes[key] === undefined),
   ];
   return entries > 1 || missing[0] === undefined
@@ -62,10 +62,13 @@ function collectTexts(
   { graph, analysisOf }: RuleContext,
 ): string {
   const { text, appendSystemPrompt } = source.state;
-  const isContinued = file !== graph.entry && into.every(({ tag }) => tag === 'goto' || tag === 'call');
+  const isContinued = file !== graph.entry && into.every(({ tag }) => CONTINUING_TAGS.has(tag));
   const before = isContinued ? into.map(({ from }) => analysisOf.get(from)?.source.state.text ?? '') : [];
   return [text, appendSystemPrompt ?? '', ...before].join('\n');
 }
+
+/** The tags that continue a conversation. */
+const CONTINUING_TAGS: ReadonlySet<TagName> = new Set(['goto', 'call', 'call-workflow']);
 
 /** Whether a text has the names of states, not counting tags of another kind; without states, the name of the tag. */
 function isMentionedIn(text: string, tag: TagName, states: States): boolean {

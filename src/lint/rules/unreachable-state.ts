@@ -1,3 +1,4 @@
+import { workflowNameOf } from '../../core/named-workflows.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import { filesOf, targetsOf } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
@@ -7,7 +8,9 @@ import { defineRule, type RuleContext } from '../rule.ts';
 /** Nothing leads to a state. */
 export const unreachableState = defineRule({ id: 'unreachable-state', level: 'warning' }, (context) => {
   const { workflow, graph, proof } = context;
-  const nodes = graph.nodes.filter(({ kind }) => kind !== 'missing').map(({ state }) => proof.flow.numberOf(state));
+  // Of a workflow that is called, others may enter other states.
+  const own = graph.nodes.filter(({ kind, state }) => kind !== 'missing' && workflowNameOf(state) === null);
+  const nodes = own.map(({ state }) => proof.flow.numberOf(state));
   const unreached = new Set(nodes.filter((state) => !proof.reachIfCallsReturn.has(state)));
   if (graph.entry === null || unreached.size === 0) return [];
   const successors = findSuccessors(context, unreached);
@@ -88,9 +91,9 @@ function countOpenEnds({ graph, proof, isReached }: RuleContext): number {
 const NAME = /(?=[\p{L}\p{N}_-])(?<![\p{L}\p{N}_.-])(?<=([>"'=:]\s{0,9})?)[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*/gu;
 
 /** By state, the files that have its file name in them, or its name as tags and policies do. */
-function findNamingFiles({ analyses, names }: RuleContext): ReadonlyMap<string, ReadonlySet<string>> {
+function findNamingFiles({ analyses }: RuleContext): ReadonlyMap<string, ReadonlySet<string>> {
   const namingFiles = new Map<string, Set<string>>();
-  for (const { file, source } of analyses) {
+  for (const { file, source, names } of analyses) {
     for (const [word, before] of source.text.matchAll(NAME)) {
       for (const state of names.candidatesFor(word)) {
         if (state !== word && before === undefined) continue;

@@ -114,7 +114,7 @@ export class ClaudeBackend implements Backend {
   }
 
   private async buildCommand(turn: ClaudeTurn, session: SessionUse): Promise<ProcessCommand> {
-    const { options, env } = this.context;
+    const { options } = this.context;
     const state = this.prepared.get(turn.agent);
     if (state === undefined) throw new Error(`the turn of ${turn.agent} was not prepared`);
     this.prepared.delete(turn.agent);
@@ -133,7 +133,12 @@ export class ClaudeBackend implements Backend {
       settings: state,
       version,
     };
-    return { file: path, args: claudeArguments(call), cwd: turn.cwd, env: claudeEnvironment(env) };
+    return {
+      file: path,
+      args: claudeArguments(call),
+      cwd: turn.cwd,
+      env: claudeEnvironment(this.context.environmentOf(turn.state)),
+    };
   }
 
   /** Judges a turn that is over. None of its processes may be left when its conversation is used again. */

@@ -1,0 +1,26 @@
+import { implicitTag, type Policy } from './policy.ts';
+import { type BuiltInAttribute, readTags, type Tag } from './tag.ts';
+import { isWorkflowTag, TAG_NAMES } from './transitions/index.ts';
+
+/** The folders that the `cd`s of an answer name, implicit ones included; the caller has to look whether they exist. */
+export const findNamedFolders = (text: string, policy: Policy): readonly string[] => findValues(text, policy, 'cd');
+
+/** The files that the `input-file`s of an answer name; the caller has to read them. */
+export const findNamedFiles = (text: string, policy: Policy): readonly string[] =>
+  findValues(text, policy, 'input-file');
+
+/** The workflows that an answer names, implicit ones included; the caller has to look what they are. */
+export const findNamedWorkflows = (text: string, policy: Policy): readonly string[] => [
+  ...new Set(tagsToFollow(text, policy).flatMap(({ name, body }) => (isWorkflowTag(name) ? body : []))),
+];
+
+function findValues(text: string, policy: Policy, attribute: BuiltInAttribute): readonly string[] {
+  return [...new Set(tagsToFollow(text, policy).flatMap(({ attributes }) => attributes[attribute] ?? []))];
+}
+
+/** The tags of an answer, and the one that its policy implies. */
+function tagsToFollow(text: string, policy: Policy): readonly Tag[] {
+  const reading = readTags(text, TAG_NAMES);
+  const implied = implicitTag(policy);
+  return [...(reading.kind === 'unclosed' ? [] : reading.tags), ...(implied === undefined ? [] : [implied])];
+}

@@ -1,0 +1,31 @@
+import type { EnteredWorkflow, NamedWorkflows } from './named-workflows.ts';
+import type { ResolvedTag } from './permitted-tags.ts';
+import { type AnswerProblem, answerProblem } from './problem.ts';
+import type { Tag } from './tag.ts';
+import { quoteAnswerTag } from './tag-quotes.ts';
+
+/** The workflow that a tag names, or why it cannot be entered. */
+export function findWorkflow(tag: Tag, workflows: NamedWorkflows): EnteredWorkflow | AnswerProblem {
+  const named = Object.hasOwn(workflows, tag.body) ? workflows[tag.body] : undefined;
+  if (named !== undefined && !('problem' in named)) return named;
+  const why = tag.body === '' ? 'the path of the workflow is empty' : (named?.problem ?? 'there is no such workflow');
+  return answerProblem('bad_workflow', `${quoteAnswerTag(tag)}: ${why}`);
+}
+
+/** Explains why a tag may not enter its workflow: for want of an input, or because too many are around it; undefined if it may. */
+export function refuseWorkflow(
+  { tag, target, written }: ResolvedTag,
+  { nesting, maxDepth }: { readonly nesting: number; readonly maxDepth: number | null },
+): AnswerProblem | undefined {
+  const { workflow, input } = target;
+  if (workflow === null) return undefined;
+  if (workflow.requiredInput !== null && (input ?? '').trim() === '') {
+    const what = workflow.requiredInput === '' ? '' : `: ${workflow.requiredInput}`;
+    return answerProblem('missing_input', `${quoteAnswerTag(written)}: this workflow needs an \`input\`${what}`);
+  }
+  // Who leaves for another workflow is nested no deeper than before.
+  if (tag === 'reset-workflow' || maxDepth === null || nesting < maxDepth) return undefined;
+  const around = `${nesting + 1} ${nesting === 0 ? 'workflow' : 'workflows'}`;
+  const message = `${quoteAnswerTag(written)}: it would be nested in ${around}, and at most ${maxDepth} are allowed (\`max_depth\`)`;
+  return answerProblem('too_deep', message);
+}

@@ -1,0 +1,165 @@
+import type { CalledWorkflow } from '../core/named-workflows.ts';
+import { nameState, workflowNameOf } from '../core/named-workflows.ts';
+import { type Resolution, resolveEntry, resolveState } from '../core/state-names.ts';
+import { RaymondError } from '../errors.ts';
+import { findWorkflowReferences, type WorkflowReference } from '../graph/workflow-references.ts';
+import { sourceScope } from '../graph/workflow-source.ts';
+import { InvalidWorkflow } from './invalid-workflow.ts';
+import { nameCalledWorkflow } from './locate.ts';
+import {
+  type LoadedSource,
+  readLocatedSource,
+  readScope,
+  readWorkflowSource,
+  type SourceSettings,
+} from './workflow-source.ts';
+import { findWorkflowRoot, locateSpec, resolveLinks } from './workflow-spec.ts';
+
+/** Which other workflows a workflow may call. */
+export interface CallLimits {
+  /** The folder that they must be in; the usual one if it is null or left out. */
+  readonly root?: string | null;
+  /** How many may be nested in each other; null for no limit. */
+  readonly maxDepth?: number | null;
+  /** Those that have a name already, because a run has been in them. */
+  readonly known?: Readonly<Record<string, CalledWorkflow>>;
+}
+
+/** One of the workflows that call each other. */
+export interface WorkflowMember extends LoadedSource {
+  /** The name that comes before those of its states; null for the one that all begins with. */
+  readonly name: string | null;
+  /** The name that its workers are called after. */
+  readonly title: string;
+}
+
+/** What the path in a tag leads to: a state of one of the workflows, or why it leads nowhere. */
+export type SpecTarget =
+  | { readonly kind: 'found'; readonly member: WorkflowMember; readonly state: string }
+  | { readonly kind: 'missing'; readonly message: string };
+
+/** A place that names a workflow, and what is there. */
+export interface ResolvedReference extends WorkflowReference {
+  /** The workflow in which it stands. */
+  readonly from: WorkflowMember;
+  readonly target: SpecTarget;
+}
+
+/**
+ * Reads a workflow and all that can be reached from it, however broken they are. Throws only if there is nothing to read at
+ * the path.
+ */
+export async function readWorkflowSet(
+  path: string,
+  settings: SourceSettings,
+  limits: CallLimits = {},
+): Promise<WorkflowSet> {
+  const set = new WorkflowSet(await readWorkflowSource(path, settings), settings, limits);
+  await set.readAll(limits.known);
+  return set;
+}
+
+/** A workflow and all that can be reached from it, each read once. More are added when an answer names them. */
+export class WorkflowSet {
+  readonly first: WorkflowMember;
+  /** The places that name another workflow, as far as they are known before a run. */
+  readonly references: ResolvedReference[] = [];
+  private readonly settings: SourceSettings;
+  private readonly root: string;
+  private readonly known: ReadonlyMap<string, string>;
+  private readonly byRoot = new Map<string, Promise<WorkflowMember>>();
+  private readonly byName = new Map<string | null, WorkflowMember>();
+
+  constructor(first: LoadedSource, settings: SourceSettings, { root = null, known = {} }: CallLimits) {
+    this.settings = settings;
+    this.root = root ?? findWorkflowRoot(first.location);
+    this.known = new Map(Object.entries(known).map(([name, { path }]) => [resolveLinks(path), name]));
+    this.first = { ...first, name: null, title: first.source.name };
+    this.byRoot.set(resolveLinks(first.location.root), Promise.resolve(this.first));
+    this.byName.set(null, this.first);
+  }
+
+  /** Those that have been read so far. */
+  get members(): readonly WorkflowMember[] {
+    return [...this.byName.values()];
+  }
+
+  /** The workflow that a state belongs to; undefined if it is not one of these. */
+  memberOf(state: string): WorkflowMember | undefined {
+    return this.byName.get(workflowNameOf(state));
+  }
+
+  /** Reads all workflows that can be reached from the first, and those that a run has been in. */
+  async readAll(known: CallLimits['known'] = {}): Promise<void> {
+    for (const { path } of Object.values(known)) await this.resolve(this.first, path);
+    const found = new Set([this.first]);
+    for (const from of found) {
+      for (const reference of findWorkflowReferences(from.source)) {
+        const target = await this.resolve(from, reference.spec, 'as read');
+        this.references.push({ ...reference, from, target });
+        if (target.kind === 'found') found.add(target.member);
+      }
+    }
+  }
+
+  /** The least number of workflows that are around each when it is entered by a known reference. */
+  findDepths(): ReadonlyMap<WorkflowMember, number> {
+    const depths = new Map([[this.first, 0]]);
+    for (let hasChanged = true; hasChanged; ) {
+      hasChanged = false;
+      for (const { from, target, tag } of this.references) {
+        const around = depths.get(from);
+        if (around === undefined || target.kind !== 'found') continue;
+        // Who leaves for another workflow is nested no deeper than before.
+        const depth = tag === 'reset-workflow' ? around : around + 1;
+        if (depth >= (depths.get(target.member) ?? Number.POSITIVE_INFINITY)) continue;
+        depths.set(target.member, depth);
+        hasChanged = true;
+      }
+    }
+    return depths;
+  }
+
+  /** Finds what the path in a tag leads to, and reads that workflow unless it is known. */
+  async resolve(from: WorkflowMember, spec: string, files: 'now' | 'as read' = 'now'): Promise<SpecTarget> {
+    const located = await locateSpec(from.location, spec, this.root);
+    if ('problem' in located) return { kind: 'missing', message: located.problem };
+    const { location } = located;
+    const key = resolveLinks(location.root);
+    const reading = this.byRoot.get(key) ?? this.read({ ...location, state: null }, key);
+    this.byRoot.set(key, reading);
+    try {
+      const member = await reading;
+      const scope =
+        files === 'now' ? await readScope(member.files, this.settings.platform) : sourceScope(member.source);
+      const entry: Resolution = location.state === null ? resolveEntry(scope) : resolveState(location.state, scope);
+      if (entry.kind === 'found') return { kind: 'found', member, state: nameState(member.name, entry.file) };
+      return { kind: 'missing', message: entry.message.replace('in this workflow', 'in that workflow') };
+    } catch (error) {
+      this.byRoot.delete(key);
+      if (error instanceof InvalidWorkflow) return { kind: 'missing', message: joinMessages(error) };
+      if (error instanceof RaymondError) return { kind: 'missing', message: error.message };
+      throw error;
+    }
+  }
+
+  private async read(location: LoadedSource['location'], key: string): Promise<WorkflowMember> {
+    const loaded = await readLocatedSource(location, this.settings);
+    const title = loaded.manifest.id ?? nameCalledWorkflow(location);
+    const member = { ...loaded, title, name: this.known.get(key) ?? this.findFreeName(title) };
+    this.byName.set(member.name, member);
+    return member;
+  }
+
+  private findFreeName(title: string): string {
+    const taken = new Set([...this.byName.keys(), ...this.known.values()]);
+    for (let count = 1; ; count += 1) {
+      const name = count === 1 ? title : `${title}-${count}`;
+      if (!taken.has(name)) return name;
+    }
+  }
+}
+
+/** What is wrong with a workflow that cannot be read at all, in one line. */
+const joinMessages = ({ findings }: InvalidWorkflow): string =>
+  findings.map(({ file, message }) => `${file}: ${message}`).join('; ');

@@ -1,0 +1,68 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { normalizeSpec } from '../core/named-workflows.ts';
+import { RaymondError } from '../errors.ts';
+import { locateWorkflow, type WorkflowLocation } from './locate.ts';
+
+/** The location that a path in a tag leads to, or why it leads to none. */
+export type SpecLocation = { readonly location: WorkflowLocation } | { readonly problem: string };
+
+/**
+ * Finds the workflow that a path in a tag names, relative to the workflow that has the tag. A zip and a one-file workflow
+ * stand for a folder of their name, as if they were unpacked there; what lies beside them may also be named as it is.
+ */
+export async function locateSpec(from: WorkflowLocation, spec: string, root: string): Promise<SpecLocation> {
+  const path = resolveSpec(from, normalizeSpec(spec));
+  const located = await locateWorkflow(path).catch((error: unknown) => {
+    if (error instanceof RaymondError) return error;
+    throw error;
+  });
+  if (!isInside(root, path)) return { problem: describeEscape(root) };
+  if (located instanceof RaymondError) return { problem: await explainMissing(path, spec, located) };
+  if (!isInside(root, located.root)) return { problem: describeEscape(root) };
+  return { location: located };
+}
+
+function resolveSpec({ kind, root }: WorkflowLocation, spec: string): string {
+  if (kind === 'folder' || isAbsolute(spec) || spec.startsWith('.')) return resolve(root, spec);
+  const beside = resolve(dirname(root), spec);
+  const isThere = existsSync(beside) || (dirname(beside) !== dirname(root) && existsSync(dirname(beside)));
+  return isThere ? beside : resolve(root, spec);
+}
+
+const describeEscape = (root: string): string =>
+  `it leads out of ${root}, where all workflows of a run must be (\`--root\` names another folder)`;
+
+/** Whether a path lies in a folder, with the links of both resolved as far as they exist. */
+function isInside(folder: string, path: string): boolean {
+  const fromFolder = relative(resolveLinks(folder), resolveLinks(path));
+  return fromFolder !== '..' && !fromFolder.startsWith(`..${sep}`) && !isAbsolute(fromFolder);
+}
+
+/** A path with its links resolved, as far as it exists. */
+export function resolveLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(resolveLinks(dirname(path)), basename(path));
+  }
+}
+
+/** Says what is missing: the workflow, or only the state in it. */
+async function explainMissing(path: string, spec: string, { message, hint }: RaymondError): Promise<string> {
+  const folder = await stat(dirname(path)).catch(() => null);
+  const isStateName = /\.(?:md|sh|bat|ps1)$/.test(path);
+  if (folder?.isDirectory() && isStateName) return `there is no state \`${basename(path)}\` in ${dirname(spec)}`;
+  const why = message.replaceAll(path, spec);
+  const suggestion = /^Did you mean (.*)\?$/.exec(hint ?? '')?.[1];
+  return suggestion === undefined ? why : `${why} (did you mean ${suggestion}?)`;
+}
+
+/** The folder that no path in a tag may leave, if the user names none: the git root, else the folder above the workflow. */
+export function findWorkflowRoot({ kind, root }: WorkflowLocation): string {
+  for (let folder = kind === 'folder' ? root : dirname(root); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder;
+    if (folder === dirname(folder)) return dirname(root);
+  }
+}
