@@ -212,6 +212,13 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     load: async () => (await import('./commands/serve.ts')).handleServe,
   },
   {
+    name: 'mcp',
+    summary: 'let Claude Code and other MCP clients start and read runs, over stdin and stdout',
+    flags: [],
+    examples: ['claude mcp add raymond -- raymond mcp'],
+    load: async () => (await import('./commands/mcp.ts')).handleMcp,
+  },
+  {
     name: 'completion',
     args: '[SHELL...]',
     summary: 'print a script that completes commands, options, runs and files in your shell: bash, zsh or fish',

@@ -28,7 +28,7 @@ export function countAgents({ agents }: RunSummary): { live: number; ended: numb
 }
 
 /** Creates the JSON document of a list of runs. */
-export const toRunListDocument = (runs: readonly RunListEntry[]): unknown => ({ runs: runs.map(createRunListEntry) });
+export const toRunListDocument = (runs: readonly RunListEntry[]): object => ({ runs: runs.map(createRunListEntry) });
 
 /** Creates the JSON document of a run in a list. */
 export function createRunListEntry(run: RunListEntry): object {

@@ -37,9 +37,11 @@ export const ROOMS: ReadonlyMap<string, Room> = new Map(
       'core bash graph lint engine yaml scenario turns workflow store events drawing runtime errors.ts'.split(' '),
     ),
     server: withIo(['core', 'events', 'runtime', 'errors.ts', 'package-files.ts'], 'hono', '@hono/node-server', 'zod'),
+    mcp: withIo(['core', 'events', 'runtime', 'errors.ts'], '@modelcontextprotocol/server', 'zod'),
     cli: withIo(
-      'core graph lint events terminal config runtime testing server errors.ts package-files.ts'.split(' '),
+      'core graph lint events terminal config runtime testing server mcp errors.ts package-files.ts'.split(' '),
       'commander',
+      '@modelcontextprotocol/server',
     ),
     'index.ts': pure('core', 'runtime', 'errors.ts'),
   }),

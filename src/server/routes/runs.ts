@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { newRunId } from '../../core/ids.ts';
 import { isLive } from '../../core/observed-status.ts';
 import { createStatusDocument } from '../../events/run-document.ts';
+import { startDetachedRun } from '../../runtime/detached-run.ts';
 import { drawRun } from '../../runtime/draw-graph.ts';
+import { launch } from '../../runtime/launch.ts';
 import { createRunListEntry } from '../../runtime/list-runs.ts';
 import { findPrunableRuns, pruneRuns } from '../../runtime/prune.ts';
 import { getStatus, type StatusReport } from '../../runtime/status.ts';
 import { stopRun } from '../../runtime/stop.ts';
-import { launch } from '../launch.ts';
 import { Problem } from '../problem.ts';
 import type { CatalogRun, Project } from '../project-catalog.ts';
 import { defineRoute, jsonResponse, type Route } from '../route.ts';
@@ -196,32 +195,18 @@ function toRunDocument(report: StatusReport, project: Project, now: number): obj
 
 async function startRun(body: z.infer<typeof START>, server: ServerContext): Promise<object> {
   const { project, path } = await server.catalog.workflow(body.project, body.workflow);
-  const at = server.now();
-  const name = body.name ?? path.split(/[\\/]/).at(-1) ?? 'run';
-  const id = newRunId(name, at, -new Date(at).getTimezoneOffset(), randomBytes(2).toString('hex'));
-  const flags = [
-    ...toFlags(body),
-    ...(body.name === undefined ? [] : [`--name=${body.name}`]),
-    ...(body.input === undefined ? [] : ['--input=-']),
-    ...(body.agent === undefined ? [] : [`--agent=${body.agent}`]),
-    ...Object.entries(body.variables ?? {}).map(([key, value]) => `--var=${key}=${value}`),
-  ];
-  await launch(server, {
-    cwd: project.folder,
-    args: ['run', path, `--run-id=${id}`, '--quiet', ...flags],
-    ...(body.input !== undefined && { stdin: body.input }),
-    hasBegun: () => exists(id, project),
+  const { input, name, agent, variables = {} } = body;
+  const id = await startDetachedRun({
+    ...{ command: server.command, env: server.env, cwd: project.folder, workflow: path, now: server.now() },
+    flags: [
+      ...toFlags(body),
+      ...(agent === undefined ? [] : [`--agent=${agent}`]),
+      ...Object.entries(variables).map(([key, value]) => `--var=${key}=${value}`),
+    ],
+    ...(input !== undefined && { input }),
+    ...(name !== undefined && { name }),
   });
   return { run_id: id, project: project.id };
-}
-
-async function exists(id: string, project: Project): Promise<boolean> {
-  try {
-    await getStatus(id, project.folder);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function resume(
@@ -235,7 +220,9 @@ async function resume(
   if (observedStatus === 'completed') throw new Problem(409, `The run ${run.id} is over: it has completed.`);
   if (observedStatus === 'failed' && !flags.includes('--retry'))
     throw new Problem(409, `The run ${run.id} is over: it has failed.`, { hint: 'Retry it.' });
-  await launch(server, {
+  await launch({
+    command: server.command,
+    env: server.env,
     cwd: project.folder,
     args: ['resume', run.id, '--quiet', ...flags],
     hasBegun: async () => (await readRun(project, { run: run.id })).run.seq > run.seq,
@@ -252,7 +239,13 @@ async function requestStop(
   const { run, observedStatus } = await readRun(project, params);
   if (observedStatus === 'crashed') {
     const flags = now ? ['--now'] : [];
-    await launch(server, { cwd: project.folder, args: ['stop', run.id, ...flags], hasBegun: async () => true });
+    await launch({
+      command: server.command,
+      env: server.env,
+      cwd: project.folder,
+      args: ['stop', run.id, ...flags],
+      hasBegun: async () => true,
+    });
     return jsonResponse({ run_id: run.id, status: 'stopping' }, 202);
   }
   if (!isLive(observedStatus)) throw new Problem(409, `The run ${run.id} is not running: ${observedStatus}.`);

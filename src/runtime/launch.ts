@@ -3,13 +3,14 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EXIT } from '../errors.ts';
-import { Problem } from './problem.ts';
-import type { ServerContext } from './server-context.ts';
+import { EXIT, RaymondError } from '../errors.ts';
 
 /** A command of Raymond that is to go on by itself, whatever becomes of the server. */
 export interface Launch {
+  /** The command that starts Raymond, and its first arguments. */
+  readonly command: readonly [string, ...string[]];
   readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly args: readonly string[];
   /** Text for its standard input. */
   readonly stdin?: string;
@@ -24,10 +25,7 @@ const MAX_WAIT_MS = 15_000;
  * Starts a command of Raymond in a session of its own and waits until it has begun its work. Its streams are files without a
  * name, so nothing of it depends on the server. If it ends before, its last words are the refusal.
  */
-export async function launch(
-  { command, env }: ServerContext,
-  { cwd, args, stdin = '', hasBegun }: Launch,
-): Promise<void> {
+export async function launch({ command, cwd, env, args, stdin = '', hasBegun }: Launch): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'raymond-launch-'));
   const [inFile, errFile] = [join(folder, 'in'), join(folder, 'err')];
   writeFileSync(inFile, stdin, { mode: 0o600 });
@@ -51,7 +49,9 @@ export async function launch(
     // It may have begun and ended between two looks.
     if (await hasBegun()) return;
     const words = readFileSync(errFile, 'utf8').trim();
-    throw new Problem(exitCode === EXIT.usage ? 409 : 422, words || 'Raymond did not start the run in time.');
+    throw new RaymondError(words.replace(/^raymond: /, '') || 'Raymond did not start the run in time.', {
+      exitCode: exitCode ?? EXIT.bug,
+    });
   } finally {
     closeSync(input);
     closeSync(errors);

@@ -1,0 +1,152 @@
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { isLive } from '../core/observed-status.ts';
+import { createStatusDocument } from '../events/run-document.ts';
+import { startDetachedRun } from '../runtime/detached-run.ts';
+import { listRuns, toRunListDocument } from '../runtime/list-runs.ts';
+import { writeLogs } from '../runtime/logs.ts';
+import { getStatus } from '../runtime/status.ts';
+import { stopRun } from '../runtime/stop.ts';
+import { defineTool, type McpContext, type Tool } from './tool.ts';
+
+const RUN = z.string().default('last').describe('The id of a run, a unique beginning of it, or "last".');
+const WAIT_SECONDS = z.number().min(0).max(600);
+
+/** The fields of a status that every answer about a run has. */
+const STATUS_FIELDS = {
+  run_id: z.string(),
+  status: z.string().describe('running, completed, failed, waiting, paused, budget_exceeded, …'),
+  cost_usd: z.number(),
+  waits_for: z.string().describe('What the run waits for, in words.'),
+  next: z.string().nullable().describe('The command that makes the next step, for a person.'),
+};
+
+/** The tools about runs. */
+export const RUN_TOOLS: readonly Tool[] = [
+  defineTool({
+    name: 'start_run',
+    title: 'Start a run',
+    description:
+      'Starts a workflow. The run goes on by itself; this waits at most `wait_seconds` for its end and then returns its id. ' +
+      'It may cost money: pass a budget.',
+    input: {
+      workflow: z.string().describe('The path of the workflow, as list_workflows has it.'),
+      input: z.string().optional().describe('The text that the first state gets.'),
+      budget_usd: z.number().min(0).optional().describe('What the run may spend.'),
+      model: z.string().optional(),
+      variables: z.record(z.string(), z.string()).optional(),
+      agent: z
+        .string()
+        .regex(/^replay:./)
+        .optional()
+        .describe('Canned answers instead of Claude Code: replay:FILE.'),
+      wait_seconds: WAIT_SECONDS.default(10),
+    },
+    output: STATUS_FIELDS,
+    readOnly: false,
+    call: async (args, context) => {
+      const { workflow, input, budget_usd, model, variables = {}, agent, wait_seconds } = args;
+      const { command, cwd, env, now } = context;
+      const flags = [
+        ...(budget_usd === undefined ? [] : [`--budget=${budget_usd}`]),
+        ...(model === undefined ? [] : [`--model=${model}`]),
+        ...(agent === undefined ? [] : [`--agent=${agent}`]),
+        ...Object.entries(variables).map(([name, value]) => `--var=${name}=${value}`),
+      ];
+      const id = await startDetachedRun({
+        ...{ command, cwd, env, flags, now: now(), workflow: resolve(cwd, workflow) },
+        ...(input !== undefined && { input }),
+      });
+      return awaitRun(id, wait_seconds, context);
+    },
+  }),
+  defineTool({
+    name: 'run_status',
+    title: 'Show a run',
+    description:
+      'Shows where a run stands: its agents, what it waits for, what it has cost, warnings and denied tools.',
+    input: { run: RUN },
+    output: STATUS_FIELDS,
+    readOnly: true,
+    call: async ({ run }, context) => readStatus(run, context),
+  }),
+  defineTool({
+    name: 'await_run',
+    title: 'Await a run',
+    description:
+      'Waits until a run has ended or needs a person, at most `wait_seconds`, then shows it as run_status does.',
+    input: { run: RUN, wait_seconds: WAIT_SECONDS.default(60) },
+    output: STATUS_FIELDS,
+    readOnly: true,
+    call: async ({ run, wait_seconds }, context) => awaitRun(run, wait_seconds, context),
+  }),
+  defineTool({
+    name: 'list_runs',
+    title: 'List runs',
+    description: 'Lists the runs of this project, unfinished ones first.',
+    input: { limit: z.number().int().min(1).max(1_000).default(50) },
+    output: { runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) },
+    readOnly: true,
+    call: async ({ limit }, { cwd }) => ({ ...toRunListDocument((await listRuns(cwd)).slice(0, limit)) }),
+  }),
+  defineTool({
+    name: 'run_logs',
+    title: 'Read the log of a run',
+    description: 'The last lines of the log of a run: prompts, what agents said and did, scripts, transitions.',
+    input: {
+      run: RUN,
+      agent: z.string().optional(),
+      state: z.string().optional(),
+      tail: z.number().int().min(1).max(2_000).default(200).describe('How many lines.'),
+    },
+    output: { log: z.string(), more: z.string().describe('How to read more.') },
+    readOnly: true,
+    call: async ({ run, agent, state, tail }, { cwd }) => {
+      const lines: string[] = [];
+      await writeLogs(run, {
+        ...{
+          cwd,
+          tail,
+          write: (line: string) => void lines.push(line),
+          writeMessage: (text: string) => void lines.push(text),
+        },
+        ...(agent !== undefined && { agent }),
+        ...(state !== undefined && { state }),
+      });
+      const { run: found } = await getStatus(run, cwd);
+      return { log: lines.join('\n').slice(-MAX_LOG_CHARS), more: `raymond logs ${found.id}` };
+    },
+  }),
+  defineTool({
+    name: 'stop_run',
+    title: 'Stop a run',
+    description: 'Stops a run as soon as its running turns have ended, or now. It can be resumed.',
+    input: { run: RUN, now: z.boolean().default(false).describe('Whether to end the running turns, too.') },
+    output: STATUS_FIELDS,
+    readOnly: false,
+    destructive: true,
+    call: async ({ run, now }, context) => {
+      const { cwd, env } = context;
+      await stopRun(run, { cwd, env, now, signal: AbortSignal.timeout(STOP_WAIT_MS) });
+      return readStatus(run, context);
+    },
+  }),
+];
+
+/** An answer that is longer would fill the memory of the agent that asked. */
+const MAX_LOG_CHARS = 60_000;
+const STOP_WAIT_MS = 10_000;
+const POLL_INTERVAL_MS = 250;
+
+async function readStatus(run: string, { cwd, now }: McpContext): Promise<Record<string, unknown>> {
+  const report = await getStatus(run, cwd);
+  return { ...createStatusDocument(report, report.history, now()) };
+}
+
+async function awaitRun(run: string, seconds: number, context: McpContext): Promise<Record<string, unknown>> {
+  const deadline = context.now() + seconds * 1_000;
+  while (context.now() < deadline && isLive((await getStatus(run, context.cwd)).observedStatus))
+    await delay(POLL_INTERVAL_MS);
+  return readStatus(run, context);
+}

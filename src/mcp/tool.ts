@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import { RaymondError } from '../errors.ts';
+import { sanitize } from '../events/sanitize.ts';
+
+/** What the tools work with. */
+export interface McpContext {
+  /** The folder in which the client works. */
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly command: readonly [string, ...string[]];
+  readonly version: string;
+  readonly now: () => number;
+}
+
+/** A tool that an agent can use. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: Readonly<Record<string, z.ZodType>>;
+  readonly output: Readonly<Record<string, z.ZodType>>;
+  /** Whether it only reads. */
+  readonly readOnly: boolean;
+  /** Whether it may end or remove something. */
+  readonly destructive?: boolean;
+  readonly call: (args: Readonly<Record<string, unknown>>, context: McpContext) => Promise<Record<string, unknown>>;
+}
+
+interface ToolSpec<Input extends Record<string, z.ZodType>> extends Omit<Tool, 'input' | 'call'> {
+  readonly input: Input;
+  readonly call: (
+    args: { readonly [Key in keyof Input]: z.infer<Input[Key]> },
+    context: McpContext,
+  ) => Promise<Record<string, unknown>>;
+}
+
+/** Defines a tool; the server checks the arguments before it calls it. */
+export const defineTool = <Input extends Record<string, z.ZodType>>(spec: ToolSpec<Input>): Tool => ({
+  ...spec,
+  call: (args, context) => spec.call(args as { readonly [Key in keyof Input]: z.infer<Input[Key]> }, context),
+});
+
+/** The response to a call: the data as structure and as text, or a sentence about what is wrong. */
+export async function callTool(tool: Tool, args: Readonly<Record<string, unknown>>, context: McpContext) {
+  try {
+    const data = await tool.call(args, context);
+    return { content: [{ type: 'text' as const, text: JSON.stringify(data, null, 2) }], structuredContent: data };
+  } catch (error) {
+    if (!(error instanceof RaymondError)) throw error;
+    const text = sanitize([error.message, error.hint].filter((part) => part !== undefined).join('\n'));
+    return { content: [{ type: 'text' as const, text }], isError: true };
+  }
+}

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { TOOLS } from '../../src/mcp/mcp-server.ts';
+import { newCliProject } from '../cli/cli-project.ts';
+import { appears, waiting, writeWorkflow } from '../cli/owners.ts';
+
+interface Reply {
+  readonly result?: {
+    readonly tools?: { readonly name: string; readonly annotations: { readonly readOnlyHint: boolean } }[];
+    readonly structuredContent?: Record<string, unknown>;
+    readonly content?: { readonly text: string }[];
+    readonly isError?: boolean;
+  };
+  readonly error?: { readonly message: string };
+}
+
+/** A client of `raymond mcp` in a new project. */
+function connect(env: NodeJS.ProcessEnv = {}) {
+  const project = newCliProject();
+  const child: ChildProcess = spawn(process.execPath, [resolve('dist/raymond.js'), 'mcp'], {
+    cwd: project.cwd,
+    env: { ...process.env, RAYMOND_REPLAY: 'fast', XDG_CONFIG_HOME: project.configHome, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = new Promise<number | null>((done) => child.on('close', done));
+  onTestFinished(async () => {
+    child.stdin?.end();
+    expect(await exited).toBe(0);
+  });
+  const waitingFor = new Map<number, (reply: Reply) => void>();
+  if (child.stdout === null) throw new Error('no output');
+  createInterface(child.stdout).on('line', (line) => {
+    const reply = JSON.parse(line) as Reply & { id?: number };
+    if (reply.id !== undefined) waitingFor.get(reply.id)?.(reply);
+  });
+  const send = (message: object): boolean | undefined =>
+    child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  let id = 0;
+  const ask = (method: string, params: object = {}): Promise<Reply> =>
+    new Promise((done) => {
+      id += 1;
+      waitingFor.set(id, done);
+      send({ id, method, params });
+    });
+  const opened = ask('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  }).then(() => send({ method: 'notifications/initialized' }));
+  const call = async (name: string, args: object = {}): Promise<NonNullable<Reply['result']>> => {
+    await opened;
+    const { result, error } = await ask('tools/call', { name, arguments: args });
+    return result ?? { isError: true, content: [{ text: error?.message ?? '' }] };
+  };
+  const list = async (): Promise<NonNullable<NonNullable<Reply['result']>['tools']>> => {
+    await opened;
+    return (await ask('tools/list')).result?.tools ?? [];
+  };
+  return { ...project, call, list };
+}
+
+describe('raymond mcp', () => {
+  test('lists its tools, and says which of them only read', async () => {
+    const { list } = connect();
+    const tools = await list();
+    expect(tools.map(({ name }) => name)).toStrictEqual(TOOLS.map(({ name }) => name));
+    const acting = tools.filter(({ annotations }) => !annotations.readOnlyHint).map(({ name }) => name);
+    expect(acting.sort()).toStrictEqual(['start_run', 'stop_run', 'test']);
+  });
+
+  test('starts a run that goes on by itself, awaits it and reads its log', async () => {
+    const { call, cwd } = connect();
+    writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>done</result>') });
+    const started = (await call('start_run', { workflow: 'wf', wait_seconds: 0 })).structuredContent ?? {};
+    expect(started).toMatchObject({ status: 'running' });
+    await appears(cwd, 'here');
+    writeFileSync(join(cwd, 'go'), '');
+    const ended = (await call('await_run', { run: started.run_id, wait_seconds: 60 })).structuredContent;
+    expect(ended).toMatchObject({ run_id: started.run_id, status: 'completed', agents: [{ result: 'done' }] });
+    expect((await call('run_logs')).structuredContent?.log).toContain('START.sh');
+    expect((await call('list_runs')).structuredContent).toMatchObject({ runs: [{ run_id: started.run_id }] });
+  });
+
+  test('stops a run', async () => {
+    const { call, cwd } = connect();
+    writeWorkflow(cwd, 'wf', { 'START.sh': waiting('<result>done</result>') });
+    await call('start_run', { workflow: 'wf', wait_seconds: 0 });
+    await appears(cwd, 'here');
+    expect((await call('stop_run', { now: true })).structuredContent).toMatchObject({ status: 'paused' });
+  });
+
+  test('finds, checks, draws and tests workflows', async () => {
+    const { call, cwd } = connect();
+    writeWorkflow(cwd, 'wf', {
+      'START.sh': '#!/bin/bash\necho "<goto>NOWHERE</goto>"',
+      'wf.test.yaml': 'tests:\n  - name: ends\n    expect: { status: completed }\n',
+    });
+    expect((await call('list_workflows')).structuredContent).toMatchObject({ workflows: [{ path: 'wf', name: 'wf' }] });
+    const { errors, findings } = (await call('lint', { workflow: 'wf' })).structuredContent as {
+      errors: number;
+      findings: { rule: string }[];
+    };
+    expect([errors, findings[0]?.rule]).toStrictEqual([1, 'missing-state']);
+    expect((await call('graph', { workflow: 'wf' })).structuredContent?.mermaid).toContain('START');
+    expect((await call('test', { workflow: 'wf' })).structuredContent?.exit_code).not.toBe(0);
+  });
+
+  test.each<[string, string, object, string]>([
+    ['an unknown run', 'run_status', { run: 'nothing' }, 'no such run: nothing'],
+    ['a path that leads nowhere', 'start_run', { workflow: 'nowhere' }, 'there is no'],
+    ['a wrong argument', 'start_run', { workflow: 'wf', budget_usd: 'lots' }, 'budget_usd'],
+  ])('answers %s with a sentence', async (_, tool, args, message) => {
+    const { call } = connect();
+    const { isError, content } = await call(tool, args);
+    expect(isError).toBe(true);
+    expect(content?.[0]?.text).toContain(message);
+  });
+
+  test('has no tools inside a turn of a run, so that runs do not start runs', async () => {
+    expect(await connect({ RAYMOND_TURN: 'r/m/main/1' }).list()).toStrictEqual([]);
+  });
+});
