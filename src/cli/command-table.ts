@@ -3,7 +3,7 @@ import { EXIT } from '../errors.ts';
 import { AUTHOR_COMMANDS } from './author-commands.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
 import { RUN_EXITS } from './help.ts';
-import { flagsOf, RESUME_FLAGS, RUN_FLAGS } from './run-flags.ts';
+import { flagsOf, RESUME_FLAGS, RUN_FLAGS, VIEW_FLAGS } from './run-flags.ts';
 
 /** The commands, in the order of the help. */
 export const COMMAND_TABLE: readonly CommandSpec[] = [
@@ -83,6 +83,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
         'with --resume: retry failed agents and interrupted scripts, also in runs that an earlier recover left paused',
       ],
       JSON_FLAG,
+      ...VIEW_FLAGS,
     ],
     examples: ['raymond recover', 'raymond recover --resume'],
     exits: RUN_EXITS,

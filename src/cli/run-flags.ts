@@ -2,10 +2,13 @@ import { flagOf, OPTIONS } from '../core/options.ts';
 import { type Setting, VIEW_OPTIONS } from '../core/view-options.ts';
 import type { FlagSpec } from './command.ts';
 
+/** The flags of what a command shows and writes. */
+export const VIEW_FLAGS: readonly FlagSpec[] = VIEW_OPTIONS.flatMap((option) => flagsOf(option, false));
+
 const OUTPUT_FLAGS: readonly FlagSpec[] = [
   ['--json', 'print one JSON document about the run at its end, instead of the results'],
   ['--events', 'print every event as a line of JSON, instead of the results'],
-  ...VIEW_OPTIONS.flatMap((option) => flagsOf(option, false)),
+  ...VIEW_FLAGS,
 ];
 
 /** The flags of an option of a run: none, one, or one for each value of a switch. */

@@ -26,10 +26,11 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
   const { id } = run;
   const resumeCommand = formatResumeCommand(run);
   const endingTurns = describeEndingTurns(run.agents);
+  const problems = describeProblems(run);
   switch (observedStatus) {
     case 'running':
       return {
-        waitsFor: describeWork(run, now),
+        waitsFor: [...describeWork(run, now), ...problems],
         commands: [
           { purpose: 'To watch it', command: `raymond logs ${id} --follow` },
           { purpose: 'To stop it', command: `raymond stop ${id}` },
@@ -37,17 +38,22 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
       };
     case 'stopping':
       return {
-        waitsFor: [endingTurns === null ? 'It is stopping.' : `It is stopping: ${endingTurns}.`],
+        waitsFor: [endingTurns === null ? 'It is stopping.' : `It is stopping: ${endingTurns}.`, ...problems],
         commands: [{ purpose: 'To end it now', command: `raymond stop ${id} --now` }],
       };
     case 'crashed':
       return {
-        waitsFor: [describeCrash(run, owner)],
-        commands: [{ purpose: 'To go on', command: `raymond resume ${id}` }],
+        waitsFor: [describeCrash(run, owner), ...problems],
+        commands: [
+          { purpose: 'To go on', command: `raymond resume ${id}` },
+          ...(run.agents.some(needsRetry)
+            ? [{ purpose: 'To try again what failed, too', command: `raymond resume ${id} --retry` }]
+            : []),
+        ],
       };
     case 'elsewhere':
       return {
-        waitsFor: [`${describeOwner(owner)}: what it does cannot be seen from here.`],
+        waitsFor: [`${describeOwner(owner)}: what it does cannot be seen from here.`, ...problems],
         commands: [{ purpose: 'If that process is gone', command: `raymond resume ${id} --take-over` }],
       };
     case 'completed':
@@ -129,18 +135,23 @@ export function formatResumeCommand(run: Run): string | null {
   return args.join(' ');
 }
 
-/** Why a run is not completed, a sentence for each reason. Agents with the same problem share one. */
+/** Why a run is not completed, a sentence for each reason. */
 export function describeUnfinished(run: Run, now: number): readonly string[] {
   const stop = describeStop(run, now);
+  return [...(stop === null ? [] : [stop]), ...describeProblems(run)];
+}
+
+/** What keeps agents from going on. Agents with the same problem share a sentence. */
+function describeProblems({ agents }: Run): readonly string[] {
   const problems = new Map<string, string[]>();
-  for (const agent of run.agents) {
+  for (const agent of agents) {
     const problem = describeProblem(agent);
-    if (problem !== null) problems.set(problem, [...(problems.get(problem) ?? []), formatAgentLabel(agent)]);
+    if (problem === null) continue;
+    const labels = problems.get(problem);
+    if (labels === undefined) problems.set(problem, [formatAgentLabel(agent)]);
+    else labels.push(formatAgentLabel(agent));
   }
-  return [
-    ...(stop === null ? [] : [stop]),
-    ...Array.from(problems, ([problem, labels]) => `[${abbreviateLabels(labels)}] ${problem}`),
-  ];
+  return Array.from(problems, ([problem, labels]) => `[${abbreviateLabels(labels)}] ${problem}`);
 }
 
 /** Whether a resume without --retry would leave the agent as it is. */

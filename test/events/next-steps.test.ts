@@ -74,6 +74,20 @@ describe('a run waits for', () => {
       'Its process 7 is gone. 2 turns were under way; a resume finds out what came of them.',
     ],
     [
+      'somebody to take it up, and to see why others failed',
+      [READY, { kind: 'failed', message: 'it broke' }, { kind: 'failed', message: 'it broke' }],
+      {},
+      'crashed',
+      'Its process 7 is gone. [main_w1, main_w2] failed: it broke',
+    ],
+    [
+      'a turn, while others have failed',
+      [RUNNING, { kind: 'failed', message: 'it broke' }],
+      {},
+      'running',
+      '1 turn is under way. [main_w1] failed: it broke',
+    ],
+    [
       'the user',
       [READY],
       { status: 'interrupted', stop: { kind: 'interrupted' } },
@@ -99,6 +113,12 @@ test.each<[ObservedStatus, readonly string[]]>([
 ])('the commands for a run that is %s', (observedStatus, commands) => {
   const outlook = describeNextSteps({ run: runWith([READY]), observedStatus, owner: null }, NOW);
   expect(outlook.commands.map(({ command }) => command)).toStrictEqual(commands);
+});
+
+test('a crashed run with failed agents has the command that tries them again', () => {
+  const run = runWith([READY, { kind: 'failed', message: 'it broke' }]);
+  const { commands } = describeNextSteps({ run, observedStatus: 'crashed', owner: null }, NOW);
+  expect(commands.map(({ command }) => command)).toStrictEqual(['raymond resume r1', 'raymond resume r1 --retry']);
 });
 
 test('the history of a run has its latest transitions, and the working time of its agents across resumes', async () => {

@@ -16,7 +16,8 @@ import { addConfiguredView } from '../view-settings.ts';
 
 /** `raymond recover`: lists the runs whose process has died; with --resume it resumes them, several at the same time. */
 export const handleRecover: CommandHandler = async (_, options, terminal) => {
-  if (options.resume !== true) refuseOptions(options, ['retry'], 'recover without --resume');
+  if (options.resume !== true)
+    refuseOptions(options, ['retry', 'quiet', 'verbose', 'logFile'], 'recover without --resume');
   const all = await listRuns(terminal.cwd);
   const isMeant = options.retry === true ? (run: RunListEntry) => isCrashed(run) || isPausedByCrash(run) : isCrashed;
   const runs = all.filter(isMeant);
