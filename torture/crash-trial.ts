@@ -88,9 +88,9 @@ function nextArguments(rig: Rig, { code, stderr }: CommandEnd): readonly string[
   return null;
 }
 
-/** Whether the run exists: a command that was killed before it wrote the state file has started nothing. */
+/** Whether the run exists: a command that was killed before it wrote the first line of the journal has started nothing. */
 const exists = async (rig: Rig): Promise<boolean> =>
-  (await textOf(rig.cwd, '.raymond', 'state', `${rig.id}.json`)) !== '';
+  (await textOf(rig.cwd, '.raymond', 'runs', rig.id, 'journal.jsonl')) !== '';
 
 /** Kills the targets while a command runs, until it has ended; null if it hangs. */
 async function killWhileRunning(
