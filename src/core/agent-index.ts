@@ -77,7 +77,17 @@ export const removeAgents = (agents: Agents, ids: ReadonlySet<string>): Agents =
 function agentIndexOf(agents: Agents): AgentIndex {
   const known = CACHE.get(agents);
   if (known !== undefined) return known;
-  const counts = { ready: 0, running: 0, sleeping: 0, withheld: 0, limited: 0, paused: 0, failed: 0, ended: 0 };
+  const counts = {
+    ready: 0,
+    running: 0,
+    sleeping: 0,
+    worktree: 0,
+    withheld: 0,
+    limited: 0,
+    paused: 0,
+    failed: 0,
+    ended: 0,
+  };
   const indexes = new Map<string, number>();
   agents.forEach(({ id, phase }, index) => {
     indexes.set(id, index);

@@ -36,6 +36,7 @@ export interface RunningTurn {
 /**
  * The state of an agent's work.
  *
+ *   worktree ──▶ ready                                      its worktree is there; after its last turn, ended
  *   ready ──▶ running ──▶ ready, ended, failed, paused        a turn ended
  *     ▲          ├──────▶ sleeping ──▶ ready                  it is tried again later
  *     │          └──────▶ withheld                            the budget ran out before its answer was followed
@@ -59,6 +60,8 @@ export type Phase =
       /** As in the signal of the answer; absent if there was none. */
       readonly fingerprint?: string;
     }
+  /** Its git worktree is being made, before its first state, or looked at, after its last. */
+  | { readonly kind: 'worktree'; readonly result: string | null }
   | { readonly kind: 'limited'; readonly maxVisits: number }
   | {
       readonly kind: 'paused';
@@ -71,6 +74,28 @@ export type Phase =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };
 
+/** The git worktree of an agent: wanted, there, or over and removed unless it holds something new. */
+export type Worktree =
+  | { readonly kind: 'wanted' }
+  | ({ readonly kind: 'made' } & WorktreePlace)
+  | ({ readonly kind: 'closed' } & WorktreePlace & WorktreeContent);
+
+/** Where a worktree is, and the commit that it was made from. */
+export interface WorktreePlace {
+  readonly path: string;
+  readonly branch: string;
+  readonly base: string;
+}
+
+/** What a worktree holds that its repository did not have before. */
+export interface WorktreeContent {
+  /** Whether it is still there; otherwise it held nothing new. */
+  readonly kept: boolean;
+  readonly commits: number;
+  /** Whether files in it are changed or new, and not committed. */
+  readonly dirty: boolean;
+}
+
 /** The kind of state that forked a worker: the words of a prompt's fork are a model's, those of a script's its author's. */
 export type ForkOrigin = 'prompt' | 'script';
 
@@ -82,6 +107,8 @@ export interface Agent extends Position {
   readonly variables: Readonly<Record<string, string>>;
   /** The kind of state whose fork started it; null for `main`, and for workers of older state files. */
   readonly forkedBy: ForkOrigin | null;
+  /** Null if it works in a folder that others may use, too. */
+  readonly worktree: Worktree | null;
   readonly phase: Phase;
   /** The rules of its state as read when the agent entered it; null until then. */
   readonly rules: Rules | null;
@@ -111,7 +138,7 @@ export interface Agent extends Position {
 }
 
 type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'> &
-  Partial<Pick<Agent, 'forkedBy' | 'task' | 'nesting'>>;
+  Partial<Pick<Agent, 'forkedBy' | 'task' | 'nesting' | 'worktree'>>;
 
 /** An agent about to enter its first state. */
 export function newAgent({
@@ -119,6 +146,7 @@ export function newAgent({
   forkedBy = null,
   task = null,
   nesting = 0,
+  worktree = null,
   ...origin
 }: AgentOrigin & { since: number }): Agent {
   return {
@@ -126,9 +154,10 @@ export function newAgent({
     forkedBy,
     task,
     nesting,
+    worktree,
     session: null,
     stack: [],
-    phase: { kind: 'ready', prompt: { kind: 'state' }, since },
+    phase: worktree === null ? { kind: 'ready', prompt: { kind: 'state' }, since } : { kind: 'worktree', result: null },
     ...PER_STATE_DEFAULTS,
     turns: 0,
     forks: 0,

@@ -9,7 +9,7 @@ import { resolveState, type Scope } from './state-names.ts';
 import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag, type TagReadResult } from './tag.ts';
 import { checkTagCombination, mergeDuplicateTags } from './tag-combination.ts';
 import { quoteAnswerTag } from './tag-quotes.ts';
-import { isTagName, isTaskWord, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
+import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
 import { isUpcomingTag, UPCOMING_TAGS } from './transitions/upcoming.ts';
 import { variableNameProblem } from './variables.ts';
 
@@ -126,12 +126,14 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
       cd: resolveFolder(cd, context),
       stack: stack === 'clear' || stack === 'keep' ? stack : (transition.defaultStack ?? context.resetStack),
       input: input ?? readInputFile(tag, context),
-      takesTaskWord: isTaskWord(name, 'task', tag.attributes.task),
+      takesTaskWord: isAttributeWord(name, 'task', tag.attributes.task),
+      takesWorktree: isAttributeWord(name, 'worktree', tag.attributes.worktree),
       model: model === undefined ? null : normalizeModel(model),
       effort: effort === undefined ? null : normalizeEffort(effort),
       variables: Object.fromEntries(
         Object.entries(tag.attributes).filter(
-          ([key, value]) => transition.variables && !isBuiltInAttribute(name, key) && !isTaskWord(name, key, value),
+          ([key, value]) =>
+            transition.variables && !isBuiltInAttribute(name, key) && !isAttributeWord(name, key, value),
         ),
       ),
     },
@@ -191,6 +193,8 @@ function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): 
   }
   const fileProblem = inputFileProblem(tag, context);
   if (fileProblem !== undefined) return fileProblem;
+  if (cd !== undefined && isAttributeWord(name, 'worktree', tag.attributes.worktree))
+    return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: \`cd\` and \`worktree\` exclude each other`);
   const folder = cd !== undefined && Object.hasOwn(context.folders, cd) ? context.folders[cd] : null;
   if (cd !== undefined && typeof folder !== 'string') {
     const named = `\`${shortenForMessage(cd)}\``;
@@ -210,7 +214,7 @@ function findTagWarnings(tag: Tag): readonly string[] {
     !isTagName(name) || TRANSITIONS[name].variables
       ? []
       : Object.keys(attributes).filter(
-          (key) => !isBuiltInAttribute(name, key) && !isTaskWord(name, key, attributes[key]),
+          (key) => !isBuiltInAttribute(name, key) && !isAttributeWord(name, key, attributes[key]),
         );
   const quoted = quoteAnswerTag(tag);
   return [

@@ -1,4 +1,11 @@
-import { type Agent, promptVisitCount, type RunningTurn, type TurnPrompt, visitCount } from './agent.ts';
+import {
+  type Agent,
+  promptVisitCount,
+  type RunningTurn,
+  type TurnPrompt,
+  visitCount,
+  type WorktreePlace,
+} from './agent.ts';
 import { countPhases, sumClaudeTurns } from './agent-index.ts';
 import { environmentVariables } from './environment-names.ts';
 import type { Guards } from './guards.ts';
@@ -61,8 +68,19 @@ export interface SleepTurn {
   readonly untilMs: number;
 }
 
+/** A turn in which an agent's git worktree is made or closed. It can be taken again at any time, so it needs no record. */
+export interface WorktreeTurn {
+  readonly kind: 'worktree';
+  readonly agent: string;
+  readonly state: string;
+  /** Where it is; null if it is to be made. */
+  readonly place: WorktreePlace | null;
+  /** The folder that it is made from: that of the parent. */
+  readonly cwd: string;
+}
+
 /** Something that the world is to do for an agent. */
-export type Turn = ClaudeTurn | ScriptTurn | SleepTurn;
+export type Turn = ClaudeTurn | ScriptTurn | SleepTurn | WorktreeTurn;
 
 const NO_AGENTS: ReadonlySet<string> = new Set();
 
@@ -83,7 +101,7 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
 }
 
 /**
- * What an idle agent waits for: that its turn on record is picked up, that time passes, a new turn of a script, or one of
+ * What an idle agent waits for: that its turn on record is picked up, that time passes or its worktree is there, a new turn of a script, or one of
  * Claude Code. For the latter, `ongoing` agents go first and all others stand `inLine`.
  */
 export type WaitKind = 'recorded' | 'sleep' | 'script' | 'ongoing' | 'inLine';
@@ -95,7 +113,7 @@ export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>>;
 export function waitKindOf(agent: Agent): WaitKind | null {
   const { phase, state } = agent;
   if (phase.kind === 'running') return 'recorded';
-  if (phase.kind === 'sleeping') return 'sleep';
+  if (phase.kind === 'sleeping' || phase.kind === 'worktree') return 'sleep';
   if (phase.kind !== 'ready') return null;
   if (!isPrompt(state)) return 'script';
   return goesFirst(agent) ? 'ongoing' : 'inLine';
@@ -158,11 +176,19 @@ function affordableClaudeTurns(run: Run, { ongoing, inLine }: AgentsByWait): rea
   return turns;
 }
 
+/** The place of a worktree that is there. */
+const placeOf = ({ worktree }: Agent): WorktreePlace | null => {
+  if (worktree?.kind !== 'made') return null;
+  const { path, branch, base } = worktree;
+  return { path, branch, base };
+};
+
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 
 function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   const { id, state, phase, cwd, input, model, effort } = agent;
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
+  if (phase.kind === 'worktree') return { kind: 'worktree', agent: id, state, place: placeOf(agent), cwd };
   const record = phase.kind === 'running' ? phase.turn : null;
   const common = {
     agent: id,

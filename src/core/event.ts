@@ -190,6 +190,27 @@ export interface AgentEnded extends AgentEvent {
   readonly result: string;
 }
 
+/** A worker got a git worktree of its own. */
+export interface WorktreeOpened extends AgentEvent {
+  readonly kind: 'worktree_opened';
+  readonly path: string;
+  readonly branch: string;
+  /** The commit that it was made from. */
+  readonly base: string;
+  /** The folder in it that the worker works in. */
+  readonly cwd: string;
+}
+
+/** A worker with a git worktree ended: the worktree is kept if it holds something new, else removed. */
+export interface WorktreeLeft extends AgentEvent {
+  readonly kind: 'worktree_left';
+  readonly path: string;
+  readonly branch: string;
+  readonly kept: boolean;
+  readonly commits: number;
+  readonly dirty: boolean;
+}
+
 /** A resume lets a paused, limited or failed agent go on where it stands. */
 export interface AgentResumed extends AgentEvent {
   readonly kind: 'agent_resumed';
@@ -222,6 +243,8 @@ export type Event =
   | AgentFailed
   | AgentEnded
   | AgentResumed
+  | WorktreeOpened
+  | WorktreeLeft
   | Warned;
 
 /** The outcome of a signal: the new run, and the events that led to it. */

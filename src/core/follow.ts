@@ -230,8 +230,12 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
     input: result ?? position.input,
   });
   if (result !== undefined) {
-    events.push({ kind: 'agent_ended', at, agent: agent.id, state: agent.state, result });
-    return { run: withAgent(run, { ...agent, phase: { kind: 'ended', result } }), events };
+    const isInWorktree = agent.worktree?.kind === 'made';
+    const phase = { kind: 'worktree', result } as const;
+    const ended = isInWorktree
+      ? { run: withAgent(run, { ...agent, phase }), events: [] }
+      : endAgent(run, agent, result, at);
+    return { run: ended.run, events: [...events, ...ended.events] };
   }
   const phase = { kind: 'ready', prompt: { kind: 'state' }, since: run.seq } as const;
   const parent = { ...agent, ...position, ...PER_STATE_DEFAULTS, phase };
@@ -239,11 +243,20 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
   return { run: forked.run, events: [...events, ...forked.events] };
 }
 
+/** Ends an agent with its result. */
+export function endAgent(run: Run, agent: Agent, result: string, at: number): Step {
+  return {
+    run: withAgent(run, { ...agent, phase: { kind: 'ended', result } }),
+    events: [{ kind: 'agent_ended', at, agent: agent.id, state: agent.state, result }],
+  };
+}
+
 /** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */
 function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
-  const { body, workflow: _, variables, takesTaskWord, ...builtIn } = target;
+  const { body, workflow: _, variables, takesTaskWord, takesWorktree, ...builtIn } = target;
   const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...builtIn }));
   if (takesTaskWord) resolved.set('task', written.attributes.task ?? null);
+  if (takesWorktree) resolved.set('worktree', written.attributes.worktree ?? null);
   // The policy may have provided the `input`.
   const names = new Set([...Object.keys(written.attributes), 'input']);
   const attributes = [...names].flatMap((name) => {
@@ -270,12 +283,13 @@ function startWorkers(run: Run, parent: Agent, forkingState: string, workers: re
   };
   const forkedBy = originOf(forkingState);
   let forks = parent.forks;
-  for (const { inheritsTask, workflow, ...worker } of workers) {
+  for (const { inheritsTask, takesWorktree, workflow, ...worker } of workers) {
     const next = nextWorkerId(parent.id, forks, workflow?.title ?? fileInWorkflow(worker.state), idOptions);
     forks = next.forks;
     newIds.add(next.id);
     const task = inheritsTask ? taskNameOf(parent) : null;
-    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, forkedBy, task, since: run.seq }));
+    const worktree = takesWorktree ? ({ kind: 'wanted' } as const) : null;
+    newAgents.push(newAgent({ ...worker, id: next.id, parent: parent.id, forkedBy, task, worktree, since: run.seq }));
   }
   const { agents, ...rest } = withAgent(run, { ...parent, forks });
   return {

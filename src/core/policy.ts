@@ -4,7 +4,7 @@ import type { Guards } from './guards.ts';
 import { isSameSpec } from './named-workflows.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import { isBuiltInAttribute, type Tag } from './tag.ts';
-import { isTaskWord, isWorkflowTag, type TagName, TRANSITIONS } from './transitions/index.ts';
+import { isAttributeWord, isWorkflowTag, type TagName, TRANSITIONS } from './transitions/index.ts';
 
 /** A transition that a state permits. What the author left out may be anything. */
 export interface PolicyEntry {
@@ -84,7 +84,7 @@ function matchesEntry(entry: PolicyEntry, tag: Tag, scope: Scope): boolean {
 
 /** Whether a tag must have an attribute as its policy entry has it. */
 const isCompared = (tag: TagName, name: string, value: string): boolean =>
-  (isBuiltInAttribute(tag, name) && name !== 'input' && name !== 'input-file') || isTaskWord(tag, name, value);
+  (isBuiltInAttribute(tag, name) && name !== 'input' && name !== 'input-file') || isAttributeWord(tag, name, value);
 
 function isSameValue(name: string, a: string, b: string, scope: Scope): boolean {
   if (name === 'return' || name === 'next') return isSameState(a, b, scope);

@@ -1,3 +1,4 @@
+import type { WorktreeContent, WorktreePlace } from './agent.ts';
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
@@ -94,6 +95,27 @@ export interface Woke extends AgentSignal {
   readonly kind: 'woke';
 }
 
+/** The worktree of a worker is there; the worker begins in this folder of it. */
+export interface WorktreeMade extends AgentSignal {
+  readonly kind: 'worktree_made';
+  readonly place: WorktreePlace;
+  readonly cwd: string;
+}
+
+/** The worktree of a worker cannot be made. */
+export interface WorktreeRefused extends AgentSignal {
+  readonly kind: 'worktree_refused';
+  readonly message: string;
+}
+
+/** The worktree of a worker that ended was looked at, and removed if it holds nothing new. */
+export interface WorktreeClosed extends AgentSignal {
+  readonly kind: 'worktree_closed';
+  readonly content: WorktreeContent;
+  /** What went wrong, if its content is not known or it could not be removed. */
+  readonly warning?: string;
+}
+
 /** Something is odd in a turn that goes on. Not a signal of its agent, whose turn has not ended. */
 export interface Noticed {
   readonly kind: 'noticed';
@@ -129,4 +151,16 @@ export interface Resumed {
 }
 
 /** Everything that the outside world can tell a run. */
-export type Signal = Began | Unreadable | Unrecorded | Answered | Failed | Woke | Noticed | Stopped | Resumed;
+export type Signal =
+  | Began
+  | Unreadable
+  | Unrecorded
+  | Answered
+  | Failed
+  | Woke
+  | WorktreeMade
+  | WorktreeRefused
+  | WorktreeClosed
+  | Noticed
+  | Stopped
+  | Resumed;

@@ -15,6 +15,7 @@ const STATUS_AT_REST: Record<Phase['kind'], RunStatus> = {
   ready: 'completed',
   running: 'completed',
   sleeping: 'completed',
+  worktree: 'completed',
   withheld: 'budget_exceeded',
   limited: 'iteration_limit',
   paused: 'paused',
@@ -26,7 +27,7 @@ const PHASES = Object.keys(STATUS_AT_REST) as readonly Phase['kind'][];
 
 /** When a run stops, only running turns keep it running. */
 const UNDER_WAY: ReadonlySet<Phase['kind']> = new Set(['running']);
-const ACTIVE: ReadonlySet<Phase['kind']> = new Set(['ready', 'running', 'sleeping']);
+const ACTIVE: ReadonlySet<Phase['kind']> = new Set(['ready', 'running', 'sleeping', 'worktree']);
 
 /** Statuses by priority: a run for which several apply has the first of them. */
 const BY_PRIORITY: readonly RunStatus[] = [

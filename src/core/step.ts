@@ -11,6 +11,7 @@ import { handleStopped } from './signals/stopped.ts';
 import { handleUnreadable } from './signals/unreadable.ts';
 import { handleUnrecorded } from './signals/unrecorded.ts';
 import { handleWoke } from './signals/woke.ts';
+import { handleWorktreeClosed, handleWorktreeMade, handleWorktreeRefused } from './signals/worktree.ts';
 import { deriveRunStatus } from './status.ts';
 
 type Handlers = { readonly [Kind in Signal['kind']]: (run: Run, signal: Extract<Signal, { kind: Kind }>) => Step };
@@ -22,6 +23,9 @@ const HANDLERS: Handlers = {
   answered: handleAnswered,
   failed: handleFailed,
   woke: handleWoke,
+  worktree_made: handleWorktreeMade,
+  worktree_refused: handleWorktreeRefused,
+  worktree_closed: handleWorktreeClosed,
   noticed: handleNoticed,
   stopped: handleStopped,
   resumed: handleResumed,

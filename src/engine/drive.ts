@@ -44,5 +44,6 @@ export async function drive(start: Run, world: World, signals: Inbox<Signal>): P
   }
 }
 
-/** A turn that is not on record yet; a sleep needs no record. */
-const isNew = (turn: Turn): turn is ClaudeTurn | ScriptTurn => turn.kind !== 'sleep' && turn.record === null;
+/** A turn that is not on record yet; a sleep and a worktree need no record. */
+const isNew = (turn: Turn): turn is ClaudeTurn | ScriptTurn =>
+  turn.kind !== 'sleep' && turn.kind !== 'worktree' && turn.record === null;

@@ -183,6 +183,11 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   agent_failed: ({ message }) => `failed: ${message}`,
   agent_ended: () => null,
   agent_resumed: ({ state }) => `taken up again in ${state}`,
+  worktree_opened: ({ path, branch }) => `works in the worktree ${path} on the branch ${branch}`,
+  worktree_left: ({ branch, path, kept, commits, dirty }) =>
+    kept
+      ? `leaves ${formatCount(commits, 'commit')}${dirty ? ' and uncommitted changes' : ''} on ${branch} in ${path}`
+      : 'leaves nothing new in its worktree, which is removed',
   warning: ({ message }) => `warning: ${message}`,
 };
 

@@ -3,8 +3,8 @@ import { isBuiltInAttribute, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import {
+  isAttributeWord,
   isContinuation,
-  isTaskWord,
   namesakeOf,
   startsWorkers,
   type TagName,
@@ -252,7 +252,7 @@ function variablesIn(name: TagName, attributeSets: readonly Readonly<Record<stri
   if (!TRANSITIONS[name].variables) return [];
   const own = attributeSets
     .flatMap((each) => Object.entries(each))
-    .filter(([key, value]) => !isBuiltInAttribute(name, key) && !isTaskWord(name, key, value));
+    .filter(([key, value]) => !isBuiltInAttribute(name, key) && !isAttributeWord(name, key, value));
   return [...new Set(own.map(([key]) => key))];
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { TurnRef } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
 import type { Signal } from '../core/signal.ts';
@@ -51,6 +52,7 @@ export async function createWorld(
     findBegunTurns: (turn) => findBegunTurns(layout, id, turn),
     retry: context.retry,
     folderOf: (turn) => layout.turnFolder(id, turn),
+    worktreeFolder: (agent) => join(layout.worktreesFolder(id), agent),
     makeWorkFolder: (path) => makePrivateFolder(path, false),
     makeFolder: (turn, files) => createTurnFolder(layout, id, turn, files, runtime.storeOptions.durable),
   };

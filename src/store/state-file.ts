@@ -73,6 +73,7 @@ const phase = z.discriminatedUnion('kind', [
     folders: z.record(z.string(), orNull(z.union([z.string(), z.strictObject({ refused: z.string() })]))),
     fingerprint: z.string().exactOptional(),
   }),
+  z.strictObject({ kind: z.literal('worktree'), result: orNull(z.string()) }),
   z.strictObject({ kind: z.literal('limited'), maxVisits: count }),
   z.strictObject({
     kind: z.literal('paused'),
@@ -83,6 +84,20 @@ const phase = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('failed'), message: z.string() }),
   z.strictObject({ kind: z.literal('ended'), result: z.string() }),
+]);
+
+const worktreePlace = { path: z.string(), branch: z.string(), base: z.string() };
+
+const worktree = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('wanted') }),
+  z.strictObject({ kind: z.literal('made'), ...worktreePlace }),
+  z.strictObject({
+    kind: z.literal('closed'),
+    ...worktreePlace,
+    kept: z.boolean(),
+    commits: count,
+    dirty: z.boolean(),
+  }),
 ]);
 
 const agent = z.strictObject({
@@ -98,6 +113,7 @@ const agent = z.strictObject({
   nesting,
   variables: stringRecord,
   forkedBy: orNull(z.enum(['prompt', 'script'])).default(null),
+  worktree: orNull(worktree).default(null),
   phase,
   rules: orNull(rulesSchema),
   tries: count,

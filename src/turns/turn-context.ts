@@ -56,6 +56,8 @@ export interface TurnContext {
   findBegunTurns(turn: TurnRef): readonly { readonly number: number; readonly stem: string; readonly folder: string }[];
   /** Whether the user wants turns to be taken that may have run already. */
   readonly retry: boolean;
+  /** The folder for the git worktree of an agent. */
+  worktreeFolder(agent: string): string;
   /** Whether the working directory is a small folder of its own, all of whose files may be looked at. */
   readonly isSandbox?: boolean;
   /** Makes a folder in which an agent can work, unless it is there; throws a RaymondError if that is not possible. */

@@ -3,7 +3,7 @@ import type { Policy, PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
 import { isBuiltInAttribute, STATE_ATTRIBUTES } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
-import { isTagName, isTaskWord, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
+import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { isUpcomingTag } from '../core/transitions/upcoming.ts';
 import { variableNameProblem } from '../core/variables.ts';
 import type { EntryPositions } from '../graph/workflow-source.ts';
@@ -147,7 +147,7 @@ function checkAttribute(
 ): boolean {
   const { attributes, variables } = TRANSITIONS[tag];
   const accepted: readonly string[] = attributes;
-  if (accepted.includes(name) || isTaskWord(tag, name, readYamlScalarText(value))) return true;
+  if (accepted.includes(name) || isAttributeWord(tag, name, readYamlScalarText(value))) return true;
   if (isBuiltInAttribute(tag, name)) {
     const acceptedText = accepted.length === 0 ? 'it takes no attributes' : `it takes ${accepted.join(', ')}`;
     report.error(at, `\`${name}\` has no meaning on <${tag}> (${acceptedText}): no answer could match; remove it`);

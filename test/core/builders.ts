@@ -53,6 +53,7 @@ export const goOf = (body: string, changes: Partial<TransitionTarget> = {}): Tra
   stack: 'keep',
   input: null,
   takesTaskWord: false,
+  takesWorktree: false,
   model: null,
   effort: null,
   variables: {},

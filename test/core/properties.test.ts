@@ -19,7 +19,7 @@ const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3 })
 test('the random runs reach every part of the interpreter', () => {
   const seen = new Set<string>();
   const kinds = new Set<string>();
-  for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
+  for (const actions of fc.sample(story, { numRuns: 700, seed: 7 })) {
     applyActions(fresh(), actions, new CostMeter(), (_before, signal, after, events) => {
       seen.add(signal.kind);
       for (const event of events) {
@@ -30,7 +30,10 @@ test('the random runs reach every part of the interpreter', () => {
       if (archivedCount(after) > 0) kinds.add('archived');
     });
   }
-  expect([...seen].sort()).toStrictEqual(['answered', 'began', 'failed', 'resumed', 'stopped', 'woke']);
+  expect([...seen].sort()).toStrictEqual([
+    ...['answered', 'began', 'failed', 'resumed', 'stopped', 'woke', 'worktree_closed', 'worktree_made'],
+    'worktree_refused',
+  ]);
   expect([...kinds].sort()).toStrictEqual(
     [
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
@@ -40,6 +43,9 @@ test('the random runs reach every part of the interpreter', () => {
       ...[
         'phase sleeping',
         'phase withheld',
+        'phase worktree',
+        'worktree_left',
+        'worktree_opened',
         'printed',
         'reminded',
         'run_ended',
@@ -200,6 +206,7 @@ test('the random runs contain every kind of turn that an observer must know', ()
       ...[
         'fork n',
         'fork next',
+        'fork worktree',
         'function effort',
         'function input',
         'function model',
@@ -230,22 +237,34 @@ function replayEvents(events: readonly Event[]): { status: string; agents: Recor
   const agents: Record<string, ReplayedAgent> = {};
   let status = 'running';
   let forks: FollowedTag[] = [];
+  const wanted = new Set<string>();
+  const opened = new Set<string>();
   for (const event of events) {
     if (event.kind === 'run_ended') status = event.status;
     if (event.kind === 'run_resumed') status = 'running';
     if (!('agent' in event)) continue;
     const { agent, state } = event;
     if (event.kind === 'agent_started') {
-      const { model = null, effort = null } = forks.shift()?.attributes ?? {};
+      const { model = null, effort = null, worktree } = forks.shift()?.attributes ?? {};
+      if (worktree !== undefined) wanted.add(agent);
       const { cwd, input } = event;
       agents[agent] = { state, cwd, input, model, effort, stack: [], doing: 'ready', costMicros: 0 };
+      if (wanted.has(agent)) agents[agent] = { ...agents[agent], doing: 'worktree' };
+      continue;
     }
     const told = agents[agent];
     if (told === undefined) throw new Error(`nobody told of ${agent}`);
     const costMicros = told.costMicros + (event.kind === 'turn_ended' ? event.costMicros : 0);
     agents[agent] = { ...told, costMicros, doing: PHASE_AFTER[event.kind] ?? told.doing };
+    if (event.kind === 'agent_resumed' && wanted.has(agent)) agents[agent] = { ...agents[agent], doing: 'worktree' };
+    if (event.kind === 'worktree_opened') {
+      wanted.delete(agent);
+      opened.add(agent);
+      agents[agent] = { ...agents[agent], cwd: event.cwd };
+    }
     if (event.kind !== 'transition') continue;
     agents[agent] = { ...agents[agent], ...positionAfter(told, event) };
+    if (event.to === null && opened.has(agent)) agents[agent] = { ...agents[agent], doing: 'worktree' };
     forks = event.tags.filter(({ tag }) => startsWorkers(tag));
   }
   return { status, agents };
@@ -287,6 +306,7 @@ const PHASE_AFTER: Partial<Record<Event['kind'], string>> = {
   agent_resumed: 'ready',
   agent_failed: 'failed',
   agent_ended: 'ended',
+  worktree_opened: 'ready',
 };
 
 function summary({ run, archived }: { readonly run: Run; readonly archived: readonly Agent[] }): {

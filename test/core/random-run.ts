@@ -84,7 +84,10 @@ const text = fc.oneof(
     weight: 3,
     arbitrary: fc
       .tuple(
-        fc.array(fc.tuple(state, attributes(' cd="sub"', MODEL, EFFORT, INPUT)), { minLength: 1, maxLength: 3 }),
+        fc.array(fc.tuple(state, attributes(' cd="sub"', ' worktree="auto"', MODEL, EFFORT, INPUT)), {
+          minLength: 1,
+          maxLength: 3,
+        }),
         state,
         fc.boolean(),
       )
@@ -175,6 +178,16 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   if (turn === undefined) return undefined;
   const { agent } = turn;
   if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };
+  if (turn.kind === 'worktree' && turn.place === null) {
+    const place = { path: `/w/trees/${agent}`, branch: `b/${agent}`, base: 'c0ffee' };
+    return action.failure === null
+      ? { kind: 'worktree_made', at, agent, place, cwd: place.path }
+      : { kind: 'worktree_refused', at, agent, message: 'there is no repository' };
+  }
+  if (turn.kind === 'worktree') {
+    const [commits, dirty] = [action.pick % 3, action.killed];
+    return { kind: 'worktree_closed', at, agent, content: { kept: commits > 0 || dirty, commits, dirty } };
+  }
   if (turn.record === null) {
     const reads = turn.kind === 'script' || turn.prompt.kind === 'state';
     const rules = reads ? { policy: [], maxVisits: null, ...RULES[fileInWorkflow(turn.state)] } : null;

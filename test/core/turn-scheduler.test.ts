@@ -10,13 +10,14 @@ import { startRun } from './run-driver.ts';
 const story = fc.array(action, { minLength: 20, maxLength: 120 });
 const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3, parallelScripts: 2 });
 
+const isSleepOrRecorded = (turn: Turn): boolean =>
+  turn.kind === 'sleep' || turn.kind === 'worktree' || turn.record !== null;
+
 /** Sleeps and turns on record start all at once: only among new turns does the order say who comes first. */
 const byKind = (turns: readonly Turn[]) => ({
   prompts: turns.filter((turn) => turn.kind === 'claude' && turn.record === null),
   scripts: turns.filter((turn) => turn.kind === 'script' && turn.record === null),
-  others: turns
-    .filter((turn) => turn.kind === 'sleep' || turn.record !== null)
-    .toSorted((a, b) => a.agent.localeCompare(b.agent)),
+  others: turns.filter(isSleepOrRecorded).toSorted((a, b) => a.agent.localeCompare(b.agent)),
 });
 
 /** What is remembered about the agents of a run must be what one would find out by looking at all of them. */
@@ -40,7 +41,7 @@ test('the scheduler has the same turns as `due` after every step', () => {
         agenda.update(signal, after);
         if ('agent' in signal) attended.delete(signal.agent);
         expect(byKind(agenda.due())).toStrictEqual(byKind(due(after, attended)));
-        for (const { agent } of agenda.due().filter((turn) => turn.kind === 'sleep' || turn.record !== null)) {
+        for (const { agent } of agenda.due().filter(isSleepOrRecorded)) {
           if (!coins.next().value) continue;
           agenda.markStarted(agent);
           attended.add(agent);

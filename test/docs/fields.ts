@@ -46,6 +46,8 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   agent_failed: { message: true },
   agent_ended: { result: true },
   agent_resumed: {},
+  worktree_opened: { path: true, branch: true, base: true, cwd: true },
+  worktree_left: { path: true, branch: true, kept: true, commits: true, dirty: true },
   warning: { message: true },
 };
 
@@ -54,6 +56,7 @@ export const PHASES: Kinds<Phase, never> = {
   running: { turn: true },
   sleeping: { why: true, untilMs: true, prompt: true },
   withheld: { text: true, denials: true, folders: true, fingerprint: true },
+  worktree: { result: true },
   limited: { maxVisits: true },
   paused: { why: true, message: true, prompt: true, answer: true },
   failed: { message: true },
@@ -78,12 +81,15 @@ export const SIGNALS: Named<Signal['kind']> = {
   answered: true,
   failed: true,
   woke: true,
+  worktree_made: true,
+  worktree_refused: true,
+  worktree_closed: true,
   noticed: true,
   stopped: true,
   resumed: true,
 };
 
-export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true };
+export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true, worktree: true };
 
 const PLACE: Named<keyof RunEnvironment> = {
   ...{ cwd: true, env: true, observe: true, watch: true, watchRetries: true },

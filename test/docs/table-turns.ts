@@ -72,7 +72,7 @@ export async function runTableTurns(
       number,
       ...cells,
       describeSession(phase.turn.session),
-      turn.input ?? '',
+      ('input' in turn ? turn.input : null) ?? '',
       answer,
       describeEvents(next.events),
     ]);

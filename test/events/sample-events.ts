@@ -57,5 +57,19 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   agent_failed: { ...here, kind: 'agent_failed', message: 'exit 1' },
   agent_ended: { ...here, kind: 'agent_ended', result: 'done' },
   agent_resumed: { ...here, kind: 'agent_resumed' },
+  worktree_opened: {
+    ...{ kind: 'worktree_opened', ...here, path: '/w/t', branch: 'raymond/r/main_w1', base: 'c0ffee', cwd: '/w/t/sub' },
+  },
+  worktree_left: {
+    ...{
+      kind: 'worktree_left',
+      ...here,
+      path: '/w/t',
+      branch: 'raymond/r/main_w1',
+      kept: true,
+      commits: 2,
+      dirty: true,
+    },
+  },
   warning: { ...here, kind: 'warning', message: 'odd' },
 };

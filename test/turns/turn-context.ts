@@ -27,6 +27,7 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   folderOf: () => folder,
   findBegunTurns: () => [],
   retry: false,
+  worktreeFolder: (agent) => `${folder}/worktrees/${agent}`,
   makeWorkFolder: async () => {},
   makeFolder: async () => folder,
   ...overrides,

@@ -96,6 +96,8 @@ function describePhase({ phase, state }: Agent, traffic: TurnTraffic | null, now
       return `${phase.why === 'retry' ? 'tries again at' : 'sleeps until'} ${formatClock(phase.untilMs, now)}`;
     case 'withheld':
       return 'answered, not followed';
+    case 'worktree':
+      return phase.result === null ? 'gets a worktree' : 'leaves its worktree';
     case 'limited':
       return 'max_visits reached';
     default:

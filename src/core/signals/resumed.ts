@@ -59,6 +59,11 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
     case 'sleeping':
       return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':
+      if (agent.worktree?.kind === 'wanted')
+        return {
+          run: withAgent(run, { ...agent, phase: { kind: 'worktree', result: null } }),
+          events: [agentResumed(agent, at)],
+        };
       return makeReady(run, { ...agent, reminders: 0, retries: 0, mustSay: false, denied: [] }, { kind: 'state' }, at);
     default:
       return { run, events: [] };

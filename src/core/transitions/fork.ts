@@ -25,6 +25,7 @@ const workerOf = (at: Position, target: TransitionTarget): Worker => ({
   model: target.model,
   effort: target.effort,
   inheritsTask: target.takesTaskWord,
+  takesWorktree: target.takesWorktree,
   variables: target.variables,
   nesting: nestingOf(at, target),
   workflow: target.workflow,

@@ -48,9 +48,13 @@ export const isWorkflowTag = (name: string): name is WorkflowTagName => Object.h
 export const namesakeOf = (tag: TagName): Exclude<TagName, WorkflowTagName> =>
   isWorkflowTag(tag) ? NAMESAKES[tag] : tag;
 
-/** Whether an attribute of a tag is the `task` that says which task folder to use, and no variable. */
-export const isTaskWord = (tag: TagName, name: string, value: string | undefined): boolean => {
-  const { taskWord }: Transition = TRANSITIONS[tag];
+/**
+ * Whether an attribute of a tag has a meaning by its value: `task` with the word of the tag, `worktree="auto"` where workers
+ * start. With any other value it is a variable.
+ */
+export const isAttributeWord = (tag: TagName, name: string, value: string | undefined): boolean => {
+  const { taskWord, part }: Transition = TRANSITIONS[tag];
+  if (name === 'worktree') return part === 'workers' && value === 'auto';
   return name === 'task' && taskWord !== undefined && value === taskWord;
 };
 

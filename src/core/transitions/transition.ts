@@ -15,6 +15,8 @@ export interface TransitionTarget extends Preference {
   readonly input: string | null;
   /** Whether the tag has the `task` that means something on it. */
   readonly takesTaskWord: boolean;
+  /** Whether the worker gets a git worktree of its own. */
+  readonly takesWorktree: boolean;
   /** The author's own attributes. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -26,6 +28,8 @@ export interface Worker extends Pick<Position, 'state' | 'input' | 'cwd' | 'nest
   readonly inheritsTask: boolean;
   /** The workflow that it starts; null if it is its parent's. */
   readonly workflow: EnteredWorkflow | null;
+  /** Whether it gets a git worktree of its own. */
+  readonly takesWorktree: boolean;
 }
 
 /** The outcome of a transition: the agent goes on, perhaps with new workers beside it, or it ends. */

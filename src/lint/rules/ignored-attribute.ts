@@ -1,7 +1,7 @@
 import { didYouMean } from '../../core/nearest.ts';
 import { isBuiltInAttribute } from '../../core/tag.ts';
 import { UNKNOWN } from '../../core/tag-mentions.ts';
-import { isTaskWord, TRANSITIONS } from '../../core/transitions/index.ts';
+import { isAttributeWord, TRANSITIONS } from '../../core/transitions/index.ts';
 import { defineTagRule } from '../rule.ts';
 import { findMisspeltAttribute } from './missing-attribute.ts';
 
@@ -18,7 +18,7 @@ export const ignoredAttribute = defineTagRule(
       (key) =>
         !variables &&
         !isBuiltInAttribute(name, key) &&
-        !isTaskWord(name, key, tag.attributes[key]) &&
+        !isAttributeWord(name, key, tag.attributes[key]) &&
         !key.includes(UNKNOWN) &&
         !isReportedElsewhere(key),
     );

@@ -37,6 +37,7 @@ const COUNTED_AS: Readonly<Record<Phase['kind'], CountedPhase | null>> = {
   running: 'running',
   ready: 'waiting',
   sleeping: 'waiting',
+  worktree: 'waiting',
   failed: 'failed',
   paused: 'paused',
   limited: 'paused',

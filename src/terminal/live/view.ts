@@ -172,6 +172,8 @@ const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> 
     return { ...IDLE, phase: 'sleeping', wait: { why, untilMs, message, holdsAll } };
   },
   woken: becomes('ready'),
+  worktree_opened: becomes('ready'),
+  worktree_left: null,
   agent_resumed: becomes('ready'),
   answer_withheld: becomes('withheld'),
   visit_limit: becomes('limited'),
