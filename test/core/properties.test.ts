@@ -19,7 +19,7 @@ const fresh = () => startRun(WORKFLOW, { budgetMicros: 3_000_000, parallel: 3 })
 test('the random runs reach every part of the interpreter', () => {
   const seen = new Set<string>();
   const kinds = new Set<string>();
-  for (const actions of fc.sample(story, { numRuns: 700, seed: 7 })) {
+  for (const actions of fc.sample(story, { numRuns: 1000, seed: 7 })) {
     applyActions(fresh(), actions, new CostMeter(), (_before, signal, after, events) => {
       seen.add(signal.kind);
       for (const event of events) {
@@ -185,7 +185,7 @@ test('the events alone determine the position, costs and end of every agent', ()
 
 test('the random runs contain every kind of turn that an observer must know', () => {
   const seen = new Set<string>();
-  for (const actions of fc.sample(story, { numRuns: 400, seed: 7 })) {
+  for (const actions of fc.sample(story, { numRuns: 1000, seed: 7 })) {
     for (const event of applyActions(fresh(), actions, new CostMeter()).events) {
       if (event.kind !== 'transition') continue;
       for (const { tag, attributes } of event.tags) for (const name in attributes) seen.add(`${tag} ${name}`);

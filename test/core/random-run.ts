@@ -119,7 +119,7 @@ const text = fc.oneof(
       .map(([to, more]) => `<reset-workflow${more}>${to}</reset-workflow>`),
   },
   { weight: 5, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
-  { weight: 1, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
+  { weight: 3, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
 );
 
 /** Any action. */
