@@ -13,7 +13,7 @@ import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
 import { type Run, withAgent } from './run.ts';
-import { countStreak, failAgent, failState, type StateFailure, takeGuard } from './state-failure.ts';
+import { countStreak, endAgent, failAgent, failState, type StateFailure, takeGuard } from './state-failure.ts';
 import { isPrompt, isStateFile, type Scope } from './state-names.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
@@ -241,14 +241,6 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
   const parent = { ...agent, ...position, ...PER_STATE_DEFAULTS, phase };
   const forked = startWorkers(run, parent, agent.state, workers, at);
   return { run: forked.run, events: [...events, ...forked.events] };
-}
-
-/** Ends an agent with its result. */
-export function endAgent(run: Run, agent: Agent, result: string, at: number): Step {
-  return {
-    run: withAgent(run, { ...agent, phase: { kind: 'ended', result } }),
-    events: [{ kind: 'agent_ended', at, agent: agent.id, state: agent.state, result }],
-  };
 }
 
 /** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */

@@ -56,6 +56,14 @@ export function sleep(
   };
 }
 
+/** Ends an agent with its result. */
+export function endAgent(run: Run, agent: Agent, result: string, at: number): Step {
+  return {
+    run: withAgent(run, { ...agent, phase: { kind: 'ended', result } }),
+    events: [{ kind: 'agent_ended', at, agent: agent.id, state: agent.state, result }],
+  };
+}
+
 /** Ends an agent that cannot go on; its siblings are left alone. */
 export function failAgent(run: Run, agent: Agent, message: string, at: number): Step {
   return {

@@ -1,8 +1,7 @@
 import type { Event, Step } from '../event.ts';
-import { endAgent } from '../follow.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { WorktreeClosed, WorktreeMade, WorktreeRefused } from '../signal.ts';
-import { failAgent } from '../state-failure.ts';
+import { endAgent, failAgent } from '../state-failure.ts';
 
 /** Lets a worker begin in the worktree that was made for it. */
 export function handleWorktreeMade(run: Run, { agent: id, at, place, cwd }: WorktreeMade): Step {
