@@ -6,6 +6,11 @@ const PLATFORM_FLAG: FlagSpec = [
   'the platform it is for: unix or windows (default: this one)',
 ];
 
+const ROOT_FLAG: FlagSpec = [
+  '--root <dir>',
+  'the folder outside of which no other workflow may be called, as for `run`',
+];
+
 /** The commands for authors of workflows, in the order of the help. */
 export const AUTHOR_COMMANDS: readonly CommandSpec[] = [
   {
@@ -21,6 +26,7 @@ export const AUTHOR_COMMANDS: readonly CommandSpec[] = [
       ['--max-warnings <n>', 'fail if there are more warnings than this (default: no limit)'],
       ['--explain <rule>', 'only explain a rule, with an example'],
       PLATFORM_FLAG,
+      ROOT_FLAG,
       ['--var <name=value>', 'a variable that runs will have; may be repeated', 'repeatable'],
     ],
     examples: [
@@ -47,6 +53,7 @@ export const AUTHOR_COMMANDS: readonly CommandSpec[] = [
       ['--output <file>', 'write to this file instead of stdout'],
       ['--run <run>', 'draw this run, even if there is a file of the same name'],
       PLATFORM_FLAG,
+      ROOT_FLAG,
     ],
     examples: ['raymond graph workflows/coding', 'raymond graph last --html'],
     exits: [

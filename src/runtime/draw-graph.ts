@@ -22,7 +22,7 @@ import { mergeSources } from '../workflow/merge-sources.ts';
 import { type CallLimits, readWorkflowSet } from '../workflow/workflow-set.ts';
 import type { SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
-import { type LintRequest, readAnalysisSettings } from './lint-workflow.ts';
+import { type LintRequest, limitsOf, readAnalysisSettings } from './lint-workflow.ts';
 import { streamRunEvents } from './run-files.ts';
 import { callLimitsOf } from './run-workflows.ts';
 import { addAnswers } from './turn-answers.ts';
@@ -41,7 +41,7 @@ export interface Drawing {
 /** Draws a workflow (a folder, a zip or a state file), even if it has mistakes. */
 export async function drawWorkflow(path: string, format: GraphFormat, request: LintRequest = {}): Promise<Drawing> {
   const cwd = request.cwd ?? process.cwd();
-  const source = await readSource(path, readAnalysisSettings(cwd, request));
+  const source = await readSource(path, readAnalysisSettings(cwd, request), limitsOf(cwd, request));
   if (source.files.every(({ kind }) => kind === 'other')) throw noStatesError(relative(cwd, path) || '.', source);
   return {
     name: source.name,

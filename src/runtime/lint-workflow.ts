@@ -7,7 +7,7 @@ import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';
 import { InvalidWorkflow } from '../workflow/invalid-workflow.ts';
 import { mergeSources } from '../workflow/merge-sources.ts';
-import { readWorkflowSet, type WorkflowMember, type WorkflowSet } from '../workflow/workflow-set.ts';
+import { type CallLimits, readWorkflowSet, type WorkflowMember, type WorkflowSet } from '../workflow/workflow-set.ts';
 import type { SourceSettings } from '../workflow/workflow-source.ts';
 import { addBashSyntaxErrors } from './bash-syntax.ts';
 import { loadConfig } from './load-config.ts';
@@ -20,6 +20,8 @@ export interface LintRequest {
   readonly env?: NodeJS.ProcessEnv;
   /** The platform that it is to run on; this machine's if it is left out. */
   readonly platform?: Platform;
+  /** The folder outside of which no other workflow may be called; the usual one if it is null or left out. */
+  readonly root?: string | null;
   /** Variables that its runs will have besides those of the config files. */
   readonly variables?: readonly string[];
 }
@@ -39,7 +41,7 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
   const absolutePath = resolve(cwd, path);
   const displayPath = (file: string): string => relative(cwd, file) || '.';
   try {
-    const set = await readWorkflowSet(absolutePath, readAnalysisSettings(cwd, request));
+    const set = await readWorkflowSet(absolutePath, readAnalysisSettings(cwd, request), limitsOf(cwd, request));
     const source = mergeSources(set);
     const place = createFindingPlacer(set);
     const findings = lintSource(await addBashSyntaxErrors(source)).map((finding) => {
@@ -80,6 +82,11 @@ function createMemberPlacer({ source: { files }, location }: WorkflowMember): (f
     return { ...finding, file: names.has(finding.file) ? join(root, finding.file) : path };
   };
 }
+
+/** Which other workflows may be called, as the request says. */
+export const limitsOf = (cwd: string, { root = null }: LintRequest): CallLimits => ({
+  root: root === null ? null : resolve(cwd, root),
+});
 
 /** The settings that runs in a folder would have: those of the config files and of the request. */
 export function readAnalysisSettings(cwd: string, { platform, variables = [], env = {} }: LintRequest): SourceSettings {

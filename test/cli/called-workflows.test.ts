@@ -227,6 +227,8 @@ test('a link that leads out of the root is refused, and --root permits more', as
   symlinkSync(join(project.cwd, 'outside'), join(project.cwd, 'inside', 'lib'));
   const refused = await project.raymond('inside/main', '--json', '--run-id', 'r');
   expect([refused.code, refused.err]).toStrictEqual([3, expect.stringContaining('it leads out of ')]);
+  const lint = (...flags: readonly string[]) => project.raymond('lint', 'inside/main', '--level', 'error', ...flags);
+  expect([(await lint()).code, (await lint('--root', '.')).code]).toStrictEqual([65, 0]);
   const resumed = await project.raymond('resume', 'r', '--json', '--root', '.');
   expect(JSON.parse(resumed.out).results.main).toBe('back with far');
 });

@@ -124,7 +124,8 @@ test("a model's fork sets names in lower case; every name is there with a prefix
   });
   expect(Object.keys(env).filter((name) => name.includes('a-b'))).toStrictEqual([]);
   expect(warnings).toStrictEqual([
-    'scripts get the variable `http_proxy` as $RAYMOND_VAR_http_proxy, not as $http_proxy',
+    'scripts get the variables `http_proxy`, `TOPIC`, `npm_config_x` as $RAYMOND_VAR_http_proxy, $RAYMOND_VAR_TOPIC, $RAYMOND_VAR_npm_config_x, not as $http_proxy, $TOPIC, $npm_config_x',
+    'scripts do not get the variable `a-b`: only identifiers can be names in an environment',
   ]);
 });
 
@@ -150,7 +151,7 @@ test("a variable of the run keeps its name, and a model's fork cannot take it aw
   );
   expect([env.DEPLOY, env.RAYMOND_VAR_DEPLOY]).toStrictEqual(['no', 'yes']);
   expect(warnings).toStrictEqual([
-    'scripts do not get the variable `no-name`: its name is no identifier',
+    'scripts do not get the variable `no-name`: only identifiers can be names in an environment',
     'scripts get the variable `DEPLOY` as $RAYMOND_VAR_DEPLOY, not as $DEPLOY',
   ]);
 });

@@ -55,7 +55,12 @@ async function drawTarget(
     target ?? requireWorkflowHere(cwd, platform, 'Name a folder, a .zip, a .yaml, a state file or a run.'),
   );
   const draw = (): Promise<Drawing> =>
-    drawWorkflow(path, format, { cwd, env, ...(platform !== undefined && { platform }) });
+    drawWorkflow(path, format, {
+      cwd,
+      env,
+      root: getTextOption(options, 'root') ?? null,
+      ...(platform !== undefined && { platform }),
+    });
   if (target !== undefined && target !== '' && !existsSync(path))
     return drawRun(target, format, cwd).catch((error) => drawStateOrRefuse(error, target, draw));
   return draw();

@@ -43,6 +43,7 @@ export const handleLint: CommandHandler = async (args, options, terminal) => {
     env: terminal.env,
     variables: getRepeatedOption(options, 'var').map((pair) => pair.split('=')[0] ?? pair),
     ...(platform !== undefined && { platform }),
+    root: getTextOption(options, 'root') ?? null,
   };
   const paths = args.length > 0 ? workflowArgs : [requireWorkflowHere(terminal.cwd, platform, PATH_HINT)];
   const { reports, errors } = await lintAll(paths, request);
