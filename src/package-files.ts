@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export const resolvePackageFile = (file: string): string => fileURLToPath(new URL(`../${file}`, import.meta.url));
 
 /** Reads a schema of the package, to be written beside a file that refers to it. */
-export const readPublishedSchema = (name: 'frontmatter' | 'scenario' | 'config'): string =>
+export const readPublishedSchema = (name: 'frontmatter' | 'workflow' | 'scenario' | 'config'): string =>
   readFileSync(resolvePackageFile(`schemas/${name}.schema.json`), 'utf8');
 
 /** Reads the version of the package. */

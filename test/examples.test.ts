@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_TABLE } from '../src/cli/command-table.ts';
 import { runCli } from '../src/cli/program.ts';
+import { isPrompt } from '../src/core/state-names.ts';
 import { openWorkflow } from '../src/workflow/workflow.ts';
 import { type CliProject, newCliProject } from './cli/cli-project.ts';
 import { readPage } from './docs/page.ts';
@@ -68,24 +69,28 @@ const pathOf = ({ transitions }: ExampleRun, agent = 'main'): string =>
 
 const read = ({ at }: ExampleCopy, file: string): string => readFileSync(at(file), 'utf8');
 
+/** The path of an example: its folder, or the file in it that is the whole workflow. */
+const workflowOf = (name: string): string =>
+  existsSync(join(EXAMPLES, name, `${name}.yaml`)) ? `${name}/${name}.yaml` : name;
+
 test.each(NAMES)('%s is a valid workflow without findings, and all its states are reachable', async (name) => {
-  const { findings, scope, entry } = await openWorkflow(join(EXAMPLES, name), 'unix');
+  const { findings, source, entry } = await openWorkflow(join(EXAMPLES, workflowOf(name)), 'unix');
   expect(findings).toStrictEqual([]);
-  const { files } = await scope();
-  const states = files.filter((file) => /\.(md|sh)$/.test(file) && file !== 'README.md');
-  const texts = states.map((file) => readFileSync(join(EXAMPLES, name, file), 'utf8'));
-  const mentioned = (file: string) => texts.some((text, at) => states[at] !== file && text.includes(file.slice(0, -3)));
-  expect(states.filter((file) => file !== entry && !mentioned(file))).toStrictEqual([]);
+  const states = source.files.flatMap((file) => (file.kind === 'state' ? [file] : []));
+  const mentioned = (name: string) =>
+    states.some(({ file, text }) => file !== name && text.includes(name.slice(0, -3)));
+  // The states of workflows that it calls are theirs.
+  const own = states.filter(({ file }) => !file.includes('/'));
+  expect(own.filter(({ file }) => file !== entry && !mentioned(file))).toStrictEqual([]);
 });
 
 test.each(NAMES.filter((name) => existsSync(join(EXAMPLES, name, 'answers.yaml'))))(
   '%s has prompts that say what to do, when to stop and how to answer',
-  (name) => {
-    const prompts = readdirSync(join(EXAMPLES, name)).filter(
-      (file) => /^[A-Z]+\.md$/.test(file) && file !== 'README.md',
-    );
-    for (const file of prompts) {
-      const text = readFileSync(join(EXAMPLES, name, file), 'utf8');
+  async (name) => {
+    const { source } = await openWorkflow(join(EXAMPLES, workflowOf(name)), 'unix');
+    const prompts = source.files.flatMap((file) => (file.kind === 'state' && isPrompt(file.file) ? [file] : []));
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const { file, text } of prompts) {
       expect(text, file).toContain('allowed_transitions:');
       expect(text, file).toMatch(/STOP|[Cc]hange nothing|Do not (write or )?change any file/);
     }
@@ -97,7 +102,7 @@ describe('the commands of an example', () => {
     'for Claude Code are valid: %s',
     (name) => {
       const [, example, ...words] = commandsOf(name, 'claude').split('\n').at(-1)?.split(' ') ?? [];
-      expect(example).toBe(`examples/${name}`);
+      expect(example).toBe(`examples/${workflowOf(name)}`);
       const flags = COMMAND_TABLE.find((entry) => entry.name === 'run')?.flags.map(([form]) => form.split(' ')[0]);
       expect(flags).toEqual(expect.arrayContaining(words.filter((word) => word.startsWith('--'))));
     },
@@ -168,6 +173,13 @@ describe('the commands of an example', () => {
       main_check1: 'core is fine',
       main_check2: 'web is fine',
     });
+  });
+
+  test('gate: a note that is not understood is written again', async () => {
+    const run = await follow(copyExample('gate'), commandsOf('gate'));
+    const round = 'function JUDGE.md result DECIDE.sh';
+    expect(pathOf(run)).toBe(`START.md ${round} goto CLARIFY.md ${round} result end`);
+    expect(run.results).toStrictEqual({ main: 'Pages load twice as fast. There is nothing for you to do.' });
   });
 
   test('hello: the script counts what was written', async () => {

@@ -9,13 +9,22 @@ import { describe, expect, test } from 'vitest';
 import { CONFIG_OPTIONS } from '../src/config/config.ts';
 import { configSchema } from '../src/config/template.ts';
 import { EFFORTS } from '../src/core/claude-words.ts';
+import { stem } from '../src/core/state-names.ts';
 import { TAG_NAMES } from '../src/core/transitions/index.ts';
 import { scenarioSchema } from '../src/scenario/json-schema.ts';
 import { readScenario } from '../src/scenario/read-scenario.ts';
 import { scenarioKeysAt } from '../src/scenario/schema.ts';
 import { FRONTMATTER_KEYS, frontmatterSchema } from '../src/workflow/frontmatter-keys.ts';
+import { MANIFEST_KEYS } from '../src/workflow/manifest.ts';
 import { openWorkflow } from '../src/workflow/workflow.ts';
-import { acceptsConfig, acceptsFrontmatter, acceptsScenario, frontmatterText } from './schemas/loaders.ts';
+import { workflowSchema } from '../src/workflow/workflow-schema.ts';
+import {
+  acceptsConfig,
+  acceptsFrontmatter,
+  acceptsScenario,
+  acceptsWorkflow,
+  frontmatterText,
+} from './schemas/loaders.ts';
 import { listed, type Node } from './schemas/node.ts';
 import { PROJECT, published, validate } from './schemas/published.ts';
 import { documentsFor } from './schemas/random.ts';
@@ -27,6 +36,7 @@ const folderOf = temporaryFolders();
 describe('the published schemas', () => {
   test.each([
     ['frontmatter', frontmatterSchema],
+    ['workflow', workflowSchema],
     ['scenario', scenarioSchema],
     ['config', configSchema],
   ])('schemas/%s.schema.json is what `npm run schemas` makes', (name, make) => {
@@ -56,6 +66,17 @@ describe('a schema has every key, with a description,', () => {
     const { anyOf: entries } = items as { readonly anyOf: readonly Node[] };
     expect(entries.map((entry) => listed(entry, 'properties').tag?.const)).toStrictEqual(TAG_NAMES);
     expectPurposes(schema);
+  });
+
+  test('in workflows and manifests', () => {
+    const schema = published('workflow');
+    const { prompt, script } = listed(schema, 'definitions');
+    const keysFor = (kind: string): readonly string[] =>
+      Object.keys(FRONTMATTER_KEYS).filter((key) => (FRONTMATTER_KEYS[key]?.onlyFor ?? kind) === kind);
+    expect(keysOf(schema)).toStrictEqual([...Object.keys(MANIFEST_KEYS), 'states']);
+    expect(keysOf(prompt)).toStrictEqual(['prompt', ...keysFor('prompt')]);
+    expect(keysOf(script)).toStrictEqual(['sh', 'ps1', 'bat', ...keysFor('script')]);
+    expectPurposes(schema, prompt, script);
   });
 
   test('in scenarios and canned answers', () => {
@@ -103,6 +124,7 @@ test('the frontmatter schema suggests models and efforts everywhere, and refuses
 
 describe.each([
   { name: 'frontmatter', takes: acceptsFrontmatter, documents: (value: unknown) => value },
+  { name: 'workflow', takes: acceptsWorkflow, documents: withDistinctStates },
   { name: 'scenario', takes: acceptsScenario, documents: withDistinctNames },
   { name: 'config', takes: acceptsConfig, documents: withoutNothing },
 ] as const)('the $name schema accepts the same as the loader', ({ name, takes, documents }) => {
@@ -133,6 +155,16 @@ function withDistinctNames(value: unknown): unknown {
   const isFirst = (scenario: unknown, at: number, all: readonly unknown[]): boolean =>
     all.findIndex((other) => isNamed(other) && String(nameOf(other)) === String(nameOf(scenario))) === at;
   return { ...value, scenarios: value.scenarios.filter((...each) => !isNamed(each[0]) || isFirst(...each)) };
+}
+
+/** A schema cannot say that X and X.md are the same state, so only the first is kept; and a document has no key `<<`. */
+function withDistinctStates(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('states' in value)) return value;
+  const { states } = value;
+  if (typeof states !== 'object' || states === null || Array.isArray(states)) return value;
+  const names = new Set<string>();
+  const kept = Object.entries(states).filter(([name]) => names.size < names.add(stem(name)).size);
+  return { ...value, states: Object.fromEntries(kept) };
 }
 
 /** TOML has no word for nothing, and a file of it is always a table. */

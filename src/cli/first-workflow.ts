@@ -134,8 +134,8 @@ Every file in TOUR.md exists. Now say in one sentence what one finds in this fol
 Answer with <result>THE SENTENCE</result>.
 `;
 
-/** The schemas by which an editor checks the files of a workflow. */
-export const WORKFLOW_SCHEMAS: Readonly<Record<string, string>> = {
+/** The schemas by which an editor checks the files of the first workflow. */
+const WORKFLOW_SCHEMAS: Readonly<Record<string, string>> = {
   'frontmatter.schema.json': readPublishedSchema('frontmatter'),
   'scenario.schema.json': readPublishedSchema('scenario'),
 };
@@ -144,7 +144,8 @@ export const WORKFLOW_SCHEMAS: Readonly<Record<string, string>> = {
 export function chooseSchemas(folder: string): Readonly<Record<string, string>> {
   const files = existsSync(folder) ? readdirSync(folder) : [];
   const isConfig = files.includes('config.toml') && !files.some(isStateFile);
-  return isConfig ? { 'config.schema.json': readPublishedSchema('config') } : WORKFLOW_SCHEMAS;
+  if (isConfig) return { 'config.schema.json': readPublishedSchema('config') };
+  return { ...WORKFLOW_SCHEMAS, 'workflow.schema.json': readPublishedSchema('workflow') };
 }
 
 /**

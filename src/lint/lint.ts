@@ -32,7 +32,36 @@ export function lintSource(workflow: WorkflowSource, rules: readonly Rule<RuleId
   const findings = kept.map(({ rule, level, file, at, message, hint, path = [] }): LintFinding => {
     return { rule, level, file, ...at, message, hint, path };
   });
-  return findings.sort((a, b) => compare(a.file, b.file) || comparePositions(a, b) || compare(a.rule, b.rule));
+  const sorted = findings.sort((a, b) => compare(a.file, b.file) || comparePositions(a, b) || compare(a.rule, b.rule));
+  return mergeFindingsAtOnePlace(sorted);
+}
+
+/** Makes one finding of those that a rule has at one position: whoever looks there sees all of it. */
+function mergeFindingsAtOnePlace(sorted: readonly LintFinding[]): readonly LintFinding[] {
+  const places = new Map<string, LintFinding[]>();
+  for (const finding of sorted) {
+    const { file, line, column, rule, path } = finding;
+    // An example of its own makes it a finding of its own.
+    const place = line === 0 || path.length > 0 ? `${places.size}` : `${rule} ${line}:${column} ${file}`;
+    places.set(place, [...(places.get(place) ?? []), finding]);
+  }
+  return [...places.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const level = others.some((other) => other.level === 'error') ? 'error' : first.level;
+    return [{ ...first, level, message: joinMessages([first, ...others].map(({ message }) => message)) }];
+  });
+}
+
+const MAX_JOINED_MESSAGES = 3;
+
+/** Joins sentences, without repeating the beginning that they share. */
+function joinMessages(messages: readonly string[]): string {
+  const [first = '', ...others] = new Set(messages);
+  const head = /^.*?: /.exec(first)?.[0] ?? '';
+  const tails = others.map((message) => (message.startsWith(head) ? message.slice(head.length) : message));
+  const left = tails.length + 1 - MAX_JOINED_MESSAGES;
+  const shown = [first, ...tails.slice(0, MAX_JOINED_MESSAGES - 1)];
+  return [...shown, ...(left > 0 ? [`and ${left} more like this`] : [])].join('; ');
 }
 
 type RawFinding = RuleFinding & { readonly rule: RuleId; readonly level: LintLevel };

@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileInWorkflow, workflowNameOf } from '../core/named-workflows.ts';
 import { DEFAULT_OPTIONS } from '../core/options.ts';
-import type { Platform } from '../core/state-names.ts';
+import { isNotDocFile, isStateFile, type Platform } from '../core/state-names.ts';
+import { comparePositions } from '../core/text-position.ts';
 import { type LintFinding, lintSource } from '../lint/lint.ts';
 import type { LintLevel } from '../lint/rule.ts';
 import { InvalidWorkflow } from '../workflow/invalid-workflow.ts';
+import { kindByName } from '../workflow/locate.ts';
 import { mergeSources } from '../workflow/merge-sources.ts';
 import { type CallLimits, readWorkflowSet, type WorkflowMember, type WorkflowSet } from '../workflow/workflow-set.ts';
 import type { SourceSettings } from '../workflow/workflow-source.ts';
@@ -35,6 +37,18 @@ export interface LintReport {
   readonly findings: readonly LintFinding[];
 }
 
+/** The workflows that a path stands for: a folder without states of its own stands for the one-file workflows in it. */
+export function listWorkflowsAt(path: string, cwd: string): readonly string[] {
+  const folder = resolve(cwd, path);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [path];
+  const names = readdirSync(folder);
+  if (names.some((name) => isStateFile(name) && isNotDocFile(name))) return [path];
+  const isWorkflow = (name: string): boolean =>
+    kindByName(name) === 'yaml' && /^states[ \t]*:/m.test(readFileSync(join(folder, name), 'utf8'));
+  const found = names.filter(isWorkflow).map((name) => join(path, name));
+  return found.length === 0 ? [path] : found;
+}
+
 /** Lints a folder, a zip, a one-file workflow or a state in one of them. It throws only for a path that leads to no workflow. */
 export async function lintWorkflow(path: string, request: LintRequest = {}): Promise<LintReport> {
   const cwd = resolve(request.cwd ?? process.cwd());
@@ -48,6 +62,9 @@ export async function lintWorkflow(path: string, request: LintRequest = {}): Pro
       const { file, ...placed } = place(finding);
       return { ...placed, file: displayPath(file) };
     });
+    // The states of a one-file workflow are all in one file, in another order than by their names.
+    const order = [...new Set(findings.map(({ file }) => file))];
+    findings.sort((one, other) => order.indexOf(one.file) - order.indexOf(other.file) || comparePositions(one, other));
     return { name: source.name, path: displayPath(absolutePath), isZip: set.first.location.kind === 'zip', findings };
   } catch (error) {
     if (!(error instanceof InvalidWorkflow)) throw error;

@@ -59,8 +59,23 @@ function findScenarioErrors(
   if (isBlocked) return scenarioErrors.map((message) => toScenarioError(message, scenario.file, at));
   if (!isTimedOut) return [];
   const message = 'it took too long and was ended; --timeout gives it more time';
-  return [{ ...at, what: 'it', detail: problemDetail([message, ...describeAgentPositions(events)].join('\n')) }];
+  const lines = [message, ...describeAgentPositions(events), ...quoteScriptErrors(run)];
+  return [{ ...at, what: 'it', detail: problemDetail(lines.join('\n')) }];
 }
+
+/** What a shell says of a command that is ended with it. */
+const WORDS_ABOUT_THE_END = /^(?:.*: line \d+: +\d+ )?(?:Terminated|Killed)\b/;
+
+/** What the scripts that were ended have said on stderr, which is below the message of their agents. */
+const quoteScriptErrors = ({ agents }: TestRun['run']): readonly string[] =>
+  agents.flatMap(({ id, state, phase }) => {
+    if (phase.kind !== 'paused' || phase.why !== 'interrupted') return [];
+    const said = phase.message
+      .split('\n')
+      .slice(1)
+      .filter((line) => !WORDS_ABOUT_THE_END.test(line));
+    return said.length === 0 ? [] : [`${id} in ${state} said on stderr:`, ...said.map((line) => `  ${line}`)];
+  });
 
 /** A message that begins with a position of its own is reported there, any other one at the scenario. */
 function toScenarioError(message: string, ownFile: string, at: TextPosition): Difference {

@@ -81,7 +81,8 @@ async function runTest(
   listener?.begins(testCase);
   let positions: readonly string[] | null = null;
   const startedAt = performance.now();
-  const folder = sandboxes.make(spec.fixtures !== null || mayRunScripts(testCase));
+  const runsScripts = mayRunScripts(testCase);
+  const folder = sandboxes.make(spec.fixtures !== null || runsScripts);
   const toResult = (findings: TestFindings): TestResult => {
     return { testCase, ...findings, tookMs: performance.now() - startedAt, folder: keep ? folder : null };
   };
@@ -89,7 +90,7 @@ async function runTest(
     writeFixtures(folder, spec);
     const testRun = await runScenario(spec, workflow, {
       folder,
-      env: writePrograms(folder, spec, env),
+      env: runsScripts ? writePrograms(folder, spec, env) : env,
       timeoutMs,
       abortSignal,
     });

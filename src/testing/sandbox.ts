@@ -101,9 +101,15 @@ export function writeFixtures(folder: string, { files, fixtures }: Pick<TestSpec
   }
 }
 
-/** Writes the stand-in programs of a test, and returns an environment in which they are found before all others. */
-export function writePrograms(folder: string, { programs }: TestSpec, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (Object.keys(programs).length === 0) return env;
+/**
+ * A `sleep` that takes next to no time, whatever it is told: scripts that wait in a loop still let others have their turn. The
+ * real one is behind it on the PATH.
+ */
+const STANDARD_PROGRAMS = process.platform === 'win32' ? {} : { sleep: 'PATH=${PATH#*:} exec sleep 0.01\n' };
+
+/** Writes the stand-in programs of a test that runs scripts, and returns an environment in which they are found before all others. */
+export function writePrograms(folder: string, spec: TestSpec, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const programs: TestSpec['programs'] = { ...STANDARD_PROGRAMS, ...spec.programs };
   const bin = join(folder, '.raymond', 'bin');
   mkdirSync(bin);
   for (const [name, text] of Object.entries(programs)) {

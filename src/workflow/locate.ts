@@ -92,7 +92,7 @@ async function findSimilarSibling(path: string): Promise<string | undefined> {
   const visible = names.filter((each) => !each.startsWith('.'));
   return (
     visible.find((each) => stem(each) === name || [`${name}.zip`, `${name}.yaml`, `${name}.yml`].includes(each)) ??
-    nearest(name, visible)
+    nearest(name, [...visible, ...visible.filter(isStateFile).map(stem)])
   );
 }
 

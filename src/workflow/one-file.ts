@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Platform } from '../core/state-names.ts';
+import { comparePositions } from '../core/text-position.ts';
 import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { newFindingReport, quoteInMessage } from '../yaml/finding-report.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
@@ -59,5 +60,6 @@ async function readOneFile(path: string, name: string): Promise<OneFile> {
   const value = readYaml(text, report);
   const { states, rest } = readOneFileStates(value, name, report);
   const manifest = value === undefined ? EMPTY_MANIFEST : readManifest(rest, report);
-  return { lines: text.split('\n'), states, manifest, findings: report.findings };
+  const findings = report.findings.toSorted(comparePositions);
+  return { lines: text.split('\n'), states, manifest, findings };
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FIRST_WORKFLOW, WORKFLOW_SCHEMAS } from '../../src/cli/first-workflow.ts';
+import { chooseSchemas, FIRST_WORKFLOW } from '../../src/cli/first-workflow.ts';
 import { openWorkflow } from '../../src/runtime/start.ts';
 import { newCliProject } from './cli-project.ts';
 
@@ -62,10 +62,14 @@ describe('raymond init --schemas', () => {
     mkdirSync(join(cwd, 'mine'));
     writeFileSync(join(cwd, 'mine/START.md'), 'mine');
     writeFileSync(join(cwd, 'mine/scenario.schema.json'), 'old');
-    const said = { code: 0, out: 'Wrote mine: frontmatter.schema.json, scenario.schema.json\n', err: '' };
+    const said = {
+      code: 0,
+      out: 'Wrote mine: frontmatter.schema.json, scenario.schema.json, workflow.schema.json\n',
+      err: '',
+    };
     expect(await raymond('init', 'mine/', '--schemas')).toStrictEqual(said);
     const { 'START.md': start, ...schemas } = textsIn(join(cwd, 'mine'));
-    expect([start, schemas]).toStrictEqual(['mine', WORKFLOW_SCHEMAS]);
+    expect([start, schemas]).toStrictEqual(['mine', chooseSchemas(cwd)]);
   });
 
   test('writes into the current folder, and next to a config file its schema', async () => {
@@ -75,7 +79,9 @@ describe('raymond init --schemas', () => {
     writeFileSync(join(cwd, '.raymond/config.schema.json'), 'old');
     expect((await raymond('init', '.raymond', '--schemas')).code).toBe(0);
     expect(textsIn(join(cwd, '.raymond'))).toStrictEqual(before);
-    expect((await raymond('init', '--schemas')).out).toBe('Wrote .: frontmatter.schema.json, scenario.schema.json\n');
+    expect((await raymond('init', '--schemas')).out).toBe(
+      'Wrote .: frontmatter.schema.json, scenario.schema.json, workflow.schema.json\n',
+    );
   });
 
   test('creates no folder', async () => {

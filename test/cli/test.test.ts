@@ -303,6 +303,14 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
     expect(await project.raymond('test', '--graph', 'x.html')).toMatchObject({ code: 65, err: '' });
   });
 
+  test('shows a prompt once, however many expectations it does not meet', async () => {
+    const scenario = `answers: { START: <result>r</result> }
+expect: { prompts: { START: { contains: [one, two], lacks: Go } } }`;
+    const { out } = await projectWith({ 'START.md': 'Go to it.', 'a.test.yaml': scenario }).raymond('test');
+    expect(out.match(/Go to it\./g)?.length).toBe(1);
+    expect(out.match(/\| the text above/g)?.length).toBe(2);
+  });
+
   test('prints the folders that it keeps', async () => {
     const project = projectWith({ 'a.test.yaml': 'answers: { START: { text: <result>r</result>, write: { x: y } } }' });
     const { out } = await project.raymond('test', '--keep');
@@ -318,7 +326,7 @@ d/START.md:3:26: \`target\`: there is no state \`NOWHERE.md\` in this workflow
   describe.skipIf(windows)('at Ctrl-C (not on Windows)', () => {
     /** Presses Ctrl-C while the script of one of three scenarios runs. */
     async function interrupted(known: string, ...argv: readonly string[]) {
-      const project = projectWith({ 'START.md': 'Go.', 'GO.sh': 'echo here > "$mark"; sleep 600' });
+      const project = projectWith({ 'START.md': 'Go.', 'GO.sh': 'echo here > "$mark"; /bin/sleep 600' });
       const mark = join(project.cwd, 'mark');
       const scenario = `answers: { START: <result>r</result> }
 vars: { mark: ${mark} }

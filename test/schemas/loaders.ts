@@ -3,7 +3,12 @@ import { parseConfig } from '../../src/config/config.ts';
 import { isStateFile, type Platform } from '../../src/core/state-names.ts';
 import { RaymondError } from '../../src/errors.ts';
 import { checkScenarioFile, parseScenarioFile, resolveWorkflowPaths } from '../../src/scenario/file.ts';
+import { readManifest } from '../../src/workflow/manifest.ts';
+import { parseOneFileState } from '../../src/workflow/one-file-state.ts';
+import { readOneFileStates } from '../../src/workflow/one-file-states.ts';
 import { parsePrompt } from '../../src/workflow/prompt-file.ts';
+import { newFindingReport } from '../../src/yaml/finding-report.ts';
+import { readYaml } from '../../src/yaml/read-yaml.ts';
 
 /** A value as YAML, in which it can only mean this. */
 const yaml = (value: unknown): string =>
@@ -19,6 +24,23 @@ export const frontmatterText = (value: unknown): string => `---\n${yaml(value)}\
 export function acceptsFrontmatter(value: unknown, platform: Platform = 'unix'): boolean {
   const { findings } = parsePrompt('A.md', frontmatterText(value), platform);
   return findings.every(({ message }) => message.includes('is not supported yet'));
+}
+
+/**
+ * Whether a one-file workflow, or without states a manifest, is taken without a word, apart from what is not supported yet. Policies
+ * are looked at by themselves: whether the states exist that they name is not for a schema.
+ */
+export function acceptsWorkflow(value: unknown, platform: Platform = 'unix'): boolean {
+  const report = newFindingReport('a.yaml');
+  const read = readYaml(yaml(value), report);
+  const hasStates = typeof value === 'object' && value !== null && 'states' in value;
+  const { states, rest } = hasStates ? readOneFileStates(read, 'a.yaml', report) : { states: new Map(), rest: read };
+  readManifest(rest, report);
+  const parsed = [...states.values()].map((state) =>
+    parseOneFileState('a.yaml', state, yaml(value).split('\n'), platform),
+  );
+  const findings = parsed.flatMap((file) => (file.kind === 'state' ? file.findings : []));
+  return [...report.findings, ...findings].every(({ message }) => /not supported yet|has no effect yet/.test(message));
 }
 
 /** Whether a scenario file is sound on every platform, for a workflow of these states. */

@@ -18,6 +18,7 @@ ajv.addFormat('regex', isPattern);
 /** Validates a file as an editor would. */
 export const validate = {
   frontmatter: ajv.compile(published('frontmatter')),
+  workflow: ajv.compile(published('workflow')),
   scenario: ajv.compile(published('scenario')),
   config: ajv.compile(published('config')),
 };

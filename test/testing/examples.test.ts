@@ -18,7 +18,7 @@ test.skipIf(process.platform === 'win32')(
       [],
     );
     const covered = await coverages.collect();
-    expect(covered.map(({ workflow }) => basename(workflow.path))).toStrictEqual(
+    expect(covered.map(({ workflow }) => basename(workflow.path, '.yaml'))).toStrictEqual(
       readdirSync(EXAMPLES, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => name)

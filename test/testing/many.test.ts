@@ -31,7 +31,7 @@ test.skipIf(process.platform === 'win32')(
   async () => {
     const scenarios = `answers: { START: <result>yes</result> }
 scenarios: [{ name: hangs, answers: { START: <goto>HANG</goto> } }, { name: one }, { name: two }]`;
-    const states = { 'START.md': 'Hi.', 'HANG.sh': 'sleep 600' };
+    const states = { 'START.md': 'Hi.', 'HANG.sh': '/bin/sleep 600' };
     const folder = folderWith({ ...states, 'a.test.yaml': scenarios });
     const { testCases } = await readTestSuite(['a.test.yaml'], folder);
     const enough = new AbortController();

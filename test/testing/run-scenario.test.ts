@@ -225,12 +225,26 @@ describe('scripts', () => {
   test.skipIf(windows)(
     'are ended if they take too long, and their positions are reported (not on Windows)',
     async () => {
-      const [wrong] = await wrongWith({ 'START.sh': 'sleep 600' }, 'expect: {}', { timeoutMs: 300 });
+      const [wrong] = await wrongWith({ 'START.sh': '/bin/sleep 600' }, 'expect: {}', { timeoutMs: 300 });
       expect(wrong).toMatch(
         /^1:1 it: it took too long and was ended; --timeout gives it more time\nmain in START\.sh(, turn 1: its script was running|: it waited for its turn)$/,
       );
     },
   );
+
+  test.skipIf(windows)('are quoted with what they said on stderr if they take too long (not on Windows)', async () => {
+    const script = 'echo "waiting for godot" >&2; /bin/sleep 600';
+    const [wrong] = await wrongWith({ 'START.sh': script }, 'expect: {}', { timeoutMs: 3_000 });
+    expect(wrong).toMatch(/\nmain in START\.sh said on stderr:\n {2}waiting for godot$/);
+  });
+
+  test.skipIf(windows)('do not sleep, unless the scenario asks for the real program (not on Windows)', async () => {
+    const slow = { 'START.sh': 'sleep 3600; PATH="$PWD:$PATH"; sleep 1h; echo "<result>woken</result>"' };
+    expect(await wrongWith(slow, 'expect: { result: woken }')).toStrictEqual([]);
+    const real = 'bin: { sleep: \'PATH=${PATH#*:} exec sleep "$@"\' }\nexpect: {}';
+    const [wrong] = await wrongWith({ 'START.sh': 'sleep 600' }, real, { timeoutMs: 300 });
+    expect(wrong).toContain('it took too long and was ended');
+  });
 
   test('are ended in the same way if they would run forever', async () => {
     const scenario = 'options: { max_iterations: 0 }\nanswers: { START: <goto>START</goto> }';

@@ -3,7 +3,13 @@ import { formatJson } from '../../core/json.ts';
 import { isNotDocFile } from '../../core/state-names.ts';
 import { EXIT, RaymondError } from '../../errors.ts';
 import type { LintLevel } from '../../lint/rule.ts';
-import { countLevels, type LintReport, type LintRequest, lintWorkflow } from '../../runtime/lint-workflow.ts';
+import {
+  countLevels,
+  type LintReport,
+  type LintRequest,
+  lintWorkflow,
+  listWorkflowsAt,
+} from '../../runtime/lint-workflow.ts';
 import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { LINT_FORMATS, LINT_LEVELS } from '../choices.ts';
@@ -73,7 +79,7 @@ async function lintAll(paths: readonly string[], request: LintRequest) {
   const reports: LintReport[] = [];
   const errors: RaymondError[] = [];
   const seen = new Set<string>();
-  for (const path of paths) {
+  for (const path of paths.flatMap((each) => listWorkflowsAt(each, request.cwd ?? ''))) {
     try {
       const report = await lintWorkflow(path, request);
       // A workflow that several others call is checked with each of them.

@@ -59,10 +59,11 @@ export function renderTestFailure(
   context: RenderContext,
 ): readonly string[] {
   const { file, spec } = testCase;
+  const quoted = new Set<string>();
   const head = `${context.colorize('red', '✗')} ${context.colorize('bold', sanitizeLine(spec.name))}  ${file}:${spec.at.line}`;
   return [
     ...wrapText(head, context.columns),
-    ...differences.flatMap((difference) => renderDifference(difference, file, context)),
+    ...differences.flatMap((difference) => renderDifference(difference, file, context, quoted)),
     ...renderWarnings(warnings, '  ', context),
   ];
 }
@@ -81,7 +82,13 @@ const renderWarnings = (warnings: readonly string[], indent: string, context: Re
 export const wrapIndented = (text: string, indent: string, { columns }: RenderContext): readonly string[] =>
   wrapText(text, columns - indent.length).map((line) => indent + line);
 
-function renderDifference(difference: Difference, scenario: string, context: RenderContext): readonly string[] {
+/** A text that was quoted already is not quoted again. */
+function renderDifference(
+  difference: Difference,
+  scenario: string,
+  context: RenderContext,
+  quoted: Set<string>,
+): readonly string[] {
   const { what, file = scenario, line, column, detail } = difference;
   const atLocation = (sentence: string): readonly string[] =>
     wrapIndented(`${file}:${line}:${column}: ${sentence}`, '  ', context);
@@ -98,7 +105,9 @@ function renderDifference(difference: Difference, scenario: string, context: Ren
     case 'parts':
       return [
         ...atLocation(`${what} ${EXPECTATION_PHRASES[detail.matcher]} ${quoteText(detail.part)}`),
-        ...renderQuote(detail.actual, context),
+        ...(quoted.size < quoted.add(detail.actual).size
+          ? renderQuote(detail.actual, context)
+          : [INDENT + context.colorize('dim', '| the text above')]),
       ];
     default:
       return [

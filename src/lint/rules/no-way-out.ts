@@ -1,5 +1,6 @@
 import { isAnswer } from '../../graph/control-flow.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
+import { quoteTag } from '../messages.ts';
 import { defineRule, type RuleFinding } from '../rule.ts';
 
 /** A state shows no transition at all. */
@@ -17,8 +18,13 @@ export const noWayOut = defineRule(
 
 const POLICY_KEY = 'allowed_transitions';
 
-function diagnoseState({ file, kind, positionAt, source }: StateAnalysis): RuleFinding {
+function diagnoseState({ file, kind, positionAt, source, expandedTags }: StateAnalysis): RuleFinding {
   const at = positionAt(0);
+  const [lost] = expandedTags;
+  if (kind === 'script' && lost !== undefined) {
+    const message = `there is no way out of ${file}: it prints ${quoteTag(lost.name, lost.tag)}, which leads to no state`;
+    return { file, at: lost.at, message, hint: 'Print the name of a state of this workflow.', level: 'error' };
+  }
   if (kind === 'script') {
     const hint = 'Print one tag on every path, such as <result>done</result>.';
     return { file, at, message: `there is no way out of ${file}: the script prints no tag`, hint, level: 'error' };

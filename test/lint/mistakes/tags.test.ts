@@ -1,4 +1,6 @@
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { lintSource } from '../../../src/lint/lint.ts';
+import { sourceOf } from '../source-of.ts';
 import { bash, check, END } from './check.ts';
 
 describe('tags:', () =>
@@ -47,6 +49,11 @@ describe('tags:', () =>
     [
       'cd on a goto',
       { 'START.md': 'Then answer\n\n<goto cd="src">END.md</goto>', 'END.md': END },
+      ['misplaced-attribute START.md:3:1'],
+    ],
+    [
+      'several attributes that mean nothing on one tag are one finding',
+      { 'START.md': 'Then answer\n\n<goto cd="src" return="A" next="B" stack="keep">END.md</goto>', 'END.md': END },
       ['misplaced-attribute START.md:3:1'],
     ],
     [
@@ -184,3 +191,11 @@ describe('text that is not a tag:', () =>
     ],
     ['a variable of a shell', { 'START.sh': bash('echo "<goto>$next</goto>"'), 'END.md': END }, []],
   ]));
+
+test('one finding says all that a rule has to say about a place', () => {
+  const tag = '<goto cd="src" return="A" next="B" stack="keep">END.md</goto>';
+  const [finding] = lintSource(sourceOf({ 'START.md': `Then answer\n\n${tag}`, 'END.md': END }));
+  expect(finding?.message).toBe(
+    '`<goto>END.md</goto>`: `return` has no meaning on <goto>; `next` has no meaning on <goto>; `cd` has no meaning on <goto>; and 1 more like this',
+  );
+});
