@@ -1,8 +1,9 @@
+import type { PatternMatch } from './evaluator.ts';
 import type { PauseReason } from './failure.ts';
 import type { Streak } from './guards.ts';
 import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
-import type { Position } from './position.ts';
+import type { Position, Session } from './position.ts';
 import { isPrompt } from './state-names.ts';
 import { NO_TOKENS, type Tokens } from './tokens.ts';
 
@@ -20,6 +21,27 @@ export type SessionUse =
   | { readonly kind: 'new'; readonly id: string }
   | { readonly kind: 'resume'; readonly id: string }
   | { readonly kind: 'fork'; readonly id: string; readonly from: string };
+
+/** A valid answer whose transition waits for the verdict of a script or a prompt of the state's `evaluator`. */
+export interface Evaluation {
+  /** The evaluator's index in the rules of the state. */
+  readonly index: number;
+  /** The file of its script or prompt. */
+  readonly file: string;
+  /** The answer. */
+  readonly text: string;
+  readonly denials: readonly string[];
+  /** Its digest, if the state has `stuck_after`. */
+  readonly fingerprint?: string;
+  /** The transition that it asks for, as tags. */
+  readonly transition: string;
+  /** By evaluator, whether its pattern matches the answer. */
+  readonly matches: readonly PatternMatch[];
+  /** The conversation of a judge; the agent's own is not touched. */
+  readonly session: Session | null;
+  /** Whether a script that was killed midway may simply run again. */
+  readonly repeatable: boolean;
+}
 
 /** A turn on record: it is under way, or was when Raymond crashed. */
 export interface RunningTurn {
@@ -126,7 +148,11 @@ export interface Agent extends Position {
   readonly denied: readonly string[];
   /** What happened in the state before, if a guard led here. */
   readonly error: string | null;
-  /** Counted since it started: turns, forked workers, cost, visits to each state. */
+  /** The answer that is being evaluated; null while the state itself is at work. Then the counts above are the evaluator's. */
+  readonly evaluation: Evaluation | null;
+  /** How the first turn in the state came to its conversation; null until then, and for a script. */
+  readonly sessionUse: SessionUse['kind'] | null;
+  /** Counted since it started: turns, forked workers, cost, visits to each state, answers that each evaluator has got. */
   readonly turns: number;
   readonly forks: number;
   readonly costMicros: number;
@@ -135,6 +161,7 @@ export interface Agent extends Position {
   readonly refused: readonly string[];
   /** By state with `stuck_after`, the visits in a row that ended alike. */
   readonly streaks: Readonly<Record<string, Streak>>;
+  readonly evaluations: Readonly<Record<string, number>>;
 }
 
 type AgentOrigin = Pick<Agent, 'id' | 'parent' | 'state' | 'cwd' | 'input' | 'model' | 'effort' | 'variables'> &
@@ -166,6 +193,7 @@ export function newAgent({
     callVisits: {},
     refused: [],
     streaks: {},
+    evaluations: {},
   };
 }
 
@@ -180,7 +208,28 @@ export const PER_STATE_DEFAULTS = {
   mustSay: false,
   denied: [],
   error: null,
+  evaluation: null,
+  sessionUse: null,
 } as const;
+
+/** The file that an agent's next turn runs: its state, or the evaluator of what the state answered. */
+export const turnFileOf = ({ evaluation, state }: Agent): string => evaluation?.file ?? state;
+
+/** The subject of messages about an agent's turn: its state, and the evaluator if there is one. */
+export const turnSubjectOf = ({ evaluation, state }: Agent): string =>
+  evaluation === null ? state : `${state}: its evaluator ${evaluation.file}`;
+
+/** The conversation that an agent's next turn goes on from: its own, or that of the judge of its answer. */
+export const turnSessionOf = ({ evaluation, session }: Agent): Session | null =>
+  evaluation === null ? session : evaluation.session;
+
+/** The agent after a turn that used this conversation. */
+export const withTurnSession = (agent: Agent, session: Session | null): Agent =>
+  agent.evaluation === null ? { ...agent, session } : { ...agent, evaluation: { ...agent.evaluation, session } };
+
+/** Whether the script of an agent's turn may simply run again if it was killed midway. */
+export const isTurnRepeatable = ({ evaluation, rules }: Agent): boolean =>
+  evaluation === null ? rules?.repeatable === true : evaluation.repeatable;
 
 /** The number of times that an agent has entered its current state. */
 export function visitCount({ visits, state }: Agent): number {
@@ -192,6 +241,9 @@ export function countedVisits(agent: Agent, per: 'agent' | 'call'): number {
   const { callVisits, state } = agent;
   return per === 'agent' ? visitCount(agent) : Object.hasOwn(callVisits, state) ? (callVisits[state] ?? 0) : 0;
 }
+/** The number of answers that the evaluator at work has got from this agent. */
+export const evaluationCount = ({ evaluations, evaluation }: Agent): number =>
+  evaluation !== null && Object.hasOwn(evaluations, evaluation.file) ? (evaluations[evaluation.file] ?? 0) : 0;
 
 /** The number of times that an agent has entered a prompt. */
 export function promptVisitCount({ visits }: Agent): number {

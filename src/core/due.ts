@@ -1,15 +1,17 @@
 import {
   type Agent,
+  evaluationCount,
   promptVisitCount,
   type RunningTurn,
   type TurnPrompt,
+  turnFileOf,
   visitCount,
   type WorktreePlace,
 } from './agent.ts';
 import { countPhases, sumClaudeTurns } from './agent-index.ts';
 import { environmentVariables } from './environment-names.ts';
 import type { Guards } from './guards.ts';
-import type { Policy } from './policy.ts';
+import type { Evaluator, Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Run } from './run.ts';
 import { isPrompt } from './state-names.ts';
@@ -22,8 +24,24 @@ export interface TurnRef {
   readonly agent: string;
   /** Counted per agent, from 1. */
   readonly number: number;
+  /** The file of the state; in the turn of an evaluator, that of the evaluator. */
   readonly state: string;
 }
+
+/** An answer that an evaluator is to judge: the state that gave it, its text, and the transition that it asks for, as tags. */
+export interface EvaluatedAnswer {
+  readonly state: string;
+  readonly text: string;
+  readonly transition: string;
+}
+
+/** The turn that an event is about. */
+export const turnRefOf = (event: {
+  readonly agent: string;
+  readonly turn: number;
+  readonly state: string;
+  readonly evaluator: string | null;
+}): TurnRef => ({ agent: event.agent, number: event.turn, state: event.evaluator ?? event.state });
 
 interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'> {
   /** The number of the agent's visit to the state, and of the turn within that visit; both from 1. */
@@ -36,6 +54,10 @@ interface TurnBase extends TurnRef, AgentFolders, Pick<Position, 'cwd' | 'input'
   readonly error: string | null;
   /** What shows progress, if the state has `stuck_after`. */
   readonly stuck: Guards['stuck'];
+  /** The evaluators of the state's answer; empty until the state has been read. */
+  readonly evaluators: readonly Evaluator[];
+  /** The answer that this turn evaluates, with its state and the transition that it asks for; null for a turn of the state itself. */
+  readonly evaluates: EvaluatedAnswer | null;
   /** The turn on record if it is already under way: after a crash it is looked for, not started again. */
   readonly record: RunningTurn | null;
 }
@@ -111,11 +133,11 @@ export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>>;
 
 /** What an agent waits for; null if it cannot go on by itself. */
 export function waitKindOf(agent: Agent): WaitKind | null {
-  const { phase, state } = agent;
+  const { phase } = agent;
   if (phase.kind === 'running') return 'recorded';
   if (phase.kind === 'sleeping' || phase.kind === 'worktree') return 'sleep';
   if (phase.kind !== 'ready') return null;
-  if (!isPrompt(state)) return 'script';
+  if (!isPrompt(turnFileOf(agent))) return 'script';
   return goesFirst(agent) ? 'ongoing' : 'inLine';
 }
 
@@ -186,15 +208,17 @@ const placeOf = ({ worktree }: Agent): WorktreePlace | null => {
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 
 function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
-  const { id, state, phase, cwd, input, model, effort } = agent;
+  const { id, phase, cwd, input, evaluation } = agent;
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
-  if (phase.kind === 'worktree') return { kind: 'worktree', agent: id, state, place: placeOf(agent), cwd };
+  if (phase.kind === 'worktree') return { kind: 'worktree', agent: id, state: agent.state, place: placeOf(agent), cwd };
   const record = phase.kind === 'running' ? phase.turn : null;
+  const state = turnFileOf(agent);
+  const evaluators = agent.rules?.evaluators ?? [];
   const common = {
     agent: id,
     number: record?.number ?? agent.turns + 1,
     state,
-    visit: visitCount(agent) + (agent.rules === null ? 1 : 0),
+    visit: evaluation === null ? visitCount(agent) + (agent.rules === null ? 1 : 0) : evaluationCount(agent),
     attempt: agent.tries + (record === null ? 1 : 0),
     cwd,
     input,
@@ -202,7 +226,10 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     variables: promptVariables(run, agent),
     policy: agent.rules?.policy ?? [],
     error: agent.error,
-    stuck: agent.rules?.guards?.stuck ?? null,
+    stuck: evaluation === null ? (agent.rules?.guards?.stuck ?? null) : null,
+    evaluators,
+    evaluates:
+      evaluation === null ? null : { state: agent.state, text: evaluation.text, transition: evaluation.transition },
     record,
   };
   if (!isPrompt(state)) return { kind: 'script', ...common, attributes: environmentVariables(run, agent) };
@@ -212,8 +239,17 @@ function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
     kind: 'claude',
     ...common,
     prompt,
-    preference: { model, effort },
+    preference: preferenceOf(agent),
     budgetMicros,
     isShare: budgetMicros !== null && budgetMicros < (run.options.budgetMicros ?? 0) - run.ledger.spentMicros,
   };
+}
+
+/** Model and effort that were asked for: by a tag for the agent, by the state for the judge of its answers. */
+function preferenceOf({ evaluation, rules, model, effort }: Agent): Preference {
+  if (evaluation === null) return { model, effort };
+  const evaluator = rules?.evaluators?.[evaluation.index];
+  return evaluator?.kind === 'prompt'
+    ? { model: evaluator.model, effort: evaluator.effort }
+    : { model: null, effort: null };
 }

@@ -37,6 +37,8 @@ export interface RunResumed extends BaseEvent {
 export interface RunStopping extends BaseEvent {
   readonly kind: 'run_stopping';
   readonly stop: StopReason;
+  /** The agent that the limit of iterations keeps from entering its state; absent for other reasons. */
+  readonly refused?: { readonly agent: string; readonly state: string };
 }
 
 /** Nothing is due any more: the run has ended, for good or until it is resumed. */
@@ -61,6 +63,8 @@ export interface AgentStarted extends AgentEvent {
 /** A turn is on record and about to start. */
 export interface TurnStarted extends AgentEvent {
   readonly kind: 'turn_started';
+  /** The file of the evaluator whose turn it is; null for a turn of the state itself. */
+  readonly evaluator: string | null;
   readonly turn: number;
   readonly prompt: TurnPrompt['kind'];
   /** Null for a script. */
@@ -70,6 +74,8 @@ export interface TurnStarted extends AgentEvent {
 /** A turn ended, whether it succeeded or failed; its cost is in the ledger. */
 export interface TurnEnded extends AgentEvent {
   readonly kind: 'turn_ended';
+  /** As for its start. */
+  readonly evaluator: string | null;
   readonly turn: number;
   /** Null for a script. */
   readonly session: string | null;
@@ -105,6 +111,16 @@ export interface FollowedTag {
   readonly written: { readonly target: string | null; readonly attributes: Readonly<Record<string, string>> };
 }
 
+/**
+ * Who chose a transition and why: the answer of the state (or its policy, if it is implicit), an evaluator that overrode
+ * the answer, or a guard of the state. `name` is the evaluator's file or pattern, or the guard's key.
+ */
+export interface TransitionChoice {
+  readonly by: 'answer' | 'evaluator' | 'guard';
+  readonly name: string | null;
+  readonly why: string | null;
+}
+
 /** An agent moved on to another state, or ended. */
 export interface Transitioned extends AgentEvent {
   readonly kind: 'transition';
@@ -112,6 +128,9 @@ export interface Transitioned extends AgentEvent {
   readonly tag: TagName;
   /** The tags of the answer: one, or several forks and perhaps their goto. Empty for a guard, and where an old journal does not have them. */
   readonly tags: readonly FollowedTag[];
+  /** The tags that the answer asked for; others than `tags` if somebody else made the choice. */
+  readonly requested: readonly FollowedTag[];
+  readonly choice: TransitionChoice;
   /** The state it went to; null if it ended. */
   readonly to: string | null;
   /** Whether the policy left only this transition, so that the answer needed no tag. */
@@ -119,6 +138,10 @@ export interface Transitioned extends AgentEvent {
   /** The outcome that a guard made a transition, instead of an answer; then there are no tags. Absent otherwise. */
   readonly guard?: CaughtOutcome;
   readonly session: string | null;
+  /** How the first turn of the state came to its conversation; null for a script, and where an old journal does not say. */
+  readonly sessionUse: SessionUse['kind'] | null;
+  /** The folder in which it goes on; empty where an old journal does not say. */
+  readonly cwd: string;
   /** The number of callers on its return stack afterwards. */
   readonly depth: number;
   /** The cost of all turns in the state it left, and what they used. */
@@ -128,9 +151,23 @@ export interface Transitioned extends AgentEvent {
   readonly input: string | null;
 }
 
+/** An evaluator that is a script or a prompt has judged an answer. */
+export interface Evaluated extends AgentEvent {
+  readonly kind: 'evaluated';
+  /** The file of the evaluator. */
+  readonly evaluator: string;
+  readonly verdict: 'confirmed' | 'overridden';
+  /** The transition that the answer asks for, as tags. */
+  readonly transition: string;
+  /** The first words that the evaluator said about it; null if it said none. */
+  readonly why: string | null;
+}
+
 /** An answer was not valid and is asked for again. */
 export interface Reminded extends AgentEvent {
   readonly kind: 'reminded';
+  /** The file of the evaluator that is reminded; null for the state itself. */
+  readonly evaluator: string | null;
   readonly problem: AnswerProblemKind;
   readonly message: string;
   readonly count: number;
@@ -161,7 +198,9 @@ export interface SessionLost extends AgentEvent {
 }
 
 /** The budget is used up: an answer is kept for a resume, but not followed. */
-export interface AnswerWithheld extends AgentEvent {
+export interface AnswerWithheld
+  extends AgentEvent,
+    Pick<Transitioned, 'requested' | 'implicit' | 'session' | 'sessionUse' | 'cwd' | 'costMicros'> {
   readonly kind: 'answer_withheld';
 }
 
@@ -233,6 +272,7 @@ export type Event =
   | TurnEnded
   | Printed
   | Transitioned
+  | Evaluated
   | Reminded
   | Sleeping
   | Woken

@@ -1,23 +1,23 @@
-import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS } from './agent.ts';
+import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS, turnFileOf, turnSubjectOf } from './agent.ts';
 import { addAgents, indexOfAgent } from './agent-index.ts';
-import { type AnswerContext, interpretAnswer } from './answer.ts';
+import type { Decision } from './answer.ts';
 import { safeNamesWarnings } from './environment-names.ts';
-import type { Event, FollowedTag, Step } from './event.ts';
+import type { PatternMatch } from './evaluator.ts';
+import type { Event, FollowedTag, Step, TransitionChoice } from './event.ts';
 import type { Streak } from './guards.ts';
 import { nextWorkerId } from './ids.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
 import { fileInWorkflow, type NamedWorkflows } from './named-workflows.ts';
 import type { ResolvedTag } from './permitted-tags.ts';
-import { implicitTag } from './policy.ts';
 import type { Position } from './position.ts';
 import { type AnswerProblem, answerProblem } from './problem.ts';
 import { formatReminder } from './reminder.ts';
 import { type Run, withAgent } from './run.ts';
+import type { AnswerNames } from './signal.ts';
 import { countStreak, endAgent, failAgent, failState, type StateFailure, takeGuard } from './state-failure.ts';
 import { isPrompt, isStateFile, type Scope } from './state-names.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
-import { promptVariables } from './variables.ts';
 import { newTaskName, taskNameOf } from './work-folders.ts';
 
 /** An answer, and what is needed to interpret it. */
@@ -28,50 +28,38 @@ export interface TurnAnswer {
   readonly files?: NamedFiles;
   readonly fingerprint?: string;
   readonly workflows?: NamedWorkflows;
+  readonly matches?: readonly PatternMatch[];
+  /** If it is the verdict of an evaluator: the names in the answer that was evaluated. */
+  readonly evaluated?: AnswerNames;
   readonly scope: Scope;
   readonly at: number;
 }
 
-/** Follows the tags of an answer, or asks again for a valid one. */
-export function followAnswer(run: Run, agent: Agent, answer: TurnAnswer): Step {
-  const policy = agent.rules?.policy ?? [];
-  const { scope, folders, denials } = answer;
-  const isForced = agent.rules?.forceImplicit === true && !agent.mustSay;
-  // After denied tools, a forced transition has to be said, too: nobody knows whether the work was done.
-  const text = isForced && denials.length > 0 ? '' : answer.text;
-  const decision = interpretAnswer(text, {
-    policy,
-    scope,
-    folders,
-    files: answer.files ?? {},
-    workflows: answer.workflows ?? {},
-    state: agent.state,
-    nesting: agent.nesting,
-    maxDepth: run.options.maxDepth,
-    resetStack: run.options.resetStack,
-    maxForks: run.options.maxForks,
-    implicit: denials.length > 0 || agent.mustSay ? 'never' : whenImplicit(agent),
-    variables: promptVariables(run, agent),
-  });
-  if (decision.kind === 'wrong') {
-    const toolsWereDenied =
-      denials.length > 0 && decision.problem.kind === 'no_tag' && implicitTag(policy) !== undefined;
-    return remindOrFail(run, agent, toolsWereDenied ? toolsDeniedProblem(denials) : decision.problem, answer);
-  }
-  const eventBase = { at: answer.at, agent: agent.id, state: agent.state };
+/** The interpretation of a valid answer. */
+export type GoDecision = Extract<Decision, { kind: 'go' }>;
+
+/** The transition that was asked for, and who made the choice. */
+export interface TransitionOrigin {
+  readonly requested: readonly ResolvedTag[];
+  readonly choice: TransitionChoice;
+}
+
+/** Makes a transition, and warns about what is odd in it. */
+export function makeTransition(
+  run: Run,
+  agent: Agent,
+  decision: GoDecision,
+  origin: TransitionOrigin,
+  { scope, at, fingerprint }: Pick<TurnAnswer, 'scope' | 'at' | 'fingerprint'>,
+): Step {
+  const eventBase = { at, agent: agent.id, state: agent.state };
   const messages = [...decision.warnings, ...warnOfSafeNames(agent, decision.tags, scope)];
   const warnings = messages.map((message): Event => ({ kind: 'warning', ...eventBase, message }));
-  const streak = countStreak(agent, answer.fingerprint ?? null);
+  const streak = countStreak(agent, fingerprint ?? null);
   const moved =
     streak !== undefined && streak.visits >= (agent.rules?.guards?.stuck?.after ?? 0)
-      ? leaveStuckState(run, agent, streak.visits, answer.at)
-      : applyTags(
-          enterWorkflows(run, decision.tags),
-          withStreak(agent, streak),
-          decision.tags,
-          decision.implicit,
-          answer.at,
-        );
+      ? leaveStuckState(run, agent, streak.visits, origin, at)
+      : applyTags(enterWorkflows(run, decision.tags), withStreak(agent, streak), decision, origin, at);
   return { run: moved.run, events: [...warnings, ...moved.events] };
 }
 
@@ -84,12 +72,6 @@ function enterWorkflows(run: Run, tags: readonly ResolvedTag[]): Run {
   return entered.length === 0 ? run : { ...run, workflows: { ...run.workflows, ...Object.fromEntries(entered) } };
 }
 
-/** When an agent's only transition is taken without its tag: a script has to say it, unless it is forced. */
-function whenImplicit({ rules, state }: Agent): AnswerContext['implicit'] {
-  if (rules?.forceImplicit === true) return 'always';
-  return isPrompt(state) ? 'without_tag' : 'never';
-}
-
 /** Warns, at once for a whole answer, of variables that the scripts of a workflow do not get under their own names. */
 function warnOfSafeNames({ state }: Agent, tags: readonly ResolvedTag[], scope: Scope): readonly string[] {
   const variables = tags.flatMap(({ target }) => Object.entries(target.variables));
@@ -100,28 +82,31 @@ function warnOfSafeNames({ state }: Agent, tags: readonly ResolvedTag[], scope: 
 const originOf = (state: string): ForkOrigin => (isPrompt(state) ? 'prompt' : 'script');
 
 /** The answer is not followed: it has been followed often enough. The count starts anew. */
-function leaveStuckState(run: Run, agent: Agent, visits: number, at: number): Step {
+function leaveStuckState(run: Run, agent: Agent, visits: number, { requested }: TransitionOrigin, at: number): Step {
   const { [agent.state]: _, ...streaks } = agent.streaks;
   const message = `${agent.state}: no progress in ${visits} visits in a row: each ended with the same answer, and nothing has changed`;
   const freed = { ...agent, streaks };
-  return takeGuard(run, freed, { outcome: 'stuck', message }, at) ?? failAgent(run, freed, message, at);
+  const caught = { outcome: 'stuck', message, requested: requested.map(toFollowedTag) } as const;
+  return takeGuard(run, freed, caught, at) ?? failAgent(run, freed, message, at);
 }
 
 const withStreak = (agent: Agent, streak: Streak | undefined): Agent =>
   streak === undefined ? agent : { ...agent, streaks: { ...agent.streaks, [agent.state]: streak } };
 
-const toolsDeniedProblem = (tools: readonly string[]): AnswerProblem =>
+/** The problem of an answer that leaves open whether the work was done, because tools were denied. */
+export const toolsDeniedProblem = (tools: readonly string[]): AnswerProblem =>
   answerProblem('tools_denied', `the use of ${[...new Set(tools)].join(', ')} was not permitted`);
 
 /** The problems of an agent that could not do its work: what was denied says more about them than the answer. */
 const DENIAL_CONSEQUENCES: ReadonlySet<AnswerProblem['kind']> = new Set(['no_tag', 'tools_denied']);
 
 /** Reminds a prompt as often as the run allows, without a policy at most once; a script is not asked again. */
-function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: TurnAnswer): Step {
-  if (!isPrompt(agent.state)) return rejectOutput(run, agent, rejection, answer);
+export function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: TurnAnswer): Step {
+  if (!isPrompt(turnFileOf(agent))) return rejectOutput(run, agent, rejection, answer);
   const { scope, at } = answer;
   const policy = agent.rules?.policy ?? [];
-  const limit = policy.length === 0 ? Math.min(1, run.options.reminders) : run.options.reminders;
+  const isVerdict = agent.evaluation !== null;
+  const limit = policy.length === 0 && !isVerdict ? Math.min(1, run.options.reminders) : run.options.reminders;
   const count = agent.reminders + 1;
   if (count > limit) {
     const tries = limit === 1 ? '1 reminder' : `${limit} reminders`;
@@ -129,7 +114,7 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: 
     const message = `no valid answer after ${tries}${isDenied ? '' : `: ${rejection.message}`}`;
     return failAnswer(run, agent, { message, ...(isDenied && { outcome: 'denied' }) }, at);
   }
-  const prompt = { kind: 'reminder', text: formatReminder(rejection, policy, scope) } as const;
+  const prompt = { kind: 'reminder', text: formatReminder(rejection, policy, scope, isVerdict) } as const;
   const reminded: Agent = {
     ...agent,
     reminders: count,
@@ -137,7 +122,8 @@ function remindOrFail(run: Run, agent: Agent, rejection: AnswerProblem, answer: 
     phase: { kind: 'ready', prompt, since: run.seq },
   };
   const { kind, message } = rejection;
-  const eventBase = { at, agent: agent.id, state: agent.state };
+  const evaluator = agent.evaluation?.file ?? null;
+  const eventBase = { at, agent: agent.id, state: agent.state, evaluator };
   return {
     run: withAgent(run, reminded),
     events: [{ kind: 'reminded', ...eventBase, problem: kind, message, count, limit }],
@@ -177,7 +163,7 @@ function rejectOutput(run: Run, agent: Agent, { kind, message: problem }: Answer
     return failAnswer(run, agent, { message: `no next step is found in its output: ${why}` }, at);
   }
   const how = `${cure} goes on without running the script again; \`resume --retry\` runs it again`;
-  const message = `${agent.state}: its next step cannot be taken: ${problem}; ${how}`;
+  const message = `${turnSubjectOf(agent)}: its next step cannot be taken: ${problem}; ${how}`;
   const why = 'unfollowable';
   const phase = { kind: 'paused', why, message, prompt: { kind: 'state' }, answer: text } as const;
   return {
@@ -198,7 +184,13 @@ function appendOutput(message: string, text: string): string {
 }
 
 /** Applies the tags of one answer: a single one, or forks and perhaps the goto of their parent. */
-function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implicit: boolean, at: number): Step {
+function applyTags(
+  run: Run,
+  agent: Agent,
+  { tags, implicit }: Pick<GoDecision, 'tags' | 'implicit'>,
+  { requested, choice }: TransitionOrigin,
+  at: number,
+): Step {
   let position: Position = positionOf(agent);
   let result: string | undefined;
   const workers: Worker[] = [];
@@ -221,9 +213,13 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
     state: agent.state,
     tag: tags[0]?.tag ?? 'result',
     tags: tags.map(toFollowedTag),
+    requested: requested.map(toFollowedTag),
+    choice,
     to: result === undefined ? position.state : null,
     implicit,
-    session: agent.session?.kind === 'open' ? agent.session.id : null,
+    session: openSessionOf(agent),
+    sessionUse: agent.sessionUse,
+    cwd: position.cwd,
     depth: position.stack.length,
     costMicros: agent.stateMicros,
     tokens: agent.stateTokens,
@@ -243,8 +239,11 @@ function applyTags(run: Run, agent: Agent, tags: readonly ResolvedTag[], implici
   return { run: forked.run, events: [...events, ...forked.events] };
 }
 
+/** The id of an agent's own conversation; null if it has none of its own yet. */
+export const openSessionOf = ({ session }: Agent): string | null => (session?.kind === 'open' ? session.id : null);
+
 /** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */
-function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
+export function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
   const { body, workflow: _, variables, takesTaskWord, takesWorktree, ...builtIn } = target;
   const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...builtIn }));
   if (takesTaskWord) resolved.set('task', written.attributes.task ?? null);

@@ -2,6 +2,7 @@ import { normalizeEffort, normalizeModel } from './claude-words.ts';
 import { hasWildcard, matchesGlob } from './glob.ts';
 import type { Guards } from './guards.ts';
 import { isSameSpec } from './named-workflows.ts';
+import type { Preference } from './position.ts';
 import { resolveState, type Scope } from './state-names.ts';
 import { isBuiltInAttribute, type Tag } from './tag.ts';
 import { isAttributeWord, isWorkflowTag, type TagName, TRANSITIONS } from './transitions/index.ts';
@@ -22,6 +23,21 @@ export interface PolicyEntry {
 /** The transitions a state permits; an empty list permits all. */
 export type Policy = readonly PolicyEntry[];
 
+/**
+ * A check of a valid answer before its transition is made: a pattern over its text, a script (a gate), or a prompt in a
+ * conversation of its own (a judge). It confirms the transition, or overrides it with another one that the state permits.
+ */
+export type Evaluator =
+  | {
+      readonly kind: 'pattern';
+      readonly pattern: string;
+      /** Whether `instead` is taken if the text matches, or if it does not. */
+      readonly overridesOn: 'match' | 'mismatch';
+      readonly instead: PolicyEntry;
+    }
+  | { readonly kind: 'script'; readonly file: string }
+  | ({ readonly kind: 'prompt'; readonly file: string } & Preference);
+
 /** The rules in a state's frontmatter: the transitions it permits, and how often an agent may enter it. */
 export interface Rules {
   readonly policy: Policy;
@@ -32,6 +48,8 @@ export interface Rules {
   readonly repeatable?: boolean;
   /** What is done if it fails, is entered too often or makes no progress; absent without guards. */
   readonly guards?: Guards;
+  /** What has to confirm the transition of a valid answer, in order; absent if nothing, and in older state files. */
+  readonly evaluators?: readonly Evaluator[];
 }
 
 /** Whether a policy permits a tag: the tag agrees with every key of some entry. */

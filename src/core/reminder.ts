@@ -3,13 +3,16 @@ import type { AnswerProblem } from './problem.ts';
 import { runsOn, type Scope } from './state-names.ts';
 import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
 
-/** The message that asks for a valid tag in the same conversation. It never repeats the prompt. */
-export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Scope): string {
+/**
+ * The message that asks for a valid tag in the same conversation. It never repeats the prompt. One that evaluates the answer
+ * of a state may also confirm it.
+ */
+export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Scope, evaluates = false): string {
   const permitsAll = policy.length === 0;
   // Nobody is offered to leave the workflow who did not try to.
   const tags = WORKFLOW_PROBLEMS.has(problem.kind) ? TAG_NAMES : TAG_NAMES.filter((tag) => !isWorkflowTag(tag));
   const entries = permitsAll ? tags.map((tag) => ({ tag, target: null, attributes: {} })) : policy;
-  const literals = [...new Set(entries.map(formatPolicyTag))];
+  const literals = [...new Set([...(evaluates ? [CONFIRM_LITERAL] : []), ...entries.map(formatPolicyTag)])];
   const states = entries.some(hasOpenState) ? scope.files.filter((file) => runsOn(file, scope.platform)) : [];
   const forks = entries.some(({ tag }) => startsWorkers(tag)) ? FORK_NOTE : '';
   return [
@@ -32,6 +35,7 @@ export function formatPolicyTag(entry: PolicyEntry): string {
   return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? (entry.payload ?? ANY_TEXT) : (entry.target ?? (body === 'state' ? ANY_STATE : ANY_WORKFLOW))}</${entry.tag}>`;
 }
 
+const CONFIRM_LITERAL = '<confirm></confirm>';
 const ANY_STATE = 'STATE';
 const ANY_WORKFLOW = 'PATH_OF_A_WORKFLOW';
 const ANY_TEXT = 'your result';

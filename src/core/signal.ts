@@ -1,4 +1,5 @@
 import type { WorktreeContent, WorktreePlace } from './agent.ts';
+import type { PatternMatch } from './evaluator.ts';
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
@@ -7,6 +8,13 @@ import type { Options } from './options.ts';
 import type { Rules } from './policy.ts';
 import type { Scope } from './state-names.ts';
 import type { WorkFolders } from './work-folders.ts';
+
+/** The folders, files and workflows that an answer names, as they are now. */
+export interface AnswerNames {
+  readonly folders: NamedFolders;
+  readonly files?: NamedFiles;
+  readonly workflows?: NamedWorkflows;
+}
 
 interface AgentSignal {
   /** In milliseconds since 1970. */
@@ -72,6 +80,10 @@ export interface Answered extends AgentSignal {
   readonly fingerprint?: string;
   /** The workflows that the answer names; left out if there are none. */
   readonly workflows?: NamedWorkflows;
+  /** By evaluator of the state, whether its pattern matches the text; left out if there are none. */
+  readonly matches?: readonly PatternMatch[];
+  /** In the turn of an evaluator: the names in the answer that it judges, looked up again. */
+  readonly evaluated?: AnswerNames;
 }
 
 /** A turn failed. `progress` says what its conversation holds: nothing, only the prompt, or part of an answer. */
@@ -146,6 +158,10 @@ export interface Resumed {
   readonly files?: Readonly<Record<string, NamedFiles>>;
   /** The same for the workflows that they name. */
   readonly workflows?: Readonly<Record<string, NamedWorkflows>>;
+  /** The same for the answers that are being evaluated; left out if there are none. */
+  readonly evaluated?: Readonly<Record<string, AnswerNames>>;
+  /** By agent, whether the patterns of its evaluators match its answer; left out if there are none. */
+  readonly matches?: Readonly<Record<string, readonly PatternMatch[]>>;
   /** The folders for the agents of a run that has none yet. */
   readonly workFolders?: WorkFolders;
 }

@@ -1,6 +1,6 @@
-import { type Agent, PER_STATE_DEFAULTS, type TurnPrompt } from './agent.ts';
+import { type Agent, PER_STATE_DEFAULTS, type TurnPrompt, turnSubjectOf } from './agent.ts';
 import { explainDenials } from './denials.ts';
-import type { Step } from './event.ts';
+import type { Step, Transitioned } from './event.ts';
 import { backOffMs, type FailureKind } from './failure.ts';
 import { type CaughtOutcome, findGuard, outcomeOf, type Streak } from './guards.ts';
 import { nameState, workflowNameOf } from './named-workflows.ts';
@@ -34,7 +34,7 @@ export function failState(run: Run, agent: Agent, failure: StateFailure, plan: R
   }
   const tried = limit === null ? '' : ` (tried ${count} ${count === 1 ? 'time' : 'times'})`;
   // Below the first line may be what a script printed.
-  const message = explainDenied(agent, `${agent.state}: ${failure.message.replace(/$|(?=\n)/, () => tried)}`);
+  const message = explainDenied(agent, `${turnSubjectOf(agent)}: ${failure.message.replace(/$|(?=\n)/, () => tried)}`);
   const outcome = failure.outcome ?? outcomeOf(failure.kind);
   return takeGuard(run, agent, { outcome, message }, at, failure.kind) ?? failAgent(run, agent, message, at);
 }
@@ -86,7 +86,7 @@ const SPOILS_SESSION: ReadonlySet<FailureKind> = new Set(['prompt_too_long', 're
 export function takeGuard(
   run: Run,
   agent: Agent,
-  { outcome, message }: CaughtOutcome,
+  { outcome, message, requested = [] }: CaughtOutcome & { readonly requested?: Transitioned['requested'] },
   at: number,
   failure: FailureKind | null = null,
 ): Step | undefined {
@@ -95,7 +95,8 @@ export function takeGuard(
   const file = key === undefined ? undefined : on[key];
   if (key === undefined || file === undefined) return undefined;
   const target = nameState(workflowNameOf(agent.state), file);
-  const isSpoilt = failure !== null && SPOILS_SESSION.has(failure);
+  // What happened to a judge does not concern the conversation of the agent.
+  const isSpoilt = failure !== null && agent.evaluation === null && SPOILS_SESSION.has(failure);
   const { id, state, session, stack, stateMicros, stateTokens, input } = agent;
   const next: Agent = {
     ...agent,
@@ -118,7 +119,11 @@ export function takeGuard(
         to: target,
         implicit: false,
         guard: { outcome: key, message },
+        requested,
+        choice: { by: 'guard', name: key, why: message },
         session: session?.kind === 'open' ? session.id : null,
+        sessionUse: agent.sessionUse,
+        cwd: agent.cwd,
         depth: stack.length,
         costMicros: stateMicros,
         tokens: stateTokens,

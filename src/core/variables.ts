@@ -50,7 +50,9 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
     ...(agent.error !== null && { error: agent.error }),
   };
-  return { ...runVariables(run, agent), ...agent.variables, ...own };
+  const { evaluation } = agent;
+  const evaluated = evaluation === null ? {} : { output: evaluation.text, transition: evaluation.transition };
+  return { ...runVariables(run, agent), ...agent.variables, ...own, ...evaluated };
 }
 
 /**

@@ -44,6 +44,7 @@ export function composeDiagram(workflow: Graph, overlay: RunOverlay | null = nul
       builder.addArrow(edge.from, 'next', edge.next, isGoto ? 'goto (next)' : 'next');
     }
   }
+  for (const { state, file } of graph.evaluatorUses) builder.addArrow(state, 'evaluator', file, 'evaluator');
   for (const { from, kind, to, times } of overlay?.counts.transitionCounts ?? [])
     builder.countTaken(from, kind, to, times);
   return builder.build();
@@ -55,12 +56,16 @@ const isPlainGoto = ({ tag, guard }: Edge): boolean => tag === 'goto' && guard =
 const connectionKey = (from: string, to: EdgeTarget | null): string => JSON.stringify([from, to?.kind, targetName(to)]);
 
 function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (state: string) => ResultPlaces): void {
-  const { from, tag, to, payload, origin, at, guard } = edge;
+  const { from, tag, to, payload, origin, at, guard, evaluator } = edge;
   if (guard !== null) {
     builder.addArrow(from, 'guard', to, `on ${guard}`);
     return;
   }
-  const remarks = [...(ORIGIN_REMARKS[origin] ?? []), ...(edge.clearsStack ? ['clears the stack'] : [])];
+  const remarks = [
+    ...(ORIGIN_REMARKS[origin] ?? []),
+    ...(edge.clearsStack ? ['clears the stack'] : []),
+    ...(evaluator === null ? [] : [`by ${evaluator}`]),
+  ];
   const name = payload === null ? tag : `${tag} ${formatPayload(payload)}`;
   const label = remarks.length === 0 ? name : `${name} (${remarks.join(', ')})`;
   if (tag === 'result') {

@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts';
 import type { StateTally } from '../events/run-tally.ts';
 
-/** The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, a guard, or a state that is only mentioned. */
+/** The meaning of an arrow: a tag, the `return` of a call, the `next` of a fork, a guard, the evaluator of a state, or a state that is only mentioned. */
 export type ArrowKind =
   | 'begin'
   | 'goto'
@@ -14,6 +14,7 @@ export type ArrowKind =
   | 'result'
   | 'back'
   | 'guard'
+  | 'evaluator'
   | 'mentioned';
 
 /** All arrows of one kind between the same two shapes. */

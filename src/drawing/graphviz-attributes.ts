@@ -141,5 +141,6 @@ const ARROW_STYLES: Readonly<Record<ArrowKind, GraphvizStyle>> = {
   result: { color: '#2e7d43' },
   back: { color: '#2e7d43', style: 'dashed' },
   guard: { color: RED, style: 'dashed', arrowhead: 'onormal' },
+  evaluator: { color: GRAY, style: 'dashed' },
   mentioned: { color: GRAY, style: 'dotted' },
 };

@@ -24,6 +24,7 @@ const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> 
   result: 'result',
   back: 'result of a subtask: to where its caller goes on',
   guard: 'on …: the state failed, reached a limit or makes no progress',
+  evaluator: 'evaluator: judges what the state answered, before its transition is made',
   mentioned: 'only named in the prompt, or shown in code',
 };
 

@@ -49,6 +49,7 @@ const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   result: '-->',
   back: '-.->',
   guard: '-.->',
+  evaluator: '-.->',
   mentioned: '-.->',
 };
 

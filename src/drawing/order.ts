@@ -7,12 +7,14 @@ import { groupBy } from '../graph/group-by.ts';
  */
 export function orderByDiscovery(graph: Graph): Graph {
   const edgesOf = groupBy(graph.edges, ({ from }) => from);
+  const evaluatorsOf = groupBy(graph.evaluatorUses, ({ state }) => state);
   const order = new Set<string>();
   for (const root of [...(graph.entry === null ? [] : [graph.entry]), ...graph.nodes.map(({ state }) => state)]) {
     if (order.has(root)) continue;
     // Iterating over a set also visits what is added meanwhile.
     const reached = new Set([root]);
     for (const state of reached) {
+      for (const { file } of evaluatorsOf.get(state) ?? []) if (!order.has(file)) reached.add(file);
       for (const { to, return: back, next } of edgesOf.get(state) ?? []) {
         for (const name of [to, next, back].flatMap(listTargetNames)) if (!order.has(name)) reached.add(name);
       }

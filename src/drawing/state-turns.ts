@@ -1,3 +1,4 @@
+import { turnRefOf } from '../core/due.ts';
 import type { Event, TurnEnded } from '../core/event.ts';
 import { AgentLabels } from '../events/agent-labels.ts';
 import { formatElapsed, formatEvent, formatLocalTime, listTurnSpending } from '../events/format.ts';
@@ -35,6 +36,7 @@ const MAX_TURNS_PER_STATE = 20;
 /** The kinds of events that say what came of a turn. */
 const OUTCOMES: ReadonlySet<Event['kind']> = new Set<Event['kind']>([
   'transition',
+  'evaluated',
   'reminded',
   'sleeping',
   'session_lost',
@@ -64,8 +66,9 @@ export class TurnCollector {
 
   private addTurn(end: TurnEnded): void {
     const turn: PastTurn = { end, label: this.labels.of(end.agent), outcome: null, answer: null };
-    const entry = this.byState.get(end.state) ?? { turns: [], leftOut: 0 };
-    this.byState.set(end.state, entry);
+    const { state } = turnRefOf(end);
+    const entry = this.byState.get(state) ?? { turns: [], leftOut: 0 };
+    this.byState.set(state, entry);
     entry.turns.push(turn);
     if (entry.turns.length > MAX_TURNS_PER_STATE) {
       entry.turns.shift();
@@ -77,7 +80,7 @@ export class TurnCollector {
   private addOutcome(agent: string, outcome: Event): void {
     const turn = this.open.get(agent);
     this.open.delete(agent);
-    const turns = this.byState.get(turn?.end.state ?? '')?.turns;
+    const turns = turn && this.byState.get(turnRefOf(turn.end).state)?.turns;
     if (turn === undefined || turns === undefined) return;
     const at = turns.indexOf(turn);
     if (at >= 0) turns[at] = { ...turn, outcome };

@@ -24,6 +24,7 @@ export class TransitionCounter {
     this.tally.count(event);
     if (event.kind === 'agent_started') this.countStart(event);
     if (event.kind === 'transition') this.countTransition(event);
+    if (event.kind === 'evaluated') this.count(event.state, 'evaluator', event.evaluator);
   }
 
   get states(): readonly StateTally[] {

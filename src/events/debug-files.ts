@@ -1,13 +1,13 @@
 import { appendFileSync, existsSync, linkSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TurnRef } from '../core/due.ts';
-import type { Event, TurnEnded } from '../core/event.ts';
+import { type TurnRef, turnRefOf } from '../core/due.ts';
+import type { Event, Transitioned, TurnEnded } from '../core/event.ts';
 import { formatJson } from '../core/json.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import { isPrompt, stem } from '../core/state-names.ts';
 import { errorCodeOf, errorMessageOf } from '../errors.ts';
 import { AgentLabels } from './agent-labels.ts';
-import { formatDollars, formatLocalTime, formatTokenKinds } from './format.ts';
+import { formatDollars, formatFollowedTags, formatLocalTime, formatTokenKinds } from './format.ts';
 import { sanitize, sanitizeLine } from './sanitize.ts';
 
 /** The folder of a run's debug files, and the folder in which each turn keeps its own files. */
@@ -45,8 +45,9 @@ export class DebugFiles {
 
   /** Links the turn's output here: hard links cost no space and outlive the turn's own files. Empty stderr gets none. */
   private linkTurnOutput(event: TurnEnded): void {
-    const { agent, state, turn: number } = event;
-    const folder = this.paths.turnFolder({ agent, number, state });
+    const turn = turnRefOf(event);
+    const { agent, number, state } = turn;
+    const folder = this.paths.turnFolder(turn);
     const name = sanitizeLine(`${agent}_${stem(state).replaceAll('/', '_')}_${String(number).padStart(3, '0')}`);
     this.linkFile(join(folder, 'stdout'), `${name}.${isPrompt(state) ? 'jsonl' : 'txt'}`, event);
     const stderr = join(folder, 'stderr');
@@ -76,11 +77,12 @@ export class DebugFiles {
 
 /** What is known about a debug file, as a line of `index.jsonl`. */
 function formatIndexEntry(file: string, event: TurnEnded): string {
-  const { at, agent, state, turn, session, costMicros, durationMs, failure } = event;
+  const { at, agent, state, evaluator, turn, session, costMicros, durationMs, failure } = event;
   return formatJson({
     file,
     agent,
     state,
+    evaluator,
     turn,
     started_at: new Date(at - durationMs).toISOString(),
     ended_at: new Date(at).toISOString(),
@@ -109,16 +111,30 @@ export class TransitionsLog {
     this.labels.observe(event);
     if (event.kind === 'agent_ended') this.labels.forget(event.agent);
     const head = formatEntryHead(event);
-    if (head === null || !('agent' in event)) return null;
+    if (head === null) return null;
     const lines = [head, ...this.formatEntryDetails(event)].join('\n  ');
-    return sanitize(`${formatLocalTime(event.at)} [${this.labels.of(event.agent)}] ${lines}\n\n`);
+    const agent = 'agent' in event ? event.agent : event.kind === 'run_stopping' ? event.refused?.agent : undefined;
+    const label = agent === undefined ? '' : `[${this.labels.of(agent)}] `;
+    return sanitize(`${formatLocalTime(event.at)} ${label}${lines}\n\n`);
   }
 
   private formatEntryDetails(event: Event): readonly string[] {
+    if (event.kind === 'visit_limit') return formatRefusal(`max_visits ${event.maxVisits}`);
+    if (event.kind === 'run_stopping') return event.refused === undefined ? [] : formatRefusal('max_iterations');
+    if (event.kind === 'answer_withheld')
+      return [
+        `requested: ${formatFollowedTags(event.requested) || 'nothing valid'}`,
+        ...formatRefusal('budget'),
+        ...formatPlace(event),
+        `cost: ${formatDollars(event.costMicros)}`,
+        `total_cost: ${formatDollars(this.spentMicros)}`,
+      ];
     if (event.kind !== 'transition') return [];
     return [
-      ...(event.guard === undefined ? [] : [`caught: ${event.guard.message.replaceAll('\n', '\n    ')}`]),
-      `session_id: ${event.session ?? 'none'}`,
+      `requested: ${formatFollowedTags(event.requested) || 'nothing'}`,
+      `made: ${formatFollowedTags(event.tags) || `${event.tag} ${event.to}`}`,
+      `decided_by: ${formatChoice(event)}`,
+      ...formatPlace(event),
       `cost: ${formatDollars(event.costMicros)}`,
       `tokens: ${formatTokenKinds(event.tokens)}`,
       `total_cost: ${formatDollars(this.spentMicros)}`,
@@ -126,6 +142,26 @@ export class TransitionsLog {
       ...(event.tag === 'result' ? [`result: ${JSON.stringify(event.input)}`] : []),
     ];
   }
+}
+
+/** A transition that was not made, and what kept it from being made. */
+const formatRefusal = (limit: string): readonly string[] => ['made: none', `decided_by: ${limit}`];
+
+/** The conversation of a state, and the folder in which its agent goes on. */
+const formatPlace = ({
+  session,
+  sessionUse,
+  cwd,
+}: Pick<Transitioned, 'session' | 'sessionUse' | 'cwd'>): readonly string[] => [
+  `session_id: ${session ?? 'none'}${sessionUse === null ? '' : ` (${SESSION_WORDS[sessionUse]})`}`,
+  `cwd: ${cwd}`,
+];
+
+const SESSION_WORDS = { new: 'new', resume: 'resumed', fork: 'forked' } as const;
+
+function formatChoice({ choice: { by, name, why }, implicit }: Transitioned): string {
+  if (by === 'answer') return implicit ? 'policy (implicit)' : 'answer';
+  return [[by, name].filter((word) => word !== null).join(' '), why].filter((part) => part !== null).join(': ');
 }
 
 function formatEntryHead(event: Event): string | null {
@@ -138,6 +174,12 @@ function formatEntryHead(event: Event): string | null {
       return `${event.state} failed: ${event.message}`;
     case 'agent_paused':
       return `${event.state} paused: ${event.message}`;
+    case 'evaluated':
+      return `${event.state}: ${event.evaluator} ${event.verdict === 'confirmed' ? 'confirms' : 'overrides'} ${event.transition}${event.why === null ? '' : `: ${event.why}`}`;
+    case 'run_stopping':
+      return event.refused === undefined
+        ? `the run stops: ${event.stop.kind}`
+        : `${event.refused.state}: max_iterations reached, not entered`;
     case 'answer_withheld':
       return `${event.state}: budget reached, transition not followed`;
     case 'visit_limit':

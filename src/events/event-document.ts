@@ -16,11 +16,22 @@ export const createEventDocument = (event: Event): object => ({
 });
 
 /** The fields that the run document, the status document and the events have in common for a transition. */
-export const createTransitionFields = ({ agent, state, tag, to, costMicros, tokens }: Transitioned): object => ({
+export const createTransitionFields = ({
+  agent,
+  state,
+  tag,
+  to,
+  choice,
+  costMicros,
+  tokens,
+}: Transitioned): object => ({
   agent,
   from: state,
   tag,
   to,
+  decided_by: choice.by,
+  decider: choice.name,
+  why: choice.why,
   cost_usd: microsToUsd(costMicros),
   tokens: createTokensDocument(tokens),
 });
@@ -59,10 +70,10 @@ const FIELDS: EventFormatters<object> = {
     options: createOptionsDocument(options),
   }),
   run_resumed: ({ options }) => ({ events_version: EVENTS_VERSION, options: createOptionsDocument(options) }),
-  run_stopping: ({ stop }) =>
+  run_stopping: ({ stop, refused }) =>
     stop.kind === 'usage_limit'
-      ? { why: stop.kind, until: formatIso(stop.untilMs), message: stop.message }
-      : { why: stop.kind, until: null, message: null },
+      ? { why: stop.kind, until: formatIso(stop.untilMs), message: stop.message, refused: null }
+      : { why: stop.kind, until: null, message: null, refused: refused ?? null },
   run_ended: ({ status, ...spending }) => ({ status, ...createSpendingFields(spending) }),
   agent_started: ({ agent, state, parent, cwd, input, variables }) => ({
     agent,
@@ -73,18 +84,20 @@ const FIELDS: EventFormatters<object> = {
     input,
     variables,
   }),
-  turn_started: ({ agent, state, turn, prompt, session }) => ({
+  turn_started: ({ agent, state, evaluator, turn, prompt, session }) => ({
     agent,
     state,
+    evaluator,
     turn,
     prompt,
     session_id: session?.id ?? null,
     session_use: session?.kind ?? null,
     forked_from: session?.kind === 'fork' ? session.from : null,
   }),
-  turn_ended: ({ agent, state, turn, session, ...figures }) => ({
+  turn_ended: ({ agent, state, evaluator, turn, session, ...figures }) => ({
     agent,
     state,
+    evaluator,
     turn,
     session_id: session,
     cost_usd: microsToUsd(figures.costMicros),
@@ -101,13 +114,32 @@ const FIELDS: EventFormatters<object> = {
   transition: (event) => ({
     ...createTransitionFields(event),
     tags: event.tags,
+    requested: event.requested,
     implicit: event.implicit,
     guard: event.guard ?? null,
     session_id: event.session,
+    session_use: event.sessionUse,
+    cwd: event.cwd,
     depth: event.depth,
     input: event.input,
   }),
-  reminded: ({ agent, state, problem, message, count, limit }) => ({ agent, state, problem, message, count, limit }),
+  evaluated: ({ agent, state, evaluator, verdict, transition, why }) => ({
+    agent,
+    state,
+    evaluator,
+    verdict,
+    transition,
+    why,
+  }),
+  reminded: ({ agent, state, evaluator, problem, message, count, limit }) => ({
+    agent,
+    state,
+    evaluator,
+    problem,
+    message,
+    count,
+    limit,
+  }),
   sleeping: ({ agent, state, why, untilMs, failure, message, count }) => ({
     agent,
     state,
@@ -119,7 +151,16 @@ const FIELDS: EventFormatters<object> = {
   }),
   woken: ({ agent, state }) => ({ agent, state }),
   session_lost: ({ agent, state, session, next, message }) => ({ agent, state, session_id: session, next, message }),
-  answer_withheld: ({ agent, state }) => ({ agent, state }),
+  answer_withheld: ({ agent, state, requested, implicit, session, sessionUse, cwd, costMicros }) => ({
+    agent,
+    state,
+    requested,
+    implicit,
+    session_id: session,
+    session_use: sessionUse,
+    cwd,
+    cost_usd: microsToUsd(costMicros),
+  }),
   visit_limit: ({ agent, state, maxVisits }) => ({ agent, state, max_visits: maxVisits }),
   agent_paused: ({ agent, state, why, message }) => ({ agent, state, why, message }),
   agent_failed: ({ agent, state, message }) => ({ agent, state, message }),

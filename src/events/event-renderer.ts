@@ -42,11 +42,12 @@ export class EventRenderer {
   }
 
   /** The heading of a turn. */
-  renderHeading({ at, agent, state, turn, prompt, session }: TurnStarted): LogLine {
+  renderHeading({ at, agent, state, evaluator, turn, prompt, session }: TurnStarted): LogLine {
+    const what = evaluator === null ? state : `${evaluator} evaluates ${state}`;
     const kind = prompt === 'state' ? '' : ` (${prompt})`;
     return this.createHeading(
       at,
-      `[${this.labels.of(agent)}] ${state}, turn ${turn}${kind}${describeSessionUse(session)}`,
+      `[${this.labels.of(agent)}] ${what}, turn ${turn}${kind}${describeSessionUse(session)}`,
       agent,
     );
   }
@@ -136,6 +137,7 @@ export class EventRenderer {
 
 const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle>> = {
   answer_withheld: 'yellow',
+  evaluated: 'green',
   reminded: 'yellow',
   run_stopping: 'yellow',
   session_lost: 'yellow',

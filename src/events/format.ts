@@ -1,5 +1,5 @@
 import type { Activity, ApiRetry } from '../core/activity.ts';
-import type { Event, TurnEnded } from '../core/event.ts';
+import type { Event, FollowedTag, TransitionChoice, TurnEnded } from '../core/event.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
 import { isReplay } from '../core/option-types.ts';
@@ -158,18 +158,24 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   run_ended: ({ status, tokens, ...spending }) =>
     [`the run has ended: ${status}`, formatSpending(spending), ...formatAnyTokens(tokens)].join(', '),
   agent_started: ({ parent, state }) => (parent === null ? null : `forked by ${parent}, starts in ${state}`),
-  turn_started: ({ state, prompt, turn }) => (prompt === 'state' ? `${state}` : `${state} (${prompt}, turn ${turn})`),
+  turn_started: ({ state, evaluator, prompt, turn }) =>
+    `${evaluator === null ? state : `${evaluator} evaluates ${state}`}${prompt === 'state' ? '' : ` (${prompt}, turn ${turn})`}`,
   turn_ended: ({ denials }) =>
     denials.length === 0
       ? null
       : `warning: not permitted: ${[...new Set(denials)].join(', ')}; allowed_tools or --permission-mode would allow it`,
   printed: ({ text }) => text,
-  transition: ({ state, to, tag, implicit, guard, costMicros, tokens }) => {
-    const how = guard === undefined ? `${tag}${implicit ? ', implicit' : ''}` : `on ${guard.outcome}`;
+  transition: ({ state, to, tag, implicit, guard, choice, requested, costMicros, tokens }) => {
+    const isImplicit = implicit && choice.by === 'answer';
+    const how = guard === undefined ? `${tag}${isImplicit ? ', implicit' : ''}` : `on ${guard.outcome}`;
     const spent = [formatDollars(costMicros), ...formatAnyTokens(tokens)].join(', ');
-    return `${state} → ${to ?? 'end'} (${how}) ${spent}${guard === undefined ? '' : `: ${guard.message}`}`;
+    const why = guard === undefined ? formatOverride(choice, requested) : `: ${guard.message}`;
+    return `${state} → ${to ?? 'end'} (${how}) ${spent}${why}`;
   },
-  reminded: ({ state, message, count, limit }) => `${state}: reminder ${count} of ${limit}: ${message}`,
+  evaluated: ({ evaluator, verdict, transition, why }) =>
+    verdict === 'confirmed' ? `${evaluator} confirms ${transition}${formatReason(why)}` : null,
+  reminded: ({ state, evaluator, message, count, limit }) =>
+    `${evaluator ?? state}: reminder ${count} of ${limit}: ${message}`,
   sleeping: ({ at, untilMs, why, message }) =>
     why === 'retry'
       ? `${stripPeriod(message)}; tried again ${formatRetryTime(untilMs, at)}`
@@ -177,7 +183,8 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   woken: () => null,
   session_lost: ({ session, next, message }) =>
     `session ${session} cannot be resumed (${stripPeriod(message)}); ${next === 'fork' ? 'it is forked' : 'a new one is started'}`,
-  answer_withheld: ({ state }) => `${state}: the budget is used up; the answer is kept for a resume`,
+  answer_withheld: ({ state, requested }) =>
+    `${state}: the budget is used up; the answer is kept for a resume${requested.length === 0 ? '' : ` (it asks for ${formatFollowedTags(requested)})`}`,
   visit_limit: ({ state, maxVisits }) => `${state} was entered ${maxVisits} times, as often as max_visits allows`,
   agent_paused: ({ message }) => `paused: ${message}`,
   agent_failed: ({ message }) => `failed: ${message}`,
@@ -190,6 +197,29 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
       : 'leaves nothing new in its worktree, which is removed',
   warning: ({ message }) => `warning: ${message}`,
 };
+
+/** Who decided otherwise than the answer, and why; empty if nobody did. */
+function formatOverride({ by, name, why }: TransitionChoice, requested: readonly FollowedTag[]): string {
+  if (by === 'answer') return '';
+  const asked = requested.length === 0 ? '' : ` instead of ${formatFollowedTags(requested)}`;
+  return `\n${name ?? by} decided so${asked}${formatReason(why)}`;
+}
+
+const formatReason = (why: string | null): string => (why === null ? '' : `: ${why}`);
+
+/** Tags as they were written, each with its attributes; `…` stands for the text of a result. */
+export const formatFollowedTags = (tags: readonly FollowedTag[]): string => tags.map(formatFollowedTag).join(' ');
+
+const MAX_ATTRIBUTE_LENGTH = 200;
+
+function formatFollowedTag({ tag, written }: FollowedTag): string {
+  const attributes = Object.entries(written.attributes).map(([name, value]) => {
+    const quote = value.includes('"') ? "'" : '"';
+    const shown = value.length > MAX_ATTRIBUTE_LENGTH ? `${value.slice(0, MAX_ATTRIBUTE_LENGTH)}…` : value;
+    return ` ${name}=${quote}${shown.replaceAll(/\s+/g, ' ')}${quote}`;
+  });
+  return `<${tag}${attributes.join('')}>${written.target ?? '…'}</${tag}>`;
+}
 
 /** What a turn cost and used: `$0.12, 5.3k tokens`; nothing for a script. */
 export function listTurnSpending({ session, costMicros, estimated, canned, models }: TurnEnded): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Agent } from '../core/agent.ts';
+import { type Agent, turnFileOf } from '../core/agent.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus, OwnerInfo } from '../core/observed-status.ts';
 import type { Run } from '../core/run.ts';
@@ -93,9 +93,9 @@ function describeWork(run: Run, now: number): readonly string[] {
 function describeTurnWaits(run: Run): readonly string[] {
   const traffic = turnTrafficOf(run);
   const counts = new Map<TurnWait | null, number>();
-  for (const { phase, state } of run.agents) {
-    if (phase.kind !== 'ready') continue;
-    const wait = findTurnWait(state, traffic);
+  for (const agent of run.agents) {
+    if (agent.phase.kind !== 'ready') continue;
+    const wait = findTurnWait(turnFileOf(agent), traffic);
     counts.set(wait, (counts.get(wait) ?? 0) + 1);
   }
   return Array.from(counts, ([wait, count]) => {

@@ -1,4 +1,4 @@
-import type { Agent } from '../core/agent.ts';
+import { type Agent, turnSessionOf } from '../core/agent.ts';
 import { archivedCount } from '../core/archive.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import { isLive } from '../core/observed-status.ts';
@@ -140,16 +140,17 @@ export const findWorkEndMs = ({ observedStatus }: RunSituation, { worked }: RunH
   isLive(observedStatus) ? now : (worked.period?.lastAt ?? now);
 
 /** The Claude Code session that an agent is in; null if it has none yet. */
-export function getSessionId({ phase, session }: Agent): string | null {
+export function getSessionId(agent: Agent): string | null {
+  const { phase } = agent;
   if (phase.kind === 'running' && phase.turn.session !== null) return phase.turn.session.id;
-  return getOpenSessionId(session);
+  return getOpenSessionId(turnSessionOf(agent));
 }
 
 /** The id of a session; null before the first turn of a fork, which has none yet. */
 const getOpenSessionId = (session: Session | null): string | null => (session?.kind === 'open' ? session.id : null);
 
 function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown {
-  const { id, parent, state, phase, stack } = agent;
+  const { id, parent, state, evaluation, phase, stack } = agent;
   const { lastAt = null } = history.agents.get(id) ?? {};
   const since = phase.kind === 'running' ? phase.turn.startedAt : lastAt;
   return {
@@ -158,6 +159,7 @@ function createAgentStatus(run: Run, agent: Agent, history: RunHistory): unknown
     parent,
     status: phase.kind,
     state,
+    evaluator: evaluation?.file ?? null,
     since: formatOptionalTime(since),
     until: phase.kind === 'sleeping' ? formatIso(phase.untilMs) : null,
     result: phase.kind === 'ended' ? phase.result : null,

@@ -1,8 +1,8 @@
-import type { Event } from '../core/event.ts';
+import type { Event, TurnStarted } from '../core/event.ts';
 import { countTokens, sumTokens } from '../core/tokens.ts';
 import { NO_WORK_TIME, updateWorkTime, type WorkTime } from './work-time.ts';
 
-/** The visits of one state, and the number, time and cost of its turns. */
+/** The visits of one state, or the evaluations by one evaluator, and the number, time and cost of its turns. */
 export interface StateTally {
   readonly state: string;
   readonly visits: number;
@@ -28,22 +28,24 @@ export class RunTally {
   count(event: Event): void {
     this.worked = updateWorkTime(this.worked, event);
     if (event.kind === 'turn_started')
-      this.add(event.state, { turns: 1, visits: this.entersState(event.agent) ? 1 : 0 });
+      this.add(event.evaluator ?? event.state, { turns: 1, visits: this.enters(event) ? 1 : 0 });
     if (event.kind === 'turn_ended') {
       const tokens = countTokens(sumTokens(event.models));
-      this.add(event.state, { ms: event.durationMs, micros: event.costMicros, tokens });
+      this.add(event.evaluator ?? event.state, { ms: event.durationMs, micros: event.costMicros, tokens });
     }
     if (event.kind === 'transition' || event.kind === 'agent_started') this.agentsInState.delete(event.agent);
+    if (event.kind === 'evaluated') this.agentsInState.delete(`${event.agent}/${event.evaluator}`);
   }
 
   get states(): readonly StateTally[] {
     return [...this.byState.values()];
   }
 
-  /** Whether this is an agent's first turn since its last transition; reminders and retries are no visits. */
-  private entersState(agent: string): boolean {
-    const first = !this.agentsInState.has(agent);
-    this.agentsInState.add(agent);
+  /** Whether this is the first turn of a visit, or of an evaluation; reminders and retries are none. */
+  private enters({ agent, evaluator }: TurnStarted): boolean {
+    const key = evaluator === null ? agent : `${agent}/${evaluator}`;
+    const first = !this.agentsInState.has(key);
+    this.agentsInState.add(key);
     return first;
   }
 

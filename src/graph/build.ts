@@ -1,4 +1,5 @@
 import { findStateEdges } from './edges.ts';
+import { findEvaluatorUses, findMereEvaluators, findOverrideEdges } from './evaluator-edges.ts';
 import { type EdgeTarget, filesOf, type Graph, type GraphNode, targetsOf } from './graph.ts';
 import { findGuardEdges } from './guard-edges.ts';
 import { analyzeStates, type StateAnalysis } from './state-analysis.ts';
@@ -9,14 +10,21 @@ export function buildGraph(
   workflow: WorkflowSource,
   analyses: readonly StateAnalysis[] = analyzeStates(workflow),
 ): Graph {
-  const edges = analyses.flatMap((analysis) => [
-    ...findStateEdges(analysis, workflow.resetStack),
+  const { resetStack } = workflow;
+  const entry = workflow.entry.kind === 'found' ? workflow.entry.file : null;
+  const analysisOf = new Map(analyses.map((analysis) => [analysis.file, analysis]));
+  const allEdges = analyses.flatMap((analysis) => [
+    ...findStateEdges(analysis, resetStack),
+    ...findOverrideEdges(analysis, analysisOf, resetStack),
     ...findGuardEdges(analysis, analysis.names),
   ]);
+  const evaluatorUses = findEvaluatorUses(analyses);
+  const mereEvaluators = findMereEvaluators(evaluatorUses, allEdges, entry);
+  const edges = allEdges.filter(({ from }) => !mereEvaluators.has(from));
   const missing = new Map(edges.flatMap((edge) => targetsOf(edge).flatMap(missingName)));
   return {
     name: workflow.name,
-    entry: workflow.entry.kind === 'found' ? workflow.entry.file : null,
+    entry,
     nodes: [
       ...analyses.map(nodeOf),
       ...workflow.files.flatMap(({ kind, file }) =>
@@ -27,6 +35,8 @@ export function buildGraph(
         .map(([state, couldBe]) => ({ ...EMPTY_NODE, state, kind: 'missing' as const, couldBe })),
     ],
     edges,
+    evaluatorUses,
+    mereEvaluators,
   };
 }
 

@@ -59,8 +59,9 @@ export function buildControlFlow({ nodes, edges, entry }: Graph): ControlFlow {
   };
 }
 
-/** Whether a state's file says that it can answer in this way. */
-export const isAnswer = ({ origin }: Edge): boolean => origin !== 'mentioned' && origin !== 'guard';
+/** Whether a state's file says that it can answer in this way; what its evaluators and guards do is no answer. */
+export const isAnswer = ({ origin, evaluator }: Edge): boolean =>
+  origin !== 'mentioned' && origin !== 'guard' && evaluator === null;
 
 function toExit(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) => number): FlowExit {
   switch (namesakeOf(edge.tag)) {

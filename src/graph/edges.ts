@@ -39,6 +39,10 @@ export function findStateEdges(analysis: StateAnalysis, resetStack: 'keep' | 'cl
   return edges.length > 0 || analysis.open || analysis.kind === 'script' ? edges : builder.fromNamesInProse();
 }
 
+/** Makes the edge of the transition that a pattern takes instead of what the state answers. */
+export const findPatternEdge = (analysis: StateAnalysis, instead: PolicyEntry, resetStack: 'keep' | 'clear'): Edge =>
+  new EdgeBuilder(analysis, resetStack).fromPattern(instead);
+
 /** Collects the names of the states in which the parent of forks may go on, from the tags of a text. */
 export function findForkContinuations(tags: readonly PlacedTag[]): readonly string[] {
   const names = tags.flatMap(({ name, tag }) => (isContinuation(name) ? tag.body : (tag.attributes.next ?? [])));
@@ -106,6 +110,18 @@ class EdgeBuilder {
       origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
       passesInput: hasInput(attributes) ? 'always' : handsOver ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes, ...attributeSets]),
+    };
+  }
+
+  fromPattern({ tag, target, attributes, payload = null }: PolicyEntry): Edge {
+    return {
+      ...this.edge(tag, WHOLE_FILE),
+      ...this.targets(tag, target, attributes),
+      payload,
+      clearsStack: this.clearsStack(tag, attributes.stack),
+      origin: 'policy',
+      passesInput: hasInput(attributes) ? 'always' : 'never',
+      variables: variablesIn(tag, [attributes]),
     };
   }
 
@@ -179,7 +195,10 @@ class EdgeBuilder {
   private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
     const ends = { to: null, payload: null, return: null, next: null, borrowsNext: false, clearsStack: false } as const;
-    return { from, tag, ...ends, origin: 'text', guard: null, at, passesInput: 'never', variables: [] };
+    return {
+      ...{ from, tag, ...ends, origin: 'text', guard: null, at, evaluator: null },
+      ...{ passesInput: 'never', variables: [] },
+    };
   }
 
   private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {

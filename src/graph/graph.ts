@@ -40,6 +40,8 @@ export interface Edge {
   /** The outcome that makes this transition; null for an answer. */
   readonly guard: GuardOutcome | null;
   readonly at: TextPosition;
+  /** The evaluator that overrides the answer of the state with it: a file or a pattern; null for the state's own. */
+  readonly evaluator: string | null;
   /** Whether it passes a `{{result}}` to the state it leads to. */
   readonly passesInput: 'always' | 'perhaps' | 'never';
   /** The variables that it is known to set for a worker. */
@@ -67,6 +69,16 @@ export interface Graph {
   readonly entry: string | null;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly Edge[];
+  /** Which scripts and prompts evaluate the answers of which states. */
+  readonly evaluatorUses: readonly EvaluatorUse[];
+  /** Those of them that are no states: no transition leads to them. */
+  readonly mereEvaluators: ReadonlySet<string>;
+}
+
+/** A script or a prompt that evaluates the answers of a state. */
+export interface EvaluatorUse {
+  readonly state: string;
+  readonly file: string;
 }
 
 /** Whether an edge is a transition that can be made, and not only a mention or a mistake. */
@@ -88,8 +100,8 @@ export function filesOf(target: EdgeTarget): readonly string[] {
  * the policy demands, once for each state that may answer with it.
  */
 export const collectTransitions = (edges: readonly Edge[]): readonly Edge[] =>
-  uniqueBy(edges.filter(isPossibleTransition), ({ from, tag, guard, to, payload, return: back, next }) =>
-    JSON.stringify([from, tag, guard, payload, ...[to, back, next].map(targetKey)]),
+  uniqueBy(edges.filter(isPossibleTransition), ({ from, tag, guard, to, payload, evaluator, return: back, next }) =>
+    JSON.stringify([from, tag, guard, payload, evaluator, ...[to, back, next].map(targetKey)]),
   );
 
 /** Names that are left to the agent count as one. */

@@ -15,6 +15,7 @@ export function findGuardEdges({ file, source }: StateAnalysis, names: StateReso
         from: file,
         tag: startsNewSession(guard) ? 'reset' : 'goto',
         guard,
+        evaluator: null,
         to: findTarget(name, names),
         ...{ payload: null, return: null, next: null, borrowsNext: false, clearsStack: false, variables: [] },
         origin: 'guard',

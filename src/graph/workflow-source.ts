@@ -83,6 +83,8 @@ export interface StateSource {
   readonly findings: readonly FileFinding[];
   /** The positions of the entries of `state.rules.policy`, in the same order. */
   readonly entries: readonly EntryPositions[];
+  /** The positions of `state.rules.evaluators`, in the same order; `then.KEY` is that of a key of its transition. */
+  readonly evaluatorPositions?: readonly EntryPositions[];
   /** The positions of the values of the frontmatter, by key. */
   readonly keys: Readonly<Record<string, TextPosition>>;
   /** The syntax error that bash reports in a script; null if there is none, undefined if bash was not asked. */
@@ -112,7 +114,7 @@ export interface ScriptSyntaxError {
   readonly message: string;
 }
 
-/** The position of an entry of `allowed_transitions`, and of the value of each of its keys. */
+/** The position of an entry of `allowed_transitions` or `evaluator`, and of the value of each of its keys. */
 export interface EntryPositions {
   readonly at: TextPosition;
   readonly keys: Readonly<Record<string, TextPosition>>;

@@ -103,7 +103,11 @@ function buildRuleContext(workflow: WorkflowSource, rules: readonly Rule[]): Rul
   const analyses = analyzeStates(workflow);
   const graph = buildGraph(workflow, analyses);
   const proof = prove(graph);
-  const named = new Set(graph.edges.flatMap((edge) => targetsOf(edge).flatMap(filesOf)));
+  const named = new Set([
+    ...graph.edges.flatMap((edge) => targetsOf(edge).flatMap(filesOf)),
+    ...graph.evaluatorUses.map(({ file }) => file),
+  ]);
+  const isEntered = (state: string): boolean => proof.reach.has(proof.flow.numberOf(state));
   return {
     workflow,
     analyses,
@@ -113,7 +117,10 @@ function buildRuleContext(workflow: WorkflowSource, rules: readonly Rule[]): Rul
     ruleIds: rules.map(({ id }) => id),
     isIntendedState: ({ file, kind, source }) =>
       kind === 'script' || source.state.rules.policy.length > 0 || file === graph.entry || named.has(file),
-    isReached: (state) => proof.reach.has(proof.flow.numberOf(state)),
+    isReached: (state) =>
+      graph.mereEvaluators.has(state)
+        ? graph.evaluatorUses.some((use) => use.file === state && isEntered(use.state))
+        : isEntered(state),
   };
 }
 

@@ -19,7 +19,7 @@ export interface RuleContext {
   readonly ruleIds: readonly string[];
   /** Whether a file is surely meant as a state, and not a stray note in the folder. */
   isIntendedState(analysis: StateAnalysis): boolean;
-  /** Whether an agent can get to this state. */
+  /** Whether an agent can get to this state, or has its answers evaluated by it. */
   isReached(state: string): boolean;
 }
 

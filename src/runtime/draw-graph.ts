@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { archivedCount } from '../core/archive.ts';
+import { turnRefOf } from '../core/due.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
 import { ledgerOf, type Run } from '../core/run.ts';
 import { composeDiagram, type OverlayCounts } from '../drawing/compose.ts';
@@ -69,8 +70,7 @@ export async function drawCoverage(
 export async function drawRun(runRef: string, format: GraphFormat, cwd = process.cwd()): Promise<Drawing> {
   const layout = findLayout(cwd);
   const { run, observedStatus } = await observeRun(layout, await resolveRunId(layout, runRef));
-  const turnFolderOf = ({ end: { agent, turn: number, state } }: PastTurn): string =>
-    layout.turnFolder(run.id, { agent, number, state });
+  const turnFolderOf = ({ end }: PastTurn): string => layout.turnFolder(run.id, turnRefOf(end));
   const counter = new TransitionCounter();
   const collector = new TurnCollector();
   for await (const event of streamRunEvents(run.id, cwd)) {
@@ -129,7 +129,10 @@ function buildDrawableGraph(source: WorkflowSource): Graph {
   };
 }
 
-const emptyGraph = ({ workflow }: Run): Graph => ({ name: workflow.name, entry: null, nodes: [], edges: [] });
+const emptyGraph = ({ workflow }: Run): Graph => ({
+  ...{ name: workflow.name, entry: null, nodes: [], edges: [] },
+  ...{ evaluatorUses: [], mereEvaluators: new Set<string>() },
+});
 
 function formatHeadline(run: Run, observedStatus: ObservedStatus): string {
   const { workflow, agents } = run;

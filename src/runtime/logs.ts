@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { archivedCount } from '../core/archive.ts';
+import { turnRefOf } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { isLive } from '../core/observed-status.ts';
@@ -66,14 +67,14 @@ export async function writeLogs(runRef: string, request: LogsRequest): Promise<v
   const labels = new AgentLabels();
   const logWriter = new LogWriter(createColorizer(color), write, labels);
   const source: TurnLogSource = {
-    folderOf: ({ agent, turn: number, state }) => layout.turnFolder(id, { agent, number, state }),
+    folderOf: (turn) => layout.turnFolder(id, turnRefOf(turn)),
     displayPath: (path) => shorter(relative(cwd, path), path),
     signal,
   };
   const renderer = chooseRenderer(request, source, write, () => createTextRenderer(source, logWriter, labels));
   const isWanted = (event: Event): boolean =>
     (agent === undefined || !('agent' in event) || event.agent === agent) &&
-    (state === undefined || !('state' in event) || isStateNamed(state, event.state));
+    (state === undefined || !('state' in event) || isAboutState(event, state));
   const follower = new LogFollower(renderer, isWanted);
   const journalWatch = watchFile(layout.journalFile(id), OWNER_POLL_INTERVAL_MS);
   signal.addEventListener('abort', journalWatch.wake);
@@ -121,12 +122,16 @@ function chooseRenderer(
 const isStateNamed = (name: string, file: string | null): boolean =>
   file !== null && (file === name || stem(file) === name);
 
+/** Whether an event is about a state, or about the evaluator of that name. */
+const isAboutState = (event: Extract<Event, { state: string | null }>, name: string): boolean =>
+  isStateNamed(name, event.state) || ('evaluator' in event && isStateNamed(name, event.evaluator));
+
 async function checkState(layout: StoreLayout, id: string, state: string, mayComeLater: boolean): Promise<void> {
   if (mayComeLater && isLive((await observeRun(layout, id)).observedStatus)) return;
   const states = new Set<string>();
   for await (const { event } of readEvents(layout, id)) {
     if (event.kind !== 'turn_started') continue;
-    if (isStateNamed(state, event.state)) return;
+    if (isAboutState(event, state)) return;
     states.add(event.state);
   }
   throw new RaymondError(`run ${id} has never been in the state ${state}${didYouMean(state, states)}`, {

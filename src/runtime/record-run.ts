@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { turnRefOf } from '../core/due.ts';
 import { isLive } from '../core/observed-status.ts';
 import { DEFAULT_OPTIONS, OPTIONS, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
@@ -49,7 +50,7 @@ export async function recordRun(runRef: string, request: RecordRequest): Promise
   const scrub = createAgentScrubber(run, cwds, env, replayRunId);
   const notes: string[] = [];
   const context: RecordingContext = {
-    folderOf: ({ end }) => layout.turnFolder(run.id, { agent: end.agent, number: end.turn, state: end.state }),
+    folderOf: ({ end }) => layout.turnFolder(run.id, turnRefOf(end)),
     cwdOf: (agent) => cwds.get(agent) ?? cwd,
     scrub,
     files: new Map(),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { findNamedWorkflows } from '../core/answer-references.ts';
+import { turnFileOf } from '../core/agent.ts';
 import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import type { Resumed, Signal } from '../core/signal.ts';
@@ -10,8 +10,9 @@ import { EXIT, RaymondError } from '../errors.ts';
 import { findLayout } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
+import { matchPatterns } from '../turns/match-patterns.ts';
 import { createFolderJudge } from '../turns/permitted-folders.ts';
-import { lookUpFolders, readNamedFiles } from '../turns/signals.ts';
+import { lookUpNames } from '../turns/signals.ts';
 import type { Workflow } from '../workflow/workflow.ts';
 import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { findFolderLimits } from './folder-limits.ts';
@@ -80,29 +81,31 @@ async function lookUpKeptNames(
   run: Run,
   workflow: Workflow,
   limits: Parameters<typeof createFolderJudge>[0],
-): Promise<Required<Pick<Resumed, 'folders' | 'files' | 'workflows' | 'scopes'>>> {
+): Promise<Required<Pick<Resumed, 'folders' | 'files' | 'workflows' | 'scopes' | 'evaluated' | 'matches'>>> {
   const found = keptAnswers(run).map(async ({ agent, text }) => {
-    const { id, state, rules, cwd } = agent;
-    const policy = rules?.policy ?? [];
-    const judge = isPrompt(state)
-      ? createFolderJudge(limits, { policy, cwd, ...workFoldersOf(run, agent) })
-      : undefined;
-    const folders = await lookUpFolders(text, policy, cwd, judge);
-    const files = await readNamedFiles(text, policy, cwd, judge);
-    const workflows = await nameWorkflows(workflow, limits.options, state, findNamedWorkflows(text, policy));
+    const { id, state, rules, cwd, evaluation } = agent;
+    const { policy = [], evaluators = [] } = rules ?? {};
+    const judge = createFolderJudge(limits, { policy, cwd, ...workFoldersOf(run, agent) });
+    const lookUp = (file: string, answer: string): ReturnType<typeof lookUpNames> =>
+      lookUpNames({
+        ...{ text: answer, policy, evaluators, cwd, judge: isPrompt(file) ? judge : undefined },
+        nameWorkflows: (specs) => nameWorkflows(workflow, limits.options, state, specs),
+      });
     return {
       id,
-      folders,
-      files,
-      workflows,
+      names: await lookUp(turnFileOf(agent), text),
+      evaluated: evaluation === null ? null : await lookUp(state, evaluation.text),
+      matches: evaluation === null ? matchPatterns(evaluators, text) : [],
       scope: await workflow.scope(state).catch(() => ({ files: [], platform: workflow.platform })),
     };
   });
   const kept = await Promise.all(found);
   return {
-    folders: Object.fromEntries(kept.map(({ id, folders }) => [id, folders])),
-    files: Object.fromEntries(kept.map(({ id, files }) => [id, files])),
-    workflows: Object.fromEntries(kept.map(({ id, workflows }) => [id, workflows])),
+    folders: Object.fromEntries(kept.map(({ id, names }) => [id, names.folders])),
+    files: Object.fromEntries(kept.map(({ id, names }) => [id, names.files])),
+    evaluated: Object.fromEntries(kept.flatMap(({ id, evaluated }) => (evaluated === null ? [] : [[id, evaluated]]))),
+    matches: Object.fromEntries(kept.map(({ id, matches }) => [id, matches])),
+    workflows: Object.fromEntries(kept.map(({ id, names }) => [id, names.workflows])),
     scopes: Object.fromEntries(kept.map(({ id, scope }) => [id, scope])),
   };
 }

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { turnRefOf } from '../core/due.ts';
 import { isPrompt } from '../core/state-names.ts';
 import type { PastTurn, ShownAnswer, StateTurns, TurnsByState } from '../drawing/state-turns.ts';
 import { turnFiles } from '../process/turn-files.ts';
@@ -15,7 +16,7 @@ const MAX_PAGE_LENGTH = 2_000_000;
 export function addAnswers(states: TurnsByState, folderOf: (turn: PastTurn) => string): TurnsByState {
   let left = MAX_PAGE_LENGTH;
   const addAnswer = (turn: PastTurn): PastTurn => {
-    const answer = left <= 0 ? null : readAnswer(folderOf(turn), turn.end.state);
+    const answer = left <= 0 ? null : readAnswer(folderOf(turn), turnRefOf(turn.end).state);
     left -= answer?.text.length ?? 0;
     return { ...turn, answer };
   };

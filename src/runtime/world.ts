@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { TurnRef } from '../core/due.ts';
+import { type TurnRef, turnRefOf } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
 import type { Signal } from '../core/signal.ts';
 import type { World } from '../engine/world.ts';
@@ -96,8 +96,7 @@ async function createDebugFiles(
 /** Deletes the files of a turn whose end is on disk. */
 function deleteTurnFiles(layout: StoreLayout, id: string, event: Event): void {
   if (event.kind !== 'turn_ended') return;
-  const { agent, turn: number, state } = event;
-  removeTurnFolder(layout, id, { agent, number, state }).catch(() => {});
+  removeTurnFolder(layout, id, turnRefOf(event)).catch(() => {});
 }
 
 /**

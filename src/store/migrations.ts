@@ -1,4 +1,4 @@
-import type { Event, RunEnded, Transitioned, TurnEnded } from '../core/event.ts';
+import type { AnswerWithheld, Event, Reminded, RunEnded, Transitioned, TurnEnded, TurnStarted } from '../core/event.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
 
 /**
@@ -26,20 +26,45 @@ function fromVersion2(data: object): object {
 
 type WithOptional<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>;
 
-/** An event as a journal may hold it: early journals have no tags of transitions, and no tokens. */
+/** An event as a journal may hold it: early journals have no tags of transitions, no tokens, and know no evaluators. */
 type JournalEvent =
-  | Exclude<Event, Transitioned | TurnEnded | RunEnded>
-  | WithOptional<Transitioned, 'tags' | 'tokens'>
-  | WithOptional<TurnEnded, 'canned' | 'models'>
+  | Exclude<Event, Transitioned | TurnStarted | TurnEnded | Reminded | AnswerWithheld | RunEnded>
+  | WithOptional<Transitioned, 'tags' | 'tokens' | 'requested' | 'choice' | 'sessionUse' | 'cwd'>
+  | WithOptional<TurnEnded, 'canned' | 'models' | 'evaluator'>
+  | WithOptional<TurnStarted, 'evaluator'>
+  | WithOptional<Reminded, 'evaluator'>
+  | WithOptional<AnswerWithheld, Exclude<keyof AnswerWithheld, 'kind' | 'at' | 'agent' | 'state'>>
   | WithOptional<RunEnded, 'cannedMicros' | 'tokens'>;
+
+const OLD_TRANSITION = {
+  tags: [],
+  tokens: NO_TOKENS,
+  choice: { by: 'answer', name: null, why: null },
+  sessionUse: null,
+  cwd: '',
+} as const;
+
+const OLD_WITHHELD = {
+  requested: [],
+  implicit: false,
+  session: null,
+  sessionUse: null,
+  cwd: '',
+  costMicros: 0,
+} as const;
 
 /** Fills in what the events of older journals lack. */
 export function completeEvent(event: JournalEvent): Event {
   switch (event.kind) {
     case 'transition':
-      return { ...event, tags: event.tags ?? [], tokens: event.tokens ?? NO_TOKENS };
+      return { ...OLD_TRANSITION, requested: event.tags ?? [], ...event };
     case 'turn_ended':
-      return { ...event, canned: event.canned ?? false, models: event.models ?? [] };
+      return { canned: false, models: [], evaluator: null, ...event };
+    case 'turn_started':
+    case 'reminded':
+      return { evaluator: null, ...event };
+    case 'answer_withheld':
+      return { ...OLD_WITHHELD, ...event };
     case 'run_ended':
       return { ...event, cannedMicros: event.cannedMicros ?? 0, tokens: event.tokens ?? NO_TOKENS };
     default:

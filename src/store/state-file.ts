@@ -100,6 +100,18 @@ const worktree = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const evaluation = z.strictObject({
+  index: count,
+  file: z.string(),
+  text: z.string(),
+  denials: z.array(z.string()),
+  fingerprint: z.string().exactOptional(),
+  transition: z.string(),
+  matches: z.array(orNull(z.union([z.boolean(), z.literal('timeout')]))),
+  session: orNull(session),
+  repeatable: z.boolean(),
+});
+
 const agent = z.strictObject({
   ...preference,
   id: z.string(),
@@ -123,6 +135,8 @@ const agent = z.strictObject({
   stateTokens: tokens,
   mustSay: z.boolean(),
   denied: z.array(z.string()).default([]),
+  evaluation: orNull(evaluation).default(null),
+  sessionUse: orNull(z.enum(['new', 'resume', 'fork'])).default(null),
   error: orNull(z.string()).default(null),
   turns: count,
   forks: count,
@@ -131,6 +145,7 @@ const agent = z.strictObject({
   callVisits: visitCounts.default({}),
   refused: z.array(z.string()).default([]),
   streaks: z.record(z.string(), z.strictObject({ fingerprint: z.string(), visits: count })).default({}),
+  evaluations: visitCounts.default({}),
 });
 
 const stop = z.discriminatedUnion('kind', [

@@ -53,7 +53,7 @@ function positionAfter(event: AgentEvent, before: AgentPosition | undefined): Ag
       return {
         state,
         turn: event.turn,
-        activity: isPrompt(state) ? 'its answer was being replayed' : 'its script was running',
+        activity: `${event.evaluator === null ? '' : `evaluated by ${event.evaluator}: `}${isPrompt(event.evaluator ?? state) ? 'its answer was being replayed' : 'its script was running'}`,
       };
     case 'sleeping': {
       const activity = event.why === 'retry' ? 'it waited to be tried again' : 'it waited for the end of a usage limit';

@@ -129,10 +129,11 @@ function countTaken(edges: readonly Edge[], takenTags: readonly TakenTag[]): rea
 const hasWildcard = ({ to, return: returnTo, next }: Edge): boolean =>
   [to, returnTo, next].some((each) => each?.kind === 'any');
 
-/** The states that can be reached from the entry. */
-function reachableStates({ entry, edges }: Graph): ReadonlySet<string> {
+/** The states that can be reached from the entry, and their evaluators. */
+function reachableStates({ entry, edges, evaluatorUses }: Graph): ReadonlySet<string> {
   const reached = new Set(entry === null ? [] : [entry]);
   for (const state of reached) {
+    for (const use of evaluatorUses) if (use.state === state) reached.add(use.file);
     for (const { to, return: returnTo, next } of edges.filter(({ from }) => from === state)) {
       for (const target of [to, returnTo, next]) if (target?.kind === 'state') reached.add(target.file);
     }
@@ -142,11 +143,12 @@ function reachableStates({ entry, edges }: Graph): ReadonlySet<string> {
 
 const targetLabel = (target: EdgeTarget | null): string | null => formatEdgeTarget(target, 'any state');
 
-function formatEdge({ tag, guard, to, payload, return: returnTo, next }: Edge): string {
+function formatEdge({ tag, guard, to, payload, evaluator, return: returnTo, next }: Edge): string {
   if (guard !== null) return `on ${guard} ${targetLabel(to)}`;
   const more = [
     returnTo === null ? '' : `return ${targetLabel(returnTo)}`,
     next === null ? '' : `next ${targetLabel(next)}`,
+    evaluator === null ? '' : `(by ${evaluator})`,
   ];
   return [tag, targetLabel(to), payload && formatPayload(payload), ...more].filter(Boolean).join(' ');
 }

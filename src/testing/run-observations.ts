@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { turnRefOf } from '../core/due.ts';
 import type { Event } from '../core/event.ts';
 import type { Run } from '../core/run.ts';
 import { describeUnfinished } from '../events/next-steps.ts';
@@ -44,13 +45,17 @@ export class RunObservations {
   /** The prompts that a state sent when it was entered, one per visit; only those of `onlyAgent` unless that is null. */
   promptsOf(state: string, onlyAgent: string | null): readonly string[] {
     const layout = layoutOf(join(this.folder, '.raymond'));
-    const agentsInState = new Set<string>();
+    /** The states that agents are in, and the evaluators that are at work, each with its agent. */
+    const entered = new Set<string>();
     return this.events.flatMap((event) => {
-      if (event.kind === 'transition') agentsInState.delete(event.agent);
-      if (event.kind !== 'turn_started' || agentsInState.has(event.agent)) return [];
-      agentsInState.add(event.agent);
-      if (event.state !== state || (onlyAgent !== null && event.agent !== onlyAgent)) return [];
-      const turn = { agent: event.agent, number: event.turn, state };
+      if (event.kind === 'transition') entered.delete(event.agent);
+      if (event.kind === 'evaluated') entered.delete(`${event.agent}/${event.evaluator}`);
+      if (event.kind !== 'turn_started') return [];
+      const key = event.evaluator === null ? event.agent : `${event.agent}/${event.evaluator}`;
+      if (entered.has(key)) return [];
+      entered.add(key);
+      const turn = turnRefOf(event);
+      if (turn.state !== state || (onlyAgent !== null && event.agent !== onlyAgent)) return [];
       return [readFileSync(join(layout.turnFolder(this.run.id, turn), 'stdin'), 'utf8')];
     });
   }
@@ -64,6 +69,11 @@ export class RunObservations {
 
   /** How often an event happened in a state, or anywhere for null. */
   countOf(kind: 'turn_ended' | 'reminded' | 'warning', state: string | null): number {
-    return this.events.filter((event) => event.kind === kind && (state === null || event.state === state)).length;
+    const isIn = (event: Extract<Event, { kind: typeof kind }>): boolean =>
+      state === null || (('evaluator' in event && event.evaluator) || event.state) === state;
+    return this.events.filter((event) => isOfKind(event, kind) && isIn(event)).length;
   }
 }
+
+const isOfKind = <Kind extends Event['kind']>(event: Event, kind: Kind): event is Extract<Event, { kind: Kind }> =>
+  event.kind === kind;

@@ -1,3 +1,4 @@
+import { turnRefOf } from '../core/due.ts';
 import { isPrompt } from '../core/state-names.ts';
 import { isAnswer } from '../graph/control-flow.ts';
 import { type Edge, isPossibleTransition } from '../graph/graph.ts';
@@ -17,7 +18,7 @@ import { readWorkflowFacts, type WorkflowFacts } from './workflow-facts.ts';
  */
 export async function checkStaleness(testCase: TestCase, { events }: TestRun): Promise<TestFindings> {
   const { answers } = testCase.spec.scenario;
-  const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? event.state : [])));
+  const entered = new Set(events.flatMap((event) => (event.kind === 'turn_started' ? turnRefOf(event).state : [])));
   const enteredStates = [...answers].filter(([state]) => entered.has(state));
   const facts = await readWorkflowFacts(testCase.workflow);
   const scripts = enteredStates.filter(([state]) => !isPrompt(state));
@@ -28,7 +29,9 @@ export async function checkStaleness(testCase: TestCase, { events }: TestRun): P
   const impossibleTags = scripts.flatMap(([script, stateAnswers]) => {
     const edges = facts.edgesOf(script);
     if (edges === null) return [];
-    const tags = takenTags.filter(({ from, guard }) => from === script && guard === null);
+    const tags = takenTags.filter(
+      ({ from, guard, evaluator }) => from === script && guard === null && evaluator === null,
+    );
     return findImpossibleTags(tags, edges).map((tag) => describeImpossibleTag(tag, edges, stateAnswers));
   });
   return {

@@ -23,25 +23,29 @@ function inheritEnvironment(env: Environment): Record<string, string> {
 export function scriptEnvironment(
   { environmentOf, runId, filesFolder }: Pick<TurnContext, 'environmentOf' | 'runId' | 'filesFolder'>,
   turn: ScriptTurn,
-  resultFile: string,
+  files: { readonly result: string; readonly output: string },
 ): Record<string, string> {
-  const { input, error } = turn;
-  const fitsVariable = input !== null && Buffer.byteLength(input) <= MAX_VARIABLE_BYTES && !input.includes('\0');
+  const { input, error, evaluates } = turn;
   return {
     ...inheritEnvironment(environmentOf(turn.state)),
     ...turn.attributes,
     [RUN_VARIABLES.workflow_id]: runId,
     [RUN_VARIABLES.agent_id]: turn.agent,
-    [RUN_VARIABLES.state]: turn.state,
+    [RUN_VARIABLES.state]: evaluates?.state ?? turn.state,
     RAYMOND_WORKFLOW_DIR: filesFolder(turn.state),
     RAYMOND_VISIT: String(turn.visit),
     ...(turn.taskFolder !== null && { [RUN_VARIABLES.task_folder]: turn.taskFolder }),
     ...(turn.runFolder !== null && { [RUN_VARIABLES.run_folder]: turn.runFolder }),
-    ...(input !== null && { RAYMOND_RESULT_FILE: resultFile }),
-    ...(fitsVariable && { [RUN_VARIABLES.result]: input, [RUN_VARIABLES.input]: input }),
+    ...(input !== null && { RAYMOND_RESULT_FILE: files.result }),
+    ...(input !== null && fitsVariable(input) && { [RUN_VARIABLES.result]: input, [RUN_VARIABLES.input]: input }),
+    ...(evaluates !== null && { RAYMOND_OUTPUT_FILE: files.output }),
+    ...(evaluates !== null && fitsVariable(evaluates.text) && { RAYMOND_OUTPUT: evaluates.text }),
+    ...(evaluates !== null && fitsVariable(evaluates.transition) && { RAYMOND_TRANSITION: evaluates.transition }),
     ...(error !== null && { [RUN_VARIABLES.error]: error.replaceAll('\0', '').slice(0, MAX_ERROR_CHARS) }),
   };
 }
+
+const fitsVariable = (text: string): boolean => Buffer.byteLength(text) <= MAX_VARIABLE_BYTES && !text.includes('\0');
 
 /**
  * Settings of Claude Code unless the user chose others: no update during a run, one result per process, and everything

@@ -18,6 +18,8 @@ import type { TurnContext } from './turn-context.ts';
 import { createTurnMeta, describeTimeout, readTurnMeta, TURN_META_FILE } from './turn-meta.ts';
 
 const PAYLOAD_FILE = 'result';
+/** The answer that an evaluator is to judge. */
+const OUTPUT_FILE = 'output';
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const TOO_MUCH_OUTPUT = 'the script printed more than 64 MiB; let it write that to a file, and print its tag';
 /** Reported here and not by the interpreter, because only here its stderr is known. */
@@ -39,6 +41,7 @@ export async function prepareScriptTurn(
   await context.makeFolder(turn, {
     ...(meta.timeoutMs !== null && { [TURN_META_FILE]: JSON.stringify(meta) }),
     ...(turn.input !== null && { [PAYLOAD_FILE]: turn.input }),
+    ...(turn.evaluates !== null && { [OUTPUT_FILE]: turn.evaluates.text }),
   });
   if (context.scriptPath(turn.state) === null) updateUnpacked(unpackedPath(context, turn), state.text);
   return [];
@@ -92,7 +95,8 @@ export async function runScriptTurn(
   // What it printed may be lost with what was not on the disk yet; some file systems then have zeros in its place.
   if (context.isDoubtful(turn) && (text.trim() === '' || text.includes('\0')))
     return failed('interrupted', OUTPUT_LOST);
-  if (text.trim() === '') return failed('no_answer', NO_OUTPUT);
+  // An evaluator that has nothing to say confirms.
+  if (text.trim() === '' && turn.evaluates === null) return failed('no_answer', NO_OUTPUT);
   const signal = await answeredSignal(context, turn, end.atMs, { text, cost: null, denials: [] });
   return { ...signal, ...prints.signalFields };
 }
@@ -100,7 +104,7 @@ export async function runScriptTurn(
 function scriptCommand(context: TurnContext, turn: ScriptTurn): ProcessCommand {
   const dir = context.folderOf(turn);
   const [file, ...args] = interpreterCommand(context.scriptPath(turn.state) ?? unpackedPath(context, turn));
-  const env = scriptEnvironment(context, turn, join(dir, PAYLOAD_FILE));
+  const env = scriptEnvironment(context, turn, { result: join(dir, PAYLOAD_FILE), output: join(dir, OUTPUT_FILE) });
   return { file, args, cwd: turn.cwd, input: 'none', env };
 }
 

@@ -4,8 +4,11 @@ import { findNamedFiles, findNamedFolders, findNamedWorkflows } from '../core/an
 import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Failure } from '../core/failure.ts';
 import type { NamedFile, NamedFiles, NamedFolder, NamedFolders } from '../core/named-folders.ts';
+import type { NamedWorkflows } from '../core/named-workflows.ts';
 import type { Policy } from '../core/policy.ts';
-import type { Answered, Failed } from '../core/signal.ts';
+import type { Answered, AnswerNames, Failed } from '../core/signal.ts';
+import { isPrompt } from '../core/state-names.ts';
+import { matchPatterns } from './match-patterns.ts';
 import { createFolderJudge, type FolderJudge } from './permitted-folders.ts';
 import { takeFingerprint } from './progress.ts';
 import type { TurnContext } from './turn-context.ts';
@@ -17,23 +20,66 @@ export async function answeredSignal(
   at: number,
   { text, cost, denials, reportedSession }: Pick<Answered, 'text' | 'cost' | 'denials' | 'reportedSession'>,
 ): Promise<Answered> {
-  const { agent, policy, cwd } = turn;
-  // A script is free to go anywhere: its words are its author's.
-  const judge = turn.kind === 'claude' ? createFolderJudge(context, turn) : async () => undefined;
-  const specs = findNamedWorkflows(text, policy);
-  const [scope, workflows, folders, files, fingerprint] = await Promise.all([
+  const { agent, evaluates, evaluators } = turn;
+  const judge = createFolderJudge(context, turn);
+  const nameWorkflows = (specs: readonly string[]): Promise<NamedWorkflows> => context.nameWorkflows(turn.state, specs);
+  const answered: LookUpRequest = { ...turn, text, judge: turn.kind === 'claude' ? judge : undefined, nameWorkflows };
+  const [scope, names, evaluated, fingerprint] = await Promise.all([
     context.readScope(turn.state),
-    specs.length === 0 ? {} : context.nameWorkflows(turn.state, specs),
-    lookUpFolders(text, policy, cwd, judge),
-    readNamedFiles(text, policy, cwd, judge),
+    evaluates === null ? lookUpNames(answered) : lookUpAnswer(answered),
+    evaluates === null
+      ? undefined
+      : lookUpNames({ ...answered, text: evaluates.text, judge: isPrompt(evaluates.state) ? judge : undefined }),
     takeFingerprint(context, turn, text),
   ]);
-  const optional = {
-    ...(specs.length > 0 && { workflows }),
+  const matches = evaluates === null && evaluators.length > 0 ? matchPatterns(evaluators, text) : undefined;
+  return {
+    kind: 'answered',
+    at,
+    agent,
+    text,
+    cost,
+    denials,
+    scope,
+    ...names,
+    ...(matches !== undefined && { matches }),
+    ...(evaluated !== undefined && { evaluated }),
     ...(reportedSession !== undefined && { reportedSession }),
     ...(fingerprint !== undefined && { fingerprint }),
   };
-  return { kind: 'answered', at, agent, text, cost, denials, scope, folders, files, ...optional };
+}
+
+/** An answer whose folders, files and workflows are looked up. A script is free to go anywhere, because its words are its author's: it has no `judge`. */
+export interface LookUpRequest extends Pick<ScriptTurn, 'policy' | 'evaluators' | 'cwd'> {
+  readonly text: string;
+  readonly judge: FolderJudge | undefined;
+  readonly nameWorkflows: (specs: readonly string[]) => Promise<NamedWorkflows>;
+}
+
+/** Looks up the folders, files and workflows that the answer of a state names, and those of the transitions that override it. */
+export async function lookUpNames(request: LookUpRequest): Promise<Required<AnswerNames>> {
+  const { evaluators } = request;
+  const overriding = evaluators.flatMap((evaluator) => (evaluator.kind === 'pattern' ? [evaluator.instead] : []));
+  const found = await Promise.all([
+    ...overriding.map((entry) => lookUpAnswer({ ...request, text: '', policy: [entry], judge: undefined })),
+    lookUpAnswer(request),
+  ]);
+  return {
+    folders: Object.assign({}, ...found.map(({ folders }) => folders)),
+    files: Object.assign({}, ...found.map(({ files }) => files)),
+    workflows: Object.assign({}, ...found.map(({ workflows }) => workflows)),
+  };
+}
+
+async function lookUpAnswer(request: LookUpRequest): Promise<Required<AnswerNames>> {
+  const { text, policy, cwd, judge } = request;
+  const specs = findNamedWorkflows(text, policy);
+  const [folders, files, workflows] = await Promise.all([
+    lookUpFolders(text, policy, cwd, judge),
+    readNamedFiles(text, policy, cwd, judge),
+    specs.length === 0 ? {} : request.nameWorkflows(specs),
+  ]);
+  return { folders, files, workflows };
 }
 
 /** The signal of a turn that failed without a cost and without a conversation to resume. */
@@ -45,7 +91,7 @@ export const failedSignal = (
 ): Failed => ({ kind: 'failed', at, agent, failure, cost: null, progress: 'none', jitter });
 
 /** Resolves the folders that an answer names, relative to the agent's own; `judge` says why one may not be used. */
-export async function lookUpFolders(
+async function lookUpFolders(
   text: string,
   policy: Policy,
   cwd: string,
@@ -68,7 +114,7 @@ export async function lookUpFolders(
 const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Reads the files that an answer hands over, relative to the agent's folder; `judge` says why a folder may not be used. */
-export async function readNamedFiles(
+async function readNamedFiles(
   text: string,
   policy: Policy,
   cwd: string,

@@ -42,16 +42,15 @@ export function readAllowedTransitions(
 
 const EXAMPLE = '`{ tag: goto, target: NEXT.md }`';
 
-function readPolicyEntry(
+/** Reads one transition; `subject` says in messages what it is. Undefined if it cannot be read. */
+export function readPolicyEntry(
   item: YamlValue,
   report: FindingReport,
   platform: Platform,
+  subject = 'an entry of `allowed_transitions`',
 ): { readonly entry: PolicyEntry; readonly positions: EntryPositions } | undefined {
   if (item.kind !== 'mapping') {
-    report.error(
-      item.at,
-      `an entry of \`allowed_transitions\` must be a mapping such as ${EXAMPLE}, not ${describeYamlValue(item)}`,
-    );
+    report.error(item.at, `${subject} must be a mapping such as ${EXAMPLE}, not ${describeYamlValue(item)}`);
     return undefined;
   }
   const fields = readYamlFields(item, report, keyNormalizerOf(item));

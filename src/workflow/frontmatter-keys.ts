@@ -1,6 +1,6 @@
 import { normalizeEffort, normalizeModel } from '../core/claude-words.ts';
 import { DEFAULT_CLAUDE_TIMEOUT_MS } from '../core/options.ts';
-import type { Policy } from '../core/policy.ts';
+import type { Evaluator, Policy } from '../core/policy.ts';
 import type { Preference } from '../core/position.ts';
 import type { State, StateSettings } from '../core/state.ts';
 import type { Platform } from '../core/state-names.ts';
@@ -8,6 +8,7 @@ import type { EntryPositions } from '../graph/workflow-source.ts';
 import type { FindingReport } from '../yaml/finding-report.ts';
 import type { YamlField } from '../yaml/value.ts';
 import { readAllowedTransitions } from './allowed-transitions.ts';
+import { EVALUATOR_SCHEMA, readEvaluators } from './evaluators.ts';
 import { GUARD_KEYS, type GuardFrontmatter, NO_GUARD_FRONTMATTER } from './guard-keys.ts';
 import {
   ALLOWED_TRANSITIONS_SCHEMA,
@@ -35,6 +36,9 @@ export interface Frontmatter extends Preference, StateSettings, GuardFrontmatter
   readonly repeatable: boolean;
   /** The position of each entry of the policy. */
   readonly entries: readonly EntryPositions[];
+  readonly evaluators: readonly Evaluator[];
+  /** The position of each evaluator. */
+  readonly evaluatorPositions: readonly EntryPositions[];
 }
 
 /** The settings of a file without frontmatter. */
@@ -53,6 +57,8 @@ export const EMPTY_FRONTMATTER: Frontmatter = {
   repeatable: false,
   ...NO_GUARD_FRONTMATTER,
   entries: [],
+  evaluators: [],
+  evaluatorPositions: [],
 };
 
 /** One key of the frontmatter. */
@@ -135,7 +141,12 @@ export const FRONTMATTER_KEYS: Readonly<Record<string, FrontmatterKey>> = {
   description: defineKey('A description of this state for readers. It is not sent.', TEXT_VALUE, (description) => ({
     description,
   })),
-  evaluator: unsupportedKey(defineKey('Not supported yet: it has no effect.', TEXT_VALUE, () => ({}))),
+  evaluator: {
+    purpose:
+      'What has to confirm the transition of a valid answer before it is made, in order; the first that overrides it wins.',
+    schema: EVALUATOR_SCHEMA,
+    read: readEvaluators,
+  },
   force_implicit: defineKey(
     'Whether the only transition of `allowed_transitions` is taken whatever the agent says.',
     BOOLEAN_VALUE,
@@ -157,16 +168,6 @@ function defineKey<T>(
     read: (field, report) => {
       const value = read(field, report);
       return value === undefined ? {} : toFrontmatter(value);
-    },
-  };
-}
-
-function unsupportedKey(key: FrontmatterKey): FrontmatterKey {
-  return {
-    ...key,
-    read: (field, report, platform) => {
-      report.warning(field.at, `\`${field.name}\` is not supported yet and has no effect`);
-      return key.read(field, report, platform);
     },
   };
 }

@@ -28,8 +28,9 @@ export function parseOneFileState(
   if (kind === 'prompt') {
     const header = sliceBefore(lines, at, bodyAt);
     const state = buildState(file, kind, frontmatter, body);
-    const { entries } = frontmatter;
-    return { kind: 'state', file, text: header + body, state, findings: report.findings, entries, keys, origin };
+    const { entries, evaluatorPositions } = frontmatter;
+    const { findings } = report;
+    return { kind: 'state', file, text: header + body, state, findings, entries, evaluatorPositions, keys, origin };
   }
   const own = parseScriptFile(name, body, platform);
   const move = <T extends TextPosition>(position: T): T => ({ ...position, ...positionInBody(origin, position) });
@@ -41,6 +42,7 @@ export function parseOneFileState(
     state: buildState(file, kind, merged, body),
     findings: [...report.findings, ...own.findings.map((finding): FileFinding => move(finding))],
     entries: merged.entries,
+    evaluatorPositions: merged.evaluatorPositions,
     keys: { ...Object.fromEntries(Object.entries(own.keys).map(([key, position]) => [key, move(position)])), ...keys },
     origin,
   };
@@ -56,13 +58,16 @@ function mergeFrontmatter(own: Frontmatter, beside: Frontmatter): Frontmatter {
 type Move = <T extends TextPosition>(position: T) => T;
 
 function moveEntries(frontmatter: Frontmatter, move: Move): Frontmatter {
-  const entries = frontmatter.entries.map(
-    ({ at, keys }): EntryPositions => ({
-      at: move(at),
-      keys: Object.fromEntries(Object.entries(keys).map(([key, position]) => [key, move(position)])),
-    }),
-  );
-  return entries.length === 0 ? frontmatter : { ...frontmatter, entries };
+  const moveEntry = ({ at, keys }: EntryPositions): EntryPositions => ({
+    at: move(at),
+    keys: Object.fromEntries(Object.entries(keys).map(([key, position]) => [key, move(position)])),
+  });
+  const { entries, evaluatorPositions } = frontmatter;
+  return {
+    ...frontmatter,
+    ...(entries.length > 0 && { entries: entries.map(moveEntry) }),
+    ...(evaluatorPositions.length > 0 && { evaluatorPositions: evaluatorPositions.map(moveEntry) }),
+  };
 }
 
 /** What stands before the prompt of a state: its name and the keys above. */

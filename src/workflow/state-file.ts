@@ -2,6 +2,7 @@ import { implicitTag, namedStates } from '../core/policy.ts';
 import type { FileFinding, State } from '../core/state.ts';
 import { isPrompt, type Platform, resolveState, type Scope } from '../core/state-names.ts';
 import { comparePositions, WHOLE_FILE } from '../core/text-position.ts';
+import { findEvaluatorProblems } from '../graph/evaluator-problems.ts';
 import type { WorkflowSourceFile } from '../graph/workflow-source.ts';
 import { newFindingReport } from '../yaml/finding-report.ts';
 import { decodeText } from './decode-text.ts';
@@ -18,19 +19,21 @@ export function parseStateFile(file: string, bytes: Uint8Array, platform: Platfo
   const { text } = decoded;
   const parse = kind === 'prompt' ? parsePrompt : parseScriptFile;
   const { frontmatter, body, keys, findings } = parse(file, text, platform);
-  const { entries } = frontmatter;
-  return { kind: 'state', file, text, state: buildState(file, kind, frontmatter, body), findings, entries, keys };
+  const { entries, evaluatorPositions } = frontmatter;
+  const state = buildState(file, kind, frontmatter, body);
+  return { kind: 'state', file, text, state, findings, entries, evaluatorPositions, keys };
 }
 
 /** Puts a state together from its settings and its text. */
 export function buildState(file: string, kind: State['kind'], frontmatter: Frontmatter, text: string): State {
-  const { policy, maxVisits, forceImplicit, repeatable } = frontmatter;
+  const { policy, maxVisits, forceImplicit, repeatable, evaluators } = frontmatter;
   const guards = buildGuards(frontmatter);
   const rules = {
     policy,
     maxVisits,
     ...(forceImplicit && { forceImplicit }),
     ...(repeatable && { repeatable }),
+    ...(evaluators.length > 0 && { evaluators }),
     ...(guards !== undefined && { guards }),
   };
   const { model, effort, description, timeoutMs } = frontmatter;
@@ -65,5 +68,6 @@ export function findStateProblems(source: WorkflowSourceFile, scope: Scope): rea
     const message = `\`force_implicit\` needs exactly one entry in \`allowed_transitions\` that says all of its transition, not ${found}`;
     report.error(source.keys.force_implicit ?? WHOLE_FILE, message);
   }
+  for (const { at, message } of findEvaluatorProblems(source, scope)) report.error(at, message);
   return [...source.findings, ...report.findings].sort(comparePositions);
 }

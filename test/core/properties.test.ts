@@ -28,6 +28,7 @@ test('the random runs reach every part of the interpreter', () => {
       }
       for (const agent of after.agents) kinds.add(`phase ${agent.phase.kind}`);
       if (archivedCount(after) > 0) kinds.add('archived');
+      if (after.agents.some(({ evaluation }) => evaluation !== null)) kinds.add('evaluating');
     });
   }
   expect([...seen].sort()).toStrictEqual([
@@ -37,7 +38,7 @@ test('the random runs reach every part of the interpreter', () => {
   expect([...kinds].sort()).toStrictEqual(
     [
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
-      'archived',
+      ...['archived', 'evaluated', 'evaluating'],
       ...GUARD_OUTCOMES.map((outcome) => `guard ${outcome}`),
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
       ...[

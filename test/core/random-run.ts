@@ -6,7 +6,7 @@ import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
 import type { Guards } from '../../src/core/guards.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
 import { fileInWorkflow, type NamedWorkflows } from '../../src/core/named-workflows.ts';
-import type { PolicyEntry, Rules } from '../../src/core/policy.ts';
+import type { Evaluator, PolicyEntry, Rules } from '../../src/core/policy.ts';
 import type { Run } from '../../src/core/run.ts';
 import type { Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
@@ -21,6 +21,16 @@ const GATE: PolicyEntry[] = [
   { tag: 'result', target: null, attributes: {} },
 ];
 
+/** What the answers in A.md have to pass: a pattern, a gate and a judge. */
+const EVALUATORS: Evaluator[] = [
+  {
+    ...{ kind: 'pattern', pattern: 'START', overridesOn: 'match' },
+    instead: { tag: 'result', target: null, attributes: {}, payload: 'never there' },
+  },
+  { kind: 'script', file: 'S' },
+  { kind: 'prompt', file: 'GATE.md', model: 'haiku', effort: null },
+];
+
 const ALL_OUTCOMES = {
   ...{ error: 'B.md', timeout: 'B.md', denied: 'S.sh', too_long: 'START.md' },
   ...{ no_tag: 'S.sh', stuck: 'START.md' },
@@ -31,7 +41,7 @@ const NO_GUARDS: Guards = { retry: null, on: {}, maxVisitsPer: 'agent', stuck: n
 const RULES: Readonly<Record<string, Partial<Rules>>> = {
   'GATE.md': { policy: GATE },
   'B.md': { maxVisits: 2 },
-  'A.md': { guards: { ...NO_GUARDS, on: ALL_OUTCOMES, stuck: { after: 2, files: null } } },
+  'A.md': { evaluators: EVALUATORS, guards: { ...NO_GUARDS, on: ALL_OUTCOMES, stuck: { after: 2, files: null } } },
   'S.sh': {
     maxVisits: 2,
     guards: {
@@ -118,6 +128,7 @@ const text = fc.oneof(
       .tuple(spec, attributes(' stack="keep"', ' cd="sub"', INPUT))
       .map(([to, more]) => `<reset-workflow${more}>${to}</reset-workflow>`),
   },
+  { weight: 3, arbitrary: fc.constantFrom('<confirm/>', '<confirm>well done</confirm>') },
   { weight: 5, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
   { weight: 3, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
 );
@@ -171,6 +182,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
       retry: action.denied,
       scope,
       folders: {},
+      matches: Object.fromEntries(run.agents.map(({ id }) => [id, [false, null, null]])),
     };
   }
   const turns = due(run);
@@ -197,7 +209,8 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   const failure = action.failure ?? (action.killed && action.denied ? 'transient' : null);
   if (failure !== null) {
     const cost = use === null ? null : meter.add(action.killed ? 'estimated' : 'reported', action.micros);
-    if (cost !== null && failure === 'disk') meter.paidMicros += lostMicros(run, turn.state, action.micros);
+    if (cost !== null && failure === 'disk')
+      meter.paidMicros += lostMicros(run, turn.evaluates?.state ?? turn.state, action.micros);
     const progress = cost?.kind === 'reported' && action.progress === 'none' ? 'prompt' : action.progress;
     return {
       kind: 'failed',
@@ -222,6 +235,8 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     workflows: WORKFLOWS,
     scope,
     ...(turn.stuck !== null && { fingerprint: action.killed ? 'a' : 'b' }),
+    matches: [action.text.includes('START'), null, null],
+    evaluated: { folders: { sub: '/w/sub' } },
   };
 }
 

@@ -1,5 +1,6 @@
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/core/archive.ts';
 import { type ClaudeTurn, due, type ScriptTurn, type Turn } from '../../src/core/due.ts';
+import { compilePattern, type PatternMatch } from '../../src/core/evaluator.ts';
 import type { Event, Step } from '../../src/core/event.ts';
 import type { CostReport } from '../../src/core/ledger.ts';
 import { DEFAULT_OPTIONS, type Options } from '../../src/core/options.ts';
@@ -106,7 +107,9 @@ export class RunDriver {
       this.apply({ kind: 'failed', at, agent, failure, cost: null, progress: 'none', jitter: 0, ...rest });
     } else {
       const given = typeof reply === 'string' ? { text: reply } : reply;
-      this.apply({ kind: 'answered', at, agent, text: '', cost: null, denials: [], folders: {}, scope, ...given });
+      const matches = this.matchPatterns(agent, given.text ?? '');
+      const answer = { text: '', cost: null, denials: [], folders: {}, scope, matches, ...given };
+      this.apply({ kind: 'answered', at, agent, ...answer });
     }
     return this;
   }
@@ -135,6 +138,14 @@ export class RunDriver {
   /** The events of one kind, in order. */
   eventsOf<Kind extends Event['kind']>(kind: Kind): Extract<Event, { kind: Kind }>[] {
     return this.events.filter((event): event is Extract<Event, { kind: Kind }> => event.kind === kind);
+  }
+
+  private matchPatterns(agent: string, text: string): readonly PatternMatch[] {
+    const { rules } = getAgent(this.run, agent);
+    return (rules?.evaluators ?? []).map((evaluator) => {
+      const pattern = evaluator.kind === 'pattern' ? compilePattern(evaluator.pattern) : null;
+      return pattern instanceof RegExp ? pattern.test(text) : null;
+    });
   }
 
   private turnOf(agent: string): WorkTurn | undefined {

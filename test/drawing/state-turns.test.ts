@@ -26,7 +26,15 @@ test('the turns of a state are listed with agent, cost and outcome, the latest f
   expect(createCardTurns(states.get('OTHER.md'))).toBeNull();
 });
 
-const ENDED = { kind: 'turn_ended', agent: 'main', state: 'A.md', turn: 1, at: 5_000, session: 's' } as const;
+const ENDED = {
+  kind: 'turn_ended',
+  evaluator: null,
+  agent: 'main',
+  state: 'A.md',
+  turn: 1,
+  at: 5_000,
+  session: 's',
+} as const;
 const FIGURES = {
   canned: false,
   models: [],

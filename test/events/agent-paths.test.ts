@@ -2,16 +2,26 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
 import { NO_TOKENS } from '../../src/core/tokens.ts';
 import { collectAgentPaths } from '../../src/events/run-history.ts';
+import { BY_ANSWER } from './sample-events.ts';
 
 const at = 0;
 const nothing = { parent: null, cwd: '/', input: null, variables: {} };
 
 const born = (agent: string, state: string): Event => ({ kind: 'agent_started', at, agent, state, ...nothing });
 const turn = (agent: string, state: string, number = 1): Event => {
-  return { kind: 'turn_started', at, agent, state, turn: number, prompt: 'state', session: null };
+  return { kind: 'turn_started', evaluator: null, at, agent, state, turn: number, prompt: 'state', session: null };
 };
 const moved = (agent: string, state: string, to: string | null): Event => {
-  const how = { tag: 'goto', tags: [], implicit: false, session: null, depth: 0, costMicros: 0, input: null } as const;
+  const how = {
+    tag: 'goto',
+    tags: [],
+    ...BY_ANSWER,
+    implicit: false,
+    session: null,
+    depth: 0,
+    costMicros: 0,
+    input: null,
+  } as const;
   return { kind: 'transition', at, agent, state, to, tokens: NO_TOKENS, ...how };
 };
 

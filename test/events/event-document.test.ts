@@ -15,9 +15,20 @@ describe('a line of --events', () => {
       tokens: TOKENS,
       guard: null,
       ...{ implicit: true, session_id: 's2', depth: 1, input: 'text', tags: SAMPLE_EVENTS.transition.tags },
+      ...{ requested: SAMPLE_EVENTS.transition.requested, session_use: 'resume', cwd: '/home' },
+      ...{ decided_by: 'evaluator', decider: 'JUDGE.md', why: 'a test is missing' },
     });
     expect(document(SAMPLE_EVENTS.turn_ended)).toStrictEqual({
-      ...{ kind: 'turn_ended', at: AT, agent: 'main', state: 'START.md', turn: 2, session_id: 's2', cost_usd: 0.2208 },
+      ...{
+        kind: 'turn_ended',
+        at: AT,
+        agent: 'main',
+        state: 'START.md',
+        evaluator: 'JUDGE.md',
+        turn: 2,
+        session_id: 's2',
+        cost_usd: 0.2208,
+      },
       ...{ estimated: true, canned: true, tokens: TOKENS },
       models: [{ model: 'claude-opus-5-5', cost_usd: 0.2208, tokens: TOKENS }],
       ...{ spent_usd: 0.4123, duration_ms: 1234, failure: 'timeout', denials: ['Bash'] },

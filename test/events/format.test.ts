@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Evaluator } from '../../src/core/policy.ts';
 import { TransitionsLog } from '../../src/events/debug-files.ts';
 import {
   formatActivity,
@@ -11,6 +12,7 @@ import {
   formatShortCount,
   formatSpending,
 } from '../../src/events/format.ts';
+import { entryOf } from '../core/builders.ts';
 import { RunDriver, usd } from '../core/run-driver.ts';
 
 describe('human-readable formats', () => {
@@ -90,14 +92,22 @@ test('transitions.log has the agent, states, session, cost and tokens of each tr
   const at = (ms: number) => formatLocalTime(ms);
   expect(driver.events.map((event) => log.formatEntry(event) ?? '').join('')).toBe(
     `${at(1020)} [main] START.md -> B.md (call)
-  session_id: s1
+  requested: <call return="B">B</call>
+  made: <call return="B">B</call>
+  decided_by: answer
+  session_id: s1 (new)
+  cwd: /w
   cost: $0.50
   tokens: 1.2k in, 340 out, 56k cache read, 7.8k cache written
   total_cost: $0.50
   stack_depth: 1
 
 ${at(1040)} [main] B.md -> B.md (result)
-  session_id: s2
+  requested: <result>…</result>
+  made: <result>…</result>
+  decided_by: answer
+  session_id: s2 (forked)
+  cwd: /w
   cost: $0.25
   tokens: 0 in, 0 out, 0 cache read, 0 cache written
   total_cost: $0.75
@@ -105,6 +115,75 @@ ${at(1040)} [main] B.md -> B.md (result)
 
 `,
   );
+});
+
+describe('transitions.log tells who decided', () => {
+  const logOf = (driver: RunDriver): readonly string[] => {
+    const log = new TransitionsLog(0);
+    const entries = driver.events.map((event) => log.formatEntry(event) ?? '').join('');
+    // Without the times, and what the test above shows.
+    return entries.split('\n').flatMap((line) => {
+      const shown = line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d /, '');
+      return shown === '' || /^ {2}(?:tokens|total_cost|cwd):/.test(shown) ? [] : shown;
+    });
+  };
+  const evaluators: readonly Evaluator[] = [
+    { kind: 'pattern', pattern: 'TODO', overridesOn: 'match', instead: entryOf('goto', 'B.md') },
+    { kind: 'prompt', file: 'JUDGE', model: null, effort: null },
+  ];
+  const workflow = { files: ['START.md', 'B.md', 'JUDGE.md'], rules: { 'START.md': { evaluators } } };
+
+  test('if an evaluator confirms, or overrides', () => {
+    const confirmed = new RunDriver(workflow).answer('<result>x</result>', 'Fine.\n<confirm/>');
+    expect(logOf(confirmed).slice(0, 4)).toStrictEqual([
+      '[main] START.md: JUDGE.md confirms <result>x</result>: Fine.',
+      '[main] START.md -> (result, terminated)',
+      '  requested: <result>…</result>',
+      '  made: <result>…</result>',
+    ]);
+    const overridden = new RunDriver(workflow).answer(
+      { text: '<result>x</result>', cost: usd(0.5) },
+      'A test is missing.\n<fork next="B" item="a">B</fork>',
+    );
+    expect(logOf(overridden)).toStrictEqual([
+      '[main] START.md: JUDGE.md overrides <result>x</result>: A test is missing.',
+      '[main] START.md -> B.md (fork)',
+      '  requested: <result>…</result>',
+      '  made: <fork next="B" item="a">B</fork>',
+      '  decided_by: evaluator JUDGE.md: A test is missing.',
+      '  session_id: s1 (new)',
+      '  cost: $0.50',
+      '[main_b1 item=a] forked by main: starts in B.md',
+    ]);
+    expect(logOf(new RunDriver(workflow).answer('TODO <result>x</result>'))).toContain(
+      '  decided_by: evaluator match `TODO`: the answer matches',
+    );
+  });
+
+  test('if the policy leaves only one transition', () => {
+    const implicit = { files: ['START.md', 'B.md'], rules: { 'START.md': { policy: [entryOf('goto', 'B.md')] } } };
+    expect(logOf(new RunDriver(implicit).answer('Done.'))).toContain('  decided_by: policy (implicit)');
+  });
+
+  test('if a limit keeps a transition from being made, or a state from being entered', () => {
+    const overBudget = new RunDriver(workflow, { budgetMicros: 100_000 });
+    expect(logOf(overBudget.answer({ text: '<goto>B</goto>', cost: usd(0.5) }))).toStrictEqual([
+      'the run stops: budget',
+      '[main] START.md: budget reached, transition not followed',
+      '  requested: <goto>B</goto>',
+      '  made: none',
+      '  decided_by: budget',
+      '  session_id: s1 (new)',
+      '  cost: $0.50',
+    ]);
+    const overIterations = new RunDriver({ files: ['START.md', 'B.md'] }, { maxIterations: 1 });
+    overIterations.answer('<goto>B</goto>').begin('main');
+    expect(logOf(overIterations).slice(-3)).toStrictEqual([
+      '[main] B.md: max_iterations reached, not entered',
+      '  made: none',
+      '  decided_by: max_iterations',
+    ]);
+  });
 });
 
 test.each([

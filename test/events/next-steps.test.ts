@@ -9,6 +9,7 @@ import { collectHistory } from '../../src/events/run-history.ts';
 import { computeWorkMs } from '../../src/events/work-time.ts';
 import { WORKFLOW } from '../core/random-run.ts';
 import { startRun } from '../core/run-driver.ts';
+import { BY_ANSWER } from './sample-events.ts';
 
 const NOW = new Date(2026, 0, 15, 14, 0).getTime();
 const LATER = new Date(2026, 0, 15, 15, 50).getTime();
@@ -125,11 +126,32 @@ test('the history of a run has its latest transitions, and the working time of i
   const { options, workflow } = startRun(WORKFLOW);
   const of = { agent: 'main', state: 'A.md' };
   const went = (at: number): Event => ({
-    ...{ kind: 'transition', at, ...of, tag: 'goto', tags: [], to: 'B.md', implicit: false, session: null, depth: 0 },
+    ...{
+      kind: 'transition',
+      at,
+      ...of,
+      tag: 'goto',
+      tags: [],
+      ...BY_ANSWER,
+      to: 'B.md',
+      implicit: false,
+      session: null,
+      depth: 0,
+    },
     ...{ costMicros: at, tokens: NO_TOKENS, input: null },
   });
   const ended = (at: number, durationMs: number): Event => ({
-    ...{ kind: 'turn_ended', at, ...of, turn: 1, session: null, costMicros: 0, estimated: false, spentMicros: 0 },
+    ...{
+      kind: 'turn_ended',
+      evaluator: null,
+      at,
+      ...of,
+      turn: 1,
+      session: null,
+      costMicros: 0,
+      estimated: false,
+      spentMicros: 0,
+    },
     ...{ durationMs, failure: null, denials: [], canned: false, models: [] },
   });
   async function* events(): AsyncGenerator<Event> {

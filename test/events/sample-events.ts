@@ -1,4 +1,4 @@
-import type { Event } from '../../src/core/event.ts';
+import type { Event, FollowedTag } from '../../src/core/event.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 
 /** When all samples happened. */
@@ -7,6 +7,18 @@ const AT = Date.UTC(2026, 10, 16, 22, 15, 2);
 const here = { at: AT, agent: 'main', state: 'START.md' } as const;
 const options = { ...DEFAULT_OPTIONS, budgetMicros: 2_500_000, timeoutMs: 1_500, variables: { issue: '7' } };
 const tokens = { input: 1_200, output: 340, cacheRead: 56_000, cacheWrite: 7_800 };
+
+const calledTag: FollowedTag = {
+  ...{ tag: 'call', target: 'NEXT.md', attributes: { return: 'START.md' } },
+  written: { target: 'NEXT', attributes: { return: 'START' } },
+};
+const finishedTag = { tag: 'result', target: null, attributes: {}, written: { target: null, attributes: {} } } as const;
+
+/** The fields of a transition that was made as its answer asked for. */
+export const BY_ANSWER = {
+  ...{ requested: [], sessionUse: null, cwd: '/w' },
+  choice: { by: 'answer', name: null, why: null },
+} as const;
 
 /** One event of each kind, with every field filled in that can be. */
 export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, { kind: Kind }> } = {
@@ -25,33 +37,53 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
     variables: { item: 'a' },
   },
   turn_started: {
-    ...{ ...here, kind: 'turn_started', turn: 2, prompt: 'reminder' },
+    ...{ ...here, kind: 'turn_started', evaluator: 'JUDGE.md', turn: 2, prompt: 'reminder' },
     session: { kind: 'fork', id: 's2', from: 's1' },
   },
   turn_ended: {
-    ...{ ...here, kind: 'turn_ended', turn: 2, session: 's2', costMicros: 220_800, estimated: true },
+    ...{
+      ...here,
+      kind: 'turn_ended',
+      evaluator: 'JUDGE.md',
+      turn: 2,
+      session: 's2',
+      costMicros: 220_800,
+      estimated: true,
+    },
     ...{ spentMicros: 412_300, durationMs: 1_234, failure: 'timeout', denials: ['Bash'] },
     ...{ canned: true, models: [{ model: 'claude-opus-5-5', tokens, micros: 220_800 }] },
   },
   printed: { ...here, kind: 'printed', turn: 2, text: 'half of it is done' },
   transition: {
     ...{ ...here, kind: 'transition', tag: 'call', to: 'NEXT.md', implicit: true, session: 's2', depth: 1 },
-    ...{ costMicros: 412_300, tokens, input: 'text' },
-    tags: [
-      {
-        ...{ tag: 'call', target: 'NEXT.md', attributes: { return: 'START.md' } },
-        written: { target: 'NEXT', attributes: { return: 'START' } },
-      },
-    ],
+    ...{ costMicros: 412_300, tokens, input: 'text', sessionUse: 'resume', cwd: '/home' },
+    tags: [calledTag],
+    requested: [finishedTag],
+    choice: { by: 'evaluator', name: 'JUDGE.md', why: 'a test is missing' },
   },
-  reminded: { ...here, kind: 'reminded', problem: 'no_tag', message: 'there is no tag', count: 1, limit: 3 },
+  evaluated: {
+    ...{ ...here, kind: 'evaluated', evaluator: 'JUDGE.md', verdict: 'confirmed' },
+    ...{ transition: '<goto>NEXT.md</goto>', why: 'all tests pass' },
+  },
+  reminded: {
+    ...here,
+    kind: 'reminded',
+    evaluator: 'JUDGE.md',
+    problem: 'no_tag',
+    message: 'there is no tag',
+    count: 1,
+    limit: 3,
+  },
   sleeping: {
     ...{ ...here, kind: 'sleeping', why: 'retry', untilMs: AT + 2_000, failure: 'transient', message: 'overloaded' },
     count: 1,
   },
   woken: { ...here, kind: 'woken' },
   session_lost: { ...here, kind: 'session_lost', session: 's1', next: 'new', message: 'it is gone' },
-  answer_withheld: { ...here, kind: 'answer_withheld' },
+  answer_withheld: {
+    ...{ ...here, kind: 'answer_withheld', requested: [calledTag], implicit: false, session: 's2', sessionUse: 'new' },
+    ...{ cwd: '/home', costMicros: 412_300 },
+  },
   visit_limit: { ...here, kind: 'visit_limit', maxVisits: 4 },
   agent_paused: { ...here, kind: 'agent_paused', why: 'billing', message: 'no credit' },
   agent_failed: { ...here, kind: 'agent_failed', message: 'exit 1' },

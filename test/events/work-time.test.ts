@@ -14,10 +14,20 @@ const ended = (at: number): Event => ({
   tokens: NO_TOKENS,
 });
 const begins = (at: number, agent = 'main'): Event => ({
-  ...{ kind: 'turn_started', at, agent, state: 'S.sh', turn: 1, prompt: 'state', session: null },
+  ...{ kind: 'turn_started', evaluator: null, at, agent, state: 'S.sh', turn: 1, prompt: 'state', session: null },
 });
 const ends = (at: number, durationMs: number, agent = 'main'): Event => ({
-  ...{ kind: 'turn_ended', at, agent, state: 'S.sh', turn: 1, session: null, costMicros: 0, estimated: false },
+  ...{
+    kind: 'turn_ended',
+    evaluator: null,
+    at,
+    agent,
+    state: 'S.sh',
+    turn: 1,
+    session: null,
+    costMicros: 0,
+    estimated: false,
+  },
   ...{ spentMicros: 0, durationMs, failure: null, denials: [], canned: false, models: [] },
 });
 

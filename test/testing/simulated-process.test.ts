@@ -33,6 +33,8 @@ function newTurn(time: VirtualTime) {
       policy: [],
       error: null,
       stuck: null,
+      evaluators: [],
+      evaluates: null,
       prompt: { kind: 'state' },
       preference: { model: null, effort: null },
     },

@@ -39,6 +39,8 @@ function leftBehind(overrides: Partial<TurnContext> = {}, exit = '0', clock: Clo
     policy: [],
     error: null,
     stuck: null,
+    evaluators: [],
+    evaluates: null,
     record: {
       number: 1,
       prompt: { kind: 'state' },

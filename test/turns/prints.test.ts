@@ -87,7 +87,7 @@ function leftBehind(files: Readonly<Record<string, string>>) {
   const turn: ScriptTurn = {
     ...{ kind: 'script', agent: 'main', number: 1, state: 'START.sh', cwd: dir, input: null, visit: 1, attempt: 1 },
     ...{ taskFolder: null, runFolder: null, variables: {}, attributes: {}, policy: [] },
-    ...{ error: null, stuck: null },
+    ...{ error: null, stuck: null, evaluators: [], evaluates: null },
     record: { number: 1, prompt: { kind: 'state' }, session: null, startedAt: 0, capMicros: null },
   };
   return { dir, turn };

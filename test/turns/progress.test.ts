@@ -49,7 +49,16 @@ function fingerprintIn(
 ): Promise<string | undefined> {
   const turn: ScriptTurn = {
     ...{ kind: 'script', agent: 'main', number: 1, state: 'S.sh', cwd, input: null, visit: 1, attempt: 1 },
-    ...{ taskFolder: null, runFolder: null, variables: {}, attributes: {}, policy: [], record: null },
+    ...{
+      taskFolder: null,
+      runFolder: null,
+      variables: {},
+      attributes: {},
+      policy: [],
+      evaluators: [],
+      evaluates: null,
+      record: null,
+    },
     ...{ error: null, stuck: { after: 2, files } },
   };
   return takeFingerprint(newTurnContext(cwd, overrides), turn, text);

@@ -12,7 +12,7 @@ import { newTurnContext } from './turn-context.ts';
 
 const SCOPE = { files: ['START.md', 'RUN.sh'], platform: 'unix' } as const;
 
-const REST = { variables: {}, policy: [], error: null, stuck: null };
+const REST = { variables: {}, policy: [], error: null, stuck: null, evaluators: [], evaluates: null };
 
 /** Someone who plays turns in a folder, without a run around them. */
 function newReplay(answers: string) {

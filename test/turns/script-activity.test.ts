@@ -77,6 +77,8 @@ test('a script that was started by an earlier process is observed, too', async (
       policy: [],
       error: null,
       stuck: null,
+      evaluators: [],
+      evaluates: null,
       record: null,
     },
   };

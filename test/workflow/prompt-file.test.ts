@@ -68,6 +68,8 @@ description: The start`;
       maxVisitsPer: null,
       stuckAfter: null,
       stuckFiles: null,
+      evaluators: [],
+      evaluatorPositions: [],
       entries: [
         { at: { line: 3, column: 23 }, keys: { tag: { line: 3, column: 30 }, target: { line: 3, column: 44 } } },
       ],
@@ -87,7 +89,7 @@ description: The start`;
     const names = Object.keys(EMPTY_FRONTMATTER).length;
     const yaml = `allowed_transitions:\nmodel: ~\neffort: null\ntimeout:\nmax_visits:\npermission_mode:
 allowed_tools:\ndisallowed_tools:\nappend_system_prompt:\nevaluator:\nforce_implicit:\ndescription:\nretry:\non:\nmax_visits_per:\nstuck_after:\nstuck_files:`;
-    expect(names).toBe(18);
+    expect(names).toBe(20);
     expect(keys(yaml)).toMatchObject({ frontmatter: EMPTY_FRONTMATTER, body: 'body', findings: [] });
   });
 
@@ -182,7 +184,6 @@ describe('a warning for the author', () => {
     ['__proto__: { model: opus }', 'warning 2:1 the key `__proto__` is unknown and has no effect'],
     ['constructor: x', 'warning 2:1 the key `constructor` is unknown and has no effect'],
     ['5: x', 'warning 2:1 the key `5` is unknown and has no effect'],
-    ['evaluator: JUDGE.md', 'warning 2:1 `evaluator` is not supported yet and has no effect'],
     ['model: !foo opus', 'warning 2:8 YAML: Unresolved tag: !foo'],
   ])('%j', (yaml, message) => {
     expect(messagesOfYaml(yaml)).toStrictEqual([message]);
@@ -191,8 +192,7 @@ describe('a warning for the author', () => {
   test('keys of either kind are checked', () => {
     expect(messagesOfYaml('force_implicit: yes\nevaluator: 5')).toStrictEqual([
       'error 2:17 `force_implicit` must be true or false, not the text `yes`',
-      'warning 3:1 `evaluator` is not supported yet and has no effect',
-      'error 3:12 `evaluator` must be a text, not the number `5`; put it in quotes if it is meant as text',
+      expect.stringMatching(/^error 3:12 an entry of `evaluator` must be `\{ match: .*, not the number `5`$/),
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { Agent } from '../../core/agent.ts';
+import { type Agent, turnFileOf } from '../../core/agent.ts';
 import { archivedCount } from '../../core/archive.ts';
 import { isLive } from '../../core/observed-status.ts';
 import { countTokens, NO_TOKENS } from '../../core/tokens.ts';
@@ -67,7 +67,7 @@ function createAgentColumns(
     formatShortCount(countTokens(history.agents.get(id)?.tokens ?? NO_TOKENS));
   return [
     { title: 'AGENT', cell: formatAgentLabel },
-    { title: 'STATE', cell: ({ state }) => state, style: () => 'bold' },
+    { title: 'STATE', cell: formatAgentState, style: () => 'bold' },
     {
       title: 'DOING',
       cell: (agent) => describePhase(agent, traffic, now),
@@ -81,14 +81,19 @@ function createAgentColumns(
   ];
 }
 
+/** The state of an agent, and the evaluator of its answer if there is one. */
+const formatAgentState = ({ state, evaluation }: Agent): string =>
+  evaluation === null ? state : `${state} (${evaluation.file})`;
+
 const formatAgentCost = ({ costMicros }: Agent): string => formatDollars(costMicros);
 
 /** Describes what an agent is doing. In a run that no process drives it does nothing, whatever its phase says. */
-function describePhase({ phase, state }: Agent, traffic: TurnTraffic | null, now: number): string {
+function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): string {
+  const { phase } = agent;
   const live = traffic !== null;
   switch (phase.kind) {
     case 'ready':
-      return live ? describeTurnWait(findTurnWait(state, traffic)) : 'to go on here';
+      return live ? describeTurnWait(findTurnWait(turnFileOf(agent), traffic)) : 'to go on here';
     case 'running':
       return live ? `running since ${formatClock(phase.turn.startedAt, now)}` : 'was under way';
     case 'sleeping':

@@ -92,13 +92,15 @@ function renderTransitionTable({ history }: StatusReport, context: RenderContext
   const columns: readonly Column<RecentTransition>[] = [
     { title: 'TIME', cell: ({ at }) => formatTimeOfDay(at, context.now), style: () => 'dim', spare: true },
     { title: 'AGENT', cell: ({ agent }) => labels.of(agent) },
-    { title: 'LATEST TRANSITIONS', cell: ({ state, to, tag }) => `${state} → ${to ?? 'end'} (${tag})` },
+    { title: 'LATEST TRANSITIONS', cell: formatTransitionStates },
     ...(hasCosts ? [{ title: 'COST', cell: formatTransitionCost, align: 'right', spare: true } as const] : []),
     ...(hasTokens ? [{ title: 'TOKENS', cell: formatTransitionTokens, align: 'right', spare: true } as const] : []),
   ];
   return renderTable(transitions, columns, context);
 }
 
+const formatTransitionStates = ({ state, to, tag, choice }: RecentTransition): string =>
+  `${state} → ${to ?? 'end'} (${choice.by === 'answer' ? tag : `${tag}, by ${choice.name}`})`;
 const formatTransitionCost = ({ costMicros }: RecentTransition): string => formatDollars(costMicros);
 const formatTransitionTokens = ({ tokens }: RecentTransition): string => formatShortCount(countTokens(tokens));
 

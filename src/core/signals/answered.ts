@@ -1,5 +1,6 @@
 import type { Step } from '../event.ts';
-import { followAnswer } from '../follow.ts';
+import { openSessionOf } from '../follow.ts';
+import { followAnswer, requestedTags } from '../follow-answer.ts';
 import { type Run, withAgent } from '../run.ts';
 import type { Answered } from '../signal.ts';
 import { isOverBudget, recordTurnEnd } from './turn-end.ts';
@@ -7,28 +8,35 @@ import { isOverBudget, recordTurnEnd } from './turn-end.ts';
 /** Follows the answer of a turn, unless the budget is used up: then it is kept for a resume with a higher one. */
 export function handleAnswered(run: Run, signal: Answered): Step {
   const { agent: id, at, cost, denials, text, folders, files = {}, workflows = {}, scope, fingerprint } = signal;
+  const { matches = [], evaluated = { folders: {} } } = signal;
   const { reportedSession = null } = signal;
   const ended = recordTurnEnd(run, {
     ...{ agent: id, at, cost, sessionKept: true, reportedSession, failure: null, denials },
     prints: signal.prints,
   });
   const { agent } = ended;
+  const known = { text, denials, folders, files, workflows, matches, evaluated, ...(fingerprint && { fingerprint }) };
+  const answer = { ...known, scope, at };
   if (isOverBudget(ended.run)) {
     const phase = { kind: 'withheld', text, denials, folders, ...(fingerprint && { fingerprint }) } as const;
     return {
       run: withAgent(ended.run, { ...agent, phase }),
-      events: [...ended.events, { kind: 'answer_withheld', at, agent: id, state: agent.state }],
+      events: [
+        ...ended.events,
+        {
+          kind: 'answer_withheld',
+          at,
+          agent: id,
+          state: agent.state,
+          ...requestedTags(ended.run, agent, answer),
+          session: openSessionOf(agent),
+          sessionUse: agent.sessionUse,
+          cwd: agent.cwd,
+          costMicros: agent.stateMicros,
+        },
+      ],
     };
   }
-  const next = followAnswer(ended.run, agent, {
-    text,
-    denials,
-    folders,
-    files,
-    workflows,
-    scope,
-    at,
-    ...(fingerprint && { fingerprint }),
-  });
+  const next = followAnswer(ended.run, agent, answer);
   return { run: next.run, events: [...ended.events, ...next.events] };
 }

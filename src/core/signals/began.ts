@@ -1,4 +1,12 @@
-import { type Agent, countedVisits, type RunningTurn, type SessionUse, visitCount } from '../agent.ts';
+import {
+  type Agent,
+  countedVisits,
+  type RunningTurn,
+  type SessionUse,
+  turnFileOf,
+  turnSessionOf,
+  visitCount,
+} from '../agent.ts';
 import type { Event, Step } from '../event.ts';
 import type { Rules } from '../policy.ts';
 import type { Session } from '../position.ts';
@@ -17,11 +25,11 @@ export function handleBegan(run: Run, signal: Began): Step {
   const refusal = enteringRules === null ? undefined : refuseAtLimit(run, agent, enteringRules, signal.at);
   if (refusal !== undefined) return refusal;
 
-  const isClaudeTurn = isPrompt(agent.state);
+  const isClaudeTurn = isPrompt(turnFileOf(agent));
   const turn: RunningTurn = {
     number: agent.turns + 1,
     prompt: agent.phase.prompt,
-    session: isClaudeTurn ? sessionUse(agent.session, signal.sessionId) : null,
+    session: isClaudeTurn ? sessionUse(turnSessionOf(agent), signal.sessionId) : null,
     startedAt: signal.at,
     capMicros: isClaudeTurn ? capOf(run, agent.state) : null,
   };
@@ -29,7 +37,8 @@ export function handleBegan(run: Run, signal: Began): Step {
     ...agent,
     turns: turn.number,
     tries: agent.tries + 1,
-    rules: signal.rules ?? agent.rules,
+    ...rulesAfter(agent, signal.rules),
+    sessionUse: agent.sessionUse ?? (agent.evaluation === null ? (turn.session?.kind ?? null) : null),
     ...(enteringRules !== null && countVisit(agent, enteringRules)),
     refused: agent.refused.length === 0 ? agent.refused : [],
     phase: { kind: 'running', turn },
@@ -39,6 +48,7 @@ export function handleBegan(run: Run, signal: Began): Step {
     kind: 'turn_started',
     ...eventBase,
     turn: turn.number,
+    evaluator: agent.evaluation?.file ?? null,
     prompt: turn.prompt.kind,
     session: turn.session,
   };
@@ -58,22 +68,29 @@ function countVisit(agent: Agent, { guards }: Rules): Pick<Agent, 'visits' | 'ca
   };
 }
 
+/** What an agent learns from the file of its turn. The rules of an evaluator do not replace those of the state. */
+function rulesAfter({ evaluation, rules }: Agent, read: Rules | null): Pick<Agent, 'rules' | 'evaluation'> {
+  if (evaluation === null || read === null) return { rules: read ?? rules, evaluation };
+  return { rules, evaluation: { ...evaluation, repeatable: read.repeatable === true } };
+}
+
 /** The cap of a turn that begins. Where `due` would not have let it begin, it is the least there is. */
 function capOf(run: Run, state: string): number | null {
   return run.options.budgetMicros === null ? null : toKeptCap(capOfNextTurn(run, state, claudeCapacity(run)) ?? 1);
 }
 
 /** The step that stops the run when it has entered as many states as `max_iterations` allows; undefined below that limit. */
-export function refuseAtIterationLimit(run: Run, at: number): Step | undefined {
+export function refuseAtIterationLimit(run: Run, { id, state }: Agent, at: number): Step | undefined {
+  const refused = { agent: id, state };
   const { maxIterations } = run.options;
   if (maxIterations === null || run.iterations < maxIterations) return undefined;
   const stop = { kind: 'iterations' } as const;
-  return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop }] };
+  return { run: { ...run, stop }, events: [{ kind: 'run_stopping', at, stop, refused }] };
 }
 
 /** The step that keeps an agent from entering its state because of a limit; undefined if no limit applies. */
 function refuseAtLimit(run: Run, agent: Agent, rules: Rules, at: number): Step | undefined {
-  const atIterationLimit = refuseAtIterationLimit(run, at);
+  const atIterationLimit = refuseAtIterationLimit(run, agent, at);
   if (atIterationLimit !== undefined) return atIterationLimit;
   const { maxVisits, guards } = rules;
   if (maxVisits === null || countedVisits(agent, guards?.maxVisitsPer ?? 'agent') < maxVisits) return undefined;

@@ -1,4 +1,4 @@
-import type { Agent, TurnPrompt } from '../agent.ts';
+import { type Agent, isTurnRepeatable, type TurnPrompt, turnSubjectOf, withTurnSession } from '../agent.ts';
 import { indexOfAgent } from '../agent-index.ts';
 import type { Step } from '../event.ts';
 import { backOffMs, type Failure, REACTIONS, type Reaction } from '../failure.ts';
@@ -36,7 +36,7 @@ function chooseReaction(ended: FinishedTurn, { kind }: Failure): Reaction | 'rer
 
 /** An interrupted script runs again by itself if its author says that it may; if it is killed again and again, the agent pauses. */
 function reactionToInterruption({ run, agent }: FinishedTurn): 'rerun' | 'pause' {
-  return agent.rules?.repeatable === true && agent.retries < run.options.retries ? 'rerun' : 'pause';
+  return isTurnRepeatable(agent) && agent.retries < run.options.retries ? 'rerun' : 'pause';
 }
 
 /**
@@ -121,7 +121,7 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
   },
 
   rerun({ run, agent }, { at }, prompt) {
-    const message = `${agent.state} was interrupted and runs again: it is repeatable`;
+    const message = `${turnSubjectOf(agent)} was interrupted and runs again: it is repeatable`;
     return {
       run: withAgent(run, { ...agent, retries: agent.retries + 1, phase: { kind: 'ready', prompt, since: run.seq } }),
       events: [{ kind: 'warning', at, agent: agent.id, state: agent.state, message }],
@@ -142,8 +142,7 @@ const REACTION_HANDLERS: Record<Reaction | 'rerun', ReactionHandler> = {
     if (turn.session?.kind === 'new')
       return failState(run, agent, failure, { at, jitter, prompt: { kind: 'state' }, limit: null });
     const downgraded: Agent = {
-      ...agent,
-      session: next === 'fork' ? { kind: 'branch', of: lostSession } : null,
+      ...withTurnSession(agent, next === 'fork' ? { kind: 'branch', of: lostSession } : null),
       phase: { kind: 'ready', prompt: { kind: 'state' }, since: run.seq },
     };
     const eventBase = { at, agent: agent.id, state: agent.state };

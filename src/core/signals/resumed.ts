@@ -1,6 +1,7 @@
-import type { Agent, TurnPrompt } from '../agent.ts';
+import { type Agent, isTurnRepeatable, type TurnPrompt } from '../agent.ts';
 import type { Event, Step } from '../event.ts';
-import { followAnswer, type TurnAnswer } from '../follow.ts';
+import type { TurnAnswer } from '../follow.ts';
+import { followAnswer } from '../follow-answer.ts';
 import { mergeOptions } from '../options.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
@@ -31,9 +32,10 @@ export const canResume = (run: Run, retry: boolean): boolean =>
   run.agents.some((agent) => canResumeAgent(agent, retry) || (run.stop !== null && agent.phase.kind !== 'ended'));
 
 /** A failed agent, and one whose script may have done half its work, only goes on if the user or the author permits it. */
-function canResumeAgent({ phase, rules }: Agent, retry: boolean): boolean {
+function canResumeAgent(agent: Agent, retry: boolean): boolean {
+  const { phase } = agent;
   if (phase.kind === 'failed') return retry;
-  if (isCutShort({ phase })) return retry || rules?.repeatable === true;
+  if (isCutShort({ phase })) return retry || isTurnRepeatable(agent);
   return phase.kind !== 'ended';
 }
 
@@ -85,6 +87,8 @@ function followKeptAnswer(
     folders: { ...folders, ...signal.folders[agent.id] },
     files: signal.files?.[agent.id] ?? {},
     workflows: signal.workflows?.[agent.id] ?? {},
+    matches: signal.matches?.[agent.id] ?? [],
+    evaluated: signal.evaluated?.[agent.id] ?? { folders: {} },
     scope: signal.scopes?.[agent.id] ?? signal.scope,
     at,
   };

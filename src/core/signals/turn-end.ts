@@ -1,8 +1,9 @@
-import type { Agent, RunningTurn } from '../agent.ts';
+import { type Agent, type RunningTurn, turnSessionOf, withTurnSession } from '../agent.ts';
 import { mergeDenials } from '../denials.ts';
 import type { Event, TurnEnded } from '../event.ts';
 import type { FailureKind } from '../failure.ts';
 import { addMicros, believableCost, type CostReport, enterCost, microsToUsd } from '../ledger.ts';
+import type { Session } from '../position.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import { strongerStop } from '../status.ts';
 import { addTokens, splitCost, sumTokens } from '../tokens.ts';
@@ -42,9 +43,9 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
   const micros = cost?.micros ?? 0;
   const models = splitCost(micros, cost?.models ?? []);
   const tokens = sumTokens(models);
+  const session = sessionId === null || !report.sessionKept ? turnSessionOf(before) : openSession(sessionId);
   const agent: Agent = {
-    ...before,
-    session: sessionId === null || !report.sessionKept ? before.session : { kind: 'open', id: sessionId },
+    ...withTurnSession(before, session),
     costMicros: addMicros(before.costMicros, micros),
     stateMicros: addMicros(before.stateMicros, micros),
     stateTokens: models.length === 0 ? before.stateTokens : addTokens(before.stateTokens, tokens),
@@ -59,6 +60,7 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     at: report.at,
     agent: agent.id,
     state: agent.state,
+    evaluator: agent.evaluation?.file ?? null,
     turn: turn.number,
     session: sessionId,
     costMicros: micros,
@@ -85,6 +87,8 @@ export function recordTurnEnd(run: Run, report: TurnReport): FinishedTurn {
     events: [...events, { kind: 'run_stopping', at: report.at, stop: { kind: 'budget' } }],
   };
 }
+
+const openSession = (id: string): Session => ({ kind: 'open', id });
 
 /** Warns that the ledger does not have the cost that was reported. */
 function refusedCostWarning({ at, agent, state }: TurnEnded, cost: CostReport | null): readonly Event[] {

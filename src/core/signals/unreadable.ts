@@ -10,7 +10,7 @@ import { refuseAtIterationLimit } from './began.ts';
 export function handleUnreadable(run: Run, { agent: id, at, message }: Unreadable): Step {
   const agent = getAgent(run, id);
   if (agent.phase.kind !== 'ready') throw new Error(`${id} is ${agent.phase.kind}: it does not read its state`);
-  const refusal = agent.rules === null && run.stop === null ? refuseAtIterationLimit(run, at) : undefined;
+  const refusal = agent.rules === null && run.stop === null ? refuseAtIterationLimit(run, agent, at) : undefined;
   if (refusal !== undefined) return refusal;
   const phase = { kind: 'paused', why: 'unreadable', message, prompt: agent.phase.prompt } as const;
   return {

@@ -25,8 +25,8 @@ export function handleUnrecorded(run: Run, { agent: id, at, message, turns, ente
     next = entered.run;
     events.push(...entered.events);
   }
-  const { phase, state } = agent;
-  return { run: withAgent(next, { ...getAgent(next, id), phase, state }), events };
+  const { phase, state, evaluation } = agent;
+  return { run: withAgent(next, { ...getAgent(next, id), phase, state, evaluation }), events };
 }
 
 /** Enters one turn as if it had been recorded and had failed. */
@@ -35,13 +35,22 @@ function enterTurn(run: Run, id: string, { number, state, session, cost, started
   const prompt = { kind: 'state' } as const;
   const sessionUse = session === null && cost === null ? null : ({ kind: 'new', id: session ?? 'unknown' } as const);
   const turn = { number, prompt, session: sessionUse, startedAt, capMicros: null };
-  const begun = withAgent(run, { ...agent, state, turns: number, phase: { kind: 'running', turn } });
+  const begun = withAgent(run, { ...agent, state, evaluation: null, turns: number, phase: { kind: 'running', turn } });
   const report = { agent: id, at: endedAt, cost, sessionKept: false, failure: 'interrupted', denials: [] } as const;
   const ended = recordTurnEnd(begun, report);
   return {
     run: ended.run,
     events: [
-      { kind: 'turn_started', at: startedAt, agent: id, state, turn: number, prompt: 'state', session: sessionUse },
+      {
+        kind: 'turn_started',
+        at: startedAt,
+        agent: id,
+        state,
+        evaluator: null,
+        turn: number,
+        prompt: 'state',
+        session: sessionUse,
+      },
       ...ended.events,
     ],
   };

@@ -2,6 +2,7 @@
 export { ambiguousEntry } from './ambiguous-entry.ts';
 export { ambiguousState } from './ambiguous-state.ts';
 export { badAttribute } from './bad-attribute.ts';
+export { badEvaluator } from './bad-evaluator.ts';
 export { bashSyntax } from './bash-syntax.ts';
 export { byteOrderMark } from './byte-order-mark.ts';
 export { crlfScript } from './crlf-script.ts';

@@ -8,13 +8,14 @@ import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
 import type { StateResolver } from '../../graph/state-resolver.ts';
 import { CYCLE_RULES } from '../cycle-findings.ts';
 import { quoteTagWithAttributes } from '../messages.ts';
-import { defineStateRule } from '../rule.ts';
+import { defineStateRule, type RuleContext, type RuleFinding } from '../rule.ts';
 
 /** A state has a tag that its policy does not permit. */
 export const forbiddenTag = defineStateRule(
   { id: 'forbidden-tag', level: 'warning', supersedes: ['unmentioned-entry', 'unreachable-state', ...CYCLE_RULES] },
-  (analysis) => {
+  (analysis, context) => {
     const { names } = analysis;
+    if (context.graph.mereEvaluators.has(analysis.file)) return findForbiddenOverrides(analysis, context);
     const { policy } = analysis.source.state.rules;
     if (analysis.broken || policy.length === 0) return [];
     const corrected = policy.map((entry) => correctStates(entry, names));
@@ -32,6 +33,27 @@ export const forbiddenTag = defineStateRule(
     });
   },
 );
+
+/** Finds the tags of an evaluator that a state whose answers it evaluates does not permit. */
+function findForbiddenOverrides(
+  analysis: StateAnalysis,
+  { graph, analysisOf }: RuleContext,
+): readonly Omit<RuleFinding, 'file'>[] {
+  const { names } = analysis;
+  const states = new Set(graph.evaluatorUses.filter((use) => use.file === analysis.file).map(({ state }) => state));
+  const tags = analysis.expandedTags.filter((placed) => placed.sure && isExact(placed, names));
+  return [...states].flatMap((state) => {
+    const { policy = [] } = analysisOf.get(state)?.source.state.rules ?? {};
+    if (policy.length === 0) return [];
+    const corrected = policy.map((entry) => correctStates(entry, names));
+    const forbidden = tags.filter((placed) => !isPermitted(placed, corrected, analysis, names));
+    return uniqueBy(forbidden, ({ name, tag }) => quoteTagWithAttributes(name, tag)).map(({ name, tag, at }) => {
+      const shown = quoteTagWithAttributes(name, tag);
+      const message = `this evaluator has ${shown}, which the \`allowed_transitions\` of ${state} do not permit`;
+      return { at, message, hint: `Add it to the \`allowed_transitions\` of ${state}, or take it out here.` };
+    });
+  });
+}
 
 /** Finds the entry that comes closest: with the same tag, and the same state if there is one. */
 function findClosestEntry(

@@ -3,7 +3,7 @@ import type { FileFinding } from '../../core/state.ts';
 import { type TextPosition, WHOLE_FILE } from '../../core/text-position.ts';
 import { isWorkflowTag, startsWorkers } from '../../core/transitions/index.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
-import { defineRule, type RuleFinding } from '../rule.ts';
+import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
 import { findUselessGuards } from '../useless-guards.ts';
 
 /** Something in the frontmatter or the manifest has no effect, such as a misspelt key, or the frontmatter as a whole has none. */
@@ -17,6 +17,7 @@ export const keyWithoutEffect = defineRule(
       ...checkEmptyPolicy(analysis),
       ...checkRepeatedEntries(analysis),
       ...findUselessGuards(analysis, context),
+      ...checkEvaluatorKeys(analysis, context),
     ]),
   ],
 );
@@ -76,6 +77,20 @@ function checkEmptyPolicy({ file, source, broken, tags }: StateAnalysis): readon
   if (at === undefined || broken || tags.length === 0 || source.state.rules.policy.length > 0) return [];
   const message = '`allowed_transitions` is empty, which permits every tag, as if the key were missing';
   return [{ file, at, message, hint: 'List what is permitted, or remove the key.', level: 'info' }];
+}
+
+/** The keys that say something about a state's own transitions. */
+const TRANSITION_KEYS = ['allowed_transitions', 'force_implicit', 'max_visits', 'evaluator'];
+
+/** Reports keys about transitions in a file that only evaluates the answers of states. */
+function checkEvaluatorKeys({ file, source }: StateAnalysis, { graph }: RuleContext): readonly RuleFinding[] {
+  if (!graph.mereEvaluators.has(file)) return [];
+  const states = [...new Set(graph.evaluatorUses.filter((use) => use.file === file).map(({ state }) => state))];
+  return TRANSITION_KEYS.flatMap((key) => {
+    const at = source.keys[key];
+    const message = `\`${key}\` has no effect in an evaluator: the rules of ${states.join(' and ')} apply`;
+    return at === undefined ? [] : [{ file, at, message, hint: 'Remove it.' }];
+  });
 }
 
 /** Reports entries that permit the same as an earlier one. */

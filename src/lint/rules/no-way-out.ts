@@ -12,6 +12,7 @@ export const noWayOut = defineRule(
     );
     return context.analyses
       .filter((analysis) => context.isIntendedState(analysis) && !analysis.open && !withExits.has(analysis.file))
+      .filter(({ file }) => !context.graph.mereEvaluators.has(file))
       .map(diagnoseState);
   },
 );

@@ -4,9 +4,11 @@ import { defineStateRule } from '../rule.ts';
 /** A script can come to its end without having printed a tag. */
 export const silentPath = defineStateRule(
   { id: 'silent-path', level: 'warning', supersedes: ['unreachable-state', ...CYCLE_RULES] },
-  (analysis) => {
+  (analysis, { graph }) => {
     const isExpected = analysis.source.state.rules.guards?.on.no_tag !== undefined;
     if (isExpected || (analysis.tags.length === 0 && analysis.unclosedTags.length === 0)) return [];
+    // A gate that prints nothing confirms.
+    if (graph.mereEvaluators.has(analysis.file)) return [];
     return (analysis.paths?.outputs ?? []).flatMap((output) => {
       if (output.kind !== 'nothing') return [];
       const { text } = analysis.source.state;

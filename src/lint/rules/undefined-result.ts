@@ -9,7 +9,7 @@ export const undefinedResult = defineRule({ id: 'undefined-result', level: 'warn
   const withResult = findStatesWithResult(context.proof);
   return context.analyses.flatMap((analysis) => {
     const lacksResult = context.isReached(analysis.file) && !withResult.has(context.proof.flow.numberOf(analysis.file));
-    if (analysis.broken || !lacksResult) return [];
+    if (analysis.broken || !lacksResult || context.graph.mereEvaluators.has(analysis.file)) return [];
     const use = findResultUse(analysis);
     if (use === undefined) return [];
     const shown = analysis.kind === 'prompt' ? `{{${use.name}}}` : use.name;

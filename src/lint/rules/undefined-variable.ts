@@ -33,6 +33,8 @@ function findUnsetInPrompts(context: RuleContext): readonly RuleFinding[] {
   if (graph.entry === null) return [];
   const uses = analyses.flatMap((analysis) => {
     if (analysis.kind !== 'prompt' || analysis.broken || !context.isReached(analysis.file)) return [];
+    // An evaluator has the variables of every state that it evaluates.
+    if (graph.mereEvaluators.has(analysis.file)) return [];
     const used = findVariableUses(analysis.source.state.text).filter(({ name }) => !BUILT_IN_VARIABLES.includes(name));
     return uniqueBy(used, ({ name }) => name).map((use) => ({ analysis, use }));
   });
@@ -126,6 +128,9 @@ const SCRIPT_VARIABLES: readonly string[] = [
   'RAYMOND_TURN',
   'RAYMOND_WORKFLOW_DIR',
   'RAYMOND_VISIT',
+  'RAYMOND_OUTPUT',
+  'RAYMOND_OUTPUT_FILE',
+  'RAYMOND_TRANSITION',
 ];
 
 /** Finds the variables that a script uses and nothing sets. */

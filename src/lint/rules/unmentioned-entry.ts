@@ -4,7 +4,7 @@ import { stem } from '../../core/state-names.ts';
 import { stripTags } from '../../core/tag-mentions.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
-import type { Edge } from '../../graph/graph.ts';
+import { type Edge, targetsOf } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineRule, type RuleContext, type RuleFinding } from '../rule.ts';
@@ -16,18 +16,27 @@ export const unmentionedEntry = defineRule({ id: 'unmentioned-entry', level: 'wa
     const { rules, text } = analysis.source.state;
     if (analysis.broken || text.trim() === '' || implicitTag(rules.policy) !== undefined) return [];
     const isTagged = createTagCheck(analysis);
+    const overrides = context.graph.edges.filter(({ from, evaluator }) => from === analysis.file && evaluator !== null);
     const texts = collectTexts(analysis, edgesInto.get(analysis.file) ?? [], context);
     return rules.policy.flatMap((entry, index) => {
       const states = namedStates(entry).map(([, name]) => analysis.names.fileOf(name));
       const lacksPayload = typeof entry.payload === 'string' && !text.includes(entry.payload);
       const isMentioned = isTagged(entry.tag, states) || isMentionedIn(texts, entry.tag, states);
       if (!lacksPayload && (states.includes(undefined) || isMentioned)) return [];
+      // What only an evaluator decides on, the agent does not have to know.
+      if (overrides.some((edge) => isSameTransition(edge, entry, states))) return [];
       const at = analysis.source.entries[index]?.at ?? WHOLE_FILE;
       const message = `the prompt never mentions \`${formatPolicyTag(entry)}\`, which its \`allowed_transitions\` permit`;
       return [{ file: analysis.file, at, message, hint: hintFor(entry, rules.policy.length) }];
     });
   });
 });
+
+const isSameTransition = (edge: Edge, { tag, payload = null }: PolicyEntry, states: States): boolean =>
+  edge.tag === tag &&
+  (payload === null || edge.payload === payload) &&
+  JSON.stringify(targetsOf(edge).map((target) => (target.kind === 'state' ? target.file : null))) ===
+    JSON.stringify(states);
 
 type States = readonly (string | undefined)[];
 

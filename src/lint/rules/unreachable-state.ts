@@ -10,7 +10,9 @@ export const unreachableState = defineRule({ id: 'unreachable-state', level: 'wa
   const { workflow, graph, proof } = context;
   // Of a workflow that is called, others may enter other states.
   const own = graph.nodes.filter(({ kind, state }) => kind !== 'missing' && workflowNameOf(state) === null);
-  const nodes = own.map(({ state }) => proof.flow.numberOf(state));
+  const nodes = own
+    .filter(({ state }) => !graph.mereEvaluators.has(state))
+    .map(({ state }) => proof.flow.numberOf(state));
   const unreached = new Set(nodes.filter((state) => !proof.reachIfCallsReturn.has(state)));
   if (graph.entry === null || unreached.size === 0) return [];
   const successors = findSuccessors(context, unreached);

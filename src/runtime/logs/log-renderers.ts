@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { turnRefOf } from '../../core/due.ts';
 import type { Event, TurnEnded, TurnStarted } from '../../core/event.ts';
 import { formatJson } from '../../core/json.ts';
 import { isPrompt } from '../../core/state-names.ts';
@@ -43,7 +44,7 @@ export function createTextRenderer(
     for (const line of lines) logWriter.writeLine(line);
   };
   const turnLogOf = (turn: TurnStarted, end: TurnEnded | null): TurnLog => {
-    const { state } = turn;
+    const { state } = turnRefOf(turn);
     return { folder: folderOf(turn), state, failed: end?.failure != null, displayPath };
   };
   const startTurn = (turn: TurnStarted): ((entry: LogEntry) => void) => {
@@ -86,7 +87,7 @@ export function createRawRenderer(
 ): LogRenderer {
   const outputFilesOf = (turn: TurnStarted): readonly string[] => {
     const { stdout, stderr } = turnFiles(folderOf(turn));
-    return isPrompt(turn.state) ? [stdout] : [stdout, stderr];
+    return isPrompt(turnRefOf(turn).state) ? [stdout] : [stdout, stderr];
   };
   return {
     renderEvent: () => {},

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
+import { turnRefOf } from '../../core/due.ts';
 import type { FailureKind } from '../../core/failure.ts';
 import { microsToUsd } from '../../core/ledger.ts';
 import { isPrompt } from '../../core/state-names.ts';
@@ -32,7 +33,9 @@ export const hasTurnFiles = (context: RecordingContext, turn: RecordedTurn): boo
 
 /** Records the answer of a turn. */
 export function recordAnswer(context: RecordingContext, turn: RecordedTurn): RecordedAnswer {
-  const answer = isPrompt(turn.end.state) ? recordPromptAnswer(context, turn) : recordScriptAnswer(context, turn);
+  const answer = isPrompt(turnRefOf(turn.end).state)
+    ? recordPromptAnswer(context, turn)
+    : recordScriptAnswer(context, turn);
   const seconds = Math.round(turn.end.durationMs / 1000);
   return { ...answer, ...(seconds > 0 && { seconds }) };
 }

@@ -62,8 +62,9 @@ function countTurns(visits: readonly RecordedVisit[]): number | Readonly<Record<
 /** The reminders of each state; 0 if there is none. */
 function countReminders(events: readonly Event[]): number | Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
+  const count = (file: string): unknown => counts.set(file, (counts.get(file) ?? 0) + 1);
   for (const event of events) {
-    if (event.kind === 'reminded') counts.set(event.state, (counts.get(event.state) ?? 0) + 1);
+    if (event.kind === 'reminded') count(event.evaluator ?? event.state);
   }
   return counts.size === 0 ? 0 : Object.fromEntries(counts);
 }

@@ -12,9 +12,10 @@ export interface RecordedTurn {
   readonly tags: readonly FollowedTag[];
 }
 
-/** One visit of an agent to a state. */
+/** One visit of an agent to a state, or one evaluation of what it answered there. */
 export interface RecordedVisit {
   readonly agent: string;
+  /** The file of the state, or of the evaluator. */
   readonly state: string;
   readonly turns: readonly RecordedTurn[];
 }
@@ -29,21 +30,37 @@ const DISCARDED_FAILURES: readonly (FailureKind | null)[] = ['lost', 'stopped', 
 export function collectVisits(events: readonly Event[]): readonly RecordedVisit[] {
   const visits: OpenVisit[] = [];
   const open = new Map<string, OpenVisit>();
+  /** By agent, the evaluation of its latest answer, and whether it is over. */
+  const evaluations = new Map<string, { readonly visit: OpenVisit; isOver: boolean }>();
+  const begin = (agent: string, state: string): OpenVisit => {
+    const visit = new OpenVisit(agent, state);
+    visits.push(visit);
+    return visit;
+  };
+  const visitOf = (agent: string): OpenVisit | undefined => {
+    const evaluation = evaluations.get(agent);
+    return evaluation?.isOver === false ? evaluation.visit : open.get(agent);
+  };
   for (const event of events) {
-    if (event.kind === 'run_resumed') for (const visit of open.values()) visit.dropFailedTurn();
+    if (event.kind === 'run_resumed') for (const agent of open.keys()) visitOf(agent)?.dropFailedTurn();
     if (!('agent' in event)) continue;
     const { agent } = event;
-    if (event.kind === 'turn_started' && !open.has(agent)) {
-      const visit = new OpenVisit(agent, event.state);
-      visits.push(visit);
-      open.set(agent, visit);
+    if (event.kind === 'turn_started') {
+      const { state, evaluator } = event;
+      if (!open.has(agent)) open.set(agent, begin(agent, state));
+      if (evaluator !== null && visitOf(agent)?.state !== evaluator)
+        evaluations.set(agent, { visit: begin(agent, evaluator), isOver: false });
     }
-    if (event.kind === 'turn_ended') open.get(agent)?.addTurn(event);
+    if (event.kind === 'turn_ended') visitOf(agent)?.addTurn(event);
     if (event.kind === 'sleeping' && event.why === 'usage_limit')
-      open.get(agent)?.amendLastTurn({ resetsInMs: event.untilMs - event.at });
+      visitOf(agent)?.amendLastTurn({ resetsInMs: event.untilMs - event.at });
+    const evaluation = evaluations.get(agent);
+    if (event.kind === 'evaluated' && evaluation !== undefined) evaluation.isOver = true;
     if (event.kind !== 'transition') continue;
-    open.get(agent)?.amendLastTurn({ tags: event.tags });
+    open.get(agent)?.amendLastTurn({ tags: event.choice.by === 'answer' ? event.tags : event.requested });
+    if (event.choice.by === 'evaluator') evaluation?.visit.amendLastTurn({ tags: event.tags });
     open.delete(agent);
+    evaluations.delete(agent);
   }
   return visits;
 }

@@ -73,7 +73,7 @@ export function groupAgents({
       byPhase[phase].push(agent);
   }
   for (const [state, done] of endedByState) stateOf(state).done = done;
-  const running = byPhase.running.filter(({ state }) => isPrompt(state)).length;
+  const running = byPhase.running.filter(({ state, evaluator }) => isPrompt(evaluator ?? state)).length;
   const traffic: TurnTraffic = {
     isHeld: byPhase.sleeping.some(({ wait }) => wait?.holdsAll === true),
     running,

@@ -21,9 +21,11 @@ export function renderAgentLines(
   context: LiveContext,
 ): readonly string[] {
   const shown = agents.map((agent) => {
-    const { state } = agent;
+    const { state, evaluator } = agent;
     const turnWait = agent.phase === 'ready' ? findTurnWait(state, traffic) : null;
-    return { ...agent, turnWait, shownState: sanitizeLine(isNarrow(context.columns) ? stem(state) : state) };
+    const nameOf = isNarrow(context.columns) ? stem : (file: string) => file;
+    const shownState = evaluator === null ? nameOf(state) : `${nameOf(state)} (${nameOf(evaluator)})`;
+    return { ...agent, turnWait, shownState: sanitizeLine(shownState) };
   });
   const widths = computeWidths(shown, context);
   return shown.map((agent) => renderAgentLine(agent, widths, context));
@@ -97,9 +99,13 @@ const formatCost = ({ costMicros }: AgentView): string => (costMicros === 0 ? ''
 /** More than fits on any screen. */
 const MAX_SHOWN_CHARS = 500;
 
-function formatDoing({ phase, state, doing, wait, turnWait }: ShownAgent, now: number, width: number): string {
+function formatDoing(
+  { phase, state, evaluator, doing, wait, turnWait }: ShownAgent,
+  now: number,
+  width: number,
+): string {
   if (phase === 'running') {
-    if (doing === null) return shorten(isPrompt(state) ? 'thinking' : 'running', width);
+    if (doing === null) return shorten(isPrompt(evaluator ?? state) ? 'thinking' : 'running', width);
     if (doing.kind === 'uses') return formatToolUse(doing, width);
     if (doing.kind !== 'retries') return shorten(firstLine(doing.text), width);
     return shorten(sanitizeLine(formatApiRetry(doing, doing.untilMs === null ? null : doing.untilMs - now)), width);

@@ -14,6 +14,8 @@ export interface AgentView {
   /** Its name on the screen. */
   readonly label: string;
   readonly state: string;
+  /** The file of the evaluator that judges what the state answered; null while none does. */
+  readonly evaluator: string | null;
   readonly phase: Phase['kind'];
   /** When its turn started, and its latest activity; null between turns. */
   readonly since: number | null;
@@ -162,11 +164,12 @@ const becomes = (phase: Phase['kind']) => (): Partial<AgentView> => ({ ...IDLE, 
 /** The changes by kind of event; null for those that change nothing that is shown, and may come after the agent's end. */
 const AGENT_CHANGES: { readonly [Kind in AgentEvent['kind']]: AgentChange<Kind> | null } = {
   agent_started: ({ agent: id, state, variables }) => {
-    return { ...IDLE, label: formatAgentLabel({ id, variables }), phase: 'ready', state };
+    return { ...IDLE, label: formatAgentLabel({ id, variables }), phase: 'ready', state, evaluator: null };
   },
-  turn_started: ({ at, state }) => ({ ...IDLE, phase: 'running', state, since: at }),
+  turn_started: ({ at, state, evaluator }) => ({ ...IDLE, phase: 'running', state, evaluator, since: at }),
   turn_ended: ({ costMicros }, agent) => ({ ...IDLE, phase: 'ready', costMicros: agent.costMicros + costMicros }),
-  transition: ({ state, to }) => ({ ...IDLE, phase: 'ready', state: to ?? state }),
+  transition: ({ state, to }) => ({ ...IDLE, phase: 'ready', state: to ?? state, evaluator: null }),
+  evaluated: null,
   sleeping: ({ why, untilMs, message, failure }) => {
     const holdsAll = REACTIONS[failure] === 'hold' || REACTIONS[failure] === 'probe';
     return { ...IDLE, phase: 'sleeping', wait: { why, untilMs, message, holdsAll } };
@@ -191,6 +194,14 @@ function applyAgentEvent(agents: Map<string, AgentView>, event: AgentEvent): voi
   if (kind === 'agent_ended') agents.delete(id);
   const change = AGENT_CHANGES[kind] as AgentChange<AgentEvent['kind']> | null;
   if (change === null) return;
-  const agent = agents.get(id) ?? { id, label: sanitizeLine(id), state, phase: 'ready', ...IDLE, costMicros: 0 };
+  const agent = agents.get(id) ?? {
+    id,
+    label: sanitizeLine(id),
+    state,
+    evaluator: null,
+    phase: 'ready',
+    ...IDLE,
+    costMicros: 0,
+  };
   agents.set(id, { ...agent, ...change(event, agent) });
 }

@@ -25,7 +25,7 @@ const born = (agent: string, state: string, at = NOON): Event => {
   return { kind: 'agent_started', at, agent, state, parent, cwd: '/w', input: null, variables: {} };
 };
 const turn = (agent: string, state: string, at = NOON): Event => {
-  return { kind: 'turn_started', at, agent, state, turn: 1, prompt: 'state', session: null };
+  return { kind: 'turn_started', evaluator: null, at, agent, state, turn: 1, prompt: 'state', session: null };
 };
 const paid = (agent: string, state: string, costMicros: number): Event => {
   const rest = {
@@ -38,7 +38,7 @@ const paid = (agent: string, state: string, costMicros: number): Event => {
     failure: null,
     denials: [],
   };
-  return { kind: 'turn_ended', at: NOON, agent, state, costMicros, spentMicros: costMicros, ...rest };
+  return { kind: 'turn_ended', evaluator: null, at: NOON, agent, state, costMicros, spentMicros: costMicros, ...rest };
 };
 const asleep = (agent: string, why: 'retry' | 'usage_limit', untilMs: number, message: string): Event => {
   return { kind: 'sleeping', at: NOON, agent, state: 'PLAN.md', why, untilMs, failure: 'transient', message, count: 1 };
