@@ -91,7 +91,8 @@ test.each(NAMES.filter((name) => existsSync(join(EXAMPLES, name, 'answers.yaml')
     const prompts = source.files.flatMap((file) => (file.kind === 'state' && isPrompt(file.file) ? [file] : []));
     expect(prompts.length).toBeGreaterThan(0);
     for (const { file, text } of prompts) {
-      expect(text, file).toContain('allowed_transitions:');
+      // An evaluator has the policy of the state.
+      if (!text.includes('<confirm>')) expect(text, file).toContain('allowed_transitions:');
       expect(text, file).toMatch(/STOP|[Cc]hange nothing|Do not (write or )?change any file/);
     }
   },
@@ -130,6 +131,16 @@ describe('the commands of an example', () => {
     expect(run.cost_usd).toBe(0.16);
     const { slug } = (await import(copy.at('slug.mjs'))) as { slug: (title: string) => string };
     expect(slug('  Why?  Oh,  why ')).toBe('why-oh-why');
+  });
+
+  test('evaluators: a pattern, a gate and a judge each send the agent back once', async () => {
+    const copy = copyExample('evaluators');
+    const run = await follow(copy, commandsOf('evaluators'));
+    expect(pathOf(run)).toBe(`START.md${' goto FIX.md goto START.md'.repeat(3)} result end`);
+    expect(run.transitions.map((each) => ('decider' in each ? each.decider : undefined))).toStrictEqual([
+      ...['match `TODO|TBD`', null, 'CHECK.sh', null, 'JUDGE.md', null, null],
+    ]);
+    expect(read(copy, 'notes.md')).toContain('starts faster (#15)');
   });
 
   test('poll: every request is answered under its name, then the run stops', async () => {
