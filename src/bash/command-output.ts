@@ -6,7 +6,7 @@ import {
   UNKNOWN,
   type UnclosedMention,
 } from '../core/tag-mentions.ts';
-import { TAG_NAMES } from '../core/transitions/index.ts';
+import { TAG_WORDS } from '../core/transitions/index.ts';
 import { type MappedText, MappedTextBuilder, sliceMappedText, toSourceOffset } from './mapped-text.ts';
 import type { Redirect, SimpleCommand } from './simple-command.ts';
 
@@ -95,7 +95,7 @@ const isSilent = (name: string, first = ''): boolean =>
   SILENT_COMMANDS.has(name) || (name === 'git' && /^(?:commit|notes|add|push|merge)$/.test(first));
 
 /** The beginning or the end of a tag, the rest of which other commands print. */
-const PARTIAL_TAG = new RegExp(`</?(?:${TAG_NAMES.join('|')})\\b|</?[a-z]*$`, 'i');
+const PARTIAL_TAG = new RegExp(`</?(?:${TAG_WORDS.join('|')})\\b|</?[a-z]*$`, 'i');
 
 /** Reads texts that are printed side by side. An expansion by itself, or one inside a tag, may become any tag. */
 function readPrintedTexts(texts: readonly MappedText[]): CommandOutput {

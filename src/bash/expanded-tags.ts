@@ -1,3 +1,4 @@
+import { STATE_ATTRIBUTES } from '../core/tag.ts';
 import { hasUnknownPart, readTagMentions, type TagMention } from '../core/tag-mentions.ts';
 import { TRANSITIONS } from '../core/transitions/index.ts';
 import type { CommandOutput } from './command-output.ts';
@@ -32,7 +33,9 @@ function expandText(text: MappedText, context: CommandContext, values: VariableV
 
 /** Attributes other than `next` and `return` do not decide where a tag leads. */
 function withoutPayload(text: MappedText): MappedText {
-  const attributes = [...text.text.matchAll(/\s(?!(?:next|return)\b)[\w-]+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/g)];
+  const attributes = [
+    ...text.text.matchAll(/\s(?!(?:next|return|timeout_next)\b)[\w-]+\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/g),
+  ];
   const isInAttribute = (at: number): boolean =>
     attributes.some(({ index, 0: attribute }) => index <= at && at < index + attribute.length);
   return { ...text, placeholders: text.placeholders.filter(({ at }) => !isInAttribute(at)) };
@@ -42,11 +45,14 @@ const readExpandedTags = (text: MappedText, filled: boolean): readonly ExpandedT
   readTagMentions(text.text).tags.map((tag) => ({ ...tag, filled, offset: locateTag(text, tag) }));
 
 /** A tag whose state comes from a variable is reported at the assignment, where a mistake is corrected. */
-function locateTag(text: MappedText, { tag, offset }: TagMention): number {
+function locateTag(text: MappedText, { name, tag, offset }: TagMention): number {
   const start = toSourceOffset(text, offset);
-  const stateNames = [tag.body, tag.attributes.next ?? '', tag.attributes.return ?? ''].filter((name) => name !== '');
-  const places = stateNames.flatMap((name) => {
-    const at = text.text.indexOf(name, offset + tag.name.length);
+  const inAttributes = STATE_ATTRIBUTES.map((key) => tag.attributes[key] ?? '');
+  const stateNames = [...(TRANSITIONS[name].body === 'text' ? [] : [tag.body]), ...inAttributes].filter(
+    (state) => state !== '',
+  );
+  const places = stateNames.flatMap((state) => {
+    const at = text.text.indexOf(state, offset + tag.name.length);
     const source = at === -1 ? start : toSourceOffset(text, at);
     // Within one text, backslashes are all that can be left out.
     return source < start || source - start > 2 * (at - offset) ? source : [];

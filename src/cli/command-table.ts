@@ -1,5 +1,6 @@
 import { OPTION_TABLE } from '../core/options.ts';
 import { EXIT } from '../errors.ts';
+import { ASK_COMMANDS } from './ask-commands.ts';
 import { AUTHOR_COMMANDS } from './author-commands.ts';
 import { type CommandSpec, JSON_FLAG } from './command.ts';
 import { RUN_EXITS } from './help.ts';
@@ -47,6 +48,7 @@ export const COMMAND_TABLE: readonly CommandSpec[] = [
     examples: ['raymond status last'],
     load: async () => (await import('./commands/status.ts')).handleStatus,
   },
+  ...ASK_COMMANDS,
   {
     name: 'logs',
     alsoCalled: ['tail', 'watch', 'follow', 'attach'],

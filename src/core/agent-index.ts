@@ -85,6 +85,7 @@ function agentIndexOf(agents: Agents): AgentIndex {
     withheld: 0,
     limited: 0,
     paused: 0,
+    asking: 0,
     failed: 0,
     ended: 0,
   };

@@ -1,5 +1,7 @@
+import type { Question } from './ask.ts';
 import type { PatternMatch } from './evaluator.ts';
 import type { PauseReason } from './failure.ts';
+import type { FollowedTag } from './followed-tag.ts';
 import type { Streak } from './guards.ts';
 import type { NamedFolders } from './named-folders.ts';
 import type { Rules } from './policy.ts';
@@ -61,7 +63,8 @@ export interface RunningTurn {
  *   worktree ──▶ ready                                      its worktree is there; after its last turn, ended
  *   ready ──▶ running ──▶ ready, ended, failed, paused        a turn ended
  *     ▲          ├──────▶ sleeping ──▶ ready                  it is tried again later
- *     │          └──────▶ withheld                            the budget ran out before its answer was followed
+ *     │          ├──────▶ withheld                            the budget ran out before its answer was followed
+ *     ├───── asking ◀───┘                                     it waits for the answer of a person
  *     └── limited, paused, withheld, failed                   the user resumed the run
  */
 export type Phase =
@@ -92,6 +95,17 @@ export type Phase =
       readonly prompt: TurnPrompt;
       /** What a script printed whose next step cannot be taken as things are: a resume takes it, and does not run the script again. */
       readonly answer?: string;
+    }
+  | {
+      readonly kind: 'asking';
+      readonly ask: string;
+      readonly question: Question;
+      readonly askedAt: number;
+      /** When the question is over without an answer; null for never. */
+      readonly untilMs: number | null;
+      /** The tag that asks, for the transition that its answer makes. */
+      readonly tag: FollowedTag;
+      readonly implicit: boolean;
     }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ended'; readonly result: string };
@@ -148,6 +162,8 @@ export interface Agent extends Position {
   readonly denied: readonly string[];
   /** What happened in the state before, if a guard led here. */
   readonly error: string | null;
+  /** The question whose end brought it into the state; null if none did. */
+  readonly askId: string | null;
   /** The answer that is being evaluated; null while the state itself is at work. Then the counts above are the evaluator's. */
   readonly evaluation: Evaluation | null;
   /** How the first turn in the state came to its conversation; null until then, and for a script. */
@@ -210,6 +226,7 @@ export const PER_STATE_DEFAULTS = {
   error: null,
   evaluation: null,
   sessionUse: null,
+  askId: null,
 } as const;
 
 /** The file that an agent's next turn runs: its state, or the evaluator of what the state answered. */

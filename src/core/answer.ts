@@ -6,10 +6,18 @@ import { completeByPolicy, findOverruledTags, notPermittedProblem, type Resolved
 import { findEntry, implicitTag, type Policy } from './policy.ts';
 import { type AnswerProblem, answerProblem, shortenForMessage } from './problem.ts';
 import { resolveState, type Scope } from './state-names.ts';
-import { type BuiltInAttribute, isBuiltInAttribute, readTags, type Tag, type TagReadResult } from './tag.ts';
+import { isBuiltInAttribute, isOwnAttribute, readTags, STATE_ATTRIBUTES, type Tag, type TagReadResult } from './tag.ts';
 import { checkTagCombination, mergeDuplicateTags } from './tag-combination.ts';
 import { quoteAnswerTag } from './tag-quotes.ts';
-import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
+import {
+  isAttributeWord,
+  isTagName,
+  TAG_NAMES,
+  type TagName,
+  TRANSITIONS,
+  takesAttribute,
+} from './transitions/index.ts';
+import type { Transition } from './transitions/transition.ts';
 import { isUpcomingTag, UPCOMING_TAGS } from './transitions/upcoming.ts';
 import { variableNameProblem } from './variables.ts';
 
@@ -98,11 +106,14 @@ function dropBlankFolder(tag: Tag): Tag {
 function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProblem {
   const name = tag.name;
   if (!isTagName(name)) return answerProblem('no_tag', `${quoteAnswerTag(tag)} is not a tag of the language`);
-  const transition = TRANSITIONS[name];
+  const transition: Transition = TRANSITIONS[name];
   const attributeProblem = findAttributeProblem(tag, name, context);
   if (attributeProblem !== undefined) return attributeProblem;
   const states: Record<string, string | null> = { return: null, next: null, body: tag.body };
-  const stateKeys = [...transition.required, ...(transition.body === 'state' ? ['body'] : [])];
+  const stateKeys = [
+    ...STATE_ATTRIBUTES.filter((key) => isStateNamed(transition, tag, key)),
+    ...(transition.body === 'state' ? ['body'] : []),
+  ];
   for (const key of stateKeys) {
     const resolution = resolveState((key === 'body' ? tag.body : (tag.attributes[key] ?? '')).trim(), context.scope);
     if (resolution.kind !== 'found') {
@@ -130,6 +141,11 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
       takesWorktree: isAttributeWord(name, 'worktree', tag.attributes.worktree),
       model: model === undefined ? null : normalizeModel(model),
       effort: effort === undefined ? null : normalizeEffort(effort),
+      own: Object.fromEntries(
+        Object.entries(tag.attributes)
+          .filter(([key]) => isOwnAttribute(name, key))
+          .map(([key, value]) => [key, states[key] ?? value]),
+      ),
       variables: Object.fromEntries(
         Object.entries(tag.attributes).filter(
           ([key, value]) =>
@@ -140,6 +156,13 @@ function resolveTag(tag: Tag, context: AnswerContext): ResolvedTag | AnswerProbl
     written: tag,
   };
 }
+
+/** Whether an attribute of a tag names a state: one that must be there, or one that is. */
+const isStateNamed = (
+  { required, attributes }: Transition,
+  tag: Tag,
+  key: (typeof STATE_ATTRIBUTES)[number],
+): boolean => required.some((each) => each === key) || (attributes.includes(key) && tag.attributes[key] !== undefined);
 
 /** The content of an `input-file`; null if there is none. */
 function readInputFile({ attributes }: Tag, { files }: AnswerContext): string | null {
@@ -168,9 +191,9 @@ function resolveFolder(cd: string | undefined, { folders }: AnswerContext): stri
 
 /** Finds the first attribute that is missing, misplaced or invalid. */
 function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): AnswerProblem | undefined {
-  const { attributes, required, variables } = TRANSITIONS[name];
+  const { required, variables, findProblem }: Transition = TRANSITIONS[name];
   for (const [key, value] of Object.entries(tag.attributes)) {
-    if (isBuiltInAttribute(name, key) && !(attributes as readonly BuiltInAttribute[]).includes(key)) {
+    if (isBuiltInAttribute(name, key) && !takesAttribute(name, key)) {
       return answerProblem('misplaced_attribute', `${quoteAnswerTag(tag)}: \`${key}\` has no meaning on <${name}>`);
     }
     if (value.includes('\0'))
@@ -191,6 +214,8 @@ function findAttributeProblem(tag: Tag, name: TagName, context: AnswerContext): 
       `${quoteAnswerTag(tag)}: \`stack\` can be "clear" or "keep", not "${shortenForMessage(stack)}"`,
     );
   }
+  const ownProblem = findProblem?.(tag);
+  if (ownProblem !== undefined) return answerProblem('bad_attribute', `${quoteAnswerTag(tag)}: ${ownProblem}`);
   const fileProblem = inputFileProblem(tag, context);
   if (fileProblem !== undefined) return fileProblem;
   if (cd !== undefined && isAttributeWord(name, 'worktree', tag.attributes.worktree))

@@ -1,6 +1,7 @@
 import {
   type Agent,
   evaluationCount,
+  type Phase,
   promptVisitCount,
   type RunningTurn,
   type TurnPrompt,
@@ -9,12 +10,14 @@ import {
   type WorktreePlace,
 } from './agent.ts';
 import { countPhases, sumClaudeTurns } from './agent-index.ts';
+import { askModeOf } from './ask.ts';
 import { environmentVariables } from './environment-names.ts';
 import type { Guards } from './guards.ts';
 import type { Evaluator, Policy } from './policy.ts';
 import type { Position, Preference } from './position.ts';
 import type { Run } from './run.ts';
 import { isPrompt } from './state-names.ts';
+import { hasOtherWork } from './status.ts';
 import { capOfNextTurn, claudeCapacity, reserveTurn, toKeptCap } from './turn-cap.ts';
 import { promptVariables } from './variables.ts';
 import { type AgentFolders, workFoldersOf } from './work-folders.ts';
@@ -90,6 +93,18 @@ export interface SleepTurn {
   readonly untilMs: number;
 }
 
+/** A turn in which an agent waits for the answer of a person. */
+export interface AskTurn {
+  readonly kind: 'sleep';
+  readonly agent: string;
+  readonly why: 'ask';
+  readonly ask: string;
+  readonly state: string;
+  /** When the question is over without an answer; null for never. */
+  readonly untilMs: number | null;
+  readonly taskFolder: string | null;
+}
+
 /** A turn in which an agent's git worktree is made or closed. It can be taken again at any time, so it needs no record. */
 export interface WorktreeTurn {
   readonly kind: 'worktree';
@@ -102,7 +117,7 @@ export interface WorktreeTurn {
 }
 
 /** Something that the world is to do for an agent. */
-export type Turn = ClaudeTurn | ScriptTurn | SleepTurn | WorktreeTurn;
+export type Turn = ClaudeTurn | ScriptTurn | SleepTurn | AskTurn | WorktreeTurn;
 
 const NO_AGENTS: ReadonlySet<string> = new Set();
 
@@ -116,6 +131,7 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
   return turnsFor(run, {
     recorded: waitingFor('recorded'),
     sleep: waitingFor('sleep'),
+    ask: waitingFor('ask'),
     script: sortByReadySince(waitingFor('script')),
     ongoing: sortByReadySince(waitingFor('ongoing')),
     inLine: sortByReadySince(waitingFor('inLine')),
@@ -123,10 +139,11 @@ export function due(run: Run, underWay: ReadonlySet<string> = NO_AGENTS): readon
 }
 
 /**
- * What an idle agent waits for: that its turn on record is picked up, that time passes or its worktree is there, a new turn of a script, or one of
- * Claude Code. For the latter, `ongoing` agents go first and all others stand `inLine`.
+ * What an idle agent waits for: that its turn on record is picked up, that time passes or its worktree is there, that a
+ * person answers, a new turn of a script, or one of Claude Code. For the latter, `ongoing` agents go first and all others
+ * stand `inLine`.
  */
-export type WaitKind = 'recorded' | 'sleep' | 'script' | 'ongoing' | 'inLine';
+export type WaitKind = 'recorded' | 'sleep' | 'ask' | 'script' | 'ongoing' | 'inLine';
 
 /** Agents by what they wait for, each list in the order in which it is served. */
 export type AgentsByWait = Readonly<Record<WaitKind, Iterable<Agent>>>;
@@ -136,6 +153,7 @@ export function waitKindOf(agent: Agent): WaitKind | null {
   const { phase } = agent;
   if (phase.kind === 'running') return 'recorded';
   if (phase.kind === 'sleeping' || phase.kind === 'worktree') return 'sleep';
+  if (phase.kind === 'asking') return 'ask';
   if (phase.kind !== 'ready') return null;
   if (!isPrompt(turnFileOf(agent))) return 'script';
   return goesFirst(agent) ? 'ongoing' : 'inLine';
@@ -159,10 +177,12 @@ const readySince = ({ phase }: Agent): number => (phase.kind === 'ready' ? phase
 
 /** The turns of waiting agents. When the run stops, only turns on record are left; while it holds, no Claude turn starts. */
 export function turnsFor(run: Run, waiting: AgentsByWait): readonly Turn[] {
-  const { recorded, sleep, script } = waiting;
+  const { recorded, sleep, ask, script } = waiting;
   const turns = Array.from(recorded, (agent) => turnOf(run, agent));
   if (run.stop !== null) return turns;
   for (const agent of sleep) turns.push(turnOf(run, agent));
+  // A run that is not to wait for people listens to them only while it has other work.
+  if (askModeOf(run) === 'wait' || hasOtherWork(run)) for (const agent of ask) turns.push(turnOf(run, agent));
   for (const agent of takeFirst(script, freeScriptSlots(run))) turns.push(turnOf(run, agent));
   return run.hold === null ? [...turns, ...affordableClaudeTurns(run, waiting)] : turns;
 }
@@ -205,12 +225,19 @@ const placeOf = ({ worktree }: Agent): WorktreePlace | null => {
   return { path, branch, base };
 };
 
+/** The wait of an agent for the answer to its question. */
+export function askTurnOf(run: Run, agent: Agent, { ask, untilMs }: Extract<Phase, { kind: 'asking' }>): AskTurn {
+  const { taskFolder } = workFoldersOf(run, agent);
+  return { kind: 'sleep', agent: agent.id, why: 'ask', ask, state: agent.state, untilMs, taskFolder };
+}
+
 const STATE_PROMPT: TurnPrompt = { kind: 'state' };
 
 function turnOf(run: Run, agent: Agent, capMicros: number | null = null): Turn {
   const { id, phase, cwd, input, evaluation } = agent;
   if (phase.kind === 'sleeping') return { kind: 'sleep', agent: id, why: phase.why, untilMs: phase.untilMs };
   if (phase.kind === 'worktree') return { kind: 'worktree', agent: id, state: agent.state, place: placeOf(agent), cwd };
+  if (phase.kind === 'asking') return askTurnOf(run, agent, phase);
   const record = phase.kind === 'running' ? phase.turn : null;
   const state = turnFileOf(agent);
   const evaluators = agent.rules?.evaluators ?? [];

@@ -1,5 +1,7 @@
 import type { SessionUse, TurnPrompt } from './agent.ts';
+import type { AskAnswer, Question } from './ask.ts';
 import type { FailureKind, PauseReason } from './failure.ts';
+import type { FollowedTag } from './followed-tag.ts';
 import type { CaughtOutcome } from './guards.ts';
 import type { Options } from './options.ts';
 import type { AnswerProblemKind } from './problem.ts';
@@ -100,17 +102,6 @@ export interface Printed extends AgentEvent {
   readonly text: string;
 }
 
-/** A tag that was followed, with its names resolved: states are files of the workflow, `cd` is a full path. */
-export interface FollowedTag {
-  readonly tag: TagName;
-  /** The state that it names; null for a `<result>`, whose text is the transition's `input`. */
-  readonly target: string | null;
-  /** The attributes that have a meaning. A fork without a `next` has that of its siblings. */
-  readonly attributes: Readonly<Record<string, string>>;
-  /** Target and attributes as the answer has them, or the policy of an implicit transition; ignored attributes included. */
-  readonly written: { readonly target: string | null; readonly attributes: Readonly<Record<string, string>> };
-}
-
 /**
  * Who chose a transition and why: the answer of the state (or its policy, if it is implicit), an evaluator that overrode
  * the answer, or a guard of the state. `name` is the evaluator's file or pattern, or the guard's key.
@@ -197,6 +188,26 @@ export interface SessionLost extends AgentEvent {
   readonly message: string;
 }
 
+/** An agent asks a person, and waits for the answer. */
+export interface Asked extends AgentEvent {
+  readonly kind: 'asked';
+  readonly ask: string;
+  readonly question: Question;
+  /** When the question is over without an answer; null for never. */
+  readonly untilMs: number | null;
+}
+
+/** A person answered; `by` says who, and `answeredAt` when, which may be long before. */
+export interface AskAnswered extends AgentEvent, AskAnswer {
+  readonly kind: 'ask_answered';
+}
+
+/** Nobody answered in time. */
+export interface AskTimedOut extends AgentEvent {
+  readonly kind: 'ask_timed_out';
+  readonly ask: string;
+}
+
 /** The budget is used up: an answer is kept for a resume, but not followed. */
 export interface AnswerWithheld
   extends AgentEvent,
@@ -277,6 +288,9 @@ export type Event =
   | Sleeping
   | Woken
   | SessionLost
+  | Asked
+  | AskAnswered
+  | AskTimedOut
   | AnswerWithheld
   | VisitLimit
   | AgentPaused

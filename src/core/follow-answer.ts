@@ -3,18 +3,12 @@ import { type AnswerContext, type Decision, interpretAnswer } from './answer.ts'
 import { evaluateFrom, formatTransition, interpretVerdict, reasonOf } from './evaluation.ts';
 import type { PatternMatch } from './evaluator.ts';
 import type { Event, Step, TransitionChoice, Transitioned } from './event.ts';
-import {
-  type GoDecision,
-  makeTransition,
-  remindOrFail,
-  type TurnAnswer,
-  toFollowedTag,
-  toolsDeniedProblem,
-} from './follow.ts';
+import { type GoDecision, makeTransition, remindOrFail, type TurnAnswer, toolsDeniedProblem } from './follow.ts';
 import { implicitTag } from './policy.ts';
 import { type Run, withAgent } from './run.ts';
 import { failState } from './state-failure.ts';
 import { isPrompt } from './state-names.ts';
+import { toFollowedTag } from './to-followed-tag.ts';
 import { promptVariables } from './variables.ts';
 
 /** Follows the tags of an answer once its evaluators have confirmed them, or asks again for a valid one. */

@@ -1,9 +1,10 @@
 import { type Agent, type ForkOrigin, newAgent, PER_STATE_DEFAULTS, turnFileOf, turnSubjectOf } from './agent.ts';
 import { addAgents, indexOfAgent } from './agent-index.ts';
 import type { Decision } from './answer.ts';
+import { askPerson } from './ask-person.ts';
 import { safeNamesWarnings } from './environment-names.ts';
 import type { PatternMatch } from './evaluator.ts';
-import type { Event, FollowedTag, Step, TransitionChoice } from './event.ts';
+import type { Event, Step, TransitionChoice } from './event.ts';
 import type { Streak } from './guards.ts';
 import { nextWorkerId } from './ids.ts';
 import type { NamedFiles, NamedFolders } from './named-folders.ts';
@@ -16,6 +17,7 @@ import { type Run, withAgent } from './run.ts';
 import type { AnswerNames } from './signal.ts';
 import { countStreak, endAgent, failAgent, failState, type StateFailure, takeGuard } from './state-failure.ts';
 import { isPrompt, isStateFile, type Scope } from './state-names.ts';
+import { toFollowedTag } from './to-followed-tag.ts';
 import { TRANSITIONS } from './transitions/index.ts';
 import type { Worker } from './transitions/transition.ts';
 import { newTaskName, taskNameOf } from './work-folders.ts';
@@ -195,8 +197,11 @@ function applyTags(
   let result: string | undefined;
   const workers: Worker[] = [];
   const events: Event[] = [];
-  for (const { tag, target } of tags) {
+  for (const resolvedTag of tags) {
+    const { tag, target } = resolvedTag;
     const outcome = TRANSITIONS[tag].follow(position, target);
+    if (outcome.kind === 'ask')
+      return askPerson(run, agent, outcome.question, toFollowedTag(resolvedTag), implicit, at);
     if (outcome.kind === 'end') {
       result = outcome.result;
       continue;
@@ -241,27 +246,6 @@ function applyTags(
 
 /** The id of an agent's own conversation; null if it has none of its own yet. */
 export const openSessionOf = ({ session }: Agent): string | null => (session?.kind === 'open' ? session.id : null);
-
-/** Converts a tag for the event: the attributes that were given, with their resolved values, and everything as written. */
-export function toFollowedTag({ tag, target, written }: ResolvedTag): FollowedTag {
-  const { body, workflow: _, variables, takesTaskWord, takesWorktree, ...builtIn } = target;
-  const resolved = new Map<string, string | null>(Object.entries({ ...variables, ...builtIn }));
-  if (takesTaskWord) resolved.set('task', written.attributes.task ?? null);
-  if (takesWorktree) resolved.set('worktree', written.attributes.worktree ?? null);
-  // The policy may have provided the `input`.
-  const names = new Set([...Object.keys(written.attributes), 'input']);
-  const attributes = [...names].flatMap((name) => {
-    const value = resolved.get(name) ?? null;
-    return value === null ? [] : [[name, value] as const];
-  });
-  const namesState = TRANSITIONS[tag].body !== 'text';
-  return {
-    tag,
-    target: namesState ? body : null,
-    attributes: Object.fromEntries(attributes),
-    written: { target: namesState ? written.body : null, attributes: written.attributes },
-  };
-}
 
 /** Adds the workers that an agent forked in `forkingState` to the run; the parent has moved on already. */
 function startWorkers(run: Run, parent: Agent, forkingState: string, workers: readonly Worker[], at: number): Step {

@@ -216,6 +216,14 @@ export const choice = <Word extends string>(...words: readonly Word[]): OptionTy
   format: (kept) => kept,
 });
 
+/** One of these words, or null if none was chosen. */
+export const optionalChoice = <Word extends string>(...words: readonly Word[]): OptionType<Word | null> => ({
+  ...choice(...words),
+  nullable: true,
+  parse: (written) => words.find((word) => word === written),
+  format: (kept) => kept,
+});
+
 interface NumberCodec<Kept> {
   readonly nullable: boolean;
   readonly parse: (written: number) => Kept;

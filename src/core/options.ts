@@ -1,3 +1,4 @@
+import { ON_ASK_OPTION } from './ask-options.ts';
 import {
   EFFORTS,
   findEffortProblem,
@@ -172,6 +173,8 @@ export const OPTION_TABLE = {
     scenario: 'recorded',
     help: 'sleep through usage limits until they are over',
   }),
+  /** What a run does at a question; null to wait only where somebody watches. */
+  onAsk: ON_ASK_OPTION,
   /** What `<reset>` without a `stack` attribute does with the callers. */
   resetStack: option({
     key: 'reset_stack',

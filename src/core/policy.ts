@@ -1,11 +1,12 @@
 import { normalizeEffort, normalizeModel } from './claude-words.ts';
+import { parseDurationMs } from './duration.ts';
 import { hasWildcard, matchesGlob } from './glob.ts';
 import type { Guards } from './guards.ts';
 import { isSameSpec } from './named-workflows.ts';
 import type { Preference } from './position.ts';
 import { resolveState, type Scope } from './state-names.ts';
-import { isBuiltInAttribute, type Tag } from './tag.ts';
-import { isAttributeWord, isWorkflowTag, type TagName, TRANSITIONS } from './transitions/index.ts';
+import { isBuiltInAttribute, STATE_ATTRIBUTES, type Tag } from './tag.ts';
+import { isAttributeWord, isWorkflowTag, type TagName, TRANSITIONS, takesAttribute } from './transitions/index.ts';
 
 /** A transition that a state permits. What the author left out may be anything. */
 export interface PolicyEntry {
@@ -79,11 +80,12 @@ export function hasOpenState(entry: PolicyEntry): boolean {
 
 /** The states that an entry names, each with its key. */
 export function namedStates(entry: PolicyEntry): readonly (readonly [key: string, name: string])[] {
-  const { return: returnState, next } = entry.attributes;
   const named: [string, string | null | undefined][] = [
     ['target', TRANSITIONS[entry.tag].body === 'state' ? entry.target : null],
-    ['return', returnState],
-    ['next', next],
+    ...STATE_ATTRIBUTES.filter((key) => takesAttribute(entry.tag, key)).map((key): [string, string | undefined] => [
+      key,
+      entry.attributes[key],
+    ]),
   ];
   return named.filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
@@ -105,7 +107,8 @@ const isCompared = (tag: TagName, name: string, value: string): boolean =>
   (isBuiltInAttribute(tag, name) && name !== 'input' && name !== 'input-file') || isAttributeWord(tag, name, value);
 
 function isSameValue(name: string, a: string, b: string, scope: Scope): boolean {
-  if (name === 'return' || name === 'next') return isSameState(a, b, scope);
+  if ((STATE_ATTRIBUTES as readonly string[]).includes(name)) return isSameState(a, b, scope);
+  if (name === 'timeout') return a === b || parseDurationMs(a.trim()) === parseDurationMs(b.trim());
   if (name === 'model') return normalizeModel(a) === normalizeModel(b);
   if (name === 'effort') return normalizeEffort(a) === normalizeEffort(b);
   if (name === 'cd') return a === b || matchesGlob(a, b);

@@ -1,7 +1,7 @@
 import { hasOpenState, type Policy, type PolicyEntry } from './policy.ts';
 import type { AnswerProblem } from './problem.ts';
 import { runsOn, type Scope } from './state-names.ts';
-import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from './transitions/index.ts';
+import { isWorkflowTag, startsWorkers, TAG_NAMES, type TagName, TRANSITIONS } from './transitions/index.ts';
 
 /**
  * The message that asks for a valid tag in the same conversation. It never repeats the prompt. One that evaluates the answer
@@ -10,7 +10,7 @@ import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from './transiti
 export function formatReminder(problem: AnswerProblem, policy: Policy, scope: Scope, evaluates = false): string {
   const permitsAll = policy.length === 0;
   // Nobody is offered to leave the workflow who did not try to.
-  const tags = WORKFLOW_PROBLEMS.has(problem.kind) ? TAG_NAMES : TAG_NAMES.filter((tag) => !isWorkflowTag(tag));
+  const tags = WORKFLOW_PROBLEMS.has(problem.kind) ? UNASKED_TAGS : UNASKED_TAGS.filter((tag) => !isWorkflowTag(tag));
   const entries = permitsAll ? tags.map((tag) => ({ tag, target: null, attributes: {} })) : policy;
   const literals = [...new Set([...(evaluates ? [CONFIRM_LITERAL] : []), ...entries.map(formatPolicyTag)])];
   const states = entries.some(hasOpenState) ? scope.files.filter((file) => runsOn(file, scope.platform)) : [];
@@ -32,13 +32,16 @@ export function formatPolicyTag(entry: PolicyEntry): string {
   const { input: _, ...written } = entry.attributes;
   const attributes = { ...Object.fromEntries(required.map((name) => [name, ANY_STATE])), ...written };
   const attributesText = Object.entries(attributes).map(([name, value]) => ` ${name}=${quoteAttribute(value)}`);
-  return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? (entry.payload ?? ANY_TEXT) : (entry.target ?? (body === 'state' ? ANY_STATE : ANY_WORKFLOW))}</${entry.tag}>`;
+  return `<${entry.tag}${attributesText.join('')}>${body === 'text' ? (entry.payload ?? anyText(entry.tag)) : (entry.target ?? (body === 'state' ? ANY_STATE : ANY_WORKFLOW))}</${entry.tag}>`;
 }
 
 const CONFIRM_LITERAL = '<confirm></confirm>';
+/** A prompt that does not speak of people is not reminded that there are any. */
+const UNASKED_TAGS = TAG_NAMES.filter((tag) => tag !== 'ask');
+
 const ANY_STATE = 'STATE';
 const ANY_WORKFLOW = 'PATH_OF_A_WORKFLOW';
-const ANY_TEXT = 'your result';
+const anyText = (tag: TagName): string => (tag === 'ask' ? 'your question' : 'your result');
 const FORK_NOTE = ' (a <fork> may be repeated, one for each worker)';
 
 function formatOpening(problem: AnswerProblem): string {

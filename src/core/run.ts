@@ -49,6 +49,8 @@ export interface Run {
   /** The folders in which its agents can work; null in older state files, until the run is resumed. */
   readonly workFolders: WorkFolders | null;
   readonly startedAt: number;
+  /** Whether a person watches the process that drives it and can answer there; false in older state files. */
+  readonly attended: boolean;
   readonly options: Options;
   /** Steps taken so far. */
   readonly seq: number;
@@ -69,6 +71,7 @@ export function newRun(
   start: Pick<Run, 'id' | 'workflow' | 'startedAt' | 'options'> & {
     readonly name?: string;
     readonly workFolders?: WorkFolders;
+    readonly attended?: boolean;
   } & Pick<Position, 'state' | 'cwd' | 'input'>,
 ): Run {
   const { id, workflow, name = workflow.name, startedAt, options, state, cwd, input, workFolders = null } = start;
@@ -82,6 +85,7 @@ export function newRun(
     startFolder: cwd,
     workFolders,
     startedAt,
+    attended: start.attended ?? false,
     options: mergeOptions(options, {}),
     seq: 0,
     iterations: 0,

@@ -1,4 +1,5 @@
 import type { WorktreeContent, WorktreePlace } from './agent.ts';
+import type { AskAnswer } from './ask.ts';
 import type { PatternMatch } from './evaluator.ts';
 import type { Failure } from './failure.ts';
 import type { CostReport } from './ledger.ts';
@@ -128,6 +129,17 @@ export interface WorktreeClosed extends AgentSignal {
   readonly warning?: string;
 }
 
+/** A person answered the question of an agent. */
+export interface AskAnsweredSignal extends AgentSignal, AskAnswer {
+  readonly kind: 'ask_answered';
+}
+
+/** The time for an answer is over. */
+export interface AskTimedOutSignal extends AgentSignal {
+  readonly kind: 'ask_timed_out';
+  readonly ask: string;
+}
+
 /** Something is odd in a turn that goes on. Not a signal of its agent, whose turn has not ended. */
 export interface Noticed {
   readonly kind: 'noticed';
@@ -162,6 +174,11 @@ export interface Resumed {
   readonly evaluated?: Readonly<Record<string, AnswerNames>>;
   /** By agent, whether the patterns of its evaluators match its answer; left out if there are none. */
   readonly matches?: Readonly<Record<string, readonly PatternMatch[]>>;
+  /** The answers that were given meanwhile, and the questions whose time is over; left out if there are none. */
+  readonly answers?: readonly AskAnswer[];
+  readonly timedOut?: readonly string[];
+  /** Whether a person watches the process that drives the run from now on. */
+  readonly attended?: boolean;
   /** The folders for the agents of a run that has none yet. */
   readonly workFolders?: WorkFolders;
 }
@@ -177,6 +194,8 @@ export type Signal =
   | WorktreeMade
   | WorktreeRefused
   | WorktreeClosed
+  | AskAnsweredSignal
+  | AskTimedOutSignal
   | Noticed
   | Stopped
   | Resumed;

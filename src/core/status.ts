@@ -1,5 +1,6 @@
 import type { Phase } from './agent.ts';
 import { countPhases } from './agent-index.ts';
+import { askModeOf } from './ask.ts';
 import type { Run, RunStatus, StopReason } from './run.ts';
 
 const STATUS_OF_STOP: Record<StopReason['kind'], RunStatus> = {
@@ -19,6 +20,7 @@ const STATUS_AT_REST: Record<Phase['kind'], RunStatus> = {
   withheld: 'budget_exceeded',
   limited: 'iteration_limit',
   paused: 'paused',
+  asking: 'waiting',
   failed: 'failed',
   ended: 'completed',
 };
@@ -28,6 +30,8 @@ const PHASES = Object.keys(STATUS_AT_REST) as readonly Phase['kind'][];
 /** When a run stops, only running turns keep it running. */
 const UNDER_WAY: ReadonlySet<Phase['kind']> = new Set(['running']);
 const ACTIVE: ReadonlySet<Phase['kind']> = new Set(['ready', 'running', 'sleeping', 'worktree']);
+/** Where a run waits for answers, questions keep it running, too. */
+const ACTIVE_OR_ASKING: ReadonlySet<Phase['kind']> = new Set([...ACTIVE, 'asking']);
 
 /** Statuses by priority: a run for which several apply has the first of them. */
 const BY_PRIORITY: readonly RunStatus[] = [
@@ -41,15 +45,23 @@ const BY_PRIORITY: readonly RunStatus[] = [
 ];
 
 /** The status of a run: `running` while something is under way or may start, else how it ended. */
-export function deriveRunStatus({ agents, stop }: Run): RunStatus {
+export function deriveRunStatus(run: Run): RunStatus {
+  const { agents, stop } = run;
+  const active = askModeOf(run) === 'wait' ? ACTIVE_OR_ASKING : ACTIVE;
   const counts = countPhases(agents);
   const phases = PHASES.filter((phase) => counts[phase] > 0);
-  if (phases.some((phase) => (stop === null ? ACTIVE : UNDER_WAY).has(phase))) return 'running';
+  if (phases.some((phase) => (stop === null ? active : UNDER_WAY).has(phase))) return 'running';
   const statuses = new Set(phases.map((phase) => STATUS_AT_REST[phase]));
   // If all agents have ended, the stop came too late to matter.
   if (stop !== null && phases.some((phase) => phase !== 'ended')) statuses.add(STATUS_OF_STOP[stop.kind]);
   return BY_PRIORITY.find((status) => statuses.has(status)) ?? 'completed';
 }
+
+/** Whether something else than questions keeps a run going. */
+export const hasOtherWork = ({ agents }: Run): boolean => {
+  const counts = countPhases(agents);
+  return [...ACTIVE].some((phase) => counts[phase] > 0);
+};
 
 /** The more important one of two reasons to stop. */
 export function strongerStop(a: StopReason | null, b: StopReason): StopReason {

@@ -3,6 +3,7 @@ import type { Event, Step } from './event.ts';
 import type { Run } from './run.ts';
 import type { Signal } from './signal.ts';
 import { handleAnswered } from './signals/answered.ts';
+import { handleAskAnswered, handleAskTimedOut } from './signals/ask-ended.ts';
 import { handleBegan } from './signals/began.ts';
 import { handleFailed } from './signals/failed.ts';
 import { handleNoticed } from './signals/noticed.ts';
@@ -26,6 +27,8 @@ const HANDLERS: Handlers = {
   worktree_made: handleWorktreeMade,
   worktree_refused: handleWorktreeRefused,
   worktree_closed: handleWorktreeClosed,
+  ask_answered: handleAskAnswered,
+  ask_timed_out: handleAskTimedOut,
   noticed: handleNoticed,
   stopped: handleStopped,
   resumed: handleResumed,

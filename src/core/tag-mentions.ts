@@ -1,5 +1,5 @@
-import { locateTags, type Tag } from './tag.ts';
-import { isTagName, TAG_NAMES, type TagName } from './transitions/index.ts';
+import { locateTags, type Tag, toTagName } from './tag.ts';
+import { isTagName, TAG_NAMES, TAG_WORDS, type TagName } from './transitions/index.ts';
 
 /** A tag in a text, and the offset of its `<`. */
 export interface TagMention {
@@ -43,9 +43,10 @@ export function readTagMentions(text: string): TagMentions {
     const reading = locateTags(visible, TAG_NAMES);
     if (reading.kind === 'tags') return { tags: reading.tags.flatMap(toMention), unclosedTags };
     const { name, offset } = reading;
-    if (!isTagName(name)) break;
+    const tagName = toTagName(name);
+    if (!isTagName(tagName)) break;
     const [after = ''] = visible.slice(offset + 1 + name.length).split(/[<\n]/, 1);
-    unclosedTags.push({ name, offset, after: leadingName(after.replace(/^[^>]*>/, '')) });
+    unclosedTags.push({ name: tagName, offset, after: leadingName(after.replace(/^[^>]*>/, '')) });
     visible = `${visible.slice(0, offset)} ${visible.slice(offset + 1)}`;
   }
   return { tags: [], unclosedTags };
@@ -54,10 +55,10 @@ export function readTagMentions(text: string): TagMentions {
 const toMention = ({ tag, offset }: { readonly tag: Tag; readonly offset: number }): readonly TagMention[] =>
   isTagName(tag.name) ? [{ name: tag.name, tag, offset }] : [];
 
-const SIMPLE_TAGS = new RegExp(`<(${TAG_NAMES.join('|')})\\b[^<>]*>[^<]*</\\1\\s*>`, 'gi');
+const SIMPLE_TAGS = new RegExp(`<(${TAG_WORDS.join('|')})\\b[^<>]*>[^<]*</\\1\\s*>`, 'gi');
 
 /** The text without its tags, except those of the kind `kept`. */
 export const stripTags = (text: string, kept: TagName | null = null): string =>
-  text.replace(SIMPLE_TAGS, (written, name: string) => (name.toLowerCase() === kept ? written : ' '));
+  text.replace(SIMPLE_TAGS, (written, name: string) => (toTagName(name.toLowerCase()) === kept ? written : ' '));
 
 const leadingName = (text: string): string => /^\s*([\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)*)/u.exec(text)?.[1] ?? '';

@@ -29,21 +29,44 @@ export const BUILT_IN_ATTRIBUTES = ['return', 'next', 'cd', 'stack', 'input', 'i
 export const TAG_ATTRIBUTES = {
   join: ['wait', 'timeout', 'timeout_next', 'cancel', 'group'],
   'fork-each': ['in', 'as'],
+  ask: [
+    'timeout',
+    'timeout_next',
+    'display_files',
+    'upload_slots',
+    'upload_bucket',
+    'upload_max_count',
+    'upload_max_size',
+    'upload_max_total_size',
+    'upload_mime',
+  ],
 } as const;
 
+/** The name of an attribute that belongs to the language on some tags only. */
+export type TagAttribute = (typeof TAG_ATTRIBUTES)[keyof typeof TAG_ATTRIBUTES][number];
+
 /** The name of an attribute that belongs to the language. */
-export type BuiltInAttribute =
-  | (typeof BUILT_IN_ATTRIBUTES)[number]
-  | (typeof TAG_ATTRIBUTES)[keyof typeof TAG_ATTRIBUTES][number];
+export type BuiltInAttribute = (typeof BUILT_IN_ATTRIBUTES)[number] | TagAttribute;
 
 const OWN_ATTRIBUTES = new Map<string, readonly string[]>(Object.entries(TAG_ATTRIBUTES));
 
+/** Whether an attribute belongs to the language on this tag, and not on every other. */
+export const isOwnAttribute = (tag: string, name: string): name is TagAttribute =>
+  OWN_ATTRIBUTES.get(tag)?.includes(name) === true;
+
 /** Whether an attribute of a tag belongs to the language; any other is an author's variable. */
 export const isBuiltInAttribute = (tag: string, name: string): name is BuiltInAttribute =>
-  (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name) || OWN_ATTRIBUTES.get(tag)?.includes(name) === true;
+  (BUILT_IN_ATTRIBUTES as readonly string[]).includes(name) || isOwnAttribute(tag, name);
 
 /** The attributes that name a state. */
 export const STATE_ATTRIBUTES = ['return', 'next', 'timeout_next'] as const;
+
+/** Other words for tags. A tag is always called by its name, however it was written. */
+export const TAG_ALIASES: Readonly<Record<string, string>> = { await: 'ask' };
+
+/** The name of the tag that is written with this word. */
+export const toTagName = (word: string): string =>
+  Object.hasOwn(TAG_ALIASES, word) ? (TAG_ALIASES[word] ?? word) : word;
 
 /**
  * Reads the outermost tags of these names from any text, in linear time, without ever throwing.
@@ -72,7 +95,8 @@ export function locateTags(text: string, names: readonly string[]): LocatedTags 
  */
 function scan(text: string, visible: string, names: readonly string[]): LocatedTags {
   const tags: { tag: Tag; offset: number }[] = [];
-  const opener = new RegExp(`<(${names.join('|')})(?=[\\s/>]|$)`, 'gi');
+  const aliases = Object.keys(TAG_ALIASES).filter((alias) => names.includes(toTagName(alias)));
+  const opener = new RegExp(`<(${[...names, ...aliases].join('|')})(?=[\\s/>]|$)`, 'gi');
   let line = 1;
   let counted = 0;
   for (let found = opener.exec(visible); found !== null; found = opener.exec(visible)) {
@@ -96,7 +120,8 @@ function scan(text: string, visible: string, names: readonly string[]): LocatedT
       };
     }
     const body = text.slice(opened.end, closed.start).trim();
-    tags.push({ tag: { name, ...attributesOf(name, opened.pairs), body, line }, offset });
+    const tagName = toTagName(name);
+    tags.push({ tag: { name: tagName, ...attributesOf(tagName, opened.pairs), body, line }, offset });
     opener.lastIndex = closed.end;
   }
   return { kind: 'tags', tags };

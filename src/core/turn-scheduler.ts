@@ -1,4 +1,5 @@
 import type { Agent } from './agent.ts';
+import { countPhases } from './agent-index.ts';
 import { archivedCount } from './archive.ts';
 import { sortByReadySince, type Turn, turnsFor, type WaitKind, waitKindOf } from './due.ts';
 import { getAgent, type Run } from './run.ts';
@@ -16,6 +17,7 @@ export class TurnScheduler {
   private readonly lists: Readonly<Record<WaitKind, Set<string>>> = {
     recorded: new Set(),
     sleep: new Set(),
+    ask: new Set(),
     script: new Set(),
     ongoing: new Set(),
     inLine: new Set(),
@@ -26,9 +28,9 @@ export class TurnScheduler {
     this.rebuildLists();
   }
 
-  /** Whether no turn is under way. */
+  /** Whether no turn is under way, but for agents that wait for a person: nothing is lost if nobody listens any more. */
   get isIdle(): boolean {
-    return this.started.size === 0;
+    return this.started.size === countPhases(this.run.agents).asking - this.lists.ask.size;
   }
 
   /** Takes in the run after a signal. */
@@ -58,11 +60,12 @@ export class TurnScheduler {
 
   /** The turns that should be under way and are not. */
   due(): readonly Turn[] {
-    const { recorded, sleep, script, ongoing, inLine } = this.lists;
+    const { recorded, sleep, ask, script, ongoing, inLine } = this.lists;
     const agentsIn = (ids: ReadonlySet<string>): Iterable<Agent> => (ids.size === 0 ? [] : agentsOf(this.run, ids));
     return turnsFor(this.run, {
       recorded: agentsIn(recorded),
       sleep: agentsIn(sleep),
+      ask: agentsIn(ask),
       script: agentsIn(script),
       ongoing: agentsIn(ongoing),
       inLine: agentsIn(inLine),

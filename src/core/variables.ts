@@ -12,6 +12,7 @@ export const RUN_VARIABLES = {
   state: 'RAYMOND_STATE',
   task_folder: 'RAYMOND_TASK_FOLDER',
   run_folder: 'RAYMOND_RUN_FOLDER',
+  ask_id: 'RAYMOND_ASK_ID',
   input: 'RAYMOND_INPUT',
   error: 'RAYMOND_ERROR',
 } as const;
@@ -47,6 +48,7 @@ export function promptVariables(run: Run, agent: Agent): Readonly<Record<string,
     state: agent.state,
     ...(taskFolder !== null && { task_folder: taskFolder }),
     ...(runFolder !== null && { run_folder: runFolder }),
+    ...(agent.askId !== null && { ask_id: agent.askId }),
     ...(agent.input !== null && { result: agent.input, input: agent.input }),
     ...(agent.error !== null && { error: agent.error }),
   };

@@ -65,6 +65,7 @@ function addEdgeArrows(builder: DiagramBuilder, edge: Edge, resultPlacesOf: (sta
     ...(ORIGIN_REMARKS[origin] ?? []),
     ...(edge.clearsStack ? ['clears the stack'] : []),
     ...(evaluator === null ? [] : [`by ${evaluator}`]),
+    ...(edge.timesOut ? ['timeout'] : []),
   ];
   const name = payload === null ? tag : `${tag} ${formatPayload(payload)}`;
   const label = remarks.length === 0 ? name : `${name} (${remarks.join(', ')})`;

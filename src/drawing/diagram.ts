@@ -11,6 +11,7 @@ export type ArrowKind =
   | 'return'
   | 'fork'
   | 'next'
+  | 'ask'
   | 'result'
   | 'back'
   | 'guard'

@@ -21,6 +21,7 @@ const ARROW_DESCRIPTIONS: Readonly<Record<Exclude<ArrowKind, 'begin'>, string>> 
   return: 'return: where the caller goes on',
   fork: 'fork: a worker starts',
   next: 'next: where its parent goes on',
+  ask: 'ask: where the answer of a person goes',
   result: 'result',
   back: 'result of a subtask: to where its caller goes on',
   guard: 'on …: the state failed, reached a limit or makes no progress',

@@ -46,6 +46,7 @@ const ARROW_SYNTAX: Readonly<Record<ArrowKind, string>> = {
   return: '-.->',
   fork: '==>',
   next: '-.->',
+  ask: '-->',
   result: '-->',
   back: '-.->',
   guard: '-.->',

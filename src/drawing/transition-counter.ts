@@ -53,6 +53,7 @@ export class TransitionCounter {
     switch (kind) {
       case 'goto':
       case 'reset':
+      case 'ask':
         this.count(state, kind, to);
         break;
       case 'call':

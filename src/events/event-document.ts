@@ -1,3 +1,4 @@
+import type { Question, UploadRules } from '../core/ask.ts';
 import type { Event, Transitioned } from '../core/event.ts';
 import { type Ledger, microsToUsd } from '../core/ledger.ts';
 import { OPTIONS, type Options } from '../core/options.ts';
@@ -57,6 +58,20 @@ export const createModelDocument = ({ model, tokens, micros }: ModelShare): obje
   model,
   cost_usd: microsToUsd(micros),
   tokens: createTokensDocument(tokens),
+});
+
+const createUploadsDocument = ({ slots, bucket, maxCount, maxSize, maxTotalSize, mime }: UploadRules): object => {
+  return { slots, bucket, max_count: maxCount, max_size: maxSize, max_total_size: maxTotalSize, mime };
+};
+
+/** A question as documents have it. */
+export const createQuestionFields = (question: Question, untilMs: number | null): object => ({
+  question: question.text,
+  next: question.next,
+  timeout_at: untilMs === null ? null : formatIso(untilMs),
+  timeout_next: question.timeoutNext,
+  display_files: question.displayFiles,
+  uploads: question.uploads && createUploadsDocument(question.uploads),
 });
 
 const FIELDS: EventFormatters<object> = {
@@ -151,6 +166,22 @@ const FIELDS: EventFormatters<object> = {
   }),
   woken: ({ agent, state }) => ({ agent, state }),
   session_lost: ({ agent, state, session, next, message }) => ({ agent, state, session_id: session, next, message }),
+  asked: ({ agent, state, ask, question, untilMs }) => ({
+    agent,
+    state,
+    ask_id: ask,
+    ...createQuestionFields(question, untilMs),
+  }),
+  ask_answered: ({ agent, state, ask, text, by, answeredAt, files }) => ({
+    agent,
+    state,
+    ask_id: ask,
+    answer: text,
+    by,
+    answered_at: formatIso(answeredAt),
+    files,
+  }),
+  ask_timed_out: ({ agent, state, ask }) => ({ agent, state, ask_id: ask }),
   answer_withheld: ({ agent, state, requested, implicit, session, sessionUse, cwd, costMicros }) => ({
     agent,
     state,

@@ -97,7 +97,8 @@ export class EventRenderer {
         this.workedMsByAgent.delete(agent);
         const [line, ...rest] = renderPlain(event, 'green');
         // A result is in the answer or output right above.
-        const isAlreadyShown = to === null || (tag === 'result' && !this.agentsWithoutFiles.has(agent));
+        const isAlreadyShown =
+          to === null || tag === 'ask' || (tag === 'result' && !this.agentsWithoutFiles.has(agent));
         const inputLines = isAlreadyShown ? [] : renderInput(agent, input);
         return line === undefined
           ? []
@@ -138,6 +139,9 @@ export class EventRenderer {
 const EVENT_STYLES: Partial<Record<Event['kind'], TextStyle>> = {
   answer_withheld: 'yellow',
   evaluated: 'green',
+  asked: 'cyan',
+  ask_answered: 'cyan',
+  ask_timed_out: 'yellow',
   reminded: 'yellow',
   run_stopping: 'yellow',
   session_lost: 'yellow',

@@ -1,5 +1,6 @@
 import type { Activity, ApiRetry } from '../core/activity.ts';
-import type { Event, FollowedTag, TransitionChoice, TurnEnded } from '../core/event.ts';
+import type { Event, TransitionChoice, TurnEnded } from '../core/event.ts';
+import type { FollowedTag } from '../core/followed-tag.ts';
 import { microsToUsd } from '../core/ledger.ts';
 import type { ObservedStatus } from '../core/observed-status.ts';
 import { isReplay } from '../core/option-types.ts';
@@ -183,6 +184,10 @@ const EVENT_FORMATTERS: EventFormatters<string | null> = {
   woken: () => null,
   session_lost: ({ session, next, message }) =>
     `session ${session} cannot be resumed (${stripPeriod(message)}); ${next === 'fork' ? 'it is forked' : 'a new one is started'}`,
+  asked: ({ at, ask, question, untilMs }) =>
+    `asks (${ask}): ${question.text}${untilMs === null ? '' : `\nwithout an answer it goes on in ${question.timeoutNext} at ${formatClock(untilMs, at)}`}`,
+  ask_answered: ({ ask, by, text }) => `${ask} is answered by ${by}: ${text}`,
+  ask_timed_out: ({ ask, state }) => `${state}: nobody answered ${ask} in time`,
   answer_withheld: ({ state, requested }) =>
     `${state}: the budget is used up; the answer is kept for a resume${requested.length === 0 ? '' : ` (it asks for ${formatFollowedTags(requested)})`}`,
   visit_limit: ({ state, maxVisits }) => `${state} was entered ${maxVisits} times, as often as max_visits allows`,

@@ -6,6 +6,7 @@ import { isCutShort } from '../core/signals/resumed.ts';
 import { findTurnWait, type TurnWait, turnTrafficOf } from '../core/turn-wait.ts';
 import { formatAgentLabel } from './agent-labels.ts';
 import { formatClock, formatCount, formatDollars, TURN_WAIT_WORDS } from './format.ts';
+import { type AskingAgent, describeDeadline, listAnswerCommands, listAskingAgents } from './questions.ts';
 import { sanitizeLine } from './sanitize.ts';
 
 /** A run as it is seen from outside. */
@@ -24,14 +25,14 @@ export interface NextSteps {
 /** Describes what a run waits for and what the user can do about it. */
 export function describeNextSteps({ run, observedStatus, owner }: RunSituation, now: number): NextSteps {
   const { id } = run;
-  const resumeCommand = formatResumeCommand(run);
   const endingTurns = describeEndingTurns(run.agents);
   const problems = describeProblems(run);
   switch (observedStatus) {
     case 'running':
       return {
-        waitsFor: [...describeWork(run, now), ...problems],
+        waitsFor: [...describeWork(run, now), ...problems, ...describeQuestions(run, now)],
         commands: [
+          ...listAnswerCommands(run, true),
           { purpose: 'To watch it', command: `raymond logs ${id} --follow` },
           { purpose: 'To stop it', command: `raymond stop ${id}` },
         ],
@@ -64,9 +65,26 @@ export function describeNextSteps({ run, observedStatus, owner }: RunSituation, 
           ...(observedStatus === 'interrupted' ? ['It was interrupted.'] : []),
           ...describeUnfinished(run, now),
         ],
-        commands: resumeCommand === null ? [] : [{ purpose: 'To go on', command: resumeCommand }],
+        commands: listCommandsAtRest(run),
       };
   }
+}
+
+/** The commands that get a run on that nothing drives: to answer its questions, or to resume it. */
+export function listCommandsAtRest(run: Run): NextSteps['commands'] {
+  const command = formatResumeCommand(run);
+  const answers = listAnswerCommands(run, false);
+  if (command === null || run.status === 'waiting') return answers;
+  return [...answers, { purpose: 'To go on', command }];
+}
+
+/** A sentence for each question that waits. */
+const describeQuestions = (run: Run, now: number): readonly string[] =>
+  listAskingAgents(run).map((agent) => `[${formatAgentLabel(agent)}] ${describeQuestion(agent, now)}`);
+
+function describeQuestion(agent: AskingAgent, now: number): string {
+  const timeout = describeDeadline(agent, now);
+  return `asks (${agent.phase.ask}${timeout === null ? '' : `, ${timeout}`}): ${agent.phase.question.text}`;
 }
 
 function describeWork(run: Run, now: number): readonly string[] {
@@ -138,7 +156,7 @@ export function formatResumeCommand(run: Run): string | null {
 /** Why a run is not completed, a sentence for each reason. */
 export function describeUnfinished(run: Run, now: number): readonly string[] {
   const stop = describeStop(run, now);
-  return [...(stop === null ? [] : [stop]), ...describeProblems(run)];
+  return [...(stop === null ? [] : [stop]), ...describeProblems(run), ...describeQuestions(run, now)];
 }
 
 /** What keeps agents from going on. Agents with the same problem share a sentence. */

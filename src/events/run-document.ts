@@ -16,6 +16,7 @@ import {
 } from './event-document.ts';
 import { formatIso } from './format.ts';
 import { describeNextSteps, type RunSituation } from './next-steps.ts';
+import { createAskDocument, listAskingAgents } from './questions.ts';
 import type { RecordedTransition, RunHistory } from './run-history.ts';
 import { computeWorkMs } from './work-time.ts';
 
@@ -47,6 +48,7 @@ export function createRunDocument(run: Run, history: RunHistory): unknown {
     ...createUsageFields(run, history),
     agents: run.agents.map((agent) => createAgentResult(agent, history)),
     archived_agents: archivedCount(run),
+    questions: listAskingAgents(run).map((agent) => createAskDocument(run, agent)),
     transitions: history.transitions.map(createTransitionDocument),
   };
 }
@@ -129,6 +131,7 @@ export function createStatusDocument(
     run_folder: run.workFolders?.run ?? null,
     agents: run.agents.map((agent) => createAgentStatus(run, agent, history)),
     archived_agents: archivedCount(run),
+    questions: listAskingAgents(run).map((agent) => createAskDocument(run, agent)),
     transitions: history.transitions.map(createTransitionDocument),
     waits_for: waitsFor.join(' '),
     next: commands[0]?.command ?? null,

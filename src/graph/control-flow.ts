@@ -69,6 +69,7 @@ function toExit(edge: Edge, to: number, toNumber: (target: EdgeTarget | null) =>
       return { kind: 'result', edge };
     case 'goto':
     case 'reset':
+    case 'ask':
       return { kind: 'step', to, clearsStack: edge.clearsStack, edge };
     case 'call':
     case 'function':

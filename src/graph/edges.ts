@@ -1,5 +1,5 @@
 import { hasOpenState, implicitTag, namedStates, type Policy, type PolicyEntry, permits } from '../core/policy.ts';
-import { isBuiltInAttribute, type Tag } from '../core/tag.ts';
+import { isBuiltInAttribute, STATE_ATTRIBUTES, type Tag } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
 import {
@@ -9,6 +9,7 @@ import {
   startsWorkers,
   type TagName,
   TRANSITIONS,
+  takesAttribute,
 } from '../core/transitions/index.ts';
 import { type Edge, type EdgeTarget, targetsOf } from './graph.ts';
 import { uniqueBy } from './group-by.ts';
@@ -28,7 +29,7 @@ export function findStateEdges(analysis: StateAnalysis, resetStack: 'keep' | 'cl
   const builder = new EdgeBuilder(analysis, resetStack);
   if (policy.length > 0)
     return policy.flatMap((entry, index) => [
-      builder.fromPolicyEntry(entry, index),
+      ...builder.fromPolicyEntry(entry, index),
       ...unique(builder.fromOpenEntry(entry)),
     ]);
   const edges = unique([
@@ -45,7 +46,9 @@ export const findPatternEdge = (analysis: StateAnalysis, instead: PolicyEntry, r
 
 /** Collects the names of the states in which the parent of forks may go on, from the tags of a text. */
 export function findForkContinuations(tags: readonly PlacedTag[]): readonly string[] {
-  const names = tags.flatMap(({ name, tag }) => (isContinuation(name) ? tag.body : (tag.attributes.next ?? [])));
+  const names = tags.flatMap(({ name, tag }) =>
+    isContinuation(name) ? tag.body : startsWorkers(name) ? (tag.attributes.next ?? []) : [],
+  );
   return [...new Set(names.map((name) => name.trim()))];
 }
 
@@ -93,7 +96,7 @@ class EdgeBuilder {
     this.mentionsInput = analysis.kind === 'prompt' && text.includes('input') && findLiteralWords(text).has('input');
   }
 
-  fromPolicyEntry(entry: PolicyEntry, index: number): Edge {
+  fromPolicyEntry(entry: PolicyEntry, index: number): readonly Edge[] {
     const { policy } = this.analysis.source.state.rules;
     const { attributes, tag: name } = entry;
     const attributeSets = this.analysis.tags
@@ -102,15 +105,24 @@ class EdgeBuilder {
       .map(attributesOf);
     const stack = attributes.stack ?? attributeSets.find((each) => each.stack !== undefined)?.stack;
     const handsOver = attributeSets.some(hasInput) || this.mentionsInput;
-    return {
+    const edge: Edge = {
       ...this.edge(name, this.analysis.source.entries[index]?.at ?? WHOLE_FILE),
       ...this.targets(name, entry.target, attributes),
       payload: entry.payload ?? null,
       clearsStack: this.clearsStack(name, stack),
       origin: implicitTag(policy) === undefined ? 'policy' : 'implicit',
-      passesInput: hasInput(attributes) ? 'always' : handsOver ? 'perhaps' : 'never',
+      passesInput: name === 'ask' || hasInput(attributes) ? 'always' : handsOver ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes, ...attributeSets]),
     };
+    const timeouts = attributeSets.flatMap((each) => this.fromTimeout(edge, each));
+    return unique([edge, ...this.fromTimeout(edge, attributes), ...timeouts]);
+  }
+
+  /** Makes the edge that is taken when the time is over, if the tag has one. */
+  private fromTimeout(edge: Edge, attributes: Readonly<Record<string, string>>): readonly Edge[] {
+    const next = takesAttribute(edge.tag, 'timeout_next') ? attributes.timeout_next : undefined;
+    if (next === undefined) return [];
+    return [{ ...edge, to: this.target(next), timesOut: true, passesInput: 'never' }];
   }
 
   fromPattern({ tag, target, attributes, payload = null }: PolicyEntry): Edge {
@@ -148,10 +160,11 @@ class EdgeBuilder {
       ...this.targets(name, tag.body, attributes),
       clearsStack: this.clearsStack(name, attributes.stack),
       origin: isPartial ? 'partial-name' : 'text',
-      passesInput: hasInput(attributes) ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
+      passesInput:
+        name === 'ask' || hasInput(attributes) ? 'always' : this.mentionsInput || unclear ? 'perhaps' : 'never',
       variables: variablesIn(name, [attributes]),
     } as const;
-    if (!startsWorkers(name) || attributes.next !== undefined) return [base];
+    if (!startsWorkers(name) || attributes.next !== undefined) return [base, ...this.fromTimeout(base, attributes)];
     if (this.continuations.length === 0) return [{ ...base, next: NO_TARGET }];
     if (this.continuations.length > MAX_CONTINUATIONS) return [{ ...base, next: ANY_TARGET, borrowsNext: true }];
     return this.continuations.map((state) => ({ ...base, next: this.target(state), borrowsNext: true }));
@@ -163,9 +176,11 @@ class EdgeBuilder {
       if (this.analysis.tags.some((each) => each.name === name)) return [];
       const known = this.names.fileOf(after) !== undefined;
       const { body } = TRANSITIONS[name];
-      const to = body === 'text' ? null : known && body === 'state' ? this.target(after) : ANY_TARGET;
+      const namesNothing = body === 'text' && name !== 'ask';
+      const to = namesNothing ? null : known && body === 'state' ? this.target(after) : ANY_TARGET;
       const { required } = TRANSITIONS[name];
-      const targetOfAttribute = (key: 'return' | 'next') => (required.some((each) => each === key) ? ANY_TARGET : null);
+      const targetOfAttribute = (key: 'return' | 'next') =>
+        name !== 'ask' && required.some((each) => each === key) ? ANY_TARGET : null;
       // A fork that is only talked about may set any variable.
       const variables = startsWorkers(name) ? [UNKNOWN] : [];
       return [
@@ -194,11 +209,9 @@ class EdgeBuilder {
 
   private edge(tag: TagName, at: TextPosition): Edge {
     const { file: from } = this.analysis;
-    const ends = { to: null, payload: null, return: null, next: null, borrowsNext: false, clearsStack: false } as const;
-    return {
-      ...{ from, tag, ...ends, origin: 'text', guard: null, at, evaluator: null },
-      ...{ passesInput: 'never', variables: [] },
-    };
+    const ends = { to: null, payload: null, return: null, next: null, borrowsNext: false } as const;
+    const flags = { timesOut: false, clearsStack: false, guard: null, evaluator: null };
+    return { from, tag, ...ends, ...flags, origin: 'text', at, passesInput: 'never', variables: [] };
   }
 
   private targets(name: TagName, target: string | null, attributes: Readonly<Record<string, string>>) {
@@ -209,6 +222,8 @@ class EdgeBuilder {
       const written = attributes[key];
       return written === undefined ? (inPolicy ? ANY_TARGET : NO_TARGET) : this.target(written);
     };
+    // A question leads to where its answer goes.
+    if (name === 'ask') return { to: targetOfAttribute('next'), return: null, next: null };
     const to = target === null ? ANY_TARGET : body === 'workflow' ? this.workflowTarget(target) : this.target(target);
     return { to: body === 'text' ? null : to, return: targetOfAttribute('return'), next: targetOfAttribute('next') };
   }
@@ -247,7 +262,9 @@ class EdgeBuilder {
 
 /** Whether a policy of these entries permits a tag. */
 export function permitsTag(entries: Policy, tag: Tag, names: StateResolver): boolean {
-  const written = [tag.body, tag.attributes.return, tag.attributes.next].filter((name) => name !== undefined);
+  const written = [tag.body, ...STATE_ATTRIBUTES.map((key) => tag.attributes[key])].filter(
+    (name) => name !== undefined,
+  );
   const named = entries.flatMap((entry) => namedStates(entry).map(([, name]) => name));
   return permits(entries, tag, names.scopeOf([...written, ...named]));
 }

@@ -29,6 +29,8 @@ export interface Edge {
   readonly next: EdgeTarget | null;
   /** Whether another tag of the same answer names `next`, such as a goto. */
   readonly borrowsNext: boolean;
+  /** Whether it is taken when the time for something is over, such as that for an answer. */
+  readonly timesOut: boolean;
   /** Whether it empties the return stack. */
   readonly clearsStack: boolean;
   /**
@@ -100,9 +102,10 @@ export function filesOf(target: EdgeTarget): readonly string[] {
  * the policy demands, once for each state that may answer with it.
  */
 export const collectTransitions = (edges: readonly Edge[]): readonly Edge[] =>
-  uniqueBy(edges.filter(isPossibleTransition), ({ from, tag, guard, to, payload, evaluator, return: back, next }) =>
-    JSON.stringify([from, tag, guard, payload, evaluator, ...[to, back, next].map(targetKey)]),
-  );
+  uniqueBy(edges.filter(isPossibleTransition), (edge) => {
+    const { from, tag, guard, to, payload, evaluator, timesOut, return: back, next } = edge;
+    return JSON.stringify([from, tag, guard, payload, evaluator, timesOut, ...[to, back, next].map(targetKey)]);
+  });
 
 /** Names that are left to the agent count as one. */
 const targetKey = (target: EdgeTarget | null): string | null =>

@@ -17,7 +17,15 @@ export function findGuardEdges({ file, source }: StateAnalysis, names: StateReso
         guard,
         evaluator: null,
         to: findTarget(name, names),
-        ...{ payload: null, return: null, next: null, borrowsNext: false, clearsStack: false, variables: [] },
+        ...{
+          payload: null,
+          return: null,
+          next: null,
+          borrowsNext: false,
+          timesOut: false,
+          clearsStack: false,
+          variables: [],
+        },
         origin: 'guard',
         at: source.keys[`on.${guard}`] ?? WHOLE_FILE,
         // The next state gets what this one had.

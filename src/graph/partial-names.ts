@@ -1,6 +1,7 @@
 import { isStateFile } from '../core/state-names.ts';
+import { STATE_ATTRIBUTES } from '../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../core/tag-mentions.ts';
-import { isWorkflowTag } from '../core/transitions/index.ts';
+import { TRANSITIONS, takesAttribute } from '../core/transitions/index.ts';
 import type { PlacedTag, StateAnalysis } from './state-analysis.ts';
 import type { StateResolver } from './state-resolver.ts';
 
@@ -34,8 +35,8 @@ export function expandCandidates(
 ): readonly CandidateTag[] {
   const { tag } = placed;
   let candidates = [{ ...placed, isPartial: false }];
-  const keys = isWorkflowTag(placed.name) ? (['return', 'next'] as const) : (['body', 'return', 'next'] as const);
-  for (const key of keys) {
+  for (const key of ['body', ...STATE_ATTRIBUTES] as const) {
+    if (key === 'body' ? TRANSITIONS[placed.name].body !== 'state' : !takesAttribute(placed.name, key)) continue;
     const name = key === 'body' ? tag.body : tag.attributes[key];
     if (name === undefined || !hasUnknownPart(name)) continue;
     const states = findMatchingStates(name.trim(), analysis, names) ?? [];
@@ -48,7 +49,11 @@ export function expandCandidates(
   return candidates;
 }
 
-const withState = (tag: PlacedTag['tag'], key: 'body' | 'return' | 'next', state: string): PlacedTag['tag'] =>
+const withState = (
+  tag: PlacedTag['tag'],
+  key: 'body' | (typeof STATE_ATTRIBUTES)[number],
+  state: string,
+): PlacedTag['tag'] =>
   key === 'body' ? { ...tag, body: state } : { ...tag, attributes: { ...tag.attributes, [key]: state } };
 
 /** Whether a name that finds no state is chosen at run time. Only prompts are templates. */

@@ -1,8 +1,9 @@
 import type { SureMention } from '../bash/script-tags.ts';
 import { findRegions, type Region } from '../core/markup.ts';
 import { implicitTag, type Policy } from '../core/policy.ts';
+import { STATE_ATTRIBUTES } from '../core/tag.ts';
 import { readTagMentions, type TagMention, type UnclosedMention } from '../core/tag-mentions.ts';
-import { TRANSITIONS } from '../core/transitions/index.ts';
+import { TRANSITIONS, takesAttribute } from '../core/transitions/index.ts';
 
 /** The tags in the text of a prompt. */
 export interface PromptTags {
@@ -44,7 +45,7 @@ function expandAlternatives(mention: SureMention, isState: (name: string) => boo
     return parts.includes('') || parts.length > MAX_ALTERNATIVES || isState(written) ? [written] : parts;
   };
   const bodies = TRANSITIONS[name].body === 'text' ? [tag.body] : split(tag.body);
-  const key = (['return', 'next'] as const).find((each) => tag.attributes[each]?.includes('|'));
+  const key = STATE_ATTRIBUTES.find((each) => takesAttribute(name, each) && tag.attributes[each]?.includes('|'));
   const attributeSets =
     key === undefined
       ? [tag.attributes]

@@ -1,9 +1,9 @@
 import { memoize } from '../core/memoize.ts';
 import { namedStates } from '../core/policy.ts';
 import type { Resolution } from '../core/state-names.ts';
-import { isBuiltInAttribute } from '../core/tag.ts';
+import { isBuiltInAttribute, STATE_ATTRIBUTES } from '../core/tag.ts';
 import { type TextPosition, WHOLE_FILE } from '../core/text-position.ts';
-import { TRANSITIONS } from '../core/transitions/index.ts';
+import { TRANSITIONS, takesAttribute } from '../core/transitions/index.ts';
 import { uniqueBy } from '../graph/group-by.ts';
 import { findMatchingStates, isNameDecidedAtRuntime, isUnlikelyStateName } from '../graph/partial-names.ts';
 import type { PlacedTag, StateAnalysis } from '../graph/state-analysis.ts';
@@ -72,8 +72,8 @@ function findUnresolvedInTag(
   names: StateResolver,
 ): readonly UnresolvedName[] {
   const { name, tag, at, sure } = placed;
-  const { body, required } = TRANSITIONS[name];
-  const keys = body === 'state' ? (['', ...required] as const) : required;
+  const stateKeys = STATE_ATTRIBUTES.filter((key) => takesAttribute(name, key));
+  const keys = TRANSITIONS[name].body === 'state' ? (['', ...stateKeys] as const) : stateKeys;
   const level = levelForTag(analysis);
   return keys.flatMap((key): readonly UnresolvedName[] => {
     const state = (key === '' ? tag.body : (tag.attributes[key] ?? '')).trim();

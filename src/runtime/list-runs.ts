@@ -38,5 +38,6 @@ export function createRunListEntry(run: RunListEntry): object {
     ...createSpendingFields(run.ledger),
     agent_counts: countAgents(run),
     damage: run.damage,
+    questions: run.agents.asking ?? 0,
   };
 }

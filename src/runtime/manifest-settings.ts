@@ -20,6 +20,15 @@ export function requireInput({ input: { mode, label, description } }: Manifest, 
   });
 }
 
+/** Refuses to start a workflow that cannot do without people if nobody is to be asked. */
+export function requirePeople({ requiresHumanInput }: Manifest, { onAsk }: Pick<Options, 'onAsk'>): void {
+  if (!requiresHumanInput || onAsk !== 'fail') return;
+  throw new RaymondError('this workflow needs the answers of people, and --on-ask fail lets every question fail', {
+    exitCode: EXIT.usage,
+    hint: 'Use --on-ask wait, or --on-ask exit and answer later with `raymond answer`.',
+  });
+}
+
 /** The folder that the agents work in: the one that the manifest names, seen from where the user stands. */
 export function resolveWorkingDirectory({ workingDirectory }: Manifest, cwd: string): string {
   if (workingDirectory === null) return cwd;

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { turnFileOf } from '../core/agent.ts';
+import type { AskAnswer } from '../core/ask.ts';
+import { askTurnOf } from '../core/due.ts';
 import { mergeOptions, type Options } from '../core/options.ts';
 import type { Run } from '../core/run.ts';
 import type { Resumed, Signal } from '../core/signal.ts';
@@ -7,13 +9,15 @@ import { canResume, keptAnswers } from '../core/signals/resumed.ts';
 import { isPrompt } from '../core/state-names.ts';
 import { workFoldersOf } from '../core/work-folders.ts';
 import { EXIT, RaymondError } from '../errors.ts';
-import { findLayout } from '../store/layout.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
 import { resolveRunId } from '../store/runs.ts';
 import { openStore } from '../store/store.ts';
+import { findEnd } from '../turns/ask-board.ts';
 import { matchPatterns } from '../turns/match-patterns.ts';
 import { createFolderJudge } from '../turns/permitted-folders.ts';
 import { lookUpNames } from '../turns/signals.ts';
 import type { Workflow } from '../workflow/workflow.ts';
+import { createAnswerSource } from './answer-source.ts';
 import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
@@ -58,13 +62,16 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
       throw isMissingWorkflow(error) ? missingWorkflowError(run, error) : error;
     });
     refuseSkippingAsRoot(workflow, options, env);
+    const workFolders = layout.workFolders(run.id, options.taskFolderPattern);
     const resumed: Signal = {
       kind: 'resumed',
       at: runtime.clock.now(),
+      attended: request.attended ?? false,
+      ...(await collectQuestionEnds({ ...run, workFolders: run.workFolders ?? workFolders }, layout, runtime)),
       options: changes,
       retry,
       scope: await workflow.scope(),
-      workFolders: layout.workFolders(run.id, options.taskFolderPattern),
+      workFolders,
       ...(await lookUpKeptNames(run, workflow, { ...findFolderLimits(run, layout, workflow), options, env })),
     };
     const backendFactory = await runtime.chooseBackend(options, env, workflow);
@@ -74,6 +81,28 @@ export async function resumeRunWith(id: string, request: ResumeRequest, runtime:
     await store.close();
     throw error;
   }
+}
+
+/** Collects the answers that were given meanwhile, and ends the questions whose time is over. */
+async function collectQuestionEnds(
+  run: Run,
+  layout: StoreLayout,
+  { clock, storeOptions }: Runtime,
+): Promise<Pick<Resumed, 'answers' | 'timedOut'>> {
+  const { durable = true } = storeOptions;
+  // One that cannot be read is told of as soon as the run goes on.
+  const source = createAnswerSource(layout, run.id, { clock, durable, warn: () => {} });
+  const answers: AskAnswer[] = [];
+  const timedOut: string[] = [];
+  for (const agent of run.agents) {
+    if (agent.phase.kind !== 'asking') continue;
+    const end = await findEnd(source, askTurnOf(run, agent, agent.phase), clock);
+    if (end?.kind === 'ask_timed_out') timedOut.push(end.ask);
+    if (end?.kind !== 'ask_answered') continue;
+    const { ask, text, by, answeredAt, files } = end;
+    answers.push({ ask, text, by, answeredAt, files });
+  }
+  return { answers, timedOut };
 }
 
 /** Looks for the folders, files and workflows named by answers that were kept: they may have been made or removed since. */

@@ -6,8 +6,11 @@ import type { Signal } from '../core/signal.ts';
 import { drive } from '../engine/drive.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { EventStream } from '../events/event-stream.ts';
+import { writeAnswer } from '../store/answer-file.ts';
 import type { StopMode } from '../store/stop-request.ts';
 import type { RunStore } from '../store/store.ts';
+import type { AskBoard } from '../turns/ask-board.ts';
+import { describeAnswerer } from './answerer.ts';
 import type { RunContext } from './run-context.ts';
 import { createWorld } from './world.ts';
 
@@ -19,6 +22,8 @@ export interface RunEnvironment {
   readonly observe?: (event: Event) => void;
   /** Called with what agents are doing, as it happens; if it is left out, nothing is spent on it. */
   readonly watch?: (activity: Activity) => void;
+  /** Whether a person watches and can answer questions: then the run waits for answers, unless an option says otherwise. */
+  readonly attended?: boolean;
   /** Called only with retries of an API that fails, and only without `watch`: this costs nothing otherwise. */
   readonly watchRetries?: (activity: Activity) => void;
   /** Called with the text of each `<print>` as it comes, and only once; \`observe\` gets it at the end of its turn. */
@@ -40,6 +45,8 @@ export interface RunHandle {
   stop(by?: 'stopped' | 'interrupted'): void;
   /** Ends the running turns, too. The run can be resumed. */
   kill(): void;
+  /** Answers a question that waits in this run; false if it has ended already. */
+  answer(ask: string, text: string): Promise<boolean>;
 }
 
 /** Starts driving a run in the background. `firstEvents` are on disk already; `signals` come before all others. */
@@ -49,7 +56,8 @@ export function launchRun(
   signals: readonly Signal[],
   { observe, watch, watchRetries, watchPrints }: RunEnvironment,
 ): RunHandle {
-  const { run, store, runtime, damage } = context;
+  const { run, store, runtime, layout, damage } = context;
+  let askBoard: AskBoard | undefined;
   const inbox = new Inbox<Signal>();
   const stopping = new AbortController();
   const killing = new AbortController();
@@ -81,8 +89,12 @@ export function launchRun(
       store.abandon();
     });
     try {
+      const onBoard = (board: AskBoard): void => {
+        askBoard = board;
+      };
       const send = (signal: Signal): void => inbox.put(signal);
-      const control = { stopSignal: stopping.signal, killSignal: killing.signal, onActivity, onRetry, onPrint, send };
+      const signalsToTurns = { stopSignal: stopping.signal, killSignal: killing.signal };
+      const control = { ...signalsToTurns, onActivity, onRetry, onPrint, send, onBoard };
       const { world, close } = await createWorld(context, control, notifyObservers);
       world.notify(firstEvents);
       try {
@@ -112,6 +124,14 @@ export function launchRun(
     finished,
     stop,
     kill,
+    async answer(ask, text) {
+      if (!askBoard?.has(ask)) return false;
+      const answer = { ask, text, by: describeAnswerer(context.env), answeredAt: runtime.clock.now() };
+      const file = layout.answerFile(run.id, ask);
+      const isFirst = await writeAnswer(file, answer, [], runtime.storeOptions.durable);
+      askBoard.look();
+      return isFirst;
+    },
   };
 }
 
@@ -120,7 +140,8 @@ export function createEndedHandle(run: Run, damage: readonly string[]): RunHandl
   const events = new EventStream();
   events.end();
   const noop = (): void => {};
-  return { id: run.id, initial: run, damage, events, finished: Promise.resolve(run), stop: noop, kill: noop };
+  const answer = async (): Promise<boolean> => false;
+  return { id: run.id, initial: run, damage, events, finished: Promise.resolve(run), stop: noop, kill: noop, answer };
 }
 
 /** An observer that throws must not stop a run. */

@@ -14,7 +14,13 @@ import { formatWorkflowFinding, InvalidWorkflow } from '../workflow/invalid-work
 import type { Workflow } from '../workflow/workflow.ts';
 import { checkClaudeWords, refuseSkippingAsRoot } from './claude-words.ts';
 import { refuseForeignFolders } from './foreign-folders.ts';
-import { manifestOptions, requireInput, resolveWorkingDirectory, warnOfManifest } from './manifest-settings.ts';
+import {
+  manifestOptions,
+  requireInput,
+  requirePeople,
+  resolveWorkingDirectory,
+  warnOfManifest,
+} from './manifest-settings.ts';
 import { currentPlatform } from './platform.ts';
 import { PRODUCTION, type Runtime } from './run-context.ts';
 import { launchRun, type RunEnvironment, type RunHandle } from './run-handle.ts';
@@ -55,6 +61,7 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
   requireInput(manifest, request.input);
   const workFolder = request.ignoreWorkingDirectory ? cwd : resolveWorkingDirectory(manifest, cwd);
   const options = mergeOptions(DEFAULT_OPTIONS, overlayOptions(manifestOptions(manifest), requested));
+  requirePeople(manifest, options);
   refuseSkippingAsRoot(workflow, options, env);
   const backendFactory = await runtime.chooseBackend(options, env, workflow);
   if (hasPrompts(workflow)) await backendFactory.checkAvailable();
@@ -73,6 +80,7 @@ export async function startRunWith(path: string, request: RunRequest, runtime: R
     cwd: workFolder,
     input: request.input ?? null,
     workFolders: layout.workFolders(id, options.taskFolderPattern),
+    attended: request.attended ?? false,
   });
   const toWarning = (message: string): Event => ({
     kind: 'warning',

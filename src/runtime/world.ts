@@ -9,8 +9,10 @@ import { END_GRACE_MS, endMarked } from '../process/end.ts';
 import { makePrivateFolder } from '../store/files.ts';
 import { resolveDebugFolder, type StoreLayout } from '../store/layout.ts';
 import { createTurnFolder, findBegunTurns, removeTurnFolder } from '../store/turn-folder.ts';
+import { AskBoard } from '../turns/ask-board.ts';
 import type { TurnContext } from '../turns/turn-context.ts';
 import { createTurnRunner } from '../turns/turn-runner.ts';
+import { createAnswerSource } from './answer-source.ts';
 import { findFolderLimits } from './folder-limits.ts';
 import { HistoryFile } from './history-file.ts';
 import type { RunContext } from './run-context.ts';
@@ -20,6 +22,8 @@ import { accessWorkflows } from './run-workflows.ts';
 export interface TurnControl
   extends Pick<TurnContext, 'stopSignal' | 'killSignal' | 'onActivity' | 'onRetry' | 'onPrint'> {
   readonly send: (signal: Signal) => void;
+  /** Called once with the questions that wait. */
+  readonly onBoard: (board: AskBoard) => void;
 }
 
 /** Creates the world of one run: its workflow, its disk, its turns and its observers behind one interface. */
@@ -35,8 +39,14 @@ export async function createWorld(
   const warn = ({ agent, state }: Pick<TurnRef, 'agent' | 'state'>, message: string): void =>
     control.send({ kind: 'noticed', at: clock.now(), about: { agent, state }, message });
   const workflows = await accessWorkflows(workflow, options, context.env, layout.runFolder(id));
+  const askBoard = new AskBoard(
+    createAnswerSource(layout, id, { clock, durable: runtime.storeOptions.durable ?? true, warn }),
+    clock,
+  );
+  control.onBoard(askBoard);
   const turnContext: TurnContext = {
     ...control,
+    askBoard,
     runId: id,
     // The id alone may be in use in another folder.
     runMarker: `${id}/${store.mark}`,
@@ -72,6 +82,7 @@ export async function createWorld(
     },
   };
   const close = async (): Promise<void> => {
+    askBoard.close();
     await history?.write();
     if (control.killSignal.aborted) await endMarked(`${turnContext.runMarker}/`, { graceMs: END_GRACE_MS });
   };

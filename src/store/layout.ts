@@ -25,6 +25,9 @@ export interface StoreLayout {
   turnFolder(run: string, turn: TurnRef): string;
   /** The number and the state, without its suffix, of an agent's turn with a folder of this name; undefined for another agent's. */
   parseTurnFolder(name: string, agent: string): { readonly number: number; readonly stem: string } | undefined;
+  /** How the questions of a run ended, a file for each. */
+  answersFolder(run: string): string;
+  answerFile(run: string, ask: string): string;
   debugFolder(run: string, startedAtMs: number): string;
   /** The folder of all tasks of a run by the default pattern, and of what its agents share. */
   tasksFolder(run: string): string;
@@ -40,6 +43,7 @@ export function layoutOf(root: string): StoreLayout {
   const runs = join(root, 'runs');
   const run = (id: string): string => `${runs}${sep}${id}`;
   const turns = (id: string): string => `${run(id)}${sep}turns`;
+  const answers = (id: string): string => join(run(id), 'answers');
   const tasks = (id: string): string => join(root, 'tasks', id);
   return {
     root,
@@ -55,6 +59,8 @@ export function layoutOf(root: string): StoreLayout {
     turnsFolder: turns,
     turnFolder: (id, turn) => `${turns(id)}${sep}${turnFolderName(turn)}`,
     parseTurnFolder,
+    answersFolder: answers,
+    answerFile: (id, ask) => join(answers(id), `${safeFileName(ask)}.json`),
     debugFolder: (id, startedAtMs) => join(root, 'debug', `${id}_${localStamp(startedAtMs)}`),
     tasksFolder: tasks,
     worktreesFolder: (id) => join(root, 'worktrees', id),

@@ -4,6 +4,7 @@ import { type FailureKind, REACTIONS } from '../core/failure.ts';
 import { OPTIONS, type Option, type Options } from '../core/options.ts';
 import { END_STATUSES, RUN_VERSION, type Run } from '../core/run.ts';
 import { NO_TOKENS } from '../core/tokens.ts';
+import { ASKING_PHASE_SCHEMA } from './asking-phase.ts';
 import { addStateChecksum, checkState } from './checksum.ts';
 import { rulesSchema } from './rules-schema.ts';
 import type { RunStart, SavedRun } from './saved-run.ts';
@@ -82,6 +83,7 @@ const phase = z.discriminatedUnion('kind', [
     prompt,
     answer: z.string().exactOptional(),
   }),
+  ASKING_PHASE_SCHEMA,
   z.strictObject({ kind: z.literal('failed'), message: z.string() }),
   z.strictObject({ kind: z.literal('ended'), result: z.string() }),
 ]);
@@ -138,6 +140,7 @@ const agent = z.strictObject({
   evaluation: orNull(evaluation).default(null),
   sessionUse: orNull(z.enum(['new', 'resume', 'fork'])).default(null),
   error: orNull(z.string()).default(null),
+  askId: orNull(z.string()).default(null),
   turns: count,
   forks: count,
   costMicros: micros,
@@ -194,6 +197,7 @@ const RUN_SHAPE = {
   startFolder: orNull(z.string()).default(null),
   workFolders: orNull(z.strictObject({ run: z.string(), task: z.string() })).default(null),
   startedAt: time,
+  attended: z.boolean().default(false),
   options,
   seq: count,
   iterations: count,

@@ -9,7 +9,7 @@ import {
   formatSpending,
   quoteShellArgument,
 } from '../events/format.ts';
-import { describeUnfinished, formatResumeCommand } from '../events/next-steps.ts';
+import { describeUnfinished, listCommandsAtRest } from '../events/next-steps.ts';
 import type { RunTally, StateTally } from '../events/run-tally.ts';
 import { sanitizeLine, sanitizeLines } from '../events/sanitize.ts';
 import { type Colorizer, createColorizer, getStatusStyle } from '../events/text-style.ts';
@@ -57,7 +57,7 @@ export function renderRunEnd(
   summaryOptions: Omit<SummaryOptions, 'debugFolder'>,
   showAll = false,
 ): readonly string[] {
-  const command = formatResumeCommand(run);
+  const commands = listCommandsAtRest(run);
   const columns = (summaryOptions.columns ?? Number.POSITIVE_INFINITY) - 1;
   const colorize = createColorizer(summaryOptions.color);
   const cdPrefix =
@@ -72,7 +72,7 @@ export function renderRunEnd(
   const warnings = formatWarnings(summaryOptions.warnings, MAX_WARNINGS).flatMap((line) =>
     wrapText(sanitizeLine(line), columns).map((part) => colorize('yellow', part)),
   );
-  if (command === null) return [...warnings, ...archive];
+  if (run.status === 'completed') return [...warnings, ...archive];
   const agents = run.agents.filter(({ id }) => !summaryOptions.alreadyReported.has(id));
   const reasons = describeUnfinished({ ...run, agents }, summaryOptions.now).flatMap((reason) => {
     const [first = '', ...rest] = sanitizeLines(reason);
@@ -81,7 +81,8 @@ export function renderRunEnd(
       ...(showAll ? rest : []),
     ];
   });
-  return [...warnings, ...archive, ...reasons, ...formatCommand('To go on:', command)];
+  const next = commands.flatMap(({ purpose, command }) => formatCommand(`${purpose}:`, command));
+  return [...warnings, ...archive, ...reasons, ...next];
 }
 
 /** A label and a text to be copied: the text is never wrapped, but gets its own line if it does not fit beside the label. */

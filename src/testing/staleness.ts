@@ -88,7 +88,9 @@ const formatTakenTag = ({ tag, target, attributes }: TakenTag): string =>
   formatTag(tag, target, attributes.return ?? null, attributes.next ?? null);
 
 const formatEdgeTag = ({ tag, to, return: returnTo, next }: Edge): string =>
-  formatTag(tag, formatEdgeTarget(to, '…'), formatEdgeTarget(returnTo, '…'), formatEdgeTarget(next, '…'));
+  tag === 'ask'
+    ? formatTag(tag, null, null, formatEdgeTarget(to, '…'))
+    : formatTag(tag, formatEdgeTarget(to, '…'), formatEdgeTarget(returnTo, '…'), formatEdgeTarget(next, '…'));
 
 function formatTag(tag: string, to: string | null, returnTo: string | null, next: string | null): string {
   const more = `${returnTo === null ? '' : ` return="${returnTo}"`}${next === null ? '' : ` next="${next}"`}`;

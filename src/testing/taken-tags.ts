@@ -1,4 +1,5 @@
-import type { Event, FollowedTag, Transitioned } from '../core/event.ts';
+import type { Event, Transitioned } from '../core/event.ts';
+import type { FollowedTag } from '../core/followed-tag.ts';
 import type { GuardOutcome } from '../core/guards.ts';
 import type { Edge, EdgeTarget } from '../graph/graph.ts';
 
@@ -11,20 +12,31 @@ export interface TakenTag extends FollowedTag {
   readonly payload: string | null;
   /** The evaluator that decided on it; null if the state did. */
   readonly evaluator: string | null;
+  /** The state that the agent went to; null if it ended. */
+  readonly to: string | null;
+  /** Whether it went there because nobody answered in time. */
+  readonly timedOut: boolean;
 }
 
 /** The tags that the agents of a run followed, in the order of its events. */
 export const collectTakenTags = (events: readonly Event[]): readonly TakenTag[] =>
-  events.flatMap((event) => (event.kind === 'transition' ? listTags(event) : []));
+  events.flatMap((event, index) =>
+    event.kind === 'transition' ? listTags(event, events[index - 1]?.kind === 'ask_timed_out') : [],
+  );
 
-function listTags({ state: from, tag, to, tags, input, guard, choice }: Transitioned): readonly TakenTag[] {
+function listTags(event: Transitioned, timedOut: boolean): readonly TakenTag[] {
+  const { state: from, tag, to, tags, input, guard, choice } = event;
   const attributes = {};
   if (guard !== undefined) {
     const written = { target: to, attributes };
-    return [{ from, tag, target: to, attributes, written, guard: guard.outcome, payload: null, evaluator: null }];
+    const taken = { from, tag, target: to, to, timedOut, attributes, written, guard: guard.outcome };
+    return [{ ...taken, payload: null, evaluator: null }];
   }
   const evaluator = choice.by === 'evaluator' ? choice.name : null;
-  return tags.map((each) => ({ ...each, from, guard: null, payload: each.tag === 'result' ? input : null, evaluator }));
+  return tags.map((each) => {
+    const payload = each.tag === 'result' ? input : null;
+    return { ...each, from, to, timedOut, guard: null, payload, evaluator };
+  });
 }
 
 /**
@@ -32,7 +44,7 @@ function listTags({ state: from, tag, to, tags, input, guard, choice }: Transiti
  * evaluator only for what that evaluator decided.
  */
 export function matchesEdge(edge: Edge, taken: TakenTag): boolean {
-  const { from, tag, guard, target, payload, evaluator, attributes } = taken;
+  const { from, tag, guard, target, payload, evaluator, attributes, to, timedOut } = taken;
   const matches = (edgeTarget: EdgeTarget | null, state: string | null | undefined): boolean =>
     edgeTarget?.kind !== 'state' || edgeTarget.file === state;
   return (
@@ -41,7 +53,8 @@ export function matchesEdge(edge: Edge, taken: TakenTag): boolean {
     (guard !== null || edge.tag === tag) &&
     (edge.evaluator === null || edge.evaluator === evaluator) &&
     (edge.payload === null || edge.payload === payload) &&
-    matches(edge.to, target) &&
+    edge.timesOut === timedOut &&
+    matches(edge.to, tag === 'ask' ? to : target) &&
     matches(edge.return, attributes.return) &&
     matches(edge.next, attributes.next)
   );

@@ -1,6 +1,7 @@
-import type { ClaudeTurn, ScriptTurn } from '../core/due.ts';
+import type { AskTurn, ClaudeTurn, ScriptTurn } from '../core/due.ts';
 import type { Answered, Failed } from '../core/signal.ts';
 import type { State } from '../core/state.ts';
+import type { AskEndSignal } from './ask-board.ts';
 
 /** Answers prompts: Claude Code, or the replay of canned answers. */
 export interface Backend {
@@ -8,6 +9,8 @@ export interface Backend {
   prepare(turn: ClaudeTurn, state: State): Promise<readonly string[]>;
   /** Carries out a turn. An `adopted` one was started by an earlier process: it is found again, not started twice. */
   take(turn: ClaudeTurn, adopted: boolean): Promise<Answered | Failed>;
+  /** Waits for the answer to a question in place of people; undefined if it has none. */
+  waitForAnswer?(turn: AskTurn): Promise<AskEndSignal> | undefined;
   /** Takes the turns of a script instead of running it; left out by a backend that replays no scripts. */
   scriptRunnerFor?(script: string): ScriptRunner | undefined;
 }

@@ -5,6 +5,7 @@ import type { NamedWorkflows } from '../core/named-workflows.ts';
 import type { Options } from '../core/options.ts';
 import type { State } from '../core/state.ts';
 import type { Scope } from '../core/state-names.ts';
+import type { AskBoard } from './ask-board.ts';
 import type { Clock } from './clock.ts';
 
 /** An environment to be handed on. */
@@ -25,6 +26,8 @@ export interface TurnContext {
   /** The environment that scripts and Claude Code inherit in a state. */
   environmentOf(state: string): Environment;
   readonly clock: Clock;
+  /** The questions of the run that wait for an answer. */
+  readonly askBoard: AskBoard;
   /** Aborted when the run is to stop: sleeping agents are woken. */
   readonly stopSignal: AbortSignal;
   /** Aborted when running turns are to be ended, too. */

@@ -54,6 +54,8 @@ export function createTurnRunner(context: TurnContext, backend: Backend): TurnRu
     },
 
     async take(turn) {
+      if (turn.kind === 'sleep' && turn.why === 'ask')
+        return backend.waitForAnswer?.(turn) ?? context.askBoard.wait(turn);
       if (turn.kind === 'sleep') {
         const slept = await sleep(clock, turn, context.stopSignal);
         return slept ? { kind: 'woke', at: clock.now(), agent: turn.agent } : null;

@@ -1,7 +1,7 @@
 import { didYouMean } from '../core/nearest.ts';
 import type { Policy, PolicyEntry } from '../core/policy.ts';
 import type { Platform } from '../core/state-names.ts';
-import { isBuiltInAttribute, STATE_ATTRIBUTES } from '../core/tag.ts';
+import { isBuiltInAttribute, STATE_ATTRIBUTES, toTagName } from '../core/tag.ts';
 import type { TextPosition } from '../core/text-position.ts';
 import { isAttributeWord, isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../core/transitions/index.ts';
 import { isUpcomingTag } from '../core/transitions/upcoming.ts';
@@ -79,7 +79,7 @@ function keyNormalizerOf({ pairs }: Extract<YamlValue, { kind: 'mapping' }>): (n
   const tagName = (tag === undefined ? undefined : readYamlScalarText(tag))?.trim().toLowerCase() ?? '';
   return (name) => {
     const lower = name.toLowerCase();
-    return ENTRY_KEYS.includes(lower) || isBuiltInAttribute(tagName, lower) ? lower : name;
+    return ENTRY_KEYS.includes(lower) || isBuiltInAttribute(toTagName(tagName), lower) ? lower : name;
   };
 }
 
@@ -99,7 +99,7 @@ function readTag(
   }
   const tagText = readScalarField(field, report)?.trim();
   if (tagText === undefined) return undefined;
-  const name = tagText.toLowerCase();
+  const name = toTagName(tagText.toLowerCase());
   if (isTagName(name)) return name;
   if (isUpcomingTag(name)) {
     report.error(
@@ -123,7 +123,8 @@ function readTag(
 function readTarget(tag: TagName, field: YamlField | undefined, report: FindingReport): string | null {
   if (field === undefined || field.value.kind === 'nothing') return null;
   if (TRANSITIONS[tag].body === 'text') {
-    report.error(field.at, `<${tag}> takes no \`target\`, it returns to the caller: remove it`);
+    const instead = tag === 'ask' ? 'its answer goes to `next`' : 'it returns to the caller';
+    report.error(field.at, `<${tag}> takes no \`target\`, ${instead}: remove it`);
     return null;
   }
   const name = readScalarField(field, report);

@@ -181,17 +181,11 @@ export const MANIFEST_KEYS: ManifestKeys<Manifest> = {
     namedTexts({ schema: VARIABLE_NAME_SCHEMA, findProblem: (name) => variableNameProblem(name, 'unix') }),
     (variables) => ({ variables }),
   ),
-  requires_human_input: {
-    ...manifestKey('Whether it asks people. Not supported yet: it has no effect.', BOOLEAN_VALUE, (requires) => ({
-      requiresHumanInput: requires,
-    })),
-    read: (field, report) => {
-      const requiresHumanInput = BOOLEAN_VALUE.read(field, report) ?? false;
-      const message = '`requires_human_input` has no effect yet: `<ask>` and --on-ask are not supported yet';
-      if (requiresHumanInput) report.warning(field.at, message);
-      return { requiresHumanInput };
-    },
-  },
+  requires_human_input: manifestKey(
+    'Whether it cannot do without answers of people: then --on-ask fail is refused at the start.',
+    BOOLEAN_VALUE,
+    (requiresHumanInput) => ({ requiresHumanInput }),
+  ),
 };
 
 /** Reads a manifest, and reports all that is wrong with it. */

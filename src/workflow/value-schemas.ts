@@ -48,6 +48,7 @@ const TAG_DESCRIPTIONS: Readonly<Record<TagName, string>> = {
   call: 'Run a state in a branch of this session, then continue in `return` with its result.',
   function: 'Run a state in a session of its own, then continue in `return` with its result.',
   fork: 'Start a worker in another state, and continue in `next`.',
+  ask: 'Ask a person, and continue in `next` with the answer.',
   result: 'Return a result to the caller, or end.',
   'call-workflow': 'Run another workflow in a branch of this session, then continue in `return` with its result.',
   'function-workflow': 'Run another workflow in a session of its own, then continue in `return` with its result.',
@@ -61,7 +62,14 @@ const NONEMPTY_SCALAR_SCHEMA: FrontmatterValueSchema = { ...FRONTMATTER_SCALAR_S
 
 const ATTRIBUTE_SCHEMAS: Readonly<Record<BuiltInAttribute, FrontmatterValueSchema>> = {
   return: withDescription('The state to continue in with the result.', STATE_NAME_SCHEMA),
-  next: withDescription('The state to continue in after the fork.', STATE_NAME_SCHEMA),
+  next: withDescription('The state to continue in after the fork, or with the answer.', STATE_NAME_SCHEMA),
+  display_files: withDescription('Files of the task folder to show.', FRONTMATTER_SCALAR_SCHEMA),
+  upload_slots: withDescription('Files to ask for, by name.', FRONTMATTER_SCALAR_SCHEMA),
+  upload_bucket: withDescription('Whether any files may be handed over.', FRONTMATTER_SCALAR_SCHEMA),
+  upload_max_count: withDescription('The most files.', FRONTMATTER_SCALAR_SCHEMA),
+  upload_max_size: withDescription('The largest file.', FRONTMATTER_SCALAR_SCHEMA),
+  upload_max_total_size: withDescription('The most for all files.', FRONTMATTER_SCALAR_SCHEMA),
+  upload_mime: withDescription('The kinds of files.', FRONTMATTER_SCALAR_SCHEMA),
   cd: withDescription('The working directory.', FRONTMATTER_SCALAR_SCHEMA),
   stack: withDescription('Whether waiting callers are kept.', { type: ['string'], enum: ['keep', 'clear', null] }),
   input: withDescription(

@@ -123,6 +123,7 @@ test('prints everything as one document with --json', async () => {
       tokens: { input: 0, output: 0, cache_read: 0, cache_creation: 0 },
       agent_counts: { live: 0, ended: 1, failed: 0 },
       damage: [],
+      questions: 0,
     },
     { run_id: 'broken', status: 'unreadable', error: expect.stringContaining('it is not JSON') },
   ]);

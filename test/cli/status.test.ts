@@ -126,6 +126,7 @@ test('prints the same as one document with --json', async () => {
       { ...work, result: 'first line\nsecond line', error: null, session_id: null, stack: [], turns: 1, ...spent },
     ],
     archived_agents: 0,
+    questions: [],
     transitions: expect.arrayContaining([
       {
         ...{ at: TIME, agent: 'main', from: 'CALL.sh', tag: 'call', to: 'CALLEE.sh', cost_usd: 0 },

@@ -6,7 +6,7 @@ import { fileInWorkflow, workflowNameOf } from '../../src/core/named-workflows.t
 import type { ResolvedTag } from '../../src/core/permitted-tags.ts';
 import type { PolicyEntry } from '../../src/core/policy.ts';
 import type { AnswerProblemKind } from '../../src/core/problem.ts';
-import { isWorkflowTag, startsWorkers, TAG_NAMES } from '../../src/core/transitions/index.ts';
+import { isWorkflowTag, startsWorkers, TAG_NAMES, TRANSITIONS } from '../../src/core/transitions/index.ts';
 import { anyText, contextOf, entryOf, goOf, payloadEntry, SCOPE, scopeOf } from './builders.ts';
 
 type ExactTag = Omit<ResolvedTag, 'written'>;
@@ -367,7 +367,7 @@ describe('a protocol error', () => {
   });
 
   test.each(
-    TAG_NAMES.filter((name) => name !== 'result' && !isWorkflowTag(name)).flatMap((name) => [
+    TAG_NAMES.filter((name) => TRANSITIONS[name].body === 'state').flatMap((name) => [
       [name, 'x/A.md', '/'],
       [name, '..\\A.md', '\\'],
       [name, '/A', '/'],
@@ -711,7 +711,7 @@ describe('an `input-file`', () => {
 });
 
 test.each([
-  ['alone', '<ask next="A">Which one?</ask>', 'ask'],
+  ['alone', '<compact>A</compact>', 'compact'],
   ['beside forks', '<fork>W</fork><fork>W</fork><join>N</join>', 'join'],
   ['with a name of two words', '<fork-each in="items" as="item">W</fork-each><goto>A</goto>', 'fork-each'],
 ])('a tag that is not supported yet is told by its name: %s', (_, text, name) => {
@@ -786,7 +786,7 @@ describe('any text in any context', () => {
         }
         expect(decision.tags.length).toBeGreaterThan(0);
         for (const { tag, target: way } of decision.tags) {
-          const body = tag === 'result' || isWorkflowTag(tag) ? null : way.body;
+          const body = TRANSITIONS[tag].body === 'state' ? way.body : null;
           const named = [body, way.return, way.next].filter((state) => state !== null);
           for (const state of named) {
             expect(workflowNameOf(state)).toBe(workflowNameOf(given.state));

@@ -56,6 +56,7 @@ export const goOf = (body: string, changes: Partial<TransitionTarget> = {}): Tra
   takesWorktree: false,
   model: null,
   effort: null,
+  own: {},
   variables: {},
   ...changes,
 });

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { Agent } from '../../src/core/agent.ts';
 import { archivedCount } from '../../src/core/archive.ts';
 import { due } from '../../src/core/due.ts';
-import type { Event, FollowedTag, Transitioned } from '../../src/core/event.ts';
+import type { Event, Transitioned } from '../../src/core/event.ts';
+import type { FollowedTag } from '../../src/core/followed-tag.ts';
 import { GUARD_OUTCOMES } from '../../src/core/guards.ts';
 import type { Frame, Position } from '../../src/core/position.ts';
 import { getAgent, type Run } from '../../src/core/run.ts';
@@ -32,13 +33,13 @@ test('the random runs reach every part of the interpreter', () => {
     });
   }
   expect([...seen].sort()).toStrictEqual([
-    ...['answered', 'began', 'failed', 'resumed', 'stopped', 'woke', 'worktree_closed', 'worktree_made'],
-    'worktree_refused',
+    ...['answered', 'ask_answered', 'ask_timed_out', 'began', 'failed', 'resumed', 'stopped', 'woke'],
+    ...['worktree_closed', 'worktree_made', 'worktree_refused'],
   ]);
   expect([...kinds].sort()).toStrictEqual(
     [
       ...['agent_ended', 'agent_failed', 'agent_paused', 'agent_resumed', 'agent_started', 'answer_withheld'],
-      ...['archived', 'evaluated', 'evaluating'],
+      ...['archived', 'ask_answered', 'ask_timed_out', 'asked', 'evaluated', 'evaluating', 'phase asking'],
       ...GUARD_OUTCOMES.map((outcome) => `guard ${outcome}`),
       ...['phase ended', 'phase failed', 'phase limited', 'phase paused', 'phase ready', 'phase running'],
       ...[
@@ -214,6 +215,7 @@ test('the random runs contain every kind of turn that an observer must know', ()
         'function return',
         'goto input',
       ],
+      ...['ask display_files', 'ask next', 'ask timeout', 'ask timeout_next'],
       ...['reset cd', 'reset input', 'reset stack'],
       ...['effort', 'input', 'model', 'return'].map((name) => `call-workflow ${name}`),
       ...['cd', 'effort', 'input', 'model', 'return'].map((name) => `function-workflow ${name}`),
@@ -288,6 +290,8 @@ function positionAfter(before: AgentPosition, { to, input, depth, tags, guard }:
       return { state: last?.target ?? '', input, cwd: last?.attributes.cd ?? cwd, stack: depth === 0 ? [] : stack };
     case 'goto':
       return { state: last?.target ?? '', input };
+    case 'ask':
+      return { state: to, input };
     case 'fork':
       return { state: last?.attributes.next ?? '', input };
     default:
@@ -301,6 +305,9 @@ const PHASE_AFTER: Partial<Record<Event['kind'], string>> = {
   turn_ended: 'ready',
   sleeping: 'sleeping',
   woken: 'ready',
+  asked: 'asking',
+  ask_answered: 'ready',
+  ask_timed_out: 'ready',
   answer_withheld: 'withheld',
   visit_limit: 'limited',
   agent_paused: 'paused',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Agent } from '../../src/core/agent.ts';
-import { due, type Turn } from '../../src/core/due.ts';
+import { type AskTurn, due, type Turn } from '../../src/core/due.ts';
 import type { Event } from '../../src/core/event.ts';
 import { type FailureKind, REACTIONS } from '../../src/core/failure.ts';
 import type { Guards } from '../../src/core/guards.ts';
@@ -8,7 +8,7 @@ import type { CostReport } from '../../src/core/ledger.ts';
 import { fileInWorkflow, type NamedWorkflows } from '../../src/core/named-workflows.ts';
 import type { Evaluator, PolicyEntry, Rules } from '../../src/core/policy.ts';
 import type { Run } from '../../src/core/run.ts';
-import type { Signal } from '../../src/core/signal.ts';
+import type { Resumed, Signal } from '../../src/core/signal.ts';
 import { step } from '../../src/core/step.ts';
 import { scopeOfWorkflow } from './run-driver.ts';
 
@@ -129,6 +129,13 @@ const text = fc.oneof(
       .map(([to, more]) => `<reset-workflow${more}>${to}</reset-workflow>`),
   },
   { weight: 3, arbitrary: fc.constantFrom('<confirm/>', '<confirm>well done</confirm>') },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(state, state, fc.boolean()).map(([next, late, isTimed]) => {
+      const timeout = isTimed ? ` timeout="1h" timeout_next="${late}" display_files="a.md"` : '';
+      return `<ask next="${next}"${timeout}>Which one?</ask>`;
+    }),
+  },
   { weight: 5, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
   { weight: 3, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
 );
@@ -178,7 +185,8 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     return {
       kind: 'resumed',
       at,
-      options: { budgetMicros: run.ledger.spentMicros + 3_000_000 },
+      options: { budgetMicros: run.ledger.spentMicros + 3_000_000, onAsk: action.killed ? 'wait' : null },
+      ...questionEnds(run, action, at),
       retry: action.denied,
       scope,
       folders: {},
@@ -189,6 +197,7 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
   const turn: Turn | undefined = turns[action.pick % turns.length];
   if (turn === undefined) return undefined;
   const { agent } = turn;
+  if (turn.kind === 'sleep' && turn.why === 'ask') return signalOfAsk(turn, action, at);
   if (turn.kind === 'sleep') return { kind: 'woke', at: Math.max(at, turn.untilMs), agent };
   if (turn.kind === 'worktree' && turn.place === null) {
     const place = { path: `/w/trees/${agent}`, branch: `b/${agent}`, base: 'c0ffee' };
@@ -237,6 +246,23 @@ function signalOf(run: Run, action: Action, meter: CostMeter): Signal | undefine
     ...(turn.stuck !== null && { fingerprint: action.killed ? 'a' : 'b' }),
     matches: [action.text.includes('START'), null, null],
     evaluated: { folders: { sub: '/w/sub' } },
+  };
+}
+
+/** The end of a question: if it has a timeout, it may be over without an answer. */
+function signalOfAsk({ agent, ask, untilMs }: AskTurn, { denied, text }: Action, at: number): Signal {
+  if (untilMs !== null && denied) return { kind: 'ask_timed_out', at: Math.max(at, untilMs), agent, ask };
+  return { kind: 'ask_answered', at, agent, ask, text, by: 'anna@laptop', answeredAt: at - 5, files: [] };
+}
+
+/** The answers that were given while nothing ran, and the questions whose time is over. */
+function questionEnds({ agents }: Run, { pick, text }: Action, at: number): Pick<Resumed, 'answers' | 'timedOut'> {
+  const asking = agents.flatMap(({ phase }) => (phase.kind === 'asking' ? phase : []));
+  const timedOut = asking.filter(({ untilMs }) => untilMs !== null && pick % 3 === 0).map(({ ask }) => ask);
+  const answered = asking.filter(({ ask }) => !timedOut.includes(ask) && pick % 2 === 0);
+  return {
+    timedOut,
+    answers: answered.map(({ ask }) => ({ ask, text, by: 'ben@desk', answeredAt: at - 50, files: ['a.pdf'] })),
   };
 }
 

@@ -41,6 +41,9 @@ export const EVENTS: Kinds<Event, 'at' | 'agent' | 'state'> = {
   sleeping: { why: true, untilMs: true, failure: true, message: true, count: true },
   woken: {},
   session_lost: { session: true, next: true, message: true },
+  asked: { ask: true, question: true, untilMs: true },
+  ask_answered: { ask: true, text: true, by: true, answeredAt: true, files: true },
+  ask_timed_out: { ask: true },
   answer_withheld: { requested: true, implicit: true, session: true, sessionUse: true, cwd: true, costMicros: true },
   visit_limit: { maxVisits: true },
   agent_paused: { why: true, message: true },
@@ -60,6 +63,7 @@ export const PHASES: Kinds<Phase, never> = {
   worktree: { result: true },
   limited: { maxVisits: true },
   paused: { why: true, message: true, prompt: true, answer: true },
+  asking: { ask: true, question: true, askedAt: true, untilMs: true, tag: true, implicit: true },
   failed: { message: true },
   ended: { result: true },
 };
@@ -85,6 +89,8 @@ export const SIGNALS: Named<Signal['kind']> = {
   worktree_made: true,
   worktree_refused: true,
   worktree_closed: true,
+  ask_answered: true,
+  ask_timed_out: true,
   noticed: true,
   stopped: true,
   resumed: true,
@@ -93,7 +99,7 @@ export const SIGNALS: Named<Signal['kind']> = {
 export const TURNS: Named<Turn['kind']> = { claude: true, script: true, sleep: true, worktree: true };
 
 const PLACE: Named<keyof RunEnvironment> = {
-  ...{ cwd: true, env: true, observe: true, watch: true, watchRetries: true },
+  ...{ cwd: true, env: true, observe: true, watch: true, watchRetries: true, attended: true },
   watchPrints: true,
 };
 export const RUN_REQUEST: Named<keyof RunRequest> = {
@@ -114,4 +120,5 @@ export const RUNNING: Named<keyof RunHandle> = {
   finished: true,
   stop: true,
   kill: true,
+  answer: true,
 };

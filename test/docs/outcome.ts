@@ -10,6 +10,11 @@ export function describeDecision(decision: Decision): string {
 
 function describeTag({ tag, target }: ResolvedTag): string {
   if (tag === 'result') return `result: ${target.body === '' ? '(empty)' : target.body}`;
+  if (tag === 'ask') {
+    const { timeout, timeout_next: late } = target.own;
+    const otherwise = timeout === undefined ? '' : `, after ${timeout} go on at ${late}`;
+    return `ask "${target.body}", go on at ${target.next} with the answer${otherwise}`;
+  }
   const variables = Object.entries(target.variables).map(([name, value]) => `${name}="${value}"`);
   return [
     `${tag} ${target.body}${variables.length > 0 ? ` with ${variables.join(' ')}` : ''}`,

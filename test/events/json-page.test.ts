@@ -30,7 +30,11 @@ function column(title: string, first: string, header: string): readonly (readonl
 const fieldsOn = (title: string, header = 'Field'): readonly string[] => column(title, header, header).flat().sort();
 
 /** Objects whose names are those of agents, variables and the like. */
-const OPEN = ['results', 'variables', 'options', 'scenarios[].differences[].expected'];
+const OPEN = [
+  ...['results', 'variables', 'options', 'scenarios[].differences[].expected'],
+  // Explained in words.
+  ...['questions[].display_files[]', 'questions[].uploads'],
+];
 
 /** Numbers of tokens have the same fields everywhere: they have a section of their own. */
 const isTokens = (path: string): boolean => /(?:^|\.)tokens$/.test(path);
@@ -59,23 +63,42 @@ const printed = async (project: CliProject, ...argv: readonly string[]): Promise
 
 const TWO = { 'START.sh': 'echo "<goto>NEXT</goto>"', 'NEXT.sh': 'echo "<result>r</result>"' };
 
+const { ask, question, untilMs } = SAMPLE_EVENTS.asked;
+const TAG = { tag: 'ask', target: null, attributes: {}, written: { target: null, attributes: {} } } as const;
+const ASKING = { kind: 'asking', ask, question, askedAt: 0, untilMs, tag: TAG, implicit: false } as const;
+
+const ASKS = {
+  'START.sh': 'echo "<goto>NEXT</goto>"',
+  'NEXT.sh': `echo '<ask next="START" display_files="a.md" upload_bucket="true">Well?</ask>'`,
+};
+
 describe('docs/json.md', () => {
+  test('has every field of a question', async () => {
+    const project = projectWith(ASKS);
+    await project.raymond('wf', '--run-id', 'r1', '--quiet');
+    expect(fieldsOn('Questions')).toStrictEqual(fieldsIn(await printed(project, 'asks', '--json')));
+  });
+
   test('has every field of a run', async () => {
     const document = await printed(projectWith(TWO), 'wf', '--json');
     const used = createRunDocument(newRun({ ...START, id: 'r1' }), await collectHistory(happened(), 5));
-    expect(fieldsOn('A run')).toStrictEqual(fieldsIn(document, used));
+    const asking = await printed(projectWith(ASKS), 'wf', '--json');
+    expect(fieldsOn('A run')).toStrictEqual(fieldsIn(document, used, asking));
     const { tokens } = document as { tokens: object };
     expect(fieldsOn('Tokens')).toStrictEqual(Object.keys(tokens).sort());
   });
 
   test('has every field of a status', async () => {
-    const project = projectWith(TWO);
+    const project = projectWith(ASKS);
     await project.raymond('wf', '--run-id', 'r1', '--quiet');
     expect(
       fieldsOn('The status of a run').filter((name) => !/^owner\.|\.stack\[|^models\[|^warnings\[/.test(name)),
     ).toStrictEqual(fieldsIn(await printed(project, 'status', 'r1', '--json')));
     const stack = [{ state: 'BACK.md', session: null, cwd: '/', task: null, nesting: 0, model: null, effort: null }];
-    const called = { ...newRun({ ...START, id: 'r1' }), agents: [{ ...newAgent({ ...MAIN, since: 0 }), stack }] };
+    const called = {
+      ...newRun({ ...START, id: 'r1' }),
+      agents: [{ ...newAgent({ ...MAIN, since: 0 }), stack, phase: ASKING }],
+    };
     const owner = { state: 'alive', pid: 1, host: 'h' } as const;
     const situation = { run: called, observedStatus: 'running', owner, damage: [] } as const;
     const history = await collectHistory(happened(), 5);

@@ -1,4 +1,5 @@
-import type { Event, FollowedTag } from '../../src/core/event.ts';
+import type { Event } from '../../src/core/event.ts';
+import type { FollowedTag } from '../../src/core/followed-tag.ts';
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
 
 /** When all samples happened. */
@@ -80,6 +81,22 @@ export const SAMPLE_EVENTS: { readonly [Kind in Event['kind']]: Extract<Event, {
   },
   woken: { ...here, kind: 'woken' },
   session_lost: { ...here, kind: 'session_lost', session: 's1', next: 'new', message: 'it is gone' },
+  asked: {
+    ...{ ...here, kind: 'asked', ask: 'main-2', untilMs: AT + 86_400_000 },
+    question: {
+      ...{ text: 'Publish it?', next: 'PUBLISH.md', timeoutMs: 86_400_000, timeoutNext: 'LATER.md' },
+      displayFiles: [{ path: 'plan.md', label: 'The plan' }],
+      uploads: {
+        ...{ slots: [{ name: 'a.pdf', mime: 'application/pdf' }], bucket: true, maxCount: 3, maxSize: 1_000 },
+        ...{ maxTotalSize: 2_000, mime: ['image/png'] },
+      },
+    },
+  },
+  ask_answered: {
+    ...{ ...here, kind: 'ask_answered', ask: 'main-2', text: 'Yes, today', by: 'anna@laptop' },
+    ...{ answeredAt: AT - 60_000, files: ['a.pdf'] },
+  },
+  ask_timed_out: { ...here, kind: 'ask_timed_out', ask: 'main-2' },
   answer_withheld: {
     ...{ ...here, kind: 'answer_withheld', requested: [calledTag], implicit: false, session: 's2', sessionUse: 'new' },
     ...{ cwd: '/home', costMicros: 412_300 },

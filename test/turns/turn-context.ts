@@ -1,4 +1,5 @@
 import { DEFAULT_OPTIONS } from '../../src/core/options.ts';
+import { AskBoard } from '../../src/turns/ask-board.ts';
 import { SYSTEM_CLOCK } from '../../src/turns/clock.ts';
 import type { TurnContext } from '../../src/turns/turn-context.ts';
 
@@ -12,6 +13,10 @@ export const newTurnContext = (folder: string, overrides: Partial<TurnContext> =
   env: process.env,
   environmentOf: () => overrides.env ?? process.env,
   clock: SYSTEM_CLOCK,
+  askBoard: new AskBoard(
+    { look: () => () => false, find: async () => undefined, expire: async () => {} },
+    SYSTEM_CLOCK,
+  ),
   stopSignal: new AbortController().signal,
   killSignal: new AbortController().signal,
   onActivity: undefined,

@@ -47,10 +47,6 @@ describe('a manifest', () => {
     ['budgett: 3', '1:1: the key `budgett` is unknown and has no effect'],
     ['default_budgt: 3', '1:1: the key `default_budgt` is unknown and has no effect (did you mean default_budget?)'],
     ['input: { lable: x }', '1:10: the key `lable` is unknown and has no effect (did you mean label?)'],
-    [
-      'requires_human_input: true',
-      '1:1: `requires_human_input` has no effect yet: `<ask>` and --on-ask are not supported yet',
-    ],
   ])('warns of what has no effect: %s', async (text, expected) => {
     const [finding, ...others] = (await opened(text)).findings;
     expect(others).toStrictEqual([]);

@@ -1,5 +1,6 @@
 import { formatJson } from '../../core/json.ts';
 import { EXIT } from '../../errors.ts';
+import { formatCount } from '../../events/format.ts';
 import { projectFolderOf, readKnownProjects } from '../../runtime/known-projects.ts';
 import { createRunListEntry, listRuns, type RunListEntry, toRunListDocument } from '../../runtime/list-runs.ts';
 import { createRenderContext } from '../../terminal/render-context.ts';
@@ -38,10 +39,12 @@ async function listAll(json: boolean, terminal: Terminal): Promise<number> {
   return EXIT.completed;
 }
 
-/** Says what to do about runs that have crashed, are damaged or cannot be read. */
+/** Says what to do about runs that have crashed, are damaged, cannot be read or wait for a person. */
 function listRemarks(runs: readonly RunListEntry[]): readonly string[] {
   const crashed = runs.filter((run) => run.kind === 'run' && run.observedStatus === 'crashed');
   const remarks = runs.flatMap((run) => (run.kind === 'unreadable' ? [`${run.id}: ${run.error.message}`] : run.damage));
   const advice = describeCrashedRuns(crashed.map(({ id }) => id));
-  return advice === null ? remarks : [...remarks, advice];
+  const questions = runs.reduce((sum, run) => sum + (run.kind === 'run' ? (run.agents.asking ?? 0) : 0), 0);
+  const asks = questions === 0 ? [] : [`${formatCount(questions, 'question')} for a person: raymond asks`];
+  return [...remarks, ...(advice === null ? [] : [advice]), ...asks];
 }

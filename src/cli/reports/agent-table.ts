@@ -99,6 +99,8 @@ function describePhase(agent: Agent, traffic: TurnTraffic | null, now: number): 
     case 'sleeping':
       if (!live) return 'to be tried again';
       return `${phase.why === 'retry' ? 'tries again at' : 'sleeps until'} ${formatClock(phase.untilMs, now)}`;
+    case 'asking':
+      return `asks (${phase.ask})`;
     case 'withheld':
       return 'answered, not followed';
     case 'worktree':
@@ -116,6 +118,7 @@ const describeTurnWait = (wait: TurnWait | null): string =>
 const PHASE_STYLES: Partial<Record<Agent['phase']['kind'], TextStyle>> = {
   running: 'green',
   sleeping: 'yellow',
+  asking: 'cyan',
   withheld: 'yellow',
   limited: 'yellow',
   paused: 'yellow',

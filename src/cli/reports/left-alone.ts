@@ -21,9 +21,13 @@ export function describeLeftAlone(runs: readonly RunListEntry[]): readonly strin
     ],
     [
       'its process did not die; `raymond status RUN` says what it waits for and how to go on',
-      withStatus('paused', 'waiting', 'interrupted', 'budget_exceeded', 'iteration_limit').map(
+      withStatus('paused', 'interrupted', 'budget_exceeded', 'iteration_limit').map(
         ({ id, observedStatus }) => `${id} (${formatObservedStatus(observedStatus)})`,
       ),
+    ],
+    [
+      'it waits for the answer of a person; `raymond asks` shows the questions',
+      withStatus('waiting').map(({ id }) => id),
     ],
     ['it cannot be read; `raymond list` says why', runs.flatMap((run) => (run.kind === 'unreadable' ? [run.id] : []))],
   ];

@@ -56,7 +56,8 @@ function formatRunStatus(run: RunListEntry): string {
 }
 
 function formatAgentCounts(run: RunSummary): string {
-  return Object.entries(countAgents(run))
+  const { asking = 0 } = run.agents;
+  return Object.entries({ ...countAgents(run), asking })
     .filter(([, count]) => count > 0)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');

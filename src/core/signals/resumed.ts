@@ -1,10 +1,13 @@
 import { type Agent, isTurnRepeatable, type TurnPrompt } from '../agent.ts';
+import { askModeOf } from '../ask.ts';
+import { failUnasked } from '../ask-person.ts';
 import type { Event, Step } from '../event.ts';
 import type { TurnAnswer } from '../follow.ts';
 import { followAnswer } from '../follow-answer.ts';
 import { mergeOptions } from '../options.ts';
 import { getAgent, type Run, withAgent } from '../run.ts';
 import type { Resumed } from '../signal.ts';
+import { followAskAnswer, followAskTimeout } from './ask-ended.ts';
 import { isOverBudget } from './turn-end.ts';
 
 /** Lets a run go on where it stands. A run that has ended for good stays as it is. */
@@ -13,16 +16,37 @@ export function handleResumed(run: Run, signal: Resumed): Step {
   const options = mergeOptions(run.options, signal.options);
   const resumable = run.agents.filter((agent) => canResumeAgent(agent, signal.retry));
   const workFolders = run.workFolders ?? signal.workFolders ?? null;
-  let next: Run = { ...run, options, workFolders, stop: null, hold: null };
-  const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }];
+  const attended = signal.attended ?? false;
+  const asked = endQuestions({ ...run, options, workFolders, attended, stop: null, hold: null }, signal);
+  let next = asked.run;
+  const events: Event[] = [{ kind: 'run_resumed', at: signal.at, options }, ...asked.events];
   if (isOverBudget(next)) {
     const stop = { kind: 'budget' } as const;
     return { run: { ...next, stop }, events: [...events, { kind: 'run_stopping', at: signal.at, stop }] };
   }
-  for (const agent of resumable) {
-    const agentStep = resumeAgent(next, agent, signal);
+  for (const { id } of resumable) {
+    const agentStep = resumeAgent(next, getAgent(next, id), signal);
     next = agentStep.run;
     events.push(...agentStep.events);
+  }
+  return { run: next, events };
+}
+
+/** Ends the questions that were answered meanwhile, or whose time is over. */
+function endQuestions(run: Run, { answers = [], timedOut = [], at }: Resumed): Step {
+  const events: Event[] = [];
+  const answersByAsk = new Map(answers.map((answer) => [answer.ask, answer]));
+  const overdue = new Set(timedOut);
+  let next = run;
+  for (const agent of run.agents) {
+    const { phase } = agent;
+    if (phase.kind !== 'asking') continue;
+    const answer = answersByAsk.get(phase.ask);
+    if (answer === undefined && !overdue.has(phase.ask)) continue;
+    const ended =
+      answer === undefined ? followAskTimeout(next, agent, phase.ask, at) : followAskAnswer(next, agent, answer, at);
+    next = ended.run;
+    events.push(...ended.events);
   }
   return { run: next, events };
 }
@@ -58,6 +82,8 @@ function resumeAgent(run: Run, agent: Agent, signal: Resumed): Step {
       const followed = followKeptAnswer(run, agent, { text: phase.answer, denials: [], folders: {} }, signal);
       return signal.retry && getAgent(followed.run, agent.id).phase.kind === 'paused' ? again : followed;
     }
+    case 'asking':
+      return askModeOf(run) === 'fail' ? failUnasked(run, agent, phase.question, at) : { run, events: [] };
     case 'sleeping':
       return phase.why === 'usage_limit' ? makeReady(run, agent, phase.prompt, at) : { run, events: [] };
     case 'failed':

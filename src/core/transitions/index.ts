@@ -1,3 +1,5 @@
+import { TAG_ALIASES } from '../tag.ts';
+import { ask } from './ask.ts';
 import { call } from './call.ts';
 import { callWorkflow } from './call-workflow.ts';
 import { fork } from './fork.ts';
@@ -17,6 +19,7 @@ export const TRANSITIONS = {
   call,
   function: callFresh,
   fork,
+  ask,
   result,
   'call-workflow': callWorkflow,
   'function-workflow': functionWorkflow,
@@ -48,6 +51,9 @@ export const isWorkflowTag = (name: string): name is WorkflowTagName => Object.h
 export const namesakeOf = (tag: TagName): Exclude<TagName, WorkflowTagName> =>
   isWorkflowTag(tag) ? NAMESAKES[tag] : tag;
 
+/** The words that tags can be written with. */
+export const TAG_WORDS: readonly string[] = [...TAG_NAMES, ...Object.keys(TAG_ALIASES)];
+
 /**
  * Whether an attribute of a tag has a meaning by its value: `task` with the word of the tag, `worktree="auto"` where workers
  * start. With any other value it is a variable.
@@ -71,3 +77,7 @@ export const startsWorkers = (name: string): boolean => partOf(name) === 'worker
 
 /** Whether a tag may stand beside those that start workers, and say where the agent itself goes on. */
 export const isContinuation = (name: string): boolean => partOf(name) === 'continuation';
+
+/** Whether a tag takes this attribute of the language. */
+export const takesAttribute = (tag: TagName, name: string): boolean =>
+  (TRANSITIONS[tag].attributes as readonly string[]).includes(name);

@@ -1,6 +1,7 @@
+import type { Question } from '../ask.ts';
 import type { EnteredWorkflow } from '../named-workflows.ts';
 import type { Position, Preference } from '../position.ts';
-import type { BuiltInAttribute } from '../tag.ts';
+import type { BuiltInAttribute, Tag, TagAttribute } from '../tag.ts';
 
 /** The resolved values of a tag: states are files of the workflow, `cd` is a folder that exists. */
 export interface TransitionTarget extends Preference {
@@ -17,6 +18,8 @@ export interface TransitionTarget extends Preference {
   readonly takesTaskWord: boolean;
   /** Whether the worker gets a git worktree of its own. */
   readonly takesWorktree: boolean;
+  /** The attributes that belong to this tag only, as they were written; a state is a file of the workflow. */
+  readonly own: Readonly<Partial<Record<TagAttribute, string>>>;
   /** The author's own attributes. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -32,7 +35,7 @@ export interface Worker extends Pick<Position, 'state' | 'input' | 'cwd' | 'nest
   readonly takesWorktree: boolean;
 }
 
-/** The outcome of a transition: the agent goes on, perhaps with new workers beside it, or it ends. */
+/** The outcome of a transition: the agent goes on, perhaps with new workers beside it, asks a person, or ends. */
 export type TransitionResult =
   | {
       readonly kind: 'on';
@@ -42,13 +45,14 @@ export type TransitionResult =
       readonly startsTask?: boolean;
       readonly warning?: string;
     }
+  | { readonly kind: 'ask'; readonly question: Question }
   | { readonly kind: 'end'; readonly result: string };
 
 /** The definition of a tag. */
 export interface Transition {
   /** Whether the body is a state's name, the path of a workflow, or free text. */
   readonly body: 'state' | 'workflow' | 'text';
-  /** The built-in attributes that the tag takes; any other built-in one is an error. */
+  /** The attributes of the language that the tag takes; any other built-in one is an error. */
   readonly attributes: readonly BuiltInAttribute[];
   /** The attributes that must be given. */
   readonly required: readonly BuiltInAttribute[];
@@ -63,6 +67,8 @@ export interface Transition {
   readonly defaultStack?: 'clear';
   /** The value of `task` that has a meaning on this tag; any other is an author's own attribute. */
   readonly taskWord?: 'inherit' | 'new';
+  /** Explains what is wrong with the values of its attributes, or with its text; undefined if nothing is. */
+  findProblem?(tag: Pick<Tag, 'attributes' | 'body'>): string | undefined;
   /** Applies the tag to a position. */
   follow(at: Position, target: TransitionTarget): TransitionResult;
 }

@@ -1,6 +1,7 @@
 import { isBuiltInAttribute } from '../../core/tag.ts';
 import { hasUnknownPart, UNKNOWN } from '../../core/tag-mentions.ts';
-import { TRANSITIONS } from '../../core/transitions/index.ts';
+import { TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
+import type { Transition } from '../../core/transitions/transition.ts';
 import { variableNameProblem } from '../../core/variables.ts';
 import { NO_TEMPLATE_HINT } from '../messages.ts';
 import { defineTagRule } from '../rule.ts';
@@ -9,13 +10,18 @@ import { defineTagRule } from '../rule.ts';
 export const badAttribute = defineTagRule(
   { id: 'bad-attribute', level: 'error' },
   ({ name, tag }, { kind }, { workflow }) => {
-    const { attributes: accepted, variables } = TRANSITIONS[name];
-    return Object.entries(tag.attributes).flatMap(([key, value]) => {
+    const { variables, findProblem }: Transition = TRANSITIONS[name];
+    // What is only known in a run is not judged.
+    const isKnown = !Object.values(tag.attributes).some(hasUnknownPart);
+    const ownProblem = isKnown ? findProblem?.({ attributes: tag.attributes, body: tag.body || '…' }) : undefined;
+    const own =
+      ownProblem === undefined ? [] : [{ message: ownProblem, hint: 'Correct it: no answer with it is followed.' }];
+    const ofAttributes = Object.entries(tag.attributes).flatMap(([key, value]) => {
       if (!isBuiltInAttribute(name, key)) {
         const message = variables && !key.includes(UNKNOWN) ? variableNameProblem(key, workflow.platform) : undefined;
         return message === undefined ? [] : [{ message, hint: 'Rename it here and where it is used.' }];
       }
-      if (!(accepted as readonly string[]).includes(key)) return [];
+      if (!takesAttribute(name, key)) return [];
       if (key === 'cd' && kind === 'script' && value.includes('{{') && !value.includes(UNKNOWN)) {
         return [{ message: `there is no folder \`${value}\``, hint: NO_TEMPLATE_HINT }];
       }
@@ -27,6 +33,7 @@ export const badAttribute = defineTagRule(
       const isEmpty = NEVER_EMPTY.includes(key) && value.trim() === '';
       return isEmpty ? [{ message: `\`${key}\` is empty`, hint: 'Give it a value, or leave it out.' }] : [];
     });
+    return [...own, ...ofAttributes];
   },
 );
 

@@ -1,7 +1,8 @@
 import { namedStates, type Policy, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
+import { STATE_ATTRIBUTES } from '../../core/tag.ts';
 import { hasUnknownPart } from '../../core/tag-mentions.ts';
-import { startsWorkers, TRANSITIONS } from '../../core/transitions/index.ts';
+import { startsWorkers, TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
 import { findForkContinuations, permitsTag } from '../../graph/edges.ts';
 import { uniqueBy } from '../../graph/group-by.ts';
 import type { PlacedTag, StateAnalysis } from '../../graph/state-analysis.ts';
@@ -69,8 +70,9 @@ function findClosestEntry(
 
 /** Checks that all of a tag is known and its states exist: other rules report what is missing. */
 function isExact({ name, tag }: PlacedTag, names: StateResolver): boolean {
-  const { return: back, next } = tag.attributes;
-  const states = [...(TRANSITIONS[name].body === 'state' ? [tag.body] : []), back, next].filter(
+  const { return: back } = tag.attributes;
+  const named = STATE_ATTRIBUTES.filter((key) => takesAttribute(name, key)).map((key) => tag.attributes[key]);
+  const states = [...(TRANSITIONS[name].body === 'state' ? [tag.body] : []), ...named].filter(
     (each) => each !== undefined,
   );
   const lacksReturn = TRANSITIONS[name].required.some((key) => key === 'return') && back === undefined;

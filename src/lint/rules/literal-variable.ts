@@ -1,4 +1,4 @@
-import type { Tag } from '../../core/tag.ts';
+import { STATE_ATTRIBUTES, type Tag } from '../../core/tag.ts';
 import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { DOUBLE_QUOTES_HINT, quoteTag } from '../messages.ts';
 import { defineStateRule } from '../rule.ts';
@@ -22,7 +22,7 @@ export const literalVariable = defineStateRule({ id: 'literal-variable', level: 
 /** Lists the texts that a tag passes on; names of states are checked by `missing-state`. */
 function collectHandedTexts(name: TagName, { body, attributes }: Tag): readonly string[] {
   const defined = Object.entries(attributes).flatMap(([key, value]) =>
-    key === 'return' || key === 'next' ? [] : value,
+    (STATE_ATTRIBUTES as readonly string[]).includes(key) ? [] : value,
   );
   return TRANSITIONS[name].body === 'text' ? [body, ...defined] : defined;
 }

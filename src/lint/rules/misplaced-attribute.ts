@@ -1,5 +1,5 @@
 import { BUILT_IN_ATTRIBUTES } from '../../core/tag.ts';
-import { isWorkflowTag, TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { isWorkflowTag, TAG_NAMES, takesAttribute } from '../../core/transitions/index.ts';
 import { defineTagRule } from '../rule.ts';
 import { findSwappedAttribute } from './missing-attribute.ts';
 
@@ -7,13 +7,14 @@ import { findSwappedAttribute } from './missing-attribute.ts';
 export const misplacedAttribute = defineTagRule(
   { id: 'misplaced-attribute', level: 'error', supersedes: ['unreachable-state'] },
   ({ name, tag }) => {
-    const takes = (each: TagName, key: string) => (TRANSITIONS[each].attributes as readonly string[]).includes(key);
-    const misplaced = BUILT_IN_ATTRIBUTES.filter((key) => Object.hasOwn(tag.attributes, key) && !takes(name, key));
+    const misplaced = BUILT_IN_ATTRIBUTES.filter(
+      (key) => Object.hasOwn(tag.attributes, key) && !takesAttribute(name, key),
+    );
     return misplaced.map((key) => {
       const swapped = findSwappedAttribute(name, tag);
-      const others = TAG_NAMES.filter((each) => takes(each, key) && isWorkflowTag(each) === isWorkflowTag(name)).map(
-        (each) => `<${each}>`,
-      );
+      const others = TAG_NAMES.filter(
+        (each) => takesAttribute(each, key) && isWorkflowTag(each) === isWorkflowTag(name),
+      ).map((each) => `<${each}>`);
       const hint =
         swapped?.wrong === key
           ? `Write \`${swapped.right}="${swapped.state}"\` instead.`

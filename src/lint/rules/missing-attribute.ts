@@ -6,16 +6,16 @@ import { findForkContinuations } from '../../graph/edges.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
 import { defineTagRule } from '../rule.ts';
 
-/** A call does not say where it returns to, or a fork does not say where its parent goes on. */
+/** A call does not say where it returns to, a fork where its parent goes on, or a question where its answer goes. */
 export const missingAttribute = defineTagRule(
   { id: 'missing-attribute', level: 'error', supersedes: ['unreachable-state'] },
   ({ name, tag, at }, analysis) =>
     TRANSITIONS[name].required.flatMap((key) => {
       if ((tag.attributes[key] ?? '').trim() !== '' || findSwappedAttribute(name, tag) !== undefined) return [];
-      if (key === 'next' && findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis)) return [];
+      if (name === 'fork' && findForkContinuations(analysis.tags).length > 0 && !canEndAlone(at, analysis)) return [];
       const misspelt = findMisspeltAttribute(key, tag);
       const instead = misspelt === undefined ? '' : `, and \`${misspelt}\` is not one of its attributes`;
-      const hint = misspelt === undefined ? (HINTS[key] ?? '') : `Write \`${key}\` instead of \`${misspelt}\`.`;
+      const hint = misspelt === undefined ? hintFor(name, key) : `Write \`${key}\` instead of \`${misspelt}\`.`;
       // Another tag of the file may be meant as the goto beside a fork.
       return [
         { message: `\`${key}="STATE"\` is missing${instead}`, hint, causes: key === 'next' ? [analysis.file] : [] },
@@ -27,6 +27,9 @@ const HINTS: Partial<Record<BuiltInAttribute, string>> = {
   return: 'Add `return="STATE"` with the state that is to get the result.',
   next: 'Add `next="STATE"` with the state where the parent continues, or put one <goto> beside the forks.',
 };
+
+const hintFor = (name: TagName, key: BuiltInAttribute): string =>
+  name === 'ask' ? 'Add `next="STATE"` with the state that is to get the answer.' : (HINTS[key] ?? '');
 
 /** Finds an attribute that is probably this one misspelt. */
 export function findMisspeltAttribute(key: string, { name, attributes }: Tag): string | undefined {

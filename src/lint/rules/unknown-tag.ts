@@ -1,6 +1,7 @@
 import { readScriptTags } from '../../bash/script-tags.ts';
 import { blank, commentsOf, findRegions } from '../../core/markup.ts';
 import { editDistance, nearest } from '../../core/nearest.ts';
+import { toTagName } from '../../core/tag.ts';
 import { isTagName, TAG_NAMES, type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
 import { isUpcomingTag } from '../../core/transitions/upcoming.ts';
 import { readPromptTags } from '../../graph/prompt-tags.ts';
@@ -36,7 +37,6 @@ function describeUnknownTag({ name, body, meant }: UnknownTag): { message: strin
 
 /** Hints for the tags that are not supported yet. */
 const ALTERNATIVES: Readonly<Record<string, string>> = {
-  ask: 'Answer with a <result> that holds the question, and pass the answer to the next run with --input.',
   join: 'Use a <goto> instead, to a state that waits until the workers are done, such as a script that checks for their files.',
 };
 
@@ -57,9 +57,10 @@ function findUnknownTags(analysis: StateAnalysis, names: StateResolver): readonl
   const { text } = analysis.source.state;
   const hasComments = analysis.kind === 'prompt' && text.includes('<!--');
   const visible = hasComments ? blank(text, commentsOf(text, findRegions(text))) : text;
-  const elements = [...visible.matchAll(ELEMENT)].filter(
-    ([, name = '']) => !isTagName(name.toLowerCase()) && name.toLowerCase() !== 'print',
-  );
+  const elements = [...visible.matchAll(ELEMENT)].filter(([, written = '']) => {
+    const name = toTagName(written.toLowerCase());
+    return !isTagName(name) && name !== 'print';
+  });
   const unknownTags = elements.flatMap((element) => parseUnknownTag(element, names) ?? []);
   return unknownTags.length === 0 ? [] : keepAnswerable(analysis, unknownTags, names);
 }
@@ -75,10 +76,13 @@ function parseUnknownTag(element: RegExpExecArray, names: StateResolver): Unknow
     return { ...unknownTag, meant: null };
   // An element that names no state is other markup, but for the smallest of slips: <resume> is none.
   const isMisspeltResult = name !== 'results' && editDistance(name, 'result') === 1;
-  const meant = isState ? nearest(name, TAG_NAMES) : isMisspeltResult ? 'result' : undefined;
+  const meant = isState ? nearest(name, TAGS_WITH_NAMES) : isMisspeltResult ? 'result' : undefined;
   const isClosed = closing.toLowerCase() === name || closing.toLowerCase() === meant;
   return meant === undefined || !isClosed ? undefined : { ...unknownTag, meant };
 }
+
+/** The tags that may stand around the name of a state; a question is never one word. */
+const TAGS_WITH_NAMES = TAG_NAMES.filter((tag) => tag !== 'ask');
 
 /** Reads the text as if proper tags stood in the place of these, and keeps those that then count as tags. */
 function keepAnswerable(

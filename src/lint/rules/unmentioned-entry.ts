@@ -1,9 +1,10 @@
 import { implicitTag, namedStates, type PolicyEntry } from '../../core/policy.ts';
 import { formatPolicyTag } from '../../core/reminder.ts';
 import { stem } from '../../core/state-names.ts';
+import { STATE_ATTRIBUTES } from '../../core/tag.ts';
 import { stripTags } from '../../core/tag-mentions.ts';
 import { WHOLE_FILE } from '../../core/text-position.ts';
-import { type TagName, TRANSITIONS } from '../../core/transitions/index.ts';
+import { type TagName, TRANSITIONS, takesAttribute } from '../../core/transitions/index.ts';
 import { type Edge, targetsOf } from '../../graph/graph.ts';
 import { groupBy } from '../../graph/group-by.ts';
 import type { StateAnalysis } from '../../graph/state-analysis.ts';
@@ -44,7 +45,10 @@ type States = readonly (string | undefined)[];
 function createTagCheck({ tags, names }: StateAnalysis): (tag: TagName, states: States) => boolean {
   const keyOf = (tag: TagName, states: States): string => JSON.stringify([tag, ...states]);
   const present = tags.map(({ name, tag: { body, attributes } }) => {
-    const named = [TRANSITIONS[name].body === 'state' ? body : undefined, attributes.return, attributes.next];
+    const named = [
+      TRANSITIONS[name].body === 'state' ? body : undefined,
+      ...STATE_ATTRIBUTES.filter((key) => takesAttribute(name, key)).map((key) => attributes[key]),
+    ];
     return keyOf(
       name,
       named.filter((each) => each !== undefined).map((each) => names.fileOf(each)),
@@ -77,7 +81,7 @@ function collectTexts(
 }
 
 /** The tags that continue a conversation. */
-const CONTINUING_TAGS: ReadonlySet<TagName> = new Set(['goto', 'call', 'call-workflow']);
+const CONTINUING_TAGS: ReadonlySet<TagName> = new Set(['goto', 'call', 'call-workflow', 'ask']);
 
 /** Whether a text has the names of states, not counting tags of another kind; without states, the name of the tag. */
 function isMentionedIn(text: string, tag: TagName, states: States): boolean {

@@ -1,7 +1,7 @@
-import { TAG_NAMES } from '../../core/transitions/index.ts';
+import { TAG_WORDS } from '../../core/transitions/index.ts';
 import { defineStateRule } from '../rule.ts';
 
-const UNQUOTED = new RegExp(`^[ \\t]*(?:echo|printf)[ \\t]+(?:-\\w+[ \\t]+)*<(${TAG_NAMES.join('|')})\\b`, 'gim');
+const UNQUOTED = new RegExp(`^[ \\t]*(?:echo|printf)[ \\t]+(?:-\\w+[ \\t]+)*<(${TAG_WORDS.join('|')})\\b`, 'gim');
 
 /** A shell script prints a tag without quotes, and bash treats `<` and `>` as redirections. */
 export const unquotedTag = defineStateRule(

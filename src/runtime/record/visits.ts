@@ -1,5 +1,6 @@
-import type { Event, FollowedTag, TurnEnded } from '../../core/event.ts';
+import type { Event, TurnEnded } from '../../core/event.ts';
 import type { FailureKind } from '../../core/failure.ts';
+import type { FollowedTag } from '../../core/followed-tag.ts';
 
 /** A turn that is recorded. */
 export interface RecordedTurn {

@@ -40,6 +40,7 @@ const COUNTED_AS: Readonly<Record<Phase['kind'], CountedPhase | null>> = {
   worktree: 'waiting',
   failed: 'failed',
   paused: 'paused',
+  asking: 'waiting',
   limited: 'paused',
   withheld: 'paused',
   ended: null,

@@ -1,0 +1,32 @@
+import { EXIT } from '../errors.ts';
+import { type CommandSpec, JSON_FLAG } from './command.ts';
+
+/** The commands about questions to people. */
+export const ASK_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'asks',
+    alsoCalled: ['questions', 'inbox'],
+    summary: 'list the questions that wait for a person, and how to answer each',
+    flags: [JSON_FLAG],
+    examples: ['raymond asks'],
+    load: async () => (await import('./commands/asks.ts')).handleAsks,
+  },
+  {
+    name: 'answer',
+    alsoCalled: ['reply'],
+    args: '[RUN] [ASK] [TEXT]',
+    summary:
+      'answer a question of a run, whether it is running or not; the question may be left out if there is only one',
+    flags: [
+      ['--text-file <file>', 'the answer is the text of this file; TEXT may also be - for stdin'],
+      ['--upload <name=path>', 'hand over a file under this name; may be repeated', 'repeatable'],
+      ['--resume', 'go on with the run, unless a process drives it'],
+    ],
+    examples: ['raymond answer last "Yes, today"', 'raymond answer last main-3 - < answer.txt'],
+    exits: [
+      [EXIT.completed, 'answered; with --resume, as for a run'],
+      [EXIT.usage, 'wrong usage, or a question that is over'],
+    ],
+    load: async () => (await import('./commands/answer.ts')).handleAnswer,
+  },
+];

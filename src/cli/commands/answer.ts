@@ -1,0 +1,107 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPlainFileName } from '../../core/ask.ts';
+import { EXIT, errorCodeOf } from '../../errors.ts';
+import {
+  type AnsweredQuestion,
+  answerQuestion,
+  isTakenUp,
+  listQuestions,
+  type Uploads,
+} from '../../runtime/questions.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { type CommandHandler, type ParsedOptions, usageError } from '../command.ts';
+import { getRepeatedOption, getTextOption } from '../parsed-options.ts';
+import { handleResume } from './resume.ts';
+
+/** `raymond answer RUN [ASK] TEXT|-`: answers a question of a run; with --resume it goes on with the run. */
+export const handleAnswer: CommandHandler = async (args, options, terminal) => {
+  const { run, ask, text } = await readAnswer(args, options, terminal);
+  const { cwd, env } = terminal;
+  const answered = await answerQuestion(run, { cwd, env, ask, text, uploads: readUploads(options, cwd) });
+  const isGoingOn = answered.isLive && (await waitUntilTakenUp(answered, cwd));
+  terminal.err(`${answered.ask} of ${answered.run} is answered.\n`);
+  if (isGoingOn) return EXIT.completed;
+  if (options.resume === true) return handleResume([answered.run], {}, terminal);
+  terminal.err(`No process drives the run. To go on: raymond resume ${answered.run}\n`);
+  return EXIT.completed;
+};
+
+interface WrittenAnswer {
+  readonly run: string;
+  readonly ask: string | null;
+  readonly text: string;
+}
+
+/** Reads the words of the command: with a file for the text, the second word is the question. */
+async function readAnswer(
+  [run, second, third]: readonly string[],
+  options: ParsedOptions,
+  terminal: Terminal,
+): Promise<WrittenAnswer> {
+  if (run === undefined) throw usageError('there is no run to answer', 'raymond asks shows the questions that wait.');
+  const file = getTextOption(options, 'textFile');
+  if (file !== undefined) {
+    if (third !== undefined) throw usageError('--text-file and a text exclude each other');
+    return { run, ask: second ?? null, text: readTextFile(file, terminal.cwd) };
+  }
+  const [ask, text] = third === undefined ? [null, second] : [second ?? null, third];
+  if (text === undefined) throw usageError('there is no answer', 'Write it after the run, or - to read it from stdin.');
+  if (text === '-') return { run, ask, text: decodeText((await terminal.readStdin?.()) ?? new Uint8Array(), 'stdin') };
+  if (ask === null) await refuseForgottenText(text, terminal.cwd);
+  return { run, ask, text };
+}
+
+/** `answer RUN ASK` without a text is a slip, not an answer. */
+async function refuseForgottenText(text: string, cwd: string): Promise<void> {
+  const isAsk = (await listQuestions(cwd)).some(({ agent }) => agent.phase.ask === text);
+  if (isAsk) throw usageError(`${text} is a question: there is no answer`, 'Write the answer after it.');
+}
+
+function readTextFile(file: string, cwd: string): string {
+  try {
+    return decodeText(readFileSync(resolve(cwd, file)), file);
+  } catch (error) {
+    if (errorCodeOf(error) === '') throw error;
+    throw usageError(`--text-file ${file} cannot be read (${errorCodeOf(error)})`, 'Name a file that exists.');
+  }
+}
+
+/** The text of a file or of stdin, without the line breaks at its end. */
+function decodeText(bytes: Uint8Array, source: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/[\r\n]+$/, '');
+  } catch {
+    throw usageError(`${source} is not text in UTF-8`, 'Convert it, or hand it over with --upload.');
+  }
+}
+
+/** Reads `--upload NAME=PATH`, or a path alone for a file that keeps its name. */
+function readUploads(options: ParsedOptions, cwd: string): Uploads {
+  const uploads = getRepeatedOption(options, 'upload').map((written) => {
+    const at = written.indexOf('=');
+    const path = resolve(cwd, written.slice(at + 1));
+    const name = at === -1 ? basename(path) : written.slice(0, at);
+    if (!isPlainFileName(name))
+      throw usageError(`--upload ${written}: \`${name}\` cannot be the name of a file`, 'Write --upload NAME=PATH.');
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+      throw usageError(`--upload ${written}: ${path} is not a file`, 'Name a file that exists.');
+    return { name, path };
+  });
+  const repeated = uploads.find(({ name }, at) => uploads.findIndex((other) => other.name === name) !== at);
+  if (repeated !== undefined) throw usageError(`--upload gives two files the name ${repeated.name}`);
+  return uploads;
+}
+
+const POLL_INTERVAL_MS = 100;
+const TAKE_UP_WITHIN_MS = 5_000;
+
+/** Waits until the process that drives the run has taken the answer up; false if it does not. */
+async function waitUntilTakenUp(answered: AnsweredQuestion, cwd: string): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < TAKE_UP_WITHIN_MS; waitedMs += POLL_INTERVAL_MS) {
+    if (await isTakenUp(answered, cwd)) return true;
+    await delay(POLL_INTERVAL_MS);
+  }
+  return false;
+}

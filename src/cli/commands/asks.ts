@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { formatJson } from '../../core/json.ts';
+import { isLive } from '../../core/observed-status.ts';
+import { EXIT } from '../../errors.ts';
+import { formatAge } from '../../events/format.ts';
+import { describeDeadline, findDisplayFolder, formatAnswerCommand } from '../../events/questions.ts';
+import { sanitizeLine, sanitizeLines } from '../../events/sanitize.ts';
+import { wrapText } from '../../events/text-width.ts';
+import { createAsksDocument, listQuestions, type WaitingQuestion } from '../../runtime/questions.ts';
+import { createRenderContext, type RenderContext } from '../../terminal/render-context.ts';
+import type { CommandHandler } from '../command.ts';
+
+/** `raymond asks`: lists the questions that wait for a person, and how to answer each. */
+export const handleAsks: CommandHandler = async (_, { json }, terminal) => {
+  const questions = await listQuestions(terminal.cwd);
+  if (json) terminal.out(`${formatJson(createAsksDocument(questions))}\n`);
+  else if (questions.length === 0) terminal.out('No run here asks anything.\n');
+  else {
+    const context = createRenderContext(terminal);
+    terminal.out(`${questions.map((each) => renderQuestion(each, context).join('\n')).join('\n\n')}\n`);
+  }
+  return EXIT.completed;
+};
+
+function renderQuestion(
+  { run, agent, observedStatus, answeredBy }: WaitingQuestion,
+  { columns, colorize, now }: RenderContext,
+): readonly string[] {
+  const { ask, question, askedAt } = agent.phase;
+  const timeout = describeDeadline(agent, now);
+  const since = `${formatAge(askedAt, now)} ago${timeout === null ? '' : `, ${timeout}`}`;
+  const folder = findDisplayFolder(run, agent) ?? '';
+  const files = question.displayFiles.map(({ path, label }) => `${label ?? 'see'}: ${join(folder, path)}`);
+  const next =
+    answeredBy === null
+      ? formatAnswerCommand(run.id, ask, !isLive(observedStatus))
+      : `${answeredBy} has answered; raymond resume ${run.id} goes on`;
+  return [
+    ...wrapText(`${colorize('bold', ask)} of ${sanitizeLine(run.id)}, ${since}`, columns),
+    ...sanitizeLines(question.text).flatMap((line) => wrapText(line, columns - 2).map((part) => `  ${part}`)),
+    ...files.map((line) => colorize('dim', `  ${sanitizeLine(line)}`)),
+    colorize(answeredBy === null ? 'cyan' : 'yellow', `  ${next}`),
+  ];
+}

@@ -1,0 +1,33 @@
+import type { Agent } from './agent.ts';
+import { askIdOf, askModeOf, type Question } from './ask.ts';
+import type { Step } from './event.ts';
+import type { FollowedTag } from './followed-tag.ts';
+import { shortenForMessage } from './problem.ts';
+import { type Run, withAgent } from './run.ts';
+import { failAgent, takeGuard } from './state-failure.ts';
+import { firstLine } from './text.ts';
+
+/** Lets an agent wait for the answer of a person, or fail if the run is not to ask anybody. */
+export function askPerson(
+  run: Run,
+  agent: Agent,
+  question: Question,
+  tag: FollowedTag,
+  implicit: boolean,
+  at: number,
+): Step {
+  if (askModeOf(run) === 'fail') return failUnasked(run, agent, question, at);
+  const ask = askIdOf(agent);
+  const untilMs = question.timeoutMs === null ? null : at + question.timeoutMs;
+  return {
+    run: withAgent(run, { ...agent, phase: { kind: 'asking', ask, question, askedAt: at, untilMs, tag, implicit } }),
+    events: [{ kind: 'asked', at, agent: agent.id, state: agent.state, ask, question, untilMs }],
+  };
+}
+
+/** Lets an agent fail that asks a person, because nobody is to be asked. */
+export function failUnasked(run: Run, agent: Agent, { text }: Question, at: number): Step {
+  const question = shortenForMessage(firstLine(text));
+  const message = `${agent.state}: it asks a person, and nobody is to be asked (--on-ask fail): ${question}`;
+  return takeGuard(run, agent, { outcome: 'error', message }, at) ?? failAgent(run, agent, message, at);
+}

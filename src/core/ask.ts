@@ -1,0 +1,136 @@
+import { parseDurationMs } from './duration.ts';
+
+/** A file that is shown with a question, from the task folder on. */
+export interface DisplayFile {
+  readonly path: string;
+  readonly label: string | null;
+}
+
+/** What a question says about files from the person who answers. Limits are in bytes; null for none. */
+export interface UploadRules {
+  readonly slots: readonly { readonly name: string; readonly mime: string | null }[];
+  /** Whether other files than those of the slots are welcome. */
+  readonly bucket: boolean;
+  readonly maxCount: number | null;
+  readonly maxSize: number | null;
+  readonly maxTotalSize: number | null;
+  readonly mime: readonly string[];
+}
+
+/** A question to a person. */
+export interface Question {
+  readonly text: string;
+  /** The state that gets the answer. */
+  readonly next: string;
+  readonly timeoutMs: number | null;
+  /** The state to go on in if there is no answer in time. */
+  readonly timeoutNext: string | null;
+  readonly displayFiles: readonly DisplayFile[];
+  /** Null if the question is not about files. */
+  readonly uploads: UploadRules | null;
+}
+
+/** What a person answered, and who it was. */
+export interface AskAnswer {
+  readonly ask: string;
+  readonly text: string;
+  readonly by: string;
+  readonly answeredAt: number;
+  /** The names of the files that came with it, in the folder of the question. */
+  readonly files: readonly string[];
+}
+
+/** What a run does at a question: it waits for the answer, ends until there is one, or lets the agent fail. */
+export const ASK_MODES = ['wait', 'exit', 'fail'] as const;
+/** One of these modes. */
+export type AskMode = (typeof ASK_MODES)[number];
+
+/** What a run does at a question now: what the user chose, else it waits only if somebody watches it. */
+export const askModeOf = (run: {
+  readonly options: { readonly onAsk: AskMode | null };
+  readonly attended: boolean;
+}): AskMode => run.options.onAsk ?? (run.attended ? 'wait' : 'exit');
+
+/** The id of the question that an agent asks after its latest turn; each turn asks at most one. */
+export const askIdOf = ({ id, turns }: { readonly id: string; readonly turns: number }): string => `${id}-${turns}`;
+
+/** The folder of a question's files, within the task folder. */
+export const ASKS_FOLDER = 'asks';
+
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** Reads `display_files="plan.md:The plan,b.png"`. */
+export function readDisplayFiles(written: string | undefined): readonly DisplayFile[] {
+  return splitList(written).map(([path, label]) => ({ path, label }));
+}
+
+/** Explains why a file cannot be shown; undefined if its path stays within the task folder. */
+export function displayFileProblem({ path }: DisplayFile): string | undefined {
+  const leaves = /^(?:[/\\]|[A-Za-z]:)/.test(path) || path.split(/[/\\]/).includes('..');
+  return leaves ? `\`display_files\`: \`${path.slice(0, 60)}\` is not within the task folder` : undefined;
+}
+
+/** Reads what a tag says about files from the person; null if it says nothing. */
+export function readUploadRules(attributes: Attributes): UploadRules | null {
+  const { upload_slots: slots, upload_bucket: bucket, upload_mime: mime } = attributes;
+  if (!Object.keys(attributes).some((name) => name.startsWith('upload_'))) return null;
+  return {
+    slots: splitList(slots).map(([name, type]) => ({ name, mime: type })),
+    bucket: bucket === 'true',
+    maxCount: parseSize(attributes.upload_max_count) ?? null,
+    maxSize: parseSize(attributes.upload_max_size) ?? null,
+    maxTotalSize: parseSize(attributes.upload_max_total_size) ?? null,
+    mime: splitList(mime).map(([type]) => type),
+  };
+}
+
+/** Explains what is wrong with the attributes about files from the person; undefined if nothing is. */
+export function uploadProblem(attributes: Attributes): string | undefined {
+  const { upload_bucket: bucket, upload_slots: slots } = attributes;
+  if (bucket !== undefined && bucket !== 'true' && bucket !== 'false')
+    return `\`upload_bucket\` can be "true" or "false", not "${bucket.slice(0, 60)}"`;
+  const badSlot = splitList(slots).find(([name]) => !isPlainFileName(name));
+  if (badSlot !== undefined) return `\`upload_slots\`: \`${badSlot[0].slice(0, 60)}\` cannot be the name of a file`;
+  for (const name of ['upload_max_count', 'upload_max_size', 'upload_max_total_size']) {
+    const written = attributes[name];
+    if (written !== undefined && parseSize(written) === undefined)
+      return `\`${name}\` must be a number such as 3 or 10MB, not "${written.slice(0, 60)}"`;
+  }
+  return undefined;
+}
+
+/** Explains what is wrong with a `timeout` and its `timeout_next`; undefined if nothing is. */
+export function timeoutProblem(attributes: Attributes): string | undefined {
+  const { timeout, timeout_next: next } = attributes;
+  if (timeout === undefined && next === undefined) return undefined;
+  if (timeout === undefined) return '`timeout_next` without a `timeout`, such as timeout="24h"';
+  if (next === undefined || next.trim() === '') return '`timeout` without a `timeout_next="STATE"`';
+  const ms = parseDurationMs(timeout.trim());
+  return ms === undefined || ms === 0
+    ? `\`timeout\` must be a duration such as 90s, 10m or 24h, not "${timeout.slice(0, 60)}"`
+    : undefined;
+}
+
+/** Whether a text can be the name of a file that a person hands over: no path, nothing hidden, no control characters. */
+export const isPlainFileName = (name: string): boolean =>
+  name.length <= 200 && !name.startsWith('.') && !/[/\\:]|\p{Cc}/u.test(name) && name.trim() === name && name !== '';
+
+const SIZE_UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9 };
+
+function parseSize(written: string | undefined): number | undefined {
+  const [, digits, unit = ''] = /^\s*(\d{1,9})\s*([kmg]?)b?\s*$/i.exec(written ?? '') ?? [];
+  return digits === undefined ? undefined : Number(digits) * (SIZE_UNITS[unit.toLowerCase()] ?? 1);
+}
+
+/** Reads `a:b,c` as pairs; the second is null if it is left out. */
+function splitList(written = ''): readonly (readonly [string, string | null])[] {
+  return written
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map((item) => {
+      const colon = item.indexOf(':');
+      if (colon === -1) return [item, null] as const;
+      return [item.slice(0, colon).trim(), item.slice(colon + 1).trim() || null] as const;
+    });
+}

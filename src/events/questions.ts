@@ -1,0 +1,56 @@
+import type { Agent, Phase } from '../core/agent.ts';
+import type { Run } from '../core/run.ts';
+import { workFoldersOf } from '../core/work-folders.ts';
+import { formatAgentLabel } from './agent-labels.ts';
+import { createQuestionFields } from './event-document.ts';
+import { formatClock, formatIso } from './format.ts';
+
+/** An agent that waits for the answer of a person. */
+export type AskingAgent = Agent & { readonly phase: Extract<Phase, { kind: 'asking' }> };
+
+const isAsking = (agent: Agent): agent is AskingAgent => agent.phase.kind === 'asking';
+
+/** The agents of a run that wait for answers, in the order of their questions. */
+export const listAskingAgents = ({ agents }: Pick<Run, 'agents'>): readonly AskingAgent[] =>
+  agents.filter(isAsking).sort((a, b) => a.phase.askedAt - b.phase.askedAt);
+
+/** The folder that the files of a question are in; null if the run has none. */
+export const findDisplayFolder = (run: Run, agent: Agent): string | null => workFoldersOf(run, agent).taskFolder;
+
+/** The question of an agent as documents have it. */
+export function createAskDocument(run: Run, agent: AskingAgent): object {
+  const { ask, question, askedAt, untilMs } = agent.phase;
+  return {
+    ask_id: ask,
+    agent: agent.id,
+    label: formatAgentLabel(agent),
+    state: agent.state,
+    asked_at: formatIso(askedAt),
+    ...createQuestionFields(question, untilMs),
+    task_folder: findDisplayFolder(run, agent),
+    answer_command: formatAnswerCommand(run.id, ask),
+  };
+}
+
+/** The command that answers a question; with `resumes`, it goes on with the run afterwards. */
+export const formatAnswerCommand = (run: string, ask: string, resumes = false): string =>
+  `raymond answer ${run} ${ask} "TEXT"${resumes ? ' --resume' : ''}`;
+
+const MAX_COMMANDS = 3;
+
+/** The commands that answer the questions of a run. */
+export function listAnswerCommands(
+  run: Run,
+  isLive: boolean,
+): readonly { readonly purpose: string; readonly command: string }[] {
+  const asking = listAskingAgents(run);
+  if (asking.length > MAX_COMMANDS) return [{ purpose: 'To see the questions', command: 'raymond asks' }];
+  return asking.map(({ phase: { ask } }) => ({
+    purpose: 'To answer',
+    command: formatAnswerCommand(run.id, ask, !isLive),
+  }));
+}
+
+/** What becomes of a question without an answer: `until 15:50, then LATE.md`; null if it waits for ever. */
+export const describeDeadline = ({ phase: { untilMs, question } }: AskingAgent, now: number): string | null =>
+  untilMs === null ? null : `until ${formatClock(untilMs, now)}, then ${question.timeoutNext}`;

@@ -1,0 +1,38 @@
+import { basename, join } from 'node:path';
+import { ASKS_FOLDER } from '../core/ask.ts';
+import type { AskTurn } from '../core/due.ts';
+import { listEndFiles, placeFiles, readQuestionEnd, writeTimeout } from '../store/answer-file.ts';
+import type { StoreLayout } from '../store/layout.ts';
+import type { AnswerSource } from '../turns/ask-board.ts';
+import type { Clock } from '../turns/clock.ts';
+
+/** The answers to the questions of one run, as people put them on disk. `warn` is told of each that cannot be read, once. */
+export function createAnswerSource(
+  layout: StoreLayout,
+  run: string,
+  { clock, durable, warn }: { clock: Clock; durable: boolean; warn: (turn: AskTurn, message: string) => void },
+): AnswerSource {
+  const warned = new Set<string>();
+  return {
+    look() {
+      const names = listEndFiles(layout.answersFolder(run));
+      return ({ ask }) => names.has(basename(layout.answerFile(run, ask)));
+    },
+    async find(turn) {
+      const end = readQuestionEnd(layout.answerFile(run, turn.ask));
+      if (end?.kind === 'unreadable') {
+        if (!warned.has(turn.ask)) warn(turn, `${end.message}: the question ${turn.ask} still waits`);
+        warned.add(turn.ask);
+        return undefined;
+      }
+      if (end?.kind !== 'answered') return end === undefined ? undefined : null;
+      const { answer, staged } = end;
+      if (staged !== null && turn.taskFolder !== null)
+        await placeFiles(staged, answer.files, join(turn.taskFolder, ASKS_FOLDER, turn.ask));
+      return answer;
+    },
+    async expire(turn) {
+      await writeTimeout(layout.answerFile(run, turn.ask), turn.ask, clock.now(), durable);
+    },
+  };
+}

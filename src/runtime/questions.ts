@@ -1,0 +1,149 @@
+import type { ObservedStatus } from '../core/observed-status.ts';
+import type { Run } from '../core/run.ts';
+import { EXIT, RaymondError } from '../errors.ts';
+import { formatLocalTime } from '../events/format.ts';
+import { type AskingAgent, createAskDocument, listAskingAgents } from '../events/questions.ts';
+import { type QuestionEnd, readQuestionEnd, type Uploads, writeAnswer } from '../store/answer-file.ts';
+import { readEvents } from '../store/journal-events.ts';
+import { findLayout, type StoreLayout } from '../store/layout.ts';
+import { observeRun } from '../store/observed-run.ts';
+import { listStoredRuns, resolveRunId } from '../store/runs.ts';
+import { describeAnswerer } from './answerer.ts';
+
+export type { Uploads } from '../store/answer-file.ts';
+
+/** A question that waits, and the run that it is part of. */
+export interface WaitingQuestion {
+  readonly run: Run;
+  readonly agent: AskingAgent;
+  readonly observedStatus: ObservedStatus;
+  /** Who has answered it, if the run has not taken that up yet; null if nobody has. */
+  readonly answeredBy: string | null;
+}
+
+/** Lists all questions of the runs of this folder, the oldest first. */
+export async function listQuestions(cwd: string): Promise<readonly WaitingQuestion[]> {
+  const layout = findLayout(cwd);
+  const asking = (await listStoredRuns(layout)).filter((run) => run.kind === 'run' && run.agents.asking !== undefined);
+  const questions: WaitingQuestion[] = [];
+  for (const { id } of asking) {
+    const { run, observedStatus } = await observeRun(layout, id);
+    for (const agent of listAskingAgents(run)) {
+      const end = readQuestionEnd(layout.answerFile(id, agent.phase.ask));
+      questions.push({ run, agent, observedStatus, answeredBy: end?.kind === 'answered' ? end.answer.by : null });
+    }
+  }
+  return questions.sort((a, b) => a.agent.phase.askedAt - b.agent.phase.askedAt);
+}
+
+/** The document of `raymond asks --json`. */
+export const createAsksDocument = (questions: readonly WaitingQuestion[]): unknown => ({
+  questions: questions.map(({ run, agent, observedStatus, answeredBy }) => ({
+    run_id: run.id,
+    run_name: run.name,
+    run_status: observedStatus,
+    ...createAskDocument(run, agent),
+    answered_by: answeredBy,
+  })),
+});
+
+/** An answer as a person gives it. */
+export interface AnswerRequest {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The id of the question, or of the agent that asks; may be left out if the run asks only one. */
+  readonly ask: string | null;
+  readonly text: string;
+  readonly uploads: Uploads;
+}
+
+/** A question that has been answered: `isLive` says whether a process drives its run and takes the answer up. */
+export interface AnsweredQuestion {
+  readonly run: string;
+  readonly ask: string;
+  readonly isLive: boolean;
+}
+
+/** Answers a question of a run, whether it is alive or not. Throws if there is none, or if it is over. */
+export async function answerQuestion(runRef: string, request: AnswerRequest): Promise<AnsweredQuestion> {
+  const layout = findLayout(request.cwd);
+  const id = await resolveRunId(layout, runRef);
+  const { run, observedStatus } = await observeRun(layout, id);
+  const agent = await findQuestion(layout, run, request.ask);
+  const { ask, untilMs, question } = agent.phase;
+  const now = Date.now();
+  if (untilMs !== null && untilMs <= now)
+    throw overError(
+      id,
+      ask,
+      `its time was over at ${formatLocalTime(untilMs)}; the run goes on in ${question.timeoutNext}`,
+    );
+  const file = layout.answerFile(id, ask);
+  const answer = { ask, text: request.text, by: describeAnswerer(request.env), answeredAt: now };
+  if (await writeAnswer(file, answer, request.uploads)) return { run: id, ask, isLive: observedStatus === 'running' };
+  throw overError(id, ask, describeEnd(readQuestionEnd(file)));
+}
+
+/** Whether a run has taken up the answer to a question. */
+export async function isTakenUp({ run: id, ask }: AnsweredQuestion, cwd: string): Promise<boolean> {
+  const { run } = await observeRun(findLayout(cwd), id);
+  return !listAskingAgents(run).some(({ phase }) => phase.ask === ask);
+}
+
+/** The question that is meant: the named one, or the only one. */
+async function findQuestion(layout: StoreLayout, run: Run, ask: string | null): Promise<AskingAgent> {
+  const asking = listAskingAgents(run);
+  const [only, second] = asking;
+  if (ask !== null) {
+    const found = asking.find((agent) => agent.phase.ask === ask) ?? asking.find(({ id }) => id === ask);
+    if (found !== undefined) return found;
+    throw await explainMissing(layout, run, ask);
+  }
+  if (only === undefined)
+    throw new RaymondError(`the run ${run.id} asks nothing`, { exitCode: EXIT.usage, hint: SEE_ASKS_HINT });
+  if (second === undefined) return only;
+  throw new RaymondError(`the run ${run.id} asks ${asking.length} questions`, {
+    exitCode: EXIT.usage,
+    hint: `Name one of them: ${asking
+      .slice(0, MAX_NAMED_ASKS)
+      .map(({ phase }) => phase.ask)
+      .join(', ')}${asking.length > MAX_NAMED_ASKS ? ' …' : ''}. \`raymond asks\` shows them.`,
+  });
+}
+
+const SEE_ASKS_HINT = '`raymond asks` shows all questions that wait.';
+const MAX_NAMED_ASKS = 5;
+
+/** Says of a question that does not wait whether it is over, and how, or never was. */
+async function explainMissing(layout: StoreLayout, run: Run, ask: string): Promise<RaymondError> {
+  let over: string | null = null;
+  for await (const { event } of readEvents(layout, run.id)) {
+    if (event.kind === 'ask_answered' && event.ask === ask)
+      over = `${event.by} answered it at ${formatLocalTime(event.answeredAt)}`;
+    if (event.kind === 'ask_timed_out' && event.ask === ask)
+      over = `nobody answered it in time, until ${formatLocalTime(event.at)}`;
+    if (event.kind === 'asked' && event.ask === ask) over = 'its agent does not wait any more';
+  }
+  if (over !== null) return overError(run.id, ask, over);
+  return new RaymondError(`the run ${run.id} has no question \`${ask}\``, {
+    exitCode: EXIT.usage,
+    hint: SEE_ASKS_HINT,
+  });
+}
+
+function describeEnd(end: QuestionEnd | undefined): string {
+  switch (end?.kind) {
+    case 'answered':
+      return `${end.answer.by} answered it first, at ${formatLocalTime(end.answer.answeredAt)}`;
+    case 'timed_out':
+      return `nobody answered it in time, until ${formatLocalTime(end.at)}`;
+    default:
+      return 'the file of its answer cannot be read';
+  }
+}
+
+const overError = (run: string, ask: string, why: string): RaymondError =>
+  new RaymondError(`the question ${ask} of ${run} is over: ${why}`, {
+    exitCode: EXIT.usage,
+    hint: `This answer was not given to the run. \`raymond logs ${run}\` shows what happened.`,
+  });

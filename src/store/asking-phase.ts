@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { TAG_NAMES } from '../core/transitions/index.ts';
+
+const count = z.number().int().nonnegative();
+const text = z.string();
+const textOrNull = z.string().nullable();
+const texts = z.record(z.string(), z.string());
+
+const question = z.strictObject({
+  text,
+  next: text,
+  timeoutMs: z.number().nullable(),
+  timeoutNext: textOrNull,
+  displayFiles: z.array(z.strictObject({ path: text, label: textOrNull })),
+  uploads: z
+    .strictObject({
+      slots: z.array(z.strictObject({ name: text, mime: textOrNull })),
+      bucket: z.boolean(),
+      maxCount: count.nullable(),
+      maxSize: count.nullable(),
+      maxTotalSize: count.nullable(),
+      mime: z.array(text),
+    })
+    .nullable(),
+});
+
+const followedTag = z.strictObject({
+  tag: z.enum(TAG_NAMES),
+  target: textOrNull,
+  attributes: texts,
+  written: z.strictObject({ target: textOrNull, attributes: texts }),
+});
+
+/** The phase of an agent that waits for the answer of a person. */
+export const ASKING_PHASE_SCHEMA = z.strictObject({
+  kind: z.literal('asking'),
+  ask: text,
+  question,
+  askedAt: z.number(),
+  untilMs: z.number().nullable(),
+  tag: followedTag,
+  implicit: z.boolean(),
+});

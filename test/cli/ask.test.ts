@@ -1,0 +1,228 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { readRunEvents } from '../../src/runtime/run-files.ts';
+import { type CliProject, newCliProject } from './cli-project.ts';
+import { startOwner, writeWorkflow } from './owners.ts';
+
+const ASKS = {
+  'START.sh': `echo plan > "$RAYMOND_TASK_FOLDER/plan.md"
+echo '<ask next="NEXT" display_files="plan.md:The plan">Publish it today?</ask>'`,
+  'NEXT.sh': `echo "<result>$RAYMOND_INPUT for $RAYMOND_ASK_ID$(cat "$RAYMOND_TASK_FOLDER"/asks/*/* 2>/dev/null)</result>"`,
+  'LATE.sh': 'echo "<result>late: $RAYMOND_ASK_ID ${RAYMOND_INPUT-nothing}</result>"',
+};
+
+/** A project with a run r1 that waits for an answer. */
+async function waitingProject(files: Readonly<Record<string, string>> = ASKS): Promise<CliProject> {
+  const project = newCliProject();
+  writeWorkflow(project.cwd, 'wf', files);
+  expect(await project.raymond('wf', '--run-id', 'r1', '--quiet')).toMatchObject({ code: 2, out: '' });
+  return project;
+}
+
+const timed = (timeout: string): Readonly<Record<string, string>> => ({
+  ...ASKS,
+  'START.sh': `echo '<ask next="NEXT" timeout="${timeout}" timeout_next="LATE">Publish it?</ask>'`,
+});
+
+test('without a terminal, a run that asks goes on as long as it can, then exits with 2 and says how to answer', async () => {
+  const { cwd, raymond } = newCliProject();
+  writeWorkflow(cwd, 'wf', {
+    'START.sh': 'echo "<fork next=ASK>WORK</fork>"',
+    'ASK.sh': `echo '<ask next="NEXT">Publish it today?</ask>'`,
+    'WORK.sh': 'sleep 0.3; echo "<result>worked</result>"',
+    'NEXT.sh': ASKS['NEXT.sh'],
+  });
+  const { code, out, err } = await raymond('wf', '--run-id', 'r1');
+  expect([code, out]).toStrictEqual([2, '[main_work1]\nworked\n']);
+  expect(err).toContain('Waiting for a person after');
+  expect(err).toContain('\n[main] asks (main-2): Publish it today?\n');
+  expect(err).toContain('\nTo answer: raymond answer r1 main-2 "TEXT" --resume\n');
+});
+
+describe('asks', () => {
+  test('lists every question that waits, with its files and the command that answers it', async () => {
+    const { cwd, raymond } = await waitingProject();
+    const { out } = await raymond('asks');
+    expect(out.split('\n').slice(1)).toStrictEqual([
+      '  Publish it today?',
+      `  The plan: ${join(cwd, '.raymond/tasks/r1/main/plan.md')}`,
+      '  raymond answer r1 main-1 "TEXT" --resume',
+      '',
+    ]);
+    expect(JSON.parse((await raymond('asks', '--json')).out)).toMatchObject({
+      questions: [{ run_id: 'r1', run_status: 'waiting', ask_id: 'main-1', question: 'Publish it today?' }],
+    });
+    expect((await raymond('list')).err).toContain('1 question for a person: raymond asks');
+  });
+
+  test('says so if there is none', async () => {
+    expect(await newCliProject().raymond('asks')).toMatchObject({ code: 0, out: 'No run here asks anything.\n' });
+  });
+});
+
+describe('answer', () => {
+  test('is found by the next resume, with its files, and the journal says who gave it', async () => {
+    const { cwd, raymond } = await waitingProject();
+    writeFileSync(join(cwd, 'f.txt'), ', with a file');
+    const given = await raymond('answer', 'r1', 'Yes, "today"', '--upload', 'a.txt=f.txt');
+    expect(given.err).toBe('main-1 of r1 is answered.\nNo process drives the run. To go on: raymond resume r1\n');
+    expect(await raymond('resume', 'r1', '--quiet')).toMatchObject({
+      code: 0,
+      out: 'Yes, "today" for main-1, with a file\n',
+    });
+    const events = await readRunEvents('r1', cwd);
+    expect(events.filter(({ kind }) => kind === 'ask_answered')).toMatchObject([
+      { ask: 'main-1', text: 'Yes, "today"', by: expect.stringContaining('@'), files: ['a.txt'] },
+    ]);
+  });
+
+  test('with --resume goes on with the run, and its exit code is that of the run', async () => {
+    const { raymond } = await waitingProject();
+    expect(await raymond('answer', 'last', 'main-1', 'ok', '--resume')).toMatchObject({
+      code: 0,
+      out: 'ok for main-1\n',
+    });
+  });
+
+  test('comes from stdin or from a file, too', async () => {
+    const { cwd, raymond } = await waitingProject();
+    writeFileSync(join(cwd, 'answer.txt'), 'from a file\n\n');
+    expect((await raymond('answer', 'r1', '--text-file', 'answer.txt', '--resume')).out).toBe(
+      'from a file for main-1\n',
+    );
+  });
+
+  test('the first counts: of two at once, one is told that it came second, and the run gets the other', async () => {
+    const { cwd, raymond } = await waitingProject();
+    const both = await Promise.all([raymond('answer', 'r1', 'one'), raymond('answer', 'r1', 'two')]);
+    expect(both.map(({ code }) => code).sort()).toStrictEqual([0, 64]);
+    const second = both.find(({ code }) => code === 64);
+    expect(second?.err).toMatch(/^raymond: the question main-1 of r1 is over: .*@.* answered it first, at /);
+    const first = both[0]?.code === 0 ? 'one' : 'two';
+    expect((await raymond('resume', 'r1', '--quiet')).out).toBe(`${first} for main-1\n`);
+    const late = await raymond('answer', 'r1', 'main-1', 'three');
+    expect([late.code, late.err]).toStrictEqual([
+      64,
+      expect.stringMatching(/^raymond: the question main-1 of r1 is over: .*@.* answered it at /),
+    ]);
+    expect((await readRunEvents('r1', cwd)).filter(({ kind }) => kind === 'ask_answered')).toHaveLength(1);
+  });
+
+  test.each([
+    [['answer'], 'there is no run to answer'],
+    [['answer', 'r1'], 'there is no answer'],
+    [['answer', 'r1', 'main-1'], 'main-1 is a question: there is no answer'],
+    [['answer', 'r1', 'main-7', 'x'], 'the run r1 has no question `main-7`'],
+    [['answer', 'r1', 'main-1', 'x', '--text-file', 'f'], '--text-file and a text exclude each other'],
+    [['answer', 'r1', '--text-file', 'gone'], '--text-file gone cannot be read (ENOENT)'],
+    [['answer', 'r1', 'x', '--upload', '../a=b'], '--upload ../a=b: `../a` cannot be the name of a file'],
+    [['answer', 'r1', 'x', 'y', 'z'], 'answer takes 3 arguments: `z` is one too many'],
+  ])('is refused: %j', async (argv, message) => {
+    const { raymond } = await waitingProject();
+    const { code, err } = await raymond(...argv);
+    expect([code, err.split('\n')[0]]).toStrictEqual([64, `raymond: ${message}`]);
+  });
+
+  test('is taken up at once by a run that waits, and its agent goes on there', async () => {
+    const project = newCliProject();
+    writeWorkflow(project.cwd, 'wf', ASKS);
+    const owner = startOwner(project.cwd, 'wf', '--run-id', 'r1', '--on-ask', 'wait');
+    await vi.waitUntil(async () => (await project.raymond('asks')).out.includes('main-1'), { timeout: 60_000 });
+    const given = await project.raymond('answer', 'r1', 'yes');
+    expect([given.code, given.err]).toStrictEqual([0, 'main-1 of r1 is answered.\n']);
+    expect(await owner.exited).toBe(0);
+    expect(JSON.parse((await project.raymond('status', 'r1', '--json')).out)).toMatchObject({ status: 'completed' });
+  });
+
+  test('given while its run was dead is found by the next resume, and the question is answered once', async () => {
+    const project = newCliProject();
+    writeWorkflow(project.cwd, 'wf', ASKS);
+    const owner = startOwner(project.cwd, 'wf', '--run-id', 'r1', '--on-ask', 'wait');
+    await vi.waitUntil(async () => (await project.raymond('asks')).out.includes('main-1'), { timeout: 60_000 });
+    owner.signal('SIGKILL');
+    await owner.exited;
+    expect((await project.raymond('answer', 'r1', 'yes', '--resume')).out).toBe('yes for main-1\n');
+    const events = await readRunEvents('r1', project.cwd);
+    expect(events.filter(({ kind }) => kind === 'ask_answered')).toHaveLength(1);
+  });
+});
+
+describe('a timeout', () => {
+  test('fires at once on the next resume if nothing drove the run at its time', async () => {
+    const { raymond, cwd } = await waitingProject(timed('0.05s'));
+    await vi.waitUntil(() => Date.now() > untilOf(cwd));
+    const { code, err } = await raymond('answer', 'r1', 'too late');
+    expect([code, err]).toStrictEqual([64, expect.stringContaining('is over: its time was over at')]);
+    expect((await raymond('resume', 'r1', '--quiet')).out).toBe('late: main-1 nothing\n');
+    expect((await raymond('answer', 'r1', 'main-1', 'x')).err).toContain('is over: nobody answered it in time');
+  });
+
+  test('fires at its time in a run that waits', async () => {
+    const { cwd, raymond } = newCliProject();
+    writeWorkflow(cwd, 'wf', timed('0.2s'));
+    expect(await raymond('wf', '--on-ask', 'wait', '--quiet')).toMatchObject({
+      code: 0,
+      out: 'late: main-1 nothing\n',
+    });
+  });
+
+  test('does not count if the answer was there before, however late the resume is', async () => {
+    const { raymond, cwd } = await waitingProject(timed('3s'));
+    expect((await raymond('answer', 'r1', 'in time')).code).toBe(0);
+    await vi.waitUntil(() => Date.now() > untilOf(cwd), { timeout: 10_000 });
+    expect((await raymond('resume', 'r1', '--quiet')).out).toBe('in time for main-1\n');
+  });
+});
+
+/** When the time of the question in r1 is over. */
+function untilOf(cwd: string): number {
+  const state = JSON.parse(readFileSync(join(cwd, '.raymond/state/r1.json'), 'utf8'));
+  return state.agents[0].phase.untilMs;
+}
+
+describe('--on-ask', () => {
+  test('fail lets the agent fail', async () => {
+    const { cwd, raymond } = newCliProject();
+    writeWorkflow(cwd, 'wf', ASKS);
+    const { code, err } = await raymond('wf', '--on-ask', 'fail');
+    expect([code, err]).toStrictEqual([
+      1,
+      expect.stringContaining('nobody is to be asked (--on-ask fail): Publish it today?'),
+    ]);
+  });
+
+  test('fail is refused at the start if the manifest says that people are needed', async () => {
+    const { cwd, raymond } = newCliProject();
+    writeWorkflow(cwd, 'wf', { ...ASKS, 'workflow.yaml': 'requires_human_input: true' });
+    expect(await raymond('wf', '--on-ask', 'fail')).toMatchObject({ code: 64, out: '' });
+    expect(existsSync(join(cwd, '.raymond/state'))).toBe(false);
+    expect((await raymond('wf', '--on-ask', 'exit')).code).toBe(2);
+  });
+
+  test('wait, stopped by somebody else, leaves the question for later', async () => {
+    const project = newCliProject();
+    writeWorkflow(project.cwd, 'wf', ASKS);
+    const owner = startOwner(project.cwd, 'wf', '--run-id', 'r1', '--on-ask', 'wait');
+    await vi.waitUntil(async () => (await project.raymond('asks')).out.includes('main-1'), { timeout: 60_000 });
+    expect((await project.raymond('stop', 'r1')).out).toContain('r1 has stopped: paused.');
+    expect(await owner.exited).toBe(3);
+    expect((await project.raymond('answer', 'r1', 'yes', '--resume')).out).toBe('yes for main-1\n');
+  });
+});
+
+test('recover leaves a run alone that waits for a person, and says so', async () => {
+  const { raymond } = await waitingProject();
+  const { err } = await raymond('recover', '--resume');
+  expect(err).toContain('Left alone: r1: it waits for the answer of a person; `raymond asks` shows the questions.');
+});
+
+test('several runs ask at the same time, and each gets its own answer', async () => {
+  const { cwd, raymond } = newCliProject();
+  writeWorkflow(cwd, 'wf', ASKS);
+  for (const id of ['r1', 'r2']) await raymond('wf', '--run-id', id, '--quiet');
+  const { questions } = JSON.parse((await raymond('asks', '--json')).out) as { questions: { run_id: string }[] };
+  expect(questions.map(({ run_id }) => run_id)).toStrictEqual(['r1', 'r2']);
+  expect((await raymond('answer', 'r2', 'second', '--resume')).out).toBe('second for main-1\n');
+  expect((await raymond('answer', 'r1', 'first', '--resume')).out).toBe('first for main-1\n');
+});
