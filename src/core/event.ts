@@ -1,5 +1,5 @@
 import type { SessionUse, TurnPrompt } from './agent.ts';
-import type { AskAnswer, Question } from './ask.ts';
+import type { AskEvent } from './ask-event.ts';
 import type { FailureKind, PauseReason } from './failure.ts';
 import type { FollowedTag } from './followed-tag.ts';
 import type { CaughtOutcome } from './guards.ts';
@@ -188,26 +188,6 @@ export interface SessionLost extends AgentEvent {
   readonly message: string;
 }
 
-/** An agent asks a person, and waits for the answer. */
-export interface Asked extends AgentEvent {
-  readonly kind: 'asked';
-  readonly ask: string;
-  readonly question: Question;
-  /** When the question is over without an answer; null for never. */
-  readonly untilMs: number | null;
-}
-
-/** A person answered; `by` says who, and `answeredAt` when, which may be long before. */
-export interface AskAnswered extends AgentEvent, AskAnswer {
-  readonly kind: 'ask_answered';
-}
-
-/** Nobody answered in time. */
-export interface AskTimedOut extends AgentEvent {
-  readonly kind: 'ask_timed_out';
-  readonly ask: string;
-}
-
 /** The budget is used up: an answer is kept for a resume, but not followed. */
 export interface AnswerWithheld
   extends AgentEvent,
@@ -288,9 +268,7 @@ export type Event =
   | Sleeping
   | Woken
   | SessionLost
-  | Asked
-  | AskAnswered
-  | AskTimedOut
+  | AskEvent
   | AnswerWithheld
   | VisitLimit
   | AgentPaused

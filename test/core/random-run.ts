@@ -136,7 +136,7 @@ const text = fc.oneof(
       return `<ask next="${next}"${timeout}>Which one?</ask>`;
     }),
   },
-  { weight: 5, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
+  { weight: 9, arbitrary: fc.string({ maxLength: 8 }).map((payload) => `<result>${payload}</result>`) },
   { weight: 3, arbitrary: fc.constantFrom('', 'no tag', '<goto>A</goto><result>x</result>', '<call') },
 );
 
