@@ -46,8 +46,10 @@ async function resolveStoredRun(layout: StoreLayout, run: string): Promise<strin
   return hasFolder ? run : resolveRunId(layout, run);
 }
 
+/** A damaged run is removed only by its name: somebody may want to look at it. */
 function isCandidate(run: RunSummary | UnreadableRun, { statuses }: PruneRequest): boolean {
-  return run.kind === 'run' && !isLive(run.observedStatus) && statuses.has(run.observedStatus);
+  if (run.kind !== 'run' || run.damage.length > 0) return false;
+  return !isLive(run.observedStatus) && statuses.has(run.observedStatus);
 }
 
 function refuseLive(run: RunSummary | UnreadableRun): void {

@@ -185,12 +185,7 @@ describe('an error of a new user', () => {
     ['a mistyped command', ['lst'], 64, /there is no command or workflow `lst`\nDid you mean `raymond list`\?/],
     ['one of two commands', ['lit', 'wf'], 64, /Did you mean `raymond list` or `raymond lint`\?/],
     ['half a command', ['stat'], 64, /Did you mean `raymond start` or `raymond status`\?/],
-    [
-      'a state that is not there',
-      ['wf/STRAT'],
-      64,
-      /there is no .*wf\/STRAT\nGive a folder, a \.zip, a \.yaml, or a state in one/,
-    ],
+    ['a state that is not there', ['wf/STRAT'], 64, /there is no .*wf\/STRAT\nDid you mean START\?/],
     ['a folder that is not there', ['wf', '--dir', 'nowhere'], 64, /--dir nowhere is not a folder\nCreate it first/],
     ['a word too many', ['list', 'x'], 64, /list takes no arguments: `x` is one too many/],
     ['a workflow that is not there', ['wff'], 64, /there is no command or workflow `wff`\nDid you mean wf\?/],

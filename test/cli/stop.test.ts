@@ -40,7 +40,11 @@ describe('a run in another process', () => {
     expect(await project.owner.exited).toBe(3);
     expect(project.owner.err()).toContain('[main] START.sh → NEXT.sh (goto)');
     expect(project.owner.err()).toContain('nothing new is started: the run was told to stop');
-    expect(readdirSync(join(project.cwd, '.raymond', 'runs', 'r1')).sort()).toStrictEqual(['journal.jsonl', 'turns']);
+    expect(readdirSync(join(project.cwd, '.raymond', 'runs', 'r1')).sort()).toStrictEqual([
+      'history.json',
+      'journal.jsonl',
+      'turns',
+    ]);
     expect(await project.raymond('resume', 'r1', '--quiet')).toMatchObject({ code: 0, out: 'n\n' });
   });
 
